@@ -1,0 +1,1 @@
+//! Headless Vulkan harness of the tests, the gallery and the benches.
