@@ -1,0 +1,220 @@
+//! The decision core: pure functions from values to values.
+//!
+//! Knows every rule about samplers, (sampler, view) pairs and blits. Makes no Vulkan call, reads no global, allocates
+//! nothing and cannot fail; `ash::vk` types appear only as plain data, unknown enumerants included. A decision
+//! carries one reason per changed field, so the trace is a by-product and no second implementation.
+//!
+//! Start reading at [`legalize`], which runs the rules in an order that reaches a fixed point in one pass: every
+//! step only moves down a lattice (CUBIC > LINEAR > NEAREST, custom > predefined, on > off).
+#![forbid(unsafe_code)]
+
+mod address;
+mod blit;
+mod border;
+mod catalog;
+mod compare;
+mod filter;
+mod gate;
+mod sanitize;
+mod state;
+mod view;
+mod ycbcr;
+
+use ash::vk;
+
+pub use self::blit::{BlitDecision, BlitSource, blit};
+pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Value};
+pub use self::gate::{Bits, lacks, lacks_dynamic, needs};
+pub use self::state::{
+    BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, StateKey, YcbcrConversion, fnv1a, is_custom,
+    is_int_border, is_valid_border,
+};
+pub use self::view::{Aspect, DeviceCaps, Dimensions, Policy, Use, ViewTraits, normalize_components};
+pub use self::ycbcr::{ConversionDecision, ConversionState, conversion};
+
+/// A legal state and how it came about.
+#[derive(Clone, Copy, Debug)]
+pub struct Decision {
+    /// The state to hand down; the given one when `changes` is empty.
+    pub state: SamplerState,
+    /// One entry per change, in order.
+    pub changes: Changes,
+    /// A rule that is broken and that no other sampler can mend (only another view or shader could).
+    pub unresolved: Option<Catalog>,
+}
+
+/// The state being worked on, with what it is judged against.
+struct Pass<'a> {
+    state: SamplerState,
+    caps: &'a DeviceCaps,
+    policy: &'a Policy,
+    used: Use<'a>,
+    changes: Changes,
+    unresolved: Option<Catalog>,
+}
+
+impl Pass<'_> {
+    fn note(&mut self, catalog: Catalog, field: Field, from: Value, to: Value) {
+        self.changes.push(Change { catalog, field, from, to });
+    }
+
+    fn set_mag(&mut self, catalog: Catalog, to: vk::Filter) {
+        if self.state.mag_filter != to {
+            self.note(catalog, Field::MagFilter, Value::Filter(self.state.mag_filter), Value::Filter(to));
+            self.state.mag_filter = to;
+        }
+    }
+
+    fn set_min(&mut self, catalog: Catalog, to: vk::Filter) {
+        if self.state.min_filter != to {
+            self.note(catalog, Field::MinFilter, Value::Filter(self.state.min_filter), Value::Filter(to));
+            self.state.min_filter = to;
+        }
+    }
+
+    /// Replaces `from` by `to` in both filters.
+    fn demote_filter(&mut self, catalog: Catalog, from: vk::Filter, to: vk::Filter) {
+        if self.state.mag_filter == from {
+            self.set_mag(catalog, to);
+        }
+        if self.state.min_filter == from {
+            self.set_min(catalog, to);
+        }
+    }
+
+    fn set_mip(&mut self, catalog: Catalog, to: vk::SamplerMipmapMode) {
+        let from = self.state.mipmap_mode;
+        if from != to {
+            self.note(catalog, Field::MipmapMode, Value::MipmapMode(from), Value::MipmapMode(to));
+            self.state.mipmap_mode = to;
+        }
+    }
+
+    fn set_address(&mut self, catalog: Catalog, axis: usize, to: vk::SamplerAddressMode) {
+        if let (Some(mode), Some(field)) = (self.state.address_mode.get_mut(axis), Field::ADDRESS_MODES.get(axis)) {
+            let from = *mode;
+            if from != to {
+                *mode = to;
+                self.note(catalog, *field, Value::AddressMode(from), Value::AddressMode(to));
+            }
+        }
+    }
+
+    fn disable_anisotropy(&mut self, catalog: Catalog) {
+        if self.state.anisotropy_enable {
+            self.note(catalog, Field::AnisotropyEnable, Value::Bool(true), Value::Bool(false));
+            self.state.anisotropy_enable = false;
+        }
+    }
+
+    fn disable_compare(&mut self, catalog: Catalog) {
+        if self.state.compare_enable {
+            self.note(catalog, Field::CompareEnable, Value::Bool(true), Value::Bool(false));
+            self.state.compare_enable = false;
+        }
+    }
+
+    /// Back to `WEIGHTED_AVERAGE`, which is what an absent structure means.
+    fn drop_reduction(&mut self, catalog: Catalog) {
+        let from = self.state.reduction();
+        if from != vk::SamplerReductionMode::WEIGHTED_AVERAGE {
+            self.note(
+                catalog,
+                Field::ReductionMode,
+                Value::ReductionMode(from),
+                Value::ReductionMode(vk::SamplerReductionMode::WEIGHTED_AVERAGE),
+            );
+            self.state.reduction_mode = None;
+        }
+    }
+
+    fn set_lods(&mut self, catalog: Catalog, min: f32, max: f32) {
+        // By bits: NaN must compare equal to itself here, and −0 is as good as 0.
+        let differs = |a: f32, b: f32| a.to_bits() != b.to_bits() && !(a == 0.0 && b == 0.0);
+        if differs(self.state.min_lod, min) {
+            self.note(catalog, Field::MinLod, Value::Float(self.state.min_lod), Value::Float(min));
+            self.state.min_lod = min;
+        }
+        if differs(self.state.max_lod, max) {
+            self.note(catalog, Field::MaxLod, Value::Float(self.state.max_lod), Value::Float(max));
+            self.state.max_lod = max;
+        }
+    }
+
+    fn set_flags(&mut self, catalog: Catalog, to: vk::SamplerCreateFlags) {
+        let from = self.state.flags;
+        if from != to {
+            self.note(catalog, Field::Flags, Value::SamplerFlags(from), Value::SamplerFlags(to));
+            self.state.flags = to;
+        }
+    }
+
+    fn set_border_color(&mut self, catalog: Catalog, to: vk::BorderColor) {
+        let from = self.state.border_color;
+        if from != to {
+            self.note(catalog, Field::BorderColor, Value::BorderColor(from), Value::BorderColor(to));
+            self.state.border_color = to;
+        }
+    }
+}
+
+/// Decides at `vkCreateSampler`: section A of the catalogue, no view known.
+pub fn create(state: &SamplerState, caps: &DeviceCaps, policy: &Policy) -> Decision {
+    legalize(state, Use::CREATE, caps, policy)
+}
+
+/// Decides for a sampler written together with a view as a dynamic combined image sampler.
+///
+/// `state` is what the application asked for at creation, so that what creation alone had to drop
+/// for want of a view can come back.
+pub fn pair(state: &SamplerState, view: &ViewTraits, caps: &DeviceCaps, policy: &Policy) -> Decision {
+    legalize(state, Use { view: Some(view), dynamic: true }, caps, policy)
+}
+
+/// The canonical pass. Idempotent; returns the given state, with no changes, when it is legal for `used`.
+///
+/// Two kinds of sampler are never changed for the sake of a view: those with a Y′CbCr conversion (their pair is
+/// immutable by rule), and those made for capture and replay, whose opaque data belongs to the exact state.
+pub fn legalize(state: &SamplerState, used: Use<'_>, caps: &DeviceCaps, policy: &Policy) -> Decision {
+    let mut pass = Pass { state: *state, caps, policy, used, changes: Changes::new(), unresolved: None };
+    let replays = state.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT)
+        && caps.descriptor_buffer_capture_replay;
+    if !replays {
+        if state.ycbcr.is_some() || used.view.is_some_and(|view| view.ycbcr) {
+            pass.used.view = None;
+        }
+        pass.sanitize(); //              1
+        pass.unnormalized(); //          2
+        pass.ycbcr(); //                 3
+        pass.flags(); //                 4
+        pass.compare(); //               5
+        pass.reduction(); //             6
+        pass.cubic(); //                 7
+        pass.range_clamp_and_weights(); // 8
+        pass.linear(); //                9
+        pass.anisotropy(); //            10
+        pass.lod(); //                   11
+        pass.address_modes(); //         12
+        pass.border(); //                13
+        // 14, counts, belongs to whoever creates the sampler.
+    }
+    pass.fix_view_only();
+    Decision { state: pass.state, changes: pass.changes, unresolved: pass.unresolved }
+}
+
+impl Pass<'_> {
+    /// Rules that only another view could satisfy (B-40, B-41, B-78).
+    fn fix_view_only(&mut self) {
+        let Some(view) = self.used.view else { return };
+        if self.state.unnormalized_coordinates {
+            if !matches!(view.view_type, vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_2D) {
+                self.unresolved = Some(Catalog::B40);
+            } else if !(view.single_level && view.single_layer) {
+                self.unresolved = Some(Catalog::B41);
+            }
+        }
+        if self.state.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT) != view.subsampled {
+            self.unresolved = Some(Catalog::B78);
+        }
+    }
+}

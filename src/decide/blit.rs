@@ -1,0 +1,72 @@
+//! Section C: the filter of `vkCmdBlitImage` and `vkCmdBlitImage2`.
+
+use ash::vk;
+
+use super::{Catalog, Change, Changes, Field, Value};
+use crate::format;
+
+/// What matters of a blit's source image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlitSource {
+    /// Format the image was created with.
+    pub format: vk::Format,
+    /// Type of the image.
+    pub image_type: vk::ImageType,
+    /// Format features of that format with the image's tiling; `None` when they are not known.
+    pub features: Option<vk::FormatFeatureFlags2>,
+}
+
+/// Outcome of [`blit`].
+#[derive(Clone, Copy, Debug)]
+pub struct BlitDecision {
+    /// The filter to hand down.
+    pub filter: vk::Filter,
+    /// One entry per change.
+    pub changes: Changes,
+}
+
+/// Decides the filter of a blit from `source`. A blit has no sampler, so the filter is all that can change.
+pub fn blit(filter: vk::Filter, source: &BlitSource) -> BlitDecision {
+    let mut out = BlitDecision { filter, changes: Changes::new() };
+    let mut to = |catalog, to| {
+        if out.filter != to {
+            out.changes.push(Change {
+                catalog,
+                field: Field::BlitFilter,
+                from: Value::Filter(out.filter),
+                to: Value::Filter(to),
+            });
+            out.filter = to;
+        }
+    };
+    let may = |bit| source.features.is_none_or(|features| features.contains(bit));
+    if filter == vk::Filter::NEAREST {
+        return out;
+    }
+    if format::is_depth_stencil(source.format) {
+        to(Catalog::C4, vk::Filter::NEAREST);
+        return out;
+    }
+    let mut now = filter;
+    if now == vk::Filter::CUBIC_EXT {
+        let conflict = if source.image_type != vk::ImageType::TYPE_2D {
+            Some(Catalog::C3)
+        } else if !may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT) {
+            Some(Catalog::C2)
+        } else {
+            None
+        };
+        if let Some(catalog) = conflict {
+            now = vk::Filter::LINEAR;
+            to(catalog, now);
+        }
+    }
+    if now == vk::Filter::LINEAR {
+        if format::numeric_class(source.format).is_integer() {
+            to(Catalog::C10, vk::Filter::NEAREST);
+        } else if !may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_LINEAR) {
+            to(Catalog::C1, vk::Filter::NEAREST);
+        }
+    }
+    out
+}

@@ -1,0 +1,361 @@
+//! Names of rules, fields and values, and the [`Change`] that carries them.
+//!
+//! Rule names are a stable interface: traces, rules files and continuous-integration gates match on them.
+
+use ash::vk;
+
+macro_rules! rules {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)+) => {
+        /// Name of a family of rules, the `rule` member of a change record.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Rule { $($(#[$doc])* $variant,)+ }
+
+        impl Rule {
+            /// Every rule, in declaration order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The stable name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+        }
+    };
+}
+
+rules! {
+    /// LINEAR min/mag filter on a view that cannot be filtered.
+    LinearFilter = "linear-filter",
+    /// LINEAR mipmap mode on a view that cannot be filtered.
+    LinearMipmap = "linear-mipmap",
+    /// MIN/MAX reduction on a view that cannot do it.
+    Minmax = "minmax",
+    /// CUBIC and unknown filters.
+    Cubic = "cubic",
+    /// Stencil views.
+    Stencil = "stencil",
+    /// Anisotropy.
+    Anisotropy = "anisotropy",
+    /// LOD bias.
+    LodBias = "lod-bias",
+    /// LOD range.
+    LodRange = "lod-range",
+    /// Unnormalized coordinates.
+    Unnormalized = "unnormalized",
+    /// MIRROR_CLAMP_TO_EDGE without the feature.
+    MirrorClamp = "mirror-clamp",
+    /// Address modes.
+    AddressMode = "address-mode",
+    /// Depth comparison.
+    Compare = "compare",
+    /// Reduction mode at creation.
+    Reduction = "reduction",
+    /// Kind (integer or float) of the border colour.
+    BorderType = "border-type",
+    /// Value of a custom border colour.
+    BorderValue = "border-value",
+    /// Format of a custom border colour.
+    BorderFormat = "border-format",
+    /// Swizzle of the border colour.
+    BorderSwizzle = "border-swizzle",
+    /// Custom border colours without the feature or the structure.
+    BorderCustom = "border-custom",
+    /// Number of custom border colours.
+    BorderBudget = "border-budget",
+    /// Y′CbCr conversions.
+    Ycbcr = "ycbcr",
+    /// Sampler flags.
+    Flags = "flags",
+    /// Number of samplers.
+    SamplerBudget = "sampler-budget",
+    /// Filter of a blit.
+    BlitFilter = "blit-filter",
+    /// `depth_linear=compare`.
+    DepthCompare = "depth-compare",
+}
+
+macro_rules! catalog {
+    ($($variant:ident: $id:literal, $rule:ident, $vuid:expr, $lost:literal;)+) => {
+        /// One rule of the catalogue of sampling rules.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[expect(missing_docs, reason = "each variant is its catalogue id")]
+        pub enum Catalog { $($variant,)+ }
+
+        impl Catalog {
+            /// Every row.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// Catalogue id, such as `B-1`.
+            pub const fn id(self) -> &'static str {
+                match self { $(Self::$variant => $id,)+ }
+            }
+
+            /// The family the row belongs to.
+            pub const fn rule(self) -> Rule {
+                match self { $(Self::$variant => Rule::$rule,)+ }
+            }
+
+            /// Valid-usage id the application's state breaks; `None` for rules whose breach is undefined by the
+            /// text alone. Ids of action commands are given for `vkCmdDraw`; they exist for every one of them.
+            pub const fn vuid(self) -> Option<&'static str> {
+                match self { $(Self::$variant => $vuid,)+ }
+            }
+
+            /// What the application no longer gets.
+            pub const fn lost(self) -> &'static str {
+                match self { $(Self::$variant => $lost,)+ }
+            }
+        }
+    };
+}
+
+catalog! {
+    A1Mag: "A-1", Cubic, Some("VUID-VkSamplerCreateInfo-magFilter-parameter"), "kernel";
+    A1Min: "A-1", Cubic, Some("VUID-VkSamplerCreateInfo-minFilter-parameter"), "kernel";
+    A1Mip: "A-1", Cubic, Some("VUID-VkSamplerCreateInfo-mipmapMode-parameter"), "mipmap mode";
+    A2: "A-2", LodBias, Some("VUID-VkSamplerCreateInfo-mipLodBias-01069"), "part of the bias";
+    A3: "A-3", LodBias, Some("VUID-VkSamplerCreateInfo-samplerMipLodBias-04467"), "bias";
+    A4: "A-4", LodRange, Some("VUID-VkSamplerCreateInfo-maxLod-01973"), "order of the two ends";
+    A5: "A-5", Anisotropy, Some("VUID-VkSamplerCreateInfo-anisotropyEnable-01070"), "anisotropic quality";
+    A6: "A-6", Anisotropy, Some("VUID-VkSamplerCreateInfo-anisotropyEnable-01071"), "anisotropic quality";
+    A7: "A-7", Anisotropy, Some("VUID-VkSamplerCreateInfo-magFilter-01081"), "anisotropic quality; CUBIC is kept";
+    A10: "A-10", Unnormalized, Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01072"), "one filter";
+    A11: "A-11", Unnormalized, Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01073"), "mipmap mode";
+    A12: "A-12", Unnormalized, Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01074"), "LOD range";
+    A13: "A-13", Unnormalized, Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01075"), "wrapping";
+    A14: "A-14", Unnormalized, Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01076"), "anisotropic quality";
+    A15: "A-15", Unnormalized, Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01077"), "comparison";
+    A20U: "A-20", AddressMode, Some("VUID-VkSamplerCreateInfo-addressModeU-parameter"), "address mode";
+    A20V: "A-20", AddressMode, Some("VUID-VkSamplerCreateInfo-addressModeV-parameter"), "address mode";
+    A20W: "A-20", AddressMode, Some("VUID-VkSamplerCreateInfo-addressModeW-parameter"), "address mode";
+    A21: "A-21", MirrorClamp, Some("VUID-VkSamplerCreateInfo-addressModeU-01079"), "clamping beyond one mirrored copy";
+    A22: "A-22", BorderType, Some("VUID-VkSamplerCreateInfo-addressModeU-01078"), "border colour";
+    A25: "A-25", Compare, Some("VUID-VkSamplerCreateInfo-compareEnable-01080"), "comparison operator";
+    A26: "A-26", Reduction, Some("VUID-VkSamplerCreateInfo-compareEnable-01423"), "footprint minimum or maximum";
+    A27: "A-27", Reduction, Some("VUID-VkSamplerCreateInfo-pNext-06726"), "footprint minimum or maximum";
+    A28: "A-28", Reduction, Some("VUID-VkSamplerCreateInfo-magFilter-07911"), "footprint minimum or maximum";
+    A30: "A-30", BorderCustom, Some("VUID-VkSamplerCreateInfo-customBorderColors-04085"), "exact border colour";
+    A31: "A-31", BorderCustom, Some("VUID-VkSamplerCreateInfo-borderColor-04011"), "border colour";
+    A32: "A-32", BorderFormat, Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04014"), "exact border colour";
+    A33: "A-33", BorderValue, Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-07605"), "kind of the border colour";
+    A34: "A-34", BorderValue, Some("VUID-VkSamplerCreateInfo-borderColor-04442"), "values outside the format's range";
+    A36: "A-36", BorderCustom, Some("VUID-VkSamplerBorderColorComponentMappingCreateInfoEXT-borderColorSwizzle-06437"), "border swizzle";
+    A40: "A-40", Ycbcr, Some("VUID-VkSamplerCreateInfo-minFilter-01645"), "luma filter";
+    A41: "A-41", Ycbcr, Some("VUID-VkSamplerCreateInfo-addressModeU-01646"), "addressing";
+    A42: "A-42", Ycbcr, Some("VUID-VkSamplerCreateInfo-None-01647"), "footprint minimum or maximum";
+    A43: "A-43", Ycbcr, Some("VUID-VkSamplerYcbcrConversionCreateInfo-chromaFilter-01657"), "chroma smoothing";
+    A44X: "A-44", Ycbcr, Some("VUID-VkSamplerYcbcrConversionCreateInfo-xChromaOffset-01651"), "half a texel of chroma position";
+    A44Y: "A-44", Ycbcr, Some("VUID-VkSamplerYcbcrConversionCreateInfo-xChromaOffset-01652"), "half a texel of chroma position";
+    A45: "A-45", Ycbcr, Some("VUID-VkSamplerYcbcrConversionCreateInfo-forceExplicitReconstruction-01656"), "explicit reconstruction";
+    A52: "A-52", Flags, Some("VUID-VkSamplerCreateInfo-nonSeamlessCubeMap-06788"), "seams between cube faces";
+    A53Filter: "A-53", Flags, Some("VUID-VkSamplerCreateInfo-flags-02574"), "one filter";
+    A53Mip: "A-53", Flags, Some("VUID-VkSamplerCreateInfo-flags-02575"), "mipmap mode";
+    A53Lod: "A-53", Flags, Some("VUID-VkSamplerCreateInfo-flags-02576"), "LOD range";
+    A53Address: "A-53", Flags, Some("VUID-VkSamplerCreateInfo-flags-02577"), "wrapping";
+    A53Anisotropy: "A-53", Flags, Some("VUID-VkSamplerCreateInfo-flags-02578"), "anisotropic quality";
+    A53Compare: "A-53", Flags, Some("VUID-VkSamplerCreateInfo-flags-02579"), "comparison";
+    A53Unnormalized: "A-53", Flags, Some("VUID-VkSamplerCreateInfo-flags-02580"), "subsampled images";
+    A54Filter: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06964"), "smoothing";
+    A54Mip: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06965"), "mipmap mode";
+    A54Lod: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06966"), "LOD range";
+    A54Address: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06967"), "wrapping";
+    A54Border: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06968"), "border colour";
+    A54Anisotropy: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06969"), "anisotropic quality";
+    A54Compare: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06970"), "comparison";
+    A55: "A-55", Flags, Some("VUID-VkSamplerBlockMatchWindowCreateInfoQCOM-WindowExtent-09210"), "window size";
+    A56: "A-56", Flags, Some("VUID-VkSamplerCreateInfo-flags-08110"), "capture and replay";
+    A57: "A-57", Flags, Some("VUID-VkSamplerCreateInfo-pNext-08111"), "capture and replay";
+    A59Weights: "A-59", Cubic, Some("VUID-VkSamplerCubicWeightsCreateInfoQCOM-cubicWeights-parameter"), "cubic weights";
+    A59Reduction: "A-59", Reduction, Some("VUID-VkSamplerReductionModeCreateInfo-reductionMode-parameter"), "reduction mode";
+    B1: "B-1", LinearFilter, Some("VUID-vkCmdDraw-magFilter-04553"), "smoothing";
+    B2: "B-2", LinearMipmap, Some("VUID-vkCmdDraw-mipmapMode-04770"), "blending between mip levels";
+    B3: "B-3", Minmax, Some("VUID-vkCmdDraw-magFilter-09598"), "footprint minimum or maximum";
+    B4: "B-4", Minmax, Some("VUID-vkCmdDraw-mipmapMode-09599"), "footprint minimum or maximum";
+    B5: "B-5", Cubic, Some("VUID-vkCmdDraw-None-02692"), "cubic kernel";
+    B6: "B-6", Cubic, Some("VUID-vkCmdDraw-None-02693"), "cubic kernel";
+    B7: "B-7", Cubic, Some("VUID-vkCmdDraw-filterCubic-02694"), "cubic kernel";
+    B8: "B-8", Cubic, Some("VUID-vkCmdDraw-filterCubicMinmax-02695"), "footprint minimum or maximum";
+    B9: "B-9", Anisotropy, None, "anisotropic quality";
+    B10: "B-10", Reduction, Some("VUID-vkCmdDraw-cubicRangeClamp-09212"), "range clamp";
+    B11: "B-11", Reduction, Some("VUID-vkCmdDraw-reductionMode-09213"), "range clamp";
+    B12: "B-12", Cubic, Some("VUID-vkCmdDraw-selectableCubicWeights-09214"), "cubic weights";
+    B13: "B-13", Minmax, None, "footprint minimum or maximum";
+    B15: "B-15", Stencil, None, "nothing: stencil values have no average";
+    B16: "B-16", LinearFilter, Some("VUID-vkCmdDraw-magFilter-04553"), "nothing: integer values have no average";
+    B33: "B-33", Compare, None, "comparison";
+    B35: "B-35", Compare, None, "comparison";
+    B36: "B-36", Compare, Some("VUID-VkDescriptorImageInfo-mutableComparisonSamplers-04450"), "comparison";
+    B50: "B-50", BorderType, None, "nothing";
+    B51: "B-51", BorderType, None, "nothing";
+    B64: "B-64", AddressMode, Some("VUID-vkCmdDraw-flags-02696"), "address mode";
+    DepthCompare: "S-2", DepthCompare, Some("VUID-vkCmdDraw-magFilter-04553"), "plain sampling is undefined by today's specification";
+    B40: "B-40", Unnormalized, Some("VUID-vkCmdDraw-None-08609"), "";
+    B41: "B-41", Unnormalized, Some("VUID-vkCmdDraw-unnormalizedCoordinates-09635"), "";
+    B78: "B-78", Flags, None, "";
+    C1: "C-1", BlitFilter, Some("VUID-vkCmdBlitImage-filter-02001"), "smoothing";
+    C2: "C-2", BlitFilter, Some("VUID-vkCmdBlitImage-filter-02002"), "cubic kernel";
+    C3: "C-3", BlitFilter, Some("VUID-vkCmdBlitImage-filter-00237"), "cubic kernel";
+    C4: "C-4", BlitFilter, Some("VUID-vkCmdBlitImage-srcImage-00232"), "smoothing";
+    C10: "C-10", BlitFilter, Some("VUID-vkCmdBlitImage-filter-02001"), "nothing: integer values have no average";
+}
+
+/// Member of a create info (or of a structure in its chain) that a change is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each variant is the member of that name")]
+pub enum Field {
+    Flags,
+    MagFilter,
+    MinFilter,
+    MipmapMode,
+    AddressModeU,
+    AddressModeV,
+    AddressModeW,
+    MipLodBias,
+    AnisotropyEnable,
+    MaxAnisotropy,
+    CompareEnable,
+    CompareOp,
+    MinLod,
+    MaxLod,
+    BorderColor,
+    UnnormalizedCoordinates,
+    ReductionMode,
+    CustomBorderColor,
+    CustomBorderColorFormat,
+    BorderColorMapping,
+    CubicWeights,
+    BlockMatchWindow,
+    OpaqueCapture,
+    ChromaFilter,
+    XChromaOffset,
+    YChromaOffset,
+    ForceExplicitReconstruction,
+    BlitFilter,
+}
+
+impl Field {
+    /// The three address modes in axis order.
+    pub const ADDRESS_MODES: [Self; 3] = [Self::AddressModeU, Self::AddressModeV, Self::AddressModeW];
+
+    /// Vulkan's name of the member.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Flags => "flags",
+            Self::MagFilter => "magFilter",
+            Self::MinFilter => "minFilter",
+            Self::MipmapMode => "mipmapMode",
+            Self::AddressModeU => "addressModeU",
+            Self::AddressModeV => "addressModeV",
+            Self::AddressModeW => "addressModeW",
+            Self::MipLodBias => "mipLodBias",
+            Self::AnisotropyEnable => "anisotropyEnable",
+            Self::MaxAnisotropy => "maxAnisotropy",
+            Self::CompareEnable => "compareEnable",
+            Self::CompareOp => "compareOp",
+            Self::MinLod => "minLod",
+            Self::MaxLod => "maxLod",
+            Self::BorderColor => "borderColor",
+            Self::UnnormalizedCoordinates => "unnormalizedCoordinates",
+            Self::ReductionMode => "reductionMode",
+            Self::CustomBorderColor => "customBorderColor",
+            Self::CustomBorderColorFormat => "format",
+            Self::BorderColorMapping => "components",
+            Self::CubicWeights => "cubicWeights",
+            Self::BlockMatchWindow => "windowExtent",
+            Self::OpaqueCapture => "opaqueCaptureDescriptorData",
+            Self::ChromaFilter => "chromaFilter",
+            Self::XChromaOffset => "xChromaOffset",
+            Self::YChromaOffset => "yChromaOffset",
+            Self::ForceExplicitReconstruction => "forceExplicitReconstruction",
+            Self::BlitFilter => "filter",
+        }
+    }
+}
+
+/// Value of a field before or after a change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each variant is the Vulkan type of that name")]
+pub enum Value {
+    Filter(vk::Filter),
+    MipmapMode(vk::SamplerMipmapMode),
+    AddressMode(vk::SamplerAddressMode),
+    CompareOp(vk::CompareOp),
+    BorderColor(vk::BorderColor),
+    ReductionMode(vk::SamplerReductionMode),
+    SamplerFlags(vk::SamplerCreateFlags),
+    ChromaLocation(vk::ChromaLocation),
+    Format(vk::Format),
+    Bool(bool),
+    Float(f32),
+    /// Float words of a custom border colour.
+    FloatColor([u32; 4]),
+    /// Integer words of a custom border colour.
+    IntColor([u32; 4]),
+    Extent([u32; 2]),
+    Raw(i32),
+    /// The structure is chained.
+    Present,
+    /// The structure is not chained.
+    Absent,
+}
+
+/// One change to one field, with the rule that asked for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// The rule.
+    pub catalog: Catalog,
+    /// What was changed.
+    pub field: Field,
+    /// Value before.
+    pub from: Value,
+    /// Value after.
+    pub to: Value,
+}
+
+/// The changes of one decision, in the order they were made. A field may appear twice (CUBIC to LINEAR
+/// to NEAREST); the second `from` is then the first `to`.
+///
+/// Holds at most [`Changes::CAPACITY`] without allocating, which is more than any state can need.
+#[derive(Clone, Copy, Debug)]
+pub struct Changes {
+    list: [Option<Change>; Changes::CAPACITY],
+    len: usize,
+}
+
+impl Changes {
+    /// Upper bound of changes to one sampler.
+    pub const CAPACITY: usize = 40;
+
+    /// No change.
+    pub const fn new() -> Self {
+        Self { list: [None; Self::CAPACITY], len: 0 }
+    }
+
+    pub(crate) fn push(&mut self, change: Change) {
+        debug_assert!(self.len < Self::CAPACITY);
+        if let Some(slot) = self.list.get_mut(self.len) {
+            *slot = Some(change);
+            self.len += 1;
+        }
+    }
+
+    /// The changes in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Change> {
+        self.list.iter().take(self.len).flatten()
+    }
+
+    /// Number of changes.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing was changed.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,202 @@
+//! Steps 6 to 10: reduction, CUBIC, LINEAR, mipmap mode, anisotropy.
+
+use ash::vk;
+
+use super::{Aspect, Catalog, DeviceCaps, Field, Pass, Value, ViewTraits};
+
+/// `VK_CUBIC_FILTER_WEIGHTS_CATMULL_ROM_QCOM`, the default kernel.
+const CATMULL_ROM: i32 = 0;
+
+/// `VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_LINEAR_2D_BIT_IMG`, younger than the bindings.
+const FILTER_LINEAR_2D: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(1 << 45);
+
+/// Whether LINEAR may be used with the view (B-1, B-15, B-16, B-17).
+pub(super) fn can_filter_linear(view: &ViewTraits, caps: &DeviceCaps) -> bool {
+    if view.is_integer() {
+        return false;
+    }
+    let flat = matches!(view.image_type, vk::ImageType::TYPE_1D | vk::ImageType::TYPE_2D);
+    view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_LINEAR)
+        || (caps.filter_linear_2d_img && flat && view.may(FILTER_LINEAR_2D))
+}
+
+/// The first rule that forbids CUBIC with the view (B-5, B-6, B-7), if any.
+pub(super) fn cubic_conflict(view: &ViewTraits, caps: &DeviceCaps) -> Option<Catalog> {
+    let flat = matches!(
+        view.view_type,
+        vk::ImageViewType::TYPE_1D
+            | vk::ImageViewType::TYPE_2D
+            | vk::ImageViewType::TYPE_1D_ARRAY
+            | vk::ImageViewType::TYPE_2D_ARRAY
+    );
+    if view.is_integer() || !view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT) {
+        Some(Catalog::B5)
+    } else if !flat && !caps.filter_cubic_ext {
+        Some(Catalog::B6)
+    } else if caps.filter_cubic_ext && !view.filter_cubic {
+        Some(Catalog::B7)
+    } else {
+        None
+    }
+}
+
+/// Whether MIN and MAX may be used at all with the view, whatever the filter (B-13, B-15).
+pub(super) fn can_reduce(view: &ViewTraits, caps: &DeviceCaps) -> bool {
+    view.aspect != Aspect::Stencil && (caps.filter_minmax_component_mapping || view.is_identity(0))
+}
+
+/// Whether MIN and MAX may be used with a LINEAR footprint (B-3, B-4).
+pub(super) fn can_filter_minmax(view: &ViewTraits) -> bool {
+    !view.is_integer() && view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_MINMAX)
+}
+
+impl Pass<'_> {
+    /// Step 6, B-3, B-4, B-8, B-10, B-13, B-15.
+    pub(super) fn reduction(&mut self) {
+        if self.state.reduction() == vk::SamplerReductionMode::WEIGHTED_AVERAGE {
+            return;
+        }
+        let cubic = self.state.uses_filter(vk::Filter::CUBIC_EXT);
+        if self.state.compare_enable {
+            self.drop_reduction(Catalog::A26);
+        } else if !self.caps.sampler_filter_minmax {
+            self.drop_reduction(Catalog::A27);
+        } else if cubic && !self.caps.filter_cubic_ext {
+            self.drop_reduction(Catalog::A28);
+        } else if self.state.reduction() == vk::SamplerReductionMode::WEIGHTED_AVERAGE_RANGECLAMP_QCOM {
+            if cubic && !self.caps.cubic_range_clamp {
+                self.drop_reduction(Catalog::B10);
+            }
+        } else if let Some(view) = self.used.view {
+            self.minmax_with(view);
+        }
+    }
+
+    /// MIN or MAX against a view. It never turns into averaging: where the footprint cannot be reduced, one texel is
+    /// read, which is its own minimum and maximum.
+    fn minmax_with(&mut self, view: &ViewTraits) {
+        let cubic = self.state.uses_filter(vk::Filter::CUBIC_EXT);
+        let keeps_cubic = cubic && cubic_conflict(view, self.caps).is_none();
+        if keeps_cubic && self.caps.filter_cubic_ext && !view.filter_cubic_minmax {
+            self.drop_reduction(Catalog::B8);
+            return;
+        }
+        let reduce = can_reduce(view, self.caps);
+        if reduce && can_filter_minmax(view) {
+            return;
+        }
+        let cause = if view.aspect == Aspect::Stencil {
+            Catalog::B15
+        } else if reduce {
+            Catalog::B3
+        } else {
+            Catalog::B13
+        };
+        let blends =
+            |filter: vk::Filter| filter == vk::Filter::LINEAR || (filter == vk::Filter::CUBIC_EXT && !keeps_cubic);
+        let filters = blends(self.state.mag_filter) || blends(self.state.min_filter);
+        let mip = self.state.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
+        if reduce && !filters && !mip {
+            return;
+        }
+        if blends(self.state.mag_filter) {
+            self.set_mag(cause, vk::Filter::NEAREST);
+        }
+        if blends(self.state.min_filter) {
+            self.set_min(cause, vk::Filter::NEAREST);
+        }
+        let mip_cause = if cause == Catalog::B3 { Catalog::B4 } else { cause };
+        if mip {
+            self.set_mip(mip_cause, vk::SamplerMipmapMode::NEAREST);
+        }
+        self.drop_reduction(if filters { cause } else { mip_cause });
+        self.disable_anisotropy(Catalog::B9);
+    }
+
+    /// Step 7: CUBIC to LINEAR; step 9 looks at LINEAR.
+    pub(super) fn cubic(&mut self) {
+        if let Some(view) = self.used.view
+            && self.state.uses_filter(vk::Filter::CUBIC_EXT)
+            && let Some(catalog) = cubic_conflict(view, self.caps)
+        {
+            self.demote_filter(catalog, vk::Filter::CUBIC_EXT, vk::Filter::LINEAR);
+        }
+    }
+
+    /// Step 8: B-11 and B-12, which follow any demotion of CUBIC.
+    pub(super) fn range_clamp_and_weights(&mut self) {
+        if self.state.reduction() == vk::SamplerReductionMode::WEIGHTED_AVERAGE_RANGECLAMP_QCOM
+            && !self.state.uses_filter(vk::Filter::CUBIC_EXT)
+        {
+            self.drop_reduction(Catalog::B11);
+        }
+        if let Some(weights) = self.state.cubic_weights
+            && weights != CATMULL_ROM
+            && !self.caps.selectable_cubic_weights
+        {
+            self.note(Catalog::B12, Field::CubicWeights, Value::Raw(weights), Value::Absent);
+            self.state.cubic_weights = None;
+        }
+    }
+
+    /// Step 9: B-1, B-2, B-15, B-16 and `depth_linear=compare`.
+    pub(super) fn linear(&mut self) {
+        let Some(view) = self.used.view else { return };
+        if self.state.compare_enable || self.state.is_minmax() || !self.state.uses_linear() {
+            // A comparison with LINEAR on a depth format without the bit is legal (B-34); MIN and MAX
+            // were looked at in step 6.
+            return;
+        }
+        if can_filter_linear(view, self.caps) {
+            return;
+        }
+        if self.policy.depth_compare && view.aspect == Aspect::Depth && !self.state.unnormalized_coordinates {
+            self.note(Catalog::DepthCompare, Field::CompareEnable, Value::Bool(false), Value::Bool(true));
+            self.state.compare_enable = true;
+            if self.state.compare_op != vk::CompareOp::ALWAYS {
+                self.note(
+                    Catalog::DepthCompare,
+                    Field::CompareOp,
+                    Value::CompareOp(self.state.compare_op),
+                    Value::CompareOp(vk::CompareOp::ALWAYS),
+                );
+                self.state.compare_op = vk::CompareOp::ALWAYS;
+            }
+            return;
+        }
+        let (filter, mip) = match view.aspect {
+            Aspect::Stencil => (Catalog::B15, Catalog::B15),
+            _ if view.is_integer() => (Catalog::B16, Catalog::B2),
+            _ => (Catalog::B1, Catalog::B2),
+        };
+        self.demote_filter(filter, vk::Filter::LINEAR, vk::Filter::NEAREST);
+        if self.state.mipmap_mode == vk::SamplerMipmapMode::LINEAR {
+            self.set_mip(mip, vk::SamplerMipmapMode::NEAREST);
+        }
+        // Anisotropy with NEAREST, or on a format that cannot be filtered, is implementation-defined.
+        self.disable_anisotropy(Catalog::B9);
+    }
+
+    /// Step 10.
+    pub(super) fn anisotropy(&mut self) {
+        if !self.state.anisotropy_enable {
+            return;
+        }
+        if !self.caps.sampler_anisotropy {
+            self.disable_anisotropy(Catalog::A5);
+            return;
+        }
+        if self.state.uses_filter(vk::Filter::CUBIC_EXT) {
+            self.disable_anisotropy(Catalog::A7);
+            return;
+        }
+        let asked = self.state.max_anisotropy;
+        if asked.is_nan() || asked < 1.0 {
+            self.disable_anisotropy(Catalog::A6);
+        } else if asked > self.caps.max_sampler_anisotropy {
+            let limit = self.caps.max_sampler_anisotropy.max(1.0);
+            self.note(Catalog::A6, Field::MaxAnisotropy, Value::Float(asked), Value::Float(limit));
+            self.state.max_anisotropy = limit;
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The gate: what a sampler asks of a view and what a view cannot give, as bits.
+//!
+//! `needs(sampler) & lacks(view) == 0` means that the pair is legal as it is, so a descriptor write can pass with two
+//! loads and one AND. The property test `gate_agrees_with_decide` holds the two against [`super::pair`].
+
+use ash::vk;
+
+use super::border::reaches_border;
+use super::compare::can_compare;
+use super::filter::{can_filter_linear, can_filter_minmax, can_reduce, cubic_conflict};
+use super::{DeviceCaps, Dimensions, Policy, SamplerState, ViewTraits, is_custom, is_int_border, is_valid_border};
+
+/// A set of conflicts that a sampler and a view can have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Bits(pub u32);
+
+impl Bits {
+    /// No conflict possible.
+    pub const NONE: Self = Self(0);
+    /// LINEAR min, mag or mip with averaging and without comparison.
+    pub const LINEAR: Self = Self(1 << 0);
+    /// LINEAR footprint with MIN or MAX.
+    pub const MINMAX: Self = Self(1 << 1);
+    /// MIN or MAX whatever the footprint.
+    pub const REDUCTION: Self = Self(1 << 2);
+    /// CUBIC.
+    pub const CUBIC: Self = Self(1 << 3);
+    /// CUBIC with MIN or MAX.
+    pub const CUBIC_MINMAX: Self = Self(1 << 4);
+    /// Comparison.
+    pub const COMPARE: Self = Self(1 << 5);
+    /// An address mode other than CLAMP_TO_EDGE.
+    pub const ADDRESS: Self = Self(1 << 6);
+    /// Unnormalized coordinates.
+    pub const UNNORMALIZED: Self = Self(1 << 7);
+    /// The SUBSAMPLED flag.
+    pub const SUBSAMPLED: Self = Self(1 << 8);
+    /// No SUBSAMPLED flag.
+    pub const NOT_SUBSAMPLED: Self = Self(1 << 9);
+    /// A custom border colour without a format.
+    pub const BORDER_FORMAT: Self = Self(1 << 10);
+    /// First of four bits for integer borders, one per [`Dimensions`].
+    const INT_BORDER: u32 = 16;
+    /// First of four bits for float borders.
+    const FLOAT_BORDER: u32 = 20;
+
+    const DIMENSIONS: [Dimensions; 4] = [Dimensions::One, Dimensions::Two, Dimensions::Three, Dimensions::Cube];
+
+    const fn slot(dimensions: Dimensions) -> u32 {
+        match dimensions {
+            Dimensions::One => 0,
+            Dimensions::Two => 1,
+            Dimensions::Three => 2,
+            Dimensions::Cube => 3,
+        }
+    }
+
+    fn add(&mut self, bits: Self, when: bool) {
+        if when {
+            self.0 |= bits.0;
+        }
+    }
+
+    /// Whether any bit is in both sets.
+    pub const fn conflicts(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether the set is empty.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// What the sampler asks of a view. `original` is the application's state, `base` what [`super::create`] made of it.
+pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, policy: &Policy) -> Bits {
+    let mut bits = Bits::NONE;
+    let replays = base.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT)
+        && caps.descriptor_buffer_capture_replay;
+    bits.add(Bits::UNNORMALIZED, base.unnormalized_coordinates);
+    let subsampled = base.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT);
+    bits.add(if subsampled { Bits::SUBSAMPLED } else { Bits::NOT_SUBSAMPLED }, true);
+    if replays || base.ycbcr.is_some() {
+        return bits;
+    }
+    let minmax = base.is_minmax();
+    let cubic = base.uses_filter(vk::Filter::CUBIC_EXT);
+    bits.add(Bits::LINEAR, base.uses_linear() && !minmax && !base.compare_enable);
+    bits.add(Bits::MINMAX, base.uses_linear() && minmax);
+    bits.add(Bits::REDUCTION, minmax);
+    bits.add(Bits::CUBIC, cubic);
+    bits.add(Bits::CUBIC_MINMAX, cubic && minmax);
+    bits.add(Bits::COMPARE, base.compare_enable);
+    bits.add(Bits::ADDRESS, base.address_mode.iter().any(|mode| *mode != vk::SamplerAddressMode::CLAMP_TO_EDGE));
+    let strict = policy.strict_border && is_valid_border(base.border_color);
+    let first = if is_int_border(base.border_color) { Bits::INT_BORDER } else { Bits::FLOAT_BORDER };
+    for dimensions in Bits::DIMENSIONS {
+        bits.add(Bits(1 << (first + Bits::slot(dimensions))), strict || reaches_border(base, dimensions));
+    }
+    bits.add(
+        Bits::BORDER_FORMAT,
+        is_custom(original.border_color)
+            && caps.custom_border_colors
+            && original.custom_border.is_some_and(|custom| custom.format == vk::Format::UNDEFINED),
+    );
+    bits
+}
+
+/// What a view cannot give.
+pub fn lacks(view: &ViewTraits, caps: &DeviceCaps) -> Bits {
+    let mut bits = Bits::NONE;
+    let single = view.single_level && view.single_layer;
+    let flat = matches!(view.view_type, vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_2D);
+    bits.add(if view.subsampled { Bits::NOT_SUBSAMPLED } else { Bits::SUBSAMPLED }, true);
+    if view.ycbcr {
+        return Bits::NONE;
+    }
+    bits.add(Bits::UNNORMALIZED, !(flat && single));
+    bits.add(Bits::LINEAR, !can_filter_linear(view, caps));
+    bits.add(Bits::MINMAX, !can_filter_minmax(view));
+    bits.add(Bits::REDUCTION, !can_reduce(view, caps));
+    bits.add(Bits::CUBIC, cubic_conflict(view, caps).is_some());
+    bits.add(Bits::CUBIC_MINMAX, caps.filter_cubic_ext && !view.filter_cubic_minmax);
+    bits.add(Bits::COMPARE, !can_compare(view) || !caps.mutable_comparison_samplers);
+    bits.add(Bits::ADDRESS, view.corner_sampled);
+    let first = if view.is_integer() { Bits::FLOAT_BORDER } else { Bits::INT_BORDER };
+    bits.add(Bits(1 << (first + Bits::slot(view.dimensions()))), true);
+    bits.add(Bits::BORDER_FORMAT, caps.custom_border_colors && !caps.custom_border_color_without_format);
+    bits
+}
+
+/// What no dynamic descriptor of this device can give, whatever the view (B-36).
+pub fn lacks_dynamic(caps: &DeviceCaps) -> Bits {
+    if caps.mutable_comparison_samplers { Bits::NONE } else { Bits::COMPARE }
+}

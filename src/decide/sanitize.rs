@@ -1,0 +1,168 @@
+//! Steps 1, 2, 4 and 11: enumerants and NaN, unnormalized coordinates, flag families, LOD.
+
+use ash::vk;
+
+use super::{Catalog, Field, Pass, Value, is_valid_border};
+
+/// `VK_LOD_CLAMP_NONE`.
+const LOD_CLAMP_NONE: f32 = 1000.0;
+
+/// Whether `filter` may be used at all on this device.
+fn is_valid_filter(filter: vk::Filter, cubic: bool) -> bool {
+    filter == vk::Filter::NEAREST || filter == vk::Filter::LINEAR || (cubic && filter == vk::Filter::CUBIC_EXT)
+}
+
+/// Nearest legal filter for one that A-1 rejects: what a missing CUBIC falls back to, else NEAREST.
+fn valid_filter(filter: vk::Filter) -> vk::Filter {
+    if filter == vk::Filter::CUBIC_EXT { vk::Filter::LINEAR } else { vk::Filter::NEAREST }
+}
+
+impl Pass<'_> {
+    /// Step 1: values outside their enumeration, and NaN.
+    pub(super) fn sanitize(&mut self) {
+        let cubic = self.caps.filter_cubic_img || self.caps.filter_cubic_ext;
+        if !is_valid_filter(self.state.mag_filter, cubic) {
+            self.set_mag(Catalog::A1Mag, valid_filter(self.state.mag_filter));
+        }
+        if !is_valid_filter(self.state.min_filter, cubic) {
+            self.set_min(Catalog::A1Min, valid_filter(self.state.min_filter));
+        }
+        if !matches!(self.state.mipmap_mode, vk::SamplerMipmapMode::NEAREST | vk::SamplerMipmapMode::LINEAR) {
+            self.set_mip(Catalog::A1Mip, vk::SamplerMipmapMode::NEAREST);
+        }
+        for (axis, catalog) in [Catalog::A20U, Catalog::A20V, Catalog::A20W].into_iter().enumerate() {
+            let valid = self.state.address_mode.get(axis).is_none_or(|mode| (0..=4).contains(&mode.as_raw()));
+            if !valid {
+                self.set_address(catalog, axis, vk::SamplerAddressMode::CLAMP_TO_EDGE);
+            }
+        }
+        if self.state.compare_enable && !(0..=7).contains(&self.state.compare_op.as_raw()) {
+            let from = self.state.compare_op;
+            self.note(Catalog::A25, Field::CompareOp, Value::CompareOp(from), Value::CompareOp(vk::CompareOp::ALWAYS));
+            self.state.compare_op = vk::CompareOp::ALWAYS;
+        }
+        if self.state.uses_border() && !is_valid_border(self.state.border_color) {
+            self.set_border_color(Catalog::A22, vk::BorderColor::FLOAT_TRANSPARENT_BLACK);
+        }
+        if self.state.reduction_mode.is_some_and(|mode| {
+            !(0..=2).contains(&mode.as_raw()) && mode != vk::SamplerReductionMode::WEIGHTED_AVERAGE_RANGECLAMP_QCOM
+        }) {
+            self.drop_reduction(Catalog::A59Reduction);
+        }
+        if let Some(weights) = self.state.cubic_weights
+            && !(0..=3).contains(&weights)
+        {
+            self.note(Catalog::A59Weights, Field::CubicWeights, Value::Raw(weights), Value::Absent);
+            self.state.cubic_weights = None;
+        }
+        let min = if self.state.min_lod.is_nan() { 0.0 } else { self.state.min_lod };
+        let max = if self.state.max_lod.is_nan() { LOD_CLAMP_NONE } else { self.state.max_lod };
+        self.set_lods(Catalog::A4, min, max);
+    }
+
+    /// Step 2. `unnormalizedCoordinates` itself stays: the coordinates are in the shader.
+    pub(super) fn unnormalized(&mut self) {
+        if !self.state.unnormalized_coordinates || self.state.ycbcr.is_some() {
+            return;
+        }
+        if self.state.min_filter != self.state.mag_filter {
+            self.set_mag(Catalog::A10, vk::Filter::NEAREST);
+            self.set_min(Catalog::A10, vk::Filter::NEAREST);
+        }
+        self.set_mip(Catalog::A11, vk::SamplerMipmapMode::NEAREST);
+        self.set_lods(Catalog::A12, 0.0, 0.0);
+        self.clamp_uv(Catalog::A13);
+        self.disable_anisotropy(Catalog::A14);
+        self.disable_compare(Catalog::A15);
+    }
+
+    /// U and V become CLAMP_TO_EDGE unless they already clamp to edge or border.
+    fn clamp_uv(&mut self, catalog: Catalog) {
+        use vk::SamplerAddressMode as M;
+        for axis in 0..2 {
+            let clamps = self
+                .state
+                .address_mode
+                .get(axis)
+                .is_none_or(|mode| matches!(*mode, M::CLAMP_TO_EDGE | M::CLAMP_TO_BORDER));
+            if !clamps {
+                self.set_address(catalog, axis, M::CLAMP_TO_EDGE);
+            }
+        }
+    }
+
+    /// Step 4.
+    pub(super) fn flags(&mut self) {
+        use vk::SamplerCreateFlags as F;
+        if self.state.flags.contains(F::NON_SEAMLESS_CUBE_MAP_EXT) && !self.caps.non_seamless_cube_map {
+            self.set_flags(Catalog::A52, self.state.flags & !F::NON_SEAMLESS_CUBE_MAP_EXT);
+        }
+        if self.state.flags.contains(F::SUBSAMPLED_EXT) && self.state.unnormalized_coordinates {
+            // Clearing unnormalizedCoordinates would misplace every coordinate; the flag goes instead.
+            self.set_flags(Catalog::A53Unnormalized, self.state.flags & !F::SUBSAMPLED_EXT);
+        }
+        if self.state.flags.contains(F::SUBSAMPLED_EXT) {
+            if self.state.min_filter != self.state.mag_filter {
+                self.set_mag(Catalog::A53Filter, vk::Filter::NEAREST);
+                self.set_min(Catalog::A53Filter, vk::Filter::NEAREST);
+            }
+            self.set_mip(Catalog::A53Mip, vk::SamplerMipmapMode::NEAREST);
+            self.set_lods(Catalog::A53Lod, 0.0, 0.0);
+            self.clamp_uv(Catalog::A53Address);
+            self.disable_anisotropy(Catalog::A53Anisotropy);
+            self.disable_compare(Catalog::A53Compare);
+        }
+        if self.state.flags.contains(F::IMAGE_PROCESSING_QCOM) {
+            self.set_mag(Catalog::A54Filter, vk::Filter::NEAREST);
+            self.set_min(Catalog::A54Filter, vk::Filter::NEAREST);
+            self.set_mip(Catalog::A54Mip, vk::SamplerMipmapMode::NEAREST);
+            self.set_lods(Catalog::A54Lod, 0.0, 0.0);
+            self.clamp_uv(Catalog::A54Address);
+            if self.state.address_mode[..2].contains(&vk::SamplerAddressMode::CLAMP_TO_BORDER) {
+                self.set_border_color(Catalog::A54Border, vk::BorderColor::FLOAT_TRANSPARENT_BLACK);
+            }
+            self.disable_anisotropy(Catalog::A54Anisotropy);
+            self.disable_compare(Catalog::A54Compare);
+        }
+        if let Some(window) = &mut self.state.block_match {
+            let from = window.extent;
+            let limit = self.caps.max_block_match_window;
+            if limit != [0; 2] {
+                window.extent = [from[0].min(limit[0]), from[1].min(limit[1])];
+            }
+            let to = window.extent;
+            if from != to {
+                self.note(Catalog::A55, Field::BlockMatchWindow, Value::Extent(from), Value::Extent(to));
+            }
+        }
+        if self.state.flags.contains(F::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT)
+            && !self.caps.descriptor_buffer_capture_replay
+        {
+            self.set_flags(Catalog::A56, self.state.flags & !F::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT);
+        }
+        if self.state.opaque_capture && !self.state.flags.contains(F::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT) {
+            self.note(Catalog::A57, Field::OpaqueCapture, Value::Present, Value::Absent);
+            self.state.opaque_capture = false;
+        }
+    }
+
+    /// Step 11.
+    pub(super) fn lod(&mut self) {
+        let bias = self.state.mip_lod_bias;
+        let (catalog, legal) = if !self.caps.sampler_mip_lod_bias {
+            (Catalog::A3, 0.0)
+        } else if bias.is_nan() {
+            (Catalog::A2, 0.0)
+        } else {
+            let limit = self.caps.max_sampler_lod_bias;
+            (Catalog::A2, bias.max(-limit).min(limit))
+        };
+        if bias.is_nan() || bias != legal {
+            self.note(catalog, Field::MipLodBias, Value::Float(bias), Value::Float(legal));
+            self.state.mip_lod_bias = legal;
+        }
+        if self.state.max_lod < self.state.min_lod {
+            self.set_lods(Catalog::A4, self.state.max_lod, self.state.min_lod);
+        }
+    }
+}

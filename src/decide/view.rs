@@ -1,0 +1,241 @@
+//! What decisions are taken against: [`ViewTraits`], [`DeviceCaps`] and [`Policy`].
+
+use ash::vk;
+
+use crate::format::{self, NumericClass};
+
+/// The one aspect of an image that a view reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Aspect {
+    /// Colour, or a plane of a multi-planar image.
+    Color,
+    /// Depth.
+    Depth,
+    /// Stencil.
+    Stencil,
+}
+
+/// Which axes of a view the address modes act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dimensions {
+    /// U only.
+    One,
+    /// U and V.
+    Two,
+    /// U, V and W.
+    Three,
+    /// Cube faces: no address mode acts, unless the sampler is non-seamless (then U and V do).
+    Cube,
+}
+
+/// What matters of a `VkImageView` and its image for the legality of a sampler.
+///
+/// Views with equal traits form a *view class*: one decision per (sampler, class) is enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ViewTraits {
+    /// Format of the view (not of the image).
+    pub format: vk::Format,
+    /// Aspect read through the view.
+    pub aspect: Aspect,
+    /// `viewType`.
+    pub view_type: vk::ImageViewType,
+    /// Type of the image.
+    pub image_type: vk::ImageType,
+    /// Component mapping in the order R, G, B, A, with components that name themselves replaced by `IDENTITY`.
+    pub components: [vk::ComponentSwizzle; 4],
+    /// Format features of the view's format with the image's tiling; `None` when they are not known,
+    /// which means that nothing is downgraded because of them.
+    pub features: Option<vk::FormatFeatureFlags2>,
+    /// `levelCount` is 1 (after resolving `VK_REMAINING_MIP_LEVELS`).
+    pub single_level: bool,
+    /// `layerCount` is 1 (after resolving `VK_REMAINING_ARRAY_LAYERS`).
+    pub single_layer: bool,
+    /// The image has `VK_IMAGE_CREATE_CORNER_SAMPLED_BIT_NV`.
+    pub corner_sampled: bool,
+    /// The image has `VK_IMAGE_CREATE_SUBSAMPLED_BIT_EXT`.
+    pub subsampled: bool,
+    /// The view's usage holds a colour or depth/stencil attachment bit.
+    pub attachment: bool,
+    /// The view has a Y′CbCr conversion chained: its pair must be immutable and is left alone.
+    pub ycbcr: bool,
+    /// `filterCubic` of this image's parameters (VUID-vkCmdDraw-filterCubic-02694); true when not queried.
+    pub filter_cubic: bool,
+    /// `filterCubicMinmax` (VUID-vkCmdDraw-filterCubicMinmax-02695); true when not queried.
+    pub filter_cubic_minmax: bool,
+}
+
+impl ViewTraits {
+    /// A 2D, single-level, identity view of `format` with the given optimal-tiling features.
+    pub fn new_2d(format: vk::Format, features: vk::FormatFeatureFlags2) -> Self {
+        let aspects = format::aspects(format);
+        Self {
+            format,
+            aspect: if aspects.contains(vk::ImageAspectFlags::DEPTH) {
+                Aspect::Depth
+            } else if aspects.contains(vk::ImageAspectFlags::STENCIL) {
+                Aspect::Stencil
+            } else {
+                Aspect::Color
+            },
+            view_type: vk::ImageViewType::TYPE_2D,
+            image_type: vk::ImageType::TYPE_2D,
+            components: [vk::ComponentSwizzle::IDENTITY; 4],
+            features: Some(features),
+            single_level: true,
+            single_layer: true,
+            corner_sampled: false,
+            subsampled: false,
+            attachment: false,
+            ycbcr: false,
+            filter_cubic: true,
+            filter_cubic_minmax: true,
+        }
+    }
+
+    /// Class of the values that sampling this view returns.
+    pub fn numeric_class(&self) -> NumericClass {
+        match self.aspect {
+            Aspect::Stencil => NumericClass::Uint,
+            Aspect::Depth => NumericClass::Float,
+            Aspect::Color => format::numeric_class(self.format),
+        }
+    }
+
+    /// Whether sampling this view returns integers.
+    pub fn is_integer(&self) -> bool {
+        self.numeric_class().is_integer()
+    }
+
+    /// Whether the features are unknown or hold `bit`.
+    pub fn may(&self, bit: vk::FormatFeatureFlags2) -> bool {
+        self.features.is_none_or(|features| features.contains(bit))
+    }
+
+    /// Which axes the address modes act on.
+    pub fn dimensions(&self) -> Dimensions {
+        match self.view_type {
+            vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_1D_ARRAY => Dimensions::One,
+            vk::ImageViewType::TYPE_3D => Dimensions::Three,
+            vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY => Dimensions::Cube,
+            _ => Dimensions::Two,
+        }
+    }
+
+    /// Whether component `index` (R, G, B, A) is passed through unchanged.
+    pub fn is_identity(&self, index: usize) -> bool {
+        self.components.get(index).is_none_or(|c| *c == vk::ComponentSwizzle::IDENTITY)
+    }
+}
+
+/// Replaces every component that names itself by `IDENTITY`, so that equal mappings compare equal.
+pub fn normalize_components(mapping: vk::ComponentMapping) -> [vk::ComponentSwizzle; 4] {
+    use vk::ComponentSwizzle as C;
+    let of = |given: C, own: C| if given == own { C::IDENTITY } else { given };
+    [of(mapping.r, C::R), of(mapping.g, C::G), of(mapping.b, C::B), of(mapping.a, C::A)]
+}
+
+/// Features **enabled** on the device (not merely supported), extensions enabled, and limits: everything of a device
+/// that the rules name, except format features.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeviceCaps {
+    /// Feature `samplerAnisotropy`.
+    pub sampler_anisotropy: bool,
+    /// Limit `maxSamplerAnisotropy`.
+    pub max_sampler_anisotropy: f32,
+    /// Limit `maxSamplerLodBias`, in mip levels.
+    pub max_sampler_lod_bias: f32,
+    /// Limit `maxSamplerAllocationCount`.
+    pub max_sampler_allocation_count: u32,
+    /// Feature `samplerMirrorClampToEdge` or extension `VK_KHR_sampler_mirror_clamp_to_edge`.
+    pub sampler_mirror_clamp_to_edge: bool,
+    /// Feature `samplerFilterMinmax` or extension `VK_EXT_sampler_filter_minmax`.
+    pub sampler_filter_minmax: bool,
+    /// Property `filterMinmaxImageComponentMapping`.
+    pub filter_minmax_component_mapping: bool,
+    /// Extension `VK_IMG_filter_cubic`.
+    pub filter_cubic_img: bool,
+    /// Extension `VK_EXT_filter_cubic`.
+    pub filter_cubic_ext: bool,
+    /// Extension `VK_IMG_filter_linear_2d`.
+    pub filter_linear_2d_img: bool,
+    /// Feature `customBorderColors`.
+    pub custom_border_colors: bool,
+    /// Feature `customBorderColorWithoutFormat`.
+    pub custom_border_color_without_format: bool,
+    /// Limit `maxCustomBorderColorSamplers`.
+    pub max_custom_border_color_samplers: u32,
+    /// Feature `borderColorSwizzle`.
+    pub border_color_swizzle: bool,
+    /// Feature `borderColorSwizzleFromImage`.
+    pub border_color_swizzle_from_image: bool,
+    /// Feature `nonSeamlessCubeMap`.
+    pub non_seamless_cube_map: bool,
+    /// Feature `cubicRangeClamp`.
+    pub cubic_range_clamp: bool,
+    /// Feature `selectableCubicWeights`.
+    pub selectable_cubic_weights: bool,
+    /// Feature `descriptorBufferCaptureReplay`.
+    pub descriptor_buffer_capture_replay: bool,
+    /// Limit `maxBlockMatchWindow` in texels; zero when not reported.
+    pub max_block_match_window: [u32; 2],
+    /// False when `VK_KHR_portability_subset` is enabled and `samplerMipLodBias` is not.
+    pub sampler_mip_lod_bias: bool,
+    /// False when `VK_KHR_portability_subset` is enabled and `mutableComparisonSamplers` is not.
+    pub mutable_comparison_samplers: bool,
+    /// Feature `samplerYcbcrConversion`.
+    pub sampler_ycbcr_conversion: bool,
+}
+
+impl Default for DeviceCaps {
+    /// The least a Vulkan 1.0 implementation has, nothing enabled.
+    fn default() -> Self {
+        Self {
+            sampler_anisotropy: false,
+            max_sampler_anisotropy: 1.0,
+            max_sampler_lod_bias: 2.0,
+            max_sampler_allocation_count: 4000,
+            sampler_mirror_clamp_to_edge: false,
+            sampler_filter_minmax: false,
+            filter_minmax_component_mapping: false,
+            filter_cubic_img: false,
+            filter_cubic_ext: false,
+            filter_linear_2d_img: false,
+            custom_border_colors: false,
+            custom_border_color_without_format: false,
+            max_custom_border_color_samplers: 0,
+            border_color_swizzle: false,
+            border_color_swizzle_from_image: false,
+            non_seamless_cube_map: false,
+            cubic_range_clamp: false,
+            selectable_cubic_weights: false,
+            descriptor_buffer_capture_replay: false,
+            max_block_match_window: [0; 2],
+            sampler_mip_lod_bias: true,
+            mutable_comparison_samplers: true,
+            sampler_ycbcr_conversion: false,
+        }
+    }
+}
+
+/// The settings that decisions depend on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// `border=strict`: B-50 and B-51 hold even if no address mode reaches the border.
+    pub strict_border: bool,
+    /// `depth_linear=compare`: LINEAR on unfilterable depth becomes comparison with `ALWAYS`.
+    pub depth_compare: bool,
+}
+
+/// Where a sampler is about to be used.
+#[derive(Clone, Copy, Debug)]
+pub struct Use<'a> {
+    /// The view it is paired with; `None` when that is not known.
+    pub view: Option<&'a ViewTraits>,
+    /// Whether it goes into a descriptor as a dynamic (not immutable) sampler.
+    pub dynamic: bool,
+}
+
+impl Use<'_> {
+    /// At `vkCreateSampler`: nothing is known but the device.
+    pub const CREATE: Use<'static> = Use { view: None, dynamic: false };
+}
