@@ -1,1 +1,626 @@
 //! The operating system.
+//!
+//! This is the only module that knows which system the layer runs on: privileges, environment, folders, clocks, thread
+//! ids, and files that must not surprise the process the layer lives in. It knows nothing of Vulkan and nothing of what is
+//! written to a file.
+//!
+//! It is written for Linux and Android. Another system gets its own version of the functions below and of nothing else.
+//! Three habits hold on every system:
+//!
+//! * Nothing is done behind the process's back: no thread, signal handler, exit handler or thread-local destructor.
+//! * A privileged process (set-user-id, set-group-id, file capabilities) gets no environment and no file of ours.
+//! * No function waits for another process, with one exception: a write to standard error waits as any other would.
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+compile_error!("src/platform.rs has no version for this operating system yet");
+
+use std::ffi::{CString, OsString};
+use std::fs::{DirBuilder, File, Metadata};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt, FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::OnceLock;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// A descriptor number. It says nothing about ownership.
+pub(crate) type RawFile = libc::c_int;
+
+/// The number of standard error.
+pub(crate) const STDERR: RawFile = libc::STDERR_FILENO;
+
+/// Whether the process runs with more rights than the user who started it (`AT_SECURE`).
+///
+/// The environment, the working directory and the home folder then belong to somebody whom the process must not trust,
+/// so settings come from the application alone and nothing is written.
+///
+/// Source: `getauxval(3)`, "AT_SECURE: Has a nonzero value if this executable should be treated securely".
+pub fn is_elevated() -> bool {
+    // SAFETY: getauxval reads the auxiliary vector, which the kernel wrote before the process started (getauxval(3)).
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// The id of the process. After a fork the child gets its own.
+pub fn process_id() -> u32 {
+    std::process::id()
+}
+
+/// The kernel's id of the calling thread, unique on the machine while the thread lives.
+///
+/// It is asked of the kernel each time: Rust's own thread ids live in thread-local storage that runs a destructor.
+pub fn thread_id() -> u64 {
+    // SAFETY: SYS_gettid takes no argument and cannot fail (gettid(2)).
+    let id = unsafe { libc::syscall(libc::SYS_gettid) };
+    u64::try_from(id).unwrap_or(0)
+}
+
+/// The file name of the running program without its folders, `"unknown"` if the system does not tell.
+///
+/// Under Wine it is the Windows program (`game.exe`), not Wine's own loader. Bytes that are not UTF-8 appear as U+FFFD.
+pub fn executable_name() -> String {
+    let program = std::env::current_exe()
+        .ok()
+        .and_then(|path| {
+            path.file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+        })
+        .unwrap_or_default();
+    let command = if program.starts_with("wine") {
+        std::fs::read("/proc/self/cmdline").unwrap_or_default()
+    } else {
+        Vec::new()
+    };
+    program_name(&program, &command)
+}
+
+/// The name to use for the program file `program`, given the process's arguments, each ended by a NUL byte.
+fn program_name(program: &str, command: &[u8]) -> String {
+    // Wine's loader keeps its own name in /proc/self/exe and puts the Windows path in the first argument.
+    let first = command.split(|&byte| byte == 0).next().unwrap_or_default();
+    let first = String::from_utf8_lossy(first);
+    let windows = first
+        .rsplit(['\\', '/'])
+        .next()
+        .filter(|name| program.starts_with("wine") && name.to_ascii_lowercase().ends_with(".exe"));
+    let name = windows.unwrap_or_else(|| program.strip_suffix(" (deleted)").unwrap_or(program));
+    if name.is_empty() { "unknown" } else { name }.to_owned()
+}
+
+/// Monotonic time in nanoseconds since the first call in this process, which the layer makes when it is loaded.
+pub fn now_ns() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let start = START.get_or_init(Instant::now);
+    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The date in UTC as `YYYY-MM-DD`.
+///
+/// UTC, because local time reads the environment and the time zone files in the middle of somebody else's process.
+pub fn date() -> String {
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs());
+    let (year, month, day) = civil_from_days(seconds / 86_400);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// The day of the Gregorian calendar that is `days` days after 1970-01-01: year, month 1..=12, day 1..=31.
+fn civil_from_days(days: u64) -> (u64, u64, u64) {
+    // Count from 0000-03-01, so that the leap day ends the year, in eras of 400 years = 146,097 days.
+    let since_march = days + 719_468;
+    let era = since_march / 146_097;
+    let day_of_era = since_march % 146_097;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 {
+        march_month + 3
+    } else {
+        march_month - 9
+    };
+    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
+}
+
+/// The value of an environment variable.
+///
+/// `None` when it is not set, empty, not UTF-8, or when the process [is elevated](is_elevated).
+pub fn env(key: &str) -> Option<String> {
+    if is_elevated() {
+        return None;
+    }
+    std::env::var(key).ok().filter(|value| !value.is_empty())
+}
+
+/// Every environment variable whose name begins with `prefix`, in order of name; the value is `None` if it is not UTF-8.
+///
+/// Variables with an empty value are left out, as [`env`] does. Empty when the process [is elevated](is_elevated).
+pub(crate) fn env_with_prefix(prefix: &str) -> Vec<(String, Option<String>)> {
+    if is_elevated() {
+        return Vec::new();
+    }
+    let mut found: Vec<(String, Option<String>)> = std::env::vars_os()
+        .filter(|(name, value)| name.as_bytes().starts_with(prefix.as_bytes()) && !value.is_empty())
+        .map(|(name, value)| {
+            (
+                name.to_string_lossy().into_owned(),
+                OsString::into_string(value).ok(),
+            )
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// The user's folder for state (logs, traces): `$XDG_STATE_HOME`, else `~/.local/state`.
+///
+/// `None` when elevated, or when neither variable holds an absolute path.
+///
+/// Source: XDG Base Directory Specification 0.8; "If an implementation encounters a relative path [...] it should consider
+/// the path invalid and ignore it."
+pub fn state_folder() -> Option<PathBuf> {
+    user_folder("XDG_STATE_HOME", ".local/state")
+}
+
+/// The user's folder for configuration: `$XDG_CONFIG_HOME`, else `~/.config`. `None` as for [`state_folder`].
+pub fn config_folder() -> Option<PathBuf> {
+    user_folder("XDG_CONFIG_HOME", ".config")
+}
+
+/// The user's folder for data: `$XDG_DATA_HOME`, else `~/.local/share`. `None` as for [`state_folder`].
+pub fn data_folder() -> Option<PathBuf> {
+    user_folder("XDG_DATA_HOME", ".local/share")
+}
+
+/// The user's home folder, from `$HOME`. `None` when elevated or when that is not an absolute path.
+pub fn home_folder() -> Option<PathBuf> {
+    env("HOME").map(PathBuf::from).filter(|p| p.is_absolute())
+}
+
+fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
+    env(variable)
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .or_else(|| home_folder().map(|home| home.join(below_home)))
+}
+
+/// Whether a process with this id exists on the machine, as far as this process can see.
+pub(crate) fn process_exists(pid: u32) -> bool {
+    let Ok(pid) = libc::pid_t::try_from(pid) else {
+        return false;
+    };
+    if pid == 0 {
+        return false;
+    }
+    // SAFETY: signal 0 only checks whether the process could be signalled (kill(2): "If sig is 0, then no signal is sent").
+    let reached = unsafe { libc::kill(pid, 0) } == 0;
+    reached || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+}
+
+/// Which file a descriptor stands for: device and inode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FileId {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+}
+
+/// A file opened for appending by [`open_append`] or [`inherit`].
+#[derive(Debug)]
+pub(crate) struct AppendFile {
+    /// The descriptor, closed on drop.
+    pub(crate) file: OwnedFd,
+    /// The file behind it.
+    pub(crate) id: FileId,
+    /// Whether the file ends in the middle of a line, left there by a writer that was cut off.
+    pub(crate) ends_mid_line: bool,
+}
+
+/// Which descriptor a path names, if it is one of the names the system gives to descriptors: `/dev/stdout`,
+/// `/dev/stderr`, `/dev/fd/N`, `/proc/self/fd/N`. They are symbolic links, which [`open_append`] would refuse.
+pub(crate) fn descriptor_path(path: &Path) -> Option<RawFile> {
+    let path = path.to_str()?;
+    match path {
+        "/dev/stdout" => return Some(libc::STDOUT_FILENO),
+        "/dev/stderr" => return Some(STDERR),
+        _ => {}
+    }
+    let number = path
+        .strip_prefix("/dev/fd/")
+        .or_else(|| path.strip_prefix("/proc/self/fd/"))?;
+    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    number.parse().ok()
+}
+
+/// A copy of a descriptor that the process inherited (a pipe of the parent's, say), so that the process may close its own.
+///
+/// # Errors
+/// The descriptor is not open, or is not open for writing.
+pub(crate) fn inherit(descriptor: RawFile) -> io::Result<AppendFile> {
+    // SAFETY: F_DUPFD_CLOEXEC takes an integer and touches no memory of ours; a closed descriptor gives EBADF (fcntl(2)).
+    let copy = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 3) };
+    if copy < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: fcntl just returned this descriptor, nobody else knows it.
+    let file = unsafe { OwnedFd::from_raw_fd(copy) };
+    // SAFETY: F_GETFL takes no argument; the descriptor is the one we own.
+    let flags = unsafe { libc::fcntl(copy, libc::F_GETFL) };
+    if flags < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if flags & libc::O_ACCMODE == libc::O_RDONLY {
+        return Err(refused("is not open for writing"));
+    }
+    let file = File::from(file);
+    let metadata = file.metadata()?;
+    Ok(AppendFile {
+        id: id_of(&metadata),
+        file: file.into(),
+        ends_mid_line: false,
+    })
+}
+
+/// Opens `path` so that each write appends a line, and creates it if it is missing.
+///
+/// A new file gets mode 0600 and missing folders 0700, both less the process's umask. An existing target is accepted if
+/// it is
+///
+/// * a regular file of this user's with a single name (another user may have put a link to one of our files in a shared
+///   folder, or a file of his own to read what we write),
+/// * a character device, such as `/dev/null` or a terminal,
+/// * a FIFO of this user's that has a reader. It is opened non-blocking: a full pipe loses a record, it never stops the
+///   process.
+///
+/// The descriptor is closed on exec and is never the controlling terminal.
+///
+/// # Errors
+/// Those of the system, and a refusal for any other existing target: a symbolic link in last place, a folder, a socket,
+/// another user's file. Nothing has been created then, except perhaps folders.
+pub(crate) fn open_append(path: &Path) -> io::Result<AppendFile> {
+    if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
+    }
+    let name = c_path(path)?;
+    // Created and reopened in turn by others, the file may be there for one call and gone for the next: try twice.
+    for _ in 0..2 {
+        match open(&name, APPEND | libc::O_CREAT | libc::O_EXCL) {
+            Ok(file) => {
+                let metadata = file.metadata()?;
+                return Ok(AppendFile {
+                    id: id_of(&metadata),
+                    file: file.into(),
+                    ends_mid_line: false,
+                });
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+        match open_existing(path, &name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            opened => return opened,
+        }
+    }
+    Err(io::Error::from(io::ErrorKind::NotFound))
+}
+
+/// Whether [`open_append`] is likely to succeed, found out without creating anything.
+///
+/// # Errors
+/// What [`open_append`] would say.
+pub(crate) fn check_append(path: &Path) -> io::Result<()> {
+    match open_existing(path, &c_path(path)?) {
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let mut folder = path.parent();
+    while let Some(here) = folder {
+        let here = if here.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            here
+        };
+        match std::fs::metadata(here) {
+            Ok(metadata) if !metadata.is_dir() => {
+                return Err(io::Error::from(io::ErrorKind::NotADirectory));
+            }
+            Ok(_) => {
+                let name = c_path(here)?;
+                // SAFETY: `name` is a NUL-terminated string that outlives the call; faccessat reads nothing else.
+                let denied = unsafe {
+                    libc::faccessat(
+                        libc::AT_FDCWD,
+                        name.as_ptr(),
+                        libc::W_OK | libc::X_OK,
+                        libc::AT_EACCESS,
+                    )
+                } != 0;
+                return if denied {
+                    Err(io::Error::last_os_error())
+                } else {
+                    Ok(())
+                };
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => folder = here.parent(),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+const APPEND: libc::c_int = libc::O_WRONLY
+    | libc::O_APPEND
+    | libc::O_CLOEXEC
+    | libc::O_NOFOLLOW
+    | libc::O_NONBLOCK
+    | libc::O_NOCTTY;
+
+fn open(name: &CString, flags: libc::c_int) -> io::Result<File> {
+    let mode: libc::c_uint = 0o600;
+    loop {
+        // SAFETY: `name` is a NUL-terminated string that outlives the call, and `mode` is there as O_CREAT demands (open(2)).
+        let descriptor = unsafe { libc::open(name.as_ptr(), flags, mode) };
+        if descriptor >= 0 {
+            // SAFETY: open just returned this descriptor, nobody else knows it.
+            return Ok(unsafe { File::from_raw_fd(descriptor) });
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+fn open_existing(path: &Path, name: &CString) -> io::Result<AppendFile> {
+    // Looked at before it is opened, because opening some devices does something; and again after, because it may have been
+    // replaced in between.
+    accept(&std::fs::symlink_metadata(path)?)?;
+    let file = open(name, APPEND).map_err(|error| match error.raw_os_error() {
+        Some(libc::ENXIO) => refused("is a FIFO that nobody reads"),
+        Some(libc::ELOOP) => refused("is a symbolic link"),
+        _ => error,
+    })?;
+    let metadata = file.metadata()?;
+    accept(&metadata)?;
+    let ends_mid_line = metadata.is_file() && !ends_with_newline(name, &metadata).unwrap_or(true);
+    Ok(AppendFile {
+        id: id_of(&metadata),
+        file: file.into(),
+        ends_mid_line,
+    })
+}
+
+/// Whether a file belongs to the user as whom the process runs.
+pub(crate) fn is_own(metadata: &Metadata) -> bool {
+    // SAFETY: geteuid takes no argument and cannot fail (geteuid(2)).
+    metadata.uid() == unsafe { libc::geteuid() }
+}
+
+fn accept(metadata: &Metadata) -> io::Result<()> {
+    let kind = metadata.file_type();
+    if kind.is_symlink() {
+        Err(refused("is a symbolic link"))
+    } else if kind.is_dir() {
+        Err(io::Error::from(io::ErrorKind::IsADirectory))
+    } else if kind.is_char_device() {
+        Ok(())
+    } else if !kind.is_file() && !kind.is_fifo() {
+        Err(refused("is neither a file, a FIFO nor a character device"))
+    } else if !is_own(metadata) {
+        Err(refused("belongs to another user"))
+    } else if kind.is_file() && metadata.nlink() > 1 {
+        Err(refused("has a second name (hard link)"))
+    } else {
+        Ok(())
+    }
+}
+
+/// Whether the file's last byte is a newline; an empty file counts as ending with one.
+fn ends_with_newline(name: &CString, metadata: &Metadata) -> io::Result<bool> {
+    let Some(last) = metadata.len().checked_sub(1) else {
+        return Ok(true);
+    };
+    let file = open(
+        name,
+        libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK,
+    )?;
+    let mut byte = [0_u8];
+    file.read_exact_at(&mut byte, last)?;
+    Ok(byte == *b"\n")
+}
+
+fn refused(reason: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, reason)
+}
+
+fn c_path(path: &Path) -> io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "the path holds a NUL byte"))
+}
+
+fn id_of(metadata: &Metadata) -> FileId {
+    FileId {
+        device: metadata.dev(),
+        inode: metadata.ino(),
+    }
+}
+
+/// Which file a descriptor number stands for now; `None` if it is closed.
+///
+/// A process may close every descriptor it finds (daemons and sandboxes do) and get the same number back for a file of
+/// its own. Compare before writing to a number that was opened earlier.
+pub(crate) fn file_id(descriptor: RawFile) -> Option<FileId> {
+    let mut status = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: fstat writes one `stat` through the pointer, which is to storage of that type; a closed descriptor gives EBADF.
+    if unsafe { libc::fstat(descriptor, status.as_mut_ptr()) } != 0 {
+        return None;
+    }
+    // SAFETY: fstat returned 0, so it has filled the structure (fstat(2)).
+    let status = unsafe { status.assume_init() };
+    Some(FileId {
+        device: to_u64(status.st_dev),
+        inode: to_u64(status.st_ino),
+    })
+}
+
+/// Widens an id whose type differs between systems.
+fn to_u64<T: TryInto<u64>>(id: T) -> u64 {
+    id.try_into().unwrap_or(u64::MAX)
+}
+
+/// Closes a descriptor taken out of an [`AppendFile`] with `into_raw_fd`, if it still stands for the same file.
+pub(crate) fn close(descriptor: RawFile, id: FileId) {
+    if file_id(descriptor) == Some(id) {
+        // SAFETY: the caller gave up the descriptor, and the line above found that it is still the file that was opened.
+        drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
+    }
+}
+
+/// Writes all of `bytes` with one `write`, or more only if the system takes them piecemeal or a signal interrupts it.
+///
+/// It never raises a signal: neither SIGPIPE (nobody reads the pipe) nor SIGXFSZ (the file reached the process's limit),
+/// each of which would end a process that has not asked to hear of them.
+///
+/// # Errors
+/// The first error of the system ends the attempt; `EAGAIN` from a full non-blocking pipe is one. The error holds the number
+/// of bytes that were written before.
+pub(crate) fn write(descriptor: RawFile, bytes: &[u8]) -> Result<(), usize> {
+    let guard = SignalGuard::block();
+    let mut written = 0;
+    while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
+        // SAFETY: `rest` is a live slice, so its pointer is valid for reads of its length; a closed descriptor gives EBADF.
+        let count = unsafe { libc::write(descriptor, rest.as_ptr().cast(), rest.len()) };
+        match usize::try_from(count) {
+            Ok(0) => {
+                return Err(written);
+            }
+            Ok(count) => written += count,
+            Err(_) => {
+                match io::Error::last_os_error().raw_os_error() {
+                    Some(libc::EINTR) => continue,
+                    Some(libc::EPIPE) => guard.consume(libc::SIGPIPE),
+                    Some(libc::EFBIG) => guard.consume(libc::SIGXFSZ),
+                    _ => {}
+                }
+                return Err(written);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Says one line on standard error. `line` has no newline of its own; nothing is reported if it cannot be written.
+pub(crate) fn say(line: &str) {
+    let mut bytes = Vec::with_capacity(line.len() + 1);
+    bytes.extend(line.bytes().map(|b| if b == b'\n' { b' ' } else { b }));
+    bytes.push(b'\n');
+    // Nobody is left to tell if this fails.
+    let _ = write(STDERR, &bytes);
+}
+
+/// Keeps SIGPIPE and SIGXFSZ from the calling thread while it lives. Other threads and the process's handlers are not
+/// touched. Both signals are directed at the thread that writes (pthreads(7) and signal(7): "synchronously generated").
+struct SignalGuard {
+    /// The thread's mask before, `None` if it could not be changed.
+    before: Option<libc::sigset_t>,
+    /// Of SIGPIPE and SIGXFSZ, those that were pending before: not ours to consume.
+    pending: [bool; 2],
+}
+
+const GUARDED: [libc::c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
+
+impl SignalGuard {
+    fn block() -> SignalGuard {
+        let mut before = MaybeUninit::<libc::sigset_t>::uninit();
+        let blocked = signal_set(&GUARDED);
+        // SAFETY: `blocked` is an initialised set and `before` is storage for one (pthread_sigmask(3)).
+        let changed = unsafe {
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const blocked, before.as_mut_ptr())
+        } == 0;
+        if !changed {
+            return SignalGuard {
+                before: None,
+                pending: [true; 2],
+            };
+        }
+        // SAFETY: pthread_sigmask returned 0 and was given a place for the old set, so it has filled it.
+        let before = unsafe { before.assume_init() };
+        let mut pending = [false; 2];
+        // A signal can only have been pending before if it was blocked before, which spares the usual case a system call.
+        if GUARDED.iter().any(|&signal| is_member(&before, signal)) {
+            let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+            // SAFETY: `set` is storage for a signal set, which sigpending fills if it returns 0 (sigpending(2)).
+            if unsafe { libc::sigpending(set.as_mut_ptr()) } == 0 {
+                // SAFETY: sigpending returned 0.
+                let set = unsafe { set.assume_init() };
+                pending = GUARDED.map(|signal| is_member(&set, signal));
+            }
+        }
+        SignalGuard {
+            before: Some(before),
+            pending,
+        }
+    }
+
+    /// Takes back the signal that a failed write has just raised.
+    fn consume(&self, signal: libc::c_int) {
+        let was_pending = GUARDED
+            .iter()
+            .zip(self.pending)
+            .any(|(&guarded, pending)| guarded == signal && pending);
+        if was_pending {
+            return;
+        }
+        let set = signal_set(&[signal]);
+        let at_once = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        loop {
+            // SAFETY: `set` is an initialised set holding a signal that this thread blocks, `at_once` a valid time, and a
+            // null pointer says that no details are wanted (sigtimedwait(2)).
+            let taken =
+                unsafe { libc::sigtimedwait(&raw const set, ptr::null_mut(), &raw const at_once) };
+            if taken >= 0 || io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for SignalGuard {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            // SAFETY: `before` is the set that pthread_sigmask returned, and no old set is asked for.
+            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, ptr::null_mut()) };
+        }
+    }
+}
+
+fn signal_set(signals: &[libc::c_int]) -> libc::sigset_t {
+    let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: sigemptyset initialises the set it is given and cannot fail on storage of the right type (sigsetops(3)).
+    let mut set = unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        set.assume_init()
+    };
+    for &signal in signals {
+        // SAFETY: the set is initialised; an unknown signal number gives EINVAL and changes nothing.
+        unsafe { libc::sigaddset(&raw mut set, signal) };
+    }
+    set
+}
+
+fn is_member(set: &libc::sigset_t, signal: libc::c_int) -> bool {
+    // SAFETY: `set` is a reference to an initialised set.
+    unsafe { libc::sigismember(set, signal) == 1 }
+}

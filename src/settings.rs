@@ -1,1 +1,639 @@
-//! Layer settings.
+//! Layer settings: what they mean, where they come from, which one wins.
+//!
+//! Start at [`load`]. It gathers what each source says as text, then checks every value against the table [`KEYS`]; a
+//! mistake becomes a [`Problem`] and changes nothing, so loading never fails and never prints.
+//!
+//! | precedence | source | spelling of `mode` |
+//! |---|---|---|
+//! | 1 (wins) | environment | `SAMPLIN_MODE` |
+//! | 2 | `vk_layer_settings.txt` | `samplin.mode`, or `samplin_sampling.mode` as Vulkan Configurator writes it |
+//! | 3 | the application, by `VK_EXT_layer_settings` | `mode` |
+//! | 4 | default | |
+//!
+//! Source of that order: Vulkan-Utility-Libraries `docs/layer_configuration.md` (read at 245b48c, headers 1.4.360): "here is
+//! the priority order: 1. Environment variables. 2. Using dedicated Vulkan system files. 3. Using the Vulkan API". A value
+//! that a source gets wrong counts as not given, so the next source decides. An empty value counts as not given too:
+//! Vulkan Configurator writes one for each path that is left at its default.
+//!
+//! This module does not know what a setting does, and reads no rules or capability file.
+
+mod file;
+mod suggest;
+
+use std::fmt::{self, Display};
+
+use serde::ser::{SerializeMap, SerializeStruct};
+use serde::{Serialize, Serializer};
+
+use crate::platform;
+
+/// Declares an enumeration together with the words that stand for it in settings and in the trace.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+        pub enum $name { $($(#[$variant_meta])* $variant,)+ }
+
+        impl $name {
+            /// The words that stand for the values, the default first.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The word that stands for the value in settings and in the trace.
+            pub const fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $word,)+ }
+            }
+
+            /// The value that a word stands for, whatever its case; `None` for any other text.
+            pub fn from_word(word: &str) -> Option<$name> {
+                $(if word.eq_ignore_ascii_case($word) { return Some($name::$variant); })+
+                None
+            }
+        }
+
+        impl Display for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(self.as_str())
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+    };
+}
+
+words! {
+    /// What the layer does with what it finds (`mode`).
+    Mode {
+        /// Repairs what the device cannot do, and logs it.
+        #[default]
+        Legalize = "legalize",
+        /// Decides and logs everything, and hands the application's own structures down.
+        Audit = "audit",
+        /// Does nothing.
+        Off = "off",
+    }
+}
+
+words! {
+    /// How much is written to the trace (`trace_level`).
+    TraceLevel {
+        /// What was changed, and what could not be.
+        #[default]
+        Decisions = "decisions",
+        /// Legal pairs and every object as well.
+        All = "all",
+        /// Only the instance, the devices and the counts at the end.
+        Summary = "summary",
+    }
+}
+
+words! {
+    /// What a LINEAR filter becomes on a format without the LINEAR bit (`unfilterable`).
+    Unfilterable {
+        /// NEAREST.
+        #[default]
+        Nearest = "nearest",
+        /// Filtering in the shader.
+        Emulate = "emulate",
+    }
+}
+
+words! {
+    /// What happens to immutable samplers (`immutable`).
+    Immutable {
+        /// They are repaired by themselves only; a conflict with a view is logged.
+        #[default]
+        Base = "base",
+        /// Plain ones become dynamic, so that each pair can be repaired.
+        Demote = "demote",
+    }
+}
+
+words! {
+    /// What happens to samplers and images that only the shader combines (`separate`).
+    Separate {
+        /// The sampler is repaired by itself only; a conflict with a view is logged.
+        #[default]
+        Base = "base",
+        /// Pairs are found in the shader and repaired at the draw.
+        Resolve = "resolve",
+    }
+}
+
+words! {
+    /// When the type of a border colour matters (`border`).
+    BorderMode {
+        /// When an address mode can reach the border.
+        #[default]
+        Texels = "texels",
+        /// Always, as the valid usage rules say literally.
+        Strict = "strict",
+    }
+}
+
+words! {
+    /// When GL_CLAMP becomes CLAMP_TO_BORDER rather than CLAMP_TO_EDGE (`gl_clamp_rule`).
+    GlClampRule {
+        /// When both the minifying and the magnifying filter are LINEAR.
+        #[default]
+        Both = "both",
+        /// When the minifying filter is LINEAR.
+        Min = "min",
+    }
+}
+
+words! {
+    /// What a LINEAR filter on a depth view without the LINEAR bit becomes (`depth_linear`).
+    DepthLinear {
+        /// NEAREST.
+        #[default]
+        Nearest = "nearest",
+        /// LINEAR with a comparison that is always true.
+        Compare = "compare",
+    }
+}
+
+/// Where the trace goes (`trace`).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum TraceTarget {
+    /// A file per process in the user's state folder, the newest 20 kept.
+    #[default]
+    Auto,
+    /// Nowhere.
+    Off,
+    /// Standard error.
+    Stderr,
+    /// A file. `%e` stands for the executable, `%p` for the process id, `%d` for the date, `%%` for `%`; a leading `~/`
+    /// for the home folder. See [`crate::trace::Trace::open`].
+    Path(String),
+}
+
+impl TraceTarget {
+    fn from_text(text: &str) -> TraceTarget {
+        // The boolean words are what a person tries first; none of them is a likely file name.
+        const AUTO: [&str; 4] = ["auto", "on", "true", "1"];
+        const OFF: [&str; 4] = ["off", "none", "false", "0"];
+        let is_one_of = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+        if is_one_of(&AUTO) {
+            TraceTarget::Auto
+        } else if is_one_of(&OFF) {
+            TraceTarget::Off
+        } else if is_one_of(&["stderr"]) {
+            TraceTarget::Stderr
+        } else {
+            TraceTarget::Path(text.to_owned())
+        }
+    }
+}
+
+impl Display for TraceTarget {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            TraceTarget::Auto => "auto",
+            TraceTarget::Off => "off",
+            TraceTarget::Stderr => "stderr",
+            TraceTarget::Path(path) => path,
+        })
+    }
+}
+
+/// The settings in effect for one `VkInstance`. The default is what the design's table of settings puts first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// What the layer does with what it finds.
+    pub mode: Mode,
+    /// Where the trace goes.
+    pub trace: TraceTarget,
+    /// How much is written to the trace.
+    pub trace_level: TraceLevel,
+    /// The path of the rules file; `None` to look in the user's configuration folder.
+    pub config: Option<String>,
+    /// The path of a capability file whose abilities are intersected with the device's; `None` for the device as it is.
+    pub device: Option<String>,
+    /// Whether the application sees the intersected abilities when it asks for the device's.
+    pub device_visible: bool,
+    /// What a LINEAR filter becomes on a format without the LINEAR bit.
+    pub unfilterable: Unfilterable,
+    /// What happens to immutable samplers.
+    pub immutable: Immutable,
+    /// What happens to samplers and images that only the shader combines.
+    pub separate: Separate,
+    /// Whether the layer may enable extensions and features that a repair needs and the application did not ask for.
+    pub augment: bool,
+    /// When the type of a border colour matters.
+    pub border: BorderMode,
+    /// When GL_CLAMP becomes CLAMP_TO_BORDER.
+    pub gl_clamp_rule: GlClampRule,
+    /// What a LINEAR filter on a depth view without the LINEAR bit becomes.
+    pub depth_linear: DepthLinear,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            mode: Mode::default(),
+            trace: TraceTarget::default(),
+            trace_level: TraceLevel::default(),
+            config: None,
+            device: None,
+            device_visible: false,
+            unfilterable: Unfilterable::default(),
+            immutable: Immutable::default(),
+            separate: Separate::default(),
+            augment: true,
+            border: BorderMode::default(),
+            gl_clamp_rule: GlClampRule::default(),
+            depth_linear: DepthLinear::default(),
+        }
+    }
+}
+
+/// Where the value of a setting came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// Nobody set it.
+    Default,
+    /// `vk_layer_settings.txt`.
+    File,
+    /// An environment variable.
+    Environment,
+    /// The application, by `VK_EXT_layer_settings`.
+    Application,
+}
+
+/// How bad a [`Problem`] is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// What was asked for is not done.
+    Error,
+    /// What was asked for is done, but probably not what was meant.
+    Warning,
+}
+
+/// Something wrong with the settings, the rules or the trace's target. It is also the body of a `settings` record.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Problem {
+    /// How bad it is.
+    pub level: Level,
+    /// The setting, spelled as its source spells it: `SAMPLIN_MODE`, `samplin.mode` or `mode`.
+    pub key: String,
+    /// The path of the file it is written in; `None` if it is not in a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line in that file, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The character in that line, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// What is wrong and what to write instead, in one line.
+    pub message: String,
+}
+
+impl Display for Problem {
+    /// Writes `file:line:column: error: key: message`, without the parts that are not known.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            out.write_str(file)?;
+            for number in [self.line, self.column].into_iter().flatten() {
+                write!(out, ":{number}")?;
+            }
+            out.write_str(": ")?;
+        }
+        let level = match self.level {
+            Level::Error => "error",
+            Level::Warning => "warning",
+        };
+        write!(out, "{level}: {}: {}", self.key, self.message)
+    }
+}
+
+/// What [`load`] found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Loaded {
+    /// The settings in effect.
+    pub settings: Settings,
+    /// Each setting's name, its effective value as text and its source, in the order of [`KEYS`]: 13 elements.
+    pub sources: Vec<(&'static str, String, Source)>,
+    /// What was wrong, in the order in which it was met: the application's, the file's, the environment's.
+    pub problems: Vec<Problem>,
+}
+
+impl Loaded {
+    /// The settings as a JSON object for the `layer` record: `{"mode": {"value": "audit", "source": "environment"}, …}`.
+    pub fn effective(&self) -> impl Serialize + '_ {
+        Effective(&self.sources)
+    }
+}
+
+struct Effective<'a>(&'a [(&'static str, String, Source)]);
+
+impl Serialize for Effective<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Entry<'a>(&'a str, Source);
+        impl Serialize for Entry<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut entry = serializer.serialize_struct("Entry", 2)?;
+                entry.serialize_field("value", self.0)?;
+                entry.serialize_field("source", &self.1)?;
+                entry.end()
+            }
+        }
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (key, value, source) in self.0 {
+            map.serialize_entry(key, &Entry(value, *source))?;
+        }
+        map.end()
+    }
+}
+
+/// One setting: its name, how text becomes its value and back.
+struct Key {
+    name: &'static str,
+    /// Checks `text` and stores its value. Returns what is wrong with it otherwise, having changed nothing.
+    set: fn(&mut Settings, &str) -> Result<(), Wrong>,
+    /// The effective value as text, which `set` would accept.
+    show: fn(&Settings) -> String,
+    /// What is suspicious about a text that `set` accepts.
+    doubt: fn(&str) -> Option<String>,
+}
+
+/// The words that a setting accepts; the text was none of them.
+struct Wrong(&'static [&'static str]);
+
+/// The words for a boolean, in pairs.
+const BOOLEAN: &[&str] = &["on", "off", "true", "false", "1", "0"];
+
+fn boolean(text: &str) -> Result<bool, Wrong> {
+    let index = BOOLEAN
+        .iter()
+        .position(|word| text.eq_ignore_ascii_case(word));
+    index.map(|index| index % 2 == 0).ok_or(Wrong(BOOLEAN))
+}
+
+fn show_boolean(value: bool) -> String {
+    if value { "on" } else { "off" }.to_owned()
+}
+
+fn path(text: &str, nothing: &[&str]) -> Option<String> {
+    let is_nothing = nothing.iter().any(|word| text.eq_ignore_ascii_case(word));
+    (!is_nothing).then(|| text.to_owned())
+}
+
+fn no_doubt(_: &str) -> Option<String> {
+    None
+}
+
+macro_rules! word_key {
+    ($name:ident: $type:ident) => {
+        Key {
+            name: stringify!($name),
+            set: |settings, text| {
+                settings.$name = $type::from_word(text).ok_or(Wrong($type::WORDS))?;
+                Ok(())
+            },
+            show: |settings| settings.$name.to_string(),
+            doubt: no_doubt,
+        }
+    };
+}
+
+macro_rules! boolean_key {
+    ($name:ident) => {
+        Key {
+            name: stringify!($name),
+            set: |settings, text| {
+                settings.$name = boolean(text)?;
+                Ok(())
+            },
+            show: |settings| show_boolean(settings.$name),
+            doubt: no_doubt,
+        }
+    };
+}
+
+macro_rules! path_key {
+    ($name:ident, $nothing:expr) => {
+        Key {
+            name: stringify!($name),
+            set: |settings, text| {
+                settings.$name = path(text, &$nothing);
+                Ok(())
+            },
+            show: |settings| {
+                settings
+                    .$name
+                    .clone()
+                    .unwrap_or_else(|| $nothing[0].to_owned())
+            },
+            doubt: no_doubt,
+        }
+    };
+}
+
+/// Every setting.
+const KEYS: [Key; 13] = [
+    word_key!(mode: Mode),
+    Key {
+        name: "trace",
+        set: |settings, text| {
+            settings.trace = TraceTarget::from_text(text);
+            Ok(())
+        },
+        show: |settings| settings.trace.to_string(),
+        doubt: |text| crate::trace::template::doubt(text),
+    },
+    word_key!(trace_level: TraceLevel),
+    path_key!(config, ["auto"]),
+    path_key!(device, ["none", "off"]),
+    boolean_key!(device_visible),
+    word_key!(unfilterable: Unfilterable),
+    word_key!(immutable: Immutable),
+    word_key!(separate: Separate),
+    boolean_key!(augment),
+    word_key!(border: BorderMode),
+    word_key!(gl_clamp_rule: GlClampRule),
+    word_key!(depth_linear: DepthLinear),
+];
+
+/// What one source says about one key, before anybody has checked it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Raw {
+    source: Source,
+    /// The key as written.
+    spelled: String,
+    /// The key without its prefix, in lower case.
+    key: String,
+    /// `None` if it is not UTF-8.
+    value: Option<String>,
+    place: Place,
+}
+
+/// Where in a file something is written.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Place {
+    file: Option<String>,
+    line: Option<u32>,
+    /// The columns of the key and of the value.
+    columns: Option<(u32, u32)>,
+}
+
+/// Reads the settings of this process for a new instance.
+///
+/// `application`: the (key, value) pairs of the `VkLayerSettingsCreateInfoEXT` structures that name this layer, in chain
+/// order, as text: a boolean as `true` / `false`, a number in decimal. "When multiple VkLayerSettingsCreateInfoEXT
+/// structures are chained and the same pSettingName is referenced for the same pLayerName, the value of the first reference
+/// of the layer setting is used" (Vulkan specification, VkLayerSettingEXT).
+///
+/// Errors are in [`Loaded::problems`]: an unknown key, a wrong value, a setting given twice, a file that cannot be read.
+/// When the process [is elevated](platform::is_elevated), only the application is asked.
+pub fn load(application: &[(String, String)]) -> Loaded {
+    let file = file::find();
+    let environment = platform::env_with_prefix(PREFIX);
+    resolve(application, file, environment)
+}
+
+/// The prefix of the environment variables.
+const PREFIX: &str = "SAMPLIN_";
+
+/// Whether an environment variable with the layer's prefix is something else than a setting: `SAMPLIN_LAYER_DIR` and
+/// `SAMPLIN_TEST_…` belong to the project's own scripts and tests.
+fn is_reserved(variable: &str) -> bool {
+    variable == "SAMPLIN_LAYER_DIR" || variable.starts_with("SAMPLIN_TEST_")
+}
+
+/// [`load`], with everything it would read given.
+fn resolve(
+    application: &[(String, String)],
+    file: file::Found,
+    environment: Vec<(String, Option<String>)>,
+) -> Loaded {
+    let mut problems = Vec::new();
+    // Lowest precedence first.
+    let mut raws = from_application(application);
+    problems.extend(file.problems);
+    raws.extend(file.raws);
+    raws.extend(from_environment(environment));
+
+    let mut settings = Settings::default();
+    let mut sources = KEYS.map(|_| Source::Default);
+    for raw in raws {
+        let known = KEYS
+            .iter()
+            .zip(&mut sources)
+            .find(|(k, _)| k.name == raw.key);
+        let Some((key, source)) = known else {
+            problems.push(unknown(&raw));
+            continue;
+        };
+        let Some(value) = &raw.value else {
+            problems
+                .push(raw.problem(Level::Error, "the value is not UTF-8 and is ignored".into()));
+            continue;
+        };
+        let value = value.trim();
+        if value.is_empty() {
+            continue;
+        }
+        match (key.set)(&mut settings, value) {
+            Ok(()) => {
+                *source = raw.source;
+                if let Some(doubt) = (key.doubt)(value) {
+                    problems.push(raw.problem(Level::Warning, doubt));
+                }
+            }
+            Err(Wrong(words)) => {
+                let mut message = format!("\"{value}\" is not one of {}", words.join(", "));
+                if let Some(near) = suggest::nearest(value, words) {
+                    message += &format!("; did you mean \"{near}\"?");
+                }
+                problems.push(raw.problem(Level::Error, message));
+            }
+        }
+    }
+    let sources = KEYS
+        .iter()
+        .zip(sources)
+        .map(|(key, source)| (key.name, (key.show)(&settings), source))
+        .collect();
+    Loaded {
+        settings,
+        sources,
+        problems,
+    }
+}
+
+fn from_application(pairs: &[(String, String)]) -> Vec<Raw> {
+    let mut raws: Vec<Raw> = Vec::with_capacity(pairs.len());
+    for (spelled, value) in pairs {
+        let key = spelled.to_ascii_lowercase();
+        // The first reference counts.
+        if raws.iter().any(|raw| raw.key == key) {
+            continue;
+        }
+        raws.push(Raw {
+            source: Source::Application,
+            spelled: spelled.clone(),
+            key,
+            value: Some(value.clone()),
+            place: Place::default(),
+        });
+    }
+    raws
+}
+
+fn from_environment(variables: Vec<(String, Option<String>)>) -> Vec<Raw> {
+    variables
+        .into_iter()
+        .filter(|(name, _)| !is_reserved(name))
+        .map(|(spelled, value)| Raw {
+            source: Source::Environment,
+            // Variables are upper case: `SAMPLIN_mode` is not one of ours, and the message says so.
+            key: match spelled.strip_prefix(PREFIX) {
+                Some(rest) if rest == rest.to_ascii_uppercase() => rest.to_ascii_lowercase(),
+                _ => spelled.clone(),
+            },
+            spelled,
+            value,
+            place: Place::default(),
+        })
+        .collect()
+}
+
+fn unknown(raw: &Raw) -> Problem {
+    let names = KEYS.map(|key| key.name);
+    let bare = raw.key.strip_prefix(PREFIX).unwrap_or(&raw.key);
+    let near = suggest::nearest(bare, &names).map(|name| match raw.source {
+        Source::Environment => format!("{PREFIX}{}", name.to_ascii_uppercase()),
+        Source::File => format!("{}.{name}", file::PREFIXES[0]),
+        Source::Application | Source::Default => name.to_owned(),
+    });
+    let message = match near {
+        Some(near) => format!("there is no such setting; did you mean {near}?"),
+        None => format!("there is no such setting; there are {}", names.join(", ")),
+    };
+    raw.problem(Level::Error, message)
+}
+
+impl Raw {
+    /// A problem at this place: at the key for an unknown one, else at the value.
+    fn problem(&self, level: Level, message: String) -> Problem {
+        let is_known = KEYS.iter().any(|key| key.name == self.key);
+        Problem {
+            level,
+            key: self.spelled.clone(),
+            file: self.place.file.clone(),
+            line: self.place.line,
+            column: self
+                .place
+                .columns
+                .map(|(key, value)| if is_known { value } else { key }),
+            message,
+        }
+    }
+}
