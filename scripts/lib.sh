@@ -129,12 +129,12 @@ stop_xvfb() {
 # --- third-party test programs ------------------------------------------------------------------------------------
 
 # Where unpacked test dependencies are kept between runs.
-deps=${SAMPLIN_DEPS:-$root/target/deps}
+deps=${SAMPLIN_TEST_DEPS:-$root/target/deps}
 
 # Unpacks SwiftShader, a 1.4 loader and a recent validation layer from Debian's chromium-common package, which carries
 # all three, and writes the manifests that it leaves out. Returns 1 when there is no way to get the package.
 fetch_chromium_parts() {
-    local from=$deps/chromium work deb driver
+    local from=$deps/chromium work deb file
     [[ -f $from/complete ]] && return
     command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 1
     note "unpacking SwiftShader, a 1.4 loader and a recent validation layer from chromium-common"
@@ -162,8 +162,10 @@ fetch_chromium_parts() {
     mv "$work"/usr/lib/chromium/libVkLayer_khronos_validation.so "$from/validation/"
     write_validation_manifest "$from/validation/VkLayer_khronos_validation.json"
     rm -rf "$work"
-    driver=$from/swiftshader/vk_swiftshader_icd.json
-    [[ -f $driver ]] || return 1
+    for file in swiftshader/{libvk_swiftshader.so,vk_swiftshader_icd.json} loader/libvulkan.so.1 \
+        validation/libVkLayer_khronos_validation.so; do
+        [[ -s $from/$file ]] || return 1
+    done
     : >"$from/complete"
 }
 
