@@ -16,9 +16,13 @@ use std::process::Command;
 const PROBE_VARIABLE: &str = "SAMPLIN_TEST_PROBE";
 /// What the probe puts in front of the lines it reports.
 const REPORT: &str = "probe: ";
+/// Set along with [`PROBE_VARIABLE`] when the probe is to chain this value of the setting `mode`.
+const CHAINED_MODE_VARIABLE: &str = "SAMPLIN_TEST_PROBE_MODE";
 
 /// First loader that honours the order of `VK_INSTANCE_LAYERS` again (1.3.234 had lost it).
 const ORDER_HONOURED: u32 = vk::make_api_version(0, 1, 3, 247);
+/// First loader that knows `VK_EXT_layer_settings`; older ones refuse instance extensions that they do not know.
+const SETTINGS_KNOWN: u32 = vk::make_api_version(0, 1, 3, 272);
 /// First loader that lets `VK_INSTANCE_LAYERS` name and order an implicit layer.
 const IMPLICIT_BY_NAME: u32 = vk::make_api_version(0, 1, 4, 326);
 /// The loader of Debian 12, whose behaviour is asserted where later ones differ.
@@ -49,8 +53,8 @@ fn probe() {
         // The highest the loader knows, so that it has reason to warn about layers that know less.
         version,
     );
-    let mode = c"audit";
-    let values = [mode.as_ptr()];
+    let mode = std::env::var(CHAINED_MODE_VARIABLE).ok().map(|mode| CString::new(mode).expect("no NUL"));
+    let values = [mode.as_ref().map_or(std::ptr::null(), |mode| mode.as_ptr())];
     let settings = [vk::LayerSettingEXT {
         p_layer_name: c"VK_LAYER_SAMPLIN_sampling".as_ptr(),
         p_setting_name: c"mode".as_ptr(),
@@ -64,11 +68,17 @@ fn probe() {
         .application_info(&application)
         .enabled_layer_names(&layers)
         .enabled_extension_names(&extensions);
-    if !extensions.is_empty() {
+    if mode.is_some() {
         info = info.push_next(&mut settings);
     }
     // SAFETY: every pointer in `info` lives until after the call.
-    let instance = unsafe { entry.create_instance(&info, None) }.expect("an instance (is a Vulkan driver installed?)");
+    let instance = match unsafe { entry.create_instance(&info, None) } {
+        Ok(instance) => instance,
+        Err(error) => {
+            println!("{REPORT}refused {error:?}");
+            return;
+        }
+    };
     match layer::loaded_library() {
         Some(path) => println!("{REPORT}mapped {}", path.display()),
         None => println!("{REPORT}not mapped"),
@@ -170,13 +180,26 @@ impl Run {
         self.env("LD_LIBRARY_PATH", std::env::join_paths(search).expect("folders without colons"))
     }
 
-    fn start(mut self) -> Outcome {
+    /// The probe's reports and the loader's messages.
+    fn reports(&mut self) -> (Vec<String>, String) {
         let output = self.command.output().expect("the probe starts");
         let stdout = String::from_utf8_lossy(&output.stdout);
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        let reports: Vec<&str> =
-            stdout.lines().filter_map(|line| Some(&line[line.find(REPORT)? + REPORT.len()..])).collect();
-        assert!(output.status.success() && reports.contains(&"done"), "the probe failed:\n{stdout}\n{stderr}");
+        assert!(output.status.success(), "the probe failed:\n{stdout}\n{stderr}");
+        let reports = stdout.lines().filter_map(|line| Some(line[line.find(REPORT)? + REPORT.len()..].to_owned()));
+        (reports.collect(), stderr)
+    }
+
+    /// Runs an application that gets no instance, and returns the `VkResult`.
+    fn refused(mut self) -> String {
+        let (reports, stderr) = self.reports();
+        let refusal = reports.iter().find_map(|line| line.strip_prefix("refused "));
+        refusal.unwrap_or_else(|| panic!("an instance was created:\n{stderr}")).to_owned()
+    }
+
+    fn start(mut self) -> Outcome {
+        let (reports, stderr) = self.reports();
+        assert!(reports.iter().any(|line| line == "done"), "is a Vulkan driver installed? {reports:?}\n{stderr}");
         let loader = reports.iter().find_map(|line| line.strip_prefix("loader ")).expect("a loader version");
         let mapped = reports.iter().find_map(|line| line.strip_prefix("mapped "));
         if let Some(mapped) = mapped {
@@ -422,18 +445,38 @@ fn loader_has_no_complaint() {
     }
 }
 
-/// The manifest lists `VK_EXT_layer_settings`, so the loader lets an application enable it, and its values arrive.
+/// The manifest lists `VK_EXT_layer_settings`, so a loader that knows it lets an application enable it.
 #[test]
-fn layer_settings_extension_reaches_the_layer() {
-    let run = |name: &str, names: &[&str]| {
-        Run::new(name).layer_path().env("VK_INSTANCE_LAYERS", layer::SAMPLIN).names(names).start()
+fn layer_settings_extension_can_be_enabled() {
+    let run = |name: &str| {
+        Run::new(name)
+            .layer_path()
+            .env("VK_INSTANCE_LAYERS", layer::SAMPLIN)
+            .env(CHAINED_MODE_VARIABLE, "audit")
+            .names(&["VK_EXT_layer_settings"])
     };
-    let with = run("settings", &["VK_EXT_layer_settings"]);
-    with.assert_on();
-    assert_eq!(with.setting("mode")["value"], "audit", "{:?}", with.trace);
-    let without = run("no-settings", &["-"]);
-    without.assert_on();
-    assert_eq!(without.setting("mode")["value"], "legalize", "{:?}", without.trace);
+    let unfiltered = run("settings-unfiltered").env("VK_LOADER_DISABLE_INST_EXT_FILTER", "1").start();
+    unfiltered.assert_on();
+    assert_eq!(unfiltered.setting("mode")["value"], "audit", "{:?}", unfiltered.trace);
+    if unfiltered.loader >= SETTINGS_KNOWN {
+        let enabled = run("settings").start();
+        enabled.assert_on();
+        assert_eq!(enabled.setting("mode")["value"], "audit", "{:?}", enabled.trace);
+    } else {
+        assert_eq!(run("settings-refused").refused(), "ERROR_EXTENSION_NOT_PRESENT");
+    }
+}
+
+/// With an older loader the structure can still be chained; it is read whether or not the extension is enabled.
+#[test]
+fn chained_settings_reach_the_layer() {
+    let run = |name: &str| Run::new(name).layer_path().env("VK_INSTANCE_LAYERS", layer::SAMPLIN);
+    let chained = run("chained").env(CHAINED_MODE_VARIABLE, "audit").start();
+    chained.assert_on();
+    assert_eq!(chained.setting("mode")["value"], "audit", "{:?}", chained.trace);
+    let unchained = run("unchained").start();
+    unchained.assert_on();
+    assert_eq!(unchained.setting("mode")["value"], "legalize", "{:?}", unchained.trace);
 }
 
 /// The two sides of [`instance_chain`] on text as loaders 1.3.239 and 1.4.364 print it.
