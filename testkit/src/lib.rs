@@ -1,1 +1,26 @@
-//! Headless Vulkan harness of the tests, the gallery and the benches.
+//! Headless Vulkan harness of samplin's tests, gallery and benches.
+//!
+//! It goes through the real loader, so a layer under test sees what any application would send it. Start at
+//! [`Context::builder`]; then [`Image`], [`SamplerDesc`], [`descriptor`] for the ways a pair gets bound, [`shader`] for
+//! sampling it, and [`trace`] for what the layer wrote down.
+//!
+//! Failures of the harness itself panic with a message: it only runs in tests and tools.
+
+pub mod capability;
+pub mod context;
+pub mod descriptor;
+pub mod image;
+pub mod layer;
+pub mod sampler;
+pub mod shader;
+pub mod texel;
+pub mod trace;
+
+pub use capability::Capability;
+pub use context::{Context, ContextBuilder, ContextError, Message, MessageLog};
+pub use descriptor::{Pair, Path, sample, sample_via};
+pub use image::{BlitApi, Buffer, Image, ImageDesc, View, ViewDesc};
+pub use sampler::{BorderValue, Sampler, SamplerDesc};
+pub use shader::{Kind, Mapping, Painter, Point, Probe, Shape};
+pub use texel::{NumericKind, Value};
+pub use trace::Trace;

@@ -1,0 +1,165 @@
+//! Compiles the GLSL of `shaders/` into one SPIR-V module per (stage, shape, kind, access).
+//!
+//! The modules land in `OUT_DIR` together with `modules.rs`, a table from variant name to bytes.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// One image shape: name, GLSL suffix, coordinate swizzle, depth-compare coordinate.
+struct Shape {
+    name: &'static str,
+    suffix: &'static str,
+    coord: &'static str,
+    fetch: Option<&'static str>,
+    shadow: Option<&'static str>,
+    gather: bool,
+}
+
+const SHAPES: [Shape; 7] = [
+    Shape {
+        name: "1d",
+        suffix: "1D",
+        coord: "(p).x",
+        fetch: Some("int((p).x)"),
+        shadow: Some("vec3((p).x, 0.0, (d))"),
+        gather: false,
+    },
+    Shape {
+        name: "1d_array",
+        suffix: "1DArray",
+        coord: "(p).xy",
+        fetch: Some("ivec2((p).xy)"),
+        shadow: Some("vec3((p).xy, (d))"),
+        gather: false,
+    },
+    Shape {
+        name: "2d",
+        suffix: "2D",
+        coord: "(p).xy",
+        fetch: Some("ivec2((p).xy)"),
+        shadow: Some("vec3((p).xy, (d))"),
+        gather: true,
+    },
+    Shape {
+        name: "2d_array",
+        suffix: "2DArray",
+        coord: "(p).xyz",
+        fetch: Some("ivec3((p).xyz)"),
+        shadow: Some("vec4((p).xyz, (d))"),
+        gather: true,
+    },
+    Shape { name: "3d", suffix: "3D", coord: "(p).xyz", fetch: Some("ivec3((p).xyz)"), shadow: None, gather: false },
+    Shape {
+        name: "cube",
+        suffix: "Cube",
+        coord: "(p).xyz",
+        fetch: None,
+        shadow: Some("vec4((p).xyz, (d))"),
+        gather: true,
+    },
+    Shape { name: "cube_array", suffix: "CubeArray", coord: "(p).xyzw", fetch: None, shadow: None, gather: false },
+];
+
+/// One numeric kind: name, GLSL prefix, expression that turns `v` into a `uvec4` of bits.
+const KINDS: [(&str, &str, &str); 3] =
+    [("float", "", "floatBitsToUint(v)"), ("int", "i", "uvec4(v)"), ("uint", "u", "v")];
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=shaders");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let mut table = String::from("pub(crate) static MODULES: &[(&str, &[u8])] = &[\n");
+    for (name, file, defines) in variants() {
+        let module = format!("{}.spv", name.replace('/', "-"));
+        compile(&Path::new("shaders").join(file), &out.join(&module), &defines);
+        writeln!(table, "    ({name:?}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{module}\"))),")
+            .expect("writing to a string cannot fail");
+    }
+    table.push_str("];\n");
+    std::fs::write(out.join("modules.rs"), table).expect("OUT_DIR is writable");
+}
+
+/// Every (name, source file, preprocessor definitions).
+fn variants() -> Vec<(String, &'static str, Vec<String>)> {
+    let mut all = vec![("draw/vertex".to_owned(), "quad.vert", Vec::new())];
+    for shape in &SHAPES {
+        for (kind, prefix, bits) in KINDS {
+            let base = vec![
+                format!("-DSAMPLER={prefix}sampler{}", shape.suffix),
+                format!("-DTEXTURE={prefix}texture{}", shape.suffix),
+                "-DSAMPLER_STATE=sampler".to_owned(),
+                format!("-DVALUE={prefix}vec4"),
+                format!("-DBITS(v)={bits}"),
+            ];
+            let coord = shape.coord.replace("(p)", "p");
+            let lookup = format!("-DLOOKUP(s,p,d,l)=textureLod(s,{coord},l)");
+            for (access, define) in ACCESSES {
+                let name = format!("sample/{}/{kind}/{access}", shape.name);
+                all.push((name, "sample.comp", with(&base, &[&lookup, define])));
+            }
+            if let Some(fetch) = shape.fetch {
+                let fetch = fetch.replace("(p)", "p");
+                let lookup = format!("-DLOOKUP(s,p,d,l)=texelFetch(s,{fetch},int(l))");
+                let name = format!("fetch/{}/{kind}/single", shape.name);
+                all.push((name, "sample.comp", with(&base, &[&lookup, "-DACCESS_SINGLE"])));
+            }
+            if shape.gather {
+                let lookup = format!("-DLOOKUP(s,p,d,l)=textureGather(s,{coord})");
+                let name = format!("gather/{}/{kind}/single", shape.name);
+                all.push((name, "sample.comp", with(&base, &[&lookup, "-DACCESS_SINGLE"])));
+            }
+            let lookup = format!("-DLOOKUP(s,p,d,l)=texture(s,{coord},l)");
+            let name = format!("draw/{}/{kind}/single", shape.name);
+            all.push((name, "quad.frag", with(&base, &[&lookup, "-DACCESS_SINGLE"])));
+        }
+        if let Some(coord) = shape.shadow {
+            let coord = coord.replace("(p)", "p").replace("(d)", "d");
+            let base = vec![
+                "-DSHADOW".to_owned(),
+                format!("-DSAMPLER=sampler{}Shadow", shape.suffix),
+                format!("-DTEXTURE=texture{}", shape.suffix),
+                "-DSAMPLER_STATE=samplerShadow".to_owned(),
+                "-DVALUE=vec4".to_owned(),
+                "-DBITS(v)=floatBitsToUint(v)".to_owned(),
+            ];
+            // GLSL has no textureLod for these two; gradients say the same (cube: the base level only).
+            let lookup = match shape.suffix {
+                "2DArray" => format!("-DLOOKUP(s,p,d,l)=vec4(textureGrad(s,{coord},GRADIENT_X(s,l),GRADIENT_Y(s,l)))"),
+                "Cube" => format!("-DLOOKUP(s,p,d,l)=vec4(textureGrad(s,{coord},vec3(0.0),vec3(0.0)))"),
+                _ => format!("-DLOOKUP(s,p,d,l)=vec4(textureLod(s,{coord},l))"),
+            };
+            for (access, define) in ACCESSES {
+                let name = format!("sample/{}/shadow/{access}", shape.name);
+                all.push((name, "sample.comp", with(&base, &[&lookup, define])));
+            }
+            let lookup = format!("-DLOOKUP(s,p,d,l)=vec4(texture(s,{coord}))");
+            let name = format!("draw/{}/shadow/single", shape.name);
+            all.push((name, "quad.frag", with(&base, &[&lookup, "-DACCESS_SINGLE"])));
+        }
+    }
+    all
+}
+
+const ACCESSES: [(&str, &str); 3] =
+    [("single", "-DACCESS_SINGLE"), ("array", "-DACCESS_ARRAY"), ("separate", "-DACCESS_SEPARATE")];
+
+fn with(base: &[String], more: &[&str]) -> Vec<String> {
+    base.iter().cloned().chain(more.iter().map(|text| (*text).to_owned())).collect()
+}
+
+fn compile(source: &Path, target: &Path, defines: &[String]) {
+    let output = Command::new("glslangValidator").arg("-V").args(defines).arg("-o").arg(target).arg(source).output();
+    match output {
+        Ok(output) if output.status.success() => {}
+        Ok(output) => panic!(
+            "glslangValidator rejected {} with {defines:?}:\n{}{}",
+            source.display(),
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        ),
+        Err(error) => panic!(
+            "cannot run glslangValidator ({error}); it compiles the test shaders and is in the Debian package glslang-tools"
+        ),
+    }
+}

@@ -1,0 +1,371 @@
+//! The optional abilities that decide what a sampler may be, and how a device is created with or without them.
+
+use ash::vk;
+use std::collections::BTreeSet;
+use std::ffi::CStr;
+
+/// One optional ability of a device, an extension or a feature bit, that the harness enables when present.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Capability {
+    /// Feature `samplerAnisotropy`.
+    SamplerAnisotropy,
+    /// Feature `imageCubeArray`.
+    ImageCubeArray,
+    /// Feature `samplerMirrorClampToEdge` (1.2), or `VK_KHR_sampler_mirror_clamp_to_edge` below 1.2.
+    SamplerMirrorClampToEdge,
+    /// Feature `samplerFilterMinmax` (1.2), or `VK_EXT_sampler_filter_minmax` below 1.2.
+    SamplerFilterMinmax,
+    /// Feature `samplerYcbcrConversion` (1.1).
+    SamplerYcbcrConversion,
+    /// Feature `customBorderColors` of `VK_EXT_custom_border_color`.
+    CustomBorderColor,
+    /// Feature `customBorderColorWithoutFormat`.
+    CustomBorderColorWithoutFormat,
+    /// Feature `borderColorSwizzle` of `VK_EXT_border_color_swizzle`.
+    BorderColorSwizzle,
+    /// Feature `borderColorSwizzleFromImage`.
+    BorderColorSwizzleFromImage,
+    /// `VK_EXT_non_seamless_cube_map`.
+    NonSeamlessCubeMap,
+    /// `VK_EXT_filter_cubic`.
+    FilterCubic,
+    /// `VK_IMG_filter_cubic`.
+    FilterCubicImg,
+    /// `VK_KHR_push_descriptor`.
+    PushDescriptor,
+    /// `vkUpdateDescriptorSetWithTemplate` by its core name (effective version 1.1).
+    UpdateTemplate,
+    /// `VK_KHR_descriptor_update_template`, the `KHR` names.
+    UpdateTemplateKhr,
+    /// `VK_KHR_maintenance6`.
+    Maintenance6,
+    /// `VK_EXT_descriptor_buffer` with buffer device addresses (effective version 1.3).
+    DescriptorBuffer,
+    /// Feature `nullDescriptor` of `VK_EXT_robustness2`.
+    NullDescriptor,
+    /// `VK_EXT_mutable_descriptor_type`.
+    MutableDescriptorType,
+    /// Descriptor indexing with update-after-bind for sampled images, partially bound and variable counts (1.2).
+    DescriptorIndexing,
+    /// `vkCmdBlitImage2` by its core name (effective version 1.3).
+    Copy2,
+    /// `VK_KHR_copy_commands2`, the `KHR` names.
+    Copy2Khr,
+    /// `VK_KHR_format_feature_flags2`, or version 1.3.
+    FormatFeatureFlags2,
+    /// `VK_EXT_4444_formats`.
+    Formats4444,
+    /// `VK_KHR_maintenance5` (effective version 1.3).
+    Maintenance5,
+    /// `VK_EXT_image_view_min_lod`.
+    ImageViewMinLod,
+    /// Feature `fragmentStoresAndAtomics`.
+    FragmentStores,
+}
+
+impl Capability {
+    /// Every capability, in declaration order.
+    pub const ALL: [Self; 27] = [
+        Self::SamplerAnisotropy,
+        Self::ImageCubeArray,
+        Self::SamplerMirrorClampToEdge,
+        Self::SamplerFilterMinmax,
+        Self::SamplerYcbcrConversion,
+        Self::CustomBorderColor,
+        Self::CustomBorderColorWithoutFormat,
+        Self::BorderColorSwizzle,
+        Self::BorderColorSwizzleFromImage,
+        Self::NonSeamlessCubeMap,
+        Self::FilterCubic,
+        Self::FilterCubicImg,
+        Self::PushDescriptor,
+        Self::UpdateTemplate,
+        Self::UpdateTemplateKhr,
+        Self::Maintenance6,
+        Self::DescriptorBuffer,
+        Self::NullDescriptor,
+        Self::MutableDescriptorType,
+        Self::DescriptorIndexing,
+        Self::Copy2,
+        Self::Copy2Khr,
+        Self::FormatFeatureFlags2,
+        Self::Formats4444,
+        Self::Maintenance5,
+        Self::ImageViewMinLod,
+        Self::FragmentStores,
+    ];
+
+    /// The Vulkan name of the feature or extension, for skip messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SamplerAnisotropy => "samplerAnisotropy",
+            Self::ImageCubeArray => "imageCubeArray",
+            Self::SamplerMirrorClampToEdge => "samplerMirrorClampToEdge",
+            Self::SamplerFilterMinmax => "samplerFilterMinmax",
+            Self::SamplerYcbcrConversion => "samplerYcbcrConversion",
+            Self::CustomBorderColor => "customBorderColors",
+            Self::CustomBorderColorWithoutFormat => "customBorderColorWithoutFormat",
+            Self::BorderColorSwizzle => "borderColorSwizzle",
+            Self::BorderColorSwizzleFromImage => "borderColorSwizzleFromImage",
+            Self::NonSeamlessCubeMap => "VK_EXT_non_seamless_cube_map",
+            Self::FilterCubic => "VK_EXT_filter_cubic",
+            Self::FilterCubicImg => "VK_IMG_filter_cubic",
+            Self::PushDescriptor => "VK_KHR_push_descriptor",
+            Self::UpdateTemplate => "descriptor update templates (Vulkan 1.1)",
+            Self::UpdateTemplateKhr => "VK_KHR_descriptor_update_template",
+            Self::Maintenance6 => "VK_KHR_maintenance6",
+            Self::DescriptorBuffer => "VK_EXT_descriptor_buffer",
+            Self::NullDescriptor => "nullDescriptor",
+            Self::MutableDescriptorType => "VK_EXT_mutable_descriptor_type",
+            Self::DescriptorIndexing => "descriptor indexing (Vulkan 1.2)",
+            Self::Copy2 => "vkCmdBlitImage2 (Vulkan 1.3)",
+            Self::Copy2Khr => "VK_KHR_copy_commands2",
+            Self::FormatFeatureFlags2 => "VK_KHR_format_feature_flags2",
+            Self::Formats4444 => "VK_EXT_4444_formats",
+            Self::Maintenance5 => "VK_KHR_maintenance5",
+            Self::ImageViewMinLod => "VK_EXT_image_view_min_lod",
+            Self::FragmentStores => "fragmentStoresAndAtomics",
+        }
+    }
+}
+
+/// Feature structures the harness knows, queried and enabled through one chain.
+#[derive(Default)]
+struct Structures {
+    v11: vk::PhysicalDeviceVulkan11Features<'static>,
+    v12: vk::PhysicalDeviceVulkan12Features<'static>,
+    v13: vk::PhysicalDeviceVulkan13Features<'static>,
+    ycbcr: vk::PhysicalDeviceSamplerYcbcrConversionFeatures<'static>,
+    border: vk::PhysicalDeviceCustomBorderColorFeaturesEXT<'static>,
+    swizzle: vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT<'static>,
+    seamless: vk::PhysicalDeviceNonSeamlessCubeMapFeaturesEXT<'static>,
+    maintenance5: vk::PhysicalDeviceMaintenance5FeaturesKHR<'static>,
+    maintenance6: vk::PhysicalDeviceMaintenance6FeaturesKHR<'static>,
+    buffer: vk::PhysicalDeviceDescriptorBufferFeaturesEXT<'static>,
+    robustness: vk::PhysicalDeviceRobustness2FeaturesEXT<'static>,
+    mutable: vk::PhysicalDeviceMutableDescriptorTypeFeaturesEXT<'static>,
+    formats: vk::PhysicalDevice4444FormatsFeaturesEXT<'static>,
+    min_lod: vk::PhysicalDeviceImageViewMinLodFeaturesEXT<'static>,
+}
+
+impl Structures {
+    /// Links the structures that `has` (extensions) and `version` (effective) allow to `head`.
+    fn chain<'a>(
+        &'a mut self,
+        version: u32,
+        has: &dyn Fn(&CStr) -> bool,
+        mut head: vk::PhysicalDeviceFeatures2<'a>,
+    ) -> vk::PhysicalDeviceFeatures2<'a> {
+        if version >= vk::API_VERSION_1_2 {
+            head = head.push_next(&mut self.v11).push_next(&mut self.v12);
+        } else if version >= vk::API_VERSION_1_1 || has(ash::khr::sampler_ycbcr_conversion::NAME) {
+            head = head.push_next(&mut self.ycbcr);
+        }
+        if version >= vk::API_VERSION_1_3 {
+            head = head.push_next(&mut self.v13);
+        }
+        if has(ash::ext::custom_border_color::NAME) {
+            head = head.push_next(&mut self.border);
+        }
+        if has(ash::ext::border_color_swizzle::NAME) {
+            head = head.push_next(&mut self.swizzle);
+        }
+        if has(ash::ext::non_seamless_cube_map::NAME) {
+            head = head.push_next(&mut self.seamless);
+        }
+        if has(ash::khr::maintenance5::NAME) {
+            head = head.push_next(&mut self.maintenance5);
+        }
+        if has(ash::khr::maintenance6::NAME) {
+            head = head.push_next(&mut self.maintenance6);
+        }
+        if has(ash::ext::descriptor_buffer::NAME) {
+            head = head.push_next(&mut self.buffer);
+        }
+        if has(ash::ext::robustness2::NAME) {
+            head = head.push_next(&mut self.robustness);
+        }
+        if has(ash::ext::mutable_descriptor_type::NAME) {
+            head = head.push_next(&mut self.mutable);
+        }
+        if has(ash::ext::_4444_formats::NAME) {
+            head = head.push_next(&mut self.formats);
+        }
+        if has(ash::ext::image_view_min_lod::NAME) {
+            head = head.push_next(&mut self.min_lod);
+        }
+        head
+    }
+}
+
+/// What a device offers and what a new device shall enable.
+pub(crate) struct Plan {
+    /// Abilities the physical device has at the effective version.
+    pub(crate) offered: BTreeSet<Capability>,
+    /// Abilities to enable: offered, minus the opt-outs and what depends on them.
+    pub(crate) enabled: BTreeSet<Capability>,
+    /// Extension names to enable.
+    pub(crate) extensions: Vec<&'static CStr>,
+    version: u32,
+}
+
+impl Plan {
+    /// Decides what to enable.
+    ///
+    /// `version`: effective version, the lower of application and device. `present`: the device's extensions.
+    /// `query`: fills a features chain, or `None` when neither version 1.1 nor the KHR query is there.
+    pub(crate) fn new(
+        version: u32,
+        present: &BTreeSet<String>,
+        core: &vk::PhysicalDeviceFeatures,
+        query: Option<&dyn Fn(&mut vk::PhysicalDeviceFeatures2<'_>)>,
+        without: &BTreeSet<Capability>,
+    ) -> Self {
+        let has = |name: &CStr| present.contains(&name.to_string_lossy().into_owned());
+        let mut found = Structures::default();
+        if let Some(query) = query {
+            let mut head = found.chain(version, &has, vk::PhysicalDeviceFeatures2::default());
+            query(&mut head);
+        }
+        let on = |bit: vk::Bool32| bit == vk::TRUE;
+        let at = |wanted: u32| version >= wanted;
+        let v12 = &found.v12;
+        let offers = |capability: Capability| match capability {
+            Capability::SamplerAnisotropy => on(core.sampler_anisotropy),
+            Capability::ImageCubeArray => on(core.image_cube_array),
+            Capability::FragmentStores => on(core.fragment_stores_and_atomics),
+            Capability::SamplerMirrorClampToEdge if at(vk::API_VERSION_1_2) => on(v12.sampler_mirror_clamp_to_edge),
+            Capability::SamplerMirrorClampToEdge => has(ash::khr::sampler_mirror_clamp_to_edge::NAME),
+            Capability::SamplerFilterMinmax if at(vk::API_VERSION_1_2) => on(v12.sampler_filter_minmax),
+            Capability::SamplerFilterMinmax => has(ash::ext::sampler_filter_minmax::NAME) && query.is_some(),
+            Capability::SamplerYcbcrConversion => {
+                at(vk::API_VERSION_1_1)
+                    && (on(found.ycbcr.sampler_ycbcr_conversion) || on(found.v11.sampler_ycbcr_conversion))
+            }
+            Capability::CustomBorderColor => on(found.border.custom_border_colors),
+            Capability::CustomBorderColorWithoutFormat => on(found.border.custom_border_color_without_format),
+            Capability::BorderColorSwizzle => on(found.swizzle.border_color_swizzle),
+            Capability::BorderColorSwizzleFromImage => on(found.swizzle.border_color_swizzle_from_image),
+            Capability::NonSeamlessCubeMap => on(found.seamless.non_seamless_cube_map),
+            Capability::FilterCubic => has(ash::ext::filter_cubic::NAME),
+            Capability::FilterCubicImg => has(ash::img::filter_cubic::NAME),
+            Capability::PushDescriptor => has(ash::khr::push_descriptor::NAME) && query.is_some(),
+            Capability::UpdateTemplate => at(vk::API_VERSION_1_1),
+            Capability::UpdateTemplateKhr => has(ash::khr::descriptor_update_template::NAME),
+            Capability::Maintenance5 => on(found.maintenance5.maintenance5) && at(vk::API_VERSION_1_3),
+            Capability::Maintenance6 => on(found.maintenance6.maintenance6) && at(vk::API_VERSION_1_1),
+            Capability::DescriptorBuffer => {
+                on(found.buffer.descriptor_buffer) && on(v12.buffer_device_address) && at(vk::API_VERSION_1_3)
+            }
+            Capability::NullDescriptor => on(found.robustness.null_descriptor),
+            Capability::MutableDescriptorType => on(found.mutable.mutable_descriptor_type) && at(vk::API_VERSION_1_1),
+            Capability::DescriptorIndexing => {
+                on(v12.descriptor_indexing)
+                    && on(v12.descriptor_binding_sampled_image_update_after_bind)
+                    && on(v12.descriptor_binding_partially_bound)
+                    && on(v12.descriptor_binding_variable_descriptor_count)
+            }
+            Capability::Copy2 => at(vk::API_VERSION_1_3),
+            Capability::Copy2Khr => has(ash::khr::copy_commands2::NAME) && query.is_some(),
+            Capability::FormatFeatureFlags2 => {
+                at(vk::API_VERSION_1_3) || (has(ash::khr::format_feature_flags2::NAME) && query.is_some())
+            }
+            Capability::Formats4444 => on(found.formats.format_a4b4g4r4) && on(found.formats.format_a4r4g4b4),
+            Capability::ImageViewMinLod => on(found.min_lod.min_lod),
+        };
+        let offered: BTreeSet<Capability> = Capability::ALL.into_iter().filter(|c| offers(*c)).collect();
+        let mut enabled: BTreeSet<Capability> = offered.difference(without).copied().collect();
+        for (dependent, base) in [
+            (Capability::CustomBorderColorWithoutFormat, Capability::CustomBorderColor),
+            (Capability::BorderColorSwizzle, Capability::CustomBorderColor),
+            (Capability::BorderColorSwizzleFromImage, Capability::BorderColorSwizzle),
+        ] {
+            if !enabled.contains(&base) {
+                enabled.remove(&dependent);
+            }
+        }
+        let extensions = Self::extensions_for(&enabled, version);
+        Self { offered, enabled, extensions, version }
+    }
+
+    fn extensions_for(enabled: &BTreeSet<Capability>, version: u32) -> Vec<&'static CStr> {
+        let below = |wanted: u32| version < wanted;
+        let mut names: Vec<&'static CStr> = Vec::new();
+        for capability in enabled {
+            let wanted: &[&CStr] = match capability {
+                Capability::SamplerMirrorClampToEdge if below(vk::API_VERSION_1_2) => {
+                    &[ash::khr::sampler_mirror_clamp_to_edge::NAME]
+                }
+                Capability::SamplerFilterMinmax if below(vk::API_VERSION_1_2) => {
+                    &[ash::ext::sampler_filter_minmax::NAME]
+                }
+                Capability::CustomBorderColor => &[ash::ext::custom_border_color::NAME],
+                Capability::BorderColorSwizzle => &[ash::ext::border_color_swizzle::NAME],
+                Capability::NonSeamlessCubeMap => &[ash::ext::non_seamless_cube_map::NAME],
+                Capability::FilterCubic => &[ash::ext::filter_cubic::NAME],
+                Capability::FilterCubicImg => &[ash::img::filter_cubic::NAME],
+                Capability::PushDescriptor => &[ash::khr::push_descriptor::NAME],
+                Capability::UpdateTemplateKhr => &[ash::khr::descriptor_update_template::NAME],
+                Capability::Maintenance5 => &[ash::khr::maintenance5::NAME],
+                Capability::Maintenance6 => &[ash::khr::maintenance6::NAME],
+                Capability::DescriptorBuffer => &[ash::ext::descriptor_buffer::NAME],
+                Capability::NullDescriptor => &[ash::ext::robustness2::NAME],
+                Capability::MutableDescriptorType => &[ash::ext::mutable_descriptor_type::NAME],
+                Capability::Copy2Khr => &[ash::khr::copy_commands2::NAME],
+                Capability::FormatFeatureFlags2 if below(vk::API_VERSION_1_3) => {
+                    &[ash::khr::format_feature_flags2::NAME]
+                }
+                Capability::Formats4444 => &[ash::ext::_4444_formats::NAME],
+                Capability::ImageViewMinLod => &[ash::ext::image_view_min_lod::NAME],
+                _ => &[],
+            };
+            names.extend(wanted);
+        }
+        names
+    }
+
+    /// Calls `create` with the chain of enabled features, or with the plain features when `use_chain` is false.
+    pub(crate) fn enable<R>(
+        &self,
+        use_chain: bool,
+        create: impl FnOnce(Option<&mut vk::PhysicalDeviceFeatures2<'_>>, &vk::PhysicalDeviceFeatures) -> R,
+    ) -> R {
+        let bit = |capability: Capability| vk::Bool32::from(self.enabled.contains(&capability));
+        let core = vk::PhysicalDeviceFeatures {
+            sampler_anisotropy: bit(Capability::SamplerAnisotropy),
+            image_cube_array: bit(Capability::ImageCubeArray),
+            fragment_stores_and_atomics: bit(Capability::FragmentStores),
+            ..Default::default()
+        };
+        if !use_chain {
+            return create(None, &core);
+        }
+        let mut wanted = Structures::default();
+        wanted.v11.sampler_ycbcr_conversion = bit(Capability::SamplerYcbcrConversion);
+        wanted.ycbcr.sampler_ycbcr_conversion = bit(Capability::SamplerYcbcrConversion);
+        wanted.v12.sampler_mirror_clamp_to_edge = bit(Capability::SamplerMirrorClampToEdge);
+        wanted.v12.sampler_filter_minmax = bit(Capability::SamplerFilterMinmax);
+        wanted.v12.buffer_device_address = bit(Capability::DescriptorBuffer);
+        let indexing = bit(Capability::DescriptorIndexing);
+        wanted.v12.descriptor_binding_sampled_image_update_after_bind = indexing;
+        wanted.v12.descriptor_binding_partially_bound = indexing;
+        wanted.v12.descriptor_binding_variable_descriptor_count = indexing;
+        wanted.border.custom_border_colors = bit(Capability::CustomBorderColor);
+        wanted.border.custom_border_color_without_format = bit(Capability::CustomBorderColorWithoutFormat);
+        wanted.swizzle.border_color_swizzle = bit(Capability::BorderColorSwizzle);
+        wanted.swizzle.border_color_swizzle_from_image = bit(Capability::BorderColorSwizzleFromImage);
+        wanted.seamless.non_seamless_cube_map = bit(Capability::NonSeamlessCubeMap);
+        wanted.maintenance5.maintenance5 = bit(Capability::Maintenance5);
+        wanted.maintenance6.maintenance6 = bit(Capability::Maintenance6);
+        wanted.buffer.descriptor_buffer = bit(Capability::DescriptorBuffer);
+        wanted.robustness.null_descriptor = bit(Capability::NullDescriptor);
+        wanted.mutable.mutable_descriptor_type = bit(Capability::MutableDescriptorType);
+        let formats = bit(Capability::Formats4444);
+        (wanted.formats.format_a4b4g4r4, wanted.formats.format_a4r4g4b4) = (formats, formats);
+        wanted.min_lod.min_lod = bit(Capability::ImageViewMinLod);
+        let has = |name: &CStr| self.extensions.contains(&name);
+        let mut head = wanted.chain(self.version, &has, vk::PhysicalDeviceFeatures2::default().features(core));
+        create(Some(&mut head), &core)
+    }
+}

@@ -1,0 +1,658 @@
+//! Sampling programs: which shader, what it is asked, and the pipelines that run it.
+//!
+//! Set 0 holds the pair under test and nothing else, so every descriptor path can fill it; set 1 holds the harness's own
+//! point and result buffers. [`Probe`] is a compute program with explicit LOD, [`Painter`] a fragment program with
+//! implicit LOD.
+
+use crate::context::Context;
+use crate::descriptor::{self, DescriptorBuffer, SetLayout};
+use crate::image::{self, Buffer, Image, ImageDesc, View, ViewDesc};
+use crate::texel::{NumericKind, Value};
+use ash::vk;
+
+include!(concat!(env!("OUT_DIR"), "/modules.rs"));
+
+/// Dimensionality of the sampled image in the shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// `sampler1D`.
+    D1,
+    /// `sampler1DArray`.
+    D1Array,
+    /// `sampler2D`.
+    D2,
+    /// `sampler2DArray`.
+    D2Array,
+    /// `sampler3D`.
+    D3,
+    /// `samplerCube`.
+    Cube,
+    /// `samplerCubeArray`; needs `imageCubeArray`.
+    CubeArray,
+}
+
+impl Shape {
+    /// The shape a view of this type is sampled as.
+    pub fn of(view_type: vk::ImageViewType) -> Self {
+        match view_type {
+            vk::ImageViewType::TYPE_1D => Self::D1,
+            vk::ImageViewType::TYPE_1D_ARRAY => Self::D1Array,
+            vk::ImageViewType::TYPE_2D_ARRAY => Self::D2Array,
+            vk::ImageViewType::TYPE_3D => Self::D3,
+            vk::ImageViewType::CUBE => Self::Cube,
+            vk::ImageViewType::CUBE_ARRAY => Self::CubeArray,
+            _ => Self::D2,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::D1 => "1d",
+            Self::D1Array => "1d_array",
+            Self::D2 => "2d",
+            Self::D2Array => "2d_array",
+            Self::D3 => "3d",
+            Self::Cube => "cube",
+            Self::CubeArray => "cube_array",
+        }
+    }
+}
+
+/// What a lookup returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Four floats.
+    Float,
+    /// Four signed integers.
+    Int,
+    /// Four unsigned integers.
+    Uint,
+    /// A depth comparison, replicated to four floats.
+    Shadow,
+}
+
+impl Kind {
+    /// Kind of the values that come back.
+    pub fn numeric(self) -> NumericKind {
+        match self {
+            Self::Float | Self::Shadow => NumericKind::Float,
+            Self::Int => NumericKind::Int,
+            Self::Uint => NumericKind::Uint,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Float => "float",
+            Self::Int => "int",
+            Self::Uint => "uint",
+            Self::Shadow => "shadow",
+        }
+    }
+}
+
+impl From<NumericKind> for Kind {
+    fn from(kind: NumericKind) -> Self {
+        match kind {
+            NumericKind::Float => Self::Float,
+            NumericKind::Int => Self::Int,
+            NumericKind::Uint => Self::Uint,
+        }
+    }
+}
+
+/// How the shader declares the pair in set 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// One combined image sampler at `binding`.
+    Single {
+        /// Binding number.
+        binding: u32,
+    },
+    /// Element `element` of an array of `count` combined image samplers at `binding`.
+    Array {
+        /// Binding number.
+        binding: u32,
+        /// Array size in the shader.
+        count: u32,
+        /// Constant index.
+        element: u32,
+    },
+    /// A sampled image and a sampler, combined in the shader.
+    Separate {
+        /// Binding of the image.
+        image: u32,
+        /// Binding of the sampler.
+        sampler: u32,
+    },
+}
+
+/// The instruction a probe executes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// `textureLod`; for shadow lookups of 2D arrays by gradients, of cubes at the base level only.
+    Sample,
+    /// `texelFetch` through a combined image sampler; coordinates and LOD are integers. Single access, no cubes.
+    Fetch,
+    /// `textureGather` of the first component; the LOD is ignored. Single access; 2D, 2D array and cube.
+    Gather,
+}
+
+/// One lookup.
+///
+/// `coord`: normalised (in texels for an unnormalized sampler or [`Op::Fetch`]); array shapes take the layer in the
+/// component after the coordinates, cubes a direction in xyz and the cube index in w.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Coordinate.
+    pub coord: [f32; 4],
+    /// Explicit LOD in mip levels.
+    pub lod: f32,
+    /// Reference value of a shadow lookup.
+    pub reference: f32,
+}
+
+impl Point {
+    /// A point at level 0.
+    pub fn at(x: f32, y: f32, z: f32) -> Self {
+        Self { coord: [x, y, z, 0.0], lod: 0.0, reference: 0.0 }
+    }
+
+    /// Sets the LOD.
+    pub fn lod(mut self, lod: f32) -> Self {
+        self.lod = lod;
+        self
+    }
+
+    /// Sets the depth reference.
+    pub fn reference(mut self, reference: f32) -> Self {
+        self.reference = reference;
+        self
+    }
+
+    fn bytes(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        let words = self.coord.into_iter().chain([self.lod, self.reference]);
+        for (slot, word) in bytes.chunks_exact_mut(4).zip(words) {
+            slot.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+}
+
+/// The coordinates of `columns` × `rows` pixel centres that cover [`low`, `high`) in x and y, row by row from the top.
+pub fn grid(columns: u32, rows: u32, low: [f32; 2], high: [f32; 2]) -> Vec<Point> {
+    let place = |index: u32, count: u32, axis: usize| {
+        low[axis] + (high[axis] - low[axis]) * (index as f32 + 0.5) / count as f32
+    };
+    (0..rows).flat_map(|y| (0..columns).map(move |x| Point::at(place(x, columns, 0), place(y, rows, 1), 0.0))).collect()
+}
+
+/// The SPIR-V words of one program, with its bindings moved.
+///
+/// # Panics
+///
+/// When the combination does not exist (see [`Op`]).
+pub fn words(stage: &str, shape: Shape, kind: Kind, access: Access) -> Vec<u32> {
+    let (style, moves): (&str, Vec<(u32, u32)>) = match access {
+        Access::Single { binding } => ("single", vec![(0, binding)]),
+        Access::Array { binding, .. } => ("array", vec![(0, binding)]),
+        Access::Separate { image, sampler } => ("separate", vec![(0, image), (1, sampler)]),
+    };
+    let name = format!("{stage}/{}/{}/{style}", shape.name(), kind.name());
+    let mut words = module(&name);
+    rebind(&mut words, &moves);
+    words
+}
+
+fn module(name: &str) -> Vec<u32> {
+    let (_, bytes) =
+        MODULES.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("there is no shader {name}"));
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+}
+
+/// Rewrites `Binding` decorations of set 0 from the first to the second number of each pair.
+fn rebind(words: &mut [u32], moves: &[(u32, u32)]) {
+    const OP_DECORATE: u32 = 71;
+    const BINDING: u32 = 33;
+    const DESCRIPTOR_SET: u32 = 34;
+    const HEADER: usize = 5;
+    let mut decorations = Vec::new();
+    let mut at = HEADER;
+    while let Some(&head) = words.get(at) {
+        let length = (head >> 16).max(1) as usize;
+        if head & 0xffff == OP_DECORATE && length == 4 {
+            decorations.push((at, words[at + 1], words[at + 2], words[at + 3]));
+        }
+        at += length;
+    }
+    let in_set_0 =
+        |target: u32| decorations.iter().any(|&(_, id, what, set)| id == target && what == DESCRIPTOR_SET && set == 0);
+    for &(at, target, what, binding) in &decorations {
+        let new = moves.iter().find(|(old, _)| *old == binding);
+        if let Some((_, new)) = new.filter(|_| what == BINDING && in_set_0(target)) {
+            words[at + 3] = *new;
+        }
+    }
+}
+
+/// Fills or names set 0 for one run.
+pub enum Bind<'a> {
+    /// An ordinary descriptor set.
+    Set(vk::DescriptorSet),
+    /// Commands that push set 0: called with the command buffer and the pipeline layout.
+    Push(&'a dyn Fn(vk::CommandBuffer, vk::PipelineLayout)),
+    /// A descriptor buffer; the probe must have been made with [`Probe::with_descriptor_buffer`].
+    Buffer(&'a DescriptorBuffer<'a>),
+}
+
+/// A compute program that samples set 0 at a list of points.
+pub struct Probe<'c> {
+    context: &'c Context,
+    kind: Kind,
+    io_layout: SetLayout<'c>,
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+}
+
+impl<'c> Probe<'c> {
+    /// Makes the program for sets of `set_layout`.
+    ///
+    /// # Panics
+    ///
+    /// When the combination does not exist (see [`Op`]) or a Vulkan call fails.
+    pub fn new(
+        context: &'c Context,
+        set_layout: &SetLayout<'_>,
+        op: Op,
+        shape: Shape,
+        kind: Kind,
+        access: Access,
+    ) -> Self {
+        Self::build(context, set_layout, op, shape, kind, access, false)
+    }
+
+    /// As [`Probe::new`], for [`Bind::Buffer`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Probe::new`].
+    pub fn with_descriptor_buffer(
+        context: &'c Context,
+        set_layout: &SetLayout<'_>,
+        shape: Shape,
+        kind: Kind,
+        access: Access,
+    ) -> Self {
+        Self::build(context, set_layout, Op::Sample, shape, kind, access, true)
+    }
+
+    fn build(
+        context: &'c Context,
+        set_layout: &SetLayout<'_>,
+        op: Op,
+        shape: Shape,
+        kind: Kind,
+        access: Access,
+        in_buffer: bool,
+    ) -> Self {
+        let device = context.device();
+        let io_layout = SetLayout::storage_pair(context, in_buffer);
+        let set_layouts = [set_layout.handle(), io_layout.handle()];
+        let push = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(4)];
+        let layout_info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push);
+        // SAFETY: both set layouts are alive and the create info is a local.
+        let layout = unsafe { device.create_pipeline_layout(&layout_info, None) }.expect("vkCreatePipelineLayout");
+        let stage = match op {
+            Op::Sample => "sample",
+            Op::Fetch => "fetch",
+            Op::Gather => "gather",
+        };
+        let module = ShaderModule::new(context, &words(stage, shape, kind, access));
+        let (count, element) = match access {
+            Access::Array { count, element, .. } => (count, element),
+            _ => (1, 0),
+        };
+        let constants: Vec<u8> = [count, element].into_iter().flat_map(u32::to_le_bytes).collect();
+        let entries = [
+            vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: 4 },
+            vk::SpecializationMapEntry { constant_id: 1, offset: 4, size: 4 },
+        ];
+        let mut specialization = vk::SpecializationInfo::default();
+        if matches!(access, Access::Array { .. }) {
+            specialization = specialization.map_entries(&entries).data(&constants);
+        }
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(module.handle)
+            .name(c"main")
+            .specialization_info(&specialization);
+        let mut info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
+        if in_buffer {
+            info = info.flags(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT);
+        }
+        // SAFETY: module and layout are alive; set 0 and 1 match the shader's declarations.
+        let pipelines = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
+        let pipeline = pipelines.map_err(|(_, error)| error).expect("vkCreateComputePipelines")[0];
+        Self { context, kind, io_layout, layout, pipeline }
+    }
+
+    /// The pipeline layout (set 0 is the pair's).
+    pub fn layout(&self) -> vk::PipelineLayout {
+        self.layout
+    }
+
+    /// Layout of the harness's own set 1.
+    pub(crate) fn io_layout(&self) -> &SetLayout<'c> {
+        &self.io_layout
+    }
+
+    /// Samples every point, in order.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn run(&self, bind: &Bind<'_>, points: &[Point]) -> Vec<Value> {
+        let context = self.context;
+        let device = context.device();
+        let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER;
+        if matches!(bind, Bind::Buffer(_)) {
+            usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        }
+        let input = Buffer::new(context, (points.len() * 32).max(32), usage);
+        for (index, point) in points.iter().enumerate() {
+            input.write(index * 32, &point.bytes());
+        }
+        let output = Buffer::new(context, (points.len() * 16).max(16), usage);
+        let io = match bind {
+            Bind::Buffer(buffer) => {
+                buffer.write_storage(&[&input, &output]);
+                None
+            }
+            _ => {
+                let pool = descriptor::Pool::new(context, &[&self.io_layout]);
+                let set = pool.allocate(&self.io_layout);
+                descriptor::write_storage(context, set, &[&input, &output]);
+                Some((pool, set))
+            }
+        };
+        let count = u32::try_from(points.len()).expect("fewer points than 2^32");
+        context.submit(|commands| {
+            let point = vk::PipelineBindPoint::COMPUTE;
+            // SAFETY: the buffer is recording and the pipeline alive.
+            unsafe { device.cmd_bind_pipeline(commands, point, self.pipeline) };
+            if let Some((_, set)) = &io {
+                // SAFETY: set 1 was allocated with this pipeline layout's set layout 1.
+                unsafe { device.cmd_bind_descriptor_sets(commands, point, self.layout, 1, &[*set], &[]) };
+            }
+            match bind {
+                // SAFETY: the caller's set has the layout the probe was made for.
+                Bind::Set(set) => unsafe {
+                    device.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[*set], &[]);
+                },
+                Bind::Push(push) => push(commands, self.layout),
+                Bind::Buffer(buffer) => buffer.record_bind(commands, self.layout),
+            }
+            let stage = vk::ShaderStageFlags::COMPUTE;
+            // SAFETY: the layout has this push constant range.
+            unsafe { device.cmd_push_constants(commands, self.layout, stage, 0, &count.to_le_bytes()) };
+            // SAFETY: pipeline, both sets and the push constant are bound.
+            unsafe { device.cmd_dispatch(commands, count.div_ceil(64).max(1), 1, 1) };
+            image::record_host_barrier(context, commands);
+        });
+        let bytes = output.read(0, points.len() * 16);
+        let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        bytes
+            .chunks_exact(16)
+            .map(|texel| {
+                let bits = [word(texel), word(&texel[4..]), word(&texel[8..]), word(&texel[12..])];
+                Value::from_bits(self.kind.numeric(), bits)
+            })
+            .collect()
+    }
+}
+
+impl Drop for Probe<'_> {
+    fn drop(&mut self) {
+        // SAFETY: every run waited for its submission.
+        unsafe { self.context.device().destroy_pipeline(self.pipeline, None) };
+        // SAFETY: the pipeline that used it is gone.
+        unsafe { self.context.device().destroy_pipeline_layout(self.layout, None) };
+    }
+}
+
+struct ShaderModule<'c> {
+    context: &'c Context,
+    handle: vk::ShaderModule,
+}
+
+impl<'c> ShaderModule<'c> {
+    fn new(context: &'c Context, words: &[u32]) -> Self {
+        let info = vk::ShaderModuleCreateInfo::default().code(words);
+        // SAFETY: the words are a complete module from the build script.
+        let handle = unsafe { context.device().create_shader_module(&info, None) }.expect("vkCreateShaderModule");
+        Self { context, handle }
+    }
+}
+
+impl Drop for ShaderModule<'_> {
+    fn drop(&mut self) {
+        // SAFETY: modules are only needed while pipelines are created.
+        unsafe { self.context.device().destroy_shader_module(self.handle, None) };
+    }
+}
+
+/// Where a [`Painter`] looks: coordinate = (origin + dx·x + dy·y) / (divisor · (1, x, y)), x and y in 0..=1 from the top left.
+#[derive(Clone, Copy, Debug)]
+pub struct Mapping {
+    /// Coordinate of the top left corner.
+    pub origin: [f32; 4],
+    /// Change from left to right.
+    pub dx: [f32; 4],
+    /// Change from top to bottom.
+    pub dy: [f32; 4],
+    /// Perspective divisor: constant, x and y part.
+    pub divisor: [f32; 3],
+    /// Depth reference.
+    pub reference: f32,
+    /// LOD bias of the instruction.
+    pub bias: f32,
+}
+
+impl Mapping {
+    /// A flat mapping of the rectangle from `low` (top left) to `high` (bottom right).
+    pub fn rectangle(low: [f32; 2], high: [f32; 2]) -> Self {
+        Self {
+            origin: [low[0], low[1], 0.0, 0.0],
+            dx: [high[0] - low[0], 0.0, 0.0, 0.0],
+            dy: [0.0, high[1] - low[1], 0.0, 0.0],
+            divisor: [1.0, 0.0, 0.0],
+            reference: 0.0,
+            bias: 0.0,
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let [one, x, y] = self.divisor;
+        let rows = [self.origin, self.dx, self.dy, [one, x, y, 0.0], [self.reference, self.bias, 0.0, 0.0]];
+        rows.into_iter().flatten().flat_map(f32::to_le_bytes).take(72).collect()
+    }
+}
+
+/// A fragment program that paints a rectangle of pixels with implicit LOD; set 0 binding 0 is the pair.
+pub struct Painter<'c> {
+    context: &'c Context,
+    kind: Kind,
+    size: [u32; 2],
+    target: Image<'c>,
+    _view: View<'c>,
+    render_pass: vk::RenderPass,
+    framebuffer: vk::Framebuffer,
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+}
+
+impl<'c> Painter<'c> {
+    /// Makes the program for sets of `set_layout` and a target of `size` pixels.
+    ///
+    /// # Errors
+    ///
+    /// A sentence when the device cannot render to the 32-bit target format of this kind.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn new(
+        context: &'c Context,
+        set_layout: &SetLayout<'_>,
+        shape: Shape,
+        kind: Kind,
+        size: [u32; 2],
+    ) -> Result<Self, String> {
+        let device = context.device();
+        let format = match kind.numeric() {
+            NumericKind::Float => vk::Format::R32G32B32A32_SFLOAT,
+            NumericKind::Int => vk::Format::R32G32B32A32_SINT,
+            NumericKind::Uint => vk::Format::R32G32B32A32_UINT,
+        };
+        let features = context.format_features(format, vk::ImageTiling::OPTIMAL);
+        if !features.contains(vk::FormatFeatureFlags::COLOR_ATTACHMENT) {
+            return Err(format!("{} cannot render to {format:?}", context.device_name()));
+        }
+        let mut desc = ImageDesc::d2(format, size[0], size[1]);
+        desc.usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+        let target = Image::new(context, &desc)?;
+        let view = target.view(&ViewDesc::default());
+
+        let attachments = [vk::AttachmentDescription::default()
+            .format(format)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .load_op(vk::AttachmentLoadOp::DONT_CARE)
+            .store_op(vk::AttachmentStoreOp::STORE)
+            .stencil_load_op(vk::AttachmentLoadOp::DONT_CARE)
+            .stencil_store_op(vk::AttachmentStoreOp::DONT_CARE)
+            .initial_layout(vk::ImageLayout::UNDEFINED)
+            .final_layout(vk::ImageLayout::GENERAL)];
+        let references = [vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL }];
+        let subpasses = [vk::SubpassDescription::default()
+            .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
+            .color_attachments(&references)];
+        let pass_info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
+        // SAFETY: one attachment, one subpass that names it; all locals.
+        let render_pass = unsafe { device.create_render_pass(&pass_info, None) }.expect("vkCreateRenderPass");
+        let views = [view.handle()];
+        let frame_info = vk::FramebufferCreateInfo::default()
+            .render_pass(render_pass)
+            .attachments(&views)
+            .width(size[0])
+            .height(size[1])
+            .layers(1);
+        // SAFETY: the view has the attachment's format and size.
+        let framebuffer = unsafe { device.create_framebuffer(&frame_info, None) }.expect("vkCreateFramebuffer");
+
+        let set_layouts = [set_layout.handle()];
+        let push = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::FRAGMENT).size(72)];
+        let layout_info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push);
+        // SAFETY: the set layout is alive; 72 bytes are within the 128 every device has.
+        let layout = unsafe { device.create_pipeline_layout(&layout_info, None) }.expect("vkCreatePipelineLayout");
+        let vertex = ShaderModule::new(context, &module("draw/vertex"));
+        let fragment = ShaderModule::new(context, &words("draw", shape, kind, Access::Single { binding: 0 }));
+        let pipeline = Self::pipeline(context, render_pass, layout, &vertex, &fragment, size);
+        Ok(Self { context, kind, size, target, _view: view, render_pass, framebuffer, layout, pipeline })
+    }
+
+    fn pipeline(
+        context: &Context,
+        render_pass: vk::RenderPass,
+        layout: vk::PipelineLayout,
+        vertex: &ShaderModule<'_>,
+        fragment: &ShaderModule<'_>,
+        size: [u32; 2],
+    ) -> vk::Pipeline {
+        let stages = [(vk::ShaderStageFlags::VERTEX, vertex), (vk::ShaderStageFlags::FRAGMENT, fragment)].map(
+            |(stage, module)| {
+                vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module.handle).name(c"main")
+            },
+        );
+        let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
+        let assembly =
+            vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+        let viewports = [vk::Viewport {
+            x: 0.0,
+            y: 0.0,
+            width: size[0] as f32,
+            height: size[1] as f32,
+            min_depth: 0.0,
+            max_depth: 1.0,
+        }];
+        let scissors =
+            [vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: size[0], height: size[1] } }];
+        let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+        let multisample =
+            vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+        let blends = [vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)];
+        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
+        let info = vk::GraphicsPipelineCreateInfo::default()
+            .stages(&stages)
+            .vertex_input_state(&vertex_input)
+            .input_assembly_state(&assembly)
+            .viewport_state(&viewport)
+            .rasterization_state(&raster)
+            .multisample_state(&multisample)
+            .color_blend_state(&blend)
+            .layout(layout)
+            .render_pass(render_pass);
+        // SAFETY: every object named is alive and every state a graphics pipeline with one colour attachment needs is there.
+        let made = unsafe { context.device().create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+        made.map_err(|(_, error)| error).expect("vkCreateGraphicsPipelines")[0]
+    }
+
+    /// Paints once and returns the pixels, row by row from the top.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn paint(&self, set: vk::DescriptorSet, mapping: &Mapping) -> Vec<Value> {
+        let device = self.context.device();
+        let [width, height] = self.size;
+        self.context.submit(|commands| {
+            let begin = vk::RenderPassBeginInfo::default()
+                .render_pass(self.render_pass)
+                .framebuffer(self.framebuffer)
+                .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } });
+            let point = vk::PipelineBindPoint::GRAPHICS;
+            // SAFETY: the buffer is recording outside a render pass; pass and framebuffer are compatible and alive.
+            unsafe { device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE) };
+            // SAFETY: the pipeline was made for this render pass.
+            unsafe { device.cmd_bind_pipeline(commands, point, self.pipeline) };
+            // SAFETY: the caller's set has the layout the painter was made for.
+            unsafe { device.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[set], &[]) };
+            let stage = vk::ShaderStageFlags::FRAGMENT;
+            // SAFETY: the layout has this push constant range.
+            unsafe { device.cmd_push_constants(commands, self.layout, stage, 0, &mapping.bytes()) };
+            // SAFETY: all state is bound.
+            unsafe { device.cmd_draw(commands, 3, 1, 0, 0) };
+            // SAFETY: inside the render pass begun above.
+            unsafe { device.cmd_end_render_pass(commands) };
+            self.target.set_layout(vk::ImageLayout::GENERAL);
+        });
+        let texels = self.target.read(vk::ImageAspectFlags::COLOR, 0, 0);
+        debug_assert_eq!(self.kind.numeric(), self._view.numeric_kind());
+        texels
+    }
+}
+
+impl Drop for Painter<'_> {
+    fn drop(&mut self) {
+        let device = self.context.device();
+        // SAFETY: every paint waited for its submission.
+        unsafe { device.destroy_pipeline(self.pipeline, None) };
+        // SAFETY: as above, and the pipeline is gone.
+        unsafe { device.destroy_pipeline_layout(self.layout, None) };
+        // SAFETY: as above.
+        unsafe { device.destroy_framebuffer(self.framebuffer, None) };
+        // SAFETY: as above, and the framebuffer is gone.
+        unsafe { device.destroy_render_pass(self.render_pass, None) };
+    }
+}
