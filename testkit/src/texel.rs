@@ -204,6 +204,17 @@ pub fn numeric_kind(format: vk::Format, aspect: vk::ImageAspectFlags) -> Numeric
     }
 }
 
+/// Which of R, G, B, A the colour format stores; a format that is not [known](is_known) is taken to store all four.
+pub fn channels(format: vk::Format) -> [bool; 4] {
+    match layout(format, vk::ImageAspectFlags::NONE) {
+        Some(Layout::Array { count, .. }) => [true, count > 1, count > 2, count > 3],
+        Some(Layout::Packed { fields, .. }) => fields.map(|(_, width)| width > 0),
+        Some(Layout::Rg11b10 | Layout::Rgb9e5) => [true, true, true, false],
+        Some(Layout::Depth24) => [true, false, false, false],
+        None => [true; 4],
+    }
+}
+
 /// Bytes one texel of `aspect` takes in a buffer copy.
 ///
 /// # Panics

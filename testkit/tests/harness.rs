@@ -7,7 +7,7 @@ use ash::vk;
 use samplin_testkit::descriptor::{Path, sample_via};
 use samplin_testkit::{
     BlitApi, Capability, Context, ContextBuilder, ContextError, Image, ImageDesc, Kind, Mapping, Painter, Pair, Point,
-    SamplerDesc, Value, ViewDesc, descriptor, layer, sample, shader, texel,
+    SamplerDesc, Value, ViewDesc, descriptor, layer, reference, sample, shader, texel,
 };
 
 /// A context, with the validation layer when it is visible; `None` (and a message) without loader or driver.
@@ -356,4 +356,71 @@ fn layer_is_visible(context: &Context, name: &str) -> bool {
     // SAFETY: global command of a loaded loader.
     let layers = unsafe { context.entry().enumerate_instance_layer_properties() }.expect("layers can be listed");
     layers.iter().any(|layer| layer.layer_name_as_c_str().is_ok_and(|known| known.to_bytes() == name.as_bytes()))
+}
+
+#[test]
+fn devices_agree_with_the_reference() {
+    let Some(context) = context(Context::builder()) else { return };
+    let noise = |seed: u32| (seed.wrapping_mul(2_654_435_761) >> 16 & 0xff) as f32;
+    let modes = [
+        vk::SamplerAddressMode::REPEAT,
+        vk::SamplerAddressMode::MIRRORED_REPEAT,
+        vk::SamplerAddressMode::CLAMP_TO_EDGE,
+        vk::SamplerAddressMode::CLAMP_TO_BORDER,
+        vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE,
+    ];
+    // Off the texel boundaries, where a device may round either way.
+    let points: Vec<_> = (0..120)
+        .map(|n| {
+            let step = |k: u32| (n as f32 * 0.377 + k as f32 * 1.931).rem_euclid(5.0) - 2.0;
+            Point::at(step(0), step(1), step(2)).lod([0.0, 0.3, 1.0, 1.8, 7.0][n as usize % 5])
+        })
+        .filter(|point| {
+            let sizes = [16.0, 8.0, 4.0, 2.0, 1.0];
+            point.coord.iter().all(|c| {
+                let off = |position: f32| (position - position.round()).abs() > 0.02;
+                *c == 0.0 || sizes.iter().all(|size| off(c * size) && off(c * size - 0.5))
+            })
+        })
+        .collect();
+    assert!(points.len() > 30, "the filter leaves too little: {}", points.len());
+    let mut layered = ImageDesc::d2(vk::Format::R8G8_UNORM, 16, 8).levels(4);
+    layered.layers = 3;
+    for desc in [
+        ImageDesc::d1(vk::Format::R8G8B8A8_UNORM, 16).levels(5),
+        ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 16, 8).levels(5),
+        layered,
+        ImageDesc::d3(vk::Format::R8G8B8A8_UNORM, 8, 4, 4).levels(3),
+    ] {
+        let image = Image::filled(&context, &desc, |_, level, layer, [x, y, z]| {
+            let seed = x + 37 * y + 1009 * z + 20011 * level + 50021 * layer;
+            Value::Float([noise(seed) / 255.0, noise(seed + 7) / 255.0, noise(seed + 13) / 255.0, 0.25])
+        });
+        let image = image.expect("a required format");
+        let view = image.view(&ViewDesc::default());
+        let texture = reference::Texture::read(&image, &view);
+        for mode in modes {
+            if mode == vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE
+                && let Some(lacking) = context.missing(&[Capability::SamplerMirrorClampToEdge])
+            {
+                eprintln!("skipped {mode:?}: {lacking}");
+                continue;
+            }
+            for base in [SamplerDesc::nearest(), SamplerDesc::linear(), SamplerDesc::trilinear()] {
+                for lod_bias in [0.0, 0.6] {
+                    let mut sampler =
+                        SamplerDesc { lod_bias, ..base.clone() }.border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+                    sampler.address = [mode; 3];
+                    let created = sampler.create(&context);
+                    let got = sample(&context, Pair::new(&view, &created), &points);
+                    for (point, got) in points.iter().zip(got) {
+                        let want = reference::sample(&texture, &sampler, point, context.limits().max_sampler_lod_bias);
+                        // 8-bit weights in up to three axes and the mip fraction.
+                        assert!(got.is_near(want, 0.02), "{desc:?} {sampler:?} {point:?}: {got:?}, not {want:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert_silent(&context);
 }

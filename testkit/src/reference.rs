@@ -1,0 +1,381 @@
+//! A sampler on the CPU, for comparing results with.
+//!
+//! Follows the Vulkan specification, chapter *Image Operations*, for 1D, 2D and 3D images and their arrays: LOD, wrapping,
+//! texel gathering, border replacement, depth comparison, reduction and swizzle. It knows no derivatives (LOD is
+//! explicit), no cubes, no anisotropy and no Y′CbCr. Arithmetic is `f64`; a device may quantise the weights of a linear
+//! filter to `1 / 2^subTexelPrecisionBits` and the mip fraction to `1 / 2^mipmapPrecisionBits`, which is what a comparison's
+//! tolerance has to allow for.
+
+use crate::image::{Image, View};
+use crate::sampler::{BorderValue, SamplerDesc};
+use crate::shader::Point;
+use crate::texel::{self, NumericKind, Value};
+use ash::vk;
+
+/// One mip level: `layers × depth × height × width` texels, x fastest.
+#[derive(Clone, Debug)]
+struct Level {
+    extent: [u32; 3],
+    texels: Vec<[f64; 4]>,
+}
+
+/// The texels a view shows, decoded, before its swizzle.
+#[derive(Clone, Debug)]
+pub struct Texture {
+    axes: usize,
+    layers: u32,
+    arrayed: bool,
+    format: vk::Format,
+    kind: NumericKind,
+    is_depth: bool,
+    components: vk::ComponentMapping,
+    levels: Vec<Level>,
+}
+
+impl Texture {
+    /// Reads back what `view` of the whole of `image` shows; the view's format must be the image's.
+    ///
+    /// # Panics
+    ///
+    /// When the view is a cube or the read-back fails.
+    pub fn read(image: &Image<'_>, view: &View<'_>) -> Self {
+        let read = |level, layer| image.read(view.aspect(), level, layer);
+        let desc = image.desc();
+        let (axes, arrayed) = match view.view_type() {
+            vk::ImageViewType::TYPE_1D => (1, false),
+            vk::ImageViewType::TYPE_1D_ARRAY => (1, true),
+            vk::ImageViewType::TYPE_2D => (2, false),
+            vk::ImageViewType::TYPE_2D_ARRAY => (2, true),
+            vk::ImageViewType::TYPE_3D => (3, false),
+            other => panic!("the reference does not sample {other:?} views"),
+        };
+        let levels = (0..desc.levels).map(|level| Level {
+            extent: desc.level_extent(level),
+            texels: (0..desc.layers).flat_map(|layer| read(level, layer)).map(Value::components).collect(),
+        });
+        Self {
+            axes,
+            arrayed,
+            layers: desc.layers,
+            format: view.format(),
+            kind: view.numeric_kind(),
+            is_depth: view.aspect() == vk::ImageAspectFlags::DEPTH,
+            components: view.components(),
+            levels: levels.collect(),
+        }
+    }
+
+    /// A single-level 2D float texture from rows of texels, for tests of the reference itself.
+    #[cfg(test)]
+    fn rows(rows: &[&[f64]]) -> Self {
+        let extent = [rows[0].len() as u32, rows.len() as u32, 1];
+        let texels = rows.iter().flat_map(|row| row.iter()).map(|value| [*value, 0.0, 0.0, 1.0]).collect();
+        Self {
+            axes: 2,
+            layers: 1,
+            arrayed: false,
+            format: vk::Format::R32_SFLOAT,
+            kind: NumericKind::Float,
+            is_depth: false,
+            components: vk::ComponentMapping::default(),
+            levels: vec![Level { extent, texels }],
+        }
+    }
+}
+
+/// How one lookup compares depth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Compare {
+    Off,
+    On { op: vk::CompareOp, reference: f64 },
+}
+
+/// The result of one lookup with explicit LOD, as the shader sees it.
+///
+/// `max_lod_bias` is the device's `maxSamplerLodBias`. The sampler has to be legal for the texture, with one liberty: a
+/// LINEAR filter on a format without the LINEAR bit is computed all the same. Comparison is done when the sampler
+/// enables it, and the scalar result is replicated.
+///
+/// # Panics
+///
+/// On enum values the reference does not know, and on a texture without texels.
+pub fn sample(texture: &Texture, sampler: &SamplerDesc, point: &Point, max_lod_bias: f32) -> Value {
+    let (lod, bias) = if sampler.unnormalized { (0.0, 0.0) } else { (point.lod, sampler.lod_bias) };
+    // "λ' = λbase + clamp(sampler.bias + shaderOp.bias, -maxSamplerLodBias, maxSamplerLodBias)", then clamped.
+    let lambda = f64::from(lod) + f64::from(bias.clamp(-max_lod_bias, max_lod_bias));
+    let lambda = lambda.max(f64::from(sampler.min_lod)).min(f64::from(sampler.max_lod));
+    // "If λ is less than or equal to zero then the texture is said to be magnified."
+    let filter = if lambda <= 0.0 { sampler.mag_filter } else { sampler.min_filter };
+    let last = texture.levels.len() - 1;
+    let level = lambda.clamp(0.0, last as f64);
+    let compare = if sampler.compare_enable {
+        let reference = f64::from(point.reference);
+        let fixed_point = !matches!(texture.format, vk::Format::D32_SFLOAT | vk::Format::D32_SFLOAT_S8_UINT);
+        Compare::On {
+            op: sampler.compare_op,
+            reference: if fixed_point { reference.clamp(0.0, 1.0) } else { reference },
+        }
+    } else {
+        Compare::Off
+    };
+    let mut taps = Vec::new();
+    match sampler.mipmap_mode {
+        vk::SamplerMipmapMode::NEAREST => {
+            // "d = ⌈d' + 0.5⌉ − 1" is the preferred rounding.
+            let nearest = ((level + 0.5).ceil() as usize).saturating_sub(1).min(last);
+            gather(texture, sampler, filter, point, nearest, 1.0, compare, &mut taps);
+        }
+        vk::SamplerMipmapMode::LINEAR => {
+            let high = level.floor() as usize;
+            let fraction = level - level.floor();
+            gather(texture, sampler, filter, point, high, 1.0 - fraction, compare, &mut taps);
+            gather(texture, sampler, filter, point, (high + 1).min(last), fraction, compare, &mut taps);
+        }
+        other => panic!("the reference knows no mipmap mode {}", other.as_raw()),
+    }
+    let combined = reduce(&taps, sampler.reduction.unwrap_or_default());
+    if sampler.compare_enable {
+        return Value::Float([combined[0] as f32; 4]);
+    }
+    let swizzled =
+        [(texture.components.r, 0), (texture.components.g, 1), (texture.components.b, 2), (texture.components.a, 3)]
+            .map(|(source, own)| match source {
+                vk::ComponentSwizzle::IDENTITY => combined[own],
+                vk::ComponentSwizzle::ZERO => 0.0,
+                vk::ComponentSwizzle::ONE => 1.0,
+                vk::ComponentSwizzle::R => combined[0],
+                vk::ComponentSwizzle::G => combined[1],
+                vk::ComponentSwizzle::B => combined[2],
+                vk::ComponentSwizzle::A => combined[3],
+                other => panic!("the reference knows no swizzle {}", other.as_raw()),
+            });
+    match texture.kind {
+        NumericKind::Float => Value::Float(swizzled.map(|c| c as f32)),
+        NumericKind::Int => Value::Int(swizzled.map(|c| c as i32)),
+        NumericKind::Uint => Value::Uint(swizzled.map(|c| c as u32)),
+    }
+}
+
+/// One texel and its weight.
+type Tap = (f64, [f64; 4]);
+
+/// Appends the texels one level contributes, weights scaled by `scale`.
+#[expect(clippy::too_many_arguments, reason = "the state of one lookup, spelled out")]
+fn gather(
+    texture: &Texture,
+    sampler: &SamplerDesc,
+    filter: vk::Filter,
+    point: &Point,
+    level: usize,
+    scale: f64,
+    compare: Compare,
+    taps: &mut Vec<Tap>,
+) {
+    if scale == 0.0 {
+        return;
+    }
+    let extent = texture.levels[level].extent;
+    let layer = if texture.arrayed {
+        // "layer = clamp(RNE(a), 0, layerCount − 1)".
+        let index = f64::from(point.coord[texture.axes]).round_ties_even();
+        index.clamp(0.0, f64::from(texture.layers - 1)) as u32
+    } else {
+        0
+    };
+    // Per axis: up to two (texel index, weight).
+    let axis = |axis: usize| -> Vec<(Option<u32>, f64)> {
+        if axis >= texture.axes {
+            return vec![(Some(0), 1.0)];
+        }
+        let size = extent[axis];
+        let coord = f64::from(point.coord[axis]);
+        let u = if sampler.unnormalized { coord } else { coord * f64::from(size) };
+        let wrapped = |index: f64| wrap(index as i64, size, sampler.address[axis]);
+        match filter {
+            vk::Filter::NEAREST => vec![(wrapped(u.floor()), 1.0)],
+            vk::Filter::LINEAR => {
+                let low = (u - 0.5).floor();
+                let alpha = (u - 0.5) - low;
+                vec![(wrapped(low), 1.0 - alpha), (wrapped(low + 1.0), alpha)]
+            }
+            other => panic!("the reference knows no filter {}", other.as_raw()),
+        }
+    };
+    let (columns, rows, slices) = (axis(0), axis(1), axis(2));
+    for (k, wk) in &slices {
+        for (j, wj) in &rows {
+            for (i, wi) in &columns {
+                let weight = wi * wj * wk * scale;
+                if weight == 0.0 {
+                    continue;
+                }
+                let raw = match (i, j, k) {
+                    (Some(i), Some(j), Some(k)) => {
+                        let [width, height, depth] = extent;
+                        let index = ((layer * depth + k) * height + j) * width + i;
+                        texture.levels[level].texels[index as usize]
+                    }
+                    _ => border(texture, sampler),
+                };
+                let value = match compare {
+                    Compare::Off => raw,
+                    Compare::On { op, reference } => [f64::from(u8::from(holds(op, reference, raw[0]))); 4],
+                };
+                taps.push((weight, value));
+            }
+        }
+    }
+}
+
+/// The texel index an address mode makes of `index`; `None` is the border. Specification: *Wrapping Operation*.
+fn wrap(index: i64, size: u32, mode: vk::SamplerAddressMode) -> Option<u32> {
+    let size = i64::from(size);
+    let mirror = |n: i64| if n >= 0 { n } else { -(1 + n) };
+    let wrapped = match mode {
+        vk::SamplerAddressMode::REPEAT => index.rem_euclid(size),
+        vk::SamplerAddressMode::MIRRORED_REPEAT => (size - 1) - mirror(index.rem_euclid(2 * size) - size),
+        vk::SamplerAddressMode::CLAMP_TO_EDGE => index.clamp(0, size - 1),
+        vk::SamplerAddressMode::CLAMP_TO_BORDER => index.clamp(-1, size),
+        vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE => mirror(index).clamp(0, size - 1),
+        other => panic!("the reference knows no address mode {}", other.as_raw()),
+    };
+    (0..size).contains(&wrapped).then_some(wrapped as u32)
+}
+
+/// The border texel after replacement and conversion: components the format lacks read 0, 0, 0, 1.
+fn border(texture: &Texture, sampler: &SamplerDesc) -> [f64; 4] {
+    let colour = match sampler.border_color {
+        vk::BorderColor::FLOAT_TRANSPARENT_BLACK | vk::BorderColor::INT_TRANSPARENT_BLACK => [0.0; 4],
+        vk::BorderColor::FLOAT_OPAQUE_BLACK | vk::BorderColor::INT_OPAQUE_BLACK => [0.0, 0.0, 0.0, 1.0],
+        vk::BorderColor::FLOAT_OPAQUE_WHITE | vk::BorderColor::INT_OPAQUE_WHITE => [1.0; 4],
+        _ => match sampler.custom_border.expect("a custom border colour has a value").value {
+            BorderValue::Float(value) => value.map(f64::from),
+            BorderValue::Int(value) => value.map(f64::from),
+            BorderValue::Uint(value) => value.map(f64::from),
+        },
+    };
+    let present = if texture.is_depth { [true, false, false, false] } else { texel::channels(texture.format) };
+    let missing = [0.0, 0.0, 0.0, 1.0];
+    std::array::from_fn(|index| if present[index] { colour[index] } else { missing[index] })
+}
+
+fn holds(op: vk::CompareOp, reference: f64, depth: f64) -> bool {
+    match op {
+        vk::CompareOp::NEVER => false,
+        vk::CompareOp::LESS => reference < depth,
+        vk::CompareOp::EQUAL => reference == depth,
+        vk::CompareOp::LESS_OR_EQUAL => reference <= depth,
+        vk::CompareOp::GREATER => reference > depth,
+        vk::CompareOp::NOT_EQUAL => reference != depth,
+        vk::CompareOp::GREATER_OR_EQUAL => reference >= depth,
+        vk::CompareOp::ALWAYS => true,
+        other => panic!("the reference knows no comparison {}", other.as_raw()),
+    }
+}
+
+fn reduce(taps: &[Tap], mode: vk::SamplerReductionMode) -> [f64; 4] {
+    let fold = |start: f64, step: fn(f64, f64) -> f64| {
+        taps.iter().fold([start; 4], |all, (_, value)| std::array::from_fn(|index| step(all[index], value[index])))
+    };
+    match mode {
+        vk::SamplerReductionMode::WEIGHTED_AVERAGE => taps
+            .iter()
+            .fold([0.0; 4], |sum, (weight, value)| std::array::from_fn(|index| sum[index] + weight * value[index])),
+        vk::SamplerReductionMode::MIN => fold(f64::INFINITY, f64::min),
+        vk::SamplerReductionMode::MAX => fold(f64::NEG_INFINITY, f64::max),
+        other => panic!("the reference knows no reduction mode {}", other.as_raw()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn red(texture: &Texture, sampler: &SamplerDesc, point: Point) -> f64 {
+        sample(texture, sampler, &point, 16.0).components()[0]
+    }
+
+    fn wrapped(mode: vk::SamplerAddressMode) -> Vec<Option<u32>> {
+        (-5..8).map(|index| wrap(index, 3, mode)).collect()
+    }
+
+    #[test]
+    fn wrapping_follows_the_specification() {
+        let some = |list: [u32; 13]| list.map(Some).to_vec();
+        assert_eq!(wrapped(vk::SamplerAddressMode::REPEAT), some([1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]));
+        assert_eq!(wrapped(vk::SamplerAddressMode::MIRRORED_REPEAT), some([1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]));
+        assert_eq!(wrapped(vk::SamplerAddressMode::CLAMP_TO_EDGE), some([0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]));
+        assert_eq!(
+            wrapped(vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE),
+            some([2, 2, 2, 1, 0, 0, 1, 2, 2, 2, 2, 2, 2])
+        );
+        let border = wrapped(vk::SamplerAddressMode::CLAMP_TO_BORDER);
+        assert_eq!(&border[4..9], [None, Some(0), Some(1), Some(2), None]);
+    }
+
+    #[test]
+    fn linear_weights_are_bilinear() {
+        let texture = Texture::rows(&[&[0.0, 4.0], &[8.0, 12.0]]);
+        let sampler = SamplerDesc::linear();
+        assert_eq!(red(&texture, &sampler, Point::at(0.5, 0.5, 0.0)), 6.0);
+        assert_eq!(red(&texture, &sampler, Point::at(0.25, 0.25, 0.0)), 0.0);
+        assert_eq!(red(&texture, &sampler, Point::at(0.375, 0.25, 0.0)), 1.0);
+        assert_eq!(red(&texture, &sampler, Point::at(0.0, 0.0, 0.0)), 0.0);
+        let bordered = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+        // Half of the footprint of the left edge is border.
+        assert_eq!(red(&texture, &bordered, Point::at(0.0, 0.75, 0.0)), 4.5);
+    }
+
+    #[test]
+    fn levels_of_detail_pick_filters_and_mips() {
+        let mut texture = Texture::rows(&[&[0.0, 4.0], &[8.0, 12.0]]);
+        texture.levels.push(Level { extent: [1, 1, 1], texels: vec![[100.0, 0.0, 0.0, 1.0]] });
+        let at = |lod| Point::at(0.25, 0.25, 0.0).lod(lod);
+        let nearest = SamplerDesc::nearest();
+        assert_eq!(red(&texture, &nearest, at(0.5)), 0.0, "ties go to the finer level");
+        assert_eq!(red(&texture, &nearest, at(0.6)), 100.0);
+        assert_eq!(red(&texture, &nearest, at(9.0)), 100.0, "beyond the last level");
+        assert_eq!(red(&texture, &SamplerDesc::trilinear(), at(0.25)), 25.0);
+        let biased = SamplerDesc { lod_bias: 1.0, ..SamplerDesc::nearest() };
+        assert_eq!(red(&texture, &biased, at(0.0)), 100.0);
+        assert_eq!(red(&texture, &biased.lod(0.0, 0.25), at(0.0)), 0.0, "the clamp comes after the bias");
+        let split = SamplerDesc { min_filter: vk::Filter::LINEAR, ..SamplerDesc::nearest() };
+        assert_eq!(red(&texture, &split, Point::at(0.375, 0.25, 0.0)), 0.0, "LOD 0 is magnification");
+        assert_eq!(red(&texture, &split, Point::at(0.375, 0.25, 0.0).lod(0.1)), 1.0);
+    }
+
+    #[test]
+    fn comparison_happens_before_filtering() {
+        let mut texture = Texture::rows(&[&[0.25, 0.75]]);
+        (texture.format, texture.is_depth) = (vk::Format::D32_SFLOAT, true);
+        let sampler = SamplerDesc::linear().compare(vk::CompareOp::LESS);
+        let got = sample(&texture, &sampler, &Point::at(0.5, 0.5, 0.0).reference(0.5), 16.0);
+        assert_eq!(got, Value::Float([0.5; 4]));
+    }
+
+    #[test]
+    fn borders_show_only_the_channels_a_format_has() {
+        let mut texture = Texture::rows(&[&[0.5]]);
+        let sampler = SamplerDesc::nearest().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+        let outside = Point::at(-1.0, 0.5, 0.0);
+        assert_eq!(sample(&texture, &sampler, &outside, 16.0), Value::Float([1.0, 0.0, 0.0, 1.0]));
+        texture.components.a = vk::ComponentSwizzle::ZERO;
+        texture.components.g = vk::ComponentSwizzle::R;
+        assert_eq!(sample(&texture, &sampler, &outside, 16.0), Value::Float([1.0, 1.0, 0.0, 0.0]));
+    }
+
+    #[test]
+    fn reductions_take_the_texels_of_the_footprint() {
+        let texture = Texture::rows(&[&[3.0, 7.0, 100.0]]);
+        let point = Point::at(0.4, 0.5, 0.0);
+        assert_eq!(red(&texture, &SamplerDesc::linear().reduction(vk::SamplerReductionMode::MIN), point), 3.0);
+        assert_eq!(red(&texture, &SamplerDesc::linear().reduction(vk::SamplerReductionMode::MAX), point), 7.0);
+    }
+
+    #[test]
+    fn unnormalized_coordinates_count_texels() {
+        let texture = Texture::rows(&[&[1.0, 2.0, 3.0]]);
+        let sampler = SamplerDesc::unnormalized(vk::Filter::NEAREST);
+        assert_eq!(red(&texture, &sampler, Point::at(2.5, 0.5, 0.0).lod(3.0)), 3.0);
+    }
+}
