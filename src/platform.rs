@@ -9,7 +9,8 @@
 //!
 //! * Nothing is done behind the process's back: no thread, signal handler, exit handler or thread-local destructor.
 //! * A privileged process (set-user-id, set-group-id, file capabilities) gets no environment and no file of ours.
-//! * No function waits for another process, with one exception: a write to standard error waits as any other would.
+//! * No function waits for another process, with one exception: a write to standard error, or to another descriptor that
+//!   the process inherited, waits as the process's own would.
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 compile_error!("src/platform.rs has no version for this operating system yet");
@@ -18,13 +19,13 @@ use std::ffi::{CString, OsString};
 use std::fs::{DirBuilder, File, Metadata};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::ptr;
-use std::sync::OnceLock;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A descriptor number. It says nothing about ownership.
 pub(crate) type RawFile = libc::c_int;
@@ -63,16 +64,10 @@ pub fn thread_id() -> u64 {
 pub fn executable_name() -> String {
     let program = std::env::current_exe()
         .ok()
-        .and_then(|path| {
-            path.file_name()
-                .map(|name| name.to_string_lossy().into_owned())
-        })
+        .and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()))
         .unwrap_or_default();
-    let command = if program.starts_with("wine") {
-        std::fs::read("/proc/self/cmdline").unwrap_or_default()
-    } else {
-        Vec::new()
-    };
+    let command =
+        if program.starts_with("wine") { std::fs::read("/proc/self/cmdline").unwrap_or_default() } else { Vec::new() };
     program_name(&program, &command)
 }
 
@@ -91,18 +86,32 @@ fn program_name(program: &str, command: &[u8]) -> String {
 
 /// Monotonic time in nanoseconds since the first call in this process, which the layer makes when it is loaded.
 pub fn now_ns() -> u64 {
-    static START: OnceLock<Instant> = OnceLock::new();
-    let start = START.get_or_init(Instant::now);
-    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    // No `OnceLock`: the child of a fork could wait for the thread that was filling it.
+    static START: AtomicU64 = AtomicU64::new(0);
+    let now = monotonic_ns();
+    match START.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => 0,
+        Err(start) => now.saturating_sub(start),
+    }
+}
+
+/// The monotonic clock of the system in nanoseconds, never 0.
+fn monotonic_ns() -> u64 {
+    let mut time = MaybeUninit::<libc::timespec>::uninit();
+    // SAFETY: clock_gettime writes one `timespec` through the pointer, which is to storage of that type (clock_gettime(2)).
+    if unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, time.as_mut_ptr()) } != 0 {
+        return 1;
+    }
+    // SAFETY: clock_gettime returned 0, so it has filled the structure.
+    let time = unsafe { time.assume_init() };
+    (to_u64(time.tv_sec) * 1_000_000_000 + to_u64(time.tv_nsec)).max(1)
 }
 
 /// The date in UTC as `YYYY-MM-DD`.
 ///
 /// UTC, because local time reads the environment and the time zone files in the middle of somebody else's process.
 pub fn date() -> String {
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (year, month, day) = civil_from_days(seconds / 86_400);
     format!("{year:04}-{month:02}-{day:02}")
 }
@@ -113,16 +122,11 @@ fn civil_from_days(days: u64) -> (u64, u64, u64) {
     let since_march = days + 719_468;
     let era = since_march / 146_097;
     let day_of_era = since_march % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let march_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
     (era * 400 + year_of_era + u64::from(month <= 2), month, day)
 }
 
@@ -145,12 +149,7 @@ pub(crate) fn env_with_prefix(prefix: &str) -> Vec<(String, Option<String>)> {
     }
     let mut found: Vec<(String, Option<String>)> = std::env::vars_os()
         .filter(|(name, value)| name.as_bytes().starts_with(prefix.as_bytes()) && !value.is_empty())
-        .map(|(name, value)| {
-            (
-                name.to_string_lossy().into_owned(),
-                OsString::into_string(value).ok(),
-            )
-        })
+        .map(|(name, value)| (name.to_string_lossy().into_owned(), OsString::into_string(value).ok()))
         .collect();
     found.sort();
     found
@@ -179,6 +178,15 @@ pub fn data_folder() -> Option<PathBuf> {
 /// The user's home folder, from `$HOME`. `None` when elevated or when that is not an absolute path.
 pub fn home_folder() -> Option<PathBuf> {
     env("HOME").map(PathBuf::from).filter(|p| p.is_absolute())
+}
+
+/// `text` as a path, with a leading `~/` replaced by the [home folder](home_folder) if there is one: settings files are not
+/// read by a shell, which would have done that.
+pub fn home_path(text: &str) -> PathBuf {
+    match (text.strip_prefix("~/"), home_folder()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(text),
+    }
 }
 
 fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
@@ -228,9 +236,7 @@ pub(crate) fn descriptor_path(path: &Path) -> Option<RawFile> {
         "/dev/stderr" => return Some(STDERR),
         _ => {}
     }
-    let number = path
-        .strip_prefix("/dev/fd/")
-        .or_else(|| path.strip_prefix("/proc/self/fd/"))?;
+    let number = path.strip_prefix("/dev/fd/").or_else(|| path.strip_prefix("/proc/self/fd/"))?;
     if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -242,15 +248,9 @@ pub(crate) fn descriptor_path(path: &Path) -> Option<RawFile> {
 /// # Errors
 /// The descriptor is not open, or is not open for writing.
 pub(crate) fn inherit(descriptor: RawFile) -> io::Result<AppendFile> {
-    // SAFETY: F_DUPFD_CLOEXEC takes an integer and touches no memory of ours; a closed descriptor gives EBADF (fcntl(2)).
-    let copy = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 3) };
-    if copy < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: fcntl just returned this descriptor, nobody else knows it.
-    let file = unsafe { OwnedFd::from_raw_fd(copy) };
-    // SAFETY: F_GETFL takes no argument; the descriptor is the one we own.
-    let flags = unsafe { libc::fcntl(copy, libc::F_GETFL) };
+    let file = duplicate(descriptor)?;
+    // SAFETY: F_GETFL takes no argument and touches no memory of ours (fcntl(2)).
+    let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
     if flags < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -259,11 +259,18 @@ pub(crate) fn inherit(descriptor: RawFile) -> io::Result<AppendFile> {
     }
     let file = File::from(file);
     let metadata = file.metadata()?;
-    Ok(AppendFile {
-        id: id_of(&metadata),
-        file: file.into(),
-        ends_mid_line: false,
-    })
+    Ok(AppendFile { id: id_of(&metadata), file: file.into(), ends_mid_line: false })
+}
+
+/// A copy of a descriptor, closed on exec and not one of the three standard numbers.
+fn duplicate(descriptor: RawFile) -> io::Result<OwnedFd> {
+    // SAFETY: F_DUPFD_CLOEXEC takes an integer and touches no memory of ours; a closed descriptor gives EBADF (fcntl(2)).
+    let copy = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, STDERR + 1) };
+    if copy < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: fcntl just returned this descriptor, nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
 }
 
 /// Opens `path` so that each write appends a line, and creates it if it is missing.
@@ -277,17 +284,14 @@ pub(crate) fn inherit(descriptor: RawFile) -> io::Result<AppendFile> {
 /// * a FIFO of this user's that has a reader. It is opened non-blocking: a full pipe loses a record, it never stops the
 ///   process.
 ///
-/// The descriptor is closed on exec and is never the controlling terminal.
+/// The descriptor is closed on exec, never the controlling terminal, and never one of the three standard numbers.
 ///
 /// # Errors
 /// Those of the system, and a refusal for any other existing target: a symbolic link in last place, a folder, a socket,
 /// another user's file. Nothing has been created then, except perhaps folders.
 pub(crate) fn open_append(path: &Path) -> io::Result<AppendFile> {
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     let name = c_path(path)?;
     // Created and reopened in turn by others, the file may be there for one call and gone for the next: try twice.
@@ -295,11 +299,7 @@ pub(crate) fn open_append(path: &Path) -> io::Result<AppendFile> {
         match open(&name, APPEND | libc::O_CREAT | libc::O_EXCL) {
             Ok(file) => {
                 let metadata = file.metadata()?;
-                return Ok(AppendFile {
-                    id: id_of(&metadata),
-                    file: file.into(),
-                    ends_mid_line: false,
-                });
+                return Ok(AppendFile { id: id_of(&metadata), file: file.into(), ends_mid_line: false });
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -314,21 +314,22 @@ pub(crate) fn open_append(path: &Path) -> io::Result<AppendFile> {
 
 /// Whether [`open_append`] is likely to succeed, found out without creating anything.
 ///
+/// A target that exists is opened to find out, and returned: closing it again would end a FIFO for its reader.
+///
 /// # Errors
 /// What [`open_append`] would say.
-pub(crate) fn check_append(path: &Path) -> io::Result<()> {
+pub(crate) fn check_append(path: &Path) -> io::Result<Option<AppendFile>> {
+    if path.as_os_str().is_empty() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is empty"));
+    }
     match open_existing(path, &c_path(path)?) {
-        Ok(_) => return Ok(()),
+        Ok(file) => return Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
     let mut folder = path.parent();
     while let Some(here) = folder {
-        let here = if here.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            here
-        };
+        let here = if here.as_os_str().is_empty() { Path::new(".") } else { here };
         match std::fs::metadata(here) {
             Ok(metadata) if !metadata.is_dir() => {
                 return Err(io::Error::from(io::ErrorKind::NotADirectory));
@@ -337,41 +338,34 @@ pub(crate) fn check_append(path: &Path) -> io::Result<()> {
                 let name = c_path(here)?;
                 // SAFETY: `name` is a NUL-terminated string that outlives the call; faccessat reads nothing else.
                 let denied = unsafe {
-                    libc::faccessat(
-                        libc::AT_FDCWD,
-                        name.as_ptr(),
-                        libc::W_OK | libc::X_OK,
-                        libc::AT_EACCESS,
-                    )
+                    libc::faccessat(libc::AT_FDCWD, name.as_ptr(), libc::W_OK | libc::X_OK, libc::AT_EACCESS)
                 } != 0;
-                return if denied {
-                    Err(io::Error::last_os_error())
-                } else {
-                    Ok(())
-                };
+                return if denied { Err(io::Error::last_os_error()) } else { Ok(None) };
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => folder = here.parent(),
             Err(error) => return Err(error),
         }
     }
-    Ok(())
+    Ok(None)
 }
 
-const APPEND: libc::c_int = libc::O_WRONLY
-    | libc::O_APPEND
-    | libc::O_CLOEXEC
-    | libc::O_NOFOLLOW
-    | libc::O_NONBLOCK
-    | libc::O_NOCTTY;
+const APPEND: libc::c_int =
+    libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
 
 fn open(name: &CString, flags: libc::c_int) -> io::Result<File> {
     let mode: libc::c_uint = 0o600;
     loop {
         // SAFETY: `name` is a NUL-terminated string that outlives the call, and `mode` is there as O_CREAT demands (open(2)).
         let descriptor = unsafe { libc::open(name.as_ptr(), flags, mode) };
-        if descriptor >= 0 {
+        if descriptor > STDERR {
             // SAFETY: open just returned this descriptor, nobody else knows it.
             return Ok(unsafe { File::from_raw_fd(descriptor) });
+        }
+        if descriptor >= 0 {
+            // The process has closed a standard descriptor, and what it prints must not end up in our file.
+            // SAFETY: open just returned this descriptor, nobody else knows it.
+            let low = unsafe { OwnedFd::from_raw_fd(descriptor) };
+            return duplicate(low.as_raw_fd()).map(File::from);
         }
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::Interrupted {
@@ -392,11 +386,7 @@ fn open_existing(path: &Path, name: &CString) -> io::Result<AppendFile> {
     let metadata = file.metadata()?;
     accept(&metadata)?;
     let ends_mid_line = metadata.is_file() && !ends_with_newline(name, &metadata).unwrap_or(true);
-    Ok(AppendFile {
-        id: id_of(&metadata),
-        file: file.into(),
-        ends_mid_line,
-    })
+    Ok(AppendFile { id: id_of(&metadata), file: file.into(), ends_mid_line })
 }
 
 /// Whether a file belongs to the user as whom the process runs.
@@ -429,10 +419,7 @@ fn ends_with_newline(name: &CString, metadata: &Metadata) -> io::Result<bool> {
     let Some(last) = metadata.len().checked_sub(1) else {
         return Ok(true);
     };
-    let file = open(
-        name,
-        libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK,
-    )?;
+    let file = open(name, libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK)?;
     let mut byte = [0_u8];
     file.read_exact_at(&mut byte, last)?;
     Ok(byte == *b"\n")
@@ -448,10 +435,7 @@ fn c_path(path: &Path) -> io::Result<CString> {
 }
 
 fn id_of(metadata: &Metadata) -> FileId {
-    FileId {
-        device: metadata.dev(),
-        inode: metadata.ino(),
-    }
+    FileId { device: metadata.dev(), inode: metadata.ino() }
 }
 
 /// Which file a descriptor number stands for now; `None` if it is closed.
@@ -466,10 +450,7 @@ pub(crate) fn file_id(descriptor: RawFile) -> Option<FileId> {
     }
     // SAFETY: fstat returned 0, so it has filled the structure (fstat(2)).
     let status = unsafe { status.assume_init() };
-    Some(FileId {
-        device: to_u64(status.st_dev),
-        inode: to_u64(status.st_ino),
-    })
+    Some(FileId { device: to_u64(status.st_dev), inode: to_u64(status.st_ino) })
 }
 
 /// Widens an id whose type differs between systems.
@@ -543,14 +524,9 @@ impl SignalGuard {
         let mut before = MaybeUninit::<libc::sigset_t>::uninit();
         let blocked = signal_set(&GUARDED);
         // SAFETY: `blocked` is an initialised set and `before` is storage for one (pthread_sigmask(3)).
-        let changed = unsafe {
-            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const blocked, before.as_mut_ptr())
-        } == 0;
+        let changed = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const blocked, before.as_mut_ptr()) } == 0;
         if !changed {
-            return SignalGuard {
-                before: None,
-                pending: [true; 2],
-            };
+            return SignalGuard { before: None, pending: [true; 2] };
         }
         // SAFETY: pthread_sigmask returned 0 and was given a place for the old set, so it has filled it.
         let before = unsafe { before.assume_init() };
@@ -565,31 +541,21 @@ impl SignalGuard {
                 pending = GUARDED.map(|signal| is_member(&set, signal));
             }
         }
-        SignalGuard {
-            before: Some(before),
-            pending,
-        }
+        SignalGuard { before: Some(before), pending }
     }
 
     /// Takes back the signal that a failed write has just raised.
     fn consume(&self, signal: libc::c_int) {
-        let was_pending = GUARDED
-            .iter()
-            .zip(self.pending)
-            .any(|(&guarded, pending)| guarded == signal && pending);
+        let was_pending = GUARDED.iter().zip(self.pending).any(|(&guarded, pending)| guarded == signal && pending);
         if was_pending {
             return;
         }
         let set = signal_set(&[signal]);
-        let at_once = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
+        let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         loop {
             // SAFETY: `set` is an initialised set holding a signal that this thread blocks, `at_once` a valid time, and a
             // null pointer says that no details are wanted (sigtimedwait(2)).
-            let taken =
-                unsafe { libc::sigtimedwait(&raw const set, ptr::null_mut(), &raw const at_once) };
+            let taken = unsafe { libc::sigtimedwait(&raw const set, ptr::null_mut(), &raw const at_once) };
             if taken >= 0 || io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
                 return;
             }
@@ -623,4 +589,104 @@ fn signal_set(signals: &[libc::c_int]) -> libc::sigset_t {
 fn is_member(set: &libc::sigset_t, signal: libc::c_int) -> bool {
     // SAFETY: `set` is a reference to an initialised set.
     unsafe { libc::sigismember(set, signal) == 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_become_dates() {
+        assert_eq!(civil_from_days(0), (1970, 1, 1));
+        assert_eq!(civil_from_days(58), (1970, 2, 28));
+        assert_eq!(civil_from_days(59), (1970, 3, 1));
+        assert_eq!(civil_from_days(11_016), (2000, 2, 29));
+        assert_eq!(civil_from_days(11_017), (2000, 3, 1));
+        assert_eq!(civil_from_days(20_453), (2025, 12, 31));
+        assert_eq!(civil_from_days(20_454), (2026, 1, 1));
+        assert_eq!(civil_from_days(47_540), (2100, 2, 28));
+        assert_eq!(civil_from_days(47_541), (2100, 3, 1));
+    }
+
+    #[test]
+    fn every_day_follows_the_one_before() {
+        let mut before = civil_from_days(0);
+        for days in 1..150_000 {
+            let date = civil_from_days(days);
+            let is_next_day = date.2 == before.2 + 1 && date.1 == before.1 && date.0 == before.0;
+            let is_next_month = date.2 == 1 && date.1 == before.1 + 1 && date.0 == before.0 && before.2 >= 28;
+            let is_next_year = (date.1, date.2) == (1, 1) && (before.1, before.2) == (12, 31) && date.0 == before.0 + 1;
+            assert!(is_next_day || is_next_month || is_next_year, "{before:?} then {date:?}");
+            before = date;
+        }
+    }
+
+    #[test]
+    fn the_date_has_its_shape() {
+        let date = date();
+        assert_eq!(date.len(), 10, "{date}");
+        assert!(date.starts_with("20") && date.bytes().filter(|&byte| byte == b'-').count() == 2, "{date}");
+    }
+
+    #[test]
+    fn programs_have_names() {
+        assert_eq!(program_name("vkcube", b""), "vkcube");
+        assert_eq!(program_name("vkcube (deleted)", b""), "vkcube");
+        assert_eq!(program_name("", b""), "unknown");
+        // The first argument counts under Wine only.
+        assert_eq!(program_name("vkcube", b"C:\\game.exe\0"), "vkcube");
+        assert_eq!(program_name("wine64-preloader", b"C:\\Games\\The Game.EXE\0-fast\0"), "The Game.EXE");
+        assert_eq!(program_name("wine", b"/home/me/game.exe\0"), "game.exe");
+        assert_eq!(program_name("wineserver", b"/usr/bin/wineserver\0"), "wineserver");
+        assert_eq!(program_name("wine64", b""), "wine64");
+    }
+
+    #[test]
+    fn this_process_is_known() {
+        assert!(executable_name().starts_with("VkLayer_samplin-"), "{}", executable_name());
+        assert!(!is_elevated());
+        assert!(process_exists(process_id()));
+        assert!(process_exists(1), "a process that may not be signalled exists too");
+        assert!(!process_exists(0) && !process_exists(u32::MAX) && !process_exists(i32::MAX as u32));
+        let own = thread_id();
+        let other = std::thread::spawn(thread_id).join().expect("the thread ends");
+        assert!(own != 0 && other != 0 && own != other);
+    }
+
+    #[test]
+    fn time_passes() {
+        let first = now_ns();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        let second = now_ns();
+        assert!(second - first >= 2_000_000 && second < 3_600_000_000_000, "{first} then {second}");
+    }
+
+    #[test]
+    fn descriptors_have_paths() {
+        let number = |path: &str| descriptor_path(Path::new(path));
+        assert_eq!(number("/dev/stdout"), Some(1));
+        assert_eq!(number("/dev/stderr"), Some(2));
+        assert_eq!(number("/dev/fd/17"), Some(17));
+        assert_eq!(number("/proc/self/fd/0"), Some(0));
+        for path in ["/dev/fd/", "/dev/fd/+1", "/dev/fd/x", "/dev/fd/99999999999", "/dev/null", "fd/1", ""] {
+            assert_eq!(number(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_closed_descriptor_stands_for_nothing() {
+        assert_eq!(file_id(-1), None);
+        assert_eq!(write(-1, b"x"), Err(0));
+        assert_eq!(write(-1, b""), Ok(()));
+        close(-1, FileId { device: 0, inode: 0 });
+        assert!(inherit(-1).is_err());
+    }
+
+    #[test]
+    fn only_the_files_own_descriptor_is_closed() {
+        let file = File::open("/dev/null").expect("opens");
+        let other = FileId { device: 0, inode: 0 };
+        close(file.as_raw_fd(), other);
+        assert!(file_id(file.as_raw_fd()).is_some_and(|id| id != other));
+    }
 }

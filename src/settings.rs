@@ -320,7 +320,7 @@ pub struct Loaded {
     pub settings: Settings,
     /// Each setting's name, its effective value as text and its source, in the order of [`KEYS`]: 13 elements.
     pub sources: Vec<(&'static str, String, Source)>,
-    /// What was wrong, in the order in which it was met: the application's, the file's, the environment's.
+    /// What was wrong, in the order in which it was met.
     pub problems: Vec<Problem>,
 }
 
@@ -370,9 +370,7 @@ struct Wrong(&'static [&'static str]);
 const BOOLEAN: &[&str] = &["on", "off", "true", "false", "1", "0"];
 
 fn boolean(text: &str) -> Result<bool, Wrong> {
-    let index = BOOLEAN
-        .iter()
-        .position(|word| text.eq_ignore_ascii_case(word));
+    let index = BOOLEAN.iter().position(|word| text.eq_ignore_ascii_case(word));
     index.map(|index| index % 2 == 0).ok_or(Wrong(BOOLEAN))
 }
 
@@ -425,12 +423,7 @@ macro_rules! path_key {
                 settings.$name = path(text, &$nothing);
                 Ok(())
             },
-            show: |settings| {
-                settings
-                    .$name
-                    .clone()
-                    .unwrap_or_else(|| $nothing[0].to_owned())
-            },
+            show: |settings| settings.$name.clone().unwrap_or_else(|| $nothing[0].to_owned()),
             doubt: no_doubt,
         }
     };
@@ -508,11 +501,7 @@ fn is_reserved(variable: &str) -> bool {
 }
 
 /// [`load`], with everything it would read given.
-fn resolve(
-    application: &[(String, String)],
-    file: file::Found,
-    environment: Vec<(String, Option<String>)>,
-) -> Loaded {
+fn resolve(application: &[(String, String)], file: file::Found, environment: Vec<(String, Option<String>)>) -> Loaded {
     let mut problems = Vec::new();
     // Lowest precedence first.
     let mut raws = from_application(application);
@@ -523,17 +512,13 @@ fn resolve(
     let mut settings = Settings::default();
     let mut sources = KEYS.map(|_| Source::Default);
     for raw in raws {
-        let known = KEYS
-            .iter()
-            .zip(&mut sources)
-            .find(|(k, _)| k.name == raw.key);
+        let known = KEYS.iter().zip(&mut sources).find(|(k, _)| k.name == raw.key);
         let Some((key, source)) = known else {
             problems.push(unknown(&raw));
             continue;
         };
         let Some(value) = &raw.value else {
-            problems
-                .push(raw.problem(Level::Error, "the value is not UTF-8 and is ignored".into()));
+            problems.push(raw.problem(Level::Error, "the value is not UTF-8 and is ignored".into()));
             continue;
         };
         let value = value.trim();
@@ -548,7 +533,7 @@ fn resolve(
                 }
             }
             Err(Wrong(words)) => {
-                let mut message = format!("\"{value}\" is not one of {}", words.join(", "));
+                let mut message = format!("\"{}\" is not one of {}", quote(value), words.join(", "));
                 if let Some(near) = suggest::nearest(value, words) {
                     message += &format!("; did you mean \"{near}\"?");
                 }
@@ -556,16 +541,18 @@ fn resolve(
             }
         }
     }
-    let sources = KEYS
-        .iter()
-        .zip(sources)
-        .map(|(key, source)| (key.name, (key.show)(&settings), source))
-        .collect();
-    Loaded {
-        settings,
-        sources,
-        problems,
+    let sources = KEYS.iter().zip(sources).map(|(key, source)| (key.name, (key.show)(&settings), source)).collect();
+    Loaded { settings, sources, problems }
+}
+
+/// The start of a text for a message of one line.
+fn quote(text: &str) -> String {
+    const LONGEST: usize = 80;
+    let mut quoted: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        quoted.push('…');
     }
+    quoted
 }
 
 fn from_application(pairs: &[(String, String)]) -> Vec<Raw> {
@@ -629,11 +616,11 @@ impl Raw {
             key: self.spelled.clone(),
             file: self.place.file.clone(),
             line: self.place.line,
-            column: self
-                .place
-                .columns
-                .map(|(key, value)| if is_known { value } else { key }),
+            column: self.place.columns.map(|(key, value)| if is_known { value } else { key }),
             message,
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,19 +59,16 @@ impl Trace {
     pub fn open(target: &TraceTarget, level: TraceLevel) -> (Trace, Vec<Problem>) {
         let sink = match target {
             TraceTarget::Off => Ok(None),
-            _ if platform::is_elevated() => Err((
-                Level::Warning,
-                "the process has elevated privileges".to_owned(),
-            )),
+            _ if platform::is_elevated() => Err((Level::Warning, "the process has elevated privileges".to_owned())),
             TraceTarget::Stderr => Ok(Some(Sink::stderr())),
             TraceTarget::Auto => auto_path()
                 .ok_or_else(|| "there is no home folder to write to".to_owned())
                 .and_then(Sink::auto)
                 .map(Some)
                 .map_err(|why| (Level::Warning, why)),
-            TraceTarget::Path(text) => Sink::named(template::Values::current().expand(text))
-                .map(Some)
-                .map_err(|why| (Level::Error, why)),
+            TraceTarget::Path(text) => {
+                Sink::named(template::Values::current().expand(text)).map(Some).map_err(|why| (Level::Error, why))
+            }
         };
         match sink {
             Ok(sink) => (Trace::new(sink, level), Vec::new()),
@@ -95,12 +92,7 @@ impl Trace {
     }
 
     fn new(sink: Option<Sink>, level: TraceLevel) -> Trace {
-        Trace {
-            sink,
-            level,
-            seq: AtomicU64::new(0),
-            dropped: AtomicU64::new(0),
-        }
+        Trace { sink, level, seq: AtomicU64::new(0), dropped: AtomicU64::new(0) }
     }
 
     /// How much the trace is meant to hold. The caller decides by it what to emit; [`Trace::wants`] helps.
@@ -146,9 +138,7 @@ impl Trace {
         };
         let mut line = self.begin(event);
         let start = line.len();
-        let written = serde_json::to_writer(&mut line, record).is_ok()
-            && finish(&mut line, start)
-            && sink.write(&line);
+        let written = serde_json::to_writer(&mut line, record).is_ok() && finish(&mut line, start) && sink.write(&line);
         if !written {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }

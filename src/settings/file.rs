@@ -71,18 +71,16 @@ pub(super) fn find() -> Found {
 
 fn read(path: &Path) -> Found {
     let shown = path.to_string_lossy().into_owned();
-    let text = std::fs::metadata(path)
-        .map_err(|e| e.to_string())
-        .and_then(|metadata| {
-            // A FIFO or a device would make the process wait.
-            if !metadata.is_file() {
-                return Err("it is not a file".to_owned());
-            }
-            if metadata.len() > LARGEST {
-                return Err(format!("it is larger than {LARGEST} bytes"));
-            }
-            std::fs::read(path).map_err(|e| e.to_string())
-        });
+    let text = std::fs::metadata(path).map_err(|e| e.to_string()).and_then(|metadata| {
+        // A FIFO or a device would make the process wait.
+        if !metadata.is_file() {
+            return Err("it is not a file".to_owned());
+        }
+        if metadata.len() > LARGEST {
+            return Err(format!("it is larger than {LARGEST} bytes"));
+        }
+        std::fs::read(path).map_err(|e| e.to_string())
+    });
     match text {
         Ok(bytes) => parse(&shown, &String::from_utf8_lossy(&bytes)),
         Err(why) => Found {
@@ -167,8 +165,6 @@ fn own_key(spelled: &str) -> Option<String> {
 /// The column of `part`, which is a part of `whole`, in characters from 1.
 fn column(whole: &str, part: &str) -> u32 {
     let offset = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
-    let characters = whole
-        .get(..offset)
-        .map_or(0, |before| before.chars().count());
+    let characters = whole.get(..offset).map_or(0, |before| before.chars().count());
     u32::try_from(characters + 1).unwrap_or(u32::MAX)
 }

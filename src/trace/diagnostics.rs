@@ -61,9 +61,7 @@ pub fn register(trace: &Arc<Trace>) {
 /// Makes `trace` receive no more events. Dropping it does that too.
 pub fn unregister(trace: &Arc<Trace>) {
     if let Some(mut traces) = traces() {
-        traces.retain(|other| {
-            other.strong_count() > 0 && !std::ptr::eq(other.as_ptr(), &raw const **trace)
-        });
+        traces.retain(|other| other.strong_count() > 0 && !std::ptr::eq(other.as_ptr(), &raw const **trace));
     }
 }
 
@@ -92,11 +90,7 @@ fn traces() -> Option<MutexGuard<'static, Vec<Weak<Trace>>>> {
 /// The traces that an event for `id` goes to.
 fn receivers(id: Option<u64>) -> Vec<Arc<Trace>> {
     traces().map_or_else(Vec::new, |traces| {
-        traces
-            .iter()
-            .filter_map(Weak::upgrade)
-            .filter(|trace| id.is_none_or(|id| trace.id() == id))
-            .collect()
+        traces.iter().filter_map(Weak::upgrade).filter(|trace| id.is_none_or(|id| trace.id() == id)).collect()
     })
 }
 
@@ -112,11 +106,7 @@ fn is_ours(metadata: &Metadata<'_>) -> bool {
 
 impl Subscriber for Diagnostics {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
-        if is_ours(metadata) {
-            Interest::always()
-        } else {
-            Interest::never()
-        }
+        if is_ours(metadata) { Interest::always() } else { Interest::never() }
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
@@ -195,11 +185,7 @@ struct UnresolvedRecord<'a> {
 impl Fields {
     fn settings(&self, level: &tracing::Level) -> SettingsRecord<'_> {
         SettingsRecord {
-            level: if *level == tracing::Level::ERROR {
-                "error"
-            } else {
-                "warning"
-            },
+            level: if *level == tracing::Level::ERROR { "error" } else { "warning" },
             key: &self.key,
             file: &self.file,
             line: self.line,
@@ -215,15 +201,10 @@ impl Fields {
             (what, message) => (what, message),
         };
         let parts = [self.why.as_str(), reason];
-        let parts = parts
-            .into_iter()
-            .chain(self.others.iter().map(String::as_str));
+        let parts = parts.into_iter().chain(self.others.iter().map(String::as_str));
         UnresolvedRecord {
             what,
-            why: parts
-                .filter(|part| !part.is_empty())
-                .collect::<Vec<_>>()
-                .join("; "),
+            why: parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; "),
             rule: &self.rule,
         }
     }

@@ -41,7 +41,122 @@ pub(super) fn rotate(folder: &Path, own: &Path, keep: usize) {
 fn process_of(name: &str) -> Option<u32> {
     let (executable, process) = name.strip_suffix(".jsonl")?.rsplit_once('-')?;
     let is_number = !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit());
-    (is_number && !executable.is_empty())
-        .then(|| process.parse().ok())
-        .flatten()
+    (is_number && !executable.is_empty()).then(|| process.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A folder that is removed at the end.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Folder {
+            let path = std::env::temp_dir().join(format!("samplin-rotate-{}-{name}", platform::process_id()));
+            fs::create_dir(&path).expect("creates");
+            Folder(path)
+        }
+
+        /// Creates a file that was last written `age` seconds ago.
+        fn add(&self, name: &str, age: u64) -> PathBuf {
+            let path = self.0.join(name);
+            let file = File::create(&path).expect("creates");
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).expect("sets the time");
+            path
+        }
+
+        fn names(&self) -> Vec<String> {
+            let entries = fs::read_dir(&self.0).expect("reads");
+            let mut names: Vec<_> =
+                entries.map(|entry| entry.expect("reads").file_name().to_string_lossy().into_owned()).collect();
+            names.sort();
+            names
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    /// The id of a process that has ended.
+    fn ended() -> u32 {
+        let mut child = std::process::Command::new("true").spawn().expect("starts");
+        child.wait().expect("ends");
+        child.id()
+    }
+
+    #[test]
+    fn the_newest_stay() {
+        let folder = Folder::new("newest");
+        let pid = ended();
+        for age in 1..=30 {
+            folder.add(&format!("app{age:02}-{pid}.jsonl"), age);
+        }
+        let own = folder.add("own-1.jsonl", 0);
+        rotate(&folder.0, &own, 20);
+        let mut expected: Vec<String> = (1..=19).map(|age| format!("app{age:02}-{pid}.jsonl")).collect();
+        expected.push("own-1.jsonl".to_owned());
+        assert_eq!(folder.names(), expected);
+    }
+
+    #[test]
+    fn nothing_else_is_touched() {
+        let folder = Folder::new("else");
+        let pid = ended();
+        let kept = [
+            "notes.txt".to_owned(),
+            "app.jsonl".to_owned(),
+            "app-x.jsonl".to_owned(),
+            format!("-{pid}.jsonl"),
+            format!("app-{pid}.jsonl.gz"),
+            format!("app-{pid}.json"),
+            "app--.jsonl".to_owned(),
+            "app-99999999999999999999.jsonl".to_owned(),
+            format!("running-{}.jsonl", platform::process_id()),
+        ];
+        for name in &kept {
+            folder.add(name, 1000);
+        }
+        let elsewhere = Folder::new("elsewhere");
+        let target = elsewhere.add(&format!("target-{pid}.jsonl"), 1000);
+        std::os::unix::fs::symlink(&target, folder.0.join(format!("link-{pid}.jsonl"))).expect("links");
+        fs::create_dir(folder.0.join(format!("folder-{pid}.jsonl"))).expect("creates");
+        let own = folder.add(&format!("own-{pid}.jsonl"), 2000);
+        folder.add(&format!("old-{pid}.jsonl"), 1000);
+        rotate(&folder.0, &own, 1);
+        let mut expected = kept.to_vec();
+        expected.extend(["link", "folder", "own"].map(|name| format!("{name}-{pid}.jsonl")));
+        expected.sort();
+        assert_eq!(folder.names(), expected);
+        assert!(target.exists());
+    }
+
+    #[test]
+    fn a_missing_folder_is_no_trouble() {
+        rotate(Path::new("/nonexistent/samplin"), Path::new("/nonexistent/samplin/a-1.jsonl"), 20);
+    }
+
+    #[test]
+    fn several_at_once_are_no_trouble() {
+        let folder = Folder::new("several");
+        let pid = ended();
+        for age in 0..200 {
+            folder.add(&format!("app{age:03}-{pid}.jsonl"), age);
+        }
+        let own = folder.0.join("own-1.jsonl");
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| rotate(&folder.0, &own, 20));
+            }
+        });
+        let expected: Vec<String> = (0..19).map(|age| format!("app{age:03}-{pid}.jsonl")).collect();
+        assert_eq!(folder.names(), expected);
+    }
 }

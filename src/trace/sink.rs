@@ -50,8 +50,10 @@ impl Sink {
 
     /// The automatic file, after a check that it could be created.
     pub(super) fn auto(path: PathBuf) -> Result<Sink, String> {
-        platform::check_append(&path).map_err(|error| failed(&path, &error))?;
-        Ok(Sink::new(Kind::Auto(path), UNOPENED))
+        let checked = platform::check_append(&path);
+        checked
+            .map(|file| Sink::new(Kind::Auto(path.clone()), UNOPENED).with(file))
+            .map_err(|error| failed(&path, &error))
     }
 
     /// The file that `text` names, after a check that it could be opened. Says on standard error if it cannot.
@@ -59,19 +61,24 @@ impl Sink {
         let path = std::path::absolute(&text).unwrap_or_else(|_| PathBuf::from(&text));
         let sink = match platform::descriptor_path(&path) {
             Some(platform::STDERR) => Ok(Sink::stderr()),
-            Some(descriptor) => platform::inherit(descriptor).map(|file| {
-                let sink = Sink::new(Kind::Inherited, UNOPENED);
-                sink.adopt(file);
-                sink
-            }),
-            None => platform::check_append(&path)
-                .map(|()| Sink::new(Kind::Named(path.clone()), UNOPENED)),
+            Some(descriptor) => {
+                platform::inherit(descriptor).map(|file| Sink::new(Kind::Inherited, UNOPENED).with(Some(file)))
+            }
+            None => platform::check_append(&path).map(|file| Sink::new(Kind::Named(path.clone()), UNOPENED).with(file)),
         };
         sink.map_err(|error| {
             let why = failed(&path, &error);
             complain(&why);
             why
         })
+    }
+
+    /// The sink with `file` opened already.
+    fn with(self, file: Option<AppendFile>) -> Sink {
+        if let Some(file) = file {
+            self.adopt(file);
+        }
+        self
     }
 
     fn new(kind: Kind, descriptor: RawFile) -> Sink {
@@ -103,11 +110,7 @@ impl Sink {
             return false;
         };
         let was_torn = self.is_torn.swap(false, Ordering::Relaxed);
-        let line = if was_torn {
-            line
-        } else {
-            line.get(1..).unwrap_or_default()
-        };
+        let line = if was_torn { line } else { line.get(1..).unwrap_or_default() };
         let Err(written) = platform::write(descriptor, line) else {
             return true;
         };
@@ -139,29 +142,19 @@ impl Sink {
     }
 
     fn id(&self) -> FileId {
-        FileId {
-            device: self.device.load(Ordering::Relaxed),
-            inode: self.inode.load(Ordering::Relaxed),
-        }
+        FileId { device: self.device.load(Ordering::Relaxed), inode: self.inode.load(Ordering::Relaxed) }
     }
 
     /// Opens the file. Two threads may do so at once; one of them wins and the other closes its own.
     fn open(&self, path: &Path) {
         match platform::open_append(path) {
             Ok(file) => {
-                if let (true, Kind::Auto(_), Some(folder)) =
-                    (self.adopt(file), &self.kind, path.parent())
-                {
+                if let (true, Kind::Auto(_), Some(folder)) = (self.adopt(file), &self.kind, path.parent()) {
                     rotate::rotate(folder, path, rotate::KEEP);
                 }
             }
             Err(error) => {
-                let closed = self.descriptor.compare_exchange(
-                    UNOPENED,
-                    CLOSED,
-                    Ordering::AcqRel,
-                    Ordering::Acquire,
-                );
+                let closed = self.descriptor.compare_exchange(UNOPENED, CLOSED, Ordering::AcqRel, Ordering::Acquire);
                 if closed.is_ok() && matches!(self.kind, Kind::Named(_)) {
                     complain(&failed(path, &error));
                 }
@@ -171,11 +164,7 @@ impl Sink {
 
     /// Makes `file` the one to write to; `false` if there is one already.
     fn adopt(&self, file: AppendFile) -> bool {
-        let AppendFile {
-            file,
-            id,
-            ends_mid_line,
-        } = file;
+        let AppendFile { file, id, ends_mid_line } = file;
         if self.descriptor.load(Ordering::Acquire) != UNOPENED {
             return false;
         }
@@ -184,12 +173,7 @@ impl Sink {
         self.device.store(id.device, Ordering::Relaxed);
         self.inode.store(id.inode, Ordering::Relaxed);
         let descriptor = file.into_raw_fd();
-        let adopted = self.descriptor.compare_exchange(
-            UNOPENED,
-            descriptor,
-            Ordering::AcqRel,
-            Ordering::Acquire,
-        );
+        let adopted = self.descriptor.compare_exchange(UNOPENED, descriptor, Ordering::AcqRel, Ordering::Acquire);
         if adopted.is_err() {
             platform::close(descriptor, id);
             return false;
@@ -202,13 +186,11 @@ impl Sink {
 
     /// The process has closed the descriptor, and perhaps got the same number for a file of its own: it is left alone.
     fn lose(&self, descriptor: RawFile) {
-        let may_reopen = !matches!(self.kind, Kind::Inherited)
-            && self.reopened.fetch_add(1, Ordering::Relaxed) < REOPEN;
+        let may_reopen =
+            !matches!(self.kind, Kind::Inherited) && self.reopened.fetch_add(1, Ordering::Relaxed) < REOPEN;
         let next = if may_reopen { UNOPENED } else { CLOSED };
         // If this fails another thread has noticed too.
-        let _ =
-            self.descriptor
-                .compare_exchange(descriptor, next, Ordering::AcqRel, Ordering::Acquire);
+        let _ = self.descriptor.compare_exchange(descriptor, next, Ordering::AcqRel, Ordering::Acquire);
     }
 }
 

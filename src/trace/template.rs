@@ -17,15 +17,13 @@ impl Values {
     /// The values of this process at this moment.
     pub(crate) fn current() -> Values {
         let mut executable = platform::executable_name();
-        let end = (0..=LONGEST.min(executable.len()))
-            .rev()
-            .find(|&end| executable.is_char_boundary(end));
+        let end = (0..=LONGEST.min(executable.len())).rev().find(|&end| executable.is_char_boundary(end));
         executable.truncate(end.unwrap_or(0));
         Values {
             executable,
             process: platform::process_id(),
             date: platform::date(),
-            home: platform::home_folder().and_then(|home| home.into_os_string().into_string().ok()),
+            home: platform::home_folder().and_then(|home| home.to_str().map(str::to_owned)),
         }
     }
 
@@ -110,19 +108,13 @@ mod tests {
         assert_eq!(values().expand("~/t"), "/home/me/t");
         assert_eq!(values().expand("/~/t"), "/~/t");
         assert_eq!(values().expand("~other/t"), "~other/t");
-        let homeless = Values {
-            home: None,
-            ..values()
-        };
+        let homeless = Values { home: None, ..values() };
         assert_eq!(homeless.expand("~/t"), "~/t");
     }
 
     #[test]
     fn an_executable_with_a_mark_in_its_name_is_not_expanded_again() {
-        let odd = Values {
-            executable: "%p".to_owned(),
-            ..values()
-        };
+        let odd = Values { executable: "%p".to_owned(), ..values() };
         assert_eq!(odd.expand("%e"), "%p");
     }
 

@@ -1,0 +1,386 @@
+//! [`resolve`] for every setting, precedence and kind of mistake. The process's environment is not touched: that is what
+//! `tests/settings.rs` does, in processes of its own.
+
+use super::*;
+
+/// What one source says, as the tests write it.
+#[derive(Default)]
+struct Given<'a> {
+    application: &'a [(&'a str, &'a str)],
+    file: &'a str,
+    environment: &'a [(&'a str, &'a str)],
+}
+
+impl Given<'_> {
+    fn load(&self) -> Loaded {
+        let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+        };
+        let environment = pairs(self.environment).into_iter().map(|(key, value)| (key, Some(value))).collect();
+        resolve(&pairs(self.application), file::parse("/etc/vk.txt", self.file), environment)
+    }
+
+    /// The settings, after a check that nothing was wrong.
+    fn settings(&self) -> Settings {
+        let loaded = self.load();
+        assert_eq!(loaded.problems, []);
+        loaded.settings
+    }
+
+    /// The one problem, after a check that the settings are the defaults.
+    fn mistake(&self) -> Problem {
+        let mut loaded = self.load();
+        assert_eq!(loaded.settings, Settings::default());
+        assert_eq!(loaded.problems.len(), 1, "{:?}", loaded.problems);
+        loaded.problems.remove(0)
+    }
+}
+
+fn from_file(file: &str) -> Given<'_> {
+    Given { file, ..Given::default() }
+}
+
+/// Every way to write every value of every setting: name, text, and whether the settings then hold it.
+#[expect(clippy::type_complexity, reason = "a table")]
+const VALUES: &[(&str, &str, fn(&Settings) -> bool)] = &[
+    ("mode", "legalize", |s| s.mode == Mode::Legalize),
+    ("mode", "audit", |s| s.mode == Mode::Audit),
+    ("mode", "off", |s| s.mode == Mode::Off),
+    ("mode", "AuDiT", |s| s.mode == Mode::Audit),
+    ("trace", "auto", |s| s.trace == TraceTarget::Auto),
+    ("trace", "On", |s| s.trace == TraceTarget::Auto),
+    ("trace", "off", |s| s.trace == TraceTarget::Off),
+    ("trace", "NONE", |s| s.trace == TraceTarget::Off),
+    ("trace", "0", |s| s.trace == TraceTarget::Off),
+    ("trace", "STDERR", |s| s.trace == TraceTarget::Stderr),
+    ("trace", "/T/%e-%p.jsonl", |s| s.trace == TraceTarget::Path("/T/%e-%p.jsonl".to_owned())),
+    ("trace", "./off", |s| s.trace == TraceTarget::Path("./off".to_owned())),
+    ("trace_level", "decisions", |s| s.trace_level == TraceLevel::Decisions),
+    ("trace_level", "all", |s| s.trace_level == TraceLevel::All),
+    ("trace_level", "summary", |s| s.trace_level == TraceLevel::Summary),
+    ("config", "auto", |s| s.config.is_none()),
+    ("config", "/Etc/a b=c.toml", |s| s.config.as_deref() == Some("/Etc/a b=c.toml")),
+    ("device", "none", |s| s.device.is_none()),
+    ("device", "off", |s| s.device.is_none()),
+    ("device", "devices/v3d.json", |s| s.device.as_deref() == Some("devices/v3d.json")),
+    ("device_visible", "on", |s| s.device_visible),
+    ("device_visible", "TRUE", |s| s.device_visible),
+    ("device_visible", "1", |s| s.device_visible),
+    ("device_visible", "off", |s| !s.device_visible),
+    ("unfilterable", "nearest", |s| s.unfilterable == Unfilterable::Nearest),
+    ("unfilterable", "emulate", |s| s.unfilterable == Unfilterable::Emulate),
+    ("immutable", "base", |s| s.immutable == Immutable::Base),
+    ("immutable", "demote", |s| s.immutable == Immutable::Demote),
+    ("separate", "base", |s| s.separate == Separate::Base),
+    ("separate", "resolve", |s| s.separate == Separate::Resolve),
+    ("augment", "on", |s| s.augment),
+    ("augment", "off", |s| !s.augment),
+    ("augment", "False", |s| !s.augment),
+    ("augment", "0", |s| !s.augment),
+    ("border", "texels", |s| s.border == BorderMode::Texels),
+    ("border", "strict", |s| s.border == BorderMode::Strict),
+    ("gl_clamp_rule", "both", |s| s.gl_clamp_rule == GlClampRule::Both),
+    ("gl_clamp_rule", "min", |s| s.gl_clamp_rule == GlClampRule::Min),
+    ("depth_linear", "nearest", |s| s.depth_linear == DepthLinear::Nearest),
+    ("depth_linear", "compare", |s| s.depth_linear == DepthLinear::Compare),
+];
+
+#[test]
+fn every_value_of_every_setting_is_taken_from_every_source() {
+    for (name, text, holds) in VALUES {
+        let line = format!("samplin.{name} = {text}");
+        let long_line = format!("SAMPLIN_Sampling.{name}={text}\r\n");
+        let variable = format!("SAMPLIN_{}", name.to_ascii_uppercase());
+        let pair = [(*name, *text)];
+        let environment = [(variable.as_str(), *text)];
+        for (given, source) in [
+            (Given { application: &pair, ..Given::default() }, Source::Application),
+            (from_file(&line), Source::File),
+            (from_file(&long_line), Source::File),
+            (Given { environment: &environment, ..Given::default() }, Source::Environment),
+        ] {
+            assert!(holds(&given.settings()), "{name} = {text} from {source:?}");
+            for (key, _, found) in given.load().sources {
+                let expected = if key == *name { source } else { Source::Default };
+                assert_eq!(found, expected, "{name} = {text}: source of {key}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_setting_has_two_values_in_the_table() {
+    for key in KEYS {
+        let rows = VALUES.iter().filter(|(name, ..)| *name == key.name).count();
+        assert!(rows >= 2, "{}", key.name);
+    }
+}
+
+#[test]
+fn nothing_given_is_the_default() {
+    let loaded = Given::default().load();
+    assert_eq!(loaded.settings, Settings::default());
+    assert_eq!(loaded.problems, []);
+    let shown: Vec<_> = loaded.sources.iter().map(|(key, value, _)| (*key, value.as_str())).collect();
+    assert_eq!(
+        shown,
+        [
+            ("mode", "legalize"),
+            ("trace", "auto"),
+            ("trace_level", "decisions"),
+            ("config", "auto"),
+            ("device", "none"),
+            ("device_visible", "off"),
+            ("unfilterable", "nearest"),
+            ("immutable", "base"),
+            ("separate", "base"),
+            ("augment", "on"),
+            ("border", "texels"),
+            ("gl_clamp_rule", "both"),
+            ("depth_linear", "nearest"),
+        ]
+    );
+}
+
+#[test]
+fn what_is_shown_is_accepted_again() {
+    for (name, text, _) in VALUES {
+        let given = [(*name, *text)];
+        let first = Given { application: &given, ..Given::default() }.load();
+        let shown: Vec<_> = first.sources.iter().map(|(key, value, _)| (*key, value.as_str())).collect();
+        let second = Given { application: &shown, ..Given::default() }.settings();
+        assert_eq!(first.settings, second, "{name} = {text}");
+    }
+}
+
+#[test]
+fn the_environment_wins_over_the_file_and_the_file_over_the_application() {
+    let application = [("mode", "off"), ("border", "strict"), ("trace_level", "all")];
+    let file = "samplin.mode = audit\nsamplin.border = texels\nsamplin.separate = resolve";
+    let environment = [("SAMPLIN_MODE", "legalize")];
+    let loaded = Given { application: &application, file, environment: &environment }.load();
+    assert_eq!(loaded.problems, []);
+    let set: Vec<_> = loaded.sources.iter().filter(|(.., source)| *source != Source::Default).cloned().collect();
+    assert_eq!(
+        set,
+        [
+            ("mode", "legalize".to_owned(), Source::Environment),
+            ("trace_level", "all".to_owned(), Source::Application),
+            ("separate", "resolve".to_owned(), Source::File),
+            ("border", "texels".to_owned(), Source::File),
+        ]
+    );
+}
+
+#[test]
+fn a_wrong_value_leaves_the_decision_to_the_next_source() {
+    let environment = [("SAMPLIN_MODE", "loud")];
+    let loaded = Given { application: &[], file: "samplin.mode = audit", environment: &environment }.load();
+    assert_eq!(loaded.settings.mode, Mode::Audit);
+    assert_eq!(loaded.sources[0], ("mode", "audit".to_owned(), Source::File));
+    assert_eq!(loaded.problems.len(), 1);
+}
+
+#[test]
+fn an_empty_value_is_not_given() {
+    let environment = [("SAMPLIN_MODE", " ")];
+    let file = "samplin.trace =\nsamplin.config = # nothing\nsamplin.mode=audit";
+    let settings = Given { application: &[("augment", "")], file, environment: &environment }.settings();
+    assert_eq!(settings, Settings { mode: Mode::Audit, ..Settings::default() });
+}
+
+#[test]
+fn a_wrong_value_in_the_file_is_told_with_its_place() {
+    let file = "# settings\n\n  samplin.mode  =  legalise  # typo\n";
+    let problem = from_file(file).mistake();
+    assert_eq!(
+        problem,
+        Problem {
+            level: Level::Error,
+            key: "samplin.mode".to_owned(),
+            file: Some("/etc/vk.txt".to_owned()),
+            line: Some(3),
+            column: Some(20),
+            message: "\"legalise\" is not one of legalize, audit, off; did you mean \"legalize\"?".to_owned(),
+        }
+    );
+    assert!(problem.to_string().starts_with("/etc/vk.txt:3:20: error: samplin.mode: \"legalise\""), "{problem}");
+}
+
+#[test]
+fn an_unknown_key_in_the_file_is_told_with_its_place() {
+    let problem = from_file("\u{feff}khronos_validation.x = 1\r\n\tsamplin.tracelevel = all\r\n").mistake();
+    assert_eq!((problem.line, problem.column), (Some(2), Some(2)));
+    assert_eq!(problem.message, "there is no such setting; did you mean samplin.trace_level?");
+    let problem = from_file("é.x=1\nsamplin_sampling.colour = 1").mistake();
+    assert_eq!((problem.key.as_str(), problem.line, problem.column), ("samplin_sampling.colour", Some(2), Some(1)));
+    assert!(problem.message.contains("there are mode, trace, "), "{}", problem.message);
+}
+
+#[test]
+fn every_wrong_value_is_one_error_with_the_choices() {
+    for key in KEYS {
+        let text = "#nonsense";
+        let given = [(key.name, text)];
+        let loaded = Given { application: &given, ..Given::default() }.load();
+        if matches!(key.name, "trace" | "config" | "device") {
+            assert_eq!(loaded.problems, [], "{}: any text is a path", key.name);
+            continue;
+        }
+        assert_eq!(loaded.settings, Settings::default(), "{}", key.name);
+        let [problem] = &loaded.problems[..] else {
+            panic!("{}: {:?}", key.name, loaded.problems);
+        };
+        assert_eq!((problem.level, problem.key.as_str()), (Level::Error, key.name));
+        assert_eq!((&problem.file, problem.line, problem.column), (&None, None, None));
+        assert!(problem.message.starts_with("\"#nonsense\" is not one of "), "{}", problem.message);
+    }
+}
+
+#[test]
+fn a_wrong_value_is_quoted_in_one_short_line() {
+    let long = "a\nb".repeat(1000);
+    let problem = Given { application: &[("mode", &long)], ..Given::default() }.mistake();
+    assert!(problem.message.starts_with("\"a\\nba\\nb"), "{}", problem.message);
+    assert!(problem.message.len() < 200 && !problem.message.contains('\n'), "{}", problem.message);
+}
+
+#[test]
+fn an_unknown_variable_is_told_with_the_nearest_one() {
+    let mistake = |name| Given { environment: &[(name, "x")], ..Given::default() }.mistake();
+    assert_eq!(mistake("SAMPLIN_MOED").message, "there is no such setting; did you mean SAMPLIN_MODE?");
+    assert_eq!(mistake("SAMPLIN_mode").message, "there is no such setting; did you mean SAMPLIN_MODE?");
+    assert_eq!(
+        mistake("SAMPLIN_GLCLAMP_RULE").message,
+        "there is no such setting; did you mean SAMPLIN_GL_CLAMP_RULE?"
+    );
+    assert_eq!(mistake("SAMPLIN_").key, "SAMPLIN_");
+    assert_eq!(mistake("SAMPLIN_TESTING").key, "SAMPLIN_TESTING");
+    assert_eq!(mistake("SAMPLIN_LAYER_DIRECTORY").key, "SAMPLIN_LAYER_DIRECTORY");
+}
+
+#[test]
+fn reserved_variables_are_nobodys_mistake() {
+    let environment = [("SAMPLIN_TEST_ICD", "x"), ("SAMPLIN_TEST_", "x"), ("SAMPLIN_LAYER_DIR", "/x")];
+    assert_eq!(Given { environment: &environment, ..Given::default() }.settings(), Settings::default());
+}
+
+#[test]
+fn an_unknown_key_of_the_application_is_told_once() {
+    let problem = Given { application: &[("Brder", "strict"), ("brder", "x")], ..Given::default() }.mistake();
+    assert_eq!(problem.key, "Brder");
+    assert_eq!(problem.message, "there is no such setting; did you mean border?");
+}
+
+#[test]
+fn the_first_reference_of_the_application_counts() {
+    let application = [("mode", "audit"), ("MODE", "off"), ("mode", "nonsense")];
+    assert_eq!(Given { application: &application, ..Given::default() }.settings().mode, Mode::Audit);
+}
+
+#[test]
+fn a_value_that_is_not_utf_8_is_told() {
+    let loaded = resolve(&[], file::Found::default(), vec![("SAMPLIN_TRACE".to_owned(), None)]);
+    assert_eq!(loaded.settings, Settings::default());
+    assert_eq!(loaded.problems.len(), 1);
+    assert!(loaded.problems[0].message.contains("UTF-8"), "{:?}", loaded.problems);
+}
+
+#[test]
+fn the_last_line_about_a_setting_counts() {
+    let loaded = from_file("samplin.mode = off\nsamplin.border = strict\nsamplin_sampling.mode = audit").load();
+    assert_eq!(loaded.settings.mode, Mode::Audit);
+    assert_eq!(loaded.settings.border, BorderMode::Strict);
+    let [problem] = &loaded.problems[..] else {
+        panic!("{:?}", loaded.problems);
+    };
+    assert_eq!((problem.level, problem.line, problem.column), (Level::Warning, Some(3), Some(1)));
+    assert_eq!(problem.message, "line 1 sets this too and is ignored");
+}
+
+#[test]
+fn a_line_without_an_equals_sign_is_told() {
+    let problem = from_file("\nsamplin.mode audit\n").mistake();
+    assert_eq!((problem.level, problem.line, problem.column), (Level::Error, Some(2), Some(1)));
+    assert_eq!(problem.key, "samplin.mode audit");
+}
+
+#[test]
+fn other_layers_lines_are_theirs() {
+    let file = "khronos_validation.mode = nonsense\nsamplinx.mode = 1\nxsamplin.mode = 1\nsamplin\n=\n.mode = 1\n\
+        # samplin.mode = off\nlunarg_api_dump.file = samplin.mode\nkhronos_validation.message_id_filter = 0x1,\u{0}\n";
+    assert_eq!(from_file(file).settings(), Settings::default());
+}
+
+#[test]
+fn a_path_may_hold_an_equals_sign() {
+    assert_eq!(from_file("samplin.config = /a=b/c").settings().config.as_deref(), Some("/a=b/c"));
+}
+
+#[test]
+fn an_unknown_mark_in_the_trace_path_is_a_warning_and_stays() {
+    let loaded = from_file("samplin.trace = /t/%x.jsonl").load();
+    assert_eq!(loaded.settings.trace, TraceTarget::Path("/t/%x.jsonl".to_owned()));
+    let [problem] = &loaded.problems[..] else {
+        panic!("{:?}", loaded.problems);
+    };
+    assert_eq!((problem.level, problem.line, problem.column), (Level::Warning, Some(1), Some(17)));
+    assert!(problem.message.starts_with("\"%x\" stays"), "{}", problem.message);
+}
+
+#[test]
+fn any_text_is_survived() {
+    // A small linear congruential generator: the same texts in every run.
+    let mut seed = 1_u32;
+    let pieces =
+        ["samplin", ".", "mode", "=", "#", "\n", "\r", " ", "é", "\u{0}", "audit", "%", "\u{feff}", "_sampling"];
+    for _ in 0..2000 {
+        let mut text = String::new();
+        for _ in 0..12 {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            text += pieces[(seed >> 16) as usize % pieces.len()];
+        }
+        let loaded = from_file(&text).load();
+        for problem in loaded.problems {
+            assert!(problem.line.is_some() && problem.column.is_some() && !problem.message.contains('\n'), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn the_effective_settings_serialise_with_their_sources() {
+    let loaded = Given { application: &[("mode", "audit")], ..Given::default() }.load();
+    let json = serde_json::to_value(loaded.effective()).expect("serialises");
+    assert_eq!(json["mode"], serde_json::json!({"value": "audit", "source": "application"}));
+    assert_eq!(json["augment"], serde_json::json!({"value": "on", "source": "default"}));
+    assert_eq!(json.as_object().map(serde_json::Map::len), Some(KEYS.len()));
+}
+
+#[test]
+fn a_problem_serialises_as_the_body_of_a_record() {
+    let problem = from_file("samplin.mode = x").mistake();
+    assert_eq!(
+        serde_json::to_value(&problem).expect("serialises"),
+        serde_json::json!({
+            "level": "error", "key": "samplin.mode", "file": "/etc/vk.txt", "line": 1, "column": 16,
+            "message": "\"x\" is not one of legalize, audit, off",
+        })
+    );
+    let problem = Given { environment: &[("SAMPLIN_X", "1")], ..Given::default() }.mistake();
+    let json = serde_json::to_value(&problem).expect("serialises");
+    assert_eq!(
+        json.as_object().map(|members| members.keys().cloned().collect::<Vec<_>>()).unwrap_or_default(),
+        ["key", "level", "message"]
+    );
+}
+
+#[test]
+fn every_word_is_found_again() {
+    for word in Mode::WORDS {
+        assert_eq!(Mode::from_word(word).map(Mode::as_str), Some(*word));
+    }
+    assert_eq!(Mode::from_word(""), None);
+    assert_eq!(Mode::WORDS[0], Mode::default().as_str());
+    assert_eq!(TraceLevel::WORDS[0], TraceLevel::default().as_str());
+    assert_eq!(GlClampRule::WORDS[0], GlClampRule::default().as_str());
+}

@@ -1,0 +1,270 @@
+//! Settings as a process finds them: in its environment, in files at their usual places, and not at all when it has more
+//! rights than its user.
+//!
+//! The environment and the working directory belong to a whole process, so each case runs this program again.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use VkLayer_samplin::platform;
+use VkLayer_samplin::settings::{Loaded, load};
+use serde_json::{Value, json};
+
+/// A folder of the test's own, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("samplin-settings-{}-{number}", std::process::id()));
+        fs::create_dir(&path).expect("creates a folder");
+        Folder(path)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Writes a file, in folders that need not exist, and returns its path.
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("has a folder")).expect("creates folders");
+        fs::write(&path, text).expect("writes");
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A process that is to load its settings.
+struct Process {
+    program: PathBuf,
+    command: Command,
+}
+
+impl Process {
+    fn of(program: PathBuf, folder: &Path) -> Process {
+        let mut command = Command::new(&program);
+        command.args(["--exact", "child", "--nocapture", "--test-threads=1"]).current_dir(folder);
+        for (variable, _) in std::env::vars_os() {
+            let name = variable.to_string_lossy();
+            if name.starts_with("SAMPLIN_") || name.starts_with("XDG_") || name == "VK_LAYER_SETTINGS_PATH" {
+                command.env_remove(&variable);
+            }
+        }
+        // A reserved name, so it must not be found wanting.
+        command.env("SAMPLIN_TEST_CHILD", "1").env("HOME", folder);
+        Process { program, command }
+    }
+
+    /// A process in `folder`, which is its home too.
+    fn in_folder(folder: &Path) -> Process {
+        Process::of(std::env::current_exe().expect("this program"), folder)
+    }
+
+    fn with(mut self, variable: &str, value: impl AsRef<std::ffi::OsStr>) -> Process {
+        self.command.env(variable, value);
+        self
+    }
+
+    /// What it loaded: effective settings, problems, and whether it was elevated.
+    fn load(mut self) -> Value {
+        let output = self.command.output().expect("runs this program again");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{}: {text}", self.program.display());
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "loading says nothing");
+        let (_, json) = text.split_once("loaded=").expect("the child's part ran");
+        serde_json::from_str(json.lines().next().unwrap_or_default()).expect("JSON")
+    }
+
+    /// The mode it loaded and its source, after a check that nothing was wrong.
+    fn mode(self) -> (String, String) {
+        let loaded = self.load();
+        assert_eq!(loaded["problems"], json!([]));
+        let member = |name: &str| loaded["settings"]["mode"][name].as_str().unwrap_or_default().to_owned();
+        (member("value"), member("source"))
+    }
+
+    /// The one thing that was wrong.
+    fn problem(self) -> Value {
+        let loaded = self.load();
+        let problems = loaded["problems"].as_array().expect("a list");
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        problems[0].clone()
+    }
+}
+
+/// The part of a process that [`Process::load`] runs.
+#[test]
+fn child() {
+    if std::env::var_os("SAMPLIN_TEST_CHILD").is_none() {
+        return;
+    }
+    let Loaded { problems, .. } = load(&[]);
+    let application = [("border".to_owned(), "strict".to_owned())];
+    let settings = serde_json::to_value(load(&application).effective()).expect("serialises");
+    let loaded = json!({"settings": settings, "problems": problems, "elevated": platform::is_elevated()});
+    println!("loaded={loaded}");
+}
+
+fn from(source: &str, mode: &str) -> (String, String) {
+    (mode.to_owned(), source.to_owned())
+}
+
+#[test]
+fn nothing_is_set() {
+    let folder = Folder::new();
+    assert_eq!(Process::in_folder(&folder.0).mode(), from("default", "legalize"));
+}
+
+#[test]
+fn a_variable_is_read() {
+    let folder = Folder::new();
+    let loaded = Process::in_folder(&folder.0)
+        .with("SAMPLIN_MODE", "Audit")
+        .with("SAMPLIN_TRACE", "/tmp/%e.jsonl")
+        .with("SAMPLIN_DEVICE_VISIBLE", "1")
+        .with("SAMPLIN_AUGMENT", "")
+        .with("SAMPLIN_LAYER_DIR", "/x")
+        .with("ENABLE_SAMPLIN", "1")
+        .with("DISABLE_SAMPLIN", "0")
+        .load();
+    assert_eq!(loaded["problems"], json!([]));
+    let settings = &loaded["settings"];
+    assert_eq!(settings["mode"], json!({"value": "audit", "source": "environment"}));
+    assert_eq!(settings["trace"], json!({"value": "/tmp/%e.jsonl", "source": "environment"}));
+    assert_eq!(settings["device_visible"], json!({"value": "on", "source": "environment"}));
+    assert_eq!(settings["augment"], json!({"value": "on", "source": "default"}), "an empty variable is not set");
+    assert_eq!(settings["border"], json!({"value": "strict", "source": "application"}));
+}
+
+#[test]
+fn a_wrong_variable_is_told() {
+    let folder = Folder::new();
+    let problem = Process::in_folder(&folder.0).with("SAMPLIN_MOED", "audit").problem();
+    assert_eq!(problem["key"], "SAMPLIN_MOED");
+    assert_eq!(problem["message"], "there is no such setting; did you mean SAMPLIN_MODE?");
+    let value = std::ffi::OsStr::from_bytes(b"/tmp/\xff");
+    let problem = Process::in_folder(&folder.0).with("SAMPLIN_TRACE", value).problem();
+    assert_eq!(problem["key"], "SAMPLIN_TRACE");
+    assert!(problem["message"].as_str().is_some_and(|message| message.contains("UTF-8")), "{problem}");
+}
+
+#[test]
+fn the_file_is_found_where_it_is_most_specific() {
+    const USUAL: &str = "vulkan/settings.d/vk_layer_settings.txt";
+    let home = Folder::new();
+    let work = Folder::new();
+    let process = || Process::in_folder(&work.0).with("HOME", &home.0);
+
+    home.write(&format!(".local/share/{USUAL}"), "samplin_sampling.mode = off");
+    assert_eq!(process().mode(), from("file", "off"), "where Vulkan Configurator leaves it");
+
+    home.write(&format!("data/{USUAL}"), "samplin.mode = audit");
+    assert_eq!(process().with("XDG_DATA_HOME", home.path("data")).mode(), from("file", "audit"));
+    assert_eq!(process().with("XDG_DATA_HOME", "data").mode(), from("file", "off"), "a relative path is ignored");
+
+    work.write("vk_layer_settings.txt", "samplin.mode = legalize");
+    assert_eq!(process().mode(), from("file", "legalize"), "the working directory");
+
+    let named = home.write("named.txt", "samplin.mode = audit");
+    assert_eq!(process().with("VK_LAYER_SETTINGS_PATH", &named).mode(), from("file", "audit"), "a file of any name");
+    home.write("folder/vk_layer_settings.txt", "samplin.mode = off");
+    let folder = home.path("folder");
+    assert_eq!(process().with("VK_LAYER_SETTINGS_PATH", &folder).mode(), from("file", "off"), "a folder");
+
+    let both = process().with("VK_LAYER_SETTINGS_PATH", &named).with("SAMPLIN_MODE", "off");
+    assert_eq!(both.mode(), from("environment", "off"), "the environment wins");
+}
+
+#[test]
+fn only_one_file_is_read() {
+    let home = Folder::new();
+    let work = Folder::new();
+    home.write(".local/share/vulkan/settings.d/vk_layer_settings.txt", "samplin.mode = off");
+    work.write("vk_layer_settings.txt", "khronos_validation.x = 1");
+    assert_eq!(Process::in_folder(&work.0).with("HOME", &home.0).mode(), from("default", "legalize"));
+}
+
+#[test]
+fn a_named_file_that_is_missing_is_told_and_the_usual_places_are_searched() {
+    let folder = Folder::new();
+    folder.write("vk_layer_settings.txt", "samplin.mode = audit");
+    let missing = folder.path("missing.txt");
+    let process = || Process::in_folder(&folder.0).with("VK_LAYER_SETTINGS_PATH", &missing);
+    assert_eq!(process().load()["settings"]["mode"]["value"], "audit");
+    let problem = process().problem();
+    assert_eq!((&problem["level"], &problem["key"]), (&json!("warning"), &json!("VK_LAYER_SETTINGS_PATH")));
+    assert_eq!(problem["file"], missing.to_str().expect("UTF-8"));
+}
+
+#[test]
+fn a_mistake_in_the_file_is_told_with_its_place() {
+    let folder = Folder::new();
+    let path = folder.write("s.txt", "# mine\nsamplin.mode = audit\n\nsamplin.border = srict\n");
+    let problem = Process::in_folder(&folder.0).with("VK_LAYER_SETTINGS_PATH", &path).problem();
+    assert_eq!(
+        problem,
+        json!({
+            "level": "error", "key": "samplin.border", "file": path.to_str(), "line": 4, "column": 18,
+            "message": "\"srict\" is not one of texels, strict; did you mean \"strict\"?",
+        })
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_told() {
+    let folder = Folder::new();
+    let large = folder.write("large.txt", &"# filling\n".repeat(200_000));
+    let fifo = folder.path("fifo");
+    let made = Command::new("mkfifo").arg(&fifo).status().expect("runs mkfifo");
+    assert!(made.success());
+    for (path, why) in [(large, "larger than"), (fifo, "not a file"), (PathBuf::from("/dev/zero"), "not a file")] {
+        let problem = Process::in_folder(&folder.0).with("VK_LAYER_SETTINGS_PATH", &path).problem();
+        assert_eq!((&problem["level"], problem["file"].as_str()), (&json!("error"), path.to_str()));
+        assert!(problem["message"].as_str().is_some_and(|message| message.contains(why)), "{problem}");
+    }
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_in_other_lines_do_no_harm() {
+    let folder = Folder::new();
+    let path = folder.path("s.txt");
+    fs::write(&path, b"other.name = \xff\xfe\nsamplin.mode = audit\n").expect("writes");
+    assert_eq!(Process::in_folder(&folder.0).with("VK_LAYER_SETTINGS_PATH", &path).mode(), from("file", "audit"));
+}
+
+#[test]
+fn a_process_with_more_rights_than_its_user_asks_the_application_only() {
+    // SAFETY: geteuid takes no argument and cannot fail.
+    if unsafe { libc::geteuid() } != 0 {
+        return eprintln!("skipped: only root can make a program of another user");
+    }
+    let folder = Folder::new();
+    let path = folder.write("vk_layer_settings.txt", "samplin.mode = off\nsamplin.mistake = 1");
+    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).expect("sets");
+    let program = folder.path("program");
+    fs::copy(std::env::current_exe().expect("this program"), &program).expect("copies");
+    std::os::unix::fs::chown(&program, Some(65_534), Some(65_534)).expect("gives it away");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o6755)).expect("sets");
+    let loaded = Process::of(program, &folder.0)
+        .with("SAMPLIN_MODE", "audit")
+        .with("SAMPLIN_MISTAKE", "1")
+        .with("VK_LAYER_SETTINGS_PATH", &path)
+        .load();
+    if loaded["elevated"] == json!(false) {
+        return eprintln!("skipped: set-user-id programs have no effect in the temporary folder");
+    }
+    assert_eq!(loaded["problems"], json!([]));
+    assert_eq!(loaded["settings"]["mode"], json!({"value": "legalize", "source": "default"}));
+    assert_eq!(loaded["settings"]["border"], json!({"value": "strict", "source": "application"}));
+}
