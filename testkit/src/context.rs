@@ -156,6 +156,9 @@ impl ContextBuilder {
     }
 
     /// Appends the Khronos validation layer.
+    ///
+    /// An older validation layer caps what the context uses: the API version, and extensions whose commands it does not
+    /// know, because it wraps handles and crashes the driver when it cannot unwrap them.
     pub fn validation(self) -> Self {
         self.layer(layer::VALIDATION)
     }
@@ -273,6 +276,8 @@ struct Instance {
     debug: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     queries: Option<ash::khr::get_physical_device_properties2::Instance>,
     version: u32,
+    /// Abilities newer than the validation layer in use, which wraps handles and would not unwrap them in new commands.
+    beyond_validation: BTreeSet<Capability>,
     /// Keeps what the messenger's user pointer names alive.
     _log: Box<MessageLog>,
 }
@@ -282,12 +287,22 @@ impl Instance {
         // SAFETY: global command of a loaded loader.
         let known = unsafe { entry.enumerate_instance_layer_properties() }
             .map_err(|error| ContextError::Vulkan("vkEnumerateInstanceLayerProperties", error))?;
+        let mut newest = builder.api_version;
+        let mut beyond_validation = BTreeSet::new();
         for name in &builder.layers {
-            let is_known = known
+            let found = known
                 .iter()
-                .any(|layer| layer.layer_name_as_c_str().is_ok_and(|known| known.to_bytes() == name.as_bytes()));
-            if !is_known {
-                return Err(ContextError::LayerMissing(name.clone()));
+                .find(|layer| layer.layer_name_as_c_str().is_ok_and(|known| known.to_bytes() == name.as_bytes()));
+            let found = found.ok_or_else(|| ContextError::LayerMissing(name.clone()))?;
+            if name == layer::VALIDATION {
+                let spec = found.spec_version;
+                let (major, minor) = (vk::api_version_major(spec), vk::api_version_minor(spec));
+                newest = newest.min(vk::make_api_version(0, major, minor, vk::api_version_patch(u32::MAX)));
+                for (capability, header) in [(Capability::Maintenance5, 260), (Capability::Maintenance6, 275)] {
+                    if spec < vk::make_api_version(0, 1, 3, header) {
+                        beyond_validation.insert(capability);
+                    }
+                }
             }
         }
         let layer_names: Vec<CString> = builder.layers.iter().map(|name| c_string(name)).collect();
@@ -300,7 +315,7 @@ impl Instance {
         }
         // SAFETY: global command of a loaded loader.
         let loader_version = unsafe { entry.try_enumerate_instance_version() }.ok().flatten();
-        let version = builder.api_version.min(loader_version.unwrap_or(vk::API_VERSION_1_0).max(vk::API_VERSION_1_0));
+        let version = newest.min(loader_version.unwrap_or(vk::API_VERSION_1_0).max(vk::API_VERSION_1_0));
         let mut extensions: Vec<&CStr> = Vec::new();
         let messenger = builder.messenger && present.contains(ash::ext::debug_utils::NAME);
         if messenger {
@@ -368,7 +383,7 @@ impl Instance {
         // kept until after the instance is destroyed.
         let raw = unsafe { entry.create_instance(&info, None) }.map_err(ContextError::Instance)?;
         let queries = queries.then(|| ash::khr::get_physical_device_properties2::Instance::new(&entry, &raw));
-        let mut instance = Self { raw, entry, debug: None, queries, version, _log: user };
+        let mut instance = Self { raw, entry, debug: None, queries, version, beyond_validation, _log: user };
         if messenger {
             let functions = ash::ext::debug_utils::Instance::new(&instance.entry, &instance.raw);
             // SAFETY: the extension is enabled; `later` has an empty chain and user data that outlives the messenger.
@@ -498,7 +513,8 @@ impl Context {
             } else {
                 None
             };
-        let plan = Plan::new(version, &present, &core, query, &builder.without);
+        let without = builder.without.union(&instance.beyond_validation).copied().collect();
+        let plan = Plan::new(version, &present, &core, query, &without);
         let names: Vec<_> = plan.extensions.iter().map(|name| name.as_ptr()).collect();
         let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&[1.0])];
         let device = plan
