@@ -3,6 +3,7 @@
 //! Rule names are a stable interface: traces, rules files and continuous-integration gates match on them.
 
 use ash::vk;
+use std::fmt;
 
 macro_rules! rules {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)+) => {
@@ -315,7 +316,7 @@ pub struct Change {
 /// to NEAREST); the second `from` is then the first `to`.
 ///
 /// Holds at most [`Changes::CAPACITY`] without allocating, which is more than any state can need.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Changes {
     list: [Option<Change>; Changes::CAPACITY],
     len: usize,
@@ -351,6 +352,12 @@ impl Changes {
     /// Whether nothing was changed.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
+    }
+}
+
+impl fmt::Debug for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
     }
 }
 

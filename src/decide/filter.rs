@@ -2,10 +2,8 @@
 
 use ash::vk;
 
+use super::state::CATMULL_ROM;
 use super::{Aspect, Catalog, DeviceCaps, Field, Pass, Value, ViewTraits};
-
-/// `VK_CUBIC_FILTER_WEIGHTS_CATMULL_ROM_QCOM`, the default kernel.
-const CATMULL_ROM: i32 = 0;
 
 /// `VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_LINEAR_2D_BIT_IMG`, younger than the bindings.
 const FILTER_LINEAR_2D: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(1 << 45);

@@ -2,6 +2,9 @@
 
 use ash::vk;
 
+/// `VK_CUBIC_FILTER_WEIGHTS_CATMULL_ROM_QCOM`, the kernel that an absent structure means.
+pub(super) const CATMULL_ROM: i32 = 0;
+
 /// `VkSamplerCustomBorderColorCreateInfoEXT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CustomBorder {
@@ -100,7 +103,7 @@ pub struct StateKey(pub [u32; StateKey::WORDS]);
 
 impl StateKey {
     /// Number of words in a key.
-    pub const WORDS: usize = 38;
+    pub const WORDS: usize = 39;
 }
 
 /// Whether the border colour is one of the custom ones.
@@ -184,8 +187,9 @@ impl SamplerState {
     ///
     /// Ignored are `compareOp` without compare, `maxAnisotropy` without anisotropy, `borderColor` when no
     /// axis uses it (unless it is a custom colour, whose rules hold regardless), a chained custom colour
-    /// with a predefined `borderColor`, and a border swizzle when no axis uses the border. A chained
-    /// `WEIGHTED_AVERAGE` is the same as none.
+    /// with a predefined `borderColor`, a border swizzle when no axis uses the border, and cubic weights
+    /// without CUBIC. Of an ignored `borderColor` the kind stays, because `border=strict` judges it (B-50, B-51).
+    /// A chained `WEIGHTED_AVERAGE` or `CATMULL_ROM` is the same as none.
     pub fn normalized(&self) -> Self {
         let mut out = *self;
         if !out.compare_enable {
@@ -196,7 +200,11 @@ impl SamplerState {
         }
         if !out.uses_border() {
             if !is_custom(out.border_color) {
-                out.border_color = vk::BorderColor::FLOAT_TRANSPARENT_BLACK;
+                out.border_color = if is_int_border(out.border_color) {
+                    vk::BorderColor::INT_TRANSPARENT_BLACK
+                } else {
+                    vk::BorderColor::FLOAT_TRANSPARENT_BLACK
+                };
             }
             out.border_mapping = None;
         }
@@ -205,6 +213,9 @@ impl SamplerState {
         }
         if out.reduction_mode == Some(vk::SamplerReductionMode::WEIGHTED_AVERAGE) {
             out.reduction_mode = None;
+        }
+        if out.cubic_weights == Some(CATMULL_ROM) || !out.uses_filter(vk::Filter::CUBIC_EXT) {
+            out.cubic_weights = None;
         }
         out
     }
@@ -253,8 +264,10 @@ impl SamplerState {
             put(component.as_raw() as u32);
         }
         put(u32::from(mapping.srgb));
-        put(s.cubic_weights.map_or(u32::MAX, |w| w as u32));
-        let window = s.block_match.unwrap_or(BlockMatchWindow { extent: [0; 2], compare_mode: -1 });
+        put(u32::from(s.cubic_weights.is_some()));
+        put(s.cubic_weights.unwrap_or(CATMULL_ROM) as u32);
+        let window = s.block_match.unwrap_or(BlockMatchWindow { extent: [0; 2], compare_mode: 0 });
+        put(u32::from(s.block_match.is_some()));
         put(window.extent[0]);
         put(window.extent[1]);
         put(window.compare_mode as u32);
