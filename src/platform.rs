@@ -16,12 +16,12 @@
 compile_error!("src/platform.rs has no version for this operating system yet");
 
 use std::ffi::{CString, OsString};
-use std::fs::{DirBuilder, File, Metadata};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, FileExt, FileTypeExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -142,7 +142,7 @@ pub fn env(key: &str) -> Option<String> {
 
 /// Every environment variable whose name begins with `prefix`, in order of name; the value is `None` if it is not UTF-8.
 ///
-/// Variables with an empty value are left out, as [`env`] does. Empty when the process [is elevated](is_elevated).
+/// Variables with an empty value are left out, as [`env()`] does. Empty when the process [is elevated](is_elevated).
 pub(crate) fn env_with_prefix(prefix: &str) -> Vec<(String, Option<String>)> {
     if is_elevated() {
         return Vec::new();
@@ -293,10 +293,9 @@ pub(crate) fn open_append(path: &Path) -> io::Result<AppendFile> {
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    let name = c_path(path)?;
     // Created and reopened in turn by others, the file may be there for one call and gone for the next: try twice.
     for _ in 0..2 {
-        match open(&name, APPEND | libc::O_CREAT | libc::O_EXCL) {
+        match open(path, true) {
             Ok(file) => {
                 let metadata = file.metadata()?;
                 return Ok(AppendFile { id: id_of(&metadata), file: file.into(), ends_mid_line: false });
@@ -304,7 +303,7 @@ pub(crate) fn open_append(path: &Path) -> io::Result<AppendFile> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
-        match open_existing(path, &name) {
+        match open_existing(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             opened => return opened,
         }
@@ -322,7 +321,7 @@ pub(crate) fn check_append(path: &Path) -> io::Result<Option<AppendFile>> {
     if path.as_os_str().is_empty() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is empty"));
     }
-    match open_existing(path, &c_path(path)?) {
+    match open_existing(path) {
         Ok(file) => return Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
@@ -335,7 +334,7 @@ pub(crate) fn check_append(path: &Path) -> io::Result<Option<AppendFile>> {
                 return Err(io::Error::from(io::ErrorKind::NotADirectory));
             }
             Ok(_) => {
-                let name = c_path(here)?;
+                let name = CString::new(here.as_os_str().as_bytes())?;
                 // SAFETY: `name` is a NUL-terminated string that outlives the call; faccessat reads nothing else.
                 let denied = unsafe {
                     libc::faccessat(libc::AT_FDCWD, name.as_ptr(), libc::W_OK | libc::X_OK, libc::AT_EACCESS)
@@ -349,43 +348,33 @@ pub(crate) fn check_append(path: &Path) -> io::Result<Option<AppendFile>> {
     Ok(None)
 }
 
-const APPEND: libc::c_int =
-    libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
-
-fn open(name: &CString, flags: libc::c_int) -> io::Result<File> {
-    let mode: libc::c_uint = 0o600;
-    loop {
-        // SAFETY: `name` is a NUL-terminated string that outlives the call, and `mode` is there as O_CREAT demands (open(2)).
-        let descriptor = unsafe { libc::open(name.as_ptr(), flags, mode) };
-        if descriptor > STDERR {
-            // SAFETY: open just returned this descriptor, nobody else knows it.
-            return Ok(unsafe { File::from_raw_fd(descriptor) });
-        }
-        if descriptor >= 0 {
-            // The process has closed a standard descriptor, and what it prints must not end up in our file.
-            // SAFETY: open just returned this descriptor, nobody else knows it.
-            let low = unsafe { OwnedFd::from_raw_fd(descriptor) };
-            return duplicate(low.as_raw_fd()).map(File::from);
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
+/// Opens for appending, only if new or only if there already. `O_CLOEXEC` is what Rust sets by itself.
+fn open(path: &Path, is_new: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create_new(is_new).mode(0o600).custom_flags(NO_SURPRISE);
+    let file = options.open(path)?;
+    if file.as_raw_fd() > STDERR {
+        return Ok(file);
     }
+    // The process has closed a standard descriptor, and what it prints must not end up in our file.
+    duplicate(file.as_raw_fd()).map(File::from)
 }
 
-fn open_existing(path: &Path, name: &CString) -> io::Result<AppendFile> {
+/// Follow no link, wait for nobody, become nobody's terminal.
+const NO_SURPRISE: libc::c_int = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+
+fn open_existing(path: &Path) -> io::Result<AppendFile> {
     // Looked at before it is opened, because opening some devices does something; and again after, because it may have been
     // replaced in between.
     accept(&std::fs::symlink_metadata(path)?)?;
-    let file = open(name, APPEND).map_err(|error| match error.raw_os_error() {
+    let file = open(path, false).map_err(|error| match error.raw_os_error() {
         Some(libc::ENXIO) => refused("is a FIFO that nobody reads"),
         Some(libc::ELOOP) => refused("is a symbolic link"),
         _ => error,
     })?;
     let metadata = file.metadata()?;
     accept(&metadata)?;
-    let ends_mid_line = metadata.is_file() && !ends_with_newline(name, &metadata).unwrap_or(true);
+    let ends_mid_line = metadata.is_file() && !ends_with_newline(path, &metadata).unwrap_or(true);
     Ok(AppendFile { id: id_of(&metadata), file: file.into(), ends_mid_line })
 }
 
@@ -415,11 +404,11 @@ fn accept(metadata: &Metadata) -> io::Result<()> {
 }
 
 /// Whether the file's last byte is a newline; an empty file counts as ending with one.
-fn ends_with_newline(name: &CString, metadata: &Metadata) -> io::Result<bool> {
+fn ends_with_newline(path: &Path, metadata: &Metadata) -> io::Result<bool> {
     let Some(last) = metadata.len().checked_sub(1) else {
         return Ok(true);
     };
-    let file = open(name, libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK)?;
+    let file = OpenOptions::new().read(true).custom_flags(NO_SURPRISE).open(path)?;
     let mut byte = [0_u8];
     file.read_exact_at(&mut byte, last)?;
     Ok(byte == *b"\n")
@@ -427,11 +416,6 @@ fn ends_with_newline(name: &CString, metadata: &Metadata) -> io::Result<bool> {
 
 fn refused(reason: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, reason)
-}
-
-fn c_path(path: &Path) -> io::Result<CString> {
-    CString::new(path.as_os_str().as_bytes())
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "the path holds a NUL byte"))
 }
 
 fn id_of(metadata: &Metadata) -> FileId {
@@ -443,12 +427,12 @@ fn id_of(metadata: &Metadata) -> FileId {
 /// A process may close every descriptor it finds (daemons and sandboxes do) and get the same number back for a file of
 /// its own. Compare before writing to a number that was opened earlier.
 pub(crate) fn file_id(descriptor: RawFile) -> Option<FileId> {
-    let mut status = MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: fstat writes one `stat` through the pointer, which is to storage of that type; a closed descriptor gives EBADF.
-    if unsafe { libc::fstat(descriptor, status.as_mut_ptr()) } != 0 {
+    let mut status = MaybeUninit::<libc::stat64>::uninit();
+    // SAFETY: fstat64 writes one `stat64` through the pointer, which is to storage of that type; a closed descriptor gives EBADF.
+    if unsafe { libc::fstat64(descriptor, status.as_mut_ptr()) } != 0 {
         return None;
     }
-    // SAFETY: fstat returned 0, so it has filled the structure (fstat(2)).
+    // SAFETY: fstat64 returned 0, so it has filled the structure (fstat(2)).
     let status = unsafe { status.assume_init() };
     Some(FileId { device: to_u64(status.st_dev), inode: to_u64(status.st_ino) })
 }

@@ -1,6 +1,6 @@
 //! Layer settings: what they mean, where they come from, which one wins.
 //!
-//! Start at [`load`]. It gathers what each source says as text, then checks every value against the table [`KEYS`]; a
+//! Start at [`load`]. It gathers what each source says as text, then checks every value against the table `KEYS`; a
 //! mistake becomes a [`Problem`] and changes nothing, so loading never fails and never prints.
 //!
 //! | precedence | source | spelling of `mode` |
@@ -318,7 +318,7 @@ impl Display for Problem {
 pub struct Loaded {
     /// The settings in effect.
     pub settings: Settings,
-    /// Each setting's name, its effective value as text and its source, in the order of [`KEYS`]: 13 elements.
+    /// Each setting's name, its effective value as text and its source, in a fixed order: 13 elements.
     pub sources: Vec<(&'static str, String, Source)>,
     /// What was wrong, in the order in which it was met.
     pub problems: Vec<Problem>,

@@ -253,7 +253,11 @@ fn a_process_with_more_rights_than_its_user_asks_the_application_only() {
     let path = folder.write("vk_layer_settings.txt", "samplin.mode = off\nsamplin.mistake = 1");
     fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).expect("sets");
     let program = folder.path("program");
-    fs::copy(std::env::current_exe().expect("this program"), &program).expect("copies");
+    // Copied by another process: while this one held it open for writing, a child that another test starts at this moment
+    // would hold it open too, and it could not be run.
+    let copied =
+        Command::new("cp").arg(std::env::current_exe().expect("this program")).arg(&program).status().expect("runs cp");
+    assert!(copied.success());
     std::os::unix::fs::chown(&program, Some(65_534), Some(65_534)).expect("gives it away");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o6755)).expect("sets");
     let loaded = Process::of(program, &folder.0)

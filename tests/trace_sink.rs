@@ -991,7 +991,10 @@ fn a_process_with_more_rights_than_its_user_writes_nothing() {
     let folder = Folder::new();
     fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).expect("sets");
     let program = folder.path("program");
-    fs::copy(this_program(), &program).expect("copies");
+    // Copied by another process: while this one held it open for writing, a child that another test starts at this moment
+    // would hold it open too, and it could not be run.
+    let copied = Command::new("cp").arg(this_program()).arg(&program).status().expect("runs cp");
+    assert!(copied.success());
     std::os::unix::fs::chown(&program, Some(65_534), Some(65_534)).expect("gives it away");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o6755)).expect("sets");
     let path = folder.path("t.jsonl");
@@ -1026,7 +1029,7 @@ fn events_become_records_of_the_registered_traces() {
     let id = traces[0].id();
     tracing::error!(target: "samplin::settings", trace = id, key = "rule", file = "a.toml", line = 3_u32, "events1 bad");
     tracing::warn!(target: "samplin::settings", key = "events1", "two {}", 2);
-    tracing::warn!(target: "samplin::guard", what = "events1", why = "a panic", rule = "guard", hook = "vkX", n = -1);
+    tracing::warn!(target: "samplin::guard", what = "events1", why = "a panic", rule = "flags", hook = "vkX", n = -1);
     tracing::error!(target: "samplin::guard", "events1 only a message");
     tracing::info!(target: "samplin", trace = id, what = "events1", "reason");
     // None of ours, too fine, or not an event.
@@ -1037,13 +1040,13 @@ fn events_become_records_of_the_registered_traces() {
 
     let shared = [
         ("settings".to_owned(), json!({"level": "warning", "key": "events1", "message": "two 2"})),
-        ("unresolved".to_owned(), json!({"what": "events1", "why": "a panic; hook=vkX; n=-1", "rule": "guard"})),
-        ("unresolved".to_owned(), json!({"what": "events1 only a message", "why": ""})),
+        ("unresolved".to_owned(), json!({"what": "events1", "why": "a panic; hook=vkX; n=-1", "rule": "flags"})),
+        ("unresolved".to_owned(), json!({"what": "events1 only a message", "why": "", "rule": null})),
     ];
     let bad = json!({"level": "error", "key": "rule", "file": "a.toml", "line": 3, "message": "events1 bad"});
     let mut first = vec![("settings".to_owned(), bad)];
     first.extend(shared.clone());
-    first.push(("unresolved".to_owned(), json!({"what": "events1", "why": "reason"})));
+    first.push(("unresolved".to_owned(), json!({"what": "events1", "why": "reason", "rule": null})));
     assert_eq!(bodies(&paths[0], "events1"), first);
     assert_eq!(bodies(&paths[1], "events1"), shared);
     assert!(!paths[2].exists(), "it is not registered");
@@ -1090,6 +1093,115 @@ fn events_of_many_threads_arrive_while_traces_come_and_go() {
         });
     });
     assert_eq!(bodies(&path, "events3").len(), 800);
+}
+
+// The schema
+
+/// The schema of the records.
+fn schema() -> (PathBuf, Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifest/trace.schema.json");
+    let schema = serde_json::from_str(&text(&path)).expect("JSON");
+    (path, schema)
+}
+
+fn strings(list: &Value) -> Vec<&str> {
+    list.as_array().expect("a list").iter().map(|item| item.as_str().expect("a string")).collect()
+}
+
+#[test]
+fn the_schema_names_every_rule_setting_and_event() {
+    let (_, schema) = schema();
+    let rules = strings(&schema["$defs"]["rule"]["enum"]);
+    for rule in VkLayer_samplin::decide::Rule::ALL {
+        assert!(rules.contains(&rule.name()), "{}", rule.name());
+    }
+    let settings = &schema["$defs"]["layer"]["properties"]["settings"]["properties"];
+    let loaded = VkLayer_samplin::settings::load(&[]);
+    assert_eq!(settings.as_object().map(serde_json::Map::len), Some(loaded.sources.len()));
+    for (key, ..) in &loaded.sources {
+        assert!(settings[key].is_object(), "{key}");
+    }
+    for event in strings(&schema["properties"]["event"]["enum"]) {
+        let members = schema["$defs"][event]["properties"].as_object().expect("a definition");
+        assert!(!members.is_empty(), "{event}");
+        let is_chosen = |choice: &Value| choice["if"]["properties"]["event"]["const"] == event;
+        assert!(schema["allOf"].as_array().is_some_and(|choices| choices.iter().any(is_chosen)), "{event}");
+    }
+}
+
+/// Checks each line of a file against the schema and says what is wrong; `examples` instead of a file stands for those in
+/// the schema. Exit status 3: this Python cannot.
+const VALIDATOR: &str = r#"
+import json, sys
+try:
+    from jsonschema import Draft202012Validator as Validator
+except ImportError:
+    sys.exit(3)
+schema = json.load(open(sys.argv[1], encoding="utf-8"))
+Validator.check_schema(schema)
+if sys.argv[2] == "examples":
+    records = [example for event in schema["properties"]["event"]["enum"] for example in schema["$defs"][event]["examples"]]
+else:
+    records = [json.loads(line) for line in open(sys.argv[2], encoding="utf-8")]
+validator = Validator(schema)
+for record in records:
+    for error in validator.iter_errors(record):
+        print(record["event"], error.json_path, error.message)
+    if validator.is_valid({**record, "unheard_of": 1}):
+        print(record["event"], "may have any member")
+print(len(records), "records")
+"#;
+
+/// What the validator says about `file`; `None` if there is none on this machine.
+fn validate(file: &str) -> Option<String> {
+    let (schema, _) = schema();
+    let output = Command::new("python3").args(["-c", VALIDATOR, utf8(&schema), file]).output().ok()?;
+    if output.status.code() == Some(3) {
+        return None;
+    }
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn the_schemas_examples_follow_it() {
+    let Some(said) = validate("examples") else {
+        return eprintln!("skipped: python3 with jsonschema is not installed");
+    };
+    assert_eq!(said, "10 records\n");
+}
+
+#[test]
+fn the_records_of_this_part_follow_the_schema() {
+    let folder = Folder::new();
+    let path = folder.path("t.jsonl");
+    let application = [("mode".to_owned(), "audit".to_owned()), ("brder".to_owned(), "x".to_owned())];
+    let loaded = VkLayer_samplin::settings::load(&application);
+    let trace = Arc::new(open(&path));
+    trace.emit(
+        "layer",
+        &json!({
+            "version": "0.1.0", "exe": platform::executable_name(), "app": null, "engine": null, "api_version": null,
+            "settings": serde_json::to_value(loaded.effective()).expect("serialises"),
+        }),
+    );
+    for problem in &loaded.problems {
+        trace.emit("settings", problem);
+    }
+    trace::diagnostics_init();
+    trace::register(&trace);
+    let id = trace.id();
+    tracing::error!(target: "samplin::settings", trace = id, key = "a", file = "b", line = 1, column = 2, "c");
+    tracing::warn!(target: "samplin::settings", trace = id, "only a message");
+    tracing::error!(target: "samplin::guard", trace = id, what = "a", why = "b", rule = "override", other = true);
+    tracing::error!(target: "samplin::guard", trace = id, "only a message");
+    trace::unregister(&trace);
+    let count = records(&path).len();
+    assert!(count >= 6, "{count}");
+    let Some(said) = validate(utf8(&path)) else {
+        return eprintln!("skipped: python3 with jsonschema is not installed");
+    };
+    assert_eq!(said, format!("{count} records\n"));
 }
 
 // Nothing is left behind in the process's threads

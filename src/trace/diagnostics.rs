@@ -178,8 +178,7 @@ struct SettingsRecord<'a> {
 struct UnresolvedRecord<'a> {
     what: &'a str,
     why: String,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    rule: &'a str,
+    rule: Option<&'a str>,
 }
 
 impl Fields {
@@ -205,7 +204,7 @@ impl Fields {
         UnresolvedRecord {
             what,
             why: parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; "),
-            rule: &self.rule,
+            rule: Some(self.rule.as_str()).filter(|rule| !rule.is_empty()),
         }
     }
 
