@@ -93,8 +93,7 @@ pub struct LayerInstanceLink {
 pub type PfnSetInstanceLoaderData =
     unsafe extern "system" fn(instance: vk::Instance, object: *mut c_void) -> vk::Result;
 /// `PFN_vkSetDeviceLoaderData`.
-pub type PfnSetDeviceLoaderData =
-    unsafe extern "system" fn(device: vk::Device, object: *mut c_void) -> vk::Result;
+pub type PfnSetDeviceLoaderData = unsafe extern "system" fn(device: vk::Device, object: *mut c_void) -> vk::Result;
 /// `PFN_vkLayerCreateDevice`.
 pub type PfnLayerCreateDevice = unsafe extern "system" fn(
     instance: vk::Instance,
@@ -185,6 +184,10 @@ pub struct LayerDeviceCreateInfo {
     /// Payload.
     pub u: LayerDeviceCreateInfoUnion,
 }
+
+/// `PFN_vkGetImageViewHandle64NVX` (VK_NVX_image_view_handle revision 3), younger than the bindings.
+pub type PfnGetImageViewHandle64Nvx =
+    unsafe extern "system" fn(device: vk::Device, info: *const vk::ImageViewHandleInfoNVX<'_>) -> u64;
 
 /// Layout claims of this crate, checked at compile time for both pointer widths.
 const _: () = {

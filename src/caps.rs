@@ -1,0 +1,318 @@
+//! What a device reported and what was enabled on it.
+//!
+//! Queried when the device is created, when a format is first used by an image or view, and when a Y′CbCr conversion is
+//! created; never while a descriptor is written. Queries go through the chain below the layer.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::Mutex;
+
+use ash::vk;
+
+use crate::decide::DeviceCaps;
+use crate::dispatch::InstanceFns;
+use crate::pnext;
+use crate::table::{FastMap, lock};
+
+/// Names in a `ppEnabledExtensionNames`-like array.
+///
+/// # Safety
+///
+/// `names` points to `count` pointers to null-terminated strings, or `count` is 0.
+pub unsafe fn names<'a>(names: *const *const c_char, count: u32) -> Vec<&'a CStr> {
+    if names.is_null() {
+        return Vec::new();
+    }
+    (0..count as usize)
+        .filter_map(|index| {
+            // SAFETY: the caller promises `count` readable pointers to terminated strings.
+            unsafe {
+                let name = *names.add(index);
+                (!name.is_null()).then(|| CStr::from_ptr(name))
+            }
+        })
+        .collect()
+}
+
+/// What of `VkDeviceCreateInfo` the layer keeps: enabled features and extensions.
+#[derive(Clone, Debug, Default)]
+pub struct Enabled {
+    /// Names of the enabled extensions.
+    pub extensions: Vec<String>,
+    /// Sampler-related features, by Vulkan's names, with whether they are enabled.
+    pub features: Vec<(&'static str, bool)>,
+    /// `VK_EXT_fragment_density_map` is enabled, so that subsampled images can exist.
+    pub subsampled: bool,
+}
+
+impl Enabled {
+    /// Whether an extension is enabled.
+    pub fn extension(&self, name: &CStr) -> bool {
+        self.extensions.iter().any(|enabled| enabled.as_bytes() == name.to_bytes())
+    }
+}
+
+/// Reads the enabled features and queries the limits.
+///
+/// # Safety
+///
+/// `create_info` is the valid argument of a `vkCreateDevice` for `physical`, and `fns` belong to its instance.
+pub unsafe fn query(
+    fns: &InstanceFns,
+    physical: vk::PhysicalDevice,
+    create_info: &vk::DeviceCreateInfo<'_>,
+) -> (DeviceCaps, Enabled) {
+    // SAFETY: valid by VUID-VkDeviceCreateInfo-ppEnabledExtensionNames-parameter.
+    let extensions = unsafe { names(create_info.pp_enabled_extension_names, create_info.enabled_extension_count) };
+    let has = |name: &CStr| extensions.contains(&name);
+    let chain = create_info.p_next;
+
+    macro_rules! feature {
+        ($($type:ident . $field:ident)||+) => {
+            // SAFETY: the chain of a valid VkDeviceCreateInfo holds whole structures of known type.
+            false $(|| unsafe { pnext::find::<vk::$type<'_>>(chain) }.is_some_and(|f| f.$field != 0))||+
+        };
+    }
+    // SAFETY: as above; pEnabledFeatures is null or valid (VUID-VkDeviceCreateInfo-pEnabledFeatures-parameter).
+    let core = unsafe {
+        pnext::find::<vk::PhysicalDeviceFeatures2<'_>>(chain)
+            .map(|features| features.features)
+            .or_else(|| create_info.p_enabled_features.as_ref().copied())
+            .unwrap_or_default()
+    };
+    let portability = has(ash::khr::portability_subset::NAME);
+
+    let mut caps = DeviceCaps {
+        sampler_anisotropy: core.sampler_anisotropy != 0,
+        sampler_mirror_clamp_to_edge: feature!(PhysicalDeviceVulkan12Features.sampler_mirror_clamp_to_edge)
+            || has(ash::khr::sampler_mirror_clamp_to_edge::NAME),
+        sampler_filter_minmax: feature!(PhysicalDeviceVulkan12Features.sampler_filter_minmax)
+            || has(ash::ext::sampler_filter_minmax::NAME),
+        filter_cubic_img: has(ash::img::filter_cubic::NAME),
+        filter_cubic_ext: has(ash::ext::filter_cubic::NAME),
+        filter_linear_2d_img: has(c"VK_IMG_filter_linear_2d"),
+        custom_border_colors: feature!(PhysicalDeviceCustomBorderColorFeaturesEXT.custom_border_colors),
+        custom_border_color_without_format: feature!(
+            PhysicalDeviceCustomBorderColorFeaturesEXT.custom_border_color_without_format
+        ),
+        border_color_swizzle: feature!(PhysicalDeviceBorderColorSwizzleFeaturesEXT.border_color_swizzle),
+        border_color_swizzle_from_image: feature!(
+            PhysicalDeviceBorderColorSwizzleFeaturesEXT.border_color_swizzle_from_image
+        ),
+        non_seamless_cube_map: feature!(PhysicalDeviceNonSeamlessCubeMapFeaturesEXT.non_seamless_cube_map),
+        cubic_range_clamp: feature!(PhysicalDeviceCubicClampFeaturesQCOM.cubic_range_clamp),
+        selectable_cubic_weights: feature!(PhysicalDeviceCubicWeightsFeaturesQCOM.selectable_cubic_weights),
+        descriptor_buffer_capture_replay: feature!(
+            PhysicalDeviceDescriptorBufferFeaturesEXT.descriptor_buffer_capture_replay
+        ),
+        sampler_mip_lod_bias: !portability || feature!(PhysicalDevicePortabilitySubsetFeaturesKHR.sampler_mip_lod_bias),
+        mutable_comparison_samplers: !portability
+            || feature!(PhysicalDevicePortabilitySubsetFeaturesKHR.mutable_comparison_samplers),
+        sampler_ycbcr_conversion: feature!(PhysicalDeviceVulkan11Features.sampler_ycbcr_conversion)
+            || feature!(PhysicalDeviceSamplerYcbcrConversionFeatures.sampler_ycbcr_conversion),
+        ..DeviceCaps::default()
+    };
+
+    let mut custom = vk::PhysicalDeviceCustomBorderColorPropertiesEXT::default();
+    let mut minmax = vk::PhysicalDeviceSamplerFilterMinmaxProperties::default();
+    let mut processing = vk::PhysicalDeviceImageProcessing2PropertiesQCOM::default();
+    let mut properties = vk::PhysicalDeviceProperties2::default();
+    // A structure of an extension that the device lacks must not be chained (VUID-VkPhysicalDeviceProperties2-pNext-pNext
+    // allows it, drivers of 2016 do not survive it), so each one hangs on its extension being enabled.
+    if has(ash::ext::custom_border_color::NAME) {
+        properties = properties.push_next(&mut custom);
+    }
+    if caps.sampler_filter_minmax {
+        properties = properties.push_next(&mut minmax);
+    }
+    if has(ash::qcom::image_processing2::NAME) {
+        properties = properties.push_next(&mut processing);
+    }
+    let mut limits = vk::PhysicalDeviceLimits::default();
+    if let Some(get) = fns.get_physical_device_properties2 {
+        // SAFETY: `physical` belongs to the instance that `fns` were loaded for; the chain is made of live locals.
+        unsafe { get(physical, &mut properties) };
+        limits = properties.properties.limits;
+    } else if let Some(get) = fns.get_physical_device_properties {
+        let mut plain = vk::PhysicalDeviceProperties::default();
+        // SAFETY: as above.
+        unsafe { get(physical, &mut plain) };
+        limits = plain.limits;
+    }
+    caps.max_sampler_anisotropy = limits.max_sampler_anisotropy.max(1.0);
+    caps.max_sampler_lod_bias = limits.max_sampler_lod_bias;
+    caps.max_sampler_allocation_count = limits.max_sampler_allocation_count;
+    caps.max_custom_border_color_samplers = custom.max_custom_border_color_samplers;
+    caps.filter_minmax_component_mapping = minmax.filter_minmax_image_component_mapping != 0;
+    caps.max_block_match_window = [processing.max_block_match_window.width, processing.max_block_match_window.height];
+
+    let enabled = Enabled {
+        subsampled: has(ash::ext::fragment_density_map::NAME),
+        features: vec![
+            ("samplerAnisotropy", caps.sampler_anisotropy),
+            ("samplerMirrorClampToEdge", caps.sampler_mirror_clamp_to_edge),
+            ("samplerFilterMinmax", caps.sampler_filter_minmax),
+            ("samplerYcbcrConversion", caps.sampler_ycbcr_conversion),
+            ("customBorderColors", caps.custom_border_colors),
+            ("customBorderColorWithoutFormat", caps.custom_border_color_without_format),
+            ("borderColorSwizzle", caps.border_color_swizzle),
+            ("borderColorSwizzleFromImage", caps.border_color_swizzle_from_image),
+            ("nonSeamlessCubeMap", caps.non_seamless_cube_map),
+            ("filterCubic", caps.filter_cubic_img || caps.filter_cubic_ext),
+        ],
+        extensions: extensions.iter().map(|name| name.to_string_lossy().into_owned()).collect(),
+    };
+    (caps, enabled)
+}
+
+/// Format features of one format.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FormatFeatures {
+    /// `optimalTilingFeatures`.
+    pub optimal: vk::FormatFeatureFlags2,
+    /// `linearTilingFeatures`.
+    pub linear: vk::FormatFeatureFlags2,
+    /// Features per DRM format modifier.
+    pub modifiers: Vec<(u64, vk::FormatFeatureFlags2)>,
+}
+
+impl FormatFeatures {
+    /// Union over every tiling and modifier: the *potential format features* of a Y′CbCr conversion.
+    pub fn potential(&self) -> vk::FormatFeatureFlags2 {
+        self.modifiers.iter().fold(self.optimal | self.linear, |all, (_, features)| all | *features)
+    }
+}
+
+/// The formats of one physical device, each queried once.
+pub struct Formats {
+    physical: vk::PhysicalDevice,
+    /// `VkFormatProperties3` may be chained: the device is of version 1.3 or has VK_KHR_format_feature_flags2.
+    flags2: bool,
+    /// The device supports VK_EXT_image_drm_format_modifier.
+    modifiers: bool,
+    known: Mutex<FastMap<i32, FormatFeatures>>,
+}
+
+impl Formats {
+    /// Prepares for a physical device.
+    ///
+    /// # Safety
+    ///
+    /// `physical` belongs to the instance that `fns` were loaded for.
+    pub unsafe fn new(fns: &InstanceFns, physical: vk::PhysicalDevice, api_version: u32) -> Self {
+        let mut supported: Vec<vk::ExtensionProperties> = Vec::new();
+        if let Some(enumerate) = fns.enumerate_device_extension_properties {
+            let mut count = 0;
+            // SAFETY: two-call idiom on a valid physical device; the second call writes at most `count` elements.
+            unsafe {
+                if enumerate(physical, std::ptr::null(), &mut count, std::ptr::null_mut()) == vk::Result::SUCCESS {
+                    supported.resize(count as usize, vk::ExtensionProperties::default());
+                    let _ = enumerate(physical, std::ptr::null(), &mut count, supported.as_mut_ptr());
+                    supported.truncate(count as usize);
+                }
+            }
+        }
+        let has = |name: &CStr| supported.iter().any(|p| p.extension_name_as_c_str() == Ok(name));
+        Self {
+            physical,
+            flags2: api_version >= vk::API_VERSION_1_3 || has(ash::khr::format_feature_flags2::NAME),
+            modifiers: has(ash::ext::image_drm_format_modifier::NAME),
+            known: Mutex::new(FastMap::default()),
+        }
+    }
+
+    /// The physical device.
+    pub fn physical(&self) -> vk::PhysicalDevice {
+        self.physical
+    }
+
+    /// Features of `format`, or `None` for `VK_FORMAT_UNDEFINED` (an external format).
+    ///
+    /// # Safety
+    ///
+    /// `fns` are those given to [`Formats::new`] and the instance is alive.
+    pub unsafe fn get(&self, fns: &InstanceFns, format: vk::Format) -> Option<FormatFeatures> {
+        if format == vk::Format::UNDEFINED {
+            return None;
+        }
+        if let Some(found) = lock(&self.known).get(&format.as_raw()) {
+            return Some(found.clone());
+        }
+        // Not under the lock: the query goes through other layers. Two threads may both ask; the answers are equal.
+        // SAFETY: forwarded from the caller.
+        let features = unsafe { self.ask(fns, format) }?;
+        lock(&self.known).insert(format.as_raw(), features.clone());
+        Some(features)
+    }
+
+    unsafe fn ask(&self, fns: &InstanceFns, format: vk::Format) -> Option<FormatFeatures> {
+        let widen = |flags: vk::FormatFeatureFlags| vk::FormatFeatureFlags2::from_raw(u64::from(flags.as_raw()));
+        let mut out = FormatFeatures::default();
+        let Some(get2) = fns.get_physical_device_format_properties2 else {
+            let get = fns.get_physical_device_format_properties?;
+            let mut plain = vk::FormatProperties::default();
+            // SAFETY: valid physical device and a live local.
+            unsafe { get(self.physical, format, &mut plain) };
+            out.optimal = widen(plain.optimal_tiling_features);
+            out.linear = widen(plain.linear_tiling_features);
+            synthesize_comparison(format, &mut out);
+            return Some(out);
+        };
+        let mut three = vk::FormatProperties3::default();
+        let mut list = vk::DrmFormatModifierPropertiesList2EXT::default();
+        let mut list1 = vk::DrmFormatModifierPropertiesListEXT::default();
+        let mut properties = vk::FormatProperties2::default();
+        if self.flags2 {
+            properties.p_next = (&raw mut three).cast();
+        }
+        if self.modifiers {
+            // The list is asked for in the width that the features are.
+            if self.flags2 {
+                three.p_next = (&raw mut list).cast::<c_void>();
+            } else {
+                properties.p_next = (&raw mut list1).cast::<c_void>();
+            }
+        }
+        // SAFETY: valid physical device; the chain is made of live locals.
+        unsafe { get2(self.physical, format, &mut properties) };
+        // Some drivers fill only one of the two widths.
+        let plain = properties.format_properties;
+        out.optimal = widen(plain.optimal_tiling_features) | three.optimal_tiling_features;
+        out.linear = widen(plain.linear_tiling_features) | three.linear_tiling_features;
+        if !self.flags2 {
+            synthesize_comparison(format, &mut out);
+        }
+        if self.modifiers && list.drm_format_modifier_count > 0 {
+            let mut items =
+                vec![vk::DrmFormatModifierProperties2EXT::default(); list.drm_format_modifier_count as usize];
+            list.p_drm_format_modifier_properties = items.as_mut_ptr();
+            // SAFETY: as above; the array has as many elements as the count says.
+            unsafe { get2(self.physical, format, &mut properties) };
+            items.truncate(list.drm_format_modifier_count as usize);
+            out.modifiers =
+                items.iter().map(|item| (item.drm_format_modifier, item.drm_format_modifier_tiling_features)).collect();
+        } else if self.modifiers && list1.drm_format_modifier_count > 0 {
+            let mut items =
+                vec![vk::DrmFormatModifierPropertiesEXT::default(); list1.drm_format_modifier_count as usize];
+            list1.p_drm_format_modifier_properties = items.as_mut_ptr();
+            // SAFETY: as above.
+            unsafe { get2(self.physical, format, &mut properties) };
+            items.truncate(list1.drm_format_modifier_count as usize);
+            out.modifiers = items
+                .iter()
+                .map(|item| (item.drm_format_modifier, widen(item.drm_format_modifier_tiling_features)))
+                .collect();
+        }
+        Some(out)
+    }
+}
+
+/// Without the 64-bit flags no bit says that a format can be compared; every sampled depth format could.
+fn synthesize_comparison(format: vk::Format, features: &mut FormatFeatures) {
+    if crate::format::aspects(format).contains(vk::ImageAspectFlags::DEPTH) {
+        for tiling in [&mut features.optimal, &mut features.linear] {
+            if tiling.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE) {
+                *tiling |= vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON;
+            }
+        }
+    }
+}

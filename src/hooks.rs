@@ -1,0 +1,52 @@
+//! One function per intercepted command: unpack, look up, ask [`crate::decide`], call down, record.
+//!
+//! Every hook has three parts. What it prepares and what it records runs inside [`Device::guard`], so that no panic
+//! crosses the boundary; calling down happens outside, exactly once, with the application's own arguments unless something has
+//! to change. No lock is held while calling down. Records are removed before a destroy call goes down and inserted after a
+//! create call returns, because the driver may hand out a handle again at once.
+//!
+//! The safety contract of all hooks is that of their Vulkan command: the caller obeys its valid usage ("implicit" part), which the
+//! SAFETY comments refer to as *the command's valid usage*.
+#![expect(clippy::missing_safety_doc, reason = "stated once for all hooks in the module's documentation")]
+
+pub mod blit;
+pub mod descriptor;
+pub mod device;
+pub mod image;
+pub mod instance;
+pub mod layout;
+pub mod sampler;
+pub mod template;
+
+use ash::vk;
+
+use crate::state::Device;
+
+/// What a hook returns when a command that cannot exist here is called all the same.
+pub(crate) const MISSING: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
+
+/// The device record of a dispatchable handle.
+///
+/// # Safety
+///
+/// `of` is a valid device or command buffer (the command's valid usage) and stays so while the reference is used.
+#[inline]
+pub(crate) unsafe fn device<'a>(of: impl vk::Handle) -> Option<&'a Device> {
+    // SAFETY: forwarded from the caller.
+    unsafe { Device::find(of) }
+}
+
+/// A slice from a Vulkan (pointer, count) pair: empty when the count is 0, whatever the pointer.
+///
+/// # Safety
+///
+/// If `count` is not 0 and `first` not null, `first` points to `count` readable elements for `'a`.
+#[inline]
+pub(crate) unsafe fn slice<'a, T>(first: *const T, count: u32) -> &'a [T] {
+    if count == 0 || first.is_null() {
+        &[]
+    } else {
+        // SAFETY: forwarded from the caller.
+        unsafe { std::slice::from_raw_parts(first, count as usize) }
+    }
+}

@@ -1,0 +1,75 @@
+//! Blits: the one filter that needs no sampler.
+
+use ash::vk;
+
+use super::{device, slice};
+use crate::decide;
+use crate::state::Device;
+
+/// Whether a region copies texels one to one (mirrored or not), so that every filter gives the same result.
+fn keeps_scale(source: [vk::Offset3D; 2], target: [vk::Offset3D; 2]) -> bool {
+    let extent = |[a, b]: [vk::Offset3D; 2]| {
+        [b.x.wrapping_sub(a.x), b.y.wrapping_sub(a.y), b.z.wrapping_sub(a.z)].map(i32::unsigned_abs)
+    };
+    extent(source) == extent(target)
+}
+
+/// The legal filter of a blit, recorded if it differs. `lossless` tells whether no region scales.
+fn legal_filter(known: &Device, source: vk::Image, filter: vk::Filter, lossless: impl FnOnce() -> bool) -> vk::Filter {
+    if filter == vk::Filter::NEAREST {
+        return filter;
+    }
+    known.guard(
+        || {
+            let Some((traits, tiling)) = known.blit_source(source) else { return filter };
+            let decision = decide::blit(filter, &traits);
+            if decision.changes.is_empty() {
+                return filter;
+            }
+            known.record_blit(traits.format, tiling, &decision.changes, filter, lossless());
+            if known.audit { filter } else { decision.filter }
+        },
+        || filter,
+    )
+}
+
+pub(crate) unsafe extern "system" fn cmd_blit_image(
+    commands: vk::CommandBuffer,
+    source: vk::Image,
+    source_layout: vk::ImageLayout,
+    target: vk::Image,
+    target_layout: vk::ImageLayout,
+    count: u32,
+    regions: *const vk::ImageBlit,
+    filter: vk::Filter,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(commands) }) else { return };
+    let Some(next) = known.fns.cmd_blit_image else { return };
+    let legal = legal_filter(known, source, filter, || {
+        // SAFETY: VUID-vkCmdBlitImage-pRegions-parameter.
+        unsafe { slice(regions, count) }.iter().all(|region| keeps_scale(region.src_offsets, region.dst_offsets))
+    });
+    // SAFETY: the application's own arguments but for the filter.
+    unsafe { next(commands, source, source_layout, target, target_layout, count, regions, legal) };
+}
+
+pub(crate) unsafe extern "system" fn cmd_blit_image2(commands: vk::CommandBuffer, info: *const vk::BlitImageInfo2<'_>) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(commands) }) else { return };
+    let Some(next) = known.fns.cmd_blit_image2 else { return };
+    // SAFETY: valid by VUID-vkCmdBlitImage2-pBlitImageInfo-parameter.
+    unsafe {
+        let Some(given) = info.as_ref() else { return next(commands, info) };
+        let legal = legal_filter(known, given.src_image, given.filter, || {
+            slice(given.p_regions, given.region_count)
+                .iter()
+                .all(|region| keeps_scale(region.src_offsets, region.dst_offsets))
+        });
+        if legal == given.filter {
+            next(commands, info);
+        } else {
+            next(commands, &vk::BlitImageInfo2 { filter: legal, ..*given });
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! Descriptor writes with a (sampler, view) pair: `vkUpdateDescriptorSets`, push descriptors, descriptor buffers and image-view
+//! handles. Templates are in [`super::template`].
+//!
+//! The scan that finds the first conflict runs outside the panic guard: it takes no lock, allocates nothing, indexes nothing and
+//! has no other way to panic. Only when something must change is a copy made, inside the guard.
+
+use std::sync::atomic::Ordering;
+
+use ash::vk::{self, Handle};
+use smallvec::SmallVec;
+
+use super::{device, slice};
+use crate::counters::Path;
+use crate::state::{Device, SetLayout};
+
+/// Room for a rewritten write list: on the stack for the usual sizes.
+#[derive(Default)]
+struct Scratch<'a> {
+    writes: SmallVec<[vk::WriteDescriptorSet<'a>; 8]>,
+    infos: SmallVec<[vk::DescriptorImageInfo; 32]>,
+}
+
+/// Where the set layout of a write comes from.
+#[derive(Clone, Copy)]
+pub(crate) enum LayoutOf<'a> {
+    /// `dstSet` of the write.
+    DestinationSet,
+    /// Push descriptors: `dstSet` is ignored.
+    Given(Option<&'a SetLayout>),
+}
+
+impl<'a> LayoutOf<'a> {
+    /// The layout of a write, if it has immutable samplers.
+    ///
+    /// # Safety
+    ///
+    /// With [`LayoutOf::DestinationSet`], `set` is a valid descriptor set (VUID-VkWriteDescriptorSet-dstSet-00320).
+    pub(crate) unsafe fn of(self, known: &'a Device, set: vk::DescriptorSet) -> Option<&'a SetLayout> {
+        match self {
+            // SAFETY: forwarded from the caller.
+            Self::DestinationSet => unsafe { known.sets.get(set.as_raw()) },
+            Self::Given(layout) => layout,
+        }
+    }
+
+    /// The set layout number `set` of a pipeline layout, for push descriptors.
+    ///
+    /// # Safety
+    ///
+    /// `layout` is null or valid.
+    pub(crate) unsafe fn push(known: &'a Device, layout: vk::PipelineLayout, set: u32) -> Self {
+        if !known.has_immutables.load(Ordering::Acquire) {
+            return Self::Given(None);
+        }
+        // SAFETY: forwarded from the caller.
+        let sets = unsafe { known.pipeline_layouts.get(layout.as_raw()) };
+        Self::Given(sets.and_then(|sets| sets.get(set as usize)).and_then(|layout| layout.as_deref()))
+    }
+}
+
+/// The image infos of a combined image sampler write; empty for any other type, whose pointer may dangle.
+///
+/// # Safety
+///
+/// The write is valid.
+#[inline]
+unsafe fn combined<'a>(write: &vk::WriteDescriptorSet<'a>) -> &'a [vk::DescriptorImageInfo] {
+    if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
+        // SAFETY: VUID-VkWriteDescriptorSet-descriptorType-02994 and -00324: `descriptorCount` valid elements.
+        unsafe { slice(write.p_image_info, write.descriptor_count) }
+    } else {
+        &[]
+    }
+}
+
+/// Whether the samplers of a write are ignored; then conflicts of the immutable ones are noted.
+///
+/// # Safety
+///
+/// The write is valid.
+#[cold]
+unsafe fn immutable(known: &Device, write: &vk::WriteDescriptorSet<'_>, layout: LayoutOf<'_>) -> bool {
+    // SAFETY: the write's set is valid.
+    let Some(layout) = (unsafe { layout.of(known, write.dst_set) }) else { return false };
+    if !layout.is_immutable(write.dst_binding) {
+        return false;
+    }
+    // SAFETY: the write is valid.
+    for (element, info) in unsafe { combined(write) }.iter().enumerate() {
+        note_immutable(
+            known,
+            layout,
+            write.dst_binding,
+            u64::from(write.dst_array_element) + element as u64,
+            info.image_view,
+        );
+    }
+    true
+}
+
+/// Notes a conflict of the immutable sampler at an element with a view.
+pub(crate) fn note_immutable(known: &Device, layout: &SetLayout, binding: u32, element: u64, view: vk::ImageView) {
+    if let Some((sampler, state)) = layout.immutable_at(binding, element)
+        && known.conflict(sampler, view.as_raw()).is_some()
+    {
+        known.guard(|| known.immutable_conflict(sampler, state, view.as_raw()), || ());
+    }
+}
+
+/// Index of the first write that has to change, and the number of combined image samplers looked at.
+///
+/// # Safety
+///
+/// The writes are valid.
+#[inline]
+unsafe fn scan(known: &Device, writes: &[vk::WriteDescriptorSet<'_>], layout: LayoutOf<'_>) -> (Option<usize>, u64) {
+    let look = known.must_look();
+    let immutables = known.has_immutables.load(Ordering::Acquire);
+    let mut first = None;
+    let mut seen = 0;
+    for (index, write) in writes.iter().enumerate() {
+        match write.descriptor_type {
+            vk::DescriptorType::COMBINED_IMAGE_SAMPLER => {
+                seen += u64::from(write.descriptor_count);
+                // SAFETY: the write is valid.
+                if !look || first.is_some() || (immutables && unsafe { immutable(known, write, layout) }) {
+                    continue;
+                }
+                // SAFETY: the write is valid.
+                let infos = unsafe { combined(write) };
+                if infos.iter().any(|i| known.conflict(i.sampler.as_raw(), i.image_view.as_raw()).is_some()) {
+                    first = Some(index);
+                }
+            }
+            vk::DescriptorType::SAMPLER => known.separate_seen(),
+            _ => {}
+        }
+    }
+    (first, seen)
+}
+
+/// Fills `scratch` with a copy of `writes` in which every conflicting pair has the sampler chosen for it. Returns the number of
+/// samplers that differ from the given ones; 0 means that the original can go down.
+///
+/// # Safety
+///
+/// The writes are valid.
+unsafe fn rewrite<'a>(
+    known: &Device,
+    writes: &[vk::WriteDescriptorSet<'a>],
+    first: usize,
+    layout: LayoutOf<'_>,
+    path: Path,
+    scratch: &mut Scratch<'a>,
+) -> u64 {
+    let immutables = known.has_immutables.load(Ordering::Acquire);
+    // Reserved at once: pointers into it go into the writes.
+    // SAFETY: the writes are valid.
+    let room = writes.iter().skip(first).map(|write| unsafe { combined(write) }.len()).sum();
+    scratch.infos.reserve_exact(room);
+    scratch.writes.extend_from_slice(writes);
+    let mut rewritten = 0;
+    for write in scratch.writes.iter_mut().skip(first) {
+        // SAFETY: the write is a copy of a valid one.
+        let infos = unsafe { combined(write) };
+        // SAFETY: as above.
+        if infos.is_empty() || (immutables && unsafe { immutable(known, write, layout) }) {
+            continue;
+        }
+        let start = scratch.infos.len();
+        let before = rewritten;
+        for info in infos {
+            let mut info = *info;
+            if let Some(pair) = known.conflict(info.sampler.as_raw(), info.image_view.as_raw()) {
+                let choice = known.choose(pair, path);
+                rewritten += u64::from(choice != pair.sampler);
+                info.sampler = vk::Sampler::from_raw(choice);
+            }
+            scratch.infos.push(info);
+        }
+        if rewritten == before {
+            scratch.infos.truncate(start);
+        } else if let Some(changed) = scratch.infos.get(start..) {
+            write.p_image_info = changed.as_ptr();
+        }
+    }
+    rewritten
+}
+
+/// Hands `writes` to `down`, or a copy with legal pairs if one of them conflicts.
+///
+/// # Safety
+///
+/// The writes are valid.
+#[inline]
+unsafe fn forward(
+    known: &Device,
+    count: u32,
+    writes: *const vk::WriteDescriptorSet<'_>,
+    layout: LayoutOf<'_>,
+    path: Path,
+    down: impl FnOnce(*const vk::WriteDescriptorSet<'_>),
+) {
+    // SAFETY: `count` valid elements by the command's valid usage.
+    let given = unsafe { slice(writes, count) };
+    // SAFETY: as above.
+    let (first, seen) = unsafe { scan(known, given, layout) };
+    match first {
+        None => {
+            if seen > 0 {
+                known.counters.add(path, seen, 0);
+            }
+            down(writes);
+        }
+        // SAFETY: as above.
+        Some(first) => unsafe { forward_rewritten(known, given, first, seen, layout, path, down) },
+    }
+}
+
+/// The rest of [`forward`] once a conflict is known.
+///
+/// # Safety
+///
+/// The writes are valid.
+#[inline(never)]
+unsafe fn forward_rewritten(
+    known: &Device,
+    given: &[vk::WriteDescriptorSet<'_>],
+    first: usize,
+    seen: u64,
+    layout: LayoutOf<'_>,
+    path: Path,
+    down: impl FnOnce(*const vk::WriteDescriptorSet<'_>),
+) {
+    let mut scratch = Scratch::default();
+    // SAFETY: forwarded from the caller.
+    let rewritten = known.guard(|| unsafe { rewrite(known, given, first, layout, path, &mut scratch) }, || 0);
+    known.counters.add(path, seen, rewritten);
+    down(if rewritten > 0 { scratch.writes.as_ptr() } else { given.as_ptr() });
+}
+
+pub(crate) unsafe extern "system" fn update_descriptor_sets(
+    handle: vk::Device,
+    write_count: u32,
+    writes: *const vk::WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return };
+    let Some(next) = known.fns.update_descriptor_sets else { return };
+    // A copy carries a pair that was made legal when it was written, so copies go down as they are.
+    // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
+    unsafe {
+        forward(known, write_count, writes, LayoutOf::DestinationSet, Path::Update, |writes| {
+            next(handle, write_count, writes, copy_count, copies);
+        });
+    }
+}
+
+pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
+    commands: vk::CommandBuffer,
+    bind_point: vk::PipelineBindPoint,
+    layout: vk::PipelineLayout,
+    set: u32,
+    count: u32,
+    writes: *const vk::WriteDescriptorSet<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(commands) }) else { return };
+    let Some(next) = known.fns.cmd_push_descriptor_set else { return };
+    // SAFETY: the application's own arguments, or a copy of its writes with other samplers, which are consumed at the call.
+    unsafe {
+        let immutable = LayoutOf::push(known, layout, set);
+        forward(known, count, writes, immutable, Path::Push, |writes| {
+            next(commands, bind_point, layout, set, count, writes);
+        });
+    }
+}
+
+pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
+    commands: vk::CommandBuffer,
+    info: *const vk::PushDescriptorSetInfoKHR<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(commands) }) else { return };
+    let Some(next) = known.fns.cmd_push_descriptor_set2 else { return };
+    // SAFETY: valid by the command's valid usage; the layout is null or valid.
+    unsafe {
+        let Some(given) = info.as_ref() else { return next(commands, info) };
+        let immutable = LayoutOf::push(known, given.layout, given.set);
+        forward(known, given.descriptor_write_count, given.p_descriptor_writes, immutable, Path::Push, |writes| {
+            if writes == given.p_descriptor_writes {
+                next(commands, info);
+            } else {
+                next(commands, &vk::PushDescriptorSetInfoKHR { p_descriptor_writes: writes, ..*given });
+            }
+        });
+    }
+}
+
+pub(crate) unsafe extern "system" fn get_descriptor(
+    handle: vk::Device,
+    info: *const vk::DescriptorGetInfoEXT<'_>,
+    size: usize,
+    descriptor: *mut std::ffi::c_void,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return };
+    let Some(next) = known.fns.get_descriptor else { return };
+    // SAFETY: valid by VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter; `type` tells which member of the union is set
+    // (VUID-VkDescriptorGetInfoEXT-type-parameter).
+    let pair = unsafe {
+        info.as_ref()
+            .filter(|info| info.ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+            .and_then(|info| info.data.p_combined_image_sampler.as_ref())
+    };
+    if let Some(image) = pair {
+        let choice = substitute(known, image.sampler, image.image_view, Path::GetDescriptor);
+        if choice != image.sampler {
+            let changed = vk::DescriptorImageInfo { sampler: choice, ..*image };
+            // SAFETY: `info` was dereferenced above; the copies live during the call.
+            unsafe {
+                let data = vk::DescriptorDataEXT { p_combined_image_sampler: &changed };
+                return next(handle, &vk::DescriptorGetInfoEXT { data, ..*info }, size, descriptor);
+            }
+        }
+    } else if known.must_look() {
+        // SAFETY: as above.
+        if unsafe { info.as_ref() }.is_some_and(|info| info.ty == vk::DescriptorType::SAMPLER) {
+            known.separate_seen();
+        }
+    }
+    // SAFETY: the application's own arguments.
+    unsafe { next(handle, info, size, descriptor) }
+}
+
+/// The sampler to use for a single pair.
+fn substitute(known: &Device, sampler: vk::Sampler, view: vk::ImageView, path: Path) -> vk::Sampler {
+    let conflict = if known.must_look() { known.conflict(sampler.as_raw(), view.as_raw()) } else { None };
+    let choice = conflict.map_or(sampler.as_raw(), |pair| known.choose(pair, path));
+    known.counters.add(path, 1, u64::from(choice != sampler.as_raw()));
+    vk::Sampler::from_raw(choice)
+}
+
+/// A copy of `info` with a legal pair, if it has to change.
+///
+/// # Safety
+///
+/// `info` is null or valid.
+unsafe fn handle_info<'a>(
+    known: &Device,
+    info: *const vk::ImageViewHandleInfoNVX<'a>,
+) -> Option<vk::ImageViewHandleInfoNVX<'a>> {
+    // SAFETY: forwarded from the caller.
+    let given = unsafe { info.as_ref() }.filter(|i| i.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER)?;
+    let choice = substitute(known, given.sampler, given.image_view, Path::ImageViewHandle);
+    (choice != given.sampler).then_some(vk::ImageViewHandleInfoNVX { sampler: choice, ..*given })
+}
+
+pub(crate) unsafe extern "system" fn get_image_view_handle(
+    handle: vk::Device,
+    info: *const vk::ImageViewHandleInfoNVX<'_>,
+) -> u32 {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return 0 };
+    let Some(next) = known.fns.get_image_view_handle else { return 0 };
+    // SAFETY: the application's own argument, or a copy with another sampler.
+    unsafe {
+        let changed = handle_info(known, info);
+        next(handle, changed.as_ref().map_or(info, std::ptr::from_ref))
+    }
+}
+
+pub(crate) unsafe extern "system" fn get_image_view_handle64(
+    handle: vk::Device,
+    info: *const vk::ImageViewHandleInfoNVX<'_>,
+) -> u64 {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return 0 };
+    let Some(next) = known.fns.get_image_view_handle64 else { return 0 };
+    // SAFETY: the application's own argument, or a copy with another sampler.
+    unsafe {
+        let changed = handle_info(known, info);
+        next(handle, changed.as_ref().map_or(info, std::ptr::from_ref))
+    }
+}
+
+pub(crate) unsafe extern "system" fn get_descriptor_set_host_mapping(
+    handle: vk::Device,
+    set: vk::DescriptorSet,
+    data: *mut *mut std::ffi::c_void,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return };
+    known.guard(
+        || {
+            let why = "descriptors written through a host mapping are plain memory, which no layer sees";
+            known.unresolved("host-mapped descriptor set", why, None, serde_json::json!({}), (0, 0));
+        },
+        || (),
+    );
+    if let Some(next) = known.fns.get_descriptor_set_host_mapping {
+        // SAFETY: the application's own arguments.
+        unsafe { next(handle, set, data) };
+    }
+}

@@ -1,0 +1,159 @@
+//! `vkCreateDevice` and `vkDestroyDevice`.
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use ash::vk;
+use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
+
+use super::MISSING;
+use crate::caps::{self, Enabled, Formats};
+use crate::decide::DeviceCaps;
+use crate::dispatch::{self, DeviceFns, InstanceFns};
+use crate::entry;
+use crate::pnext;
+use crate::state::{Device, Instance, NewDevice};
+
+/// The loader's node with the link to the layer below.
+///
+/// # Safety
+///
+/// `p_next` is the chain of a `VkDeviceCreateInfo` that the loader passed to a layer.
+unsafe fn link(p_next: *const c_void) -> Option<*mut LayerDeviceCreateInfo> {
+    // SAFETY: the loader's chain is valid; a node with this sType is the loader's own structure.
+    unsafe { pnext::chain(p_next) }.find_map(|node| unsafe {
+        let candidate = node.cast::<LayerDeviceCreateInfo>();
+        ((*node).s_type == vk::StructureType::LOADER_DEVICE_CREATE_INFO
+            && (*candidate).function == LayerFunction::LINK_INFO)
+            .then_some(candidate.cast_mut())
+    })
+}
+
+pub(crate) unsafe extern "system" fn create_device(
+    physical: vk::PhysicalDevice,
+    create_info: *const vk::DeviceCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    device: *mut vk::Device,
+) -> vk::Result {
+    // SAFETY: non-null by VUID-vkCreateDevice-pCreateInfo-parameter.
+    let Some(info) = (unsafe { create_info.as_ref() }) else { return MISSING };
+    // SAFETY: a valid physical device by VUID-vkCreateDevice-physicalDevice-parameter.
+    let Some(instance) = (unsafe { Instance::share(physical) }) else { return MISSING };
+    // SAFETY: the loader gives every layer its link in this chain; a layer must advance it in place for the one below.
+    let (next_gipa, next_gdpa) = unsafe {
+        let Some(link) = link(info.p_next) else { return MISSING };
+        let Some(layer_info) = (*link).u.p_layer_info.as_ref() else { return MISSING };
+        let (Some(next_gipa), Some(next_gdpa)) =
+            (layer_info.pfn_next_get_instance_proc_addr, layer_info.pfn_next_get_device_proc_addr)
+        else {
+            return MISSING;
+        };
+        (*link).u.p_layer_info = layer_info.p_next;
+        (next_gipa, next_gdpa)
+    };
+    // SAFETY: the signature is the one of the name.
+    let create: Option<vk::PFN_vkCreateDevice> = unsafe {
+        next_gipa(instance.handle, c"vkCreateDevice".as_ptr())
+            .map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateDevice>(f))
+    };
+    let Some(create) = create else { return MISSING };
+    // SAFETY: the application's own arguments.
+    let result = unsafe { create(physical, create_info, allocator, device) };
+    if result != vk::Result::SUCCESS {
+        return result;
+    }
+    // SAFETY: set by the call above.
+    let handle = unsafe { *device };
+    let registered = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: `info` is valid and `handle` was just created from `physical`.
+        unsafe { register(instance, physical, info, handle, next_gdpa) };
+    }));
+    if registered.is_err() {
+        // SAFETY: `handle` is the device just created, with the same allocator.
+        unsafe {
+            if let Some(destroy) = next_gdpa(handle, c"vkDestroyDevice".as_ptr())
+                .map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkDestroyDevice>(f))
+            {
+                destroy(handle, allocator);
+            }
+            *device = vk::Device::null();
+        }
+        return MISSING;
+    }
+    result
+}
+
+/// Makes the new device known and writes its record.
+///
+/// # Safety
+///
+/// `info` is the valid create info of `handle`, a device of `physical`.
+unsafe fn register(
+    instance: Arc<Instance>,
+    physical: vk::PhysicalDevice,
+    info: &vk::DeviceCreateInfo<'_>,
+    handle: vk::Device,
+    next_gdpa: PfnGetDeviceProcAddr,
+) {
+    // SAFETY: `handle` is valid for the resolver below.
+    let fns = DeviceFns::load(|name| unsafe { next_gdpa(handle, name.as_ptr()) });
+    if instance.is_off() {
+        // Only known so that its proc-addr queries can be passed on.
+        // SAFETY: the caller's promises.
+        let formats = unsafe { Formats::new(&InstanceFns::default(), physical, 0) };
+        let (caps, enabled) = (DeviceCaps::default(), Enabled::default());
+        let device = Device::new(NewDevice { handle, instance, next_gdpa, fns, caps, enabled, formats });
+        // SAFETY: `handle` is valid.
+        return unsafe { Arc::new(device).register() };
+    }
+    let mut properties = None;
+    if let Some(get) = instance.fns.get_physical_device_properties {
+        let mut plain = vk::PhysicalDeviceProperties::default();
+        // SAFETY: `physical` belongs to this instance.
+        unsafe { get(physical, &mut plain) };
+        properties = Some(plain);
+    }
+    let api_version = properties.map_or(vk::API_VERSION_1_0, |p| p.api_version).min(instance.api_version);
+    // SAFETY: the caller's promises.
+    let (caps, enabled) = unsafe { caps::query(&instance.fns, physical, info) };
+    // SAFETY: as above.
+    let formats = unsafe { Formats::new(&instance.fns, physical, api_version) };
+    let device = Device::new(NewDevice { handle, instance, next_gdpa, fns, caps, enabled, formats });
+    if device.trace().is_on() {
+        let intercepts: Vec<&str> = entry::device_commands()
+            // SAFETY: as above.
+            .filter(|name| unsafe { next_gdpa(handle, name.as_ptr()) }.is_some())
+            .filter_map(|name| name.to_str().ok())
+            .collect();
+        device.record_device(properties, &intercepts);
+    }
+    // SAFETY: `handle` is valid.
+    unsafe { Arc::new(device).register() };
+}
+
+pub(crate) unsafe extern "system" fn destroy_device(device: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
+    if device == vk::Device::null() {
+        return;
+    }
+    // SAFETY: a valid device by VUID-vkDestroyDevice-device-parameter.
+    let (key, known) = unsafe { (dispatch::key(device), Device::share(device)) };
+    let Some(known) = known else { return };
+    known.guard(
+        || {
+            if known.trace().is_on() {
+                known.record_summary();
+            }
+            // Also what an application leaked must not be left to the driver (VUID-vkDestroyDevice-device-05137).
+            for variant in known.cache.take_variants() {
+                known.destroy_variant(variant);
+            }
+        },
+        || (),
+    );
+    Device::forget(key);
+    if let Some(destroy) = known.fns.destroy_device {
+        // SAFETY: the application's own arguments.
+        unsafe { destroy(device, allocator) };
+    }
+}

@@ -1,0 +1,347 @@
+//! Images, swapchain images and image views: what fixes the format features of a pair.
+
+use std::sync::atomic::Ordering;
+
+use ash::vk::{self, Handle};
+
+use super::{MISSING, device, slice};
+use crate::decide::{self, Aspect, ViewTraits, normalize_components};
+use crate::format;
+use crate::pnext;
+use crate::record::Tiling;
+use crate::state::{Device, ImageTraits, ViewClass};
+use crate::table::lock;
+
+pub(crate) unsafe extern "system" fn create_image(
+    handle: vk::Device,
+    create_info: *const vk::ImageCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    image: *mut vk::Image,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
+    let Some(next) = known.fns.create_image else { return MISSING };
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, create_info, allocator, image) };
+    if result == vk::Result::SUCCESS {
+        known.guard(
+            || {
+                // SAFETY: valid by VUID-vkCreateImage-pCreateInfo-parameter; the handle was set by the successful call.
+                let (info, made) = unsafe { (&*create_info, *image) };
+                let mut traits = ImageTraits {
+                    format: info.format,
+                    image_type: info.image_type,
+                    tiling: Tiling::Optimal,
+                    modifier: 0,
+                    flags: info.flags,
+                    usage: info.usage,
+                    levels: info.mip_levels,
+                    layers: info.array_layers,
+                };
+                if info.tiling == vk::ImageTiling::LINEAR {
+                    traits.tiling = Tiling::Linear;
+                } else if info.tiling == vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT {
+                    traits.tiling = Tiling::Modifier;
+                    traits.modifier = query_modifier(known, made);
+                }
+                known.insert_image(made, traits);
+            },
+            || (),
+        );
+    }
+    result
+}
+
+/// The modifier that the driver chose, which is only known after creation.
+fn query_modifier(known: &Device, image: vk::Image) -> u64 {
+    // DRM_FORMAT_MOD_INVALID: no format lists it, so a failed query ends in "no features".
+    const INVALID: u64 = 0x00ff_ffff_ffff_ffff;
+    let mut properties = vk::ImageDrmFormatModifierPropertiesEXT::default();
+    let Some(get) = known.fns.get_image_drm_format_modifier_properties else { return INVALID };
+    // SAFETY: the image has modifier tiling (VUID-vkGetImageDrmFormatModifierPropertiesEXT-image-02272).
+    let result = unsafe { get(known.handle, image, &mut properties) };
+    if result == vk::Result::SUCCESS { properties.drm_format_modifier } else { INVALID }
+}
+
+pub(crate) unsafe extern "system" fn destroy_image(
+    handle: vk::Device,
+    image: vk::Image,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return };
+    known.images.remove(image.as_raw());
+    if let Some(next) = known.fns.destroy_image {
+        // SAFETY: the application's own arguments.
+        unsafe { next(handle, image, allocator) };
+    }
+}
+
+/// Traits of the images of a swapchain, which never go through `vkCreateImage`.
+fn swapchain_traits(info: &vk::SwapchainCreateInfoKHR<'_>) -> ImageTraits {
+    let mut flags = vk::ImageCreateFlags::empty();
+    if info.flags.contains(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT) {
+        flags |= vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::EXTENDED_USAGE;
+    }
+    ImageTraits {
+        format: info.image_format,
+        image_type: vk::ImageType::TYPE_2D,
+        tiling: Tiling::Optimal,
+        modifier: 0,
+        flags,
+        usage: info.image_usage,
+        levels: 1,
+        layers: info.image_array_layers,
+    }
+}
+
+fn remember_swapchain(known: &Device, info: &vk::SwapchainCreateInfoKHR<'_>, swapchain: vk::SwapchainKHR) {
+    let traits = swapchain_traits(info);
+    if let Some(number) = known.image_traits.intern(traits, |_| traits) {
+        lock(&known.swapchains).insert(swapchain.as_raw(), (number, Vec::new()));
+    }
+}
+
+pub(crate) unsafe extern "system" fn create_swapchain(
+    handle: vk::Device,
+    create_info: *const vk::SwapchainCreateInfoKHR<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    swapchain: *mut vk::SwapchainKHR,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
+    let Some(next) = known.fns.create_swapchain else { return MISSING };
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, create_info, allocator, swapchain) };
+    if result == vk::Result::SUCCESS {
+        // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
+        known.guard(|| unsafe { remember_swapchain(known, &*create_info, *swapchain) }, || ());
+    }
+    result
+}
+
+pub(crate) unsafe extern "system" fn create_shared_swapchains(
+    handle: vk::Device,
+    count: u32,
+    create_infos: *const vk::SwapchainCreateInfoKHR<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    swapchains: *mut vk::SwapchainKHR,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
+    let Some(next) = known.fns.create_shared_swapchains else { return MISSING };
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, count, create_infos, allocator, swapchains) };
+    if result == vk::Result::SUCCESS {
+        known.guard(
+            || {
+                // SAFETY: both arrays have `count` elements by the command's valid usage.
+                let (infos, made) = unsafe { (slice(create_infos, count), slice(swapchains.cast_const(), count)) };
+                for (info, swapchain) in infos.iter().zip(made) {
+                    remember_swapchain(known, info, *swapchain);
+                }
+            },
+            || (),
+        );
+    }
+    result
+}
+
+pub(crate) unsafe extern "system" fn get_swapchain_images(
+    handle: vk::Device,
+    swapchain: vk::SwapchainKHR,
+    count: *mut u32,
+    images: *mut vk::Image,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
+    let Some(next) = known.fns.get_swapchain_images else { return MISSING };
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, swapchain, count, images) };
+    if matches!(result, vk::Result::SUCCESS | vk::Result::INCOMPLETE) && !images.is_null() {
+        known.guard(
+            || {
+                // SAFETY: the successful call set `*count` to the number of elements written.
+                let written = unsafe { slice(images.cast_const(), *count) };
+                let mut swapchains = lock(&known.swapchains);
+                let Some((number, seen)) = swapchains.get_mut(&swapchain.as_raw()) else { return };
+                for image in written {
+                    known.images.insert(image.as_raw(), u64::from(*number) + 1);
+                    if !seen.contains(&image.as_raw()) {
+                        seen.push(image.as_raw());
+                    }
+                }
+            },
+            || (),
+        );
+    }
+    result
+}
+
+pub(crate) unsafe extern "system" fn destroy_swapchain(
+    handle: vk::Device,
+    swapchain: vk::SwapchainKHR,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return };
+    known.guard(
+        || {
+            let gone = lock(&known.swapchains).remove(&swapchain.as_raw());
+            for image in gone.into_iter().flat_map(|(_, images)| images) {
+                known.images.remove(image);
+            }
+        },
+        || (),
+    );
+    if let Some(next) = known.fns.destroy_swapchain {
+        // SAFETY: the application's own arguments.
+        unsafe { next(handle, swapchain, allocator) };
+    }
+}
+
+pub(crate) unsafe extern "system" fn create_image_view(
+    handle: vk::Device,
+    create_info: *const vk::ImageViewCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    view: *mut vk::ImageView,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
+    let Some(next) = known.fns.create_image_view else { return MISSING };
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, create_info, allocator, view) };
+    if result == vk::Result::SUCCESS {
+        // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter; the handle was set by the successful call.
+        known.guard(|| unsafe { remember_view(known, &*create_info, *view) }, || ());
+    }
+    result
+}
+
+/// Enters a new view into the tables. A view of an image that the layer never saw stays unknown, which means that its pairs
+/// are left alone.
+///
+/// # Safety
+///
+/// `info` is valid.
+unsafe fn remember_view(known: &Device, info: &vk::ImageViewCreateInfo<'_>, view: vk::ImageView) {
+    known.totals.views_created.fetch_add(1, Ordering::Relaxed);
+    let Some((number, image)) = known.image(info.image) else {
+        let why = "the view's image was not created through vkCreateImage or a swapchain, so its pairs are left alone";
+        known.unresolved("unknown image", why, None, serde_json::json!({}), (0, 0));
+        return;
+    };
+    // SAFETY: `info` is valid, so its chain is.
+    let traits = unsafe { view_traits(known, info, number, image) };
+    let tiling = image.tiling;
+    let class = known.classes.intern((traits, tiling), |_| ViewClass {
+        traits,
+        lacks: known.relevant(decide::lacks(&traits, &known.caps)),
+        tiling,
+    });
+    if let Some(class) = class {
+        known.insert_view(view.as_raw(), class);
+    }
+}
+
+/// # Safety
+///
+/// `info` is valid.
+unsafe fn view_traits(
+    known: &Device,
+    info: &vk::ImageViewCreateInfo<'_>,
+    number: u32,
+    image: &ImageTraits,
+) -> ViewTraits {
+    let range = info.subresource_range;
+    let single = |count: u32, first: u32, all: u32| count == 1 || (count == u32::MAX && first.saturating_add(1) >= all);
+    let aspect = if range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH) {
+        Aspect::Depth
+    } else if range.aspect_mask.contains(vk::ImageAspectFlags::STENCIL) {
+        Aspect::Stencil
+    } else {
+        Aspect::Color
+    };
+    // SAFETY: forwarded from the caller.
+    let usage = unsafe { pnext::find::<vk::ImageViewUsageCreateInfo<'_>>(info.p_next) };
+    let usage = usage.map_or(image.usage, |node| node.usage);
+    // SAFETY: as above.
+    let ycbcr = unsafe { pnext::find::<vk::SamplerYcbcrConversionInfo<'_>>(info.p_next) }.is_some();
+    let features = known.features(image, info.format);
+    let cubic = features.is_some_and(|f| f.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT));
+    let (filter_cubic, filter_cubic_minmax) = if known.caps.filter_cubic_ext && cubic {
+        query_cubic(known, number, image, info.view_type)
+    } else {
+        (true, true)
+    };
+    ViewTraits {
+        format: info.format,
+        aspect,
+        view_type: info.view_type,
+        image_type: image.image_type,
+        components: normalize_components(info.components),
+        features,
+        single_level: single(range.level_count, range.base_mip_level, image.levels),
+        single_layer: single(range.layer_count, range.base_array_layer, image.layers),
+        corner_sampled: image.flags.contains(vk::ImageCreateFlags::CORNER_SAMPLED_NV),
+        subsampled: image.flags.contains(vk::ImageCreateFlags::SUBSAMPLED_EXT),
+        attachment: usage
+            .intersects(vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT),
+        ycbcr: ycbcr || format_needs_conversion(info.format, range.aspect_mask),
+        filter_cubic,
+        filter_cubic_minmax,
+    }
+}
+
+/// Whether a view of this format and aspect can only be sampled through a conversion.
+fn format_needs_conversion(view_format: vk::Format, aspects: vk::ImageAspectFlags) -> bool {
+    let planar = matches!(view_format.as_raw(), 1_000_156_000..=1_000_156_033 | 1_000_330_000..=1_000_330_003);
+    // The R10X6, R12X4 families hold single-plane colour formats in the same range.
+    let single = matches!(view_format.as_raw(), 1_000_156_007..=1_000_156_009 | 1_000_156_017..=1_000_156_019);
+    planar && !single && aspects.contains(vk::ImageAspectFlags::COLOR) && !format::is_depth_stencil(view_format)
+}
+
+/// `filterCubic` and `filterCubicMinmax` of an image's parameters with a view type, asked once for each.
+fn query_cubic(known: &Device, number: u32, image: &ImageTraits, view_type: vk::ImageViewType) -> (bool, bool) {
+    let key = (number, view_type.as_raw());
+    if let Some(answer) = lock(&known.cubic).get(&key) {
+        return *answer;
+    }
+    let Some(get) = known.instance.fns.get_physical_device_image_format_properties2 else { return (true, true) };
+    let mut view_info = vk::PhysicalDeviceImageViewImageFormatInfoEXT::default().image_view_type(view_type);
+    let info = vk::PhysicalDeviceImageFormatInfo2::default()
+        .format(image.format)
+        .ty(image.image_type)
+        .tiling(if image.tiling == Tiling::Linear { vk::ImageTiling::LINEAR } else { vk::ImageTiling::OPTIMAL })
+        .usage(image.usage)
+        .flags(image.flags)
+        .push_next(&mut view_info);
+    let mut cubic = vk::FilterCubicImageViewImageFormatPropertiesEXT::default();
+    let mut properties = vk::ImageFormatProperties2::default().push_next(&mut cubic);
+    // SAFETY: the physical device of `formats` belongs to this instance; the chains are made of live locals.
+    let result = unsafe { get(known.formats.physical(), &info, &mut properties) };
+    let answer = if result == vk::Result::SUCCESS && image.tiling != Tiling::Modifier {
+        (cubic.filter_cubic != 0, cubic.filter_cubic_minmax != 0)
+    } else {
+        (true, true)
+    };
+    lock(&known.cubic).insert(key, answer);
+    answer
+}
+
+pub(crate) unsafe extern "system" fn destroy_image_view(
+    handle: vk::Device,
+    view: vk::ImageView,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return };
+    if !view.is_null() {
+        known.views.remove(view.as_raw());
+        known.guard(|| known.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
+    }
+    if let Some(next) = known.fns.destroy_image_view {
+        // SAFETY: the application's own arguments.
+        unsafe { next(handle, view, allocator) };
+    }
+}

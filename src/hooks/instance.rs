@@ -1,0 +1,336 @@
+//! `vkCreateInstance`, `vkDestroyInstance` and the enumerate commands.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use ash::vk;
+use serde_json::json;
+use vk_layer_sys::{LayerFunction, LayerInstanceCreateInfo};
+
+use super::{MISSING, slice};
+use crate::dispatch::{self, InstanceFns};
+use crate::pnext;
+use crate::settings::{self, Loaded};
+use crate::state::Instance;
+use crate::trace::{self, Trace};
+use crate::{LAYER_NAME, VERSION};
+
+/// The loader's node with the link to the layer below.
+///
+/// # Safety
+///
+/// `p_next` is the chain of a `VkInstanceCreateInfo` that the loader passed to a layer.
+unsafe fn link(p_next: *const c_void) -> Option<*mut LayerInstanceCreateInfo> {
+    // SAFETY: the loader's chain is valid; a node with this sType is the loader's own structure.
+    unsafe { pnext::chain(p_next) }.find_map(|node| unsafe {
+        let candidate = node.cast::<LayerInstanceCreateInfo>();
+        ((*node).s_type == vk::StructureType::LOADER_INSTANCE_CREATE_INFO
+            && (*candidate).function == LayerFunction::LINK_INFO)
+            .then_some(candidate.cast_mut())
+    })
+}
+
+/// The settings that the application passed for this layer, as text.
+///
+/// # Safety
+///
+/// `p_next` is the chain of a valid `VkInstanceCreateInfo`.
+unsafe fn application_settings(p_next: *const c_void) -> Vec<(String, String)> {
+    // SAFETY: a node of this type in a valid chain is whole.
+    let Some(node) = (unsafe { pnext::find::<vk::LayerSettingsCreateInfoEXT<'_>>(p_next) }) else { return Vec::new() };
+    let mut out = Vec::new();
+    // SAFETY: VUID-VkLayerSettingsCreateInfoEXT-pSettings-parameter.
+    for setting in unsafe { slice(node.p_settings, node.setting_count) } {
+        if setting.p_layer_name.is_null() || setting.p_setting_name.is_null() {
+            continue;
+        }
+        // SAFETY: both are null-terminated (VUID-VkLayerSettingEXT-pLayerName-parameter, -pSettingName-parameter).
+        let (layer, key) = unsafe { (CStr::from_ptr(setting.p_layer_name), CStr::from_ptr(setting.p_setting_name)) };
+        if layer != LAYER_NAME {
+            continue;
+        }
+        // SAFETY: `pValues` points to `valueCount` values of the stated type (VUID-VkLayerSettingEXT-pValues-parameter).
+        let values = unsafe { setting_values(setting) };
+        out.push((key.to_string_lossy().into_owned(), values.join(",")));
+    }
+    out
+}
+
+/// The values of one setting as text.
+///
+/// # Safety
+///
+/// `setting` is valid.
+unsafe fn setting_values(setting: &vk::LayerSettingEXT<'_>) -> Vec<String> {
+    macro_rules! numbers {
+        ($type:ty) => {
+            // SAFETY: the type member says what the array holds.
+            unsafe { slice(setting.p_values.cast::<$type>(), setting.value_count) }
+                .iter()
+                .map(ToString::to_string)
+                .collect()
+        };
+    }
+    match setting.ty {
+        vk::LayerSettingTypeEXT::BOOL32 => {
+            // SAFETY: as above.
+            unsafe { slice(setting.p_values.cast::<u32>(), setting.value_count) }
+                .iter()
+                .map(|value| if *value == 0 { "off" } else { "on" }.to_owned())
+                .collect()
+        }
+        vk::LayerSettingTypeEXT::INT32 => numbers!(i32),
+        vk::LayerSettingTypeEXT::INT64 => numbers!(i64),
+        vk::LayerSettingTypeEXT::UINT32 => numbers!(u32),
+        vk::LayerSettingTypeEXT::UINT64 => numbers!(u64),
+        vk::LayerSettingTypeEXT::FLOAT32 => numbers!(f32),
+        vk::LayerSettingTypeEXT::FLOAT64 => numbers!(f64),
+        vk::LayerSettingTypeEXT::STRING => {
+            // SAFETY: as above; each string is null-terminated.
+            unsafe { slice(setting.p_values.cast::<*const c_char>(), setting.value_count) }
+                .iter()
+                .filter(|text| !text.is_null())
+                .map(|text| unsafe { CStr::from_ptr(*text) }.to_string_lossy().into_owned())
+                .collect()
+        }
+        other => vec![format!("a value of unknown type {}", other.as_raw())],
+    }
+}
+
+/// Name and engine of the application.
+///
+/// # Safety
+///
+/// `info` is valid.
+unsafe fn application(info: &vk::InstanceCreateInfo<'_>) -> (Option<String>, Option<String>, u32) {
+    // SAFETY: null or valid (VUID-VkInstanceCreateInfo-pApplicationInfo-parameter), as are its names.
+    unsafe {
+        let Some(app) = info.p_application_info.as_ref() else { return (None, None, vk::API_VERSION_1_0) };
+        let text = |name: *const c_char| (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned());
+        (text(app.p_application_name), text(app.p_engine_name), app.api_version.max(vk::API_VERSION_1_0))
+    }
+}
+
+pub(crate) unsafe extern "system" fn create_instance(
+    create_info: *const vk::InstanceCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    instance: *mut vk::Instance,
+) -> vk::Result {
+    // SAFETY: non-null by VUID-vkCreateInstance-pCreateInfo-parameter.
+    let Some(info) = (unsafe { create_info.as_ref() }) else { return MISSING };
+    // SAFETY: the loader gives every layer its link in this chain; a layer must advance it in place for the one below
+    // (Loader and Layer Interface, "Layer Interception Requirements").
+    let next_gipa = unsafe {
+        let Some(link) = link(info.p_next) else { return MISSING };
+        let Some(layer_info) = (*link).u.p_layer_info.as_ref() else { return MISSING };
+        let Some(next_gipa) = layer_info.pfn_next_get_instance_proc_addr else { return MISSING };
+        (*link).u.p_layer_info = layer_info.p_next;
+        next_gipa
+    };
+    // SAFETY: vkCreateInstance is a global command, which resolves with a null instance; the loader interface guarantees
+    // its signature.
+    let create: Option<vk::PFN_vkCreateInstance> = unsafe {
+        next_gipa(vk::Instance::null(), c"vkCreateInstance".as_ptr())
+            .map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateInstance>(f))
+    };
+    let Some(create) = create else { return MISSING };
+    // SAFETY: the application's own arguments.
+    let result = unsafe { create(create_info, allocator, instance) };
+    if result != vk::Result::SUCCESS {
+        return result;
+    }
+    // SAFETY: set by the call above.
+    let handle = unsafe { *instance };
+    let registered = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: `info` is valid and `handle` was just created by the layer below.
+        unsafe { register(info, handle, next_gipa) };
+    }));
+    if registered.is_err() {
+        // Nothing is registered, so nothing can be forwarded: undo, as a failing layer must.
+        // SAFETY: `handle` is the instance just created, with the same allocator.
+        unsafe {
+            if let Some(destroy) = next_gipa(handle, c"vkDestroyInstance".as_ptr())
+                .map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkDestroyInstance>(f))
+            {
+                destroy(handle, allocator);
+            }
+            *instance = vk::Instance::null();
+        }
+        return MISSING;
+    }
+    result
+}
+
+/// Makes the new instance known and writes its first records.
+///
+/// # Safety
+///
+/// `info` is valid, `handle` was created by the layer that `next_gipa` belongs to.
+unsafe fn register(
+    info: &vk::InstanceCreateInfo<'_>,
+    handle: vk::Instance,
+    next_gipa: vk_layer_sys::PfnGetInstanceProcAddr,
+) {
+    // SAFETY: `handle` is valid for the resolver below.
+    let fns = InstanceFns::load(|name| unsafe { next_gipa(handle, name.as_ptr()) });
+    // SAFETY: `info` is valid.
+    let (given, (app, engine, api_version)) = unsafe { (application_settings(info.p_next), application(info)) };
+    let loaded = settings::load(&given);
+    let off = loaded.settings.mode == settings::Mode::Off;
+    let (trace, problems) =
+        if off { (Trace::off(), Vec::new()) } else { Trace::open(&loaded.settings.trace, loaded.settings.trace_level) };
+    let trace = Arc::new(trace);
+    trace::diagnostics_init();
+    trace::register(&trace);
+    if trace.is_on() {
+        let effective = loaded.effective();
+        trace.emit(
+            "layer",
+            &json!({
+                "version": VERSION,
+                "exe": crate::platform::executable_name(),
+                "app": app,
+                "engine": engine,
+                "api_version": version(api_version),
+                "settings": serde_json::to_value(effective).unwrap_or_default(),
+            }),
+        );
+        for problem in loaded.problems.iter().chain(&problems) {
+            trace.emit("settings", problem);
+        }
+    }
+    let Loaded { settings, .. } = loaded;
+    let instance = Instance { handle, next_gipa, fns, settings, trace, api_version };
+    // SAFETY: `handle` is valid.
+    unsafe { Arc::new(instance).register() };
+}
+
+fn version(api: u32) -> String {
+    format!("{}.{}.{}", vk::api_version_major(api), vk::api_version_minor(api), vk::api_version_patch(api))
+}
+
+pub(crate) unsafe extern "system" fn destroy_instance(
+    instance: vk::Instance,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    if instance == vk::Instance::null() {
+        return;
+    }
+    // SAFETY: a valid instance by VUID-vkDestroyInstance-instance-parameter.
+    let (key, known) = unsafe { (dispatch::key(instance), Instance::share(instance)) };
+    let Some(known) = known else { return };
+    Instance::forget(key);
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        if known.trace.is_on() {
+            known.trace.emit("summary", &json!({ "scope": "instance", "dropped": known.trace.dropped() }));
+        }
+        trace::unregister(&known.trace);
+    }));
+    if let Some(destroy) = known.fns.destroy_instance {
+        // SAFETY: the application's own arguments.
+        unsafe { destroy(instance, allocator) };
+    }
+}
+
+/// Writes `all` through the two-call idiom.
+///
+/// # Safety
+///
+/// `count` is valid; `out` is null or has room for `*count` elements.
+pub(crate) unsafe fn enumerate<T: Copy>(all: &[T], count: *mut u32, out: *mut T) -> vk::Result {
+    // SAFETY: forwarded from the caller; a null `count` breaks the command's valid usage and is only survived.
+    let Some(count) = (unsafe { count.as_mut() }) else { return MISSING };
+    let available = u32::try_from(all.len()).unwrap_or(u32::MAX);
+    if out.is_null() {
+        *count = available;
+        return vk::Result::SUCCESS;
+    }
+    let written = available.min(*count);
+    for (index, item) in all.iter().take(written as usize).enumerate() {
+        // SAFETY: `index < *count`, and the caller promises room for that many.
+        unsafe { out.add(index).write(*item) };
+    }
+    *count = written;
+    if written < available { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
+}
+
+/// Whether `name` is this layer's.
+///
+/// # Safety
+///
+/// `name` is null or null-terminated.
+pub(crate) unsafe fn is_own(name: *const c_char) -> bool {
+    // SAFETY: forwarded from the caller.
+    !name.is_null() && unsafe { CStr::from_ptr(name) } == LAYER_NAME
+}
+
+/// Copies `text` into a fixed array, always terminated.
+fn fill<const N: usize>(text: &CStr) -> [c_char; N] {
+    let mut out = [0; N];
+    for (to, from) in out.iter_mut().take(N - 1).zip(text.to_bytes()) {
+        *to = *from as c_char;
+    }
+    out
+}
+
+fn layer_properties() -> vk::LayerProperties {
+    vk::LayerProperties {
+        layer_name: fill(LAYER_NAME),
+        spec_version: crate::API_VERSION,
+        implementation_version: 1,
+        description: fill(c"Makes texture sampling legal, portable and explained"),
+    }
+}
+
+pub(crate) unsafe extern "system" fn enumerate_instance_layer_properties(
+    count: *mut u32,
+    properties: *mut vk::LayerProperties,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe { enumerate(&[layer_properties()], count, properties) }
+}
+
+pub(crate) unsafe extern "system" fn enumerate_device_layer_properties(
+    _physical: vk::PhysicalDevice,
+    count: *mut u32,
+    properties: *mut vk::LayerProperties,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe { enumerate(&[layer_properties()], count, properties) }
+}
+
+pub(crate) unsafe extern "system" fn enumerate_instance_extension_properties(
+    layer: *const c_char,
+    count: *mut u32,
+    properties: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    // SAFETY: null or null-terminated by the command's valid usage.
+    if !unsafe { is_own(layer) } {
+        return vk::Result::ERROR_LAYER_NOT_PRESENT;
+    }
+    let settings = vk::ExtensionProperties {
+        extension_name: fill(ash::ext::layer_settings::NAME),
+        spec_version: ash::ext::layer_settings::SPEC_VERSION,
+    };
+    // SAFETY: the command's valid usage.
+    unsafe { enumerate(&[settings], count, properties) }
+}
+
+pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
+    physical: vk::PhysicalDevice,
+    layer: *const c_char,
+    count: *mut u32,
+    properties: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    // SAFETY: null or null-terminated by the command's valid usage.
+    if unsafe { is_own(layer) } {
+        // SAFETY: the command's valid usage.
+        return unsafe { enumerate(&[], count, properties) };
+    }
+    // SAFETY: a valid physical device by the command's valid usage.
+    let next = unsafe { Instance::find(physical) }.and_then(|known| known.fns.enumerate_device_extension_properties);
+    let Some(next) = next else { return MISSING };
+    // SAFETY: the application's own arguments.
+    unsafe { next(physical, layer, count, properties) }
+}

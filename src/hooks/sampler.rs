@@ -1,0 +1,288 @@
+//! Samplers, Y′CbCr conversions and object names.
+
+use std::ffi::{CStr, c_char};
+use std::sync::atomic::Ordering;
+
+use ash::vk::{self, Handle};
+
+use super::{MISSING, device};
+use crate::decide::{self, ConversionState, Decision, YcbcrConversion, fnv1a, is_custom};
+use crate::names;
+use crate::sampler_info::{self, SamplerInfo};
+use crate::state::Device;
+use crate::table::lock;
+use crate::variant::SharedState;
+
+/// What `vkCreateSampler` is going to hand down.
+struct Plan {
+    given: SamplerInfo,
+    decision: Decision,
+}
+
+pub(crate) unsafe extern "system" fn create_sampler(
+    handle: vk::Device,
+    create_info: *const vk::SamplerCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    sampler: *mut vk::Sampler,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
+    let Some(next) = known.fns.create_sampler else { return MISSING };
+    let plan = known.guard(
+        || {
+            // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.
+            let info = unsafe { create_info.as_ref() }?;
+            // SAFETY: as above.
+            let given = unsafe { sampler_info::read(info, |conversion| known.conversion(conversion)) };
+            let decision = decide::create(&given.state, &known.caps, &known.policy);
+            Some(Plan { given, decision })
+        },
+        || None,
+    );
+    let mut dropped = false;
+    let result = match &plan {
+        Some(plan) if !plan.decision.changes.is_empty() && !known.audit => {
+            // SAFETY: `create_info` was dereferenced above; the application's chain is alive during the call; the
+            // remaining arguments are the application's own.
+            unsafe {
+                let original = Some((&*create_info, &plan.given.state));
+                sampler_info::with_create_info(&plan.decision.state, original, |info, left_out| {
+                    dropped = left_out;
+                    next(handle, info, allocator, sampler)
+                })
+            }
+        }
+        // SAFETY: the application's own arguments.
+        _ => unsafe { next(handle, create_info, allocator, sampler) },
+    };
+    if result == vk::Result::SUCCESS
+        && let Some(plan) = plan
+    {
+        // SAFETY: set by the successful call.
+        let raw = unsafe { *sampler }.as_raw();
+        known.guard(|| remember(known, raw, &plan, dropped), || ());
+    }
+    result
+}
+
+/// Enters a new sampler into the tables and the trace.
+fn remember(known: &Device, sampler: u64, plan: &Plan, dropped: bool) {
+    let original = plan.given.state;
+    let base = if known.audit { original } else { plan.decision.state };
+    let needs = known.relevant(decide::needs(&original, &base, &known.caps, &known.policy));
+    let shared =
+        SharedState { original, base, needs, fingerprint: original.fingerprint(), unknown: plan.given.unknown };
+    let totals = &known.totals;
+    totals.samplers_created.fetch_add(1, Ordering::Relaxed);
+    let live = totals.samplers.fetch_add(1, Ordering::Relaxed) + 1;
+    totals.samplers_peak.fetch_max(live, Ordering::Relaxed);
+    if is_custom(base.border_color) {
+        totals.custom_borders.fetch_add(1, Ordering::Relaxed);
+    }
+    if let Some(number) = known.cache.acquire(shared) {
+        if known.insert_sampler(sampler, needs, number) {
+            *lock(&known.duplicates).entry(sampler).or_insert(0) += 1;
+        }
+    }
+    known.record_sampler(sampler, &original, &plan.decision.changes);
+    if dropped {
+        let s_type = plan.given.unknown.unwrap_or_default();
+        let why = format!(
+            "the structure of type {s_type} stands before one that had to change, and its size is not known, so it was left out"
+        );
+        let members = serde_json::json!({ "sampler": crate::trace::handle(sampler) });
+        known.unresolved("unknown structure", &why, None, members, (s_type as u64, original.fingerprint()));
+    }
+}
+
+pub(crate) unsafe extern "system" fn destroy_sampler(
+    handle: vk::Device,
+    sampler: vk::Sampler,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return };
+    if !sampler.is_null() {
+        known.guard(|| forget(known, sampler.as_raw()), || ());
+    }
+    if let Some(next) = known.fns.destroy_sampler {
+        // SAFETY: the application's own arguments.
+        unsafe { next(handle, sampler, allocator) };
+    }
+}
+
+/// Removes a sampler from the tables and destroys the variants that nobody else uses.
+fn forget(known: &Device, sampler: u64) {
+    known.totals.samplers.fetch_sub(1, Ordering::Relaxed);
+    let duplicate = {
+        let mut duplicates = lock(&known.duplicates);
+        match duplicates.get_mut(&sampler) {
+            Some(1) => duplicates.remove(&sampler).is_some(),
+            Some(count) => {
+                *count -= 1;
+                true
+            }
+            None => false,
+        }
+    };
+    let word = if duplicate { known.samplers.get(sampler) } else { known.samplers.remove(sampler) };
+    let Some(number) = (word as u32).checked_sub(1) else { return };
+    if known.cache.state(number).is_some_and(|shared| is_custom(shared.base.border_color)) {
+        known.totals.custom_borders.fetch_sub(1, Ordering::Relaxed);
+    }
+    for variant in known.cache.release(number) {
+        known.destroy_variant(variant);
+    }
+    if !duplicate {
+        lock(&known.pinned).remove(&sampler);
+        known.forget_name(vk::ObjectType::SAMPLER, sampler);
+    }
+}
+
+pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
+    handle: vk::Device,
+    create_info: *const vk::SamplerYcbcrConversionCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    conversion: *mut vk::SamplerYcbcrConversion,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
+    let Some(next) = known.fns.create_sampler_ycbcr_conversion else { return MISSING };
+    // SAFETY: null or valid by VUID-vkCreateSamplerYcbcrConversion-pCreateInfo-parameter.
+    let given = unsafe { create_info.as_ref() };
+    let plan = known.guard(
+        || {
+            let info = given?;
+            let state = ConversionState {
+                x_chroma_offset: info.x_chroma_offset,
+                y_chroma_offset: info.y_chroma_offset,
+                chroma_filter: info.chroma_filter,
+                force_explicit_reconstruction: info.force_explicit_reconstruction != 0,
+            };
+            // SAFETY: `formats` belongs to this device's instance, which is alive.
+            let features = unsafe { known.formats.get(&known.instance.fns, info.format) }.map(|f| f.potential());
+            let name = names::format(info.format);
+            let subsampled = [name.contains("_420") || name.contains("_422"), name.contains("_420")];
+            Some((decide::conversion(&state, features, subsampled), features))
+        },
+        || None,
+    );
+    let mut changed = given.copied();
+    if let (Some((decision, _)), Some(info)) = (&plan, &mut changed)
+        && !known.audit
+        && !decision.changes.is_empty()
+    {
+        // The chain (an external format, say) stays the application's own.
+        info.x_chroma_offset = decision.state.x_chroma_offset;
+        info.y_chroma_offset = decision.state.y_chroma_offset;
+        info.chroma_filter = decision.state.chroma_filter;
+        info.force_explicit_reconstruction = u32::from(decision.state.force_explicit_reconstruction);
+    }
+    let rewritten = plan.as_ref().is_some_and(|(decision, _)| !known.audit && !decision.changes.is_empty());
+    let down = match &changed {
+        Some(info) if rewritten => std::ptr::from_ref(info),
+        _ => create_info,
+    };
+    // SAFETY: the application's own arguments, or a copy of its create info with legal members.
+    let result = unsafe { next(handle, down, allocator, conversion) };
+    if result == vk::Result::SUCCESS
+        && let (Some((decision, features)), Some(info)) = (plan, changed)
+    {
+        // SAFETY: set by the successful call.
+        let raw = unsafe { *conversion }.as_raw();
+        known.guard(
+            || {
+                let words = [
+                    info.format.as_raw(),
+                    info.ycbcr_model.as_raw(),
+                    info.ycbcr_range.as_raw(),
+                    info.components.r.as_raw(),
+                    info.components.g.as_raw(),
+                    info.components.b.as_raw(),
+                    info.components.a.as_raw(),
+                    info.x_chroma_offset.as_raw(),
+                    info.y_chroma_offset.as_raw(),
+                    info.chroma_filter.as_raw(),
+                    info.force_explicit_reconstruction as i32,
+                ];
+                let separate = vk::FormatFeatureFlags2::SAMPLED_IMAGE_YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER;
+                let record = YcbcrConversion {
+                    handle: raw,
+                    chroma_filter: info.chroma_filter,
+                    separate_reconstruction: features.is_none_or(|features| features.contains(separate)),
+                    fingerprint: fnv1a(words.iter().flat_map(|word| word.to_le_bytes())),
+                };
+                lock(&known.conversions).insert(raw, record);
+                known.record_conversion(raw, info.format, &decision.changes);
+            },
+            || (),
+        );
+    }
+    result
+}
+
+pub(crate) unsafe extern "system" fn destroy_sampler_ycbcr_conversion(
+    handle: vk::Device,
+    conversion: vk::SamplerYcbcrConversion,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return };
+    known.guard(|| _ = lock(&known.conversions).remove(&conversion.as_raw()), || ());
+    if let Some(next) = known.fns.destroy_sampler_ycbcr_conversion {
+        // SAFETY: the application's own arguments.
+        unsafe { next(handle, conversion, allocator) };
+    }
+}
+
+/// Remembers a name if it is one of an object that records mention.
+///
+/// # Safety
+///
+/// `name` is null or null-terminated.
+unsafe fn remember_name(known: &Device, ty: vk::ObjectType, object: u64, name: *const c_char) {
+    if matches!(ty, vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW) && known.trace().is_on() {
+        // SAFETY: forwarded from the caller.
+        let text =
+            if name.is_null() { String::new() } else { unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned() };
+        known.set_name(ty, object, text);
+    }
+}
+
+pub(crate) unsafe extern "system" fn set_debug_utils_object_name(
+    handle: vk::Device,
+    info: *const vk::DebugUtilsObjectNameInfoEXT<'_>,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
+    // SAFETY: null or valid by VUID-vkSetDebugUtilsObjectNameEXT-pNameInfo-parameter.
+    if let Some(info) = unsafe { info.as_ref() } {
+        // SAFETY: null or null-terminated by VUID-VkDebugUtilsObjectNameInfoEXT-pObjectName-parameter.
+        known
+            .guard(|| unsafe { remember_name(known, info.object_type, info.object_handle, info.p_object_name) }, || ());
+    }
+    let Some(next) = known.fns.set_debug_utils_object_name else { return vk::Result::SUCCESS };
+    // SAFETY: the application's own arguments.
+    unsafe { next(handle, info) }
+}
+
+pub(crate) unsafe extern "system" fn debug_marker_set_object_name(
+    handle: vk::Device,
+    info: *const vk::DebugMarkerObjectNameInfoEXT<'_>,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
+    // SAFETY: null or valid by VUID-vkDebugMarkerSetObjectNameEXT-pNameInfo-parameter.
+    if let Some(info) = unsafe { info.as_ref() } {
+        let ty = match info.object_type {
+            vk::DebugReportObjectTypeEXT::SAMPLER => vk::ObjectType::SAMPLER,
+            vk::DebugReportObjectTypeEXT::IMAGE_VIEW => vk::ObjectType::IMAGE_VIEW,
+            _ => vk::ObjectType::UNKNOWN,
+        };
+        // SAFETY: null-terminated by VUID-VkDebugMarkerObjectNameInfoEXT-pObjectName-parameter.
+        known.guard(|| unsafe { remember_name(known, ty, info.object, info.p_object_name) }, || ());
+    }
+    let Some(next) = known.fns.debug_marker_set_object_name else { return vk::Result::SUCCESS };
+    // SAFETY: the application's own arguments.
+    unsafe { next(handle, info) }
+}

@@ -1,0 +1,464 @@
+//! Descriptor update templates.
+//!
+//! `pData` is the application's memory of unknown size: only the elements that the template describes are read, without any
+//! alignment, and nothing is written to it. When a sampler has to change, the described elements are copied to a block with the
+//! same offsets and the same alignment and that block goes down.
+
+use std::ffi::c_void;
+use std::mem::size_of;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ash::vk::{self, Handle};
+
+use super::descriptor::{LayoutOf, note_immutable};
+use super::{MISSING, device, slice};
+use crate::counters::Path;
+use crate::state::{Device, Pair, SetLayout};
+
+/// Largest copy of a template's data, in bytes. Beyond it (and with elements of unknown size) the template is applied as it
+/// is and the conflicting descriptors are written again.
+const LARGEST_COPY: usize = 256 * 1024;
+
+/// One entry of a template.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    binding: u32,
+    element: u32,
+    count: usize,
+    offset: usize,
+    stride: usize,
+    /// Bytes of one element; 0 when the type is not known.
+    size: usize,
+    combined: bool,
+}
+
+impl Entry {
+    fn new(entry: &vk::DescriptorUpdateTemplateEntry) -> Self {
+        use vk::DescriptorType as T;
+        let count = entry.descriptor_count as usize;
+        let (count, stride, size) = match entry.descriptor_type {
+            T::SAMPLER
+            | T::COMBINED_IMAGE_SAMPLER
+            | T::SAMPLED_IMAGE
+            | T::STORAGE_IMAGE
+            | T::INPUT_ATTACHMENT
+            | T::SAMPLE_WEIGHT_IMAGE_QCOM
+            | T::BLOCK_MATCH_IMAGE_QCOM => (count, entry.stride, size_of::<vk::DescriptorImageInfo>()),
+            T::UNIFORM_BUFFER | T::STORAGE_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC => {
+                (count, entry.stride, size_of::<vk::DescriptorBufferInfo>())
+            }
+            T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => (count, entry.stride, size_of::<vk::BufferView>()),
+            T::ACCELERATION_STRUCTURE_KHR => (count, entry.stride, size_of::<vk::AccelerationStructureKHR>()),
+            T::ACCELERATION_STRUCTURE_NV => (count, entry.stride, size_of::<vk::AccelerationStructureNV>()),
+            // descriptorCount is a number of bytes and the stride is ignored.
+            T::INLINE_UNIFORM_BLOCK => (usize::from(count > 0), 0, count),
+            _ => (count, entry.stride, 0),
+        };
+        Self {
+            binding: entry.dst_binding,
+            element: entry.dst_array_element,
+            count,
+            offset: entry.offset,
+            stride,
+            size,
+            combined: entry.descriptor_type == T::COMBINED_IMAGE_SAMPLER,
+        }
+    }
+
+    /// Offset of element `index` in `pData`.
+    fn at(&self, index: usize) -> usize {
+        self.offset.wrapping_add(index.wrapping_mul(self.stride))
+    }
+
+    /// One past the last byte; `None` for an unknown size or a sum beyond the address space.
+    fn end(&self) -> Option<usize> {
+        if self.count == 0 {
+            return Some(0);
+        }
+        if self.size == 0 {
+            return None;
+        }
+        (self.count - 1).checked_mul(self.stride)?.checked_add(self.offset)?.checked_add(self.size)
+    }
+}
+
+/// What is kept of a template with combined image samplers.
+#[derive(Clone, Debug)]
+pub struct Template {
+    entries: Vec<Entry>,
+    bind_point: vk::PipelineBindPoint,
+    /// Layout with immutable samplers of a `DESCRIPTOR_SET` template.
+    layout: Option<Arc<SetLayout>>,
+    /// Size of the data, if it can be copied.
+    extent: Option<usize>,
+}
+
+pub(crate) unsafe extern "system" fn create_descriptor_update_template(
+    handle: vk::Device,
+    create_info: *const vk::DescriptorUpdateTemplateCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    template: *mut vk::DescriptorUpdateTemplate,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
+    let Some(next) = known.fns.create_descriptor_update_template else { return MISSING };
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, create_info, allocator, template) };
+    if result == vk::Result::SUCCESS {
+        known.guard(
+            || {
+                // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
+                let (info, made) = unsafe { (&*create_info, *template) };
+                // SAFETY: VUID-VkDescriptorUpdateTemplateCreateInfo-pDescriptorUpdateEntries-parameter.
+                let given = unsafe { slice(info.p_descriptor_update_entries, info.descriptor_update_entry_count) };
+                if given.iter().any(|entry| entry.descriptor_type == vk::DescriptorType::SAMPLER) {
+                    known.separate_seen();
+                }
+                let entries: Vec<Entry> = given.iter().map(Entry::new).collect();
+                if !entries.iter().any(|entry| entry.combined) {
+                    return;
+                }
+                // The set layout is ignored, and may be garbage, for push templates.
+                let for_sets = info.template_type == vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET;
+                let layout = if for_sets && known.has_immutables.load(Ordering::Acquire) {
+                    // SAFETY: valid by VUID-VkDescriptorUpdateTemplateCreateInfo-templateType-00350.
+                    unsafe { known.layouts.share(info.descriptor_set_layout.as_raw()) }
+                } else {
+                    None
+                };
+                let extent = entries.iter().try_fold(0, |all: usize, entry| Some(all.max(entry.end()?)));
+                let record = Template {
+                    entries,
+                    bind_point: info.pipeline_bind_point,
+                    layout,
+                    extent: extent.filter(|extent| *extent <= LARGEST_COPY),
+                };
+                known.templates.insert(made.as_raw(), Arc::new(record));
+            },
+            || (),
+        );
+    }
+    result
+}
+
+pub(crate) unsafe extern "system" fn destroy_descriptor_update_template(
+    handle: vk::Device,
+    template: vk::DescriptorUpdateTemplate,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return };
+    known.guard(|| known.templates.remove(template.as_raw()), || ());
+    if let Some(next) = known.fns.destroy_descriptor_update_template {
+        // SAFETY: the application's own arguments.
+        unsafe { next(handle, template, allocator) };
+    }
+}
+
+/// Reads the combined image sampler at element `index` of `entry`.
+///
+/// # Safety
+///
+/// `data` is valid for the template (VUID-vkUpdateDescriptorSetWithTemplate-pData-01685) and `index` is below the count.
+#[inline]
+unsafe fn read(data: *const c_void, entry: &Entry, index: usize) -> vk::DescriptorImageInfo {
+    // SAFETY: the template describes an element of this type there; alignment is not promised.
+    unsafe { data.cast::<u8>().wrapping_add(entry.at(index)).cast::<vk::DescriptorImageInfo>().read_unaligned() }
+}
+
+/// Calls `each` with every conflicting element: entry, element index, pair. Stops when it returns false. Returns the number of
+/// combined image samplers looked at.
+///
+/// # Safety
+///
+/// `data` is valid for the template.
+#[inline]
+unsafe fn conflicts(
+    known: &Device,
+    template: &Template,
+    layout: Option<&SetLayout>,
+    data: *const c_void,
+    mut each: impl FnMut(&Entry, usize, Pair) -> bool,
+) -> u64 {
+    let mut seen = 0;
+    for entry in template.entries.iter().filter(|entry| entry.combined) {
+        seen += entry.count as u64;
+        let immutable = layout.filter(|layout| layout.is_immutable(entry.binding));
+        for index in 0..entry.count {
+            // SAFETY: forwarded from the caller.
+            let info = unsafe { read(data, entry, index) };
+            if let Some(layout) = immutable {
+                note_immutable(known, layout, entry.binding, u64::from(entry.element) + index as u64, info.image_view);
+            } else if let Some(pair) = known.conflict(info.sampler.as_raw(), info.image_view.as_raw())
+                && !each(entry, index, pair)
+            {
+                return seen;
+            }
+        }
+    }
+    seen
+}
+
+/// A rewritten write: binding, array element, image info.
+type Patch = (u32, u32, vk::DescriptorImageInfo);
+
+/// What goes down instead of the application's data.
+enum Rewritten {
+    /// A block in which the data starts at this index.
+    Block(Vec<u8>, usize),
+    /// The application's data, followed by these writes.
+    Patches(Vec<Patch>),
+}
+
+/// Makes the replacement; `None` when no sampler differs after all.
+///
+/// # Safety
+///
+/// `data` is valid for the template.
+unsafe fn rewrite(
+    known: &Device,
+    template: &Template,
+    layout: Option<&SetLayout>,
+    data: *const c_void,
+    path: Path,
+) -> Option<(Rewritten, u64)> {
+    let mut patches: Vec<(Patch, usize)> = Vec::new();
+    // SAFETY: forwarded from the caller.
+    unsafe {
+        conflicts(known, template, layout, data, |entry, index, pair| {
+            let choice = known.choose(pair, path);
+            if choice != pair.sampler {
+                let info =
+                    vk::DescriptorImageInfo { sampler: vk::Sampler::from_raw(choice), ..read(data, entry, index) };
+                let element = entry.element.wrapping_add(index as u32);
+                patches.push(((entry.binding, element, info), entry.at(index)));
+            }
+            true
+        });
+    }
+    if patches.is_empty() {
+        return None;
+    }
+    let rewritten = patches.len() as u64;
+    let Some(extent) = template.extent else {
+        return Some((Rewritten::Patches(patches.into_iter().map(|(patch, _)| patch).collect()), rewritten));
+    };
+    // The same address modulo 16 as the application's block, so that what is aligned there is aligned here.
+    let mut block = vec![0_u8; extent + 32];
+    let start = (data as usize).wrapping_sub(block.as_ptr() as usize) & 15;
+    for entry in &template.entries {
+        for index in 0..entry.count {
+            let at = entry.at(index);
+            if let Some(target) = block.get_mut(start + at..start + at + entry.size) {
+                // SAFETY: the template describes `size` bytes there, and `target` is as long.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(data.cast::<u8>().wrapping_add(at), target.as_mut_ptr(), entry.size);
+                }
+            }
+        }
+    }
+    for ((_, _, info), at) in &patches {
+        if let Some(target) = block.get_mut(start + at..start + at + size_of::<vk::DescriptorImageInfo>()) {
+            // SAFETY: `target` has the size of the structure; alignment is not assumed.
+            unsafe { target.as_mut_ptr().cast::<vk::DescriptorImageInfo>().write_unaligned(*info) };
+        }
+    }
+    Some((Rewritten::Block(block, start), rewritten))
+}
+
+/// Hands `data` to `down`, or a copy with legal pairs; `patch` writes single descriptors.
+///
+/// # Safety
+///
+/// `template` is a valid template and `data` is valid for it.
+unsafe fn forward<'a>(
+    known: &'a Device,
+    template: vk::DescriptorUpdateTemplate,
+    layout: impl FnOnce(&'a Template) -> Option<&'a SetLayout>,
+    data: *const c_void,
+    path: Path,
+    down: impl FnOnce(*const c_void),
+    patch: impl FnOnce(&Template, &[vk::WriteDescriptorSet<'_>]),
+) {
+    // SAFETY: a template is valid during the command and destroyed under external synchronisation.
+    let Some(record) = (unsafe { known.templates.get(template.as_raw()) }) else { return down(data) };
+    let layout = if known.has_immutables.load(Ordering::Acquire) { layout(record) } else { None };
+    if !known.must_look() {
+        let seen = record.entries.iter().filter(|entry| entry.combined).map(|entry| entry.count as u64).sum();
+        known.counters.add(path, seen, 0);
+        return down(data);
+    }
+    let mut any = false;
+    // SAFETY: forwarded from the caller. The scan has no way to panic.
+    let seen = unsafe {
+        conflicts(known, record, layout, data, |_, _, _| {
+            any = true;
+            false
+        })
+    };
+    if !any {
+        known.counters.add(path, seen, 0);
+        return down(data);
+    }
+    let all = record.entries.iter().filter(|entry| entry.combined).map(|entry| entry.count as u64).sum();
+    // SAFETY: forwarded from the caller.
+    let changed = known.guard(|| unsafe { rewrite(known, record, layout, data, path) }, || None);
+    known.counters.add(path, all, changed.as_ref().map_or(0, |(_, rewritten)| *rewritten));
+    match changed {
+        None => down(data),
+        Some((Rewritten::Block(block, start), _)) => down(block.as_ptr().wrapping_add(start).cast()),
+        Some((Rewritten::Patches(patches), _)) => {
+            down(data);
+            let writes: Vec<vk::WriteDescriptorSet<'_>> = patches
+                .iter()
+                .map(|(binding, element, info)| {
+                    vk::WriteDescriptorSet::default()
+                        .dst_binding(*binding)
+                        .dst_array_element(*element)
+                        .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+                        .image_info(std::slice::from_ref(info))
+                })
+                .collect();
+            patch(record, &writes);
+        }
+    }
+}
+
+pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
+    handle: vk::Device,
+    set: vk::DescriptorSet,
+    template: vk::DescriptorUpdateTemplate,
+    data: *const c_void,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(handle) }) else { return };
+    let Some(next) = known.fns.update_descriptor_set_with_template else { return };
+    // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
+    unsafe {
+        forward(
+            known,
+            template,
+            |record| record.layout.as_deref(),
+            data,
+            Path::Template,
+            |data| next(handle, set, template, data),
+            |_, writes| {
+                let writes: Vec<_> = writes.iter().map(|write| write.dst_set(set)).collect();
+                if let Some(update) = known.fns.update_descriptor_sets {
+                    update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
+                }
+            },
+        );
+    }
+}
+
+/// Pushes single descriptors.
+///
+/// # Safety
+///
+/// The arguments are those of a valid push with a template.
+unsafe fn push_patches(
+    known: &Device,
+    commands: vk::CommandBuffer,
+    record: &Template,
+    layout: vk::PipelineLayout,
+    set: u32,
+    writes: &[vk::WriteDescriptorSet<'_>],
+) {
+    if let Some(push) = known.fns.cmd_push_descriptor_set {
+        // SAFETY: the bind point is the template's, the rest the application's own.
+        unsafe { push(commands, record.bind_point, layout, set, writes.len() as u32, writes.as_ptr()) };
+    }
+}
+
+pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
+    commands: vk::CommandBuffer,
+    template: vk::DescriptorUpdateTemplate,
+    layout: vk::PipelineLayout,
+    set: u32,
+    data: *const c_void,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(commands) }) else { return };
+    let Some(next) = known.fns.cmd_push_descriptor_set_with_template else { return };
+    // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
+    unsafe {
+        forward(
+            known,
+            template,
+            |_| push_layout(known, layout, set),
+            data,
+            Path::PushTemplate,
+            |data| next(commands, template, layout, set, data),
+            |record, writes| push_patches(known, commands, record, layout, set, writes),
+        );
+    }
+}
+
+/// The set layout with immutable samplers that a push goes to, by the layout passed to the command.
+///
+/// # Safety
+///
+/// `layout` is null or valid.
+unsafe fn push_layout(known: &Device, layout: vk::PipelineLayout, set: u32) -> Option<&SetLayout> {
+    // SAFETY: forwarded from the caller.
+    match unsafe { LayoutOf::push(known, layout, set) } {
+        LayoutOf::Given(layout) => layout,
+        LayoutOf::DestinationSet => None,
+    }
+}
+
+pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
+    commands: vk::CommandBuffer,
+    info: *const vk::PushDescriptorSetWithTemplateInfoKHR<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { device(commands) }) else { return };
+    let Some(next) = known.fns.cmd_push_descriptor_set_with_template2 else { return };
+    // SAFETY: valid by the command's valid usage; the data is the application's or a copy of what is described.
+    unsafe {
+        let Some(given) = info.as_ref() else { return next(commands, info) };
+        forward(
+            known,
+            given.descriptor_update_template,
+            |_| push_layout(known, given.layout, given.set),
+            given.p_data,
+            Path::PushTemplate,
+            |data| {
+                if data == given.p_data {
+                    next(commands, info);
+                } else {
+                    next(commands, &vk::PushDescriptorSetWithTemplateInfoKHR { p_data: data, ..*given });
+                }
+            },
+            |record, writes| push_patches(known, commands, record, given.layout, given.set, writes),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_cover_the_last_element_and_nothing_more() {
+        let entry = |ty, count, offset, stride| {
+            Entry::new(&vk::DescriptorUpdateTemplateEntry {
+                dst_binding: 0,
+                dst_array_element: 0,
+                descriptor_count: count,
+                descriptor_type: ty,
+                offset,
+                stride,
+            })
+        };
+        use vk::DescriptorType as T;
+        assert_eq!(entry(T::COMBINED_IMAGE_SAMPLER, 3, 5, 33).end(), Some(5 + 2 * 33 + 24));
+        assert_eq!(entry(T::COMBINED_IMAGE_SAMPLER, 1, 5, 0).end(), Some(29));
+        assert_eq!(entry(T::COMBINED_IMAGE_SAMPLER, 0, 500, 24).end(), Some(0));
+        assert_eq!(entry(T::INLINE_UNIFORM_BLOCK, 40, 8, 999).end(), Some(48));
+        assert_eq!(entry(T::from_raw(0x7fff_0001), 1, 0, 8).end(), None);
+        assert_eq!(entry(T::COMBINED_IMAGE_SAMPLER, 2, 0, usize::MAX).end(), None);
+    }
+}

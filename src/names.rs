@@ -1,0 +1,92 @@
+//! Vulkan's own spelling of enumerants, for the trace.
+
+use ash::vk;
+
+/// `prefix` + the registry's name, or the plain number of a value that the bindings do not know.
+fn named(prefix: &str, debug: String) -> String {
+    let unknown = debug.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    // Names that would start with a digit are spelled `TYPE_2D` by the bindings.
+    if unknown { debug } else { format!("{prefix}{}", debug.strip_prefix("TYPE_").unwrap_or(&debug)) }
+}
+
+macro_rules! namer {
+    ($($(#[$doc:meta])* $fn:ident($type:ident) = $prefix:literal;)+) => {
+        $($(#[$doc])* pub fn $fn(value: vk::$type) -> String { named($prefix, format!("{value:?}")) })+
+    };
+}
+
+namer! {
+    /// `VkFilter`.
+    filter(Filter) = "VK_FILTER_";
+    /// `VkSamplerMipmapMode`.
+    mipmap_mode(SamplerMipmapMode) = "VK_SAMPLER_MIPMAP_MODE_";
+    /// `VkSamplerAddressMode`.
+    address_mode(SamplerAddressMode) = "VK_SAMPLER_ADDRESS_MODE_";
+    /// `VkCompareOp`.
+    compare_op(CompareOp) = "VK_COMPARE_OP_";
+    /// `VkBorderColor`.
+    border_color(BorderColor) = "VK_BORDER_COLOR_";
+    /// `VkSamplerReductionMode`.
+    reduction_mode(SamplerReductionMode) = "VK_SAMPLER_REDUCTION_MODE_";
+    /// `VkImageViewType`.
+    view_type(ImageViewType) = "VK_IMAGE_VIEW_TYPE_";
+    /// `VkChromaLocation`.
+    chroma_location(ChromaLocation) = "VK_CHROMA_LOCATION_";
+    /// `VkComponentSwizzle`.
+    component_swizzle(ComponentSwizzle) = "VK_COMPONENT_SWIZZLE_";
+    /// `VkDescriptorType`.
+    descriptor_type(DescriptorType) = "VK_DESCRIPTOR_TYPE_";
+}
+
+/// `VkFormat`.
+pub fn format(value: vk::Format) -> String {
+    let name = named("VK_FORMAT_", format!("{value:?}"));
+    // The registry writes the block size of ASTC formats with a small x.
+    match name.strip_prefix("VK_FORMAT_ASTC_") {
+        Some(rest) => format!("VK_FORMAT_ASTC_{}", rest.replacen('X', "x", 1)),
+        None => name,
+    }
+}
+
+/// Names of the set bits of `VkSamplerCreateFlags`; bits without a name as a hexadecimal number.
+pub fn sampler_flags(flags: vk::SamplerCreateFlags) -> Vec<String> {
+    use vk::SamplerCreateFlags as F;
+    let known = [
+        (F::SUBSAMPLED_EXT, "VK_SAMPLER_CREATE_SUBSAMPLED_BIT_EXT"),
+        (F::SUBSAMPLED_COARSE_RECONSTRUCTION_EXT, "VK_SAMPLER_CREATE_SUBSAMPLED_COARSE_RECONSTRUCTION_BIT_EXT"),
+        (F::NON_SEAMLESS_CUBE_MAP_EXT, "VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT"),
+        (F::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT, "VK_SAMPLER_CREATE_DESCRIPTOR_BUFFER_CAPTURE_REPLAY_BIT_EXT"),
+        (F::IMAGE_PROCESSING_QCOM, "VK_SAMPLER_CREATE_IMAGE_PROCESSING_BIT_QCOM"),
+    ];
+    let mut rest = flags;
+    let mut out = Vec::new();
+    for (bit, name) in known {
+        if flags.contains(bit) {
+            out.push(name.to_owned());
+            rest &= !bit;
+        }
+    }
+    if !rest.is_empty() {
+        out.push(format!("0x{:x}", rest.as_raw()));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_specifications() {
+        assert_eq!(filter(vk::Filter::CUBIC_EXT), "VK_FILTER_CUBIC_EXT");
+        assert_eq!(filter(vk::Filter::from_raw(77)), "77");
+        assert_eq!(view_type(vk::ImageViewType::TYPE_2D_ARRAY), "VK_IMAGE_VIEW_TYPE_2D_ARRAY");
+        assert_eq!(format(vk::Format::ASTC_4X4_UNORM_BLOCK), "VK_FORMAT_ASTC_4x4_UNORM_BLOCK");
+        assert_eq!(format(vk::Format::D24_UNORM_S8_UINT), "VK_FORMAT_D24_UNORM_S8_UINT");
+        assert_eq!(border_color(vk::BorderColor::INT_CUSTOM_EXT), "VK_BORDER_COLOR_INT_CUSTOM_EXT");
+        assert_eq!(
+            sampler_flags(vk::SamplerCreateFlags::from_raw(0x4000_0004)),
+            ["VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT", "0x40000000"]
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! Walking `pNext` chains.
+//!
+//! A node is read as its 16-byte base until its `sType` is known, because nodes may be smaller than the structure one
+//! hopes for. A chain is followed for at most [`LIMIT`] nodes, so that a loop made by mistake ends.
+
+use std::ffi::c_void;
+
+use ash::vk;
+
+/// Longest chain that is followed.
+pub const LIMIT: usize = 256;
+
+/// The first two members that every chained structure has.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Base {
+    /// `sType`.
+    pub s_type: vk::StructureType,
+    /// `pNext`.
+    pub p_next: *const c_void,
+}
+
+/// Iterator over the nodes of a chain.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    next: *const Base,
+    left: usize,
+}
+
+impl Iterator for Chain {
+    type Item = *const Base;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next.is_null() || self.left == 0 {
+            return None;
+        }
+        let node = self.next;
+        // SAFETY: `chain`'s caller promises that every non-null pNext leads to a readable base.
+        self.next = unsafe { (*node).p_next }.cast();
+        self.left -= 1;
+        Some(node)
+    }
+}
+
+/// The nodes of the chain that starts at `p_next`.
+///
+/// # Safety
+///
+/// Every non-null pointer of the chain leads to memory of at least [`Base`]'s size, as the valid usage of every
+/// `pNext` member demands (VUID-…-pNext-pNext), for as long as the iterator is used.
+pub unsafe fn chain(p_next: *const c_void) -> Chain {
+    Chain { next: p_next.cast(), left: LIMIT }
+}
+
+/// The first structure of type `T` in the chain.
+///
+/// # Safety
+///
+/// As for [`chain`]; and a node whose `sType` is that of `T` is a whole `T` (VUID-…-sType-sType), for `'a`.
+pub unsafe fn find<'a, T: vk::TaggedStructure + 'a>(p_next: *const c_void) -> Option<&'a T> {
+    // SAFETY: forwarded from the caller.
+    unsafe { chain(p_next) }.find_map(|node| {
+        // SAFETY: `chain` yields readable bases; the type is checked before the rest is touched.
+        unsafe { ((*node).s_type == T::STRUCTURE_TYPE).then(|| &*node.cast::<T>()) }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_a_structure_behind_unknown_ones() {
+        let reduction = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MAX);
+        let unknown = Base { s_type: vk::StructureType::from_raw(0x7fff_0001), p_next: (&raw const reduction).cast() };
+        // SAFETY: both nodes live on this stack frame.
+        let found = unsafe { find::<vk::SamplerReductionModeCreateInfo>((&raw const unknown).cast()) };
+        assert_eq!(found.map(|node| node.reduction_mode), Some(vk::SamplerReductionMode::MAX));
+        // SAFETY: as above.
+        assert!(unsafe { find::<vk::SamplerCustomBorderColorCreateInfoEXT>((&raw const unknown).cast()) }.is_none());
+    }
+
+    #[test]
+    fn a_loop_ends() {
+        let mut node = Base { s_type: vk::StructureType::from_raw(0x7fff_0001), p_next: std::ptr::null() };
+        let pointer = &raw mut node;
+        // SAFETY: `pointer` is valid; the chain leads back to it.
+        unsafe { (*pointer).p_next = pointer.cast() };
+        // SAFETY: the only node lives on this stack frame.
+        assert_eq!(unsafe { chain(pointer.cast()) }.count(), LIMIT);
+    }
+}

@@ -1,0 +1,307 @@
+//! Between `VkSamplerCreateInfo` with its chain and [`SamplerState`].
+
+use std::ffi::c_void;
+
+use ash::vk::{self, TaggedStructure};
+
+use crate::decide::{BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, YcbcrConversion, is_custom};
+use crate::pnext::{self, Base};
+
+/// A sampler state as read from the application, with what the chain held beyond it.
+#[derive(Clone, Debug)]
+pub struct SamplerInfo {
+    /// The state.
+    pub state: SamplerState,
+    /// `sType` of the first structure the layer does not understand. Such a sampler gets no variants, because a
+    /// variant could not carry the structure.
+    pub unknown: Option<i32>,
+}
+
+/// The structures that are part of a [`SamplerState`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Reduction,
+    Ycbcr,
+    CustomBorder,
+    BorderMapping,
+    CubicWeights,
+    BlockMatch,
+    OpaqueCapture,
+    Name,
+    Unknown,
+}
+
+fn kind(s_type: vk::StructureType) -> Kind {
+    match s_type {
+        vk::SamplerReductionModeCreateInfo::STRUCTURE_TYPE => Kind::Reduction,
+        vk::SamplerYcbcrConversionInfo::STRUCTURE_TYPE => Kind::Ycbcr,
+        vk::SamplerCustomBorderColorCreateInfoEXT::STRUCTURE_TYPE => Kind::CustomBorder,
+        vk::SamplerBorderColorComponentMappingCreateInfoEXT::STRUCTURE_TYPE => Kind::BorderMapping,
+        vk::SamplerCubicWeightsCreateInfoQCOM::STRUCTURE_TYPE => Kind::CubicWeights,
+        vk::SamplerBlockMatchWindowCreateInfoQCOM::STRUCTURE_TYPE => Kind::BlockMatch,
+        vk::OpaqueCaptureDescriptorDataCreateInfoEXT::STRUCTURE_TYPE => Kind::OpaqueCapture,
+        vk::DebugUtilsObjectNameInfoEXT::STRUCTURE_TYPE => Kind::Name,
+        _ => Kind::Unknown,
+    }
+}
+
+/// Reads a create info. `conversion` resolves the handle of a chained Y′CbCr conversion.
+///
+/// # Safety
+///
+/// `info` is the valid argument of `vkCreateSampler` (VUID-vkCreateSampler-pCreateInfo-parameter).
+pub unsafe fn read(
+    info: &vk::SamplerCreateInfo<'_>,
+    conversion: impl FnOnce(vk::SamplerYcbcrConversion) -> YcbcrConversion,
+) -> SamplerInfo {
+    // SAFETY: a valid create info's chain holds whole structures of known type, all read-only.
+    macro_rules! chained {
+        ($type:ident) => {
+            unsafe { pnext::find::<vk::$type<'_>>(info.p_next) }
+        };
+    }
+    let state = SamplerState {
+        flags: info.flags,
+        mag_filter: info.mag_filter,
+        min_filter: info.min_filter,
+        mipmap_mode: info.mipmap_mode,
+        address_mode: [info.address_mode_u, info.address_mode_v, info.address_mode_w],
+        mip_lod_bias: info.mip_lod_bias,
+        anisotropy_enable: info.anisotropy_enable != 0,
+        max_anisotropy: info.max_anisotropy,
+        compare_enable: info.compare_enable != 0,
+        compare_op: info.compare_op,
+        min_lod: info.min_lod,
+        max_lod: info.max_lod,
+        border_color: info.border_color,
+        unnormalized_coordinates: info.unnormalized_coordinates != 0,
+        reduction_mode: chained!(SamplerReductionModeCreateInfo).map(|node| node.reduction_mode),
+        ycbcr: chained!(SamplerYcbcrConversionInfo).map(|node| conversion(node.conversion)),
+        custom_border: chained!(SamplerCustomBorderColorCreateInfoEXT).map(|node| CustomBorder {
+            // SAFETY: every bit pattern of the union is a valid [u32; 4].
+            color: unsafe { node.custom_border_color.uint32 },
+            format: node.format,
+        }),
+        border_mapping: chained!(SamplerBorderColorComponentMappingCreateInfoEXT).map(|node| BorderMapping {
+            components: [node.components.r, node.components.g, node.components.b, node.components.a],
+            srgb: node.srgb != 0,
+        }),
+        cubic_weights: chained!(SamplerCubicWeightsCreateInfoQCOM).map(|node| node.cubic_weights.as_raw()),
+        block_match: chained!(SamplerBlockMatchWindowCreateInfoQCOM).map(|node| BlockMatchWindow {
+            extent: [node.window_extent.width, node.window_extent.height],
+            compare_mode: node.window_compare_mode.as_raw(),
+        }),
+        opaque_capture: chained!(OpaqueCaptureDescriptorDataCreateInfoEXT).is_some(),
+    };
+    // SAFETY: as above.
+    let unknown = unsafe { pnext::chain(info.p_next) }
+        // SAFETY: `chain` yields readable bases.
+        .map(|node| unsafe { (*node).s_type })
+        .find(|s_type| kind(*s_type) == Kind::Unknown)
+        .map(vk::StructureType::as_raw);
+    SamplerInfo { state, unknown }
+}
+
+/// Calls `f` with a create info of `state`.
+///
+/// `original` is the create info that the state was derived from, if it is still alive: structures that `state` does not
+/// cover (and those after the last edited one) are kept from it. A structure of unknown size that stands before an edited one
+/// cannot be kept without writing to the application's memory; it is left out, which `f`'s second argument tells.
+///
+/// # Safety
+///
+/// `original`, if given, is a valid create info whose chain is alive during the call.
+pub unsafe fn with_create_info<R>(
+    state: &SamplerState,
+    original: Option<(&vk::SamplerCreateInfo<'_>, &SamplerState)>,
+    f: impl FnOnce(&vk::SamplerCreateInfo<'_>, bool) -> R,
+) -> R {
+    let mut tail: *const c_void = std::ptr::null();
+    let mut kept = [false; Kind::Unknown as usize + 1];
+    let mut dropped = false;
+    let mut name: Option<vk::DebugUtilsObjectNameInfoEXT<'_>> = None;
+    let mut opaque: Option<vk::OpaqueCaptureDescriptorDataCreateInfoEXT<'_>> = None;
+    if let Some((info, before)) = original {
+        // SAFETY: the caller promises a live, valid chain.
+        let nodes: Vec<*const Base> = unsafe { pnext::chain(info.p_next) }.collect();
+        // SAFETY: `chain` yields readable bases.
+        let kinds: Vec<Kind> = nodes.iter().map(|node| kind(unsafe { (**node).s_type })).collect();
+        let edited = |kind: &Kind| match kind {
+            Kind::Reduction => state.reduction_mode != before.reduction_mode,
+            Kind::CustomBorder => {
+                state.custom_border != before.custom_border
+                    || is_custom(state.border_color) != is_custom(before.border_color)
+            }
+            Kind::BorderMapping => state.border_mapping != before.border_mapping,
+            Kind::CubicWeights => state.cubic_weights != before.cubic_weights,
+            Kind::BlockMatch => state.block_match != before.block_match,
+            Kind::OpaqueCapture => state.opaque_capture != before.opaque_capture,
+            Kind::Ycbcr | Kind::Name | Kind::Unknown => false,
+        };
+        let split = kinds.iter().rposition(edited).map_or(0, |last| last + 1);
+        tail = nodes.get(split).map_or(std::ptr::null(), |node| node.cast());
+        for kind in kinds.iter().skip(split) {
+            if let Some(slot) = kept.get_mut(*kind as usize) {
+                *slot = true;
+            }
+        }
+        for (node, kind) in nodes.iter().zip(&kinds).take(split) {
+            match kind {
+                Kind::Unknown => dropped = true,
+                // SAFETY: `kind` comes from the node's sType, so it is a whole structure of that type.
+                Kind::Name => name = Some(unsafe { *node.cast::<vk::DebugUtilsObjectNameInfoEXT<'_>>() }),
+                Kind::OpaqueCapture => {
+                    // SAFETY: as above.
+                    opaque = Some(unsafe { *node.cast::<vk::OpaqueCaptureDescriptorDataCreateInfoEXT<'_>>() });
+                }
+                _ => {}
+            }
+        }
+    }
+    let fresh = |kind: Kind| !kept.get(kind as usize).copied().unwrap_or(false);
+
+    let mut info = vk::SamplerCreateInfo::default();
+    info.p_next = tail;
+    info.flags = state.flags;
+    info.mag_filter = state.mag_filter;
+    info.min_filter = state.min_filter;
+    info.mipmap_mode = state.mipmap_mode;
+    [info.address_mode_u, info.address_mode_v, info.address_mode_w] = state.address_mode;
+    info.mip_lod_bias = state.mip_lod_bias;
+    info.anisotropy_enable = u32::from(state.anisotropy_enable);
+    info.max_anisotropy = state.max_anisotropy;
+    info.compare_enable = u32::from(state.compare_enable);
+    info.compare_op = state.compare_op;
+    info.min_lod = state.min_lod;
+    info.max_lod = state.max_lod;
+    info.border_color = state.border_color;
+    info.unnormalized_coordinates = u32::from(state.unnormalized_coordinates);
+
+    macro_rules! link {
+        ($node:expr) => {{
+            let node = $node;
+            node.p_next = info.p_next;
+            info.p_next = std::ptr::from_ref(node).cast();
+        }};
+    }
+    let mut reduction = vk::SamplerReductionModeCreateInfo::default();
+    if let (Some(mode), true) = (state.reduction_mode, fresh(Kind::Reduction)) {
+        reduction.reduction_mode = mode;
+        link!(&mut reduction);
+    }
+    let mut ycbcr = vk::SamplerYcbcrConversionInfo::default();
+    if let (Some(conversion), true) = (state.ycbcr, fresh(Kind::Ycbcr)) {
+        ycbcr.conversion = vk::Handle::from_raw(conversion.handle);
+        link!(&mut ycbcr);
+    }
+    let mut border = vk::SamplerCustomBorderColorCreateInfoEXT::default();
+    if let (Some(custom), true, true) = (state.custom_border, is_custom(state.border_color), fresh(Kind::CustomBorder))
+    {
+        border.custom_border_color = vk::ClearColorValue { uint32: custom.color };
+        border.format = custom.format;
+        link!(&mut border);
+    }
+    let mut mapping = vk::SamplerBorderColorComponentMappingCreateInfoEXT::default();
+    if let (Some(BorderMapping { components: [r, g, b, a], srgb }), true) =
+        (state.border_mapping, fresh(Kind::BorderMapping))
+    {
+        mapping.components = vk::ComponentMapping { r, g, b, a };
+        mapping.srgb = u32::from(srgb);
+        link!(&mut mapping);
+    }
+    let mut weights = vk::SamplerCubicWeightsCreateInfoQCOM::default();
+    if let (Some(raw), true) = (state.cubic_weights, fresh(Kind::CubicWeights)) {
+        weights.cubic_weights = vk::CubicFilterWeightsQCOM::from_raw(raw);
+        link!(&mut weights);
+    }
+    let mut window = vk::SamplerBlockMatchWindowCreateInfoQCOM::default();
+    if let (Some(block), true) = (state.block_match, fresh(Kind::BlockMatch)) {
+        window.window_extent = vk::Extent2D { width: block.extent[0], height: block.extent[1] };
+        window.window_compare_mode = vk::BlockMatchWindowCompareModeQCOM::from_raw(block.compare_mode);
+        link!(&mut window);
+    }
+    if let (Some(opaque), true, true) = (&mut opaque, state.opaque_capture, fresh(Kind::OpaqueCapture)) {
+        link!(opaque);
+    }
+    if let Some(name) = &mut name {
+        link!(name);
+    }
+    f(&info, dropped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(_: vk::SamplerYcbcrConversion) -> YcbcrConversion {
+        YcbcrConversion { handle: 7, chroma_filter: vk::Filter::LINEAR, separate_reconstruction: true, fingerprint: 1 }
+    }
+
+    fn types(info: &vk::SamplerCreateInfo<'_>) -> Vec<i32> {
+        // SAFETY: the chains of these tests are made of live locals.
+        unsafe { pnext::chain(info.p_next) }.map(|node| unsafe { (*node).s_type.as_raw() }).collect()
+    }
+
+    #[test]
+    fn a_state_round_trips_through_its_create_info() {
+        let mut reduction = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MIN);
+        let mut border = vk::SamplerCustomBorderColorCreateInfoEXT::default()
+            .custom_border_color(vk::ClearColorValue { uint32: [1, 2, 3, 4] })
+            .format(vk::Format::R8G8B8A8_UINT);
+        let info = vk::SamplerCreateInfo::default()
+            .border_color(vk::BorderColor::INT_CUSTOM_EXT)
+            .mip_lod_bias(-0.5)
+            .push_next(&mut reduction)
+            .push_next(&mut border);
+        // SAFETY: `info` and its chain are live locals.
+        let read_once = unsafe { read(&info, plain) };
+        assert_eq!(read_once.unknown, None);
+        // SAFETY: as above.
+        let key = unsafe {
+            with_create_info(&read_once.state, None, |rebuilt, dropped| {
+                assert!(!dropped);
+                read(rebuilt, plain).state.key()
+            })
+        };
+        assert_eq!(key, read_once.state.key());
+    }
+
+    #[test]
+    fn unknown_structures_survive_an_edit_unless_one_behind_them_changes() {
+        let unknown_type = 0x7fff_0001;
+        let mut reduction = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MIN);
+        let unknown = Base { s_type: vk::StructureType::from_raw(unknown_type), p_next: std::ptr::null() };
+        reduction.p_next = (&raw const unknown).cast();
+        let info = vk::SamplerCreateInfo { p_next: (&raw const reduction).cast(), ..Default::default() };
+        // SAFETY: live locals.
+        let given = unsafe { read(&info, plain) };
+        assert_eq!(given.unknown, Some(unknown_type));
+        let mut changed = given.state;
+        changed.reduction_mode = None;
+        // SAFETY: live locals.
+        unsafe {
+            with_create_info(&changed, Some((&info, &given.state)), |out, dropped| {
+                assert!(!dropped);
+                assert_eq!(types(out), [unknown_type]);
+            });
+        }
+        // The other order: the unknown node stands before the edited one.
+        let behind = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MIN);
+        let unknown = Base { s_type: vk::StructureType::from_raw(unknown_type), p_next: (&raw const behind).cast() };
+        let info = vk::SamplerCreateInfo { p_next: (&raw const unknown).cast(), ..Default::default() };
+        // SAFETY: live locals.
+        unsafe {
+            with_create_info(&changed, Some((&info, &given.state)), |out, dropped| {
+                assert!(dropped);
+                assert!(types(out).is_empty());
+            });
+            // An edit that concerns no structure keeps the whole chain.
+            let mut filtered = given.state;
+            filtered.mag_filter = vk::Filter::LINEAR;
+            with_create_info(&filtered, Some((&info, &given.state)), |out, dropped| {
+                assert!(!dropped);
+                assert_eq!(out.p_next, info.p_next);
+            });
+        }
+    }
+}

@@ -1,0 +1,999 @@
+//! Per-instance and per-device records, found by dispatch key.
+
+use std::any::Any;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use ash::vk;
+use once_cell::sync::Lazy;
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+use vk_layer_sys::{PfnGetDeviceProcAddr, PfnGetInstanceProcAddr};
+
+use crate::caps::{Enabled, Formats};
+use crate::counters::{Counters, Path};
+use crate::decide::{
+    self, Bits, BlitSource, Change, Changes, DeviceCaps, Policy, Rule, SamplerState, StateKey, ViewTraits,
+    YcbcrConversion,
+};
+use crate::dispatch::{self, DeviceFns, InstanceFns};
+use crate::names;
+use crate::record::{self, Context, Tiling};
+use crate::sampler_info;
+use crate::settings::{Mode, Settings, TraceLevel};
+use crate::table::{FastMap, FlatTable, HandleMap, Interner, lock};
+use crate::trace::{Trace, handle};
+use crate::variant::{Cache, KEEP, SharedState, UNDECIDED};
+
+static INSTANCES: Lazy<HandleMap<Instance>> = Lazy::new(HandleMap::new);
+static DEVICES: Lazy<HandleMap<Device>> = Lazy::new(HandleMap::new);
+
+/// One `VkInstance`.
+pub struct Instance {
+    /// The instance.
+    pub handle: vk::Instance,
+    /// `vkGetInstanceProcAddr` of the layer below.
+    pub next_gipa: PfnGetInstanceProcAddr,
+    /// Commands of the layer below.
+    pub fns: InstanceFns,
+    /// The settings in force.
+    pub settings: Settings,
+    /// Where records go.
+    pub trace: Arc<Trace>,
+    /// `VkApplicationInfo::apiVersion`, at least 1.0.
+    pub api_version: u32,
+}
+
+impl Instance {
+    /// Whether the layer only forwards.
+    pub fn is_off(&self) -> bool {
+        self.settings.mode == Mode::Off
+    }
+
+    /// Makes the instance known.
+    ///
+    /// # Safety
+    ///
+    /// `self.handle` is valid.
+    pub unsafe fn register(self: Arc<Self>) {
+        // SAFETY: forwarded from the caller.
+        INSTANCES.insert(unsafe { dispatch::key(self.handle) }, self);
+    }
+
+    /// The record of an instance or of one of its physical devices.
+    ///
+    /// # Safety
+    ///
+    /// `of` is a valid instance or physical device, which also keeps the record alive: an instance is destroyed under external
+    /// synchronisation (vkDestroyInstance, "Host Synchronization").
+    pub unsafe fn find<'a>(of: impl vk::Handle) -> Option<&'a Self> {
+        // SAFETY: forwarded from the caller.
+        unsafe { INSTANCES.get(dispatch::key(of)) }
+    }
+
+    /// A share of the record.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Instance::find`].
+    pub unsafe fn share(of: impl vk::Handle) -> Option<Arc<Self>> {
+        // SAFETY: forwarded from the caller.
+        unsafe { INSTANCES.share(dispatch::key(of)) }
+    }
+
+    /// Forgets the instance with this dispatch key, before it is destroyed below.
+    pub fn forget(key: u64) {
+        INSTANCES.remove(key);
+    }
+}
+
+/// What is kept of an image. Images with equal traits share one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ImageTraits {
+    /// Format of creation.
+    pub format: vk::Format,
+    /// `imageType`.
+    pub image_type: vk::ImageType,
+    /// Tiling; [`Tiling::Modifier`] goes with `modifier`.
+    pub tiling: Tiling,
+    /// DRM format modifier, 0 without one.
+    pub modifier: u64,
+    /// `flags`.
+    pub flags: vk::ImageCreateFlags,
+    /// `usage`.
+    pub usage: vk::ImageUsageFlags,
+    /// `mipLevels`.
+    pub levels: u32,
+    /// `arrayLayers`.
+    pub layers: u32,
+}
+
+/// What is kept of a view class.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewClass {
+    /// What decisions look at.
+    pub traits: ViewTraits,
+    /// What it cannot give.
+    pub lacks: Bits,
+    /// Tiling of the image, for the wording of reasons.
+    pub tiling: Tiling,
+}
+
+/// One binding of a set layout that has immutable samplers, or any other one (with an empty list).
+#[derive(Clone, Debug)]
+pub struct Binding {
+    /// Binding number.
+    pub binding: u32,
+    /// Descriptor type.
+    pub ty: vk::DescriptorType,
+    /// `descriptorCount`.
+    pub count: u32,
+    /// Immutable samplers: the driver's handle and the number of the state (`u32::MAX` if unknown). Empty when dynamic.
+    pub immutable: Vec<(u64, u32)>,
+}
+
+/// A set layout, as far as immutable samplers matter.
+#[derive(Clone, Debug)]
+pub struct SetLayout {
+    /// Bindings by ascending number.
+    pub bindings: Vec<Binding>,
+}
+
+impl SetLayout {
+    /// Binding number `binding`.
+    pub fn binding(&self, binding: u32) -> Option<&Binding> {
+        self.bindings.binary_search_by_key(&binding, |b| b.binding).ok().and_then(|index| self.bindings.get(index))
+    }
+
+    /// Whether the sampler of a combined image sampler write to `binding` is ignored.
+    pub fn is_immutable(&self, binding: u32) -> bool {
+        self.binding(binding).is_some_and(|b| !b.immutable.is_empty())
+    }
+
+    /// The immutable sampler at `element` of `binding`, going on into the following bindings as a write does
+    /// (VkWriteDescriptorSet, "consecutive bindings": those without descriptors are skipped).
+    pub fn immutable_at(&self, binding: u32, element: u64) -> Option<(u64, u32)> {
+        let mut left = element;
+        let first = self.bindings.partition_point(|b| b.binding < binding);
+        for b in self.bindings.iter().skip(first) {
+            if left < u64::from(b.count) {
+                return b.immutable.get(left as usize).copied();
+            }
+            left -= u64::from(b.count);
+        }
+        None
+    }
+}
+
+/// Names that the application gave its objects.
+#[derive(Default)]
+struct Names {
+    by_object: FastMap<(i32, u64), String>,
+}
+
+/// What is counted once per device and printed in the summary.
+#[derive(Default)]
+pub struct Totals {
+    /// Samplers of the application now and at most.
+    pub samplers: AtomicU32,
+    /// Peak of `samplers`.
+    pub samplers_peak: AtomicU32,
+    /// Samplers ever.
+    pub samplers_created: AtomicU64,
+    /// Live samplers of the application with a custom border colour.
+    pub custom_borders: AtomicU32,
+    /// Views ever.
+    pub views_created: AtomicU64,
+    /// Blits whose filter was changed.
+    pub blits_rewritten: AtomicU64,
+}
+
+/// What was said before, so that each thing is said once.
+#[derive(Default)]
+struct Said {
+    unresolved: HashSet<(String, u64, u64)>,
+    blits: HashSet<(i32, i32)>,
+    rules: FastMap<&'static str, u64>,
+}
+
+/// One `VkDevice`.
+pub struct Device {
+    /// The device.
+    pub handle: vk::Device,
+    /// Its instance.
+    pub instance: Arc<Instance>,
+    /// `vkGetDeviceProcAddr` of the layer below.
+    pub next_gdpa: PfnGetDeviceProcAddr,
+    /// Commands of the layer below.
+    pub fns: DeviceFns,
+    /// Features enabled, extensions enabled, limits.
+    pub caps: DeviceCaps,
+    /// Names behind `caps`, for the trace.
+    pub enabled: Enabled,
+    /// Settings that decisions depend on.
+    pub policy: Policy,
+    /// Format features.
+    pub formats: Formats,
+    /// Whether decisions are only written down.
+    pub audit: bool,
+
+    /// Sampler handle → needs in the high half, state number in the low half.
+    pub samplers: FlatTable,
+    /// View handle → lacks in the high half, class number + 1 in the low half.
+    pub views: FlatTable,
+    /// Union of what live samplers ever needed and of what views ever lacked.
+    needs_any: AtomicU32,
+    lacks_any: AtomicU32,
+    /// All ones when every pair is to be recorded.
+    force: u32,
+    /// The device only forwards, because a hook panicked.
+    broken: AtomicBool,
+
+    /// States, choices and variants.
+    pub cache: Cache,
+    /// View classes.
+    pub classes: Interner<(ViewTraits, Tiling), ViewClass>,
+    /// Image handle → traits number + 1.
+    pub images: FlatTable,
+    /// Image traits.
+    pub image_traits: Interner<ImageTraits, ImageTraits>,
+    /// How often a sampler or conversion handle exists beyond once: drivers may return one handle for equal states.
+    pub duplicates: Mutex<FastMap<u64, u32>>,
+    /// Y′CbCr conversions.
+    pub conversions: Mutex<FastMap<u64, YcbcrConversion>>,
+    /// Set layouts with immutable samplers.
+    pub layouts: HandleMap<SetLayout>,
+    /// Whether `layouts` ever held one.
+    pub has_immutables: AtomicBool,
+    /// Pipeline layouts with such a set layout: one entry per set.
+    pub pipeline_layouts: HandleMap<Vec<Option<Arc<SetLayout>>>>,
+    /// Sets of such layouts.
+    pub sets: HandleMap<SetLayout>,
+    /// Sets in `sets` by pool.
+    pub pools: Mutex<FastMap<u64, Vec<u64>>>,
+    /// Update templates with combined image samplers.
+    pub templates: HandleMap<crate::hooks::template::Template>,
+    /// Swapchains: traits number of their images, and the images seen so far.
+    pub swapchains: Mutex<FastMap<u64, (u32, Vec<u64>)>>,
+    /// Answers of the cubic filter query by (image traits number, view type).
+    pub cubic: Mutex<FastMap<(u32, i32), (bool, bool)>>,
+    /// Samplers that a descriptor-buffer layout holds as immutable ones: they must stay the same object everywhere.
+    pub pinned: Mutex<HashSet<u64>>,
+    names: Mutex<Names>,
+    has_names: AtomicBool,
+    /// Counters of descriptors.
+    pub counters: Counters,
+    /// Other counters.
+    pub totals: Totals,
+    said: Mutex<Said>,
+    separate_said: AtomicBool,
+}
+
+/// A choice for one descriptor.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair {
+    /// The sampler given.
+    pub sampler: u64,
+    /// The view given.
+    pub view: u64,
+    /// Number of the sampler's state.
+    pub state: u32,
+    /// Number of the view's class.
+    pub class: u32,
+}
+
+/// What a device is made from.
+pub struct NewDevice {
+    /// The device.
+    pub handle: vk::Device,
+    /// Its instance.
+    pub instance: Arc<Instance>,
+    /// `vkGetDeviceProcAddr` of the layer below.
+    pub next_gdpa: PfnGetDeviceProcAddr,
+    /// Commands of the layer below.
+    pub fns: DeviceFns,
+    /// Features enabled, extensions enabled, limits.
+    pub caps: DeviceCaps,
+    /// Names behind `caps`.
+    pub enabled: Enabled,
+    /// Format features.
+    pub formats: Formats,
+}
+
+impl Device {
+    /// A record of a new device.
+    pub fn new(new: NewDevice) -> Self {
+        let settings = &new.instance.settings;
+        let policy = Policy {
+            strict_border: settings.border == crate::settings::BorderMode::Strict,
+            depth_compare: settings.depth_linear == crate::settings::DepthLinear::Compare,
+        };
+        let force =
+            if new.instance.trace.is_on() && new.instance.trace.level() == TraceLevel::All { u32::MAX } else { 0 };
+        Self {
+            policy,
+            audit: settings.mode == Mode::Audit,
+            force,
+            handle: new.handle,
+            next_gdpa: new.next_gdpa,
+            fns: new.fns,
+            caps: new.caps,
+            enabled: new.enabled,
+            formats: new.formats,
+            instance: new.instance,
+            samplers: FlatTable::new(64),
+            views: FlatTable::new(64),
+            needs_any: AtomicU32::new(0),
+            lacks_any: AtomicU32::new(0),
+            broken: AtomicBool::new(false),
+            cache: Cache::default(),
+            classes: Interner::new(),
+            images: FlatTable::new(64),
+            image_traits: Interner::new(),
+            duplicates: Mutex::default(),
+            conversions: Mutex::default(),
+            layouts: HandleMap::new(),
+            has_immutables: AtomicBool::new(false),
+            pipeline_layouts: HandleMap::new(),
+            sets: HandleMap::new(),
+            pools: Mutex::default(),
+            templates: HandleMap::new(),
+            swapchains: Mutex::default(),
+            cubic: Mutex::default(),
+            pinned: Mutex::default(),
+            names: Mutex::default(),
+            has_names: AtomicBool::new(false),
+            counters: Counters::new(),
+            totals: Totals::default(),
+            said: Mutex::default(),
+            separate_said: AtomicBool::new(false),
+        }
+    }
+
+    /// Makes the device known.
+    ///
+    /// # Safety
+    ///
+    /// `self.handle` is valid.
+    pub unsafe fn register(self: Arc<Self>) {
+        // SAFETY: forwarded from the caller.
+        DEVICES.insert(unsafe { dispatch::key(self.handle) }, self);
+    }
+
+    /// The record of a device or of one of its command buffers.
+    ///
+    /// # Safety
+    ///
+    /// `of` is a valid device, queue or command buffer, which also keeps the record alive: a device is destroyed under external
+    /// synchronisation and after everything made from it (VUID-vkDestroyDevice-device-05137).
+    #[inline]
+    pub unsafe fn find<'a>(of: impl vk::Handle) -> Option<&'a Self> {
+        // SAFETY: forwarded from the caller.
+        unsafe { DEVICES.get(dispatch::key(of)) }
+    }
+
+    /// A share of the record.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::find`].
+    pub unsafe fn share(of: impl vk::Handle) -> Option<Arc<Self>> {
+        // SAFETY: forwarded from the caller.
+        unsafe { DEVICES.share(dispatch::key(of)) }
+    }
+
+    /// Forgets the device with this dispatch key, before it is destroyed below.
+    pub fn forget(key: u64) {
+        DEVICES.remove(key);
+    }
+
+    /// Runs `body`; if it panics, now or at any time before, returns `fallback()` and lets the device forward from then on.
+    pub fn guard<R>(&self, body: impl FnOnce() -> R, fallback: impl FnOnce() -> R) -> R {
+        if self.broken.load(Ordering::Relaxed) {
+            return fallback();
+        }
+        match catch_unwind(AssertUnwindSafe(body)) {
+            Ok(result) => result,
+            Err(payload) => {
+                self.panicked(&*payload);
+                // A payload whose destructor panics must not get the chance.
+                std::mem::forget(payload);
+                fallback()
+            }
+        }
+    }
+
+    #[cold]
+    fn panicked(&self, payload: &(dyn Any + Send)) {
+        let first = !self.broken.swap(true, Ordering::Relaxed);
+        if !first {
+            return;
+        }
+        let text = payload
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| payload.downcast_ref::<String>().cloned())
+            .unwrap_or_default();
+        // A record may be what panicked.
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            tracing::error!(
+                target: "samplin::guard",
+                trace = self.instance.trace.id(),
+                what = "panic in a hook",
+                why = %format!("{text}; the device is passed through from here on"),
+                "panic"
+            );
+        }));
+    }
+
+    /// Whether the layer's own look-ups are still in force.
+    #[inline]
+    pub fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
+    }
+
+    /// Where records go.
+    pub fn trace(&self) -> &Trace {
+        &self.instance.trace
+    }
+
+    /// Whether records of single decisions are wanted.
+    pub fn records_decisions(&self) -> bool {
+        self.trace().is_on() && self.trace().level() != TraceLevel::Summary
+    }
+
+    /// Whether records of everything are wanted.
+    pub fn records_all(&self) -> bool {
+        self.force != 0
+    }
+
+    // ---- the gate ----
+
+    /// Whether any live combination can conflict, so that descriptors have to be looked at one by one.
+    #[inline]
+    pub fn must_look(&self) -> bool {
+        let conflict = self.needs_any.load(Ordering::Relaxed) & self.lacks_any.load(Ordering::Relaxed);
+        (conflict | self.force) != 0 && !self.is_broken()
+    }
+
+    /// The pair, if it conflicts (or if everything is recorded). Takes no lock, writes nothing, cannot panic.
+    ///
+    /// Either word may be any value at all: an unknown one is no conflict.
+    #[inline]
+    pub fn conflict(&self, sampler: u64, view: u64) -> Option<Pair> {
+        let sampler_word = self.samplers.get(sampler);
+        let needs = (sampler_word >> 32) as u32;
+        if (needs & self.lacks_any.load(Ordering::Relaxed)) | self.force == 0 {
+            return None;
+        }
+        let view_word = self.views.get(view);
+        let lacks = (view_word >> 32) as u32;
+        if (needs & lacks) | self.force == 0 || sampler_word == 0 || view_word == 0 {
+            return None;
+        }
+        Some(Pair { sampler, view, state: sampler_word as u32 - 1, class: view_word as u32 - 1 })
+    }
+
+    /// The sampler to use for a pair that [`Device::conflict`] found.
+    #[inline]
+    pub fn choose(&self, pair: Pair, path: Path) -> u64 {
+        let choice = match self.cache.choice(pair.state, pair.class) {
+            UNDECIDED => self.resolve(pair, path),
+            choice => choice,
+        };
+        if choice == KEEP { pair.sampler } else { choice }
+    }
+
+    /// Adds a sampler to the tables. Returns whether the handle was there before: drivers may return one handle for
+    /// equal states.
+    pub fn insert_sampler(&self, sampler: u64, needs: Bits, state: u32) -> bool {
+        self.needs_any.fetch_or(needs.0, Ordering::Relaxed);
+        self.samplers.insert(sampler, (u64::from(needs.0) << 32) | (u64::from(state) + 1)) != 0
+    }
+
+    /// Adds a view to the tables.
+    pub fn insert_view(&self, view: u64, class: u32) {
+        let lacks = self.classes.get(class).map_or(Bits::NONE, |class| class.lacks);
+        if lacks.0 & !self.lacks_any.load(Ordering::Relaxed) != 0 {
+            self.lacks_any.fetch_or(lacks.0, Ordering::Relaxed);
+        }
+        self.views.insert(view, (u64::from(lacks.0) << 32) | (u64::from(class) + 1));
+    }
+
+    /// Bits that can matter on this device at all: without subsampled images nothing is missed for not being subsampled.
+    pub fn relevant(&self, bits: Bits) -> Bits {
+        let ignored = if self.enabled.subsampled { 0 } else { Bits::SUBSAMPLED.0 | Bits::NOT_SUBSAMPLED.0 };
+        Bits(bits.0 & !ignored)
+    }
+
+    // ---- decisions ----
+
+    /// Decides a (state, class) for the first time: makes or finds the variant, publishes the choice, writes the record.
+    #[cold]
+    fn resolve(&self, pair: Pair, path: Path) -> u64 {
+        self.guard(|| self.resolve_unguarded(pair, path), || KEEP)
+    }
+
+    fn resolve_unguarded(&self, pair: Pair, path: Path) -> u64 {
+        let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.classes.get(pair.class)) else {
+            return KEEP;
+        };
+        let decision = decide::pair(&shared.original, &class.traits, &self.caps, &self.policy);
+        let mut choice = KEEP;
+        let mut variant = None;
+        let mut trouble: Option<(Rule, String)> = None;
+        let wanted = decision.state.key();
+        if wanted != shared.base.key() && !self.audit {
+            if let Some(s_type) = shared.unknown {
+                let why =
+                    format!("the sampler has a structure of type {s_type} chained, which a variant could not carry");
+                trouble = Some((Rule::Flags, why));
+            } else if lock(&self.pinned).contains(&pair.sampler) {
+                let why = "the sampler is immutable in a descriptor-buffer layout, so it must stay the same everywhere";
+                trouble = Some((Rule::Flags, why.to_owned()));
+            } else {
+                match self.variant(&decision.state, wanted) {
+                    Ok(made) => (choice, variant) = (made, Some(wanted)),
+                    Err(why) => trouble = Some((Rule::SamplerBudget, why)),
+                }
+            }
+        }
+        let (choice, first) = self.cache.publish(pair.state, pair.class, choice, variant);
+        if !first {
+            // Another thread was faster; what was prepared here is not needed.
+            if let Some(key) = variant
+                && let Some(unused) = self.cache.drop_use(&key)
+            {
+                self.destroy_variant(unused);
+            }
+            return choice;
+        }
+        let created = decide::create(&shared.original, &self.caps, &self.policy);
+        let changes = new_changes(&decision.changes, &created.changes);
+        if let Some(catalog) = decision.unresolved {
+            let change =
+                Change { catalog, field: decide::Field::Flags, from: decide::Value::Absent, to: decide::Value::Absent };
+            let why = record::because(&change, &self.context(Some(class)));
+            self.pair_unresolved("pair", &why, catalog.rule(), catalog.vuid(), pair, &shared, class);
+        }
+        if let Some((rule, why)) = &trouble {
+            self.pair_unresolved("pair", why, *rule, None, pair, &shared, class);
+        }
+        if (!changes.is_empty() && trouble.is_none()) || self.records_all() {
+            self.count(&changes);
+            if self.records_decisions() {
+                self.record_pair(pair, &shared, class, &changes, path, choice);
+            }
+        }
+        choice
+    }
+
+    /// A sampler of `state`, shared with whoever else needs the same one.
+    fn variant(&self, state: &SamplerState, key: StateKey) -> Result<u64, String> {
+        if let Some(handle) = self.cache.use_variant(&key) {
+            return Ok(handle);
+        }
+        let live = self.totals.samplers.load(Ordering::Relaxed) + self.cache.variants().live;
+        if live >= self.caps.max_sampler_allocation_count {
+            return Err(format!("{live} samplers are live and maxSamplerAllocationCount allows no more"));
+        }
+        let custom = decide::is_custom(state.border_color);
+        if custom {
+            let live = self.totals.custom_borders.load(Ordering::Relaxed) + self.cache.custom_variants();
+            if live >= self.caps.max_custom_border_color_samplers {
+                return Err(format!(
+                    "{live} custom border colours are live and maxCustomBorderColorSamplers allows no more"
+                ));
+            }
+        }
+        let Some(create) = self.fns.create_sampler else { return Err("vkCreateSampler is missing".into()) };
+        let mut made = vk::Sampler::null();
+        // SAFETY: the create info is legal for this device, its chain is made of live locals, and a NULL allocator is always
+        // allowed: the application's own one is only promised for the call it was passed to.
+        let result = unsafe {
+            sampler_info::with_create_info(state, None, |info, _| {
+                create(self.handle, info, std::ptr::null(), &mut made)
+            })
+        };
+        if result != vk::Result::SUCCESS {
+            return Err(format!("vkCreateSampler of the variant failed: {result:?}"));
+        }
+        let (handle, first) = self.cache.add_variant(key, vk::Handle::as_raw(made), custom);
+        if !first {
+            self.destroy_variant(vk::Handle::as_raw(made));
+        }
+        Ok(handle)
+    }
+
+    /// Destroys a sampler that the layer made.
+    pub fn destroy_variant(&self, sampler: u64) {
+        if let Some(destroy) = self.fns.destroy_sampler {
+            // SAFETY: the sampler was created by `variant` with a NULL allocator and is named by no descriptor in use: every
+            // application sampler that it stood in for is being destroyed, so work that refers to it is complete
+            // (VUID-vkDestroySampler-sampler-01082).
+            unsafe { destroy(self.handle, vk::Handle::from_raw(sampler), std::ptr::null()) };
+        }
+    }
+
+    /// The potential conversion of a handle, with a harmless stand-in for one that was never seen.
+    pub fn conversion(&self, conversion: vk::SamplerYcbcrConversion) -> YcbcrConversion {
+        let raw = vk::Handle::as_raw(conversion);
+        lock(&self.conversions).get(&raw).copied().unwrap_or(YcbcrConversion {
+            handle: raw,
+            chroma_filter: vk::Filter::NEAREST,
+            separate_reconstruction: true,
+            fingerprint: 0,
+        })
+    }
+
+    /// Traits of an image that the layer saw.
+    pub fn image(&self, image: vk::Image) -> Option<(u32, &ImageTraits)> {
+        let number = u32::try_from(self.images.get(vk::Handle::as_raw(image)).checked_sub(1)?).ok()?;
+        Some((number, self.image_traits.get(number)?))
+    }
+
+    /// Remembers an image.
+    pub fn insert_image(&self, image: vk::Image, traits: ImageTraits) {
+        if let Some(number) = self.image_traits.intern(traits, |_| traits) {
+            self.images.insert(vk::Handle::as_raw(image), u64::from(number) + 1);
+        }
+    }
+
+    /// Features of `format` with the image's tiling; `None` when they cannot be known.
+    pub fn features(&self, image: &ImageTraits, format: vk::Format) -> Option<vk::FormatFeatureFlags2> {
+        // SAFETY: `formats` was made for this device's instance, which outlives the device.
+        let features = unsafe { self.formats.get(&self.instance.fns, format) }?;
+        Some(match image.tiling {
+            Tiling::Optimal => features.optimal,
+            Tiling::Linear => features.linear,
+            Tiling::Modifier => features
+                .modifiers
+                .iter()
+                .find(|(modifier, _)| *modifier == image.modifier)
+                .map_or(vk::FormatFeatureFlags2::empty(), |(_, features)| *features),
+        })
+    }
+
+    /// The source of a blit, if the image is known.
+    pub fn blit_source(&self, image: vk::Image) -> Option<(BlitSource, Tiling)> {
+        let (_, traits) = self.image(image)?;
+        let features = self.features(traits, traits.format);
+        Some((BlitSource { format: traits.format, image_type: traits.image_type, features }, traits.tiling))
+    }
+
+    // ---- names ----
+
+    /// Remembers the application's name of an object; an empty one forgets it.
+    pub fn set_name(&self, ty: vk::ObjectType, object: u64, name: String) {
+        if name.is_empty() {
+            return self.forget_name(ty, object);
+        }
+        self.has_names.store(true, Ordering::Relaxed);
+        lock(&self.names).by_object.insert((ty.as_raw(), object), name);
+    }
+
+    /// Forgets the name of an object that goes away.
+    pub fn forget_name(&self, ty: vk::ObjectType, object: u64) {
+        if self.has_names.load(Ordering::Relaxed) {
+            lock(&self.names).by_object.remove(&(ty.as_raw(), object));
+        }
+    }
+
+    /// The application's name of an object.
+    pub fn name(&self, ty: vk::ObjectType, object: u64) -> Option<String> {
+        lock(&self.names).by_object.get(&(ty.as_raw(), object)).cloned()
+    }
+
+    // ---- records ----
+
+    fn context<'a>(&'a self, class: Option<&'a ViewClass>) -> Context<'a> {
+        Context {
+            caps: &self.caps,
+            view: class.map(|class| &class.traits),
+            source: None,
+            tiling: class.map_or(Tiling::Optimal, |class| class.tiling),
+        }
+    }
+
+    /// Adds changes to the counts by rule.
+    pub fn count(&self, changes: &[Change]) {
+        let mut said = lock(&self.said);
+        for change in changes {
+            *said.rules.entry(change.catalog.rule().name()).or_insert(0) += 1;
+        }
+    }
+
+    fn record_pair(
+        &self,
+        pair: Pair,
+        shared: &SharedState,
+        class: &ViewClass,
+        changes: &[Change],
+        path: Path,
+        choice: u64,
+    ) {
+        #[derive(Serialize)]
+        struct Record {
+            sampler: String,
+            view: String,
+            names: Json,
+            fingerprint: String,
+            #[serde(flatten)]
+            members: record::ViewMembers,
+            path: &'static str,
+            changes: Vec<Json>,
+            variant: Option<String>,
+        }
+        let context = self.context(Some(class));
+        self.trace().emit(
+            "pair",
+            &Record {
+                sampler: handle(pair.sampler),
+                view: handle(pair.view),
+                names: json!({
+                    "sampler": self.name(vk::ObjectType::SAMPLER, pair.sampler),
+                    "view": self.name(vk::ObjectType::IMAGE_VIEW, pair.view),
+                }),
+                fingerprint: format!("{:016x}", shared.fingerprint),
+                members: record::view(&class.traits),
+                path: path.name(),
+                changes: changes.iter().map(|change| record::change(change, &context)).collect(),
+                variant: (choice != KEEP).then(|| handle(choice)),
+            },
+        );
+    }
+
+    /// Writes a `sampler` record.
+    pub fn record_sampler(&self, sampler: u64, state: &SamplerState, changes: &Changes) {
+        let changes: Vec<Change> = changes.iter().copied().collect();
+        self.count(&changes);
+        if !self.records_decisions() || (changes.is_empty() && !self.records_all()) {
+            return;
+        }
+        let context = self.context(None);
+        self.trace().emit(
+            "sampler",
+            &json!({
+                "sampler": handle(sampler),
+                "name": self.name(vk::ObjectType::SAMPLER, sampler),
+                "fingerprint": format!("{:016x}", state.fingerprint()),
+                "state": record::state(state),
+                "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
+            }),
+        );
+    }
+
+    /// Writes a `conversion` record.
+    pub fn record_conversion(&self, conversion: u64, format: vk::Format, changes: &Changes) {
+        let changes: Vec<Change> = changes.iter().copied().collect();
+        self.count(&changes);
+        if changes.is_empty() || !self.records_decisions() {
+            return;
+        }
+        let context = Context { source: Some(format), ..self.context(None) };
+        self.trace().emit(
+            "conversion",
+            &json!({
+                "conversion": handle(conversion),
+                "format": names::format(format),
+                "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
+            }),
+        );
+    }
+
+    /// Writes a `blit` record, once per format and filter.
+    pub fn record_blit(
+        &self,
+        format: vk::Format,
+        tiling: Tiling,
+        changes: &Changes,
+        filter: vk::Filter,
+        lossless: bool,
+    ) {
+        let changes: Vec<Change> = changes.iter().copied().collect();
+        self.totals.blits_rewritten.fetch_add(1, Ordering::Relaxed);
+        if !lock(&self.said).blits.insert((format.as_raw(), filter.as_raw())) {
+            return;
+        }
+        self.count(&changes);
+        if !self.records_decisions() {
+            return;
+        }
+        let context = Context { source: Some(format), tiling, ..self.context(None) };
+        self.trace().emit(
+            "blit",
+            &json!({
+                "src_format": names::format(format),
+                "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
+                "lossless": lossless,
+            }),
+        );
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the members of one record")]
+    fn pair_unresolved(
+        &self,
+        what: &str,
+        why: &str,
+        rule: Rule,
+        vuid: Option<&str>,
+        pair: Pair,
+        shared: &SharedState,
+        class: &ViewClass,
+    ) {
+        let members = record::view(&class.traits);
+        self.unresolved(
+            what,
+            why,
+            Some(rule),
+            json!({
+                "vuid": vuid,
+                "sampler": handle(pair.sampler),
+                "view": handle(pair.view),
+                "names": {
+                    "sampler": self.name(vk::ObjectType::SAMPLER, pair.sampler),
+                    "view": self.name(vk::ObjectType::IMAGE_VIEW, pair.view),
+                },
+                "fingerprint": format!("{:016x}", shared.fingerprint),
+                "format": members.format,
+                "aspect": members.aspect,
+                "view_type": members.view_type,
+            }),
+            (shared.fingerprint, u64::from(pair.class)),
+        );
+    }
+
+    /// Says once (per `what` and `key`) that something is passed through although it may be wrong.
+    pub fn unresolved(&self, what: &str, why: &str, rule: Option<Rule>, members: Json, key: (u64, u64)) {
+        if !lock(&self.said).unresolved.insert((what.to_owned(), key.0, key.1)) || !self.records_decisions() {
+            return;
+        }
+        let mut record = Map::new();
+        record.insert("what".into(), what.into());
+        record.insert("why".into(), why.into());
+        record.insert("rule".into(), rule.map_or(Json::Null, |rule| rule.name().into()));
+        if let Json::Object(members) = members {
+            record.extend(members);
+        }
+        self.trace().emit("unresolved", &record);
+    }
+
+    /// Says once that separate samplers and images are paired in the shader only.
+    #[inline]
+    pub fn separate_seen(&self) {
+        if !self.separate_said.load(Ordering::Relaxed) {
+            self.say_separate();
+        }
+    }
+
+    #[cold]
+    fn say_separate(&self) {
+        if self.separate_said.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        self.guard(
+            || {
+                let why = "a SAMPLER descriptor meets its image in the shader only; its sampler is legal by itself, the pair is not looked at";
+                self.unresolved("separate samplers", why, None, json!({}), (0, 0));
+            },
+            || (),
+        );
+    }
+
+    /// An immutable sampler meets a view that it conflicts with.
+    pub fn immutable_conflict(&self, sampler: u64, state: u32, view: u64) {
+        let view_word = self.views.get(view);
+        let (Some(shared), Some(class)) =
+            (self.cache.state(state), (view_word as u32).checked_sub(1).and_then(|class| self.classes.get(class)))
+        else {
+            return;
+        };
+        if self.relevant(shared.needs).0 & (view_word >> 32) as u32 == 0 {
+            return;
+        }
+        let decision = decide::pair(&shared.original, &class.traits, &self.caps, &self.policy);
+        let created = decide::create(&shared.original, &self.caps, &self.policy);
+        let changes = new_changes(&decision.changes, &created.changes);
+        let catalog = changes.first().map(|change| change.catalog).or(decision.unresolved);
+        if let Some(catalog) = catalog {
+            let reason = changes.first().map_or_else(String::new, |change| {
+                format!(": {}", record::because(change, &self.context(Some(class))))
+            });
+            let pair = Pair { sampler, view, state, class: view_word as u32 - 1 };
+            let why = format!("the sampler is immutable, so it is the same for every view{reason}");
+            self.pair_unresolved("immutable sampler", &why, catalog.rule(), catalog.vuid(), pair, &shared, class);
+        }
+    }
+
+    /// Writes the `device` record.
+    pub fn record_device(&self, properties: Option<vk::PhysicalDeviceProperties>, intercepts: &[&str]) {
+        let (name, driver) = properties.map_or((String::new(), Json::Null), |p| {
+            let name = p.device_name_as_c_str().map_or_else(|_| String::new(), |n| n.to_string_lossy().into_owned());
+            let version = p.api_version;
+            let driver = json!({
+                "vendor_id": p.vendor_id,
+                "device_id": p.device_id,
+                "driver_version": p.driver_version,
+                "api_version": format!(
+                    "{}.{}.{}",
+                    vk::api_version_major(version),
+                    vk::api_version_minor(version),
+                    vk::api_version_patch(version)
+                ),
+            });
+            (name, driver)
+        });
+        let features: Map<String, Json> =
+            self.enabled.features.iter().map(|(name, on)| ((*name).to_owned(), (*on).into())).collect();
+        self.trace().emit(
+            "device",
+            &json!({
+                "device": name,
+                "driver": driver,
+                "limits": record::limits(&self.caps),
+                "features": features,
+                "augmented": [],
+                "simulated": Json::Null,
+                "intercepts": intercepts,
+            }),
+        );
+    }
+
+    /// Writes the `summary` record.
+    pub fn record_summary(&self) {
+        let writes: Map<String, Json> = Path::ALL
+            .iter()
+            .map(|path| {
+                let (seen, rewritten) = self.counters.sum(*path);
+                (path.name().to_owned(), json!({ "seen": seen, "rewritten": rewritten }))
+            })
+            .collect();
+        let rules: Map<String, Json> =
+            lock(&self.said).rules.iter().map(|(rule, count)| ((*rule).to_owned(), (*count).into())).collect();
+        let variants = self.cache.variants();
+        let (states, states_peak) = self.cache.states();
+        let peak = self.totals.samplers_peak.load(Ordering::Relaxed);
+        self.trace().emit(
+            "summary",
+            &json!({
+                "scope": "device",
+                "device": handle(vk::Handle::as_raw(self.handle)),
+                "samplers": {
+                    "created": self.totals.samplers_created.load(Ordering::Relaxed),
+                    "live": self.totals.samplers.load(Ordering::Relaxed),
+                    "peak": peak,
+                },
+                "views": {
+                    "created": self.totals.views_created.load(Ordering::Relaxed),
+                    "live": self.views.len(),
+                    "classes": self.classes.len(),
+                },
+                "writes": writes,
+                "blits_rewritten": self.totals.blits_rewritten.load(Ordering::Relaxed),
+                "changes": rules,
+                "variants": { "live": variants.live, "peak": variants.peak, "created": variants.created },
+                "census": {
+                    "unique_states": { "live": states, "peak": states_peak },
+                    "headroom": {
+                        "maxSamplerAllocationCount":
+                            self.caps.max_sampler_allocation_count.saturating_sub(peak + variants.peak),
+                        "maxCustomBorderColorSamplers":
+                            self.caps.max_custom_border_color_samplers
+                                .saturating_sub(self.totals.custom_borders.load(Ordering::Relaxed)),
+                    },
+                },
+                "passed_through": self.is_broken(),
+                "dropped": self.trace().dropped(),
+            }),
+        );
+    }
+}
+
+/// The changes of a pair that creation had not already made.
+fn new_changes(pair: &Changes, created: &Changes) -> Vec<Change> {
+    // Not by `from`: it may be NaN, which no comparison finds equal to itself.
+    let same = |a: &Change, b: &Change| (a.catalog, a.field) == (b.catalog, b.field) && a.to == b.to;
+    pair.iter().filter(|change| !created.iter().any(|made| same(made, change))).copied().collect()
+}

@@ -1,0 +1,605 @@
+//! Lock-free read, locked write containers that the hooks look things up in.
+//!
+//! Knows nothing of Vulkan: keys are 64-bit handles, values are 64-bit words. Start at [`FlatTable`].
+//!
+//! The protocol leans on one rule of the API: a handle that a call names is valid for the whole call, so
+//! nobody removes a key while another thread may look it up *and act on the answer*. A look-up of any other
+//! word (an ignored member, say) may return a stale value, which is why values are plain words and never freed memory.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Locks without poisoning: a panic in another hook must not cascade into this one.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Mixes the bits of a handle. Drivers hand out evenly strided pointers, which multiplicative hashing by one
+/// constant clusters badly; folding the 128-bit product does not.
+#[inline]
+pub fn fold(key: u64) -> u64 {
+    let product = u128::from(key ^ 0x9e37_79b9_7f4a_7c15) * u128::from(0xd6e8_feb8_6659_fd93_u64);
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
+/// Hasher of [`FastMap`]: folded multiplication over 64-bit words. Not resistant to chosen keys; keys here are the
+/// driver's handles and the application's own states.
+#[derive(Clone, Copy, Default)]
+pub struct FoldHasher(u64);
+
+impl Hasher for FoldHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u8(&mut self, i: u8) {
+        self.write_u64(u64::from(i));
+    }
+
+    fn write_u32(&mut self, i: u32) {
+        self.write_u64(u64::from(i));
+    }
+
+    fn write_i32(&mut self, i: i32) {
+        self.write_u64(i as u64);
+    }
+
+    fn write_u64(&mut self, i: u64) {
+        self.0 = fold(self.0.rotate_left(23) ^ i);
+    }
+
+    fn write_usize(&mut self, i: usize) {
+        self.write_u64(i as u64);
+    }
+}
+
+/// A hash map with the cheap hasher.
+pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FoldHasher>>;
+
+const EMPTY: u64 = 0;
+const TOMBSTONE: u64 = u64::MAX;
+
+struct Slot {
+    key: AtomicU64,
+    value: AtomicU64,
+}
+
+struct Slots {
+    mask: usize,
+    slots: Box<[Slot]>,
+}
+
+impl Slots {
+    fn new(capacity: usize) -> Box<Self> {
+        let slots = (0..capacity).map(|_| Slot { key: AtomicU64::new(EMPTY), value: AtomicU64::new(0) }).collect();
+        Box::new(Self { mask: capacity - 1, slots })
+    }
+
+    #[inline]
+    fn at(&self, index: usize) -> &Slot {
+        &self.slots[index & self.mask]
+    }
+}
+
+#[derive(Default)]
+struct Writer {
+    live: usize,
+    tombstones: usize,
+    /// Every table ever published; readers may still walk the older ones.
+    owned: Vec<*mut Slots>,
+}
+
+// SAFETY: the pointers come from `Box::into_raw`, are owned by this value alone and point to `Sync` data.
+unsafe impl Send for Writer {}
+
+/// Map from a non-zero 64-bit key to a non-zero 64-bit value: open addressing, linear probing, load at most one quarter.
+///
+/// Reads take no lock and write nothing. Writes are serialised by a mutex. Growth publishes a new
+/// slot array; older arrays stay until the table is dropped, and since each is half of the next their sum is bounded by the
+/// newest.
+pub struct FlatTable {
+    current: AtomicPtr<Slots>,
+    writer: Mutex<Writer>,
+}
+
+impl FlatTable {
+    /// An empty table of `capacity` slots, rounded up to a power of two.
+    pub fn new(capacity: usize) -> Self {
+        let slots = Box::into_raw(Slots::new(capacity.next_power_of_two().max(8)));
+        Self {
+            current: AtomicPtr::new(slots),
+            writer: Mutex::new(Writer { live: 0, tombstones: 0, owned: vec![slots] }),
+        }
+    }
+
+    #[inline]
+    fn slots(&self) -> &Slots {
+        // SAFETY: `current` always holds a pointer from `Box::into_raw` that `Writer::owned` keeps until `self` is dropped.
+        unsafe { &*self.current.load(Ordering::Acquire) }
+    }
+
+    /// The value of `key`, or 0 when it is absent.
+    #[inline]
+    pub fn get(&self, key: u64) -> u64 {
+        let slots = self.slots();
+        let mut index = fold(key) as usize;
+        loop {
+            let slot = slots.at(index);
+            let found = slot.key.load(Ordering::Acquire);
+            if found == key {
+                // A zero key finds an empty slot, whose value was never set or belongs to a removed key.
+                return if key == EMPTY { 0 } else { slot.value.load(Ordering::Acquire) };
+            }
+            if found == EMPTY {
+                return 0;
+            }
+            index = index.wrapping_add(1);
+        }
+    }
+
+    /// Sets the value of `key` and returns the previous one, 0 if there was none.
+    ///
+    /// A null key and the one reserved word are ignored: no driver hands them out as a handle.
+    pub fn insert(&self, key: u64, value: u64) -> u64 {
+        if key == EMPTY || key == TOMBSTONE {
+            return 0;
+        }
+        let mut writer = lock(&self.writer);
+        if (writer.live + writer.tombstones + 1) * 4 > self.slots().slots.len() {
+            self.rebuild(&mut writer);
+        }
+        let slots = self.slots();
+        let mut index = fold(key) as usize;
+        let mut free: Option<&Slot> = None;
+        loop {
+            let slot = slots.at(index);
+            match slot.key.load(Ordering::Relaxed) {
+                found if found == key => return slot.value.swap(value, Ordering::AcqRel),
+                EMPTY => {
+                    let target = free.unwrap_or(slot);
+                    writer.live += 1;
+                    writer.tombstones -= usize::from(free.is_some());
+                    target.value.store(value, Ordering::Release);
+                    target.key.store(key, Ordering::Release);
+                    return 0;
+                }
+                TOMBSTONE => free = free.or(Some(slot)),
+                _ => {}
+            }
+            index = index.wrapping_add(1);
+        }
+    }
+
+    /// Removes `key` and returns its value, 0 if it was absent.
+    pub fn remove(&self, key: u64) -> u64 {
+        if key == EMPTY || key == TOMBSTONE {
+            return 0;
+        }
+        let mut writer = lock(&self.writer);
+        let slots = self.slots();
+        let mut index = fold(key) as usize;
+        loop {
+            let slot = slots.at(index);
+            let found = slot.key.load(Ordering::Relaxed);
+            if found == EMPTY {
+                return 0;
+            }
+            if found == key {
+                break;
+            }
+            index = index.wrapping_add(1);
+        }
+        let value = slots.at(index).value.load(Ordering::Relaxed);
+        writer.live -= 1;
+        if slots.at(index.wrapping_add(1)).key.load(Ordering::Relaxed) != EMPTY {
+            slots.at(index).key.store(TOMBSTONE, Ordering::Release);
+            writer.tombstones += 1;
+            return value;
+        }
+        // No probe goes past this slot, so it and the tombstones that lead up to it can become empty again.
+        slots.at(index).key.store(EMPTY, Ordering::Release);
+        let mut back = index.wrapping_sub(1);
+        while slots.at(back).key.load(Ordering::Relaxed) == TOMBSTONE {
+            slots.at(back).key.store(EMPTY, Ordering::Release);
+            writer.tombstones -= 1;
+            back = back.wrapping_sub(1);
+        }
+        value
+    }
+
+    /// Number of keys.
+    pub fn len(&self) -> usize {
+        lock(&self.writer).live
+    }
+
+    /// Whether the table holds no key.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Every (key, value), in no order.
+    pub fn entries(&self) -> Vec<(u64, u64)> {
+        let _writer = lock(&self.writer);
+        let live = |slot: &Slot| {
+            let key = slot.key.load(Ordering::Relaxed);
+            (key != EMPTY && key != TOMBSTONE).then(|| (key, slot.value.load(Ordering::Relaxed)))
+        };
+        self.slots().slots.iter().filter_map(live).collect()
+    }
+
+    /// Publishes a table that is twice as large.
+    fn rebuild(&self, writer: &mut Writer) {
+        let old = self.slots();
+        let new = Slots::new(old.slots.len() * 2);
+        for slot in &old.slots {
+            let key = slot.key.load(Ordering::Relaxed);
+            if key == EMPTY || key == TOMBSTONE {
+                continue;
+            }
+            let mut index = fold(key) as usize;
+            while new.at(index).key.load(Ordering::Relaxed) != EMPTY {
+                index = index.wrapping_add(1);
+            }
+            new.at(index).value.store(slot.value.load(Ordering::Relaxed), Ordering::Relaxed);
+            new.at(index).key.store(key, Ordering::Relaxed);
+        }
+        let new = Box::into_raw(new);
+        writer.owned.push(new);
+        writer.tombstones = 0;
+        self.current.store(new, Ordering::Release);
+    }
+}
+
+impl Drop for FlatTable {
+    fn drop(&mut self) {
+        for slots in lock(&self.writer).owned.drain(..) {
+            // SAFETY: made by `Box::into_raw`, listed once, and `&mut self` proves that no reader is left.
+            drop(unsafe { Box::from_raw(slots) });
+        }
+    }
+}
+
+/// A [`FlatTable`] whose values are reference-counted records.
+pub struct HandleMap<T> {
+    table: FlatTable,
+    marker: std::marker::PhantomData<Arc<T>>,
+}
+
+impl<T> HandleMap<T> {
+    /// An empty map.
+    pub fn new() -> Self {
+        Self { table: FlatTable::new(16), marker: std::marker::PhantomData }
+    }
+
+    /// Inserts a record, replacing any previous one of that handle.
+    pub fn insert(&self, handle: u64, record: Arc<T>) {
+        let word = Arc::into_raw(record) as usize as u64;
+        let old = self.table.insert(handle, word);
+        let refused = self.table.get(handle) != word;
+        for unused in [old, if refused { word } else { 0 }] {
+            Self::release(unused);
+        }
+    }
+
+    fn release(word: u64) {
+        if word != 0 {
+            // SAFETY: the word came from `Arc::into_raw` in `insert` and left the table exactly once.
+            drop(unsafe { Arc::from_raw(word as usize as *const T) });
+        }
+    }
+
+    /// The record of a handle.
+    ///
+    /// # Safety
+    ///
+    /// The handle must not be removed while the reference lives. Hooks get this from the API: a handle that a
+    /// command names is valid, and its destruction is externally synchronised, for the duration of the command.
+    #[inline]
+    pub unsafe fn get(&self, handle: u64) -> Option<&T> {
+        let word = self.table.get(handle);
+        // SAFETY: a non-zero word came from `Arc::into_raw`, and the caller promises that it stays in the table.
+        (word != 0).then(|| unsafe { &*(word as usize as *const T) })
+    }
+
+    /// A share of the record of a handle.
+    ///
+    /// # Safety
+    ///
+    /// As for [`HandleMap::get`].
+    pub unsafe fn share(&self, handle: u64) -> Option<Arc<T>> {
+        let word = self.table.get(handle);
+        if word == 0 {
+            return None;
+        }
+        let pointer = word as usize as *const T;
+        // SAFETY: the table owns one count of this `Arc` and the caller promises that it keeps it meanwhile.
+        unsafe {
+            Arc::increment_strong_count(pointer);
+            Some(Arc::from_raw(pointer))
+        }
+    }
+
+    /// Removes a handle.
+    pub fn remove(&self, handle: u64) {
+        Self::release(self.table.remove(handle));
+    }
+
+    /// Whether no handle is present.
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+}
+
+impl<T> Default for HandleMap<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Drop for HandleMap<T> {
+    fn drop(&mut self) {
+        for (_, word) in self.table.entries() {
+            Self::release(word);
+        }
+    }
+}
+
+/// Growing list whose elements never move, read without a lock.
+///
+/// Chunk *n* holds `32 << n` elements.
+pub struct AppendVec<T> {
+    chunks: [AtomicPtr<T>; AppendVec::<()>::CHUNKS],
+    len: AtomicUsize,
+    writer: Mutex<()>,
+}
+
+impl<T> AppendVec<T> {
+    const CHUNKS: usize = 26;
+
+    /// An empty list.
+    pub fn new() -> Self {
+        Self {
+            chunks: std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut())),
+            len: AtomicUsize::new(0),
+            writer: Mutex::new(()),
+        }
+    }
+
+    #[inline]
+    fn locate(index: usize) -> (usize, usize) {
+        let shifted = index + 32;
+        let chunk = (usize::BITS - 1 - shifted.leading_zeros()) as usize - 5;
+        (chunk, shifted - (32 << chunk))
+    }
+
+    /// The element at `index`.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        if index >= self.len.load(Ordering::Acquire) {
+            return None;
+        }
+        let (chunk, offset) = Self::locate(index);
+        let base = self.chunks.get(chunk)?.load(Ordering::Acquire);
+        // SAFETY: `index < len`, and `push` writes the element and publishes its chunk before it publishes `len`.
+        Some(unsafe { &*base.add(offset) })
+    }
+
+    /// Appends an element and returns its index; `None` when the list is full (two thousand million elements).
+    pub fn push(&self, value: T) -> Option<usize> {
+        let _writer = lock(&self.writer);
+        let index = self.len.load(Ordering::Relaxed);
+        let (chunk, offset) = Self::locate(index);
+        let slot = self.chunks.get(chunk)?;
+        let mut base = slot.load(Ordering::Relaxed);
+        if base.is_null() {
+            let mut fresh: Vec<T> = Vec::with_capacity(32 << chunk);
+            base = fresh.as_mut_ptr();
+            std::mem::forget(fresh);
+            slot.store(base, Ordering::Release);
+        }
+        // SAFETY: the chunk has room for `32 << chunk` elements, `offset` is below that, and the slot is not initialised yet.
+        unsafe { base.add(offset).write(value) };
+        self.len.store(index + 1, Ordering::Release);
+        Some(index)
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len.load(Ordering::Acquire)
+    }
+
+    /// Whether the list has no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The elements in order.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+}
+
+impl<T> Default for AppendVec<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Drop for AppendVec<T> {
+    fn drop(&mut self) {
+        let mut left = *self.len.get_mut();
+        for (chunk, base) in self.chunks.iter_mut().enumerate() {
+            let base = *base.get_mut();
+            if base.is_null() {
+                break;
+            }
+            let capacity = 32 << chunk;
+            let initialised = left.min(capacity);
+            left -= initialised;
+            // SAFETY: `push` took the buffer from a `Vec` of this capacity and initialised this many elements of it.
+            drop(unsafe { Vec::from_raw_parts(base, initialised, capacity) });
+        }
+    }
+}
+
+// SAFETY: elements are only handed out by shared reference, and moved in from any thread.
+unsafe impl<T: Send + Sync> Sync for AppendVec<T> {}
+// SAFETY: as for `Sync`; the buffers are owned by the list.
+unsafe impl<T: Send> Send for AppendVec<T> {}
+
+/// Gives equal values one small number, for ever.
+pub struct Interner<K, V> {
+    map: Mutex<FastMap<K, u32>>,
+    items: AppendVec<V>,
+}
+
+impl<K: Hash + Eq, V> Interner<K, V> {
+    /// An empty interner.
+    pub fn new() -> Self {
+        Self { map: Mutex::new(FastMap::default()), items: AppendVec::new() }
+    }
+
+    /// The number of `key`, with `make(number)` stored for a key not seen before.
+    pub fn intern(&self, key: K, make: impl FnOnce(u32) -> V) -> Option<u32> {
+        let mut map = lock(&self.map);
+        if let Some(index) = map.get(&key) {
+            return Some(*index);
+        }
+        let next = u32::try_from(self.items.len()).ok()?;
+        let index = u32::try_from(self.items.push(make(next))?).ok()?;
+        map.insert(key, index);
+        Some(index)
+    }
+
+    /// What was stored for a number.
+    #[inline]
+    pub fn get(&self, index: u32) -> Option<&V> {
+        self.items.get(index as usize)
+    }
+
+    /// Number of distinct keys.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether nothing was interned.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+}
+
+impl<K: Hash + Eq, V> Default for Interner<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_behaves_like_a_map_under_churn() {
+        let table = FlatTable::new(8);
+        let mut model = HashMap::new();
+        let mut seed = 1_u64;
+        for step in 0..200_000_u64 {
+            seed = fold(seed.wrapping_add(step));
+            // Strided keys, as a driver's pool hands them out.
+            let key = 0x7f00_0000_1000 + (seed % 500) * 0x140;
+            match seed >> 60 {
+                0..7 => assert_eq!(table.insert(key, step + 1), model.insert(key, step + 1).unwrap_or(0)),
+                7..14 => assert_eq!(table.remove(key), model.remove(&key).unwrap_or(0)),
+                _ => assert_eq!(table.get(key), model.get(&key).copied().unwrap_or(0)),
+            }
+        }
+        assert_eq!(table.len(), model.len());
+        for (key, value) in table.entries() {
+            assert_eq!(model.get(&key), Some(&value));
+        }
+        let published = lock(&table.writer).owned.len();
+        assert!(published <= 10, "churn of a bounded set grew the table {published} times");
+    }
+
+    #[test]
+    fn null_and_reserved_keys_are_never_found() {
+        let table = FlatTable::new(8);
+        assert_eq!(table.insert(0, 1), 0);
+        assert_eq!(table.insert(u64::MAX, 1), 0);
+        table.insert(5, 7);
+        table.remove(5);
+        assert_eq!((table.get(0), table.get(u64::MAX), table.get(5)), (0, 0, 0));
+    }
+
+    #[test]
+    fn handle_map_drops_each_record_once() {
+        let record = Arc::new(3);
+        let map = HandleMap::new();
+        map.insert(8, Arc::clone(&record));
+        map.insert(8, Arc::clone(&record));
+        map.insert(9, Arc::clone(&record));
+        map.insert(0, Arc::clone(&record));
+        assert_eq!(Arc::strong_count(&record), 3);
+        // SAFETY: nothing removes the handle meanwhile.
+        assert_eq!(unsafe { map.get(8) }, Some(&3));
+        map.remove(8);
+        map.remove(8);
+        assert_eq!(Arc::strong_count(&record), 2);
+        drop(map);
+        assert_eq!(Arc::strong_count(&record), 1);
+    }
+
+    #[test]
+    fn append_vec_keeps_addresses() {
+        let list = AppendVec::new();
+        list.push(String::from("first"));
+        let first = list.get(0).map(std::ptr::from_ref);
+        for n in 1..10_000 {
+            assert_eq!(list.push(n.to_string()), Some(n));
+        }
+        assert_eq!(list.get(0).map(std::ptr::from_ref), first);
+        assert!(list.iter().skip(1).enumerate().all(|(n, text)| *text == (n + 1).to_string()));
+        assert!(list.get(10_000).is_none());
+    }
+
+    #[test]
+    fn readers_see_what_happened_before_while_others_churn() {
+        let table = FlatTable::new(8);
+        for key in 1..=64 {
+            table.insert(key, key + 1000);
+        }
+        std::thread::scope(|scope| {
+            for writer in 0..2_u64 {
+                let table = &table;
+                scope.spawn(move || {
+                    for round in 0..20_000 {
+                        let key = 1_000_000 + writer * 100_000 + round % 700;
+                        if round % 3 == 2 {
+                            table.remove(key)
+                        } else {
+                            table.insert(key, 1)
+                        };
+                    }
+                });
+            }
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    for round in 0..200_000_u64 {
+                        let key = 1 + round % 64;
+                        assert_eq!(table.get(key), key + 1000);
+                    }
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,345 @@
+//! Sampler states that live samplers share, the choice made for each view class, and the samplers made for them.
+//!
+//! Three levels, as in SwiftShader's sampler caches: a descriptor write first finds its sampler's *state number* and its view's
+//! *class number* in the flat tables, then reads the choice for that pair from a small array, and only a pair never seen before
+//! takes the locks below.
+
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::decide::{Bits, SamplerState, StateKey};
+use crate::table::{AppendVec, FastMap, lock};
+
+/// Choice word: no decision yet.
+pub const UNDECIDED: u64 = 0;
+/// Choice word: hand down the sampler that was given.
+pub const KEEP: u64 = u64::MAX;
+
+/// A state that at least one live sampler has.
+#[derive(Clone, Debug)]
+pub struct SharedState {
+    /// What the application asked for.
+    pub original: SamplerState,
+    /// What the driver's sampler was created with.
+    pub base: SamplerState,
+    /// What it asks of a view.
+    pub needs: Bits,
+    /// Fingerprint of `original`.
+    pub fingerprint: u64,
+    /// A chained structure the layer does not understand: such a state is not shared and has no variants.
+    pub unknown: Option<i32>,
+}
+
+struct Owned {
+    state: Arc<SharedState>,
+    live: u32,
+    /// Variants this state holds a use of.
+    used: Vec<StateKey>,
+}
+
+struct Choices(Box<[AtomicU64]>);
+
+/// Place of one state. Places are never freed, only reused, so that a stale number is harmless.
+struct Slot {
+    owned: Mutex<Option<Owned>>,
+    choices: AtomicPtr<Choices>,
+    /// Arrays that a larger one replaced; readers may still hold them.
+    retired: Mutex<Vec<Box<Choices>>>,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let choices = *self.choices.get_mut();
+        if !choices.is_null() {
+            // SAFETY: made by `Box::into_raw` in `publish`, replaced pointers move to `retired`, so it is owned once.
+            drop(unsafe { Box::from_raw(choices) });
+        }
+    }
+}
+
+struct Variant {
+    handle: u64,
+    uses: u32,
+    custom_border: bool,
+}
+
+#[derive(Default)]
+struct Index {
+    by_key: FastMap<StateKey, u32>,
+    free: Vec<u32>,
+    live: u32,
+    peak: u32,
+}
+
+/// How many of something there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Now.
+    pub live: u32,
+    /// At most, at any time.
+    pub peak: u32,
+    /// Ever.
+    pub created: u64,
+}
+
+impl Census {
+    fn add(&mut self) {
+        self.live += 1;
+        self.peak = self.peak.max(self.live);
+        self.created += 1;
+    }
+}
+
+#[derive(Default)]
+struct Variants {
+    by_key: FastMap<StateKey, Variant>,
+    census: Census,
+    custom: u32,
+}
+
+/// The states and variants of one device.
+#[derive(Default)]
+pub struct Cache {
+    slots: AppendVec<Slot>,
+    index: Mutex<Index>,
+    variants: Mutex<Variants>,
+}
+
+impl Cache {
+    /// Counts one more sampler of `state` and returns the number of its place; `None` when numbers run out.
+    pub fn acquire(&self, state: SharedState) -> Option<u32> {
+        let key = state.original.key();
+        let mut index = lock(&self.index);
+        if state.unknown.is_none()
+            && let Some(number) = index.by_key.get(&key).copied()
+            && let Some(slot) = self.slots.get(number as usize)
+            && let Some(owned) = lock(&slot.owned).as_mut()
+        {
+            owned.live += 1;
+            return Some(number);
+        }
+        let shareable = state.unknown.is_none();
+        let owned = Owned { state: Arc::new(state), live: 1, used: Vec::new() };
+        let number = match index.free.pop() {
+            Some(number) => {
+                *lock(&self.slots.get(number as usize)?.owned) = Some(owned);
+                number
+            }
+            None => u32::try_from(self.slots.push(Slot {
+                owned: Mutex::new(Some(owned)),
+                choices: AtomicPtr::new(std::ptr::null_mut()),
+                retired: Mutex::new(Vec::new()),
+            })?)
+            .ok()?,
+        };
+        if shareable {
+            index.by_key.insert(key, number);
+        }
+        index.live += 1;
+        index.peak = index.peak.max(index.live);
+        Some(number)
+    }
+
+    /// Counts one sampler less. With the last one of a state its variants lose their use; those that nobody uses any more are
+    /// returned and have to be destroyed.
+    #[must_use]
+    pub fn release(&self, number: u32) -> Vec<u64> {
+        let Some(slot) = self.slots.get(number as usize) else { return Vec::new() };
+        let mut index = lock(&self.index);
+        let used = {
+            let mut place = lock(&slot.owned);
+            let Some(owned) = place.as_mut() else { return Vec::new() };
+            owned.live -= 1;
+            if owned.live > 0 {
+                return Vec::new();
+            }
+            if owned.state.unknown.is_none() {
+                index.by_key.remove(&owned.state.original.key());
+            }
+            let used = std::mem::take(&mut owned.used);
+            *place = None;
+            used
+        };
+        for cell in self.cells(slot) {
+            cell.store(UNDECIDED, Ordering::Release);
+        }
+        index.live -= 1;
+        index.free.push(number);
+        drop(index);
+        let mut variants = lock(&self.variants);
+        used.into_iter().filter_map(|key| variants.unuse(&key)).collect()
+    }
+
+    /// The state at a place.
+    pub fn state(&self, number: u32) -> Option<Arc<SharedState>> {
+        let slot = self.slots.get(number as usize)?;
+        lock(&slot.owned).as_ref().map(|owned| Arc::clone(&owned.state))
+    }
+
+    fn cells<'a>(&'a self, slot: &'a Slot) -> &'a [AtomicU64] {
+        let choices = slot.choices.load(Ordering::Acquire);
+        // SAFETY: null or a pointer from `Box::into_raw`; replaced arrays live on in `retired` as long as the cache.
+        unsafe { choices.as_ref() }.map_or(&[], |choices| &choices.0)
+    }
+
+    /// The choice for (state, view class): a sampler's handle, [`KEEP`] or [`UNDECIDED`].
+    #[inline]
+    pub fn choice(&self, state: u32, class: u32) -> u64 {
+        let Some(slot) = self.slots.get(state as usize) else { return KEEP };
+        self.cells(slot).get(class as usize).map_or(UNDECIDED, |cell| cell.load(Ordering::Acquire))
+    }
+
+    /// Sets the choice for (state, view class) unless there is one; returns the choice in force and whether it is this one.
+    ///
+    /// `variant` is the key of the variant that the choice stands for, whose use goes over to the state on success.
+    pub fn publish(&self, state: u32, class: u32, choice: u64, variant: Option<StateKey>) -> (u64, bool) {
+        let Some(slot) = self.slots.get(state as usize) else { return (KEEP, false) };
+        let mut place = lock(&slot.owned);
+        let Some(owned) = place.as_mut() else { return (KEEP, false) };
+        if self.cells(slot).len() <= class as usize {
+            let len = (class as usize + 1).next_power_of_two().max(8);
+            let fresh: Box<[AtomicU64]> = (0..len).map(|_| AtomicU64::new(UNDECIDED)).collect();
+            for (to, from) in fresh.iter().zip(self.cells(slot)) {
+                to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+            let old = slot.choices.swap(Box::into_raw(Box::new(Choices(fresh))), Ordering::AcqRel);
+            if !old.is_null() {
+                // SAFETY: made by `Box::into_raw` and just taken out of its only place.
+                lock(&slot.retired).push(unsafe { Box::from_raw(old) });
+            }
+        }
+        let Some(cell) = self.cells(slot).get(class as usize) else { return (KEEP, false) };
+        let before = cell.load(Ordering::Acquire);
+        if before != UNDECIDED {
+            return (before, false);
+        }
+        cell.store(choice, Ordering::Release);
+        owned.used.extend(variant);
+        (choice, true)
+    }
+
+    /// One more use of the variant of this state, if it exists.
+    pub fn use_variant(&self, key: &StateKey) -> Option<u64> {
+        let mut variants = lock(&self.variants);
+        let variant = variants.by_key.get_mut(key)?;
+        variant.uses += 1;
+        Some(variant.handle)
+    }
+
+    /// Adds a variant that was just created, with one use. If another thread was faster its handle is returned instead, with
+    /// the use counted there, and the given one has to be destroyed.
+    pub fn add_variant(&self, key: StateKey, handle: u64, custom_border: bool) -> (u64, bool) {
+        let mut variants = lock(&self.variants);
+        if let Some(variant) = variants.by_key.get_mut(&key) {
+            variant.uses += 1;
+            return (variant.handle, false);
+        }
+        variants.by_key.insert(key, Variant { handle, uses: 1, custom_border });
+        variants.census.add();
+        variants.custom += u32::from(custom_border);
+        (handle, true)
+    }
+
+    /// Gives one use back; returns the handle to destroy when it was the last.
+    #[must_use]
+    pub fn drop_use(&self, key: &StateKey) -> Option<u64> {
+        lock(&self.variants).unuse(key)
+    }
+
+    /// Every variant, which is thereby forgotten: for the end of the device.
+    #[must_use]
+    pub fn take_variants(&self) -> Vec<u64> {
+        let mut variants = lock(&self.variants);
+        variants.census.live = 0;
+        variants.custom = 0;
+        variants.by_key.drain().map(|(_, variant)| variant.handle).collect()
+    }
+
+    /// Variants now, at most and ever.
+    pub fn variants(&self) -> Census {
+        lock(&self.variants).census
+    }
+
+    /// Live variants with a custom border colour.
+    pub fn custom_variants(&self) -> u32 {
+        lock(&self.variants).custom
+    }
+
+    /// Distinct states now and at most.
+    pub fn states(&self) -> (u32, u32) {
+        let index = lock(&self.index);
+        (index.live, index.peak)
+    }
+}
+
+impl Variants {
+    fn unuse(&mut self, key: &StateKey) -> Option<u64> {
+        let variant = self.by_key.get_mut(key)?;
+        variant.uses -= 1;
+        if variant.uses > 0 {
+            return None;
+        }
+        let variant = self.by_key.remove(key)?;
+        self.census.live -= 1;
+        self.custom -= u32::from(variant.custom_border);
+        Some(variant.handle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(bias: f32) -> SharedState {
+        let original = SamplerState { mip_lod_bias: bias, ..SamplerState::default() };
+        SharedState { original, base: original, needs: Bits::NONE, fingerprint: original.fingerprint(), unknown: None }
+    }
+
+    #[test]
+    fn equal_states_share_a_place_and_variants_die_with_the_last() {
+        let cache = Cache::default();
+        let a = cache.acquire(state(0.0)).unwrap();
+        assert_eq!(cache.acquire(state(0.0)), Some(a));
+        let b = cache.acquire(state(1.0)).unwrap();
+        assert_ne!(a, b);
+        let key = state(0.0).original.key();
+        assert_eq!(cache.add_variant(key, 77, false), (77, true));
+        assert_eq!(cache.publish(a, 9, 77, Some(key)), (77, true));
+        assert_eq!(cache.publish(a, 9, KEEP, None), (77, false));
+        assert_eq!(cache.use_variant(&key), Some(77));
+        assert_eq!(cache.publish(b, 0, 77, Some(key)), (77, true));
+        assert_eq!((cache.choice(a, 9), cache.choice(a, 8), cache.choice(b, 0)), (77, UNDECIDED, 77));
+        assert!(cache.release(a).is_empty());
+        assert_eq!(cache.choice(a, 9), 77);
+        assert!(cache.release(a).is_empty(), "the other state still uses the variant");
+        assert_eq!(cache.choice(a, 9), UNDECIDED);
+        assert_eq!(cache.release(b), [77]);
+        assert_eq!(cache.variants(), Census { live: 0, peak: 1, created: 1 });
+        let again = cache.acquire(state(2.0)).unwrap();
+        assert!(again == a || again == b, "places are reused");
+        assert_eq!(cache.choice(again, 9), UNDECIDED);
+    }
+
+    #[test]
+    fn states_with_unknown_structures_are_not_shared() {
+        let cache = Cache::default();
+        let odd = SharedState { unknown: Some(1), ..state(0.0) };
+        let a = cache.acquire(odd.clone()).unwrap();
+        let b = cache.acquire(odd).unwrap();
+        assert_ne!(a, b);
+        assert_ne!(cache.acquire(state(0.0)), Some(a));
+        assert!(cache.release(a).is_empty() && cache.release(b).is_empty());
+    }
+
+    #[test]
+    fn the_loser_of_a_race_gives_its_sampler_back() {
+        let cache = Cache::default();
+        let key = state(0.0).original.key();
+        assert_eq!(cache.add_variant(key, 1, true), (1, true));
+        assert_eq!(cache.add_variant(key, 2, true), (1, false));
+        assert_eq!(cache.custom_variants(), 1);
+        assert_eq!(cache.drop_use(&key), None);
+        assert_eq!(cache.drop_use(&key), Some(1));
+        assert_eq!(cache.custom_variants(), 0);
+    }
+}
