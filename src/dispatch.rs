@@ -90,6 +90,18 @@ table! {
     }
 }
 
+impl InstanceFns {
+    /// The commands that may be used with a physical device of version 1.0: those of version 1.1 go, unless they were resolved
+    /// as the commands of VK_KHR_get_physical_device_properties2.
+    pub fn for_version_1_0(mut self) -> Self {
+        self.get_physical_device_properties2 = None;
+        self.get_physical_device_features2 = None;
+        self.get_physical_device_format_properties2 = None;
+        self.get_physical_device_image_format_properties2 = None;
+        self
+    }
+}
+
 /// The dispatch key of a dispatchable handle: its first pointer-sized word. An instance and its physical devices share
 /// one, as do a device, its queues and its command buffers (Loader and Layer Interface, "Dispatch key").
 ///

@@ -44,6 +44,8 @@ pub struct Instance {
     pub trace: Arc<Trace>,
     /// `VkApplicationInfo::apiVersion`, at least 1.0.
     pub api_version: u32,
+    /// `VK_KHR_get_physical_device_properties2` is enabled.
+    pub properties2: bool,
 }
 
 impl Instance {
@@ -206,6 +208,8 @@ pub struct Device {
     pub instance: Arc<Instance>,
     /// `vkGetDeviceProcAddr` of the layer below.
     pub next_gdpa: PfnGetDeviceProcAddr,
+    /// Commands of the layer below that take the physical device.
+    pub instance_fns: InstanceFns,
     /// Commands of the layer below.
     pub fns: DeviceFns,
     /// Features enabled, extensions enabled, limits.
@@ -292,6 +296,8 @@ pub struct NewDevice {
     pub instance: Arc<Instance>,
     /// `vkGetDeviceProcAddr` of the layer below.
     pub next_gdpa: PfnGetDeviceProcAddr,
+    /// Commands of the layer below that take the physical device.
+    pub instance_fns: InstanceFns,
     /// Commands of the layer below.
     pub fns: DeviceFns,
     /// Features enabled, extensions enabled, limits.
@@ -318,6 +324,7 @@ impl Device {
             force,
             handle: new.handle,
             next_gdpa: new.next_gdpa,
+            instance_fns: new.instance_fns,
             fns: new.fns,
             caps: new.caps,
             enabled: new.enabled,
@@ -644,7 +651,7 @@ impl Device {
     /// Features of `format` with the image's tiling; `None` when they cannot be known.
     pub fn features(&self, image: &ImageTraits, format: vk::Format) -> Option<vk::FormatFeatureFlags2> {
         // SAFETY: `formats` was made for this device's instance, which outlives the device.
-        let features = unsafe { self.formats.get(&self.instance.fns, format) }?;
+        let features = unsafe { self.formats.get(&self.instance_fns, format) }?;
         Some(match image.tiling {
             Tiling::Optimal => features.optimal,
             Tiling::Linear => features.linear,

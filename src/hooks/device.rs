@@ -102,8 +102,9 @@ unsafe fn register(
         // Only known so that its proc-addr queries can be passed on.
         // SAFETY: the caller's promises.
         let formats = unsafe { Formats::new(&InstanceFns::default(), physical, 0) };
+        let instance_fns = InstanceFns::default();
         let (caps, enabled) = (DeviceCaps::default(), Enabled::default());
-        let device = Device::new(NewDevice { handle, instance, next_gdpa, fns, caps, enabled, formats });
+        let device = Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats });
         // SAFETY: `handle` is valid.
         return unsafe { Arc::new(device).register() };
     }
@@ -115,11 +116,16 @@ unsafe fn register(
         properties = Some(plain);
     }
     let api_version = properties.map_or(vk::API_VERSION_1_0, |p| p.api_version).min(instance.api_version);
+    let instance_fns = if api_version < vk::API_VERSION_1_1 && !instance.properties2 {
+        instance.fns.clone().for_version_1_0()
+    } else {
+        instance.fns.clone()
+    };
     // SAFETY: the caller's promises.
-    let (caps, enabled) = unsafe { caps::query(&instance.fns, physical, info) };
+    let (caps, enabled) = unsafe { caps::query(&instance_fns, physical, info) };
     // SAFETY: as above.
-    let formats = unsafe { Formats::new(&instance.fns, physical, api_version) };
-    let device = Device::new(NewDevice { handle, instance, next_gdpa, fns, caps, enabled, formats });
+    let formats = unsafe { Formats::new(&instance_fns, physical, api_version) };
+    let device = Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats });
     if device.trace().is_on() {
         let intercepts: Vec<&str> = entry::device_commands()
             // SAFETY: as above.

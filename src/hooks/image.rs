@@ -307,7 +307,7 @@ fn query_cubic(known: &Device, number: u32, image: &ImageTraits, view_type: vk::
     if let Some(answer) = lock(&known.cubic).get(&key) {
         return *answer;
     }
-    let Some(get) = known.instance.fns.get_physical_device_image_format_properties2 else { return (true, true) };
+    let Some(get) = known.instance_fns.get_physical_device_image_format_properties2 else { return (true, true) };
     let mut view_info = vk::PhysicalDeviceImageViewImageFormatInfoEXT::default().image_view_type(view_type);
     let info = vk::PhysicalDeviceImageFormatInfo2::default()
         .format(image.format)

@@ -9,6 +9,7 @@ use serde_json::json;
 use vk_layer_sys::{LayerFunction, LayerInstanceCreateInfo};
 
 use super::{MISSING, slice};
+use crate::caps;
 use crate::dispatch::{self, InstanceFns};
 use crate::pnext;
 use crate::settings::{self, Loaded};
@@ -172,10 +173,22 @@ unsafe fn register(
     handle: vk::Instance,
     next_gipa: vk_layer_sys::PfnGetInstanceProcAddr,
 ) {
-    // SAFETY: `handle` is valid for the resolver below.
-    let fns = InstanceFns::load(|name| unsafe { next_gipa(handle, name.as_ptr()) });
     // SAFETY: `info` is valid.
     let (given, (app, engine, api_version)) = unsafe { (application_settings(info.p_next), application(info)) };
+    // SAFETY: VUID-VkInstanceCreateInfo-ppEnabledExtensionNames-parameter.
+    let extensions = unsafe { caps::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
+    let properties2 = extensions.contains(&ash::khr::get_physical_device_properties2::NAME);
+    let fns = InstanceFns::load(|name| {
+        // What the application did not ask for must not be called for it either, neither by version nor by extension.
+        let bytes = name.to_bytes();
+        let since_1_1 = bytes.ends_with(b"2");
+        let of_extension = bytes.ends_with(b"2KHR");
+        if (since_1_1 && (properties2 || api_version < vk::API_VERSION_1_1)) || (of_extension && !properties2) {
+            return None;
+        }
+        // SAFETY: `handle` is valid for the resolver below.
+        unsafe { next_gipa(handle, name.as_ptr()) }
+    });
     let loaded = settings::load(&given);
     let off = loaded.settings.mode == settings::Mode::Off;
     let (trace, problems) =
@@ -201,7 +214,7 @@ unsafe fn register(
         }
     }
     let Loaded { settings, .. } = loaded;
-    let instance = Instance { handle, next_gipa, fns, settings, trace, api_version };
+    let instance = Instance { handle, next_gipa, fns, settings, trace, api_version, properties2 };
     // SAFETY: `handle` is valid.
     unsafe { Arc::new(instance).register() };
 }

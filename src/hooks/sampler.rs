@@ -160,7 +160,7 @@ pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
                 force_explicit_reconstruction: info.force_explicit_reconstruction != 0,
             };
             // SAFETY: `formats` belongs to this device's instance, which is alive.
-            let features = unsafe { known.formats.get(&known.instance.fns, info.format) }.map(|f| f.potential());
+            let features = unsafe { known.formats.get(&known.instance_fns, info.format) }.map(|f| f.potential());
             let name = names::format(info.format);
             let subsampled = [name.contains("_420") || name.contains("_422"), name.contains("_420")];
             Some((decide::conversion(&state, features, subsampled), features))
