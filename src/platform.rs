@@ -104,7 +104,7 @@ fn monotonic_ns() -> u64 {
     }
     // SAFETY: clock_gettime returned 0, so it has filled the structure.
     let time = unsafe { time.assume_init() };
-    (to_u64(time.tv_sec) * 1_000_000_000 + to_u64(time.tv_nsec)).max(1)
+    to_u64(time.tv_sec).saturating_mul(1_000_000_000).saturating_add(to_u64(time.tv_nsec)).max(1)
 }
 
 /// The date in UTC as `YYYY-MM-DD`.
@@ -223,7 +223,8 @@ pub(crate) struct AppendFile {
     pub(crate) file: OwnedFd,
     /// The file behind it.
     pub(crate) id: FileId,
-    /// Whether the file ends in the middle of a line, left there by a writer that was cut off.
+    /// Whether the file ends in the middle of a line, left there by a writer that was cut off. It may also be one that
+    /// another process is writing at this moment; then an empty line comes of it.
     pub(crate) ends_mid_line: bool,
 }
 

@@ -43,7 +43,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Prepares a trace. A file is created by the first record, not here; one that exists already is checked here.
+    /// Prepares a trace. A file is created by the first record, not here; one that exists already is opened here.
     ///
     /// | `target` | where |
     /// |---|---|

@@ -109,6 +109,8 @@ fn child() {
     if std::env::var_os("SAMPLIN_TEST_CHILD").is_none() {
         return;
     }
+    // SAFETY: neither takes an argument, and neither can fail.
+    assert_eq!(platform::is_elevated(), unsafe { libc::geteuid() != libc::getuid() });
     let Loaded { problems, .. } = load(&[]);
     let application = [("border".to_owned(), "strict".to_owned())];
     let settings = serde_json::to_value(load(&application).effective()).expect("serialises");

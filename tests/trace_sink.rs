@@ -201,6 +201,12 @@ fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
+/// Whether this process runs as another user than the one who started it.
+fn has_two_users() -> bool {
+    // SAFETY: neither takes an argument, and neither can fail.
+    unsafe { libc::geteuid() != libc::getuid() }
+}
+
 /// Lets a child go on as a user without rights.
 fn become_nobody() {
     // SAFETY: both take an integer; the child has no other thread that would have to follow.
@@ -420,8 +426,15 @@ fn marks_in_the_path_are_expanded_and_it_becomes_absolute() {
     assert_eq!(trace.path(), Some(folder.path(&name).as_path()));
     trace.emit("a", &json!({}));
     assert!(folder.path(&name).is_file());
-    let trace = open(Path::new("t.jsonl"));
-    assert_eq!(trace.path(), Some(std::env::current_dir().expect("a folder").join("t.jsonl").as_path()));
+    // A relative path stays where it was, wherever the process goes.
+    in_child(|| {
+        std::env::set_current_dir(&folder.0).expect("goes");
+        let trace = open(Path::new("t.jsonl"));
+        assert_eq!(trace.path(), Some(folder.path("t.jsonl").as_path()));
+        std::env::set_current_dir("/").expect("goes");
+        trace.emit("a", &json!({}));
+    });
+    assert_eq!(records(&folder.path("t.jsonl")).len(), 1);
 }
 
 #[test]
@@ -975,6 +988,7 @@ fn twenty_automatic_files_are_kept() {
 fn a_process_with_more_rights_than_its_user_writes_nothing() {
     const NAME: &str = "a_process_with_more_rights_than_its_user_writes_nothing";
     if is_child(NAME) {
+        assert_eq!(platform::is_elevated(), has_two_users());
         println!("elevated={}", platform::is_elevated());
         println!("home={:?}", platform::env("HOME"));
         let path = std::env::var("SAMPLIN_TEST_PATH").expect("is set");
