@@ -4,13 +4,14 @@
 //! created; never while a descriptor is written. Queries go through the chain below the layer.
 
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use ash::vk;
 
 use crate::decide::DeviceCaps;
 use crate::dispatch::InstanceFns;
 use crate::pnext;
+use crate::simulate::Simulation;
 use crate::table::{FastMap, lock};
 
 /// Names in a `ppEnabledExtensionNames`-like array.
@@ -45,6 +46,22 @@ pub struct Enabled {
 }
 
 impl Enabled {
+    /// Fills `features` from what decisions will see.
+    pub fn name_features(&mut self, caps: &DeviceCaps) {
+        self.features = vec![
+            ("samplerAnisotropy", caps.sampler_anisotropy),
+            ("samplerMirrorClampToEdge", caps.sampler_mirror_clamp_to_edge),
+            ("samplerFilterMinmax", caps.sampler_filter_minmax),
+            ("samplerYcbcrConversion", caps.sampler_ycbcr_conversion),
+            ("customBorderColors", caps.custom_border_colors),
+            ("customBorderColorWithoutFormat", caps.custom_border_color_without_format),
+            ("borderColorSwizzle", caps.border_color_swizzle),
+            ("borderColorSwizzleFromImage", caps.border_color_swizzle_from_image),
+            ("nonSeamlessCubeMap", caps.non_seamless_cube_map),
+            ("filterCubic", caps.filter_cubic_img || caps.filter_cubic_ext),
+        ];
+    }
+
     /// Whether an extension is enabled.
     pub fn extension(&self, name: &CStr) -> bool {
         self.extensions.iter().any(|enabled| enabled.as_bytes() == name.to_bytes())
@@ -145,22 +162,12 @@ pub unsafe fn query(
     caps.filter_minmax_component_mapping = minmax.filter_minmax_image_component_mapping != 0;
     caps.max_block_match_window = [processing.max_block_match_window.width, processing.max_block_match_window.height];
 
-    let enabled = Enabled {
+    let mut enabled = Enabled {
         subsampled: has(ash::ext::fragment_density_map::NAME),
-        features: vec![
-            ("samplerAnisotropy", caps.sampler_anisotropy),
-            ("samplerMirrorClampToEdge", caps.sampler_mirror_clamp_to_edge),
-            ("samplerFilterMinmax", caps.sampler_filter_minmax),
-            ("samplerYcbcrConversion", caps.sampler_ycbcr_conversion),
-            ("customBorderColors", caps.custom_border_colors),
-            ("customBorderColorWithoutFormat", caps.custom_border_color_without_format),
-            ("borderColorSwizzle", caps.border_color_swizzle),
-            ("borderColorSwizzleFromImage", caps.border_color_swizzle_from_image),
-            ("nonSeamlessCubeMap", caps.non_seamless_cube_map),
-            ("filterCubic", caps.filter_cubic_img || caps.filter_cubic_ext),
-        ],
+        features: Vec::new(),
         extensions: extensions.iter().map(|name| name.to_string_lossy().into_owned()).collect(),
     };
+    enabled.name_features(&caps);
     (caps, enabled)
 }
 
@@ -189,6 +196,7 @@ pub struct Formats {
     flags2: bool,
     /// The device supports VK_EXT_image_drm_format_modifier.
     modifiers: bool,
+    simulation: Option<Arc<Simulation>>,
     known: Mutex<FastMap<i32, FormatFeatures>>,
 }
 
@@ -198,7 +206,12 @@ impl Formats {
     /// # Safety
     ///
     /// `physical` belongs to the instance that `fns` were loaded for.
-    pub unsafe fn new(fns: &InstanceFns, physical: vk::PhysicalDevice, api_version: u32) -> Self {
+    pub unsafe fn new(
+        fns: &InstanceFns,
+        physical: vk::PhysicalDevice,
+        api_version: u32,
+        simulation: Option<Arc<Simulation>>,
+    ) -> Self {
         let mut supported: Vec<vk::ExtensionProperties> = Vec::new();
         if let Some(enumerate) = fns.enumerate_device_extension_properties {
             let mut count = 0;
@@ -216,6 +229,7 @@ impl Formats {
             physical,
             flags2: api_version >= vk::API_VERSION_1_3 || has(ash::khr::format_feature_flags2::NAME),
             modifiers: has(ash::ext::image_drm_format_modifier::NAME),
+            simulation,
             known: Mutex::new(FastMap::default()),
         }
     }
@@ -239,7 +253,10 @@ impl Formats {
         }
         // Not under the lock: the query goes through other layers. Two threads may both ask; the answers are equal.
         // SAFETY: forwarded from the caller.
-        let features = unsafe { self.ask(fns, format) }?;
+        let mut features = unsafe { self.ask(fns, format) }?;
+        if let Some(simulation) = &self.simulation {
+            simulation.restrict_format(format, &mut features);
+        }
         lock(&self.known).insert(format.as_raw(), features.clone());
         Some(features)
     }

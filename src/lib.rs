@@ -23,6 +23,7 @@ pub mod pnext;
 pub mod record;
 pub mod sampler_info;
 pub mod settings;
+pub mod simulate;
 pub mod state;
 pub mod table;
 pub mod trace;

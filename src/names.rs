@@ -72,6 +72,45 @@ pub fn sampler_flags(flags: vk::SamplerCreateFlags) -> Vec<String> {
     out
 }
 
+/// The format of that name, the reverse of [`format`].
+pub fn format_by_name(name: &str) -> Option<vk::Format> {
+    static BY_NAME: once_cell::sync::Lazy<std::collections::HashMap<String, vk::Format>> =
+        once_cell::sync::Lazy::new(|| formats().map(|f| (format(f), f)).collect());
+    BY_NAME.get(name).copied()
+}
+
+/// Every format that the bindings have a name for: the core ones, and those of extensions.
+pub fn formats() -> impl Iterator<Item = vk::Format> {
+    let ranges = [
+        1..=184,
+        1_000_054_000..=1_000_054_007,
+        1_000_066_000..=1_000_066_013,
+        1_000_156_000..=1_000_156_033,
+        1_000_330_000..=1_000_330_003,
+        1_000_340_000..=1_000_340_001,
+        1_000_464_000..=1_000_464_000,
+        1_000_470_000..=1_000_470_001,
+    ];
+    ranges.into_iter().flatten().map(vk::Format::from_raw).filter(|f| format(*f).starts_with("VK_"))
+}
+
+/// The bare word in a name of a format feature: without `VK_FORMAT_FEATURE_`, `_BIT` and the vendor.
+fn feature_word(name: &str) -> &str {
+    let word = name.strip_prefix("VK_FORMAT_FEATURE_").unwrap_or(name);
+    let word = word.strip_prefix("2_").unwrap_or(word);
+    let vendors = ["_KHR", "_EXT", "_IMG", "_NV", "_QCOM"];
+    let word = vendors.iter().find_map(|vendor| word.strip_suffix(vendor)).unwrap_or(word);
+    word.strip_suffix("_BIT").unwrap_or(word)
+}
+
+/// The format feature of that name, in the 32-bit spelling or the 64-bit one.
+pub fn format_feature_by_name(name: &str) -> Option<vk::FormatFeatureFlags2> {
+    let wanted = feature_word(name);
+    (0..64)
+        .map(|bit| vk::FormatFeatureFlags2::from_raw(1 << bit))
+        .find(|flag| feature_word(&format!("{flag:?}")) == wanted)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,6 +122,18 @@ mod tests {
         assert_eq!(view_type(vk::ImageViewType::TYPE_2D_ARRAY), "VK_IMAGE_VIEW_TYPE_2D_ARRAY");
         assert_eq!(format(vk::Format::ASTC_4X4_UNORM_BLOCK), "VK_FORMAT_ASTC_4x4_UNORM_BLOCK");
         assert_eq!(format(vk::Format::D24_UNORM_S8_UINT), "VK_FORMAT_D24_UNORM_S8_UINT");
+        assert_eq!(format_by_name("VK_FORMAT_ASTC_4x4_UNORM_BLOCK"), Some(vk::Format::ASTC_4X4_UNORM_BLOCK));
+        assert_eq!(format_by_name("VK_FORMAT_OF_THE_FUTURE"), None);
+        for name in [
+            "VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_CUBIC_BIT_EXT",
+            "VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_CUBIC_BIT",
+        ] {
+            assert_eq!(
+                format_feature_by_name(name),
+                Some(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT),
+                "{name}"
+            );
+        }
         assert_eq!(border_color(vk::BorderColor::INT_CUSTOM_EXT), "VK_BORDER_COLOR_INT_CUSTOM_EXT");
         assert_eq!(
             sampler_flags(vk::SamplerCreateFlags::from_raw(0x4000_0004)),

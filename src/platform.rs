@@ -84,6 +84,24 @@ fn program_name(program: &str, command: &[u8]) -> String {
     if name.is_empty() { "unknown" } else { name }.to_owned()
 }
 
+/// The file that this code was loaded from: the layer's shared object, or the program that links the library.
+pub fn library_path() -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: dladdr takes any address and fills the structure it is given (dladdr(3)).
+    if unsafe { libc::dladdr(library_path as *const libc::c_void, info.as_mut_ptr()) } == 0 {
+        return None;
+    }
+    // SAFETY: zeroed before and filled by dladdr, which returned non-zero.
+    let name = unsafe { info.assume_init() }.dli_fname;
+    if name.is_null() {
+        return None;
+    }
+    // SAFETY: dladdr points it at the null-terminated name of a loaded object, which stays loaded while its code runs.
+    let name = unsafe { std::ffi::CStr::from_ptr(name) };
+    std::path::absolute(std::ffi::OsStr::from_bytes(name.to_bytes())).ok()
+}
+
 /// Monotonic time in nanoseconds since the first call in this process, which the layer makes when it is loaded.
 pub fn now_ns() -> u64 {
     // No `OnceLock`: the child of a fork could wait for the thread that was filling it.

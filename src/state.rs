@@ -23,6 +23,7 @@ use crate::names;
 use crate::record::{self, Context, Tiling};
 use crate::sampler_info;
 use crate::settings::{Mode, Settings, TraceLevel};
+use crate::simulate::Simulation;
 use crate::table::{FastMap, FlatTable, HandleMap, Interner, lock};
 use crate::trace::{Trace, handle};
 use crate::variant::{Cache, KEEP, SharedState, UNDECIDED};
@@ -46,6 +47,8 @@ pub struct Instance {
     pub api_version: u32,
     /// `VK_KHR_get_physical_device_properties2` is enabled.
     pub properties2: bool,
+    /// The device to simulate.
+    pub simulation: Option<Arc<Simulation>>,
 }
 
 impl Instance {
@@ -942,7 +945,7 @@ impl Device {
                 "limits": record::limits(&self.caps),
                 "features": features,
                 "augmented": [],
-                "simulated": Json::Null,
+                "simulated": self.instance.simulation.as_ref().map(|simulation| simulation.name.clone()),
                 "intercepts": intercepts,
             }),
         );

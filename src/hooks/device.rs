@@ -101,7 +101,7 @@ unsafe fn register(
     if instance.is_off() {
         // Only known so that its proc-addr queries can be passed on.
         // SAFETY: the caller's promises.
-        let formats = unsafe { Formats::new(&InstanceFns::default(), physical, 0) };
+        let formats = unsafe { Formats::new(&InstanceFns::default(), physical, 0, None) };
         let instance_fns = InstanceFns::default();
         let (caps, enabled) = (DeviceCaps::default(), Enabled::default());
         let device = Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats });
@@ -122,9 +122,13 @@ unsafe fn register(
         instance.fns.clone()
     };
     // SAFETY: the caller's promises.
-    let (caps, enabled) = unsafe { caps::query(&instance_fns, physical, info) };
+    let (mut caps, mut enabled) = unsafe { caps::query(&instance_fns, physical, info) };
+    if let Some(simulation) = &instance.simulation {
+        simulation.restrict(&mut caps);
+        enabled.name_features(&caps);
+    }
     // SAFETY: as above.
-    let formats = unsafe { Formats::new(&instance_fns, physical, api_version) };
+    let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };
     let device = Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats });
     if device.trace().is_on() {
         let intercepts: Vec<&str> = entry::device_commands()

@@ -12,7 +12,8 @@ use super::{MISSING, slice};
 use crate::caps;
 use crate::dispatch::{self, InstanceFns};
 use crate::pnext;
-use crate::settings::{self, Loaded};
+use crate::settings::{self, GlClampRule, Immutable, Loaded, Problem, Separate, Settings, Unfilterable};
+use crate::simulate;
 use crate::state::Instance;
 use crate::trace::{self, Trace};
 use crate::{LAYER_NAME, VERSION};
@@ -191,8 +192,22 @@ unsafe fn register(
     });
     let loaded = settings::load(&given);
     let off = loaded.settings.mode == settings::Mode::Off;
-    let (trace, problems) =
+    let (trace, mut problems) =
         if off { (Trace::off(), Vec::new()) } else { Trace::open(&loaded.settings.trace, loaded.settings.trace_level) };
+    let mut simulation = None;
+    if let Some(device) = loaded.settings.device.as_deref().filter(|_| !off) {
+        match simulate::load(device) {
+            Ok(found) => simulation = Some(Arc::new(found)),
+            Err(error) => problems.push(Problem {
+                level: settings::Level::Error,
+                key: "device".into(),
+                file: error.path.map(|path| path.to_string_lossy().into_owned()),
+                line: error.line,
+                column: error.column,
+                message: error.message,
+            }),
+        }
+    }
     let trace = Arc::new(trace);
     trace::diagnostics_init();
     trace::register(&trace);
@@ -209,14 +224,38 @@ unsafe fn register(
                 "settings": serde_json::to_value(effective).unwrap_or_default(),
             }),
         );
-        for problem in loaded.problems.iter().chain(&problems) {
+        for problem in loaded.problems.iter().chain(&problems).chain(&not_available(&loaded.settings)) {
             trace.emit("settings", problem);
         }
     }
     let Loaded { settings, .. } = loaded;
-    let instance = Instance { handle, next_gipa, fns, settings, trace, api_version, properties2 };
+    let instance = Instance { handle, next_gipa, fns, settings, trace, api_version, properties2, simulation };
     // SAFETY: `handle` is valid.
     unsafe { Arc::new(instance).register() };
+}
+
+/// Values that the contract names and this version does not carry out: the default is in force instead.
+fn not_available(settings: &Settings) -> Vec<Problem> {
+    let later = [
+        ("unfilterable", settings.unfilterable == Unfilterable::Emulate, "emulate", "nearest"),
+        ("immutable", settings.immutable == Immutable::Demote, "demote", "base"),
+        ("separate", settings.separate == Separate::Resolve, "resolve", "base"),
+        ("gl_clamp_rule", settings.gl_clamp_rule == GlClampRule::Min, "min", "both"),
+        ("device_visible", settings.device_visible, "on", "off"),
+        ("config", settings.config.is_some(), "a rules file", "auto"),
+    ];
+    later
+        .into_iter()
+        .filter(|(_, asked, _, _)| *asked)
+        .map(|(key, _, value, default)| Problem {
+            level: settings::Level::Warning,
+            key: key.to_owned(),
+            file: None,
+            line: None,
+            column: None,
+            message: format!("{value} is not available in version {VERSION}; {default} is in force"),
+        })
+        .collect()
 }
 
 fn version(api: u32) -> String {
