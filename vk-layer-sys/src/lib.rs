@@ -17,6 +17,12 @@ use core::ffi::{c_char, c_void};
 pub const CURRENT_LOADER_LAYER_INTERFACE_VERSION: u32 = 2;
 /// First interface version in which the negotiate function exists.
 pub const MIN_SUPPORTED_LOADER_LAYER_INTERFACE_VERSION: u32 = 1;
+/// Version of the structures that pre-instance functions are chained with (`VK_CURRENT_CHAIN_VERSION`).
+pub const CURRENT_CHAIN_VERSION: u32 = 1;
+/// Physical-device commands unknown to the loader that it can forward (`MAX_NUM_UNKNOWN_EXTS`).
+pub const MAX_NUM_UNKNOWN_EXTS: u32 = 250;
+/// `VK_LOADER_FEATURE_PHYSICAL_DEVICE_SORTING`, a bit of the `loader_features` of [`LayerInstanceCreateInfoUnion`].
+pub const LOADER_FEATURE_PHYSICAL_DEVICE_SORTING: u32 = 1;
 
 /// `VkNegotiateLayerStructType`.
 #[repr(transparent)]
@@ -61,6 +67,9 @@ pub struct NegotiateLayerInterface {
 pub type PfnNegotiateLoaderLayerInterfaceVersion =
     unsafe extern "system" fn(version_struct: *mut NegotiateLayerInterface) -> vk::Result;
 
+/// `PFN_PhysDevExt`: a physical-device command that the loader does not know.
+pub type PfnPhysDevExt = unsafe extern "system" fn(physical_device: vk::PhysicalDevice) -> vk::Result;
+
 /// `VkLayerFunction`: what a loader node in a create-info chain carries.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +96,16 @@ pub struct LayerInstanceLink {
     pub pfn_next_get_instance_proc_addr: Option<PfnGetInstanceProcAddr>,
     /// Physical-device resolver of the layer below.
     pub pfn_next_get_physical_device_proc_addr: Option<PfnGetPhysicalDeviceProcAddr>,
+}
+
+/// `VkLayerDeviceInfo`: a device as the loader of interface version 1 passed it along.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LayerDeviceInfo {
+    /// The loader's own record of the device.
+    pub device_info: *mut c_void,
+    /// `vkGetInstanceProcAddr` of the layer below.
+    pub pfn_next_get_instance_proc_addr: Option<PfnGetInstanceProcAddr>,
 }
 
 /// `PFN_vkSetInstanceLoaderData`.
@@ -183,6 +202,85 @@ pub struct LayerDeviceCreateInfo {
     pub function: LayerFunction,
     /// Payload.
     pub u: LayerDeviceCreateInfoUnion,
+}
+
+/// `VkChainType`: which pre-instance function a chain belongs to.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChainType(pub i32);
+
+impl ChainType {
+    /// `VK_CHAIN_TYPE_UNKNOWN`.
+    pub const UNKNOWN: Self = Self(0);
+    /// `VK_CHAIN_TYPE_ENUMERATE_INSTANCE_EXTENSION_PROPERTIES`.
+    pub const ENUMERATE_INSTANCE_EXTENSION_PROPERTIES: Self = Self(1);
+    /// `VK_CHAIN_TYPE_ENUMERATE_INSTANCE_LAYER_PROPERTIES`.
+    pub const ENUMERATE_INSTANCE_LAYER_PROPERTIES: Self = Self(2);
+    /// `VK_CHAIN_TYPE_ENUMERATE_INSTANCE_VERSION`.
+    pub const ENUMERATE_INSTANCE_VERSION: Self = Self(3);
+}
+
+/// `VkChainHeader`: first member of every pre-instance chain.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ChainHeader {
+    /// Which function.
+    pub ty: ChainType,
+    /// [`CURRENT_CHAIN_VERSION`].
+    pub version: u32,
+    /// Size of the whole structure in bytes.
+    pub size: u32,
+}
+
+/// `VkEnumerateInstanceExtensionPropertiesChain`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EnumerateInstanceExtensionPropertiesChain {
+    /// With [`ChainType::ENUMERATE_INSTANCE_EXTENSION_PROPERTIES`].
+    pub header: ChainHeader,
+    /// The function of the next layer.
+    pub pfn_next_layer: Option<
+        unsafe extern "system" fn(
+            chain: *const EnumerateInstanceExtensionPropertiesChain,
+            layer_name: *const c_char,
+            property_count: *mut u32,
+            properties: *mut vk::ExtensionProperties,
+        ) -> vk::Result,
+    >,
+    /// What to pass to it.
+    pub p_next_link: *const EnumerateInstanceExtensionPropertiesChain,
+}
+
+/// `VkEnumerateInstanceLayerPropertiesChain`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EnumerateInstanceLayerPropertiesChain {
+    /// With [`ChainType::ENUMERATE_INSTANCE_LAYER_PROPERTIES`].
+    pub header: ChainHeader,
+    /// The function of the next layer.
+    pub pfn_next_layer: Option<
+        unsafe extern "system" fn(
+            chain: *const EnumerateInstanceLayerPropertiesChain,
+            property_count: *mut u32,
+            properties: *mut vk::LayerProperties,
+        ) -> vk::Result,
+    >,
+    /// What to pass to it.
+    pub p_next_link: *const EnumerateInstanceLayerPropertiesChain,
+}
+
+/// `VkEnumerateInstanceVersionChain`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EnumerateInstanceVersionChain {
+    /// With [`ChainType::ENUMERATE_INSTANCE_VERSION`].
+    pub header: ChainHeader,
+    /// The function of the next layer.
+    pub pfn_next_layer: Option<
+        unsafe extern "system" fn(chain: *const EnumerateInstanceVersionChain, api_version: *mut u32) -> vk::Result,
+    >,
+    /// What to pass to it.
+    pub p_next_link: *const EnumerateInstanceVersionChain,
 }
 
 /// `PFN_vkGetImageViewHandle64NVX` (VK_NVX_image_view_handle revision 3), younger than the bindings.
