@@ -179,10 +179,10 @@ pub fn legalize(state: &SamplerState, used: Use<'_>, caps: &DeviceCaps, policy: 
     let mut pass = Pass { state: *state, caps, policy, used, changes: Changes::new(), unresolved: None };
     let replays = state.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT)
         && caps.descriptor_buffer_capture_replay;
+    if state.ycbcr.is_some() || used.view.is_some_and(|view| view.ycbcr) {
+        pass.used = Use::CREATE;
+    }
     if !replays {
-        if state.ycbcr.is_some() || used.view.is_some_and(|view| view.ycbcr) {
-            pass.used.view = None;
-        }
         pass.sanitize(); //              1
         pass.unnormalized(); //          2
         pass.ycbcr(); //                 3
@@ -213,7 +213,8 @@ impl Pass<'_> {
                 self.unresolved = Some(Catalog::B41);
             }
         }
-        if self.state.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT) != view.subsampled {
+        let subsampled = self.state.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT);
+        if subsampled != view.subsampled || (subsampled && self.used.dynamic) {
             self.unresolved = Some(Catalog::B78);
         }
     }

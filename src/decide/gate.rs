@@ -75,12 +75,15 @@ impl Bits {
 /// What the sampler asks of a view. `original` is the application's state, `base` what [`super::create`] made of it.
 pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, policy: &Policy) -> Bits {
     let mut bits = Bits::NONE;
+    if base.ycbcr.is_some() {
+        return bits;
+    }
     let replays = base.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT)
         && caps.descriptor_buffer_capture_replay;
     bits.add(Bits::UNNORMALIZED, base.unnormalized_coordinates);
     let subsampled = base.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT);
     bits.add(if subsampled { Bits::SUBSAMPLED } else { Bits::NOT_SUBSAMPLED }, true);
-    if replays || base.ycbcr.is_some() {
+    if replays {
         return bits;
     }
     let minmax = base.is_minmax();
@@ -106,15 +109,17 @@ pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, po
     bits
 }
 
-/// What a view cannot give.
+/// What a view cannot give a sampler that is written with it as a dynamic descriptor.
 pub fn lacks(view: &ViewTraits, caps: &DeviceCaps) -> Bits {
     let mut bits = Bits::NONE;
+    if view.ycbcr {
+        return bits;
+    }
     let single = view.single_level && view.single_layer;
     let flat = matches!(view.view_type, vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_2D);
-    bits.add(if view.subsampled { Bits::NOT_SUBSAMPLED } else { Bits::SUBSAMPLED }, true);
-    if view.ycbcr {
-        return Bits::NONE;
-    }
+    // A subsampled sampler must be immutable, so no view suits it in a dynamic descriptor.
+    bits.add(Bits::SUBSAMPLED, true);
+    bits.add(Bits::NOT_SUBSAMPLED, view.subsampled);
     bits.add(Bits::UNNORMALIZED, !(flat && single));
     bits.add(Bits::LINEAR, !can_filter_linear(view, caps));
     bits.add(Bits::MINMAX, !can_filter_minmax(view));
