@@ -188,11 +188,11 @@ impl Pass<'_> {
             self.disable_anisotropy(Catalog::A7);
             return;
         }
-        let asked = self.state.max_anisotropy;
-        if asked.is_nan() || asked < 1.0 {
+        let (asked, limit) = (self.state.max_anisotropy, self.caps.max_sampler_anisotropy);
+        // A limit below 1 leaves no value legal; off always is.
+        if asked.is_nan() || asked < 1.0 || limit.is_nan() || limit < 1.0 {
             self.disable_anisotropy(Catalog::A6);
-        } else if asked > self.caps.max_sampler_anisotropy {
-            let limit = self.caps.max_sampler_anisotropy.max(1.0);
+        } else if asked > limit {
             self.note(Catalog::A6, Field::MaxAnisotropy, Value::Float(asked), Value::Float(limit));
             self.state.max_anisotropy = limit;
         }
