@@ -130,6 +130,7 @@ impl Pass<'_> {
         }
         if let Some(weights) = self.state.cubic_weights
             && weights != CATMULL_ROM
+            && self.state.uses_filter(vk::Filter::CUBIC_EXT)
             && !self.caps.selectable_cubic_weights
         {
             self.note(Catalog::B12, Field::CubicWeights, Value::Raw(weights), Value::Absent);
