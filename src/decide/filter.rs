@@ -18,18 +18,17 @@ pub(super) fn can_filter_linear(view: &ViewTraits, caps: &DeviceCaps) -> bool {
         || (caps.filter_linear_2d_img && flat && view.may(FILTER_LINEAR_2D))
 }
 
-/// The first rule that forbids CUBIC with the view (B-5, B-6, B-7), if any.
+/// The first rule that forbids CUBIC with the view (B-5 to B-7, B-15, B-16), if any.
 pub(super) fn cubic_conflict(view: &ViewTraits, caps: &DeviceCaps) -> Option<Catalog> {
-    let flat = matches!(
-        view.view_type,
-        vk::ImageViewType::TYPE_1D
-            | vk::ImageViewType::TYPE_2D
-            | vk::ImageViewType::TYPE_1D_ARRAY
-            | vk::ImageViewType::TYPE_2D_ARRAY
-    );
-    if view.is_integer() || !view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT) {
+    let deep =
+        matches!(view.view_type, vk::ImageViewType::TYPE_3D | vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY);
+    if !view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT) {
         Some(Catalog::B5)
-    } else if !flat && !caps.filter_cubic_ext {
+    } else if view.aspect == Aspect::Stencil {
+        Some(Catalog::B15)
+    } else if view.is_integer() {
+        Some(Catalog::B16)
+    } else if deep && !caps.filter_cubic_ext {
         Some(Catalog::B6)
     } else if caps.filter_cubic_ext && !view.filter_cubic {
         Some(Catalog::B7)
@@ -44,8 +43,11 @@ pub(super) fn can_reduce(view: &ViewTraits, caps: &DeviceCaps) -> bool {
 }
 
 /// Whether MIN and MAX may be used with a LINEAR footprint (B-3, B-4).
+///
+/// Integers have no average, but they have a minimum and a maximum, and drivers report the bit for them (NVIDIA, AMD,
+/// Adreno and Mali do, for `R32_UINT` among others).
 pub(super) fn can_filter_minmax(view: &ViewTraits) -> bool {
-    !view.is_integer() && view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_MINMAX)
+    view.aspect != Aspect::Stencil && view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_MINMAX)
 }
 
 impl Pass<'_> {
@@ -71,11 +73,11 @@ impl Pass<'_> {
     }
 
     /// MIN or MAX against a view. It never turns into averaging: where the footprint cannot be reduced, one texel is
-    /// read, which is its own minimum and maximum.
+    /// read, which is its own minimum and maximum. B-8 is the exception that the catalogue makes: CUBIC is kept.
     fn minmax_with(&mut self, view: &ViewTraits) {
+        self.cubic();
         let cubic = self.state.uses_filter(vk::Filter::CUBIC_EXT);
-        let keeps_cubic = cubic && cubic_conflict(view, self.caps).is_none();
-        if keeps_cubic && self.caps.filter_cubic_ext && !view.filter_cubic_minmax {
+        if cubic && self.caps.filter_cubic_ext && !view.filter_cubic_minmax {
             self.drop_reduction(Catalog::B8);
             return;
         }
@@ -83,32 +85,43 @@ impl Pass<'_> {
         if reduce && can_filter_minmax(view) {
             return;
         }
-        let cause = if view.aspect == Aspect::Stencil {
-            Catalog::B15
-        } else if reduce {
-            Catalog::B3
-        } else {
-            Catalog::B13
-        };
-        let blends =
-            |filter: vk::Filter| filter == vk::Filter::LINEAR || (filter == vk::Filter::CUBIC_EXT && !keeps_cubic);
+        // What CUBIC may do is said by `filterCubicMinmax`; the MINMAX bit speaks of LINEAR and of mipmaps.
+        let blends = |filter: vk::Filter| filter == vk::Filter::LINEAR || (filter == vk::Filter::CUBIC_EXT && !reduce);
         let filters = blends(self.state.mag_filter) || blends(self.state.min_filter);
         let mip = self.state.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
         if reduce && !filters && !mip {
             return;
         }
+        let (cause, mip_cause) = if view.aspect == Aspect::Stencil {
+            (Catalog::B15, Catalog::B15)
+        } else if reduce {
+            (Catalog::B3, Catalog::B4)
+        } else {
+            (Catalog::B13, Catalog::B13)
+        };
         if blends(self.state.mag_filter) {
             self.set_mag(cause, vk::Filter::NEAREST);
         }
         if blends(self.state.min_filter) {
             self.set_min(cause, vk::Filter::NEAREST);
         }
-        let mip_cause = if cause == Catalog::B3 { Catalog::B4 } else { cause };
         if mip {
             self.set_mip(mip_cause, vk::SamplerMipmapMode::NEAREST);
         }
-        self.drop_reduction(if filters { cause } else { mip_cause });
-        self.disable_anisotropy(Catalog::B9);
+        if !(cubic && reduce) {
+            self.drop_reduction(if filters { cause } else { mip_cause });
+        }
+        if filters || mip {
+            self.landed_on_nearest();
+        }
+    }
+
+    /// B-9: what anisotropy does with NEAREST, or on a format that cannot be filtered, is implementation-defined.
+    /// With CUBIC left it is A-7 that forbids it.
+    fn landed_on_nearest(&mut self) {
+        if !self.state.uses_filter(vk::Filter::CUBIC_EXT) {
+            self.disable_anisotropy(Catalog::B9);
+        }
     }
 
     /// Step 7: CUBIC to LINEAR; step 9 looks at LINEAR.
