@@ -162,7 +162,7 @@ impl Pass<'_> {
         if can_filter_linear(view, self.caps) {
             return;
         }
-        if self.policy.depth_compare && view.aspect == Aspect::Depth && !self.state.unnormalized_coordinates {
+        if self.policy.depth_compare && self.may_compare_instead(view) {
             self.note(Catalog::DepthCompare, Field::CompareEnable, Value::Bool(false), Value::Bool(true));
             self.state.compare_enable = true;
             if self.state.compare_op != vk::CompareOp::ALWAYS {
@@ -185,8 +185,18 @@ impl Pass<'_> {
         if self.state.mipmap_mode == vk::SamplerMipmapMode::LINEAR {
             self.set_mip(mip, vk::SamplerMipmapMode::NEAREST);
         }
-        // Anisotropy with NEAREST, or on a format that cannot be filtered, is implementation-defined.
-        self.disable_anisotropy(Catalog::B9);
+        self.landed_on_nearest();
+    }
+
+    /// Whether `depth_linear=compare` leaves a legal sampler: no rule must want comparison off (A-15, A-26, A-53, B-36),
+    /// and the view must be able to compare.
+    fn may_compare_instead(&self, view: &ViewTraits) -> bool {
+        view.aspect == Aspect::Depth
+            && view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON)
+            && !self.state.unnormalized_coordinates
+            && !self.state.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT)
+            && self.state.reduction() == vk::SamplerReductionMode::WEIGHTED_AVERAGE
+            && (!self.used.dynamic || self.caps.mutable_comparison_samplers)
     }
 
     /// Step 10.
