@@ -2,13 +2,14 @@
 
 use ash::vk;
 
-use super::{Catalog, Field, Pass, Value, is_valid_border};
+use super::{Catalog, DeviceCaps, Field, Pass, Value, is_valid_border};
 
 /// `VK_LOD_CLAMP_NONE`.
 const LOD_CLAMP_NONE: f32 = 1000.0;
 
 /// Whether `filter` may be used at all on this device.
-fn is_valid_filter(filter: vk::Filter, cubic: bool) -> bool {
+pub(super) fn is_valid_filter(filter: vk::Filter, caps: &DeviceCaps) -> bool {
+    let cubic = caps.filter_cubic_img || caps.filter_cubic_ext;
     filter == vk::Filter::NEAREST || filter == vk::Filter::LINEAR || (cubic && filter == vk::Filter::CUBIC_EXT)
 }
 
@@ -20,11 +21,10 @@ fn valid_filter(filter: vk::Filter) -> vk::Filter {
 impl Pass<'_> {
     /// Step 1: values outside their enumeration, and NaN.
     pub(super) fn sanitize(&mut self) {
-        let cubic = self.caps.filter_cubic_img || self.caps.filter_cubic_ext;
-        if !is_valid_filter(self.state.mag_filter, cubic) {
+        if !is_valid_filter(self.state.mag_filter, self.caps) {
             self.set_mag(Catalog::A1Mag, valid_filter(self.state.mag_filter));
         }
-        if !is_valid_filter(self.state.min_filter, cubic) {
+        if !is_valid_filter(self.state.min_filter, self.caps) {
             self.set_min(Catalog::A1Min, valid_filter(self.state.min_filter));
         }
         if !matches!(self.state.mipmap_mode, vk::SamplerMipmapMode::NEAREST | vk::SamplerMipmapMode::LINEAR) {
@@ -111,6 +111,15 @@ impl Pass<'_> {
             self.clamp_uv(Catalog::A53Address);
             self.disable_anisotropy(Catalog::A53Anisotropy);
             self.disable_compare(Catalog::A53Compare);
+        }
+        if self.state.flags.contains(F::IMAGE_PROCESSING_QCOM)
+            && let Some(conversion) = self.state.ycbcr
+            && !conversion.separate_reconstruction
+            && self.state.mag_filter == conversion.chroma_filter
+            && conversion.chroma_filter != vk::Filter::NEAREST
+        {
+            // A-40 asks for the chroma filter and this family for NEAREST; the conversion cannot go, so the flag does.
+            self.set_flags(Catalog::A54Ycbcr, self.state.flags & !F::IMAGE_PROCESSING_QCOM);
         }
         if self.state.flags.contains(F::IMAGE_PROCESSING_QCOM) {
             self.set_mag(Catalog::A54Filter, vk::Filter::NEAREST);

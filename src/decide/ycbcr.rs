@@ -2,13 +2,15 @@
 
 use ash::vk;
 
+use super::sanitize::is_valid_filter;
 use super::{Catalog, Change, Changes, Field, Pass, Value};
 
 impl Pass<'_> {
     /// Step 3. The conversion stays whatever else changes.
     pub(super) fn ycbcr(&mut self) {
         let Some(conversion) = self.state.ycbcr else { return };
-        if !conversion.separate_reconstruction {
+        // A chroma filter that A-1 rejects stays with the conversion; no sampler can follow it.
+        if !conversion.separate_reconstruction && is_valid_filter(conversion.chroma_filter, self.caps) {
             self.set_mag(Catalog::A40, conversion.chroma_filter);
             self.set_min(Catalog::A40, conversion.chroma_filter);
         }
@@ -62,7 +64,7 @@ pub fn conversion(
     let mut changes = Changes::new();
     let Some(features) = features else { return ConversionDecision { state: out, changes } };
     let mut note = |catalog, field, from, to| changes.push(Change { catalog, field, from, to });
-    if out.chroma_filter != vk::Filter::NEAREST && !features.contains(F::SAMPLED_IMAGE_YCBCR_CONVERSION_LINEAR_FILTER) {
+    if out.chroma_filter == vk::Filter::LINEAR && !features.contains(F::SAMPLED_IMAGE_YCBCR_CONVERSION_LINEAR_FILTER) {
         note(Catalog::A43, Field::ChromaFilter, Value::Filter(out.chroma_filter), Value::Filter(vk::Filter::NEAREST));
         out.chroma_filter = vk::Filter::NEAREST;
     }
