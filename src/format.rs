@@ -137,10 +137,51 @@ pub fn is_srgb(format: vk::Format) -> bool {
     )
 }
 
+/// Whether this module's tables speak of the format.
+///
+/// What they say of any other value (`UNDEFINED`, formats younger than the tables) is a guess that no rewrite may
+/// rest on.
+pub fn is_known(format: vk::Format) -> bool {
+    matches!(
+        format.as_raw(),
+        1..=184
+            | 1_000_054_000..=1_000_054_007
+            | 1_000_066_000..=1_000_066_013
+            | 1_000_156_000..=1_000_156_033
+            | 1_000_330_000..=1_000_330_003
+            | 1_000_340_000..=1_000_340_001
+            | 1_000_470_000..=1_000_470_001
+    )
+}
+
+/// Which of R, G, B, A the format has; depth and stencil count as R. Planar formats have what all planes give together.
+pub fn components(format: vk::Format) -> [bool; 4] {
+    use vk::Format as F;
+    let count = match format.as_raw() {
+        9..=15 | 70..=76 | 98..=100 | 110..=112 | 124..=130 => 1,
+        1 | 16..=22 | 77..=83 | 101..=103 | 113..=115 => 2,
+        4 | 5 | 23..=36 | 84..=90 | 104..=106 | 116..=118 | 122 | 123 => 3,
+        _ => match format {
+            F::BC4_UNORM_BLOCK | F::BC4_SNORM_BLOCK | F::EAC_R11_UNORM_BLOCK | F::EAC_R11_SNORM_BLOCK => 1,
+            F::R10X6_UNORM_PACK16 | F::R12X4_UNORM_PACK16 => 1,
+            F::BC5_UNORM_BLOCK | F::BC5_SNORM_BLOCK | F::EAC_R11G11_UNORM_BLOCK | F::EAC_R11G11_SNORM_BLOCK => 2,
+            F::R10X6G10X6_UNORM_2PACK16 | F::R12X4G12X4_UNORM_2PACK16 => 2,
+            F::BC1_RGB_UNORM_BLOCK | F::BC1_RGB_SRGB_BLOCK | F::BC6H_UFLOAT_BLOCK | F::BC6H_SFLOAT_BLOCK => 3,
+            F::ETC2_R8G8B8_UNORM_BLOCK | F::ETC2_R8G8B8_SRGB_BLOCK => 3,
+            F::R10X6G10X6B10X6A10X6_UNORM_4PACK16 | F::R12X4G12X4B12X4A12X4_UNORM_4PACK16 => 4,
+            F::A8_UNORM_KHR => return [false, false, false, true],
+            // The rest of these two blocks are YCbCr formats without alpha.
+            other if matches!(other.as_raw(), 1_000_156_000..=1_000_156_033 | 1_000_330_000..=1_000_330_003) => 3,
+            _ => 4,
+        },
+    };
+    [true, count > 1, count > 2, count > 3]
+}
+
 /// Value range of a format's components, for clamping a border value (VUID-VkSamplerCreateInfo-borderColor-04442).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ComponentRange {
-    /// Floats within the closed interval, for every component.
+    /// Floats within the closed interval, for every component; NaN too if the interval is unbounded.
     Float {
         /// Lowest representable value.
         min: f32,
@@ -155,7 +196,8 @@ pub enum ComponentRange {
 
 /// Range of values that a border colour of this format can hold.
 ///
-/// The stencil aspect is 8 bits in R. Floating-point formats keep any value (unsigned ones from zero).
+/// The stencil aspect is 8 bits in R. Floating-point formats, depth included, keep any value (unsigned ones from zero),
+/// and so do formats that are not [known](is_known).
 pub fn component_range(format: vk::Format, stencil: bool) -> ComponentRange {
     use vk::Format as F;
     if stencil {
@@ -185,8 +227,8 @@ pub fn component_range(format: vk::Format, stencil: bool) -> ComponentRange {
         F::R16G16B16_SINT => signed([16, 16, 16, 0]),
         F::R16G16B16A16_SINT => signed([16; 4]),
         other => match numeric_class(other) {
-            NumericClass::Uint => unsigned([32; 4]),
-            NumericClass::Sint => signed([32; 4]),
+            NumericClass::Uint => unsigned(components(other).map(|present| u32::from(present) * 32)),
+            NumericClass::Sint => signed(components(other).map(|present| u32::from(present) * 32)),
             NumericClass::Float => {
                 let (min, max) = float_range(other);
                 ComponentRange::Float { min, max }
@@ -231,8 +273,9 @@ fn is_scaled(format: vk::Format) -> bool {
 /// Closed interval of a non-integer format. Scaled formats are unbounded.
 fn float_range(format: vk::Format) -> (f32, f32) {
     use vk::Format as F;
-    if is_scaled(format) {
-        return (f32::MIN, f32::MAX);
+    const ANY: (f32, f32) = (f32::NEG_INFINITY, f32::INFINITY);
+    if is_scaled(format) || !is_known(format) {
+        return ANY;
     }
     match format {
         F::R8_SNORM
@@ -252,7 +295,7 @@ fn float_range(format: vk::Format) -> (f32, f32) {
         | F::BC5_SNORM_BLOCK
         | F::EAC_R11_SNORM_BLOCK
         | F::EAC_R11G11_SNORM_BLOCK => (-1.0, 1.0),
-        F::B10G11R11_UFLOAT_PACK32 | F::E5B9G9R9_UFLOAT_PACK32 | F::BC6H_UFLOAT_BLOCK => (0.0, f32::MAX),
+        F::B10G11R11_UFLOAT_PACK32 | F::E5B9G9R9_UFLOAT_PACK32 | F::BC6H_UFLOAT_BLOCK => (0.0, f32::INFINITY),
         F::R16_SFLOAT
         | F::R16G16_SFLOAT
         | F::R16G16B16_SFLOAT
@@ -280,8 +323,9 @@ fn float_range(format: vk::Format) -> (f32, f32) {
         | F::ASTC_10X10_SFLOAT_BLOCK
         | F::ASTC_12X10_SFLOAT_BLOCK
         | F::ASTC_12X12_SFLOAT_BLOCK
-        | F::UNDEFINED => (f32::MIN, f32::MAX),
-        // Every other colour format, D16, D24 and D32 (depth is compared and bordered within [0, 1]).
+        | F::D32_SFLOAT
+        | F::D32_SFLOAT_S8_UINT => ANY,
+        // Every other colour format, D16 and D24.
         _ => (0.0, 1.0),
     }
 }
