@@ -5,7 +5,7 @@
 
 use ash::vk;
 
-use super::border::reaches_border;
+use super::border::{is_border_fixed, reaches_border};
 use super::compare::can_compare;
 use super::filter::{can_filter_linear, can_filter_minmax, can_reduce, cubic_conflict};
 use super::{DeviceCaps, Dimensions, Policy, SamplerState, ViewTraits, is_custom, is_int_border, is_valid_border};
@@ -96,9 +96,10 @@ pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, po
     bits.add(Bits::COMPARE, base.compare_enable);
     bits.add(Bits::ADDRESS, base.address_mode.iter().any(|mode| *mode != vk::SamplerAddressMode::CLAMP_TO_EDGE));
     let strict = policy.strict_border && is_valid_border(base.border_color);
+    let fixed = is_border_fixed(base);
     let first = if is_int_border(base.border_color) { Bits::INT_BORDER } else { Bits::FLOAT_BORDER };
     for dimensions in Bits::DIMENSIONS {
-        bits.add(Bits(1 << (first + Bits::slot(dimensions))), strict || reaches_border(base, dimensions));
+        bits.add(Bits(1 << (first + Bits::slot(dimensions))), !fixed && (strict || reaches_border(base, dimensions)));
     }
     bits.add(
         Bits::BORDER_FORMAT,
@@ -129,7 +130,7 @@ pub fn lacks(view: &ViewTraits, caps: &DeviceCaps) -> Bits {
     bits.add(Bits::COMPARE, !can_compare(view) || !caps.mutable_comparison_samplers);
     bits.add(Bits::ADDRESS, view.corner_sampled);
     let first = if view.is_integer() { Bits::FLOAT_BORDER } else { Bits::INT_BORDER };
-    bits.add(Bits(1 << (first + Bits::slot(view.dimensions()))), true);
+    bits.add(Bits(1 << (first + Bits::slot(view.dimensions()))), view.class_is_known());
     bits.add(Bits::BORDER_FORMAT, caps.custom_border_colors && !caps.custom_border_color_without_format);
     bits
 }

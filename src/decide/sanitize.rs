@@ -91,7 +91,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Step 4.
+    /// Step 4, but for the border colour of A-54.
     pub(super) fn flags(&mut self) {
         use vk::SamplerCreateFlags as F;
         if self.state.flags.contains(F::NON_SEAMLESS_CUBE_MAP_EXT) && !self.caps.non_seamless_cube_map {
@@ -127,9 +127,6 @@ impl Pass<'_> {
             self.set_mip(Catalog::A54Mip, vk::SamplerMipmapMode::NEAREST);
             self.set_lods(Catalog::A54Lod, 0.0, 0.0);
             self.clamp_uv(Catalog::A54Address);
-            if self.state.address_mode[..2].contains(&vk::SamplerAddressMode::CLAMP_TO_BORDER) {
-                self.set_border_color(Catalog::A54Border, vk::BorderColor::FLOAT_TRANSPARENT_BLACK);
-            }
             self.disable_anisotropy(Catalog::A54Anisotropy);
             self.disable_compare(Catalog::A54Compare);
         }

@@ -101,6 +101,12 @@ impl ViewTraits {
         }
     }
 
+    /// Whether [`numeric_class`](Self::numeric_class) is a fact; for a colour format that the tables do not know it is
+    /// a guess.
+    pub fn class_is_known(&self) -> bool {
+        self.aspect != Aspect::Color || format::is_known(self.format)
+    }
+
     /// Whether sampling this view returns integers.
     pub fn is_integer(&self) -> bool {
         self.numeric_class().is_integer()
