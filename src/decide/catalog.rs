@@ -162,7 +162,6 @@ catalog! {
     A54Border: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06968"), "border colour";
     A54Anisotropy: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06969"), "anisotropic quality";
     A54Compare: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06970"), "comparison";
-    A54Ycbcr: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06964"), "image processing";
     A55: "A-55", Flags, Some("VUID-VkSamplerBlockMatchWindowCreateInfoQCOM-WindowExtent-09210"), "window size";
     A56: "A-56", Flags, Some("VUID-VkSamplerCreateInfo-flags-08110"), "capture and replay";
     A57: "A-57", Flags, Some("VUID-VkSamplerCreateInfo-pNext-08111"), "capture and replay";

@@ -119,7 +119,7 @@ impl Pass<'_> {
             && conversion.chroma_filter != vk::Filter::NEAREST
         {
             // A-40 asks for the chroma filter and this family for NEAREST; the conversion cannot go, so the flag does.
-            self.set_flags(Catalog::A54Ycbcr, self.state.flags & !F::IMAGE_PROCESSING_QCOM);
+            self.set_flags(Catalog::A54Filter, self.state.flags & !F::IMAGE_PROCESSING_QCOM);
         }
         if self.state.flags.contains(F::IMAGE_PROCESSING_QCOM) {
             self.set_mag(Catalog::A54Filter, vk::Filter::NEAREST);
