@@ -1,0 +1,3 @@
+//! `samplin`: runs programs under the layer, reads its traces, explains and predicts.
+
+fn main() {}
