@@ -22,7 +22,9 @@ mod ycbcr;
 
 use ash::vk;
 
+pub use self::address::{GL_CLAMP, GL_MIRROR_CLAMP, is_gl};
 pub use self::blit::{BlitDecision, BlitSource, blit};
+pub use self::border::without_custom_border;
 pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Value};
 pub use self::gate::{Bits, lacks, lacks_dynamic, needs};
 pub use self::state::{
@@ -39,6 +41,8 @@ pub struct Decision {
     pub state: SamplerState,
     /// One entry per change, in order.
     pub changes: Changes,
+    /// Axes (U, V, W) whose coordinates a shader would have to saturate for GL_CLAMP to be exact.
+    pub saturate: [bool; 3],
     /// A rule that is broken and that no other sampler can mend (only another view or shader could).
     pub unresolved: Option<Catalog>,
 }
@@ -50,6 +54,7 @@ struct Pass<'a> {
     policy: &'a Policy,
     used: Use<'a>,
     changes: Changes,
+    saturate: [bool; 3],
     unresolved: Option<Catalog>,
 }
 
@@ -176,7 +181,8 @@ pub fn pair(state: &SamplerState, view: &ViewTraits, caps: &DeviceCaps, policy: 
 /// Two kinds of sampler are never changed for the sake of a view: those with a Y′CbCr conversion (their pair is
 /// immutable by rule), and those made for capture and replay, whose opaque data belongs to the exact state.
 pub fn legalize(state: &SamplerState, used: Use<'_>, caps: &DeviceCaps, policy: &Policy) -> Decision {
-    let mut pass = Pass { state: *state, caps, policy, used, changes: Changes::new(), unresolved: None };
+    let mut pass =
+        Pass { state: *state, caps, policy, used, changes: Changes::new(), saturate: [false; 3], unresolved: None };
     let replays = state.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT)
         && caps.descriptor_buffer_capture_replay;
     if state.ycbcr.is_some() || used.view.is_some_and(|view| view.ycbcr) {
@@ -199,7 +205,7 @@ pub fn legalize(state: &SamplerState, used: Use<'_>, caps: &DeviceCaps, policy: 
         // 14, counts, belongs to whoever creates the sampler.
     }
     pass.fix_view_only();
-    Decision { state: pass.state, changes: pass.changes, unresolved: pass.unresolved }
+    Decision { state: pass.state, changes: pass.changes, saturate: pass.saturate, unresolved: pass.unresolved }
 }
 
 impl Pass<'_> {

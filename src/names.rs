@@ -20,8 +20,6 @@ namer! {
     filter(Filter) = "VK_FILTER_";
     /// `VkSamplerMipmapMode`.
     mipmap_mode(SamplerMipmapMode) = "VK_SAMPLER_MIPMAP_MODE_";
-    /// `VkSamplerAddressMode`.
-    address_mode(SamplerAddressMode) = "VK_SAMPLER_ADDRESS_MODE_";
     /// `VkCompareOp`.
     compare_op(CompareOp) = "VK_COMPARE_OP_";
     /// `VkBorderColor`.
@@ -36,6 +34,15 @@ namer! {
     component_swizzle(ComponentSwizzle) = "VK_COMPONENT_SWIZZLE_";
     /// `VkDescriptorType`.
     descriptor_type(DescriptorType) = "VK_DESCRIPTOR_TYPE_";
+}
+
+/// `VkSamplerAddressMode`, with OpenGL's names for the two modes that samplin adds.
+pub fn address_mode(value: vk::SamplerAddressMode) -> String {
+    match value {
+        crate::decide::GL_CLAMP => "GL_CLAMP".into(),
+        crate::decide::GL_MIRROR_CLAMP => "GL_MIRROR_CLAMP_EXT".into(),
+        _ => named("VK_SAMPLER_ADDRESS_MODE_", format!("{value:?}")),
+    }
 }
 
 /// `VkFormat`.

@@ -33,6 +33,7 @@ pub fn value(value: Value) -> Json {
         Value::FloatColor(words) => words.map(|word| float(f32::from_bits(word))).to_vec().into(),
         Value::IntColor(words) => words.to_vec().into(),
         Value::Extent(v) => v.to_vec().into(),
+        Value::Mapping(v) => json!({ "components": mapping_letters(v.components), "srgb": v.srgb }),
         Value::Raw(v) => v.into(),
         Value::Present => "present".into(),
         Value::Absent => Json::Null,
@@ -111,11 +112,15 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::A26 => "comparison and a reduction mode exclude each other".into(),
         Catalog::A27 => not_enabled("samplerFilterMinmax"),
         Catalog::A28 => "CUBIC with a reduction mode needs VK_EXT_filter_cubic".into(),
-        Catalog::A30 => not_enabled("customBorderColors"),
+        Catalog::A30 | Catalog::A30Exact => not_enabled("customBorderColors"),
         Catalog::A31 => "VkSamplerCustomBorderColorCreateInfoEXT is not chained".into(),
-        Catalog::A32 => not_enabled("customBorderColorWithoutFormat"),
+        Catalog::A32 | Catalog::A32Exact => not_enabled("customBorderColorWithoutFormat"),
         Catalog::A33 => "the kind of the border colour is not that of its format".into(),
         Catalog::A34 => "the value cannot be represented in the border colour's format".into(),
+        Catalog::A35 | Catalog::A35Exact => format!(
+            "{} samplers with a custom border colour are live, as many as maxCustomBorderColorSamplers allows",
+            caps.max_custom_border_color_samplers
+        ),
         Catalog::A36 => not_enabled("borderColorSwizzle"),
         Catalog::A40 => "the conversion has no separate reconstruction filter".into(),
         Catalog::A41 => "a Y′CbCr conversion needs CLAMP_TO_EDGE, normalized coordinates and no anisotropy".into(),
@@ -171,6 +176,22 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
             Some(Aspect::Stencil) => "the view reads the stencil aspect, which holds integers".into(),
             _ => format!("{format} holds integers"),
         },
+        Catalog::B52 | Catalog::B53 => "the view swizzles and borderColorSwizzleFromImage is not enabled".into(),
+        Catalog::B52Lossy | Catalog::B53Lossy => {
+            "the view swizzles and neither borderColorSwizzleFromImage nor borderColorSwizzle is enabled".into()
+        }
+        Catalog::B54 => "the border's component mapping is not the view's".into(),
+        Catalog::B55 => format!("srgb does not say what {format} is"),
+        Catalog::B56 | Catalog::B56Exact => format!("a custom border on {format} needs its format"),
+        Catalog::B57 => format!("the border's format is not the view's, {format}"),
+        Catalog::B58 => format!("{format} cannot hold the value"),
+        Catalog::B59 => "a stencil border may be taken from R or from G".into(),
+        Catalog::GlClamp => format!("the pair filters {format}, so the border takes part"),
+        Catalog::GlClampEdge => match context.view {
+            Some(_) => "the pair does not filter, so only edge texels are read".into(),
+            None => "no view is known yet, and the edge is safe with every view".into(),
+        },
+        Catalog::GlMirrorClamp => "Vulkan has no mirrored clamp to the border".into(),
         Catalog::B64 => "the image has VK_IMAGE_CREATE_CORNER_SAMPLED_BIT_NV".into(),
         Catalog::DepthCompare => format!("{format} lacks SAMPLED_IMAGE_FILTER_LINEAR and depth_linear is compare"),
         Catalog::B40 => "the view is neither 1D nor 2D".into(),
@@ -275,8 +296,8 @@ pub struct ViewMembers {
     pub swizzle: String,
 }
 
-/// Describes a view class.
-pub fn view(view: &ViewTraits) -> ViewMembers {
+/// Four letters for a component mapping; `rgba` is the identity.
+pub fn mapping_letters(components: [vk::ComponentSwizzle; 4]) -> String {
     use vk::ComponentSwizzle as C;
     let letter = |(component, own): (C, char)| match component {
         C::ZERO => '0',
@@ -287,6 +308,11 @@ pub fn view(view: &ViewTraits) -> ViewMembers {
         C::A => 'a',
         _ => own,
     };
+    components.into_iter().zip("rgba".chars()).map(letter).collect()
+}
+
+/// Describes a view class.
+pub fn view(view: &ViewTraits) -> ViewMembers {
     ViewMembers {
         format: names::format(view.format),
         aspect: match view.aspect {
@@ -295,7 +321,7 @@ pub fn view(view: &ViewTraits) -> ViewMembers {
             Aspect::Stencil => "stencil",
         },
         view_type: names::view_type(view.view_type),
-        swizzle: view.components.into_iter().zip("rgba".chars()).map(letter).collect(),
+        swizzle: mapping_letters(view.components),
     }
 }
 

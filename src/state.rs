@@ -317,6 +317,7 @@ impl Device {
         let settings = &new.instance.settings;
         let policy = Policy {
             strict_border: settings.border == crate::settings::BorderMode::Strict,
+            gl_clamp_min: settings.gl_clamp_rule == crate::settings::GlClampRule::Min,
             depth_compare: settings.depth_linear == crate::settings::DepthLinear::Compare,
         };
         let force =

@@ -4,11 +4,25 @@ use ash::vk;
 
 use super::{Catalog, Pass};
 
+/// `GL_CLAMP`: half of the footprint beyond the edge blends with the border.
+pub const GL_CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::from_raw(0x2900);
+/// `GL_MIRROR_CLAMP_EXT`: the same after one mirrored repeat.
+pub const GL_MIRROR_CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::from_raw(0x8742);
+
+/// Whether the mode is one of those that only samplin understands.
+pub fn is_gl(mode: vk::SamplerAddressMode) -> bool {
+    mode == GL_CLAMP || mode == GL_MIRROR_CLAMP
+}
+
 impl Pass<'_> {
-    /// Step 12: A-21 and B-64.
+    /// Step 12: GL modes, A-21 and B-64.
     pub(super) fn address_modes(&mut self) {
         use vk::SamplerAddressMode as M;
         for axis in 0..3 {
+            let mode = self.state.address_mode.get(axis).copied().unwrap_or_default();
+            if is_gl(mode) {
+                self.gl_mode(axis, mode);
+            }
             if !self.caps.sampler_mirror_clamp_to_edge
                 && self.state.address_mode.get(axis) == Some(&M::MIRROR_CLAMP_TO_EDGE)
             {
@@ -18,6 +32,31 @@ impl Pass<'_> {
             if self.used.view.is_some_and(|view| view.corner_sampled) {
                 self.set_address(Catalog::B64, axis, M::CLAMP_TO_EDGE);
             }
+        }
+    }
+
+    /// A mode of OpenGL becomes one of Vulkan. With LINEAR filters a footprint can straddle the edge and blend with the
+    /// border, which CLAMP_TO_BORDER does once the shader saturates the coordinate; with NEAREST only edge texels can be read.
+    /// The filters are final here: whatever the view cannot filter is NEAREST by now.
+    fn gl_mode(&mut self, axis: usize, mode: vk::SamplerAddressMode) {
+        use vk::SamplerAddressMode as M;
+        let linear = |filter: vk::Filter| filter == vk::Filter::LINEAR;
+        let min = linear(self.state.min_filter);
+        let filters = if self.policy.gl_clamp_min { min } else { min && linear(self.state.mag_filter) };
+        let border = filters && self.used.view.is_some();
+        if let Some(saturate) = self.saturate.get_mut(axis) {
+            *saturate = border;
+        }
+        if mode == GL_MIRROR_CLAMP {
+            use vk::SamplerCreateFlags as F;
+            let only_clamps = self.state.unnormalized_coordinates
+                || self.state.flags.intersects(F::SUBSAMPLED_EXT | F::IMAGE_PROCESSING_QCOM);
+            let to = if only_clamps { M::CLAMP_TO_EDGE } else { M::MIRROR_CLAMP_TO_EDGE };
+            self.set_address(Catalog::GlMirrorClamp, axis, to);
+        } else if border {
+            self.set_address(Catalog::GlClamp, axis, M::CLAMP_TO_BORDER);
+        } else {
+            self.set_address(Catalog::GlClampEdge, axis, M::CLAMP_TO_EDGE);
         }
     }
 }

@@ -3,8 +3,8 @@
 use ash::vk;
 
 use super::{
-    Aspect, Catalog, CustomBorder, Dimensions, Field, Pass, SamplerState, Value, ViewTraits, is_custom, is_int_border,
-    is_valid_border,
+    Aspect, BorderMapping, Catalog, Change, CustomBorder, DeviceCaps, Dimensions, Field, Pass, SamplerState, Value,
+    ViewTraits, is_custom, is_int_border, is_valid_border, normalize_components,
 };
 use crate::format::{self, ComponentRange, NumericClass};
 
@@ -43,36 +43,99 @@ fn twin(color: vk::BorderColor) -> vk::BorderColor {
     }
 }
 
-/// Nearest predefined colour of the same kind, by Euclidean distance of the four components.
-///
-/// Integers are read as signed: −1 is nearer to 0 than to 1. NaN counts as 0.
-fn nearest_predefined(color: vk::BorderColor, value: [u32; 4]) -> vk::BorderColor {
+/// The words of a predefined colour.
+fn predefined_words(color: vk::BorderColor) -> [u32; 4] {
     use vk::BorderColor as B;
-    let int = is_int_border(color);
-    let component = |word: u32| -> f64 {
-        if int {
-            f64::from(word as i32)
-        } else {
-            let float = f32::from_bits(word);
-            if float.is_nan() { 0.0 } else { f64::from(float.clamp(-1e9, 1e9)) }
-        }
-    };
-    let given = value.map(component);
-    let distance = |candidate: [f64; 4]| -> f64 { given.iter().zip(candidate).map(|(a, b)| (a - b) * (a - b)).sum() };
-    let candidates = if int {
-        [B::INT_TRANSPARENT_BLACK, B::INT_OPAQUE_BLACK, B::INT_OPAQUE_WHITE]
+    let one = if is_int_border(color) { 1 } else { 1.0_f32.to_bits() };
+    match color {
+        B::FLOAT_OPAQUE_BLACK | B::INT_OPAQUE_BLACK => [0, 0, 0, one],
+        B::FLOAT_OPAQUE_WHITE | B::INT_OPAQUE_WHITE => [one; 4],
+        _ => [0; 4],
+    }
+}
+
+/// The predefined colours of the same kind, the swizzle-invariant ones first.
+fn candidates(int: bool) -> [vk::BorderColor; 3] {
+    use vk::BorderColor as B;
+    if int {
+        [B::INT_TRANSPARENT_BLACK, B::INT_OPAQUE_WHITE, B::INT_OPAQUE_BLACK]
     } else {
-        [B::FLOAT_TRANSPARENT_BLACK, B::FLOAT_OPAQUE_BLACK, B::FLOAT_OPAQUE_WHITE]
-    };
-    let values = [[0.0; 4], [0.0, 0.0, 0.0, 1.0], [1.0; 4]];
-    let mut best = (f64::INFINITY, candidates[0]);
-    for (candidate, value) in candidates.into_iter().zip(values) {
-        let d = distance(value);
+        [B::FLOAT_TRANSPARENT_BLACK, B::FLOAT_OPAQUE_WHITE, B::FLOAT_OPAQUE_BLACK]
+    }
+}
+
+/// One component as a number. Integers are read as signed: −1 is nearer to 0 than to 1. NaN counts as 0.
+fn number(word: u32, int: bool) -> f64 {
+    let float = f32::from_bits(word);
+    if int {
+        f64::from(word as i32)
+    } else if float.is_nan() {
+        0.0
+    } else {
+        f64::from(float.clamp(-1e9, 1e9))
+    }
+}
+
+/// Squared Euclidean distance of two colours of one kind.
+fn distance(a: [u32; 4], b: [u32; 4], int: bool) -> f64 {
+    a.into_iter().zip(b).map(|(a, b)| number(a, int) - number(b, int)).map(|d| d * d).sum()
+}
+
+/// Nearest of `among` to a colour, as the view's components show the two.
+fn nearest(
+    value: [u32; 4],
+    int: bool,
+    among: &[vk::BorderColor],
+    components: Option<[vk::ComponentSwizzle; 4]>,
+) -> vk::BorderColor {
+    let shown = |words: [u32; 4]| components.map_or(words, |components| swizzle(words, components, int));
+    let wanted = shown(value);
+    let mut best = (f64::INFINITY, vk::BorderColor::FLOAT_TRANSPARENT_BLACK);
+    for candidate in among {
+        let d = distance(wanted, shown(predefined_words(*candidate)), int);
         if d < best.0 {
-            best = (d, candidate);
+            best = (d, *candidate);
         }
     }
     best.1
+}
+
+/// What a component mapping makes of a colour.
+fn swizzle(words: [u32; 4], components: [vk::ComponentSwizzle; 4], int: bool) -> [u32; 4] {
+    use vk::ComponentSwizzle as C;
+    let one = if int { 1 } else { 1.0_f32.to_bits() };
+    let [r, g, b, a] = words;
+    let mut out = words;
+    for (to, component) in out.iter_mut().zip(components) {
+        match component {
+            C::ZERO => *to = 0,
+            C::ONE => *to = one,
+            C::R => *to = r,
+            C::G => *to = g,
+            C::B => *to = b,
+            C::A => *to = a,
+            _ => {}
+        }
+    }
+    out
+}
+
+/// The predefined colour of the same kind with exactly this value (−0 is 0).
+fn exact_predefined(color: vk::BorderColor, value: [u32; 4]) -> Option<vk::BorderColor> {
+    let int = is_int_border(color);
+    let fold = |word: u32| if !int && word == (-0.0_f32).to_bits() { 0 } else { word };
+    candidates(int).into_iter().find(|candidate| predefined_words(*candidate) == value.map(fold))
+}
+
+/// Nearest predefined colour of the same kind, by Euclidean distance of the four components.
+pub(super) fn nearest_predefined(color: vk::BorderColor, value: [u32; 4]) -> vk::BorderColor {
+    let int = is_int_border(color);
+    nearest(value, int, &candidates(int), None)
+}
+
+/// Whether the colour looks different when its components are exchanged: opaque black and any custom one.
+pub(super) fn is_swizzle_sensitive(color: vk::BorderColor) -> bool {
+    is_custom(color) || matches!(color, vk::BorderColor::FLOAT_OPAQUE_BLACK | vk::BorderColor::INT_OPAQUE_BLACK)
 }
 
 /// Converts one word between the kinds: floats round to the nearest integer (NaN is 0), integers become the same float.
@@ -150,11 +213,14 @@ fn color_value(int: bool, words: [u32; 4]) -> Value {
 }
 
 impl Pass<'_> {
-    /// Step 13, the border colour of A-54, B-50, B-51.
+    /// Step 13, the border colour of A-54, B-50 to B-59.
     ///
     /// The view, where it can show the border, settles the kind of the colour; then the format has to suit the kind,
-    /// and the value the format.
+    /// the value the format, and the swizzle the view.
     pub(super) fn border(&mut self) {
+        if self.state.uses_border() && !is_valid_border(self.state.border_color) {
+            self.set_border_color(Catalog::A22, vk::BorderColor::FLOAT_TRANSPARENT_BLACK);
+        }
         if self.state.border_mapping.is_some() && !self.caps.border_color_swizzle {
             self.note(Catalog::A36, Field::BorderColorMapping, Value::Present, Value::Absent);
             self.state.border_mapping = None;
@@ -169,6 +235,17 @@ impl Pass<'_> {
         self.border_kind();
         if is_custom(self.state.border_color) {
             self.custom_format();
+        }
+        let reached = self
+            .used
+            .view
+            .filter(|view| view.class_is_known() && reaches_border(&self.state, view.dimensions()))
+            .copied();
+        if let Some(view) = reached {
+            if is_custom(self.state.border_color) {
+                self.custom_for_view(&view);
+            }
+            self.border_swizzle(&view);
         }
     }
 
@@ -202,6 +279,16 @@ impl Pass<'_> {
         (matters && view.class_is_known()).then_some(view)
     }
 
+    /// Replaces a custom colour by the predefined one of exactly its value, if there is one. Only called where the custom
+    /// colour cannot stay as it is, so a legal one is never touched.
+    fn use_exact(&mut self, catalog: Catalog) -> bool {
+        let exact = self.state.custom_border.and_then(|c| exact_predefined(self.state.border_color, c.color));
+        if let Some(exact) = exact {
+            self.set_border_color(catalog, exact);
+        }
+        exact.is_some()
+    }
+
     /// where no view can supply the format: back to a predefined colour.
     fn custom_support(&mut self) {
         use vk::BorderColor as B;
@@ -214,8 +301,13 @@ impl Pass<'_> {
         let formatless = custom.format == vk::Format::UNDEFINED
             && !self.caps.custom_border_color_without_format
             && self.used.view.is_none_or(|view| view.format == vk::Format::UNDEFINED);
+        let undefined = custom.format == vk::Format::UNDEFINED && !self.caps.custom_border_color_without_format;
         if !self.caps.custom_border_colors {
-            self.set_border_color(Catalog::A30, nearest_predefined(color, custom.color));
+            if !self.use_exact(Catalog::A30Exact) {
+                self.set_border_color(Catalog::A30, nearest_predefined(color, custom.color));
+            }
+        } else if undefined && self.use_exact(Catalog::A32Exact) {
+            // No format is needed for a predefined colour.
         } else if formatless {
             self.set_border_color(Catalog::A32, nearest_predefined(color, custom.color));
         }
@@ -292,4 +384,98 @@ impl Pass<'_> {
             self.set_custom(Catalog::A34, clamp_to_format(custom.color, custom.format, stencil), int);
         }
     }
+
+    /// B-56 to B-59: a custom colour has the view's format, if it has one, and a value that the view can show.
+    fn custom_for_view(&mut self, view: &ViewTraits) {
+        let Some(custom) = self.state.custom_border else { return };
+        if custom.format == vk::Format::UNDEFINED {
+            if format::needs_border_format(view.format) {
+                if self.use_exact(Catalog::B56Exact) {
+                    return;
+                }
+                self.set_custom_format(Catalog::B56, view.format);
+            }
+        } else {
+            self.set_custom_format(Catalog::B57, view.format);
+        }
+        let stencil = view.aspect == Aspect::Stencil;
+        let int = is_int_border(self.state.border_color);
+        let mut value = clamp_to_format(custom.color, view.format, stencil);
+        self.set_custom(Catalog::B58, value, int);
+        if stencil && self.state.custom_border.is_some_and(|custom| custom.format == vk::Format::UNDEFINED) {
+            value[1] = value[0];
+            self.set_custom(Catalog::B59, value, int);
+        }
+    }
+
+    /// B-52 to B-55: a colour that swizzling changes needs the device to know the view's swizzle.
+    fn border_swizzle(&mut self, view: &ViewTraits) {
+        let wanted = BorderMapping { components: view.components, srgb: format::is_srgb(view.format) };
+        let identity = [vk::ComponentSwizzle::IDENTITY; 4];
+        if let Some(mapping) = self.state.border_mapping {
+            let given = normalize_components(vk::ComponentMapping {
+                r: mapping.components[0],
+                g: mapping.components[1],
+                b: mapping.components[2],
+                a: mapping.components[3],
+            });
+            let fits = given == wanted.components || (given == identity && wanted.components == identity);
+            if !fits {
+                self.set_mapping(Catalog::B54, wanted);
+            } else if mapping.srgb != wanted.srgb {
+                self.set_mapping(Catalog::B55, BorderMapping { components: mapping.components, srgb: wanted.srgb });
+            }
+            return;
+        }
+        let color = self.state.border_color;
+        if view.components == identity || !is_swizzle_sensitive(color) || self.caps.border_color_swizzle_from_image {
+            return;
+        }
+        let custom = is_custom(color);
+        let catalog = if custom { Catalog::B53 } else { Catalog::B52 };
+        if self.caps.border_color_swizzle {
+            self.set_mapping(catalog, wanted);
+            return;
+        }
+        let value = match self.state.custom_border {
+            Some(border) if custom => border.color,
+            _ => predefined_words(color),
+        };
+        let int = is_int_border(color);
+        let invariant = candidates(int);
+        let to = nearest(value, int, invariant.get(..2).unwrap_or(&[]), Some(view.components));
+        self.set_border_color(if custom { Catalog::B53Lossy } else { Catalog::B52Lossy }, to);
+    }
+
+    fn set_mapping(&mut self, catalog: Catalog, to: BorderMapping) {
+        let from = self.state.border_mapping.map_or(Value::Absent, Value::Mapping);
+        self.state.border_mapping = Some(to);
+        self.note(catalog, Field::BorderColorMapping, from, Value::Mapping(to));
+    }
+}
+
+/// The same sampler without its custom border colour, for when the device can hold no more of them: the nearest
+/// predefined colour, of those that swizzling leaves alone where the view's swizzle would matter.
+pub fn without_custom_border(
+    state: &SamplerState,
+    view: Option<&ViewTraits>,
+    caps: &DeviceCaps,
+) -> (SamplerState, Option<Change>) {
+    let mut out = *state;
+    let Some(custom) = state.custom_border.filter(|_| is_custom(state.border_color)) else { return (out, None) };
+    let int = is_int_border(state.border_color);
+    let identity = [vk::ComponentSwizzle::IDENTITY; 4];
+    let components = view.map_or(identity, |view| view.components);
+    let follows = components == identity || caps.border_color_swizzle_from_image || state.border_mapping.is_some();
+    let all = candidates(int);
+    let among = if follows { &all[..] } else { all.get(..2).unwrap_or(&[]) };
+    out.border_color = nearest(custom.color, int, among, Some(components));
+    let exact = exact_predefined(state.border_color, custom.color) == Some(out.border_color);
+    let change = Change {
+        catalog: if exact { Catalog::A35Exact } else { Catalog::A35 },
+        field: Field::BorderColor,
+        from: Value::BorderColor(state.border_color),
+        to: Value::BorderColor(out.border_color),
+    };
+    (out, Some(change))
 }

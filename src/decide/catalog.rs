@@ -3,6 +3,8 @@
 //! Rule names are a stable interface: traces, rules files and continuous-integration gates match on them.
 
 use ash::vk;
+
+use super::BorderMapping;
 use std::fmt;
 
 macro_rules! rules {
@@ -72,6 +74,8 @@ rules! {
     BlitFilter = "blit-filter",
     /// `depth_linear=compare`.
     DepthCompare = "depth-compare",
+    /// `GL_CLAMP` and `GL_MIRROR_CLAMP_EXT`.
+    GlClamp = "gl-clamp",
 }
 
 macro_rules! catalog {
@@ -135,10 +139,14 @@ catalog! {
     A27: "A-27", Reduction, Some("VUID-VkSamplerCreateInfo-pNext-06726"), "footprint minimum or maximum";
     A28: "A-28", Reduction, Some("VUID-VkSamplerCreateInfo-magFilter-07911"), "footprint minimum or maximum";
     A30: "A-30", BorderCustom, Some("VUID-VkSamplerCreateInfo-customBorderColors-04085"), "exact border colour";
+    A30Exact: "A-30", BorderCustom, Some("VUID-VkSamplerCreateInfo-customBorderColors-04085"), "nothing: the predefined colour has the same value";
     A31: "A-31", BorderCustom, Some("VUID-VkSamplerCreateInfo-borderColor-04011"), "border colour";
     A32: "A-32", BorderFormat, Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04014"), "exact border colour";
+    A32Exact: "A-32", BorderFormat, Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04014"), "nothing: the predefined colour has the same value";
     A33: "A-33", BorderValue, Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-07605"), "kind of the border colour";
     A34: "A-34", BorderValue, Some("VUID-VkSamplerCreateInfo-borderColor-04442"), "values outside the format's range";
+    A35: "A-35", BorderBudget, Some("VUID-VkSamplerCreateInfo-None-04012"), "exact border colour";
+    A35Exact: "A-35", BorderBudget, Some("VUID-VkSamplerCreateInfo-None-04012"), "nothing: the predefined colour has the same value";
     A36: "A-36", BorderCustom, Some("VUID-VkSamplerBorderColorComponentMappingCreateInfoEXT-borderColorSwizzle-06437"), "border swizzle";
     A40: "A-40", Ycbcr, Some("VUID-VkSamplerCreateInfo-minFilter-01645"), "luma filter";
     A41: "A-41", Ycbcr, Some("VUID-VkSamplerCreateInfo-addressModeU-01646"), "addressing";
@@ -187,7 +195,21 @@ catalog! {
     B36: "B-36", Compare, Some("VUID-VkDescriptorImageInfo-mutableComparisonSamplers-04450"), "comparison";
     B50: "B-50", BorderType, None, "nothing";
     B51: "B-51", BorderType, None, "nothing";
+    B52: "B-52", BorderSwizzle, None, "nothing";
+    B52Lossy: "B-52", BorderSwizzle, None, "exact border colour";
+    B53: "B-53", BorderSwizzle, None, "nothing";
+    B53Lossy: "B-53", BorderSwizzle, None, "exact border colour";
+    B54: "B-54", BorderSwizzle, None, "nothing";
+    B55: "B-55", BorderSwizzle, None, "nothing";
+    B56: "B-56", BorderFormat, Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04015"), "nothing";
+    B56Exact: "B-56", BorderFormat, Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04015"), "nothing: the predefined colour has the same value";
+    B57: "B-57", BorderFormat, None, "nothing";
+    B58: "B-58", BorderValue, None, "values outside the view format's range";
+    B59: "B-59", BorderValue, None, "nothing";
     B64: "B-64", AddressMode, Some("VUID-vkCmdDraw-flags-02696"), "address mode";
+    GlClamp: "S-4", GlClamp, None, "half of the border's influence until the shader saturates coordinates";
+    GlClampEdge: "S-4", GlClamp, None, "nothing: without LINEAR only edge texels are read";
+    GlMirrorClamp: "S-4", GlClamp, None, "half of the border's influence until the shader saturates coordinates";
     DepthCompare: "S-2", DepthCompare, Some("VUID-vkCmdDraw-magFilter-04553"), "plain sampling is undefined by today's specification";
     B40: "B-40", Unnormalized, Some("VUID-vkCmdDraw-None-08609"), "";
     B41: "B-41", Unnormalized, Some("VUID-vkCmdDraw-unnormalizedCoordinates-09635"), "";
@@ -292,6 +314,7 @@ pub enum Value {
     /// Integer words of a custom border colour.
     IntColor([u32; 4]),
     Extent([u32; 2]),
+    Mapping(BorderMapping),
     Raw(i32),
     /// The structure is chained.
     Present,

@@ -5,7 +5,8 @@
 
 use ash::vk;
 
-use super::border::{is_border_fixed, reaches_border};
+use super::address::is_gl;
+use super::border::{is_border_fixed, is_swizzle_sensitive, reaches_border};
 use super::compare::can_compare;
 use super::filter::{can_filter_linear, can_filter_minmax, can_reduce, cubic_conflict};
 use super::{DeviceCaps, Dimensions, Policy, SamplerState, ViewTraits, is_custom, is_int_border, is_valid_border};
@@ -37,12 +38,17 @@ impl Bits {
     pub const SUBSAMPLED: Self = Self(1 << 8);
     /// No SUBSAMPLED flag.
     pub const NOT_SUBSAMPLED: Self = Self(1 << 9);
-    /// A custom border colour without a format.
-    pub const BORDER_FORMAT: Self = Self(1 << 10);
+    /// An address mode of OpenGL, which every view decides about.
+    pub const GL_ADDRESS: Self = Self(1 << 10);
     /// First of four bits for integer borders, one per [`Dimensions`].
     const INT_BORDER: u32 = 16;
     /// First of four bits for float borders.
     const FLOAT_BORDER: u32 = 20;
+    /// First of four bits for opaque black, which swizzling changes.
+    const SWIZZLED_BORDER: u32 = 24;
+    /// First of four bits for custom colours and border swizzles, whose format, value and mapping depend on the view in ways that
+    /// no bit says: every view is decided about, once per class.
+    const CUSTOM_BORDER: u32 = 28;
 
     const DIMENSIONS: [Dimensions; 4] = [Dimensions::One, Dimensions::Two, Dimensions::Three, Dimensions::Cube];
 
@@ -97,16 +103,20 @@ pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, po
     bits.add(Bits::ADDRESS, base.address_mode.iter().any(|mode| *mode != vk::SamplerAddressMode::CLAMP_TO_EDGE));
     let strict = policy.strict_border && is_valid_border(base.border_color);
     let fixed = is_border_fixed(base);
-    let first = if is_int_border(base.border_color) { Bits::INT_BORDER } else { Bits::FLOAT_BORDER };
+    let kind = if is_int_border(base.border_color) { Bits::INT_BORDER } else { Bits::FLOAT_BORDER };
+    // By what the application asked for: creation may have had to drop a custom colour that a view's format allows.
+    let custom = (is_custom(original.border_color) && original.custom_border.is_some() && caps.custom_border_colors)
+        || base.border_mapping.is_some();
+    let opaque_black = !is_custom(base.border_color) && is_swizzle_sensitive(base.border_color);
     for dimensions in Bits::DIMENSIONS {
-        bits.add(Bits(1 << (first + Bits::slot(dimensions))), !fixed && (strict || reaches_border(base, dimensions)));
+        let slot = Bits::slot(dimensions);
+        let reached = !fixed && reaches_border(base, dimensions);
+        bits.add(Bits(1 << (kind + slot)), !fixed && (strict || reached));
+        bits.add(Bits(1 << (Bits::SWIZZLED_BORDER + slot)), reached && opaque_black);
+        // With border=strict a custom colour follows the view even where it cannot be seen.
+        bits.add(Bits(1 << (Bits::CUSTOM_BORDER + slot)), custom && (reached || (strict && !fixed)));
     }
-    bits.add(
-        Bits::BORDER_FORMAT,
-        is_custom(original.border_color)
-            && caps.custom_border_colors
-            && original.custom_border.is_some_and(|custom| custom.format == vk::Format::UNDEFINED),
-    );
+    bits.add(Bits::GL_ADDRESS, caps.gl_address_modes && original.address_mode.iter().any(|mode| is_gl(*mode)));
     bits
 }
 
@@ -130,8 +140,12 @@ pub fn lacks(view: &ViewTraits, caps: &DeviceCaps) -> Bits {
     bits.add(Bits::COMPARE, !can_compare(view) || !caps.mutable_comparison_samplers);
     bits.add(Bits::ADDRESS, view.corner_sampled);
     let first = if view.is_integer() { Bits::FLOAT_BORDER } else { Bits::INT_BORDER };
-    bits.add(Bits(1 << (first + Bits::slot(view.dimensions()))), view.class_is_known());
-    bits.add(Bits::BORDER_FORMAT, caps.custom_border_colors && !caps.custom_border_color_without_format);
+    let slot = Bits::slot(view.dimensions());
+    bits.add(Bits(1 << (first + slot)), view.class_is_known());
+    let swizzled = view.components != [vk::ComponentSwizzle::IDENTITY; 4];
+    bits.add(Bits(1 << (Bits::SWIZZLED_BORDER + slot)), swizzled && !caps.border_color_swizzle_from_image);
+    bits.add(Bits(1 << (Bits::CUSTOM_BORDER + slot)), true);
+    bits.add(Bits::GL_ADDRESS, true);
     bits
 }
 

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::{Catalog, DeviceCaps, Field, Pass, Value, is_valid_border};
+use super::{Catalog, DeviceCaps, Field, Pass, Value, is_gl};
 
 /// `VK_LOD_CLAMP_NONE`.
 const LOD_CLAMP_NONE: f32 = 1000.0;
@@ -31,7 +31,10 @@ impl Pass<'_> {
             self.set_mip(Catalog::A1Mip, vk::SamplerMipmapMode::NEAREST);
         }
         for (axis, catalog) in [Catalog::A20U, Catalog::A20V, Catalog::A20W].into_iter().enumerate() {
-            let valid = self.state.address_mode.get(axis).is_none_or(|mode| (0..=4).contains(&mode.as_raw()));
+            let valid =
+                self.state.address_mode.get(axis).is_none_or(|mode| {
+                    (0..=4).contains(&mode.as_raw()) || (self.caps.gl_address_modes && is_gl(*mode))
+                });
             if !valid {
                 self.set_address(catalog, axis, vk::SamplerAddressMode::CLAMP_TO_EDGE);
             }
@@ -40,9 +43,6 @@ impl Pass<'_> {
             let from = self.state.compare_op;
             self.note(Catalog::A25, Field::CompareOp, Value::CompareOp(from), Value::CompareOp(vk::CompareOp::ALWAYS));
             self.state.compare_op = vk::CompareOp::ALWAYS;
-        }
-        if self.state.uses_border() && !is_valid_border(self.state.border_color) {
-            self.set_border_color(Catalog::A22, vk::BorderColor::FLOAT_TRANSPARENT_BLACK);
         }
         if self.state.reduction_mode.is_some_and(|mode| {
             !(0..=2).contains(&mode.as_raw()) && mode != vk::SamplerReductionMode::WEIGHTED_AVERAGE_RANGECLAMP_QCOM
@@ -84,7 +84,7 @@ impl Pass<'_> {
                 .state
                 .address_mode
                 .get(axis)
-                .is_none_or(|mode| matches!(*mode, M::CLAMP_TO_EDGE | M::CLAMP_TO_BORDER));
+                .is_none_or(|mode| matches!(*mode, M::CLAMP_TO_EDGE | M::CLAMP_TO_BORDER) || is_gl(*mode));
             if !clamps {
                 self.set_address(catalog, axis, M::CLAMP_TO_EDGE);
             }

@@ -190,6 +190,8 @@ pub struct DeviceCaps {
     pub mutable_comparison_samplers: bool,
     /// Feature `samplerYcbcrConversion`.
     pub sampler_ycbcr_conversion: bool,
+    /// The layer's own extension `VK_SAMPLIN_gl_address_modes`, or a rule that uses its modes.
+    pub gl_address_modes: bool,
 }
 
 impl Default for DeviceCaps {
@@ -219,6 +221,7 @@ impl Default for DeviceCaps {
             sampler_mip_lod_bias: true,
             mutable_comparison_samplers: true,
             sampler_ycbcr_conversion: false,
+            gl_address_modes: false,
         }
     }
 }
@@ -230,6 +233,8 @@ pub struct Policy {
     pub strict_border: bool,
     /// `depth_linear=compare`: LINEAR on unfilterable depth becomes comparison with `ALWAYS`.
     pub depth_compare: bool,
+    /// `gl_clamp_rule=min`: GL_CLAMP reaches the border if `minFilter` is LINEAR, whatever `magFilter` is.
+    pub gl_clamp_min: bool,
 }
 
 /// Where a sampler is about to be used.

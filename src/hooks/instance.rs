@@ -12,7 +12,7 @@ use super::{MISSING, slice};
 use crate::caps;
 use crate::dispatch::{self, InstanceFns};
 use crate::pnext;
-use crate::settings::{self, GlClampRule, Immutable, Loaded, Problem, Separate, Settings, Unfilterable};
+use crate::settings::{self, Immutable, Loaded, Problem, Separate, Settings, Unfilterable};
 use crate::simulate;
 use crate::state::Instance;
 use crate::trace::{self, Trace};
@@ -240,7 +240,6 @@ fn not_available(settings: &Settings) -> Vec<Problem> {
         ("unfilterable", settings.unfilterable == Unfilterable::Emulate, "emulate", "nearest"),
         ("immutable", settings.immutable == Immutable::Demote, "demote", "base"),
         ("separate", settings.separate == Separate::Resolve, "resolve", "base"),
-        ("gl_clamp_rule", settings.gl_clamp_rule == GlClampRule::Min, "min", "both"),
         ("device_visible", settings.device_visible, "on", "off"),
         ("config", settings.config.is_some(), "a rules file", "auto"),
     ];
