@@ -14,6 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Environment variable that picks the physical device: a part of its name, or `#n` for the n-th.
 pub const DEVICE_VARIABLE: &str = "SAMPLIN_TEST_DEVICE";
 
+/// First header version with `VK_EXT_layer_settings`.
+const SETTINGS_HEADER: u32 = vk::make_api_version(0, 1, 3, 272);
+
 /// One message of the debug messenger.
 #[derive(Clone, Debug)]
 pub struct Message {
@@ -317,18 +320,23 @@ impl Instance {
         let loader_version = unsafe { entry.try_enumerate_instance_version() }.ok().flatten();
         let version = newest.min(loader_version.unwrap_or(vk::API_VERSION_1_0).max(vk::API_VERSION_1_0));
         let mut extensions: Vec<&CStr> = Vec::new();
+        // A loader older than the extension refuses its name, even where a layer's manifest offers it; the chained structure
+        // goes through all the same.
+        let settings_extension = !builder.settings.is_empty()
+            && present.contains(ash::ext::layer_settings::NAME)
+            && loader_version.is_some_and(|loader| loader >= SETTINGS_HEADER);
         let messenger = builder.messenger && present.contains(ash::ext::debug_utils::NAME);
         if messenger {
             extensions.push(ash::ext::debug_utils::NAME);
-        }
-        if !builder.settings.is_empty() && present.contains(ash::ext::layer_settings::NAME) {
-            extensions.push(ash::ext::layer_settings::NAME);
         }
         let queries = version < vk::API_VERSION_1_1
             && builder.queries
             && present.contains(ash::khr::get_physical_device_properties2::NAME);
         if queries {
             extensions.push(ash::khr::get_physical_device_properties2::NAME);
+        }
+        if settings_extension {
+            extensions.push(ash::ext::layer_settings::NAME);
         }
         let extension_pointers: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
         let layer_pointers: Vec<_> = layer_names.iter().map(|name| name.as_ptr()).collect();
@@ -382,6 +390,10 @@ impl Instance {
         // SAFETY: the create info and everything it points to are locals that outlive the call; the user data is boxed and
         // kept until after the instance is destroyed.
         let raw = unsafe { entry.create_instance(&info, None) }.map_err(ContextError::Instance)?;
+        if !settings.is_empty() && !settings_extension {
+            // What a validation layer older than the structure says about it.
+            log.lock().retain(|message| !message.id.ends_with("VkInstanceCreateInfo-pNext-pNext"));
+        }
         let queries = queries.then(|| ash::khr::get_physical_device_properties2::Instance::new(&entry, &raw));
         let mut instance = Self { raw, entry, debug: None, queries, version, beyond_validation, _log: user };
         if messenger {

@@ -13,14 +13,14 @@ pub const SAMPLIN: &str = "VK_LAYER_SAMPLIN_sampling";
 pub const VALIDATION: &str = "VK_LAYER_KHRONOS_validation";
 /// File name of the layer's library.
 pub const LIBRARY: &str = "libVkLayer_samplin.so";
+const MANIFEST: &str = "VkLayer_samplin.json";
 /// Environment variable naming a folder with a manifest of the layer to test.
 pub const LAYER_DIR_VARIABLE: &str = "SAMPLIN_LAYER_DIR";
 
 /// Makes the layer under test visible to the loader, once per process.
 ///
 /// The folder is `SAMPLIN_LAYER_DIR` when set. Otherwise the newest [`LIBRARY`] beside the running program (its folder,
-/// then up to two folders above, `deps` included) gets a manifest in a private folder under `CARGO_TARGET_TMPDIR` or the
-/// system's temporary folder. The folder goes in front of `VK_LAYER_PATH` when that is set, else in front of
+/// then up to two folders above, `deps` included) gets a manifest in a folder `samplin-layer` beside it. The folder goes in front of `VK_LAYER_PATH` when that is set, else in front of
 /// `VK_ADD_LAYER_PATH`, so that the distribution's layers stay visible.
 ///
 /// # Errors
@@ -59,8 +59,7 @@ pub fn locate() -> Result<PathBuf, String> {
             .map_err(|error| format!("{LAYER_DIR_VARIABLE}={}: {error}", folder.display()));
     }
     let library = built_library()?;
-    let scratch = std::env::var_os("CARGO_TARGET_TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
-    let folder = scratch.join(format!("samplin-testkit-{}", std::process::id()));
+    let folder = library.with_file_name("samplin-layer");
     write_manifest(&folder, &library)?;
     Ok(folder)
 }
@@ -88,7 +87,7 @@ pub fn built_library() -> Result<PathBuf, String> {
     })
 }
 
-/// Writes `VkLayer_samplin.json` into `folder` for `library`, following the repository's own `layer.json` where present.
+/// Writes a manifest into `folder` for `library`, following the repository's own `layer.json` where present.
 ///
 /// # Errors
 ///
@@ -113,9 +112,12 @@ pub fn write_manifest(folder: &Path, library: &Path) -> Result<(), String> {
         layer.remove("enable_environment");
         layer.remove("disable_environment");
     }
-    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let path = folder.join("VkLayer_samplin.json");
-    fs::write(&path, format!("{manifest:#}\n")).map_err(|error| format!("{}: {error}", path.display()))
+    let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    // Other test processes may be reading: the new manifest appears whole or not at all.
+    let (path, fresh) = (folder.join(MANIFEST), folder.join(format!("{MANIFEST}.{}", std::process::id())));
+    fs::write(&fresh, format!("{manifest:#}\n")).map_err(|error| failed(&fresh, error))?;
+    fs::rename(&fresh, &path).map_err(|error| failed(&path, error))
 }
 
 fn repository_manifest() -> Option<serde_json::Value> {
