@@ -1,0 +1,23 @@
+//! End to end: through the real loader, with the Khronos validation layer below samplin, on a real (software) driver.
+//!
+//! Most cases are a row of a table ([`cases`]) that runs three times: without samplin, when validation must report
+//! exactly the expected violations; with it, when validation must be silent, the pixels those of the legalized sampler and the
+//! trace exactly the expected changes; and as its legal twin, which must come out untouched. Start reading at
+//! [`run`] for how a context is made and judged.
+//!
+//! A device that cannot do a case is reported as `SKIP <case>: <reason>`, and as ignored where the harness can say so.
+
+#[path = "e2e/cases.rs"]
+mod cases;
+#[path = "e2e/legality.rs"]
+mod legality;
+#[path = "e2e/run.rs"]
+mod run;
+#[path = "e2e/scene.rs"]
+mod scene;
+
+fn main() -> std::process::ExitCode {
+    let arguments = libtest_mimic::Arguments::from_args();
+    let trials = legality::trials();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}

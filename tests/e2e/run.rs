@@ -1,0 +1,204 @@
+//! Making contexts and judging them: validation messages, the trace, and which library is loaded.
+
+use jsonschema::Validator;
+use libtest_mimic::{Completion, Trial};
+use samplin_testkit::trace::Change;
+use samplin_testkit::{Context, ContextBuilder, ContextError, Message, MessageLog, Trace, layer};
+use serde_json::Value as Json;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Why a case cannot run here.
+#[derive(Debug)]
+pub(crate) struct Skip(pub(crate) String);
+
+/// What a case comes to; failures panic.
+pub(crate) type Outcome = Result<(), Skip>;
+
+/// One named test.
+pub(crate) fn trial(name: impl Into<String>, body: impl FnOnce() -> Outcome + Send + 'static) -> Trial {
+    let name = name.into();
+    Trial::ignorable_test(name.clone(), move || match body() {
+        Ok(()) => Ok(Completion::Completed),
+        Err(Skip(reason)) => {
+            // A line of its own, also when the harness has started one with the test's name.
+            println!("\nSKIP {name}: {reason}");
+            Ok(Completion::ignored_with(reason))
+        }
+    })
+}
+
+/// Skips when there is a reason to.
+pub(crate) fn skip_if(reason: Option<String>) -> Outcome {
+    reason.map_or(Ok(()), |reason| Err(Skip(reason)))
+}
+
+// --- folders --------------------------------------------------------------------------------------------------------
+
+/// A folder for the files of one case, removed again when the case has passed.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// A new, empty folder.
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("e2e-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a folder for temporary files");
+        Self(path)
+    }
+
+    /// Path of a file in it.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+}
+
+// --- contexts -------------------------------------------------------------------------------------------------------
+
+/// Builds a context, or says what is missing. With `CI` set, a missing loader, driver or layer is a failure.
+pub(crate) fn build(builder: &ContextBuilder) -> Result<Context, Skip> {
+    match builder.build() {
+        Ok(context) => Ok(context),
+        Err(error @ (ContextError::LayerUnderTest(_) | ContextError::Vulkan(..))) => panic!("{error}"),
+        Err(error) => {
+            assert!(std::env::var_os("CI").is_none(), "no context: {error}");
+            Err(Skip(error.to_string()))
+        }
+    }
+}
+
+/// Runs `body` on a context with the validation layer alone and returns the errors reported until the instance was gone.
+pub(crate) fn without_layer<R>(
+    builder: ContextBuilder,
+    body: impl FnOnce(&Context) -> Result<R, Skip>,
+) -> Result<(R, Vec<Message>), Skip> {
+    let context = build(&builder.validation())?;
+    let log = context.messages();
+    let result = body(&context)?;
+    drop(context);
+    Ok((result, log.errors()))
+}
+
+/// Runs `body` on a context with samplin above the validation layer; see [`Judged`].
+pub(crate) fn with_layer<R>(
+    builder: ContextBuilder,
+    body: impl FnOnce(&Context) -> Result<R, Skip>,
+) -> Result<(R, Judged), Skip> {
+    let folder = Folder::new();
+    let path = folder.file("trace.jsonl");
+    let trace = path.to_str().expect("temporary paths are UTF-8");
+    let context = build(&builder.samplin().validation().setting("trace", trace))?;
+    assert_loaded();
+    let log = context.messages();
+    let result = body(&context)?;
+    drop(context);
+    Ok((result, Judged::new(&log, &path)))
+}
+
+/// What a context with samplin left behind once its instance was gone.
+pub(crate) struct Judged {
+    /// What the validation layer below samplin reported.
+    pub(crate) errors: Vec<Message>,
+    /// Every record, all of which follow the schema.
+    pub(crate) trace: Trace,
+}
+
+impl Judged {
+    fn new(log: &MessageLog, path: &Path) -> Self {
+        Self { errors: log.errors(), trace: read_trace(path) }
+    }
+
+    /// Panics if the validation layer reported anything.
+    pub(crate) fn assert_silent(&self, what: &str) {
+        assert_silent(&self.errors, what);
+    }
+
+    /// The changes of all records of one event.
+    pub(crate) fn changes(&self, event: &str) -> Vec<Change> {
+        self.trace.events(event).flat_map(samplin_testkit::trace::changes).collect()
+    }
+
+    /// The summary of the only device.
+    pub(crate) fn summary(&self) -> &Json {
+        let mut all = self.trace.events("summary").filter(|record| record["scope"] == "device");
+        let first = all.next().expect("a summary of the device");
+        assert!(all.next().is_none(), "one device has one summary");
+        first
+    }
+
+    /// Asserts that nothing was changed, nothing complained about and no sampler put in another's place.
+    pub(crate) fn assert_untouched(&self, what: &str) {
+        for event in ["sampler", "pair", "blit", "conversion"] {
+            let changes = self.changes(event);
+            assert!(changes.is_empty(), "{what}: {event} records of a legal application: {changes:#?}");
+        }
+        let unresolved: Vec<_> = self.trace.events("unresolved").collect();
+        assert!(unresolved.is_empty(), "{what}: {unresolved:#?}");
+        let summary = self.summary();
+        assert_eq!(summary["variants"]["created"], 0, "{what}: {summary:#}");
+        assert_eq!(summary["blits_rewritten"], 0, "{what}: {summary:#}");
+        assert_eq!(summary["changes"], serde_json::json!({}), "{what}: {summary:#}");
+        for (path, counts) in summary["writes"].as_object().expect("counts by path") {
+            assert_eq!(counts["rewritten"], 0, "{what}: {path} of {summary:#}");
+        }
+    }
+}
+
+/// Panics if there is an error among the messages.
+pub(crate) fn assert_silent(errors: &[Message], what: &str) {
+    let ids: Vec<&str> = errors.iter().map(|message| message.id.as_str()).collect();
+    assert!(errors.is_empty(), "{what}: the validation layer reports {ids:?}: {errors:#?}");
+}
+
+/// Proves that the library in use is the one under test, the one beside its manifest.
+fn assert_loaded() {
+    let folder = layer::install().expect("the context was built with it");
+    let manifest = std::fs::read_dir(folder)
+        .expect("the folder of the manifest")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .find_map(|path| {
+            let manifest: Json = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
+            (manifest["layer"]["name"] == layer::SAMPLIN).then_some(manifest)
+        })
+        .expect("a manifest of the layer");
+    let library = manifest["layer"]["library_path"].as_str().expect("a library path");
+    let wanted = folder.join(library).canonicalize().expect("the library of the manifest");
+    let loaded = layer::loaded_library().expect("the layer is mapped").canonicalize().expect("its file");
+    assert_eq!(loaded, wanted, "another library than the one under test is loaded");
+}
+
+// --- traces ---------------------------------------------------------------------------------------------------------
+
+/// Reads a trace, each record of which has to follow the schema; record numbers have to be unique.
+pub(crate) fn read_trace(path: &Path) -> Trace {
+    let trace = Trace::read(path).expect("a trace");
+    let mut seen = std::collections::BTreeSet::new();
+    for record in &trace.records {
+        let errors: Vec<String> =
+            schema().iter_errors(record).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(errors.is_empty(), "{errors:#?} in {record:#}");
+        assert!(seen.insert((record["pid"].as_u64(), record["seq"].as_u64())), "a second record {record:#}");
+    }
+    trace
+}
+
+fn schema() -> &'static Validator {
+    static SCHEMA: OnceLock<Validator> = OnceLock::new();
+    SCHEMA.get_or_init(|| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifest/trace.schema.json");
+        let text = std::fs::read_to_string(&path).expect("the schema");
+        let schema = serde_json::from_str(&text).expect("JSON");
+        jsonschema::draft202012::new(&schema).expect("a schema")
+    })
+}
