@@ -41,6 +41,8 @@ pub struct Enabled {
     pub extensions: Vec<String>,
     /// Sampler-related features, by Vulkan's names, with whether they are enabled.
     pub features: Vec<(&'static str, bool)>,
+    /// Extensions and features that the layer added.
+    pub augmented: Vec<&'static str>,
     /// `VK_EXT_fragment_density_map` is enabled, so that subsampled images can exist.
     pub subsampled: bool,
 }
@@ -165,6 +167,7 @@ pub unsafe fn query(
     let mut enabled = Enabled {
         subsampled: has(ash::ext::fragment_density_map::NAME),
         features: Vec::new(),
+        augmented: Vec::new(),
         extensions: extensions.iter().map(|name| name.to_string_lossy().into_owned()).collect(),
     };
     enabled.name_features(&caps);

@@ -47,6 +47,16 @@ pub struct Decision {
     pub unresolved: Option<Catalog>,
 }
 
+impl Decision {
+    /// Takes over a state that differs in its border colour, with the change that says why.
+    pub fn replace_border(&mut self, state: SamplerState, change: Option<Change>) {
+        self.state = state;
+        if let Some(change) = change {
+            self.changes.push(change);
+        }
+    }
+}
+
 /// The state being worked on, with what it is judged against.
 struct Pass<'a> {
     state: SamplerState,

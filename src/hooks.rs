@@ -9,6 +9,7 @@
 //! SAFETY comments refer to as *the command's valid usage*.
 #![expect(clippy::missing_safety_doc, reason = "stated once for all hooks in the module's documentation")]
 
+pub mod augment;
 pub mod blit;
 pub mod descriptor;
 pub mod device;

@@ -26,7 +26,7 @@ use crate::settings::{Mode, Settings, TraceLevel};
 use crate::simulate::Simulation;
 use crate::table::{FastMap, FlatTable, HandleMap, Interner, lock};
 use crate::trace::{Trace, handle};
-use crate::variant::{Cache, KEEP, SharedState, UNDECIDED};
+use crate::variant::{Cache, Gone, KEEP, SharedState, UNDECIDED};
 
 static INSTANCES: Lazy<HandleMap<Instance>> = Lazy::new(HandleMap::new);
 static DEVICES: Lazy<HandleMap<Device>> = Lazy::new(HandleMap::new);
@@ -187,8 +187,10 @@ pub struct Totals {
     pub samplers_peak: AtomicU32,
     /// Samplers ever.
     pub samplers_created: AtomicU64,
-    /// Live samplers of the application with a custom border colour.
+    /// Live samplers with a custom border colour, variants included.
     pub custom_borders: AtomicU32,
+    /// Peak of `custom_borders`.
+    pub custom_borders_peak: AtomicU32,
     /// Views ever.
     pub views_created: AtomicU64,
     /// Blits whose filter was changed.
@@ -531,12 +533,14 @@ impl Device {
         let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.classes.get(pair.class)) else {
             return KEEP;
         };
-        let decision = decide::pair(&shared.original, &class.traits, &self.caps, &self.policy);
+        let mut decision = decide::pair(&shared.original, &class.traits, &self.caps, &self.policy);
         let mut choice = KEEP;
         let mut variant = None;
         let mut trouble: Option<(Rule, String)> = None;
-        let wanted = decision.state.key();
-        if wanted != shared.base.key() && !self.audit {
+        let mut wanted = decision.state.key();
+        // In audit mode only the modes that no driver knows are replaced.
+        let may_change = !self.audit || shared.original.address_mode.iter().any(|mode| decide::is_gl(*mode));
+        if wanted != shared.base.key() && may_change {
             if let Some(s_type) = shared.unknown {
                 let why =
                     format!("the sampler has a structure of type {s_type} chained, which a variant could not carry");
@@ -544,10 +548,27 @@ impl Device {
             } else if lock(&self.pinned).contains(&pair.sampler) {
                 let why = "the sampler is immutable in a descriptor-buffer layout, so it must stay the same everywhere";
                 trouble = Some((Rule::Flags, why.to_owned()));
+            } else if let Some(handle) = self.cache.use_variant(&wanted) {
+                (choice, variant) = (handle, Some(wanted));
             } else {
-                match self.variant(&decision.state, wanted) {
-                    Ok(made) => (choice, variant) = (made, Some(wanted)),
-                    Err(why) => trouble = Some((Rule::SamplerBudget, why)),
+                let mut reserved = decide::is_custom(decision.state.border_color) && self.reserve_custom_border();
+                if decide::is_custom(decision.state.border_color) && !reserved {
+                    let (state, change) =
+                        decide::without_custom_border(&decision.state, Some(&class.traits), &self.caps);
+                    decision.replace_border(state, change);
+                    wanted = decision.state.key();
+                }
+                if wanted != shared.base.key() {
+                    match self.variant(&decision.state, wanted) {
+                        Ok((made, fresh)) => {
+                            (choice, variant) = (made, Some(wanted));
+                            reserved &= !fresh;
+                        }
+                        Err(why) => trouble = Some((Rule::SamplerBudget, why)),
+                    }
+                }
+                if reserved {
+                    self.release_custom_border();
                 }
             }
         }
@@ -575,30 +596,41 @@ impl Device {
         if (!changes.is_empty() && trouble.is_none()) || self.records_all() {
             self.count(&changes);
             if self.records_decisions() {
-                self.record_pair(pair, &shared, class, &changes, path, choice);
+                self.record_pair(pair, &shared, class, &changes, decision.saturate, path, choice);
             }
         }
         choice
     }
 
+    /// Takes one place of `maxCustomBorderColorSamplers`, if there is one left.
+    pub fn reserve_custom_border(&self) -> bool {
+        let totals = &self.totals;
+        let below = |live: u32| (live < self.caps.max_custom_border_color_samplers).then_some(live + 1);
+        let reserved = totals.custom_borders.fetch_update(Ordering::Relaxed, Ordering::Relaxed, below);
+        if let Ok(before) = reserved {
+            totals.custom_borders_peak.fetch_max(before + 1, Ordering::Relaxed);
+        }
+        reserved.is_ok()
+    }
+
+    /// Gives a place back.
+    pub fn release_custom_border(&self) {
+        self.totals.custom_borders.fetch_sub(1, Ordering::Relaxed);
+    }
+
     /// A sampler of `state`, shared with whoever else needs the same one.
-    fn variant(&self, state: &SamplerState, key: StateKey) -> Result<u64, String> {
+    ///
+    /// Also tells whether it was made just now; then it keeps the place for a custom border that the caller reserved.
+    fn variant(&self, state: &SamplerState, key: StateKey) -> Result<(u64, bool), String> {
         if let Some(handle) = self.cache.use_variant(&key) {
-            return Ok(handle);
+            return Ok((handle, false));
         }
         let live = self.totals.samplers.load(Ordering::Relaxed) + self.cache.variants().live;
         if live >= self.caps.max_sampler_allocation_count {
             return Err(format!("{live} samplers are live and maxSamplerAllocationCount allows no more"));
         }
+        // Whoever asks has reserved a place for a custom border.
         let custom = decide::is_custom(state.border_color);
-        if custom {
-            let live = self.totals.custom_borders.load(Ordering::Relaxed) + self.cache.custom_variants();
-            if live >= self.caps.max_custom_border_color_samplers {
-                return Err(format!(
-                    "{live} custom border colours are live and maxCustomBorderColorSamplers allows no more"
-                ));
-            }
-        }
         let Some(create) = self.fns.create_sampler else { return Err("vkCreateSampler is missing".into()) };
         let mut made = vk::Sampler::null();
         // SAFETY: the create info is legal for this device, its chain is made of live locals, and a NULL allocator is always
@@ -613,13 +645,20 @@ impl Device {
         }
         let (handle, first) = self.cache.add_variant(key, vk::Handle::as_raw(made), custom);
         if !first {
-            self.destroy_variant(vk::Handle::as_raw(made));
+            self.destroy_sampler(vk::Handle::as_raw(made));
         }
-        Ok(handle)
+        Ok((handle, first))
     }
 
-    /// Destroys a sampler that the layer made.
-    pub fn destroy_variant(&self, sampler: u64) {
+    /// Destroys a variant that is no longer used.
+    pub fn destroy_variant(&self, gone: Gone) {
+        if gone.custom_border {
+            self.release_custom_border();
+        }
+        self.destroy_sampler(gone.handle);
+    }
+
+    fn destroy_sampler(&self, sampler: u64) {
         if let Some(destroy) = self.fns.destroy_sampler {
             // SAFETY: the sampler was created by `variant` with a NULL allocator and is named by no descriptor in use: every
             // application sampler that it stood in for is being destroyed, so work that refers to it is complete
@@ -722,6 +761,7 @@ impl Device {
         shared: &SharedState,
         class: &ViewClass,
         changes: &[Change],
+        saturate: [bool; 3],
         path: Path,
         choice: u64,
     ) {
@@ -735,6 +775,8 @@ impl Device {
             members: record::ViewMembers,
             path: &'static str,
             changes: Vec<Json>,
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            saturate: Vec<&'static str>,
             variant: Option<String>,
         }
         let context = self.context(Some(class));
@@ -751,6 +793,11 @@ impl Device {
                 members: record::view(&class.traits),
                 path: path.name(),
                 changes: changes.iter().map(|change| record::change(change, &context)).collect(),
+                saturate: ["u", "v", "w"]
+                    .into_iter()
+                    .zip(saturate)
+                    .filter_map(|(axis, on)| on.then_some(axis))
+                    .collect(),
                 variant: (choice != KEEP).then(|| handle(choice)),
             },
         );
@@ -945,7 +992,7 @@ impl Device {
                 "driver": driver,
                 "limits": record::limits(&self.caps),
                 "features": features,
-                "augmented": [],
+                "augmented": self.enabled.augmented,
                 "simulated": self.instance.simulation.as_ref().map(|simulation| simulation.name.clone()),
                 "intercepts": intercepts,
             }),
@@ -992,7 +1039,7 @@ impl Device {
                             self.caps.max_sampler_allocation_count.saturating_sub(peak + variants.peak),
                         "maxCustomBorderColorSamplers":
                             self.caps.max_custom_border_color_samplers
-                                .saturating_sub(self.totals.custom_borders.load(Ordering::Relaxed)),
+                                .saturating_sub(self.totals.custom_borders_peak.load(Ordering::Relaxed)),
                     },
                 },
                 "passed_through": self.is_broken(),

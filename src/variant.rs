@@ -28,6 +28,8 @@ pub struct SharedState {
     pub fingerprint: u64,
     /// A chained structure the layer does not understand: such a state is not shared and has no variants.
     pub unknown: Option<i32>,
+    /// Its samplers hold a place each of `maxCustomBorderColorSamplers`.
+    pub custom_border: bool,
 }
 
 struct Owned {
@@ -63,6 +65,21 @@ struct Variant {
     custom_border: bool,
 }
 
+/// A variant that nobody uses any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gone {
+    /// The driver's sampler, to be destroyed.
+    pub handle: u64,
+    /// It holds a place of `maxCustomBorderColorSamplers`.
+    pub custom_border: bool,
+}
+
+impl Variant {
+    fn gone(&self) -> Gone {
+        Gone { handle: self.handle, custom_border: self.custom_border }
+    }
+}
+
 #[derive(Default)]
 struct Index {
     by_key: FastMap<StateKey, u32>,
@@ -94,7 +111,6 @@ impl Census {
 struct Variants {
     by_key: FastMap<StateKey, Variant>,
     census: Census,
-    custom: u32,
 }
 
 /// The states and variants of one device.
@@ -143,7 +159,7 @@ impl Cache {
     /// Counts one sampler less. With the last one of a state its variants lose their use; those that nobody uses any more are
     /// returned and have to be destroyed.
     #[must_use]
-    pub fn release(&self, number: u32) -> Vec<u64> {
+    pub fn release(&self, number: u32) -> Vec<Gone> {
         let Some(slot) = self.slots.get(number as usize) else { return Vec::new() };
         let mut index = lock(&self.index);
         let used = {
@@ -236,33 +252,26 @@ impl Cache {
         }
         variants.by_key.insert(key, Variant { handle, uses: 1, custom_border });
         variants.census.add();
-        variants.custom += u32::from(custom_border);
         (handle, true)
     }
 
     /// Gives one use back; returns the handle to destroy when it was the last.
     #[must_use]
-    pub fn drop_use(&self, key: &StateKey) -> Option<u64> {
+    pub fn drop_use(&self, key: &StateKey) -> Option<Gone> {
         lock(&self.variants).unuse(key)
     }
 
     /// Every variant, which is thereby forgotten: for the end of the device.
     #[must_use]
-    pub fn take_variants(&self) -> Vec<u64> {
+    pub fn take_variants(&self) -> Vec<Gone> {
         let mut variants = lock(&self.variants);
         variants.census.live = 0;
-        variants.custom = 0;
-        variants.by_key.drain().map(|(_, variant)| variant.handle).collect()
+        variants.by_key.drain().map(|(_, variant)| variant.gone()).collect()
     }
 
     /// Variants now, at most and ever.
     pub fn variants(&self) -> Census {
         lock(&self.variants).census
-    }
-
-    /// Live variants with a custom border colour.
-    pub fn custom_variants(&self) -> u32 {
-        lock(&self.variants).custom
     }
 
     /// Distinct states now and at most.
@@ -273,7 +282,7 @@ impl Cache {
 }
 
 impl Variants {
-    fn unuse(&mut self, key: &StateKey) -> Option<u64> {
+    fn unuse(&mut self, key: &StateKey) -> Option<Gone> {
         let variant = self.by_key.get_mut(key)?;
         variant.uses -= 1;
         if variant.uses > 0 {
@@ -281,8 +290,7 @@ impl Variants {
         }
         let variant = self.by_key.remove(key)?;
         self.census.live -= 1;
-        self.custom -= u32::from(variant.custom_border);
-        Some(variant.handle)
+        Some(variant.gone())
     }
 }
 
@@ -292,7 +300,14 @@ mod tests {
 
     fn state(bias: f32) -> SharedState {
         let original = SamplerState { mip_lod_bias: bias, ..SamplerState::default() };
-        SharedState { original, base: original, needs: Bits::NONE, fingerprint: original.fingerprint(), unknown: None }
+        SharedState {
+            original,
+            base: original,
+            needs: Bits::NONE,
+            fingerprint: original.fingerprint(),
+            unknown: None,
+            custom_border: false,
+        }
     }
 
     #[test]
@@ -313,7 +328,7 @@ mod tests {
         assert_eq!(cache.choice(a, 9), 77);
         assert!(cache.release(a).is_empty(), "the other state still uses the variant");
         assert_eq!(cache.choice(a, 9), UNDECIDED);
-        assert_eq!(cache.release(b), [77]);
+        assert_eq!(cache.release(b), [Gone { handle: 77, custom_border: false }]);
         assert_eq!(cache.variants(), Census { live: 0, peak: 1, created: 1 });
         let again = cache.acquire(state(2.0)).unwrap();
         assert!(again == a || again == b, "places are reused");
@@ -337,9 +352,7 @@ mod tests {
         let key = state(0.0).original.key();
         assert_eq!(cache.add_variant(key, 1, true), (1, true));
         assert_eq!(cache.add_variant(key, 2, true), (1, false));
-        assert_eq!(cache.custom_variants(), 1);
         assert_eq!(cache.drop_use(&key), None);
-        assert_eq!(cache.drop_use(&key), Some(1));
-        assert_eq!(cache.custom_variants(), 0);
+        assert_eq!(cache.drop_use(&key), Some(Gone { handle: 1, custom_border: true }));
     }
 }

@@ -8,11 +8,13 @@ use ash::vk;
 use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
 
 use super::MISSING;
+use super::augment::{self, Augmented};
 use crate::caps::{self, Enabled, Formats};
 use crate::decide::DeviceCaps;
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::entry;
 use crate::pnext;
+use crate::settings::Mode;
 use crate::state::{Device, Instance, NewDevice};
 
 /// The loader's node with the link to the layer below.
@@ -41,7 +43,7 @@ pub(crate) unsafe extern "system" fn create_device(
     // SAFETY: a valid physical device by VUID-vkCreateDevice-physicalDevice-parameter.
     let Some(instance) = (unsafe { Instance::share(physical) }) else { return MISSING };
     // SAFETY: the loader gives every layer its link in this chain; a layer must advance it in place for the one below.
-    let (next_gipa, next_gdpa) = unsafe {
+    let (next_gipa, next_gdpa, link_below) = unsafe {
         let Some(link) = link(info.p_next) else { return MISSING };
         let Some(layer_info) = (*link).u.p_layer_info.as_ref() else { return MISSING };
         let (Some(next_gipa), Some(next_gdpa)) =
@@ -50,7 +52,7 @@ pub(crate) unsafe extern "system" fn create_device(
             return MISSING;
         };
         (*link).u.p_layer_info = layer_info.p_next;
-        (next_gipa, next_gdpa)
+        (next_gipa, next_gdpa, layer_info.p_next)
     };
     // SAFETY: the signature is the one of the name.
     let create: Option<vk::PFN_vkCreateDevice> = unsafe {
@@ -58,16 +60,47 @@ pub(crate) unsafe extern "system" fn create_device(
             .map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateDevice>(f))
     };
     let Some(create) = create else { return MISSING };
-    // SAFETY: the application's own arguments.
-    let result = unsafe { create(physical, create_info, allocator, device) };
-    if result != vk::Result::SUCCESS {
+    let mut plan = catch_unwind(AssertUnwindSafe(|| {
+        if instance.is_off() {
+            return None;
+        }
+        // SAFETY: `info` is the valid create info of a device of `physical`.
+        unsafe { plan(&instance, physical, info) }
+    }))
+    .unwrap_or(None);
+    let mut result = vk::Result::ERROR_INITIALIZATION_FAILED;
+    let mut done = false;
+    let mut down = *info;
+    if let Some(augmented) = &mut plan {
+        down = augmented.link(info);
+        // SAFETY: the application's own arguments but for the create info, which adds what the device supports.
+        result = unsafe { create(physical, &down, allocator, device) };
+        done = result == vk::Result::SUCCESS;
+        if !done && !augmented.added.is_empty() {
+            // Nobody asked for what was added, so a failure because of it must not reach the application.
+            augmented.withdraw(info);
+            down = augmented.link(info);
+            // SAFETY: as above; the layers below have advanced the link, which goes back to where this layer found it.
+            result = unsafe {
+                restore(info.p_next, link_below);
+                create(physical, &down, allocator, device)
+            };
+            done = result == vk::Result::SUCCESS;
+        }
+    }
+    if plan.is_none() {
+        // SAFETY: the application's own arguments.
+        result = unsafe { create(physical, create_info, allocator, device) };
+        done = result == vk::Result::SUCCESS;
+    }
+    if !done {
         return result;
     }
     // SAFETY: set by the call above.
     let handle = unsafe { *device };
     let registered = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: `info` is valid and `handle` was just created from `physical`.
-        unsafe { register(instance, physical, info, handle, next_gdpa) };
+        unsafe { register(instance, physical, &down, handle, next_gdpa, plan.as_ref()) };
     }));
     if registered.is_err() {
         // SAFETY: `handle` is the device just created, with the same allocator.
@@ -84,6 +117,42 @@ pub(crate) unsafe extern "system" fn create_device(
     result
 }
 
+/// Sets the loader's link back to what the layer below has to find.
+///
+/// # Safety
+///
+/// `p_next` is the chain of a `VkDeviceCreateInfo` that the loader passed to a layer, `below` was read from its link.
+unsafe fn restore(p_next: *const c_void, below: *mut vk_layer_sys::LayerDeviceLink) {
+    // SAFETY: forwarded from the caller; a layer may write this one member of the loader's node.
+    unsafe {
+        if let Some(link) = link(p_next) {
+            (*link).u.p_layer_info = below;
+        }
+    }
+}
+
+/// What to hand down instead of the application's create info, if anything.
+///
+/// # Safety
+///
+/// `info` is the valid create info of a device of `physical`.
+unsafe fn plan(
+    instance: &Instance,
+    physical: vk::PhysicalDevice,
+    info: &vk::DeviceCreateInfo<'_>,
+) -> Option<Augmented> {
+    let mut version = vk::API_VERSION_1_0;
+    if let Some(get) = instance.fns.get_physical_device_properties {
+        let mut properties = vk::PhysicalDeviceProperties::default();
+        // SAFETY: `physical` belongs to this instance.
+        unsafe { get(physical, &mut properties) };
+        version = properties.api_version.min(instance.api_version);
+    }
+    let augment = instance.settings.augment && instance.settings.mode == Mode::Legalize;
+    // SAFETY: forwarded from the caller.
+    unsafe { augment::plan(&instance.fns, physical, info, version, augment, false) }
+}
+
 /// Makes the new device known and writes its record.
 ///
 /// # Safety
@@ -95,6 +164,7 @@ unsafe fn register(
     info: &vk::DeviceCreateInfo<'_>,
     handle: vk::Device,
     next_gdpa: PfnGetDeviceProcAddr,
+    plan: Option<&Augmented>,
 ) {
     // SAFETY: `handle` is valid for the resolver below.
     let fns = DeviceFns::load(|name| unsafe { next_gdpa(handle, name.as_ptr()) });
@@ -126,6 +196,10 @@ unsafe fn register(
     if let Some(simulation) = &instance.simulation {
         simulation.restrict(&mut caps);
         enabled.name_features(&caps);
+    }
+    if let Some(plan) = plan {
+        caps.gl_address_modes |= plan.gl_address_modes;
+        enabled.augmented.clone_from(&plan.added);
     }
     // SAFETY: as above.
     let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };

@@ -8,6 +8,7 @@ use ash::vk;
 use serde_json::json;
 use vk_layer_sys::{LayerFunction, LayerInstanceCreateInfo};
 
+use super::augment::GL_ADDRESS_MODES;
 use super::{MISSING, slice};
 use crate::caps;
 use crate::dispatch::{self, InstanceFns};
@@ -374,14 +375,38 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
     count: *mut u32,
     properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
+    let own = vk::ExtensionProperties { extension_name: fill(GL_ADDRESS_MODES), spec_version: 1 };
     // SAFETY: null or null-terminated by the command's valid usage.
     if unsafe { is_own(layer) } {
         // SAFETY: the command's valid usage.
-        return unsafe { enumerate(&[], count, properties) };
+        return unsafe { enumerate(&[own], count, properties) };
     }
     // SAFETY: a valid physical device by the command's valid usage.
-    let next = unsafe { Instance::find(physical) }.and_then(|known| known.fns.enumerate_device_extension_properties);
-    let Some(next) = next else { return MISSING };
-    // SAFETY: the application's own arguments.
-    unsafe { next(physical, layer, count, properties) }
+    let Some(known) = (unsafe { Instance::find(physical) }) else { return MISSING };
+    let Some(next) = known.fns.enumerate_device_extension_properties else { return MISSING };
+    if !layer.is_null() || known.is_off() {
+        // SAFETY: the application's own arguments.
+        return unsafe { next(physical, layer, count, properties) };
+    }
+    // What the layer below has, and the layer's own extension unless the loader has added it from the manifest.
+    let mut all = Vec::new();
+    let mut available = 0;
+    // SAFETY: two-call idiom; the second call writes at most `available` elements.
+    let result = unsafe {
+        let result = next(physical, layer, &mut available, std::ptr::null_mut());
+        if result != vk::Result::SUCCESS {
+            return result;
+        }
+        all.resize(available as usize, vk::ExtensionProperties::default());
+        next(physical, layer, &mut available, all.as_mut_ptr())
+    };
+    if result != vk::Result::SUCCESS && result != vk::Result::INCOMPLETE {
+        return result;
+    }
+    all.truncate(available as usize);
+    if !all.iter().any(|p| p.extension_name_as_c_str() == Ok(GL_ADDRESS_MODES)) {
+        all.push(own);
+    }
+    // SAFETY: the command's valid usage.
+    unsafe { enumerate(&all, count, properties) }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use ash::vk::{self, Handle};
 
 use super::{MISSING, device};
-use crate::decide::{self, ConversionState, Decision, YcbcrConversion, fnv1a, is_custom};
+use crate::decide::{self, Catalog, ConversionState, Decision, SamplerState, YcbcrConversion, fnv1a, is_custom};
 use crate::names;
 use crate::sampler_info::{self, SamplerInfo};
 use crate::state::Device;
@@ -17,6 +17,10 @@ use crate::variant::SharedState;
 struct Plan {
     given: SamplerInfo,
     decision: Decision,
+    /// Whether the decision goes down instead of what was given.
+    rewrite: bool,
+    /// Whether a place for a custom border colour was reserved.
+    custom: bool,
 }
 
 pub(crate) unsafe extern "system" fn create_sampler(
@@ -34,14 +38,26 @@ pub(crate) unsafe extern "system" fn create_sampler(
             let info = unsafe { create_info.as_ref() }?;
             // SAFETY: as above.
             let given = unsafe { sampler_info::read(info, |conversion| known.conversion(conversion)) };
-            let decision = decide::create(&given.state, &known.caps, &known.policy);
-            Some(Plan { given, decision })
+            let mut decision = decide::create(&given.state, &known.caps, &known.policy);
+            // In audit mode only the modes that no driver knows are replaced.
+            let rewrite = !decision.changes.is_empty()
+                && (!known.audit || given.state.address_mode.iter().any(|mode| decide::is_gl(*mode)));
+            let down = if rewrite { &decision.state } else { &given.state };
+            let wants_place = is_custom(down.border_color);
+            let custom = wants_place && known.reserve_custom_border();
+            let mut rewrite = rewrite;
+            if wants_place && !custom && !known.audit {
+                let (state, change) = decide::without_custom_border(&decision.state, None, &known.caps);
+                decision.replace_border(state, change);
+                rewrite = true;
+            }
+            Some(Plan { given, decision, rewrite, custom })
         },
         || None,
     );
     let mut dropped = false;
     let result = match &plan {
-        Some(plan) if !plan.decision.changes.is_empty() && !known.audit => {
+        Some(plan) if plan.rewrite => {
             // SAFETY: `create_info` was dereferenced above; the application's chain is alive during the call; the
             // remaining arguments are the application's own.
             unsafe {
@@ -55,12 +71,14 @@ pub(crate) unsafe extern "system" fn create_sampler(
         // SAFETY: the application's own arguments.
         _ => unsafe { next(handle, create_info, allocator, sampler) },
     };
-    if result == vk::Result::SUCCESS
-        && let Some(plan) = plan
-    {
-        // SAFETY: set by the successful call.
-        let raw = unsafe { *sampler }.as_raw();
-        known.guard(|| remember(known, raw, &plan, dropped), || ());
+    if let Some(plan) = plan {
+        if result == vk::Result::SUCCESS {
+            // SAFETY: set by the successful call.
+            let raw = unsafe { *sampler }.as_raw();
+            known.guard(|| remember(known, raw, &plan, dropped), || ());
+        } else if plan.custom {
+            known.release_custom_border();
+        }
     }
     result
 }
@@ -68,17 +86,29 @@ pub(crate) unsafe extern "system" fn create_sampler(
 /// Enters a new sampler into the tables and the trace.
 fn remember(known: &Device, sampler: u64, plan: &Plan, dropped: bool) {
     let original = plan.given.state;
-    let base = if known.audit { original } else { plan.decision.state };
-    let needs = known.relevant(decide::needs(&original, &base, &known.caps, &known.policy));
-    let shared =
-        SharedState { original, base, needs, fingerprint: original.fingerprint(), unknown: plan.given.unknown };
+    let base = if plan.rewrite { plan.decision.state } else { original };
+    // A custom border that there was no place for stays given up, with every view.
+    let given_up = plan.rewrite && is_custom(original.border_color) && {
+        plan.decision.changes.iter().any(|change| matches!(change.catalog, Catalog::A35 | Catalog::A35Exact))
+    };
+    let wanted = if given_up {
+        SamplerState { border_color: base.border_color, custom_border: None, ..original }
+    } else {
+        original
+    };
+    let needs = known.relevant(decide::needs(&wanted, &base, &known.caps, &known.policy));
+    let shared = SharedState {
+        original: wanted,
+        base,
+        needs,
+        fingerprint: original.fingerprint(),
+        unknown: plan.given.unknown,
+        custom_border: plan.custom,
+    };
     let totals = &known.totals;
     totals.samplers_created.fetch_add(1, Ordering::Relaxed);
     let live = totals.samplers.fetch_add(1, Ordering::Relaxed) + 1;
     totals.samplers_peak.fetch_max(live, Ordering::Relaxed);
-    if is_custom(base.border_color) {
-        totals.custom_borders.fetch_add(1, Ordering::Relaxed);
-    }
     if let Some(number) = known.cache.acquire(shared) {
         if known.insert_sampler(sampler, needs, number) {
             *lock(&known.duplicates).entry(sampler).or_insert(0) += 1;
@@ -127,8 +157,8 @@ fn forget(known: &Device, sampler: u64) {
     };
     let word = if duplicate { known.samplers.get(sampler) } else { known.samplers.remove(sampler) };
     let Some(number) = (word as u32).checked_sub(1) else { return };
-    if known.cache.state(number).is_some_and(|shared| is_custom(shared.base.border_color)) {
-        known.totals.custom_borders.fetch_sub(1, Ordering::Relaxed);
+    if known.cache.state(number).is_some_and(|shared| shared.custom_border) {
+        known.release_custom_border();
     }
     for variant in known.cache.release(number) {
         known.destroy_variant(variant);
