@@ -128,6 +128,8 @@ pub struct ContextBuilder {
     without: BTreeSet<Capability>,
     messenger: bool,
     queries: bool,
+    refuse_errors: bool,
+    record_only: bool,
 }
 
 impl Default for ContextBuilder {
@@ -142,6 +144,8 @@ impl Default for ContextBuilder {
             without: BTreeSet::new(),
             messenger: true,
             queries: true,
+            refuse_errors: false,
+            record_only: false,
         }
     }
 }
@@ -214,6 +218,20 @@ impl ContextBuilder {
         self
     }
 
+    /// Lets the messenger ask that calls with an error go no further: the validation layer then fails them, and what is
+    /// illegal never reaches the driver.
+    pub fn refuse_errors(mut self) -> Self {
+        self.refuse_errors = true;
+        self
+    }
+
+    /// Records command buffers and never submits them, so that what is illegal can be judged without being executed.
+    /// Whatever is read back is then zero.
+    pub fn record_only(mut self) -> Self {
+        self.record_only = true;
+        self
+    }
+
     /// With `api_version` 1.0, also leaves out `VK_KHR_get_physical_device_properties2`: a bare 1.0 application.
     pub fn without_queries(mut self) -> Self {
         self.queries = false;
@@ -282,7 +300,13 @@ struct Instance {
     /// Abilities newer than the validation layer in use, which wraps handles and would not unwrap them in new commands.
     beyond_validation: BTreeSet<Capability>,
     /// Keeps what the messenger's user pointer names alive.
-    _log: Box<MessageLog>,
+    _listener: Box<Listener>,
+}
+
+/// What the messenger's user pointer names.
+struct Listener {
+    log: MessageLog,
+    refuse_errors: bool,
 }
 
 impl Instance {
@@ -360,7 +384,7 @@ impl Instance {
             })
             .collect();
 
-        let user = Box::new(log.clone());
+        let user = Box::new(Listener { log: log.clone(), refuse_errors: builder.refuse_errors });
         let mut messenger_info = vk::DebugUtilsMessengerCreateInfoEXT::default()
             .message_severity(
                 vk::DebugUtilsMessageSeverityFlagsEXT::ERROR | vk::DebugUtilsMessageSeverityFlagsEXT::WARNING,
@@ -395,7 +419,7 @@ impl Instance {
             log.lock().retain(|message| !message.id.ends_with("VkInstanceCreateInfo-pNext-pNext"));
         }
         let queries = queries.then(|| ash::khr::get_physical_device_properties2::Instance::new(&entry, &raw));
-        let mut instance = Self { raw, entry, debug: None, queries, version, beyond_validation, _log: user };
+        let mut instance = Self { raw, entry, debug: None, queries, version, beyond_validation, _listener: user };
         if messenger {
             let functions = ash::ext::debug_utils::Instance::new(&instance.entry, &instance.raw);
             // SAFETY: the extension is enabled; `later` has an empty chain and user data that outlives the messenger.
@@ -423,26 +447,27 @@ impl Drop for Instance {
 /// # Safety
 ///
 /// Called by the loader or a layer with the arguments that `PFN_vkDebugUtilsMessengerCallbackEXT` describes; `user` is
-/// the boxed [`MessageLog`] given at creation.
+/// the boxed [`Listener`] given at creation.
 unsafe extern "system" fn on_message(
     severity: vk::DebugUtilsMessageSeverityFlagsEXT,
     _types: vk::DebugUtilsMessageTypeFlagsEXT,
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     user: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: `user` is the boxed log of `Instance::new`, alive until the instance is destroyed.
-    let log = unsafe { user.cast::<MessageLog>().as_ref() };
+    // SAFETY: `user` is the boxed listener of `Instance::new`, alive until the instance is destroyed.
+    let listener = unsafe { user.cast::<Listener>().as_ref() };
     // SAFETY: the callback data is valid for the duration of the call (VK_EXT_debug_utils).
     let data = unsafe { data.as_ref() };
-    if let (Some(log), Some(data)) = (log, data) {
+    let Some(listener) = listener else { return vk::FALSE };
+    if let Some(data) = data {
         // SAFETY: null or a NUL-terminated string for the duration of the call, as above.
         let id = unsafe { data.message_id_name_as_c_str() };
         // SAFETY: as for the id.
         let text = unsafe { data.message_as_c_str() };
         let own = |text: Option<&CStr>| text.map_or_else(String::new, |text| text.to_string_lossy().into_owned());
-        log.lock().push(Message { id: own(id), text: own(text), severity });
+        listener.log.lock().push(Message { id: own(id), text: own(text), severity });
     }
-    vk::FALSE
+    vk::Bool32::from(listener.refuse_errors && severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR))
 }
 
 /// A device with one graphics-and-compute queue, ready to record and submit.
@@ -460,6 +485,7 @@ pub struct Context {
     plan: Plan,
     version: u32,
     log: MessageLog,
+    record_only: bool,
     pub(crate) functions: Extensions,
     instance: Instance,
 }
@@ -576,6 +602,7 @@ impl Context {
             plan,
             version,
             log,
+            record_only: builder.record_only,
             functions,
             instance,
         })
@@ -685,7 +712,8 @@ impl Context {
         unsafe { self.instance.raw.get_device_proc_addr(self.device.handle(), name.as_ptr()) }
     }
 
-    /// Records a command buffer with `record`, submits it and waits until it is done.
+    /// Records a command buffer with `record`, submits it (unless [`ContextBuilder::record_only`]) and waits until it is
+    /// done.
     ///
     /// # Panics
     ///
@@ -701,11 +729,13 @@ impl Context {
         let result = record(buffers[0]);
         // SAFETY: the buffer is recording since the call above.
         unsafe { self.device.end_command_buffer(buffers[0]) }.expect("vkEndCommandBuffer");
-        let submits = [vk::SubmitInfo::default().command_buffers(&buffers)];
-        // SAFETY: the pool's lock also guards the queue.
-        unsafe { self.device.queue_submit(self.queue, &submits, vk::Fence::null()) }.expect("vkQueueSubmit");
-        // SAFETY: as above.
-        unsafe { self.device.queue_wait_idle(self.queue) }.expect("vkQueueWaitIdle");
+        if !self.record_only {
+            let submits = [vk::SubmitInfo::default().command_buffers(&buffers)];
+            // SAFETY: the pool's lock also guards the queue.
+            unsafe { self.device.queue_submit(self.queue, &submits, vk::Fence::null()) }.expect("vkQueueSubmit");
+            // SAFETY: as above.
+            unsafe { self.device.queue_wait_idle(self.queue) }.expect("vkQueueWaitIdle");
+        }
         // SAFETY: the queue is idle, so the buffer is not pending.
         unsafe { self.device.free_command_buffers(*pool, &buffers) };
         result

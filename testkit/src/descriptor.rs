@@ -531,7 +531,7 @@ impl<'c> DescriptorBuffer<'c> {
 pub enum Path {
     /// `vkUpdateDescriptorSets`, one write per pair in one call.
     Update,
-    /// One write of an array binding.
+    /// One write per array binding.
     UpdateArray,
     /// One write that runs over into the following bindings, skipping unused numbers.
     UpdateOverflow,
@@ -539,7 +539,7 @@ pub enum Path {
     Copy,
     /// `vkUpdateDescriptorSetWithTemplate`, one entry per pair, with gaps in the data.
     Template,
-    /// The same with one array entry.
+    /// The same with one entry per array binding.
     TemplateArray,
     /// `vkUpdateDescriptorSetWithTemplateKHR`.
     TemplateKhr,
@@ -618,6 +618,50 @@ impl Path {
     }
 }
 
+/// How pairs are spread over array bindings: one binding per (kind, shape), since a shader declares each array with one
+/// type and every element has to fit it.
+struct Arrays {
+    /// Of each binding, the indices of its pairs.
+    groups: Vec<Vec<usize>>,
+}
+
+impl Arrays {
+    fn of(pairs: &[Pair<'_, '_>]) -> Self {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (index, pair) in pairs.iter().enumerate() {
+            let fits =
+                |group: &&mut Vec<usize>| (pairs[group[0]].kind, pairs[group[0]].shape) == (pair.kind, pair.shape);
+            match groups.iter_mut().find(fits) {
+                Some(group) => group.push(index),
+                None => groups.push(vec![index]),
+            }
+        }
+        Self { groups }
+    }
+
+    fn bindings(&self) -> Vec<Binding> {
+        (0..).zip(&self.groups).map(|(binding, group)| Binding::combined(binding, length(group))).collect()
+    }
+
+    /// The items of each binding.
+    fn split<T: Copy>(&self, items: &[T]) -> Vec<Vec<T>> {
+        self.groups.iter().map(|group| group.iter().map(|index| items[*index]).collect()).collect()
+    }
+
+    fn access(&self, pair: usize) -> Access {
+        let found = (0..).zip(&self.groups).find_map(|(binding, group)| {
+            let element = group.iter().position(|index| *index == pair)?;
+            let element = u32::try_from(element).expect("few pairs");
+            Some(Access::Array { binding, count: length(group), element })
+        });
+        found.expect("every pair is in a group")
+    }
+}
+
+fn length<T>(list: &[T]) -> u32 {
+    u32::try_from(list.len()).expect("short lists")
+}
+
 /// Binds `pairs` by `path` and samples each at `points`; one list of results per pair, in order.
 ///
 /// Where a path fills several bindings or elements, all pairs are bound together.
@@ -639,10 +683,11 @@ pub fn sample_via(
         return Err(missing);
     }
     let infos: Vec<_> = pairs.iter().map(Pair::info).collect();
-    let count = u32::try_from(pairs.len()).expect("few pairs");
+    let count = length(pairs);
     let combined = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
     let single = |binding| Access::Single { binding };
-    let element = |element| Access::Array { binding: 0, count, element };
+    let arrays = Arrays::of(pairs);
+    let element = |index: u32| arrays.access(index as usize);
     let one_each: Vec<_> = (0..count).map(|binding| Binding::combined(binding, 1)).collect();
     // Runs every pair's probe over one set.
     let over_set = |layout: &SetLayout<'_>, set: vk::DescriptorSet, access: &dyn Fn(u32) -> Access| {
@@ -686,10 +731,12 @@ pub fn sample_via(
             over_set(&layout, set, &single)
         }
         Path::UpdateArray => {
-            let layout = SetLayout::new(context, &[Binding::combined(0, count)]);
+            let layout = SetLayout::new(context, &arrays.bindings());
             let pool = Pool::new(context, &[&layout]);
             let set = pool.allocate(&layout);
-            write_images(context, set, (0, 0), combined, &infos);
+            for (binding, infos) in (0..).zip(arrays.split(&infos)) {
+                write_images(context, set, (binding, 0), combined, &infos);
+            }
             over_set(&layout, set, &element)
         }
         Path::UpdateOverflow => {
@@ -702,12 +749,17 @@ pub fn sample_via(
             over_set(&layout, set, &|index| single(index * 2))
         }
         Path::Copy => {
-            let layout = SetLayout::new(context, &[Binding::combined(0, count)]);
+            let layout = SetLayout::new(context, &arrays.bindings());
             let pool = Pool::new(context, &[&layout, &layout]);
             let (from, to) = (pool.allocate(&layout), pool.allocate(&layout));
-            write_images(context, from, (0, 0), combined, &infos);
-            let copy = vk::CopyDescriptorSet::default().src_set(from).dst_set(to).descriptor_count(count);
-            update(context, &[], &[copy], &[]);
+            let mut copies = Vec::new();
+            for (binding, infos) in (0..).zip(arrays.split(&infos)) {
+                write_images(context, from, (binding, 0), combined, &infos);
+                let copy = vk::CopyDescriptorSet::default().src_set(from).src_binding(binding);
+                let length = length(&infos);
+                copies.push(copy.dst_set(to).dst_binding(binding).descriptor_count(length));
+            }
+            update(context, &[], &copies, &[]);
             over_set(&layout, to, &element)
         }
         Path::Template | Path::TemplateKhr => {
@@ -720,12 +772,18 @@ pub fn sample_via(
             over_set(&layout, set, &single)
         }
         Path::TemplateArray => {
-            let layout = SetLayout::new(context, &[Binding::combined(0, count)]);
+            let layout = SetLayout::new(context, &arrays.bindings());
             let pool = Pool::new(context, &[&layout]);
             let set = pool.allocate(&layout);
-            let entries = [entry(0, 0, count, OFFSET, STRIDE)];
+            let parts = arrays.split(&infos);
+            let mut offset = OFFSET;
+            let mut entries = Vec::new();
+            for (binding, part) in (0..).zip(&parts) {
+                entries.push(entry(binding, 0, length(part), offset, STRIDE));
+                offset += part.len() * STRIDE;
+            }
             let template = Template::for_set(context, Spelling::Core, &layout, &entries);
-            template.update(set, &TemplateData::pack(&infos, OFFSET, STRIDE));
+            template.update(set, &TemplateData::pack(&parts.concat(), OFFSET, STRIDE));
             over_set(&layout, set, &element)
         }
         Path::DescriptorBuffer => {
@@ -860,7 +918,7 @@ fn push_and_sample(
                         let address = context.device_proc(c"vkCmdPushDescriptorSet").expect("a 1.4 command");
                         // SAFETY: the command of that name has this type (Vulkan 1.4).
                         let command: vk::PFN_vkCmdPushDescriptorSetKHR = unsafe { std::mem::transmute(address) };
-                        let count = u32::try_from(writes.len()).expect("few writes");
+                        let count = length(&writes);
                         // SAFETY: as for the KHR name.
                         unsafe { command(commands, point, pipeline_layout, 0, count, writes.as_ptr()) };
                     }

@@ -52,7 +52,14 @@ fn every_path_delivers_the_same_texels() {
         SamplerDesc::linear().named("linear").create(&context),
         SamplerDesc::nearest().address(vk::SamplerAddressMode::REPEAT).create(&context),
     ];
-    let pairs: Vec<_> = views.iter().zip(&samplers).map(|(view, sampler)| Pair::new(view, sampler)).collect();
+    let mut pairs: Vec<_> = views.iter().zip(&samplers).map(|(view, sampler)| Pair::new(view, sampler)).collect();
+    // Another kind of shader variable among them.
+    let integers = Image::filled(&context, &ImageDesc::d2(vk::Format::R32_UINT, 4, 4), |_, _, _, [x, y, _]| {
+        Value::Uint([10 * y + x, 0, 0, 1])
+    });
+    let integers = integers.expect("R32_UINT is sampled everywhere");
+    let integers = integers.view(&ViewDesc::default());
+    pairs.insert(1, Pair::new(&integers, &samplers[0]));
     let points = shader::grid(4, 4, [0.0, 0.0], [1.0, 1.0]);
     let expected = sample_via(&context, Path::Update, &pairs, &points).expect("every device has it");
     let nearest: Vec<_> = (0..16).map(|index| ramp(4, [index % 4, index / 4, 0])).collect();
