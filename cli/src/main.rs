@@ -1,3 +1,7 @@
-//! `samplin`: runs programs under the layer, reads its traces, explains and predicts.
+//! The `samplin` command line tool.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    samplin_cli::main()
+}

@@ -1,0 +1,87 @@
+//! How a command ends: exit codes and messages.
+
+use std::fmt::Display;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// How a command ended, other than by a [`Failure`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All is well (0).
+    Fine,
+    /// Something was found that the command looks for (1).
+    Findings,
+    /// Another program's status is passed on.
+    Status(u8),
+}
+
+impl Outcome {
+    /// [`Outcome::Findings`] if something was found.
+    pub fn from_findings(found: bool) -> Self {
+        if found { Self::Findings } else { Self::Fine }
+    }
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Fine => Self::SUCCESS,
+            Outcome::Findings => Self::from(1),
+            Outcome::Status(status) => Self::from(status),
+        }
+    }
+}
+
+/// What kind of failure, which is the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The command line makes no sense.
+    Usage = 2,
+    /// An input cannot be read or is malformed.
+    Input = 3,
+    /// Something of the system is missing: a driver, the loader, a program, a right.
+    Environment = 4,
+}
+
+/// Why a command gave up, with what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What kind.
+    pub kind: Kind,
+    /// What happened, beginning with the place if there is one.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    /// A command line that makes no sense.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Usage, message: message.into(), hint: None }
+    }
+
+    /// An input that cannot be used.
+    pub fn input(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Input, message: message.into(), hint: None }
+    }
+
+    /// A file that cannot be used.
+    pub fn file(path: &Path, error: impl Display) -> Self {
+        Self::input(format!("{}: {error}", path.display()))
+    }
+
+    /// A system that lacks something.
+    pub fn environment(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Environment, message: message.into(), hint: None }
+    }
+
+    /// Adds what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// The result of a command.
+pub type Result<T = Outcome> = std::result::Result<T, Failure>;

@@ -1,0 +1,101 @@
+//! The `samplin` command line tool: runs programs under the layer, reads its traces, explains and predicts.
+//!
+//! A library only so that its tests and benchmarks reach inside; [`main`] is the program. Start reading at [`Command`];
+//! each subcommand is a module of its name with an `Arguments` and a `run`.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+pub mod explain;
+pub mod failure;
+pub mod inspect;
+pub mod output;
+pub mod places;
+pub mod trace;
+
+use failure::{Failure, Outcome};
+use output::{ColorChoice, Output, Style};
+
+/// The command line.
+#[derive(Clone, Debug, Parser)]
+#[command(
+    name = "samplin",
+    version,
+    about = "Makes Vulkan texture sampling legal, portable and explained",
+    long_about = "Makes Vulkan texture sampling legal, portable and explained.\n\n`samplin run -- PROGRAM` starts a program under the layer; the other commands read what it wrote down, say what other devices would make of it, and look after the installation.",
+    after_help = "Exit status: 0 fine, 1 findings, 2 wrong usage, 3 an input cannot be read, 4 the system lacks something.\n`run` passes on the program's status, 128 + n if signal n ended it.",
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    infer_subcommands = true
+)]
+pub struct CommandLine {
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// When to use colours
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: ColorChoice,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Say what traces hold: what was changed and why, the census, what is unresolved
+    Inspect(inspect::Arguments),
+}
+
+/// Runs the program with this process's arguments.
+pub fn main() -> ExitCode {
+    run(std::env::args_os())
+}
+
+fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let line = match CommandLine::try_parse_from(arguments) {
+        Ok(line) => line,
+        Err(error) => {
+            // Help and version are no errors; the stream may be closed.
+            let status = if error.use_stderr() { 2 } else { 0 };
+            let _ = error.print();
+            return ExitCode::from(status);
+        }
+    };
+    let mut output = Output::stdout(line.color, line.json);
+    let result = dispatch(&line, &mut output);
+    // What was written belongs before the message about what was not.
+    let finished = output.finish();
+    match result.and_then(|outcome| finished.map(|()| outcome)) {
+        Ok(outcome) => outcome.into(),
+        Err(failure) => {
+            complain(&failure, line.color);
+            ExitCode::from(failure.kind as u8)
+        }
+    }
+}
+
+fn complain(failure: &Failure, color: ColorChoice) {
+    let mut errors = Output::stderr(color);
+    let prefix = errors.styled(Style::Bad, "samplin:");
+    errors.line(format!("{prefix} {}", failure.message));
+    if let Some(hint) = &failure.hint {
+        let prefix = errors.styled(Style::Dim, "samplin:");
+        errors.line(format!("{prefix} {hint}"));
+    }
+    // There is nobody left to tell.
+    let _ = errors.finish();
+}
+
+fn dispatch(line: &CommandLine, output: &mut Output) -> failure::Result<Outcome> {
+    match &line.command {
+        Command::Inspect(arguments) => inspect::run(arguments, output),
+    }
+}
+
+/// The description of the command line, for completions and the manual page.
+pub fn command() -> clap::Command {
+    CommandLine::command()
+}

@@ -1,0 +1,466 @@
+//! Reading a trace line by line in a fixed amount of memory.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::scan::{self, Damage, Raw};
+use crate::failure::{Failure, Result};
+
+/// The longest line that is read; a record is a few kilobytes at most.
+pub const LONGEST: usize = 16 << 20;
+
+/// How much is read at once.
+const CHUNK: usize = 1 << 20;
+
+/// Bytes between two updates of the progress bar.
+const TICK: u64 = 4 << 20;
+
+/// The kinds of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "each is the event of its name")]
+pub enum Event {
+    Layer,
+    Device,
+    Sampler,
+    Conversion,
+    Pair,
+    Blit,
+    Shader,
+    Unresolved,
+    Settings,
+    Summary,
+}
+
+impl Event {
+    /// Every kind with its name.
+    pub const ALL: [(Self, &'static str); 10] = [
+        (Self::Layer, "layer"),
+        (Self::Device, "device"),
+        (Self::Sampler, "sampler"),
+        (Self::Conversion, "conversion"),
+        (Self::Pair, "pair"),
+        (Self::Blit, "blit"),
+        (Self::Shader, "shader"),
+        (Self::Unresolved, "unresolved"),
+        (Self::Settings, "settings"),
+        (Self::Summary, "summary"),
+    ];
+
+    /// The name in the trace.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(event, _)| *event == self).map_or("", |(_, name)| name)
+    }
+
+    fn from_raw(raw: &[u8]) -> Option<Self> {
+        Some(match raw {
+            br#""pair""# => Self::Pair,
+            br#""sampler""# => Self::Sampler,
+            br#""unresolved""# => Self::Unresolved,
+            br#""blit""# => Self::Blit,
+            br#""shader""# => Self::Shader,
+            br#""conversion""# => Self::Conversion,
+            br#""layer""# => Self::Layer,
+            br#""device""# => Self::Device,
+            br#""settings""# => Self::Settings,
+            br#""summary""# => Self::Summary,
+            _ => return None,
+        })
+    }
+}
+
+/// The members of a record that are looked at, as raw text.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fields<'t> {
+    /// Monotonic nanoseconds.
+    pub t_ns: Raw<'t>,
+    /// Process.
+    pub pid: Raw<'t>,
+    /// `event`.
+    pub event: Raw<'t>,
+    /// `sampler`.
+    pub sampler: Raw<'t>,
+    /// `view`.
+    pub view: Raw<'t>,
+    /// `name` of a sampler.
+    pub name: Raw<'t>,
+    /// `names` of a pair.
+    pub names: Raw<'t>,
+    /// `fingerprint`.
+    pub fingerprint: Raw<'t>,
+    /// `format`, or `src_format` of a blit.
+    pub format: Raw<'t>,
+    /// `aspect`.
+    pub aspect: Raw<'t>,
+    /// `view_type`.
+    pub view_type: Raw<'t>,
+    /// `swizzle`.
+    pub swizzle: Raw<'t>,
+    /// `path`.
+    pub path: Raw<'t>,
+    /// `changes`.
+    pub changes: Raw<'t>,
+    /// `variant`.
+    pub variant: Raw<'t>,
+    /// `lossless`.
+    pub lossless: Raw<'t>,
+    /// `state` of a sampler.
+    pub state: Raw<'t>,
+    /// `conversion`.
+    pub conversion: Raw<'t>,
+    /// `what` of an unresolved record.
+    pub what: Raw<'t>,
+    /// `why`.
+    pub why: Raw<'t>,
+    /// `rule`.
+    pub rule: Raw<'t>,
+    /// `vuid`.
+    pub vuid: Raw<'t>,
+    /// `view_class`, what a prediction needs to know of a view.
+    pub view_class: Raw<'t>,
+    /// `stage` of a shader.
+    pub stage: Raw<'t>,
+    /// `pass` of a shader.
+    pub pass: Raw<'t>,
+}
+
+impl<'t> Fields<'t> {
+    #[inline]
+    fn put(&mut self, name: &[u8], value: Raw<'t>) {
+        let slot = match name {
+            b"t_ns" => &mut self.t_ns,
+            b"pid" => &mut self.pid,
+            b"event" => &mut self.event,
+            b"sampler" => &mut self.sampler,
+            b"view" => &mut self.view,
+            b"name" => &mut self.name,
+            b"names" => &mut self.names,
+            b"fingerprint" => &mut self.fingerprint,
+            b"format" | b"src_format" => &mut self.format,
+            b"aspect" => &mut self.aspect,
+            b"view_type" => &mut self.view_type,
+            b"swizzle" => &mut self.swizzle,
+            b"path" => &mut self.path,
+            b"changes" => &mut self.changes,
+            b"variant" => &mut self.variant,
+            b"lossless" => &mut self.lossless,
+            b"state" => &mut self.state,
+            b"conversion" => &mut self.conversion,
+            b"what" => &mut self.what,
+            b"why" => &mut self.why,
+            b"rule" => &mut self.rule,
+            b"vuid" => &mut self.vuid,
+            b"view_class" => &mut self.view_class,
+            b"stage" => &mut self.stage,
+            b"pass" => &mut self.pass,
+            _ => return,
+        };
+        *slot = value;
+    }
+}
+
+/// One record.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'t> {
+    /// Line in the file, from 1.
+    pub line: u64,
+    /// Its kind.
+    pub event: Event,
+    /// The members that are looked at.
+    pub fields: Fields<'t>,
+    /// The whole line.
+    pub text: &'t [u8],
+}
+
+impl Record<'_> {
+    /// Nanoseconds since the layer was loaded.
+    pub fn time(&self) -> u64 {
+        self.fields.t_ns.number().unwrap_or(0)
+    }
+
+    /// The process.
+    pub fn process(&self) -> u32 {
+        self.fields.pid.number().and_then(|pid| u32::try_from(pid).ok()).unwrap_or(0)
+    }
+}
+
+/// What a line turned out to be.
+#[derive(Clone, Copy, Debug)]
+pub enum Line<'t> {
+    /// A record.
+    Record(Record<'t>),
+    /// A record of a kind that this version does not know.
+    Unknown(&'t [u8]),
+    /// Not a record.
+    Damaged(u64, Damage),
+}
+
+/// Reads one line, without its end. An empty line is nothing.
+#[inline]
+pub fn line(number: u64, text: &[u8]) -> Option<Line<'_>> {
+    let text = text.strip_suffix(b"\r").unwrap_or(text);
+    if text.is_empty() {
+        return None;
+    }
+    if let Err(error) = std::str::from_utf8(text) {
+        return Some(Line::Damaged(number, Damage::Encoding(error.valid_up_to())));
+    }
+    let mut fields = Fields::default();
+    if let Err(damage) = scan::members(text, |name, value| fields.put(name, value)) {
+        return Some(Line::Damaged(number, damage));
+    }
+    Some(match Event::from_raw(fields.event.0) {
+        Some(event) => Line::Record(Record { line: number, event, fields, text }),
+        None if fields.event.0.starts_with(b"\"") => Line::Unknown(fields.event.0),
+        None => Line::Damaged(number, Damage::NotARecord),
+    })
+}
+
+/// What happened to a line that a visitor was given.
+pub type Verdict = std::result::Result<(), Damage>;
+
+/// What reading a file came to.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Bytes read.
+    pub bytes: u64,
+    /// Records.
+    pub records: u64,
+    /// Records of unknown kinds.
+    pub unknown: u64,
+    /// Lines that are no records.
+    pub damaged: u64,
+    /// The first of them, with their line numbers.
+    pub examples: Vec<(u64, Damage)>,
+    /// Whether the last line has no end and is damaged: the process was stopped while it wrote, or still writes.
+    pub is_cut_off: bool,
+}
+
+impl Counts {
+    /// How many damaged lines are named.
+    pub const EXAMPLES: usize = 5;
+
+    fn damage(&mut self, number: u64, damage: Damage) {
+        self.damaged += 1;
+        if self.examples.len() < Self::EXAMPLES {
+            self.examples.push((number, damage));
+        }
+    }
+}
+
+/// Where records come from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file.
+    File(PathBuf),
+}
+
+impl Source {
+    /// The source that an argument names; `-` is standard input.
+    pub fn from_argument(argument: &Path) -> Self {
+        if argument.as_os_str() == "-" { Self::Stdin } else { Self::File(argument.to_path_buf()) }
+    }
+
+    /// How messages call it.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Stdin => "(standard input)".to_owned(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// Gives every record to `visit`, in order. A record that `visit` refuses counts as damaged.
+    ///
+    /// `progress`: whether to show a bar on standard error.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be opened or read. Damaged lines are no error; they are counted.
+    pub fn read(&self, progress: bool, visit: impl FnMut(&Record<'_>) -> Verdict) -> Result<Counts> {
+        match self {
+            Self::Stdin => read(&mut io::stdin().lock(), None, visit).map_err(|error| self.failure(&error)),
+            Self::File(path) => {
+                let mut file = File::open(path).map_err(|error| self.failure(&error))?;
+                let metadata = file.metadata().map_err(|error| self.failure(&error))?;
+                if metadata.is_dir() {
+                    return Err(Failure::file(path, "this is a folder")
+                        .hint("name a trace in it, or run `samplin inspect` without a file for the newest trace"));
+                }
+                let bar = (progress && metadata.len() > 64 << 20).then(|| bar(metadata.len()));
+                let counts = read(&mut file, bar.as_ref(), visit).map_err(|error| self.failure(&error));
+                if let Some(bar) = bar {
+                    bar.finish_and_clear();
+                }
+                counts
+            }
+        }
+    }
+
+    fn failure(&self, error: &io::Error) -> Failure {
+        let failure = Failure::input(format!("{}: {error}", self.name()));
+        match error.kind() {
+            io::ErrorKind::NotFound => {
+                failure.hint("traces are in ~/.local/state/samplin unless the setting `trace` says otherwise")
+            }
+            _ => failure,
+        }
+    }
+}
+
+fn bar(length: u64) -> ProgressBar {
+    let bar = ProgressBar::new(length);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// [`Source::read`] on anything.
+///
+/// # Errors
+///
+/// When reading fails.
+pub fn read(
+    input: &mut dyn Read,
+    bar: Option<&ProgressBar>,
+    mut visit: impl FnMut(&Record<'_>) -> Verdict,
+) -> io::Result<Counts> {
+    let mut counts = Counts::default();
+    let mut buffer = vec![0_u8; CHUNK];
+    // Bytes of an unfinished line at the front of the buffer.
+    let mut kept = 0;
+    let mut number = 0_u64;
+    let mut shown = 0_u64;
+    // Inside a line that is too long: its bytes are thrown away up to its end.
+    let mut skipping = false;
+    loop {
+        if kept == buffer.len() {
+            if buffer.len() >= LONGEST {
+                if !skipping {
+                    number += 1;
+                    counts.damage(number, Damage::TooLong);
+                    skipping = true;
+                }
+                kept = 0;
+            } else {
+                buffer.resize(buffer.len() * 2, 0);
+            }
+        }
+        let free = buffer.get_mut(kept..).unwrap_or_default();
+        let got = match input.read(free) {
+            Ok(got) => got,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        counts.bytes += got as u64;
+        if let Some(bar) = bar
+            && counts.bytes - shown >= TICK
+        {
+            shown = counts.bytes;
+            bar.set_position(shown);
+        }
+        let is_end = got == 0;
+        let filled = buffer.get(..kept + got).unwrap_or_default();
+        let mut start = 0;
+        let mut take = |text: &[u8], is_last: bool, counts: &mut Counts| {
+            number += 1;
+            match line(number, text) {
+                None => {}
+                Some(Line::Unknown(_)) => counts.unknown += 1,
+                Some(Line::Damaged(number, damage)) => {
+                    counts.damage(number, damage);
+                    counts.is_cut_off = is_last;
+                }
+                Some(Line::Record(record)) => match visit(&record) {
+                    Ok(()) => counts.records += 1,
+                    Err(damage) => counts.damage(number, damage),
+                },
+            }
+        };
+        for newline in memchr::memchr_iter(b'\n', filled.get(kept..).unwrap_or_default()) {
+            let end = kept + newline;
+            if skipping {
+                skipping = false;
+            } else {
+                take(filled.get(start..end).unwrap_or_default(), false, &mut counts);
+            }
+            start = end + 1;
+        }
+        if is_end {
+            let rest = filled.get(start..).unwrap_or_default();
+            if !rest.is_empty() && !skipping {
+                take(rest, true, &mut counts);
+            }
+            return Ok(counts);
+        }
+        let length = filled.len();
+        buffer.copy_within(start..length, 0);
+        kept = length - start;
+        if skipping {
+            kept = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reader that gives `step` bytes at a time.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let count = self.1.min(self.0.len()).min(into.len());
+            into[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn lines_are_the_same_however_they_arrive() {
+        let text =
+            b"{\"event\":\"pair\",\"seq\":1}\n\n{\"event\":\"new\"}\r\nbroken\n{\"event\":\"blit\"}\n{\"event\":\"su";
+        for step in [1, 2, 7, 1000] {
+            let mut seen = Vec::new();
+            let counts = read(&mut Slow(text, step), None, |record| {
+                seen.push((record.line, record.event));
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(seen, [(1, Event::Pair), (5, Event::Blit)]);
+            assert_eq!((counts.records, counts.unknown, counts.damaged), (2, 1, 2));
+            assert_eq!(counts.examples, [(4, Damage::Byte(0)), (6, Damage::CutOff)]);
+            assert!(counts.is_cut_off);
+            assert_eq!(counts.bytes, text.len() as u64);
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_is_thrown_away_in_pieces() {
+        let mut text = b"{\"event\":\"pair\"}\n{\"x\":\"".to_vec();
+        text.resize(text.len() + LONGEST + 5, b'x');
+        text.extend_from_slice(b"\"}\n{\"event\":\"blit\"}\n");
+        let mut seen = Vec::new();
+        let counts = read(&mut text.as_slice(), None, |record| {
+            seen.push((record.line, record.event));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(seen, [(1, Event::Pair), (3, Event::Blit)]);
+        assert_eq!(counts.examples, [(2, Damage::TooLong)]);
+    }
+
+    #[test]
+    fn a_whole_last_line_needs_no_end() {
+        let counts = read(&mut b"{\"event\":\"pair\"}".as_slice(), None, |_| Ok(())).unwrap();
+        assert_eq!((counts.records, counts.damaged, counts.is_cut_off), (1, 0, false));
+    }
+}
