@@ -343,14 +343,24 @@ impl Comparison<'_> {
         self.with.as_ref().map(|half| half.trace.changes()).unwrap_or_default()
     }
 
+    /// What the layer enabled on the device although the application did not.
+    fn augmented(&self) -> Vec<&str> {
+        let devices = self.with.iter().flat_map(|half| half.trace.events("device"));
+        devices
+            .flat_map(|record| record["augmented"].as_array().into_iter().flatten())
+            .filter_map(Value::as_str)
+            .collect()
+    }
+
     fn verdict(&self) -> Verdict {
         match (&self.without.outcome, &self.with) {
             (Outcome::Lacking(_), _) => Verdict::Unsupported,
             (_, None) => Verdict::NoLayer,
             (_, Some(with)) if !with.objections.as_deref().unwrap_or_default().is_empty() => Verdict::Unresolved,
             (_, Some(with)) if with.trace.events("unresolved").next().is_some() => Verdict::Unresolved,
-            _ if self.changes().is_empty() => Verdict::LeftAlone,
-            _ => Verdict::Rewritten,
+            _ if !self.changes().is_empty() => Verdict::Rewritten,
+            _ if !self.augmented().is_empty() => Verdict::Enabled,
+            _ => Verdict::LeftAlone,
         }
     }
 
@@ -382,12 +392,9 @@ impl Comparison<'_> {
                 notes.push(note(Style::Plain, format!("because {}", reason.because)));
             }
         }
-        for record in self.with.iter().flat_map(|half| half.trace.events("device")) {
-            let names: Vec<_> =
-                record["augmented"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-            if !names.is_empty() {
-                notes.push(note(Style::Plain, format!("the layer enabled {}", names.join(", "))));
-            }
+        let augmented = self.augmented();
+        if !augmented.is_empty() {
+            notes.push(note(Style::Plain, format!("the layer enabled {}", augmented.join(", "))));
         }
         for record in self.with.iter().flat_map(|half| half.trace.events("unresolved")) {
             let text = |key: &str| record[key].as_str().unwrap_or_default().to_owned();
@@ -518,8 +525,8 @@ fn short_vuid(id: &str) -> &str {
         .unwrap_or(id)
 }
 
-/// An enum value without the prefix its field already says.
-fn short(value: &str) -> &str {
+/// A value of a change in few words: enums without the prefix that the field already says.
+fn short(value: &str) -> String {
     let prefixes = [
         "VK_FILTER_",
         "VK_SAMPLER_MIPMAP_MODE_",
@@ -528,7 +535,15 @@ fn short(value: &str) -> &str {
         "VK_BORDER_COLOR_",
         "VK_COMPARE_OP_",
     ];
-    prefixes.into_iter().find_map(|prefix| value.strip_prefix(prefix)).unwrap_or(value)
+    if value.is_empty() {
+        return "absent".to_owned();
+    }
+    if let Ok(Value::Object(members)) = serde_json::from_str(value) {
+        let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let list = members.iter().map(|(key, value)| format!("{key} {}", plain(value)));
+        return format!("({})", list.collect::<Vec<_>>().join(", "));
+    }
+    prefixes.into_iter().find_map(|prefix| value.strip_prefix(prefix)).unwrap_or(value).to_owned()
 }
 
 /// FNV-1a over the pixels, as 16 hexadecimal digits.

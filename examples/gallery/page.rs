@@ -39,6 +39,8 @@ const LINE: i32 = 15;
 pub(crate) enum Verdict {
     /// The layer changed something.
     Rewritten,
+    /// The layer enabled what the application had forgotten to, and changed nothing else.
+    Enabled,
     /// The layer changed nothing, and nothing was wrong.
     LeftAlone,
     /// The layer let something illegal through.
@@ -53,6 +55,7 @@ impl Verdict {
     fn label(self) -> (&'static str, Rgb888) {
         match self {
             Self::Rewritten => ("rewritten", Rgb888::new(176, 90, 0)),
+            Self::Enabled => ("enabled", Rgb888::new(24, 88, 160)),
             Self::LeftAlone => ("left alone", Rgb888::new(26, 116, 60)),
             Self::Unresolved => ("unresolved", Rgb888::new(150, 30, 50)),
             Self::Unsupported => ("not supported", Rgb888::new(110, 118, 129)),

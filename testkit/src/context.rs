@@ -130,6 +130,7 @@ pub struct ContextBuilder {
     queries: bool,
     refuse_errors: bool,
     record_only: bool,
+    extensions: Vec<&'static CStr>,
 }
 
 impl Default for ContextBuilder {
@@ -146,6 +147,7 @@ impl Default for ContextBuilder {
             queries: true,
             refuse_errors: false,
             record_only: false,
+            extensions: Vec::new(),
         }
     }
 }
@@ -209,6 +211,12 @@ impl ContextBuilder {
     /// Leaves an ability off although the device has it.
     pub fn without(mut self, capability: Capability) -> Self {
         self.without.insert(capability);
+        self
+    }
+
+    /// Enables a device extension, where the device has it, with none of its features unless they are a [`Capability`].
+    pub fn extension(mut self, name: &'static CStr) -> Self {
+        self.extensions.push(name);
         self
     }
 
@@ -552,7 +560,12 @@ impl Context {
                 None
             };
         let without = builder.without.union(&instance.beyond_validation).copied().collect();
-        let plan = Plan::new(version, &present, &core, query, &without);
+        let mut plan = Plan::new(version, &present, &core, query, &without);
+        for name in &builder.extensions {
+            if present.contains(name.to_string_lossy().as_ref()) && !plan.extensions.contains(name) {
+                plan.extensions.push(name);
+            }
+        }
         let names: Vec<_> = plan.extensions.iter().map(|name| name.as_ptr()).collect();
         let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&[1.0])];
         let device = plan
