@@ -1,0 +1,1714 @@
+//! The driver below the layer: every command that the layer intercepts or calls, written down as it arrives.
+//!
+//! A command is a plain function that finds its device behind the handle it is given, so that any number of instances and devices
+//! can live at once. What it was called with is kept as [`Args`]: raw addresses, and deep copies of what they led to at that
+//! moment. What a driver may not be asked to do (destroy what does not live, destroy with another allocator …) is
+//! noted in [`DeviceState::errors`] and never asserted here, because a panic must not leave an `extern` function.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::ffi::{CStr, c_char, c_void};
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+
+use ash::vk::{self, Handle, TaggedStructure};
+use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, LayerInstanceCreateInfo, PfnGetImageViewHandle64Nvx};
+
+pub(crate) type Feature = vk::FormatFeatureFlags2;
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+// ---- what the driver can do ----
+
+/// Features of one format.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FormatSupport {
+    pub(crate) optimal: Feature,
+    pub(crate) linear: Feature,
+    pub(crate) modifiers: Vec<(u64, Feature)>,
+}
+
+/// When the value of a destroyed handle is handed out again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reuse {
+    Never,
+    /// By the very next creation of that kind.
+    AtOnce,
+}
+
+/// What the driver is like.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    /// `VkPhysicalDeviceProperties::apiVersion`.
+    pub(crate) api_version: u32,
+    /// Device extensions that it supports.
+    pub(crate) extensions: Vec<&'static CStr>,
+    pub(crate) max_anisotropy: f32,
+    pub(crate) max_lod_bias: f32,
+    pub(crate) max_samplers: u32,
+    pub(crate) max_custom_borders: u32,
+    pub(crate) filter_minmax_component_mapping: bool,
+    pub(crate) max_block_match_window: [u32; 2],
+    pub(crate) formats: Vec<(vk::Format, FormatSupport)>,
+    pub(crate) reuse: Reuse,
+    /// Samplers of equal state are one object with one handle.
+    pub(crate) share_samplers: bool,
+    /// Commands that resolve to null whatever is enabled.
+    pub(crate) hidden: Vec<&'static CStr>,
+    /// `vkGetDeviceProcAddr` answers instance commands too, as some drivers did.
+    pub(crate) careless: bool,
+    /// Modifier of every image with modifier tiling.
+    pub(crate) modifier: u64,
+    /// Images of each swapchain.
+    pub(crate) swapchain_images: u32,
+}
+
+const SAMPLED: Feature = Feature::SAMPLED_IMAGE;
+
+impl Config {
+    /// What the tests take for granted: RGBA8 filters, R32_UINT and D32 do not, RGBA8 does not with linear tiling.
+    pub(crate) fn new() -> Self {
+        let linear = Feature::SAMPLED_IMAGE_FILTER_LINEAR;
+        let of = |optimal: Feature, linear: Feature| FormatSupport { optimal, linear, modifiers: Vec::new() };
+        let depth = SAMPLED | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON;
+        Self {
+            api_version: vk::API_VERSION_1_3,
+            extensions: EXTENSIONS.to_vec(),
+            max_anisotropy: 16.0,
+            max_lod_bias: 4.0,
+            max_samplers: 4000,
+            max_custom_borders: 32,
+            filter_minmax_component_mapping: true,
+            max_block_match_window: [64, 64],
+            formats: vec![
+                (vk::Format::R8G8B8A8_UNORM, of(SAMPLED | linear | Feature::SAMPLED_IMAGE_FILTER_MINMAX, SAMPLED)),
+                (vk::Format::B8G8R8A8_UNORM, of(SAMPLED | linear, SAMPLED)),
+                (vk::Format::B8G8R8A8_SRGB, of(SAMPLED, SAMPLED)),
+                (vk::Format::R32_UINT, of(SAMPLED, SAMPLED)),
+                (vk::Format::R32_SFLOAT, of(SAMPLED, SAMPLED)),
+                (vk::Format::D32_SFLOAT, of(depth, Feature::empty())),
+                (
+                    vk::Format::G8_B8R8_2PLANE_420_UNORM,
+                    of(SAMPLED | linear | Feature::MIDPOINT_CHROMA_SAMPLES, Feature::empty()),
+                ),
+                (
+                    vk::Format::A2R10G10B10_UNORM_PACK32,
+                    FormatSupport {
+                        optimal: SAMPLED | linear,
+                        linear: SAMPLED,
+                        modifiers: vec![(7, SAMPLED | linear), (9, SAMPLED)],
+                    },
+                ),
+            ],
+            reuse: Reuse::Never,
+            share_samplers: false,
+            hidden: Vec::new(),
+            careless: false,
+            modifier: 9,
+            swapchain_images: 3,
+        }
+    }
+
+    fn format(&self, format: vk::Format) -> FormatSupport {
+        self.formats.iter().find(|(other, _)| *other == format).map_or_else(FormatSupport::default, |(_, f)| f.clone())
+    }
+}
+
+const EXTENSIONS: &[&CStr] = &[
+    ash::khr::push_descriptor::NAME,
+    ash::khr::descriptor_update_template::NAME,
+    ash::khr::maintenance6::NAME,
+    ash::khr::copy_commands2::NAME,
+    ash::khr::sampler_ycbcr_conversion::NAME,
+    ash::khr::sampler_mirror_clamp_to_edge::NAME,
+    ash::khr::swapchain::NAME,
+    ash::khr::display_swapchain::NAME,
+    ash::khr::portability_subset::NAME,
+    ash::khr::format_feature_flags2::NAME,
+    ash::ext::descriptor_buffer::NAME,
+    ash::ext::image_drm_format_modifier::NAME,
+    ash::ext::custom_border_color::NAME,
+    ash::ext::border_color_swizzle::NAME,
+    ash::ext::sampler_filter_minmax::NAME,
+    ash::ext::filter_cubic::NAME,
+    ash::ext::non_seamless_cube_map::NAME,
+    ash::ext::fragment_density_map::NAME,
+    ash::ext::debug_marker::NAME,
+    ash::nvx::image_view_handle::NAME,
+    ash::qcom::image_processing::NAME,
+    ash::qcom::image_processing2::NAME,
+    ash::qcom::filter_cubic_weights::NAME,
+    ash::qcom::filter_cubic_clamp::NAME,
+    ash::valve::descriptor_set_host_mapping::NAME,
+];
+
+// ---- what it was called with ----
+
+/// A node of a `pNext` chain as it was at the call.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) at: usize,
+    pub(crate) s_type: vk::StructureType,
+    /// The whole structure, for the types that the mock knows; else the 16 bytes that every node has. Padding is not
+    /// initialised.
+    bytes: Vec<MaybeUninit<u8>>,
+}
+
+impl Node {
+    /// The structure, if the node is of its type.
+    pub(crate) fn get<T: TaggedStructure + Copy>(&self) -> Option<T> {
+        if self.s_type != T::STRUCTURE_TYPE || self.bytes.len() < size_of::<T>() {
+            return None;
+        }
+        // SAFETY: the bytes are a copy of a whole structure of that type.
+        Some(unsafe { self.bytes.as_ptr().cast::<T>().read_unaligned() })
+    }
+}
+
+/// A structure with its chain.
+#[derive(Clone, Debug)]
+pub(crate) struct Chained<T> {
+    pub(crate) at: usize,
+    pub(crate) value: T,
+    pub(crate) chain: Vec<Node>,
+}
+
+impl<T> Chained<T> {
+    /// The first chained structure of a type.
+    pub(crate) fn find<S: TaggedStructure + Copy>(&self) -> Option<S> {
+        self.chain.iter().find_map(Node::get)
+    }
+
+    /// The types of the chain, in order.
+    pub(crate) fn types(&self) -> Vec<vk::StructureType> {
+        self.chain.iter().map(|node| node.s_type).collect()
+    }
+}
+
+/// An array and where it was.
+#[derive(Clone, Debug)]
+pub(crate) struct Array<T> {
+    pub(crate) at: usize,
+    pub(crate) items: Vec<T>,
+}
+
+/// A descriptor write; `images` is filled for combined image samplers only, because other types need not have any.
+#[derive(Clone, Debug)]
+pub(crate) struct Write {
+    pub(crate) raw: vk::WriteDescriptorSet<'static>,
+    pub(crate) images: Vec<vk::DescriptorImageInfo>,
+}
+
+/// One element of a template's data.
+#[derive(Clone, Debug)]
+pub(crate) struct Element {
+    pub(crate) entry: usize,
+    pub(crate) index: usize,
+    /// Its address.
+    pub(crate) at: usize,
+    /// For the types that have one; such an element has no bytes.
+    pub(crate) image: Option<vk::DescriptorImageInfo>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Arguments of a call.
+#[derive(Clone, Debug)]
+pub(crate) enum Args {
+    CreateSampler { info: Chained<vk::SamplerCreateInfo<'static>>, allocator: usize, out: usize },
+    CreateConversion { info: Chained<vk::SamplerYcbcrConversionCreateInfo<'static>>, allocator: usize, out: usize },
+    Create { info: usize, allocator: usize, out: usize },
+    Destroy { handle: u64, allocator: usize },
+    Update { writes: Array<Write>, copies: Array<vk::CopyDescriptorSet<'static>> },
+    Push { layout: u64, set: u32, writes: Array<Write> },
+    Push2 { info: Chained<vk::PushDescriptorSetInfoKHR<'static>>, writes: Array<Write> },
+    Template { target: u64, template: u64, data: usize, elements: Vec<Element> },
+    Template2 { info: Chained<vk::PushDescriptorSetWithTemplateInfoKHR<'static>>, elements: Vec<Element> },
+    GetDescriptor { info: Chained<vk::DescriptorGetInfoEXT<'static>>, image: Option<(usize, vk::DescriptorImageInfo)> },
+    ViewHandle { info: Chained<vk::ImageViewHandleInfoNVX<'static>> },
+    Blit { source: u64, filter: vk::Filter, regions: usize },
+    Blit2 { info: Chained<vk::BlitImageInfo2<'static>> },
+    Other(Vec<u64>),
+}
+
+/// One call.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) command: &'static CStr,
+    pub(crate) thread: ThreadId,
+    pub(crate) args: Args,
+}
+
+/// Copies a structure and what is chained to it.
+///
+/// # Safety
+///
+/// `info` is valid, as is its chain.
+unsafe fn copy<T, S>(info: *const T) -> Chained<S> {
+    assert!(size_of::<T>() == size_of::<S>());
+    // SAFETY: `S` is `T` with another lifetime; every structure of Vulkan that is copied here starts with sType and pNext.
+    unsafe {
+        let next = info.cast::<vk::BaseInStructure<'_>>().read().p_next;
+        Chained { at: info as usize, value: info.cast::<S>().read(), chain: nodes(next.cast()) }
+    }
+}
+
+/// # Safety
+///
+/// The chain is valid.
+unsafe fn nodes(mut next: *const c_void) -> Vec<Node> {
+    let mut out = Vec::new();
+    while !next.is_null() && out.len() < 300 {
+        // SAFETY: every node is at least 16 bytes; known types are whole.
+        unsafe {
+            let base = next.cast::<vk::BaseInStructure<'_>>().read();
+            let bytes = next.cast::<MaybeUninit<u8>>();
+            let bytes = std::slice::from_raw_parts(bytes, size_of_node(base.s_type)).to_vec();
+            out.push(Node { at: next as usize, s_type: base.s_type, bytes });
+            next = base.p_next.cast();
+        }
+    }
+    out
+}
+
+macro_rules! known_nodes {
+    ($($type:ident: $($member:ident)+;)+) => {
+        fn size_of_node(s_type: vk::StructureType) -> usize {
+            match s_type {
+                $(vk::$type::STRUCTURE_TYPE => size_of::<vk::$type<'_>>(),)+
+                _ => size_of::<vk::BaseInStructure<'_>>(),
+            }
+        }
+
+        impl Node {
+            /// Type and members, without addresses and padding.
+            fn text(&self) -> String {
+                match self.s_type {
+                    $(vk::$type::STRUCTURE_TYPE => self.get::<vk::$type<'_>>().map_or_else(String::new, |node| {
+                        format!(concat!(stringify!($type), $(" ", stringify!($member), "={:?}"),+), $(node.$member),+)
+                    }),)+
+                    other => format!("{other:?}"),
+                }
+            }
+        }
+    };
+}
+
+known_nodes! {
+    SamplerReductionModeCreateInfo: reduction_mode;
+    SamplerYcbcrConversionInfo: conversion;
+    SamplerCustomBorderColorCreateInfoEXT: format;
+    SamplerBorderColorComponentMappingCreateInfoEXT: components srgb;
+    SamplerCubicWeightsCreateInfoQCOM: cubic_weights;
+    SamplerBlockMatchWindowCreateInfoQCOM: window_extent window_compare_mode;
+    OpaqueCaptureDescriptorDataCreateInfoEXT: opaque_capture_descriptor_data;
+    DebugUtilsObjectNameInfoEXT: object_type object_handle p_object_name;
+}
+
+/// A (pointer, count) pair; empty for count 0, whatever the pointer.
+///
+/// # Safety
+///
+/// `first` leads to `count` elements unless `count` is 0.
+unsafe fn array<T: Copy>(first: *const T, count: u32) -> Vec<T> {
+    // SAFETY: forwarded from the caller.
+    (0..count as usize).map(|index| unsafe { first.add(index).read() }).collect()
+}
+
+/// # Safety
+///
+/// The writes are valid.
+unsafe fn writes(first: *const vk::WriteDescriptorSet<'_>, count: u32) -> Array<Write> {
+    // SAFETY: only the lifetime is another.
+    let items = unsafe { array(first.cast::<vk::WriteDescriptorSet<'static>>(), count) };
+    let items = items.into_iter().map(|raw| {
+        let combined = raw.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+        // SAFETY: `descriptorCount` elements for this type.
+        let images = if combined { unsafe { array(raw.p_image_info, raw.descriptor_count) } } else { Vec::new() };
+        Write { raw, images }
+    });
+    Array { at: first as usize, items: items.collect() }
+}
+
+// ---- objects ----
+
+/// Kinds of handles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Sampler,
+    Conversion,
+    Image,
+    View,
+    Layout,
+    PipelineLayout,
+    Pool,
+    Set,
+    Template,
+    Swapchain,
+}
+
+#[derive(Clone, Debug, Default)]
+enum Data {
+    #[default]
+    None,
+    Sampler(Box<SamplerModel>),
+    Template(Vec<vk::DescriptorUpdateTemplateEntry>),
+    Sets(Vec<u64>),
+    Images(Vec<u64>),
+}
+
+/// What a sampler was created with.
+#[derive(Clone, Debug)]
+pub(crate) struct SamplerModel {
+    pub(crate) info: vk::SamplerCreateInfo<'static>,
+    pub(crate) chain: Vec<Node>,
+    /// Made without an allocator, as the layer does and the tests' application never.
+    pub(crate) by_layer: bool,
+}
+
+struct Object {
+    /// Creations that were answered with this handle and not yet undone.
+    count: u32,
+    allocator: usize,
+    data: Data,
+}
+
+#[derive(Default)]
+struct Objects {
+    live: HashMap<(Kind, u64), Object>,
+    free: HashMap<Kind, Vec<u64>>,
+    next: u64,
+    samplers: u32,
+    custom: u32,
+    peak: u32,
+}
+
+/// Called as each call arrives, before it has any effect. No lock is held.
+type Observer = Arc<dyn Fn(&DeviceState, &Call) + Send + Sync>;
+
+/// One device.
+pub(crate) struct DeviceState {
+    pub(crate) config: Arc<Config>,
+    pub(crate) enabled: Vec<String>,
+    /// `min` of what the application asked for and what the driver has.
+    api_version: u32,
+    instance_extensions: Vec<String>,
+    calls: Mutex<Vec<Call>>,
+    pub(crate) recording: AtomicBool,
+    objects: Mutex<Objects>,
+    observer: Mutex<Option<Observer>>,
+    observed: AtomicBool,
+    failures: Mutex<HashMap<&'static CStr, VecDeque<vk::Result>>>,
+    /// Fallible calls so far.
+    fallible: AtomicU64,
+    /// Number of the fallible call that fails, counted from 1; 0 for none.
+    pub(crate) fail_nth: AtomicU64,
+    /// What no driver may be asked.
+    pub(crate) errors: Mutex<Vec<String>>,
+}
+
+impl DeviceState {
+    /// Removes and returns the calls so far.
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        std::mem::take(&mut lock(&self.calls))
+    }
+
+    /// Removes the calls so far and returns those of one command.
+    pub(crate) fn calls_of(&self, command: &CStr) -> Vec<Args> {
+        self.calls().into_iter().filter(|call| call.command == command).map(|call| call.args).collect()
+    }
+
+    /// Sets what is called as each call arrives.
+    pub(crate) fn observe(&self, observer: impl Fn(&DeviceState, &Call) + Send + Sync + 'static) {
+        *lock(&self.observer) = Some(Arc::new(observer));
+        self.observed.store(true, Ordering::Release);
+    }
+
+    /// Makes the next calls of `command` fail, one by each result.
+    pub(crate) fn fail(&self, command: &'static CStr, results: impl IntoIterator<Item = vk::Result>) {
+        lock(&self.failures).entry(command).or_default().extend(results);
+    }
+
+    /// Number of calls so far that may fail.
+    pub(crate) fn fallible(&self) -> u64 {
+        self.fallible.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn error(&self, text: String) {
+        lock(&self.errors).push(text);
+    }
+
+    /// Fails the test if the driver was misused.
+    #[track_caller]
+    pub(crate) fn check(&self) {
+        let errors = lock(&self.errors);
+        assert!(errors.is_empty(), "the driver was misused: {errors:#?}");
+    }
+
+    /// Live handles of a kind.
+    pub(crate) fn live(&self, kind: Kind) -> Vec<u64> {
+        let objects = lock(&self.objects);
+        let mut handles: Vec<u64> =
+            objects.live.keys().filter(|(k, _)| *k == kind).map(|(_, handle)| *handle).collect();
+        handles.sort_unstable();
+        handles
+    }
+
+    /// What a live sampler was created with.
+    pub(crate) fn sampler(&self, handle: u64) -> Option<SamplerModel> {
+        match &lock(&self.objects).live.get(&(Kind::Sampler, handle))?.data {
+            Data::Sampler(model) => Some((**model).clone()),
+            _ => None,
+        }
+    }
+
+    /// Live samplers that the layer made.
+    pub(crate) fn variants(&self) -> Vec<u64> {
+        let all = self.live(Kind::Sampler);
+        all.into_iter().filter(|handle| self.sampler(*handle).is_some_and(|model| model.by_layer)).collect()
+    }
+
+    /// Most samplers that ever lived at once.
+    pub(crate) fn sampler_peak(&self) -> u32 {
+        lock(&self.objects).peak
+    }
+
+    fn arrive(&self, command: &'static CStr, args: Args) {
+        let recording = self.recording.load(Ordering::Relaxed);
+        let observed = self.observed.load(Ordering::Acquire);
+        if !recording && !observed {
+            return;
+        }
+        let call = Call { command, thread: std::thread::current().id(), args };
+        if observed {
+            let observer = lock(&self.observer).clone();
+            if let Some(observer) = observer {
+                observer(self, &call);
+            }
+        }
+        if recording {
+            lock(&self.calls).push(call);
+        }
+    }
+
+    /// The failure that this call was told to have.
+    fn fails(&self, command: &'static CStr) -> Option<vk::Result> {
+        let number = self.fallible.fetch_add(1, Ordering::Relaxed) + 1;
+        if number == self.fail_nth.load(Ordering::Relaxed) {
+            return Some(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+        }
+        lock(&self.failures).get_mut(command)?.pop_front()
+    }
+
+    fn make(&self, kind: Kind, allocator: usize, data: Data) -> u64 {
+        let mut objects = lock(&self.objects);
+        if let Data::Sampler(model) = &data {
+            objects.samplers += 1;
+            objects.peak = objects.peak.max(objects.samplers);
+            objects.custom += u32::from(is_custom(model));
+        }
+        let reused = match self.config.reuse {
+            Reuse::Never => None,
+            Reuse::AtOnce => objects.free.entry(kind).or_default().pop(),
+        };
+        let handle = reused.unwrap_or_else(|| {
+            objects.next += 1;
+            // Strided as a driver's pool hands them out, and no two kinds alike.
+            0x5500_0000_0000 + objects.next * 0x140
+        });
+        objects.live.insert((kind, handle), Object { count: 1, allocator, data });
+        handle
+    }
+
+    fn destroy(&self, command: &'static CStr, kind: Kind, handle: u64, allocator: usize) {
+        self.arrive(command, Args::Destroy { handle, allocator });
+        if handle == 0 {
+            return;
+        }
+        let mut objects = lock(&self.objects);
+        let Some(object) = objects.live.get_mut(&(kind, handle)) else {
+            drop(objects);
+            return self.error(format!("{command:?} of {handle:#x}, which does not live"));
+        };
+        // One handle that stands for several creations may have had several allocators.
+        if object.allocator != allocator && object.count == 1 && !self.config.share_samplers {
+            let before = object.allocator;
+            self.error(format!("{command:?} of {handle:#x} with allocator {allocator:#x}, made with {before:#x}"));
+        }
+        object.count -= 1;
+        if object.count > 0 {
+            return;
+        }
+        let object = objects.live.remove(&(kind, handle));
+        objects.free.entry(kind).or_default().push(handle);
+        match object.map(|object| object.data) {
+            Some(Data::Sampler(model)) => {
+                objects.samplers -= 1;
+                objects.custom -= u32::from(is_custom(&model));
+            }
+            Some(Data::Sets(sets)) => {
+                for set in sets {
+                    objects.live.remove(&(Kind::Set, set));
+                    objects.free.entry(Kind::Set).or_default().push(set);
+                }
+            }
+            Some(Data::Images(images)) => {
+                for image in images {
+                    objects.live.remove(&(Kind::Image, image));
+                    objects.free.entry(Kind::Image).or_default().push(image);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn template(&self, handle: u64) -> Vec<vk::DescriptorUpdateTemplateEntry> {
+        match lock(&self.objects).live.get(&(Kind::Template, handle)).map(|object| &object.data) {
+            Some(Data::Template(entries)) => entries.clone(),
+            _ => {
+                self.error(format!("template {handle:#x} does not live"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Reads the data of a template as a driver does: the described elements, nothing else.
+    ///
+    /// # Safety
+    ///
+    /// The data is valid for the template.
+    unsafe fn elements(&self, template: u64, data: *const c_void) -> Vec<Element> {
+        let mut out = Vec::new();
+        for (number, entry) in self.template(template).iter().enumerate() {
+            let inline = entry.descriptor_type == vk::DescriptorType::INLINE_UNIFORM_BLOCK;
+            let (count, size) = if inline {
+                (usize::from(entry.descriptor_count > 0), entry.descriptor_count as usize)
+            } else {
+                (entry.descriptor_count as usize, size_of_element(entry.descriptor_type))
+            };
+            for index in 0..count {
+                let at = data.cast::<u8>().wrapping_add(entry.offset + index * entry.stride);
+                // SAFETY: the template describes these bytes.
+                let (image, bytes) = unsafe {
+                    if has_image(entry.descriptor_type) {
+                        (Some(at.cast::<vk::DescriptorImageInfo>().read_unaligned()), Vec::new())
+                    } else {
+                        (None, (0..size).map(|byte| at.wrapping_add(byte).read()).collect())
+                    }
+                };
+                out.push(Element { entry: number, index, at: at as usize, image, bytes });
+            }
+        }
+        out
+    }
+
+    fn has(&self, name: &CStr) -> bool {
+        self.enabled.iter().any(|e| e.as_bytes() == name.to_bytes())
+    }
+}
+
+fn is_custom(model: &SamplerModel) -> bool {
+    matches!(model.info.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT)
+}
+
+fn has_image(ty: vk::DescriptorType) -> bool {
+    use vk::DescriptorType as T;
+    matches!(
+        ty,
+        T::SAMPLER
+            | T::COMBINED_IMAGE_SAMPLER
+            | T::SAMPLED_IMAGE
+            | T::STORAGE_IMAGE
+            | T::INPUT_ATTACHMENT
+            | T::SAMPLE_WEIGHT_IMAGE_QCOM
+            | T::BLOCK_MATCH_IMAGE_QCOM
+    )
+}
+
+/// Size of an element that is no image.
+fn size_of_element(ty: vk::DescriptorType) -> usize {
+    use vk::DescriptorType as T;
+    match ty {
+        T::UNIFORM_BUFFER | T::STORAGE_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC => {
+            size_of::<vk::DescriptorBufferInfo>()
+        }
+        // The descriptor type that nobody knows has 40 bytes here.
+        T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER | T::ACCELERATION_STRUCTURE_KHR => 8,
+        _ => 40,
+    }
+}
+
+// ---- dispatchable objects: the first word is the dispatch key ----
+
+#[repr(C)]
+pub(crate) struct InstanceObject {
+    key: usize,
+    config: Arc<Config>,
+    api_version: u32,
+    extensions: Vec<String>,
+    physical: *mut PhysicalObject,
+    pub(crate) destroyed: Arc<AtomicBool>,
+}
+
+#[repr(C)]
+struct PhysicalObject {
+    key: usize,
+    instance: *const InstanceObject,
+}
+
+#[repr(C)]
+struct DeviceObject {
+    key: usize,
+    state: Arc<DeviceState>,
+    /// Command buffers, freed with the device.
+    children: Mutex<Vec<*mut ChildObject>>,
+    destroyed: Arc<AtomicBool>,
+}
+
+#[repr(C)]
+struct ChildObject {
+    key: usize,
+    device: *const DeviceObject,
+}
+
+static KEYS: AtomicUsize = AtomicUsize::new(0x6000_0000);
+
+fn new_key() -> usize {
+    KEYS.fetch_add(64, Ordering::Relaxed)
+}
+
+/// # Safety
+///
+/// `handle` is a live instance of this driver.
+unsafe fn instance_object<'a>(handle: vk::Instance) -> &'a InstanceObject {
+    // SAFETY: forwarded from the caller.
+    unsafe { &*(handle.as_raw() as usize as *const InstanceObject) }
+}
+
+/// # Safety
+///
+/// `handle` is a live physical device of this driver.
+unsafe fn physical_object<'a>(handle: vk::PhysicalDevice) -> &'a InstanceObject {
+    // SAFETY: forwarded from the caller; the instance outlives its physical device.
+    unsafe { &*(*(handle.as_raw() as usize as *const PhysicalObject)).instance }
+}
+
+/// # Safety
+///
+/// `handle` is a live device of this driver.
+unsafe fn device_object<'a>(handle: vk::Device) -> &'a DeviceObject {
+    // SAFETY: forwarded from the caller.
+    unsafe { &*(handle.as_raw() as usize as *const DeviceObject) }
+}
+
+/// # Safety
+///
+/// As for [`device_object`].
+unsafe fn dev<'a>(handle: vk::Device) -> &'a DeviceState {
+    // SAFETY: forwarded from the caller.
+    unsafe { &device_object(handle).state }
+}
+
+/// # Safety
+///
+/// `handle` is a command buffer of a live device.
+unsafe fn cmd<'a>(handle: vk::CommandBuffer) -> &'a DeviceState {
+    // SAFETY: forwarded from the caller; a device outlives its command buffers.
+    unsafe { &(*(*(handle.as_raw() as usize as *const ChildObject)).device).state }
+}
+
+/// The state behind a device handle, for tests.
+pub(crate) fn state_of(handle: vk::Device) -> Arc<DeviceState> {
+    // SAFETY: tests ask for devices that they have just created.
+    unsafe { Arc::clone(&device_object(handle).state) }
+}
+
+// ---- resolving commands ----
+
+/// What has to be there for a command to exist.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Need {
+    Since(u32),
+    Of(&'static CStr),
+    OfInstance(&'static CStr),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Global,
+    Instance,
+    Device,
+}
+
+macro_rules! commands {
+    ($($level:ident $function:path: $type:ty = $($name:literal $need:expr),+;)+) => {
+        /// Every command of the driver.
+        pub(crate) const COMMANDS: &[(&CStr, Level, Need)] = &[$($(($name, Level::$level, $need),)+)+];
+
+        fn find(name: &CStr) -> Option<(Level, Need, unsafe extern "system" fn())> {
+            $($(if name == $name {
+                let function: $type = $function;
+                // SAFETY: the caller casts it back by the command's name.
+                let function = unsafe { std::mem::transmute::<$type, unsafe extern "system" fn()>(function) };
+                return Some((Level::$level, $need, function));
+            })+)+
+            None
+        }
+    };
+}
+
+const V10: Need = Need::Since(vk::API_VERSION_1_0);
+const V11: Need = Need::Since(vk::API_VERSION_1_1);
+const V13: Need = Need::Since(vk::API_VERSION_1_3);
+const V14: Need = Need::Since(vk::make_api_version(0, 1, 4, 0));
+const PUSH: Need = Need::Of(ash::khr::push_descriptor::NAME);
+const TEMPLATE: Need = Need::Of(ash::khr::descriptor_update_template::NAME);
+const MAINTENANCE6: Need = Need::Of(ash::khr::maintenance6::NAME);
+const YCBCR: Need = Need::Of(ash::khr::sampler_ycbcr_conversion::NAME);
+const PROPERTIES2: Need = Need::OfInstance(ash::khr::get_physical_device_properties2::NAME);
+const SWAPCHAIN: Need = Need::Of(ash::khr::swapchain::NAME);
+
+commands! {
+    Global create_instance: vk::PFN_vkCreateInstance = c"vkCreateInstance" V10;
+    Global get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr = c"vkGetInstanceProcAddr" V10;
+    Instance destroy_instance: vk::PFN_vkDestroyInstance = c"vkDestroyInstance" V10;
+    Instance enumerate_physical_devices: vk::PFN_vkEnumeratePhysicalDevices = c"vkEnumeratePhysicalDevices" V10;
+    Instance enumerate_device_extension_properties: vk::PFN_vkEnumerateDeviceExtensionProperties = c"vkEnumerateDeviceExtensionProperties" V10;
+    Instance get_properties: vk::PFN_vkGetPhysicalDeviceProperties = c"vkGetPhysicalDeviceProperties" V10;
+    Instance get_properties2: vk::PFN_vkGetPhysicalDeviceProperties2 = c"vkGetPhysicalDeviceProperties2" V11, c"vkGetPhysicalDeviceProperties2KHR" PROPERTIES2;
+    Instance get_format_properties: vk::PFN_vkGetPhysicalDeviceFormatProperties = c"vkGetPhysicalDeviceFormatProperties" V10;
+    Instance get_format_properties2: vk::PFN_vkGetPhysicalDeviceFormatProperties2 = c"vkGetPhysicalDeviceFormatProperties2" V11, c"vkGetPhysicalDeviceFormatProperties2KHR" PROPERTIES2;
+    Instance create_device: vk::PFN_vkCreateDevice = c"vkCreateDevice" V10;
+    Device get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr = c"vkGetDeviceProcAddr" V10;
+    Device destroy_device: vk::PFN_vkDestroyDevice = c"vkDestroyDevice" V10;
+    Device device_wait_idle: vk::PFN_vkDeviceWaitIdle = c"vkDeviceWaitIdle" V10;
+    Device allocate_command_buffers: vk::PFN_vkAllocateCommandBuffers = c"vkAllocateCommandBuffers" V10;
+    Device create_sampler: vk::PFN_vkCreateSampler = c"vkCreateSampler" V10;
+    Device destroy_sampler: vk::PFN_vkDestroySampler = c"vkDestroySampler" V10;
+    Device create_conversion: vk::PFN_vkCreateSamplerYcbcrConversion = c"vkCreateSamplerYcbcrConversion" V11, c"vkCreateSamplerYcbcrConversionKHR" YCBCR;
+    Device destroy_conversion: vk::PFN_vkDestroySamplerYcbcrConversion = c"vkDestroySamplerYcbcrConversion" V11, c"vkDestroySamplerYcbcrConversionKHR" YCBCR;
+    Device create_image: vk::PFN_vkCreateImage = c"vkCreateImage" V10;
+    Device destroy_image: vk::PFN_vkDestroyImage = c"vkDestroyImage" V10;
+    Device get_modifier: vk::PFN_vkGetImageDrmFormatModifierPropertiesEXT = c"vkGetImageDrmFormatModifierPropertiesEXT" Need::Of(ash::ext::image_drm_format_modifier::NAME);
+    Device create_view: vk::PFN_vkCreateImageView = c"vkCreateImageView" V10;
+    Device destroy_view: vk::PFN_vkDestroyImageView = c"vkDestroyImageView" V10;
+    Device create_swapchain: vk::PFN_vkCreateSwapchainKHR = c"vkCreateSwapchainKHR" SWAPCHAIN;
+    Device create_shared_swapchains: vk::PFN_vkCreateSharedSwapchainsKHR = c"vkCreateSharedSwapchainsKHR" Need::Of(ash::khr::display_swapchain::NAME);
+    Device get_swapchain_images: vk::PFN_vkGetSwapchainImagesKHR = c"vkGetSwapchainImagesKHR" SWAPCHAIN;
+    Device destroy_swapchain: vk::PFN_vkDestroySwapchainKHR = c"vkDestroySwapchainKHR" SWAPCHAIN;
+    Device create_layout: vk::PFN_vkCreateDescriptorSetLayout = c"vkCreateDescriptorSetLayout" V10;
+    Device destroy_layout: vk::PFN_vkDestroyDescriptorSetLayout = c"vkDestroyDescriptorSetLayout" V10;
+    Device create_pipeline_layout: vk::PFN_vkCreatePipelineLayout = c"vkCreatePipelineLayout" V10;
+    Device destroy_pipeline_layout: vk::PFN_vkDestroyPipelineLayout = c"vkDestroyPipelineLayout" V10;
+    Device create_pool: vk::PFN_vkCreateDescriptorPool = c"vkCreateDescriptorPool" V10;
+    Device destroy_pool: vk::PFN_vkDestroyDescriptorPool = c"vkDestroyDescriptorPool" V10;
+    Device reset_pool: vk::PFN_vkResetDescriptorPool = c"vkResetDescriptorPool" V10;
+    Device allocate_sets: vk::PFN_vkAllocateDescriptorSets = c"vkAllocateDescriptorSets" V10;
+    Device free_sets: vk::PFN_vkFreeDescriptorSets = c"vkFreeDescriptorSets" V10;
+    Device update_sets: vk::PFN_vkUpdateDescriptorSets = c"vkUpdateDescriptorSets" V10;
+    Device create_template: vk::PFN_vkCreateDescriptorUpdateTemplate = c"vkCreateDescriptorUpdateTemplate" V11, c"vkCreateDescriptorUpdateTemplateKHR" TEMPLATE;
+    Device destroy_template: vk::PFN_vkDestroyDescriptorUpdateTemplate = c"vkDestroyDescriptorUpdateTemplate" V11, c"vkDestroyDescriptorUpdateTemplateKHR" TEMPLATE;
+    Device update_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate = c"vkUpdateDescriptorSetWithTemplate" V11, c"vkUpdateDescriptorSetWithTemplateKHR" TEMPLATE;
+    Device push: vk::PFN_vkCmdPushDescriptorSetKHR = c"vkCmdPushDescriptorSet" V14, c"vkCmdPushDescriptorSetKHR" PUSH;
+    Device push2: vk::PFN_vkCmdPushDescriptorSet2KHR = c"vkCmdPushDescriptorSet2" V14, c"vkCmdPushDescriptorSet2KHR" MAINTENANCE6;
+    Device push_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR = c"vkCmdPushDescriptorSetWithTemplate" V14, c"vkCmdPushDescriptorSetWithTemplateKHR" PUSH;
+    Device push_with_template2: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR = c"vkCmdPushDescriptorSetWithTemplate2" V14, c"vkCmdPushDescriptorSetWithTemplate2KHR" MAINTENANCE6;
+    Device get_descriptor: vk::PFN_vkGetDescriptorEXT = c"vkGetDescriptorEXT" Need::Of(ash::ext::descriptor_buffer::NAME);
+    Device get_view_handle: vk::PFN_vkGetImageViewHandleNVX = c"vkGetImageViewHandleNVX" Need::Of(ash::nvx::image_view_handle::NAME);
+    Device get_view_handle64: PfnGetImageViewHandle64Nvx = c"vkGetImageViewHandle64NVX" Need::Of(ash::nvx::image_view_handle::NAME);
+    Device get_host_mapping: vk::PFN_vkGetDescriptorSetHostMappingVALVE = c"vkGetDescriptorSetHostMappingVALVE" Need::Of(ash::valve::descriptor_set_host_mapping::NAME);
+    Device blit: vk::PFN_vkCmdBlitImage = c"vkCmdBlitImage" V10;
+    Device blit2: vk::PFN_vkCmdBlitImage2 = c"vkCmdBlitImage2" V13, c"vkCmdBlitImage2KHR" Need::Of(ash::khr::copy_commands2::NAME);
+    Device set_name: vk::PFN_vkSetDebugUtilsObjectNameEXT = c"vkSetDebugUtilsObjectNameEXT" Need::OfInstance(ash::ext::debug_utils::NAME);
+    Device set_marker_name: vk::PFN_vkDebugMarkerSetObjectNameEXT = c"vkDebugMarkerSetObjectNameEXT" Need::Of(ash::ext::debug_marker::NAME);
+}
+
+fn contains(list: &[String], name: &CStr) -> bool {
+    list.iter().any(|e| e.as_bytes() == name.to_bytes())
+}
+
+/// The driver's `vkGetInstanceProcAddr`: a device command exists if the physical device could have it.
+pub(crate) unsafe extern "system" fn get_instance_proc_addr(
+    instance: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    // SAFETY: null-terminated by the command's valid usage.
+    let (level, need, function) = find(unsafe { CStr::from_ptr(name) })?;
+    if level == Level::Global {
+        return Some(function);
+    }
+    if instance == vk::Instance::null() {
+        return None;
+    }
+    // SAFETY: a live instance by the command's valid usage.
+    let object = unsafe { instance_object(instance) };
+    // SAFETY: as above.
+    if object.config.hidden.contains(&unsafe { CStr::from_ptr(name) }) {
+        return None;
+    }
+    let there = match need {
+        Need::Since(version) => version <= object.config.api_version,
+        Need::Of(extension) => object.config.extensions.contains(&extension),
+        Need::OfInstance(extension) => contains(&object.extensions, extension),
+    };
+    there.then_some(function)
+}
+
+unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    // SAFETY: null-terminated by the command's valid usage.
+    let name = unsafe { CStr::from_ptr(name) };
+    let (level, need, function) = find(name)?;
+    // SAFETY: a live device by the command's valid usage.
+    let state = unsafe { dev(device) };
+    if state.config.hidden.contains(&name) || (level != Level::Device && !state.config.careless) {
+        return None;
+    }
+    let there = match need {
+        Need::Since(version) => version <= state.api_version,
+        Need::Of(extension) => state.has(extension),
+        Need::OfInstance(extension) => contains(&state.instance_extensions, extension),
+    };
+    there.then_some(function)
+}
+
+// ---- instances and physical devices ----
+
+thread_local! {
+    /// What the instance that this thread creates next is like: the loader sets it.
+    pub(crate) static NEXT_CONFIG: RefCell<Option<Arc<Config>>> = const { RefCell::new(None) };
+    /// The links that creation must find in the chain: each layer has to advance its own before it calls down.
+    pub(crate) static EXPECTED_LINK: RefCell<usize> = const { RefCell::new(0) };
+    /// What the driver found wrong with the chain.
+    pub(crate) static CHAIN_ERROR: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// What creating the next instance or device of this thread returns.
+    pub(crate) static NEXT_RESULT: RefCell<vk::Result> = const { RefCell::new(vk::Result::SUCCESS) };
+}
+
+fn check_link(found: Option<usize>) {
+    let expected = EXPECTED_LINK.with_borrow(|link| *link);
+    if found != Some(expected) {
+        let text = format!("the chain's link is {found:x?}, not advanced to {expected:#x}");
+        CHAIN_ERROR.with_borrow_mut(|error| *error = Some(text));
+    }
+}
+
+/// # Safety
+///
+/// `names` leads to `count` null-terminated strings.
+unsafe fn strings(names: *const *const c_char, count: u32) -> Vec<String> {
+    // SAFETY: forwarded from the caller.
+    unsafe { array(names, count).into_iter().map(|name| CStr::from_ptr(name).to_string_lossy().into_owned()).collect() }
+}
+
+unsafe extern "system" fn create_instance(
+    info: *const vk::InstanceCreateInfo<'_>,
+    _allocator: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Instance,
+) -> vk::Result {
+    // SAFETY: the command's valid usage and the loader interface.
+    unsafe {
+        let mut next = (*info).p_next;
+        let mut found = None;
+        let mut seen = 0;
+        while !next.is_null() && seen < 300 {
+            let node = next.cast::<LayerInstanceCreateInfo>();
+            if (*node).s_type == vk::StructureType::LOADER_INSTANCE_CREATE_INFO
+                && (*node).function == LayerFunction::LINK_INFO
+            {
+                found = Some((*node).u.p_layer_info as usize);
+                break;
+            }
+            next = (*node).p_next;
+            seen += 1;
+        }
+        check_link(found);
+        let result = NEXT_RESULT.replace(vk::Result::SUCCESS);
+        if result != vk::Result::SUCCESS {
+            return result;
+        }
+        let Some(config) = NEXT_CONFIG.take() else { return vk::Result::ERROR_INITIALIZATION_FAILED };
+        let asked = (*info).p_application_info.as_ref().map_or(0, |app| app.api_version);
+        let key = new_key();
+        let physical = Box::into_raw(Box::new(PhysicalObject { key, instance: ptr::null() }));
+        let object = Box::into_raw(Box::new(InstanceObject {
+            key,
+            config,
+            api_version: asked.max(vk::API_VERSION_1_0),
+            extensions: strings((*info).pp_enabled_extension_names, (*info).enabled_extension_count),
+            physical,
+            destroyed: Arc::default(),
+        }));
+        (*physical).instance = object;
+        out.write(vk::Instance::from_raw(object as usize as u64));
+    }
+    vk::Result::SUCCESS
+}
+
+/// Set when the instance is destroyed.
+pub(crate) fn instance_destroyed(instance: vk::Instance) -> Arc<AtomicBool> {
+    // SAFETY: tests ask for instances that they have just created.
+    unsafe { Arc::clone(&instance_object(instance).destroyed) }
+}
+
+/// Set when the device is destroyed.
+pub(crate) fn device_destroyed(device: vk::Device) -> Arc<AtomicBool> {
+    // SAFETY: tests ask for devices that they have just created.
+    unsafe { Arc::clone(&device_object(device).destroyed) }
+}
+
+unsafe extern "system" fn destroy_instance(instance: vk::Instance, _allocator: *const vk::AllocationCallbacks<'_>) {
+    // SAFETY: a live instance, made by `create_instance`.
+    unsafe {
+        let object = Box::from_raw(instance.as_raw() as usize as *mut InstanceObject);
+        drop(Box::from_raw(object.physical));
+        object.destroyed.store(true, Ordering::Release);
+    }
+}
+
+unsafe extern "system" fn enumerate_physical_devices(
+    instance: vk::Instance,
+    count: *mut u32,
+    out: *mut vk::PhysicalDevice,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        if !out.is_null() && *count > 0 {
+            out.write(vk::PhysicalDevice::from_raw(instance_object(instance).physical as usize as u64));
+        }
+        count.write(1);
+    }
+    vk::Result::SUCCESS
+}
+
+unsafe extern "system" fn enumerate_device_extension_properties(
+    physical: vk::PhysicalDevice,
+    _layer: *const c_char,
+    count: *mut u32,
+    out: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let names = &physical_object(physical).config.extensions;
+        if out.is_null() {
+            count.write(names.len() as u32);
+            return vk::Result::SUCCESS;
+        }
+        let room = (*count as usize).min(names.len());
+        for (index, name) in names.iter().take(room).enumerate() {
+            let mut properties = vk::ExtensionProperties::default();
+            for (to, from) in properties.extension_name.iter_mut().zip(name.to_bytes()) {
+                *to = *from as c_char;
+            }
+            out.add(index).write(properties);
+        }
+        count.write(room as u32);
+        if room < names.len() { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
+    }
+}
+
+fn properties(config: &Config) -> vk::PhysicalDeviceProperties {
+    let mut out = vk::PhysicalDeviceProperties { api_version: config.api_version, ..Default::default() };
+    out.limits.max_sampler_anisotropy = config.max_anisotropy;
+    out.limits.max_sampler_lod_bias = config.max_lod_bias;
+    out.limits.max_sampler_allocation_count = config.max_samplers;
+    for (to, from) in out.device_name.iter_mut().zip(b"mock") {
+        *to = *from as c_char;
+    }
+    out
+}
+
+unsafe extern "system" fn get_properties(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties) {
+    // SAFETY: the command's valid usage.
+    unsafe { out.write(properties(&physical_object(physical).config)) };
+}
+
+unsafe extern "system" fn get_properties2(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties2<'_>) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let config = &physical_object(physical).config;
+        (*out).properties = properties(config);
+        let mut next = (*out).p_next;
+        while !next.is_null() {
+            let base = next.cast::<vk::BaseOutStructure<'_>>();
+            match (*base).s_type {
+                vk::PhysicalDeviceCustomBorderColorPropertiesEXT::STRUCTURE_TYPE => {
+                    (*next.cast::<vk::PhysicalDeviceCustomBorderColorPropertiesEXT<'_>>())
+                        .max_custom_border_color_samplers = config.max_custom_borders;
+                }
+                vk::PhysicalDeviceSamplerFilterMinmaxProperties::STRUCTURE_TYPE => {
+                    (*next.cast::<vk::PhysicalDeviceSamplerFilterMinmaxProperties<'_>>())
+                        .filter_minmax_image_component_mapping = u32::from(config.filter_minmax_component_mapping);
+                }
+                vk::PhysicalDeviceImageProcessing2PropertiesQCOM::STRUCTURE_TYPE => {
+                    let [width, height] = config.max_block_match_window;
+                    (*next.cast::<vk::PhysicalDeviceImageProcessing2PropertiesQCOM<'_>>()).max_block_match_window =
+                        vk::Extent2D { width, height };
+                }
+                _ => {}
+            }
+            next = (*base).p_next.cast();
+        }
+    }
+}
+
+fn narrow(features: Feature) -> vk::FormatFeatureFlags {
+    vk::FormatFeatureFlags::from_raw(features.as_raw() as u32 & 0x7fff_ffff)
+}
+
+unsafe extern "system" fn get_format_properties(
+    physical: vk::PhysicalDevice,
+    format: vk::Format,
+    out: *mut vk::FormatProperties,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let support = physical_object(physical).config.format(format);
+        out.write(vk::FormatProperties {
+            optimal_tiling_features: narrow(support.optimal),
+            linear_tiling_features: narrow(support.linear),
+            ..Default::default()
+        });
+    }
+}
+
+unsafe extern "system" fn get_format_properties2(
+    physical: vk::PhysicalDevice,
+    format: vk::Format,
+    out: *mut vk::FormatProperties2<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let support = physical_object(physical).config.format(format);
+        get_format_properties(physical, format, &raw mut (*out).format_properties);
+        let mut next = (*out).p_next;
+        while !next.is_null() {
+            let base = next.cast::<vk::BaseOutStructure<'_>>();
+            match (*base).s_type {
+                vk::FormatProperties3::STRUCTURE_TYPE => {
+                    let three = next.cast::<vk::FormatProperties3<'_>>();
+                    (*three).optimal_tiling_features = support.optimal;
+                    (*three).linear_tiling_features = support.linear;
+                }
+                vk::DrmFormatModifierPropertiesListEXT::STRUCTURE_TYPE => {
+                    let list = next.cast::<vk::DrmFormatModifierPropertiesListEXT<'_>>();
+                    let items = (*list).p_drm_format_modifier_properties;
+                    if items.is_null() {
+                        (*list).drm_format_modifier_count = support.modifiers.len() as u32;
+                    } else {
+                        for (index, (modifier, features)) in support.modifiers.iter().enumerate() {
+                            items.add(index).write(vk::DrmFormatModifierPropertiesEXT {
+                                drm_format_modifier: *modifier,
+                                drm_format_modifier_plane_count: 1,
+                                drm_format_modifier_tiling_features: narrow(*features),
+                            });
+                        }
+                    }
+                }
+                vk::DrmFormatModifierPropertiesList2EXT::STRUCTURE_TYPE => {
+                    let list = next.cast::<vk::DrmFormatModifierPropertiesList2EXT<'_>>();
+                    let items = (*list).p_drm_format_modifier_properties;
+                    if items.is_null() {
+                        (*list).drm_format_modifier_count = support.modifiers.len() as u32;
+                    } else {
+                        for (index, (modifier, features)) in support.modifiers.iter().enumerate() {
+                            items.add(index).write(vk::DrmFormatModifierProperties2EXT {
+                                drm_format_modifier: *modifier,
+                                drm_format_modifier_plane_count: 1,
+                                drm_format_modifier_tiling_features: *features,
+                            });
+                        }
+                    }
+                }
+                _ => {}
+            }
+            next = (*base).p_next.cast();
+        }
+    }
+}
+
+unsafe extern "system" fn create_device(
+    physical: vk::PhysicalDevice,
+    info: *const vk::DeviceCreateInfo<'_>,
+    _allocator: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Device,
+) -> vk::Result {
+    // SAFETY: the command's valid usage and the loader interface.
+    unsafe {
+        let mut next = (*info).p_next;
+        let mut found = None;
+        let mut seen = 0;
+        while !next.is_null() && seen < 300 {
+            let node = next.cast::<LayerDeviceCreateInfo>();
+            if (*node).s_type == vk::StructureType::LOADER_DEVICE_CREATE_INFO
+                && (*node).function == LayerFunction::LINK_INFO
+            {
+                found = Some((*node).u.p_layer_info as usize);
+                break;
+            }
+            next = (*node).p_next;
+            seen += 1;
+        }
+        check_link(found);
+        let result = NEXT_RESULT.replace(vk::Result::SUCCESS);
+        if result != vk::Result::SUCCESS {
+            return result;
+        }
+        let instance = physical_object(physical);
+        let state = DeviceState {
+            config: Arc::clone(&instance.config),
+            enabled: strings((*info).pp_enabled_extension_names, (*info).enabled_extension_count),
+            api_version: instance.config.api_version.min(instance.api_version),
+            instance_extensions: instance.extensions.clone(),
+            calls: Mutex::default(),
+            recording: AtomicBool::new(true),
+            objects: Mutex::default(),
+            observer: Mutex::default(),
+            observed: AtomicBool::new(false),
+            failures: Mutex::default(),
+            fallible: AtomicU64::new(0),
+            fail_nth: AtomicU64::new(0),
+            errors: Mutex::default(),
+        };
+        let object = Box::new(DeviceObject {
+            key: new_key(),
+            state: Arc::new(state),
+            children: Mutex::default(),
+            destroyed: Arc::default(),
+        });
+        out.write(vk::Device::from_raw(Box::into_raw(object) as usize as u64));
+    }
+    vk::Result::SUCCESS
+}
+
+unsafe extern "system" fn destroy_device(device: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
+    // SAFETY: a live device, made by `create_device`.
+    unsafe {
+        let args = Args::Destroy { handle: device.as_raw(), allocator: allocator as usize };
+        dev(device).arrive(c"vkDestroyDevice", args);
+        let object = Box::from_raw(device.as_raw() as usize as *mut DeviceObject);
+        for child in lock(&object.children).drain(..) {
+            drop(Box::from_raw(child));
+        }
+        object.destroyed.store(true, Ordering::Release);
+    }
+}
+
+unsafe extern "system" fn device_wait_idle(device: vk::Device) -> vk::Result {
+    // SAFETY: a live device.
+    unsafe { dev(device) }.arrive(c"vkDeviceWaitIdle", Args::Other(Vec::new()));
+    vk::Result::SUCCESS
+}
+
+unsafe extern "system" fn allocate_command_buffers(
+    device: vk::Device,
+    info: *const vk::CommandBufferAllocateInfo<'_>,
+    out: *mut vk::CommandBuffer,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let object = device_object(device);
+        for index in 0..(*info).command_buffer_count as usize {
+            let child = Box::into_raw(Box::new(ChildObject { key: object.key, device: object }));
+            lock(&object.children).push(child);
+            out.add(index).write(vk::CommandBuffer::from_raw(child as usize as u64));
+        }
+    }
+    vk::Result::SUCCESS
+}
+
+// ---- samplers ----
+
+unsafe extern "system" fn create_sampler(
+    device: vk::Device,
+    info: *const vk::SamplerCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Sampler,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let state = dev(device);
+        let copied: Chained<vk::SamplerCreateInfo<'static>> = copy(info);
+        let model = SamplerModel { info: copied.value, chain: copied.chain.clone(), by_layer: allocator.is_null() };
+        let args = Args::CreateSampler { info: copied, allocator: allocator as usize, out: out as usize };
+        state.arrive(c"vkCreateSampler", args);
+        if let Some(failure) = state.fails(c"vkCreateSampler") {
+            return failure;
+        }
+        if state.config.share_samplers {
+            let mut objects = lock(&state.objects);
+            let same = objects.live.iter_mut().find(|(_, object)| match &object.data {
+                Data::Sampler(other) => same_sampler(other, &model),
+                _ => false,
+            });
+            if let Some(((_, handle), object)) = same {
+                object.count += 1;
+                out.write(vk::Sampler::from_raw(*handle));
+                return vk::Result::SUCCESS;
+            }
+        }
+        let (samplers, custom) = {
+            let objects = lock(&state.objects);
+            (objects.samplers, objects.custom)
+        };
+        let limits = [(samplers, state.config.max_samplers), (custom, state.config.max_custom_borders)];
+        let counted = [true, is_custom(&model)];
+        for ((now, limit), counted) in limits.into_iter().zip(counted) {
+            if counted && now >= limit {
+                if model.by_layer {
+                    state.error(format!("a variant was asked for although {now} of {limit} samplers live"));
+                }
+                return vk::Result::ERROR_TOO_MANY_OBJECTS;
+            }
+        }
+        let handle = state.make(Kind::Sampler, allocator as usize, Data::Sampler(Box::new(model)));
+        out.write(vk::Sampler::from_raw(handle));
+    }
+    vk::Result::SUCCESS
+}
+
+/// Whether two samplers have the same state: members and chained structures, wherever those are.
+fn same_sampler(a: &SamplerModel, b: &SamplerModel) -> bool {
+    let members = |model: &SamplerModel| {
+        let i = &model.info;
+        [
+            i.flags.as_raw(),
+            i.mag_filter.as_raw() as u32,
+            i.min_filter.as_raw() as u32,
+            i.mipmap_mode.as_raw() as u32,
+            i.address_mode_u.as_raw() as u32,
+            i.address_mode_v.as_raw() as u32,
+            i.address_mode_w.as_raw() as u32,
+            i.mip_lod_bias.to_bits(),
+            i.anisotropy_enable,
+            if i.anisotropy_enable == 0 { 0 } else { i.max_anisotropy.to_bits() },
+            i.compare_enable,
+            i.compare_op.as_raw() as u32,
+            i.min_lod.to_bits(),
+            i.max_lod.to_bits(),
+            i.border_color.as_raw() as u32,
+            i.unnormalized_coordinates,
+        ]
+    };
+    let chain = |model: &SamplerModel| -> Vec<String> { model.chain.iter().map(Node::text).collect() };
+    members(a) == members(b) && chain(a) == chain(b)
+}
+
+macro_rules! creators {
+    ($($create:ident $info:ident $handle:ident $kind:ident $create_name:literal, $destroy:ident $destroy_name:literal;)+) => {
+        $(
+            unsafe extern "system" fn $create(
+                device: vk::Device,
+                info: *const vk::$info<'_>,
+                allocator: *const vk::AllocationCallbacks<'_>,
+                out: *mut vk::$handle,
+            ) -> vk::Result {
+                // SAFETY: the command's valid usage.
+                unsafe {
+                    let state = dev(device);
+                    let args =
+                        Args::Create { info: info as usize, allocator: allocator as usize, out: out as usize };
+                    state.arrive($create_name, args);
+                    if let Some(failure) = state.fails($create_name) {
+                        return failure;
+                    }
+                    let data = <vk::$info<'_> as Describe>::describe(&*info, state);
+                    out.write(vk::$handle::from_raw(state.make(Kind::$kind, allocator as usize, data)));
+                }
+                vk::Result::SUCCESS
+            }
+            destroyers!($destroy $handle $kind $destroy_name;);
+        )+
+    };
+}
+
+macro_rules! destroyers {
+    ($($destroy:ident $handle:ident $kind:ident $name:literal;)+) => {
+        $(unsafe extern "system" fn $destroy(
+            device: vk::Device,
+            handle: vk::$handle,
+            allocator: *const vk::AllocationCallbacks<'_>,
+        ) {
+            // SAFETY: the command's valid usage.
+            unsafe { dev(device) }.destroy($name, Kind::$kind, handle.as_raw(), allocator as usize);
+        })+
+    };
+}
+
+/// What the driver keeps of a create info.
+trait Describe {
+    /// # Safety
+    ///
+    /// The create info is valid.
+    unsafe fn describe(&self, _state: &DeviceState) -> Data {
+        Data::None
+    }
+}
+
+impl Describe for vk::ImageCreateInfo<'_> {}
+impl Describe for vk::ImageViewCreateInfo<'_> {}
+impl Describe for vk::DescriptorSetLayoutCreateInfo<'_> {}
+impl Describe for vk::PipelineLayoutCreateInfo<'_> {}
+
+impl Describe for vk::DescriptorPoolCreateInfo<'_> {
+    unsafe fn describe(&self, _state: &DeviceState) -> Data {
+        Data::Sets(Vec::new())
+    }
+}
+
+impl Describe for vk::DescriptorUpdateTemplateCreateInfo<'_> {
+    unsafe fn describe(&self, _state: &DeviceState) -> Data {
+        // SAFETY: forwarded from the caller.
+        Data::Template(unsafe { array(self.p_descriptor_update_entries, self.descriptor_update_entry_count) })
+    }
+}
+
+impl Describe for vk::SwapchainCreateInfoKHR<'_> {
+    unsafe fn describe(&self, state: &DeviceState) -> Data {
+        Data::Images((0..state.config.swapchain_images).map(|_| state.make(Kind::Image, 0, Data::None)).collect())
+    }
+}
+
+creators! {
+    create_image ImageCreateInfo Image Image c"vkCreateImage", destroy_image c"vkDestroyImage";
+    create_view ImageViewCreateInfo ImageView View c"vkCreateImageView", destroy_view c"vkDestroyImageView";
+    create_layout DescriptorSetLayoutCreateInfo DescriptorSetLayout Layout c"vkCreateDescriptorSetLayout", destroy_layout c"vkDestroyDescriptorSetLayout";
+    create_pipeline_layout PipelineLayoutCreateInfo PipelineLayout PipelineLayout c"vkCreatePipelineLayout", destroy_pipeline_layout c"vkDestroyPipelineLayout";
+    create_pool DescriptorPoolCreateInfo DescriptorPool Pool c"vkCreateDescriptorPool", destroy_pool c"vkDestroyDescriptorPool";
+    create_template DescriptorUpdateTemplateCreateInfo DescriptorUpdateTemplate Template c"vkCreateDescriptorUpdateTemplate", destroy_template c"vkDestroyDescriptorUpdateTemplate";
+    create_swapchain SwapchainCreateInfoKHR SwapchainKHR Swapchain c"vkCreateSwapchainKHR", destroy_swapchain c"vkDestroySwapchainKHR";
+}
+
+destroyers! {
+    destroy_sampler Sampler Sampler c"vkDestroySampler";
+    destroy_conversion SamplerYcbcrConversion Conversion c"vkDestroySamplerYcbcrConversion";
+}
+
+unsafe extern "system" fn create_conversion(
+    device: vk::Device,
+    info: *const vk::SamplerYcbcrConversionCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::SamplerYcbcrConversion,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let state = dev(device);
+        let args = Args::CreateConversion { info: copy(info), allocator: allocator as usize, out: out as usize };
+        state.arrive(c"vkCreateSamplerYcbcrConversion", args);
+        if let Some(failure) = state.fails(c"vkCreateSamplerYcbcrConversion") {
+            return failure;
+        }
+        out.write(vk::SamplerYcbcrConversion::from_raw(state.make(Kind::Conversion, allocator as usize, Data::None)));
+    }
+    vk::Result::SUCCESS
+}
+
+unsafe extern "system" fn create_shared_swapchains(
+    device: vk::Device,
+    count: u32,
+    infos: *const vk::SwapchainCreateInfoKHR<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::SwapchainKHR,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let state = dev(device);
+        let args = Args::Create { info: infos as usize, allocator: allocator as usize, out: out as usize };
+        state.arrive(c"vkCreateSharedSwapchainsKHR", args);
+        if let Some(failure) = state.fails(c"vkCreateSharedSwapchainsKHR") {
+            return failure;
+        }
+        for index in 0..count as usize {
+            let data = (*infos.add(index)).describe(state);
+            let handle = state.make(Kind::Swapchain, allocator as usize, data);
+            out.add(index).write(vk::SwapchainKHR::from_raw(handle));
+        }
+    }
+    vk::Result::SUCCESS
+}
+
+unsafe extern "system" fn get_swapchain_images(
+    device: vk::Device,
+    swapchain: vk::SwapchainKHR,
+    count: *mut u32,
+    out: *mut vk::Image,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let state = dev(device);
+        state.arrive(c"vkGetSwapchainImagesKHR", Args::Other(vec![swapchain.as_raw(), count as u64, out as u64]));
+        if let Some(failure) = state.fails(c"vkGetSwapchainImagesKHR") {
+            return failure;
+        }
+        let objects = lock(&state.objects);
+        let images = match objects.live.get(&(Kind::Swapchain, swapchain.as_raw())).map(|object| &object.data) {
+            Some(Data::Images(images)) => images.clone(),
+            _ => Vec::new(),
+        };
+        if out.is_null() {
+            count.write(images.len() as u32);
+            return vk::Result::SUCCESS;
+        }
+        let room = (*count as usize).min(images.len());
+        for (index, image) in images.iter().take(room).enumerate() {
+            out.add(index).write(vk::Image::from_raw(*image));
+        }
+        count.write(room as u32);
+        if room < images.len() { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
+    }
+}
+
+unsafe extern "system" fn get_modifier(
+    device: vk::Device,
+    image: vk::Image,
+    out: *mut vk::ImageDrmFormatModifierPropertiesEXT<'_>,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let state = dev(device);
+        state.arrive(c"vkGetImageDrmFormatModifierPropertiesEXT", Args::Other(vec![image.as_raw()]));
+        if let Some(failure) = state.fails(c"vkGetImageDrmFormatModifierPropertiesEXT") {
+            return failure;
+        }
+        (*out).drm_format_modifier = state.config.modifier;
+    }
+    vk::Result::SUCCESS
+}
+
+// ---- sets ----
+
+unsafe extern "system" fn allocate_sets(
+    device: vk::Device,
+    info: *const vk::DescriptorSetAllocateInfo<'_>,
+    out: *mut vk::DescriptorSet,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let state = dev(device);
+        state
+            .arrive(c"vkAllocateDescriptorSets", Args::Create { info: info as usize, allocator: 0, out: out as usize });
+        if let Some(failure) = state.fails(c"vkAllocateDescriptorSets") {
+            return failure;
+        }
+        for index in 0..(*info).descriptor_set_count as usize {
+            let set = state.make(Kind::Set, 0, Data::None);
+            out.add(index).write(vk::DescriptorSet::from_raw(set));
+            let pool = (Kind::Pool, (*info).descriptor_pool.as_raw());
+            if let Some(Data::Sets(sets)) = lock(&state.objects).live.get_mut(&pool).map(|object| &mut object.data) {
+                sets.push(set);
+            }
+        }
+    }
+    vk::Result::SUCCESS
+}
+
+unsafe extern "system" fn free_sets(
+    device: vk::Device,
+    pool: vk::DescriptorPool,
+    count: u32,
+    sets: *const vk::DescriptorSet,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let state = dev(device);
+        state.arrive(c"vkFreeDescriptorSets", Args::Other(vec![pool.as_raw(), u64::from(count), sets as u64]));
+        for set in array(sets, count) {
+            let owner = (Kind::Pool, pool.as_raw());
+            let mut objects = lock(&state.objects);
+            if let Some(Data::Sets(list)) = objects.live.get_mut(&owner).map(|object| &mut object.data) {
+                list.retain(|other| *other != set.as_raw());
+            }
+            if objects.live.remove(&(Kind::Set, set.as_raw())).is_some() {
+                objects.free.entry(Kind::Set).or_default().push(set.as_raw());
+            }
+        }
+    }
+    vk::Result::SUCCESS
+}
+
+unsafe extern "system" fn reset_pool(
+    device: vk::Device,
+    pool: vk::DescriptorPool,
+    _flags: vk::DescriptorPoolResetFlags,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let state = unsafe { dev(device) };
+    state.arrive(c"vkResetDescriptorPool", Args::Other(vec![pool.as_raw()]));
+    let mut objects = lock(&state.objects);
+    let gone = match objects.live.get_mut(&(Kind::Pool, pool.as_raw())).map(|object| &mut object.data) {
+        Some(Data::Sets(list)) => std::mem::take(list),
+        _ => Vec::new(),
+    };
+    for set in gone {
+        objects.live.remove(&(Kind::Set, set));
+        objects.free.entry(Kind::Set).or_default().push(set);
+    }
+    vk::Result::SUCCESS
+}
+
+unsafe extern "system" fn update_sets(
+    device: vk::Device,
+    write_count: u32,
+    first_write: *const vk::WriteDescriptorSet<'_>,
+    copy_count: u32,
+    first_copy: *const vk::CopyDescriptorSet<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let writes = writes(first_write, write_count);
+        let items = array(first_copy.cast::<vk::CopyDescriptorSet<'static>>(), copy_count);
+        let copies = Array { at: first_copy as usize, items };
+        dev(device).arrive(c"vkUpdateDescriptorSets", Args::Update { writes, copies });
+    }
+}
+
+unsafe extern "system" fn update_with_template(
+    device: vk::Device,
+    set: vk::DescriptorSet,
+    template: vk::DescriptorUpdateTemplate,
+    data: *const c_void,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let state = dev(device);
+        let elements = state.elements(template.as_raw(), data);
+        let args = Args::Template { target: set.as_raw(), template: template.as_raw(), data: data as usize, elements };
+        state.arrive(c"vkUpdateDescriptorSetWithTemplate", args);
+    }
+}
+
+unsafe extern "system" fn push(
+    commands: vk::CommandBuffer,
+    _bind_point: vk::PipelineBindPoint,
+    layout: vk::PipelineLayout,
+    set: u32,
+    count: u32,
+    first: *const vk::WriteDescriptorSet<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let args = Args::Push { layout: layout.as_raw(), set, writes: writes(first, count) };
+        cmd(commands).arrive(c"vkCmdPushDescriptorSet", args);
+    }
+}
+
+unsafe extern "system" fn push2(commands: vk::CommandBuffer, info: *const vk::PushDescriptorSetInfoKHR<'_>) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let writes = writes((*info).p_descriptor_writes, (*info).descriptor_write_count);
+        cmd(commands).arrive(c"vkCmdPushDescriptorSet2", Args::Push2 { info: copy(info), writes });
+    }
+}
+
+unsafe extern "system" fn push_with_template(
+    commands: vk::CommandBuffer,
+    template: vk::DescriptorUpdateTemplate,
+    _layout: vk::PipelineLayout,
+    set: u32,
+    data: *const c_void,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let state = cmd(commands);
+        let elements = state.elements(template.as_raw(), data);
+        let args =
+            Args::Template { target: u64::from(set), template: template.as_raw(), data: data as usize, elements };
+        state.arrive(c"vkCmdPushDescriptorSetWithTemplate", args);
+    }
+}
+
+unsafe extern "system" fn push_with_template2(
+    commands: vk::CommandBuffer,
+    info: *const vk::PushDescriptorSetWithTemplateInfoKHR<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let state = cmd(commands);
+        let elements = state.elements((*info).descriptor_update_template.as_raw(), (*info).p_data);
+        state.arrive(c"vkCmdPushDescriptorSetWithTemplate2", Args::Template2 { info: copy(info), elements });
+    }
+}
+
+unsafe extern "system" fn get_descriptor(
+    device: vk::Device,
+    info: *const vk::DescriptorGetInfoEXT<'_>,
+    size: usize,
+    out: *mut c_void,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let image = ((*info).ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER).then(|| {
+            let image = (*info).data.p_combined_image_sampler;
+            (image as usize, image.read())
+        });
+        // The descriptor starts with the sampler that it was made from.
+        if let Some((_, image)) = &image
+            && size >= 8
+        {
+            out.cast::<u64>().write_unaligned(image.sampler.as_raw());
+        }
+        dev(device).arrive(c"vkGetDescriptorEXT", Args::GetDescriptor { info: copy(info), image });
+    }
+}
+
+unsafe extern "system" fn get_view_handle(device: vk::Device, info: *const vk::ImageViewHandleInfoNVX<'_>) -> u32 {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        dev(device).arrive(c"vkGetImageViewHandleNVX", Args::ViewHandle { info: copy(info) });
+        (*info).sampler.as_raw() as u32
+    }
+}
+
+unsafe extern "system" fn get_view_handle64(device: vk::Device, info: *const vk::ImageViewHandleInfoNVX<'_>) -> u64 {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        dev(device).arrive(c"vkGetImageViewHandle64NVX", Args::ViewHandle { info: copy(info) });
+        (*info).sampler.as_raw()
+    }
+}
+
+unsafe extern "system" fn get_host_mapping(device: vk::Device, set: vk::DescriptorSet, data: *mut *mut c_void) {
+    // SAFETY: the command's valid usage.
+    unsafe { dev(device) }
+        .arrive(c"vkGetDescriptorSetHostMappingVALVE", Args::Other(vec![set.as_raw(), data as usize as u64]));
+}
+
+// ---- blits and names ----
+
+unsafe extern "system" fn blit(
+    commands: vk::CommandBuffer,
+    source: vk::Image,
+    _source_layout: vk::ImageLayout,
+    _target: vk::Image,
+    _target_layout: vk::ImageLayout,
+    _count: u32,
+    regions: *const vk::ImageBlit,
+    filter: vk::Filter,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe { cmd(commands) }
+        .arrive(c"vkCmdBlitImage", Args::Blit { source: source.as_raw(), filter, regions: regions as usize });
+}
+
+unsafe extern "system" fn blit2(commands: vk::CommandBuffer, info: *const vk::BlitImageInfo2<'_>) {
+    // SAFETY: the command's valid usage.
+    unsafe { cmd(commands).arrive(c"vkCmdBlitImage2", Args::Blit2 { info: copy(info) }) };
+}
+
+unsafe extern "system" fn set_name(device: vk::Device, info: *const vk::DebugUtilsObjectNameInfoEXT<'_>) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe { dev(device) }.arrive(c"vkSetDebugUtilsObjectNameEXT", Args::Other(vec![info as usize as u64]));
+    vk::Result::SUCCESS
+}
+
+unsafe extern "system" fn set_marker_name(
+    device: vk::Device,
+    info: *const vk::DebugMarkerObjectNameInfoEXT<'_>,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe { dev(device) }.arrive(c"vkDebugMarkerSetObjectNameEXT", Args::Other(vec![info as usize as u64]));
+    vk::Result::SUCCESS
+}

@@ -1,0 +1,779 @@
+//! The loader above the layer, and an application's view through it.
+//!
+//! Negotiates, builds the chains that a loader builds (nodes of other functions included, which a layer must skip), creates
+//! instances and devices through the layer's own proc-addr functions and hands out what an application would get.
+//!
+//! The wrappers are safe functions although their arguments are not checked: they are the application of these tests, and each
+//! test passes what the command's valid usage asks for, or says why not.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::mem::ManuallyDrop;
+use std::path::PathBuf;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use VkLayer_samplin::entry::vkNegotiateLoaderLayerInterfaceVersion;
+use VkLayer_samplin::{LAYER_NAME, state};
+use ash::vk::{self, Handle};
+use samplin_testkit::Trace;
+use serde_json::Value;
+use vk_layer_sys::{
+    LayerDeviceCreateInfo, LayerDeviceCreateInfoUnion, LayerDeviceLink, LayerFunction, LayerInstanceCreateInfo,
+    LayerInstanceCreateInfoUnion, LayerInstanceLink, NegotiateLayerInterface, NegotiateLayerStructType,
+    PfnGetDeviceProcAddr, PfnGetInstanceProcAddr,
+};
+
+use crate::driver::{
+    self, CHAIN_ERROR, Config, DeviceState, EXPECTED_LINK, NEXT_CONFIG, device_destroyed, instance_destroyed, state_of,
+};
+
+/// What the layer handed to the loader.
+pub(crate) struct Layer {
+    pub(crate) gipa: PfnGetInstanceProcAddr,
+    pub(crate) gdpa: PfnGetDeviceProcAddr,
+}
+
+/// The result of negotiating with these values.
+pub(crate) fn negotiate(s_type: i32, version: u32) -> (vk::Result, NegotiateLayerInterface) {
+    let mut interface = NegotiateLayerInterface {
+        s_type: NegotiateLayerStructType(s_type),
+        p_next: ptr::null_mut(),
+        loader_layer_interface_version: version,
+        pfn_get_instance_proc_addr: None,
+        pfn_get_device_proc_addr: None,
+        pfn_get_physical_device_proc_addr: None,
+    };
+    // SAFETY: a whole structure that may be written.
+    let result = unsafe { vkNegotiateLoaderLayerInterfaceVersion(&raw mut interface) };
+    (result, interface)
+}
+
+/// The layer, negotiated with once.
+pub(crate) fn layer() -> &'static Layer {
+    static LAYER: OnceLock<Layer> = OnceLock::new();
+    LAYER.get_or_init(|| {
+        // The environment comes before what an application says, and these tests speak as applications.
+        let set = std::env::vars_os().find(|(key, _)| key.to_string_lossy().starts_with("SAMPLIN_"));
+        assert!(set.is_none(), "these tests need an environment without SAMPLIN_ variables: {set:?}");
+        let (result, interface) = negotiate(1, 2);
+        assert_eq!(result, vk::Result::SUCCESS);
+        Layer {
+            gipa: interface.pfn_get_instance_proc_addr.expect("a layer has an instance resolver"),
+            gdpa: interface.pfn_get_device_proc_addr.expect("a layer has a device resolver"),
+        }
+    })
+}
+
+/// Resolves through the layer.
+pub(crate) fn gipa(instance: vk::Instance, name: &CStr) -> vk::PFN_vkVoidFunction {
+    // SAFETY: a live instance or null, and a terminated string.
+    unsafe { (layer().gipa)(instance, name.as_ptr()) }
+}
+
+/// A command by its name, cast to `F`.
+pub(crate) fn cast<F: Copy>(function: vk::PFN_vkVoidFunction) -> Option<F> {
+    assert_eq!(size_of::<F>(), size_of::<fn()>());
+    // SAFETY: both are function pointers of the same size; the caller names the command's own type.
+    function.map(|f| unsafe { std::mem::transmute_copy::<unsafe extern "system" fn(), F>(&f) })
+}
+
+// ---- instances ----
+
+/// How an instance is created.
+pub(crate) struct InstanceBuilder {
+    pub(crate) config: Config,
+    pub(crate) api_version: u32,
+    pub(crate) extensions: Vec<&'static CStr>,
+    settings: Vec<(CString, CString)>,
+    /// The application's own chain.
+    pub(crate) chain: *const c_void,
+    /// Whether nodes of other functions stand before the link.
+    pub(crate) other_nodes: bool,
+    traced: Option<PathBuf>,
+}
+
+/// Allocation callbacks that nobody calls: the application's allocator, to tell its objects from the layer's.
+pub(crate) fn allocator() -> *const vk::AllocationCallbacks<'static> {
+    struct Shared(vk::AllocationCallbacks<'static>);
+    // SAFETY: all pointers in it are null.
+    unsafe impl Sync for Shared {}
+    // SAFETY: as above.
+    unsafe impl Send for Shared {}
+    static CALLBACKS: OnceLock<Shared> = OnceLock::new();
+    &raw const CALLBACKS.get_or_init(|| Shared(vk::AllocationCallbacks::default())).0
+}
+
+unsafe extern "system" fn set_instance_data(_: vk::Instance, _: *mut c_void) -> vk::Result {
+    vk::Result::SUCCESS
+}
+
+unsafe extern "system" fn set_device_data(_: vk::Device, _: *mut c_void) -> vk::Result {
+    vk::Result::SUCCESS
+}
+
+impl InstanceBuilder {
+    pub(crate) fn new() -> Self {
+        Self {
+            config: Config::new(),
+            api_version: vk::API_VERSION_1_3,
+            extensions: vec![ash::ext::debug_utils::NAME, ash::khr::get_physical_device_properties2::NAME],
+            settings: Vec::new(),
+            chain: ptr::null(),
+            other_nodes: true,
+            traced: None,
+        }
+    }
+
+    /// Changes what the driver is like.
+    pub(crate) fn driver(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
+    /// Sets a setting of the layer as an application does.
+    pub(crate) fn set(mut self, key: &str, value: &str) -> Self {
+        self.settings.push((CString::new(key).unwrap(), CString::new(value).unwrap()));
+        self
+    }
+
+    /// Writes a trace of this level.
+    pub(crate) fn traced(mut self, level: &str) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("samplin-mock-{}-{number}.jsonl", std::process::id()));
+        let _ = std::fs::remove_file(&path);
+        self = self.set("trace", path.to_str().expect("a path in UTF-8")).set("trace_level", level);
+        self.traced = Some(path);
+        self
+    }
+
+    /// Creates the instance.
+    pub(crate) fn create(self) -> Result<Instance, vk::Result> {
+        let this = if self.traced.is_some() { self } else { self.set("trace", "off") };
+        let layer = layer();
+        let values: Vec<*const c_char> = this.settings.iter().map(|(_, value)| value.as_ptr()).collect();
+        let settings: Vec<vk::LayerSettingEXT<'_>> = this
+            .settings
+            .iter()
+            .zip(&values)
+            .map(|((key, _), value)| vk::LayerSettingEXT {
+                p_layer_name: LAYER_NAME.as_ptr(),
+                p_setting_name: key.as_ptr(),
+                ty: vk::LayerSettingTypeEXT::STRING,
+                value_count: 1,
+                p_values: ptr::from_ref(value).cast(),
+                ..Default::default()
+            })
+            .collect();
+        let mut given = vk::LayerSettingsCreateInfoEXT::default().settings(&settings);
+        given.p_next = this.chain;
+        let mut chain = InstanceChain::new(ptr::from_ref(&given).cast(), this.other_nodes);
+
+        let application = vk::ApplicationInfo::default().api_version(this.api_version).application_name(c"mock");
+        let extensions: Vec<*const c_char> = this.extensions.iter().map(|name| name.as_ptr()).collect();
+        let mut info = vk::InstanceCreateInfo::default().application_info(&application);
+        info = info.enabled_extension_names(&extensions);
+        info.p_next = chain.first();
+
+        NEXT_CONFIG.set(Some(Arc::new(this.config)));
+        EXPECTED_LINK.set(chain.below());
+        CHAIN_ERROR.set(None);
+        let create: vk::PFN_vkCreateInstance = cast(gipa(vk::Instance::null(), c"vkCreateInstance")).unwrap();
+        let mut raw = vk::Instance::null();
+        // SAFETY: a valid create info with the chain that the loader interface asks for.
+        let result = unsafe { create(&info, allocator(), &mut raw) };
+        NEXT_CONFIG.set(None);
+        let error = CHAIN_ERROR.take();
+        assert!(error.is_none(), "{error:?}");
+        if result != vk::Result::SUCCESS {
+            assert_eq!(raw, vk::Instance::null());
+            return Err(result);
+        }
+        let destroyed = instance_destroyed(raw);
+        let destroy = cast((layer.gipa_of(raw))(c"vkDestroyInstance")).unwrap();
+        Ok(Instance { raw, destroy, destroyed, trace: this.traced })
+    }
+
+    /// Creates an instance that has to work, and a device with every extension of the driver.
+    pub(crate) fn device(self) -> Device {
+        let extensions = self.config.extensions.clone();
+        let without: Vec<&CStr> =
+            extensions.into_iter().filter(|name| *name != ash::khr::portability_subset::NAME).collect();
+        let instance = Arc::new(self.create().expect("the instance is created"));
+        instance.device(&DeviceInfo { extensions: without, ..DeviceInfo::default() })
+    }
+}
+
+impl Layer {
+    fn gipa_of(&self, instance: vk::Instance) -> impl Fn(&CStr) -> vk::PFN_vkVoidFunction {
+        // SAFETY: a live instance and a terminated string.
+        move |name| unsafe { (self.gipa)(instance, name.as_ptr()) }
+    }
+}
+
+/// The loader's nodes in the chain of an instance.
+pub(crate) struct InstanceChain {
+    nodes: Vec<Box<LayerInstanceCreateInfo>>,
+    links: Box<[LayerInstanceLink; 2]>,
+}
+
+impl InstanceChain {
+    /// Nodes in front of `rest`, the link last among them.
+    pub(crate) fn new(rest: *const c_void, others: bool) -> Self {
+        let link = |p_next| LayerInstanceLink {
+            p_next,
+            pfn_next_get_instance_proc_addr: Some(driver::get_instance_proc_addr),
+            pfn_next_get_physical_device_proc_addr: None,
+        };
+        let mut links = Box::new([link(ptr::null_mut()), link(ptr::null_mut())]);
+        let below = &raw mut links[1];
+        links[0].p_next = below;
+        let first = &raw mut links[0];
+        let callback = LayerInstanceCreateInfoUnion { pfn_set_instance_loader_data: Some(set_instance_data) };
+        let mut payloads = vec![(LayerFunction::LINK_INFO, LayerInstanceCreateInfoUnion { p_layer_info: first })];
+        if others {
+            payloads.insert(0, (LayerFunction::LOADER_DATA_CALLBACK, callback));
+            let devices =
+                vk_layer_sys::LayerDeviceFunctions { pfn_layer_create_device: None, pfn_layer_destroy_device: None };
+            let devices = LayerInstanceCreateInfoUnion { layer_device: devices };
+            payloads.insert(0, (LayerFunction::LOADER_LAYER_CREATE_DEVICE_CALLBACK, devices));
+            payloads.insert(0, (LayerFunction::LOADER_FEATURES, LayerInstanceCreateInfoUnion { loader_features: 1 }));
+        }
+        let mut next = rest;
+        let mut nodes = Vec::new();
+        for (function, u) in payloads.into_iter().rev() {
+            let s_type = vk::StructureType::LOADER_INSTANCE_CREATE_INFO;
+            let node = Box::new(LayerInstanceCreateInfo { s_type, p_next: next, function, u });
+            next = ptr::from_ref(&*node).cast();
+            nodes.push(node);
+        }
+        Self { nodes, links }
+    }
+
+    /// The first node. Nodes are handed out as mutable, because a layer advances its link in place.
+    pub(crate) fn first(&mut self) -> *const c_void {
+        self.nodes.last_mut().map_or(ptr::null(), |node| (&raw mut **node).cast_const().cast())
+    }
+
+    /// The link that the layer has to leave to the one below.
+    pub(crate) fn below(&self) -> usize {
+        &raw const self.links[1] as usize
+    }
+}
+
+/// The loader's nodes in the chain of a device.
+pub(crate) struct DeviceChain {
+    nodes: Vec<Box<LayerDeviceCreateInfo>>,
+    links: Box<[LayerDeviceLink; 2]>,
+}
+
+impl DeviceChain {
+    pub(crate) fn new(rest: *const c_void, gdpa: PfnGetDeviceProcAddr) -> Self {
+        let link = |p_next| LayerDeviceLink {
+            p_next,
+            pfn_next_get_instance_proc_addr: Some(driver::get_instance_proc_addr),
+            pfn_next_get_device_proc_addr: Some(gdpa),
+        };
+        let mut links = Box::new([link(ptr::null_mut()), link(ptr::null_mut())]);
+        let below = &raw mut links[1];
+        links[0].p_next = below;
+        let first = &raw mut links[0];
+        let callback = LayerDeviceCreateInfoUnion { pfn_set_device_loader_data: Some(set_device_data) };
+        let mut next = rest;
+        let mut nodes = Vec::new();
+        for (function, u) in [
+            (LayerFunction::LINK_INFO, LayerDeviceCreateInfoUnion { p_layer_info: first }),
+            (LayerFunction::LOADER_DATA_CALLBACK, callback),
+        ] {
+            let s_type = vk::StructureType::LOADER_DEVICE_CREATE_INFO;
+            let node = Box::new(LayerDeviceCreateInfo { s_type, p_next: next, function, u });
+            next = ptr::from_ref(&*node).cast();
+            nodes.push(node);
+        }
+        Self { nodes, links }
+    }
+
+    pub(crate) fn first(&mut self) -> *const c_void {
+        self.nodes.last_mut().map_or(ptr::null(), |node| (&raw mut **node).cast_const().cast())
+    }
+
+    pub(crate) fn below(&self) -> usize {
+        &raw const self.links[1] as usize
+    }
+}
+
+/// One instance, destroyed on drop.
+pub(crate) struct Instance {
+    pub(crate) raw: vk::Instance,
+    destroy: vk::PFN_vkDestroyInstance,
+    pub(crate) destroyed: Arc<AtomicBool>,
+    trace: Option<PathBuf>,
+}
+
+// SAFETY: an instance may be used from any thread.
+unsafe impl Send for Instance {}
+// SAFETY: as above; what must be synchronised is destroyed through an exclusive owner.
+unsafe impl Sync for Instance {}
+
+/// How a device is created.
+pub(crate) struct DeviceInfo {
+    pub(crate) extensions: Vec<&'static CStr>,
+    pub(crate) features: vk::PhysicalDeviceFeatures,
+    /// The application's own chain.
+    pub(crate) chain: *const c_void,
+}
+
+impl Default for DeviceInfo {
+    fn default() -> Self {
+        let features = vk::PhysicalDeviceFeatures { sampler_anisotropy: 1, ..Default::default() };
+        Self { extensions: Vec::new(), features, chain: ptr::null() }
+    }
+}
+
+impl Instance {
+    /// A command by its name.
+    pub(crate) fn resolve(&self, name: &CStr) -> vk::PFN_vkVoidFunction {
+        gipa(self.raw, name)
+    }
+
+    pub(crate) fn get<F: Copy>(&self, name: &CStr) -> F {
+        cast(self.resolve(name)).unwrap_or_else(|| panic!("{name:?} does not resolve"))
+    }
+
+    /// The physical device.
+    pub(crate) fn physical(&self) -> vk::PhysicalDevice {
+        let enumerate: vk::PFN_vkEnumeratePhysicalDevices = self.get(c"vkEnumeratePhysicalDevices");
+        let (mut count, mut physical) = (1, vk::PhysicalDevice::null());
+        // SAFETY: room for one.
+        let result = unsafe { enumerate(self.raw, &mut count, &mut physical) };
+        assert_eq!((result, count), (vk::Result::SUCCESS, 1));
+        physical
+    }
+
+    /// Creates a device.
+    pub(crate) fn try_device(self: &Arc<Self>, given: &DeviceInfo) -> Result<Device, vk::Result> {
+        // As a loader asks: the driver's resolver comes from the instance's.
+        // SAFETY: a live instance of the driver.
+        let below = unsafe { driver::get_instance_proc_addr(self.raw, c"vkGetDeviceProcAddr".as_ptr()) };
+        let mut chain = DeviceChain::new(given.chain, cast(below).unwrap());
+        let extensions: Vec<*const c_char> = given.extensions.iter().map(|name| name.as_ptr()).collect();
+        let mut info = vk::DeviceCreateInfo::default().enabled_extension_names(&extensions);
+        info = info.enabled_features(&given.features);
+        info.p_next = chain.first();
+        EXPECTED_LINK.set(chain.below());
+        CHAIN_ERROR.set(None);
+        let create: vk::PFN_vkCreateDevice = self.get(c"vkCreateDevice");
+        let mut raw = vk::Device::null();
+        // SAFETY: a valid create info with the chain that the loader interface asks for.
+        let result = unsafe { create(self.physical(), &info, allocator(), &mut raw) };
+        let error = CHAIN_ERROR.take();
+        assert!(error.is_none(), "{error:?}");
+        if result != vk::Result::SUCCESS {
+            assert_eq!(raw, vk::Device::null());
+            return Err(result);
+        }
+        Ok(Device::new(Arc::clone(self), raw))
+    }
+
+    /// Creates a device that has to work.
+    pub(crate) fn device(self: &Arc<Self>, given: &DeviceInfo) -> Device {
+        self.try_device(given).expect("the device is created")
+    }
+
+    /// The trace so far.
+    pub(crate) fn trace(&self) -> Trace {
+        let path = self.trace.as_ref().expect("the instance was created with a trace");
+        Trace::read(path).expect("a well-formed trace")
+    }
+
+    /// Records of one event so far.
+    pub(crate) fn records(&self, event: &str) -> Vec<Value> {
+        self.trace().events(event).cloned().collect()
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // SAFETY: every device holds a share of the instance, so none is left.
+        unsafe { (self.destroy)(self.raw, allocator()) };
+        if !std::thread::panicking() {
+            assert!(self.destroyed.load(Ordering::Acquire), "vkDestroyInstance did not reach the driver");
+        }
+        if let Some(path) = &self.trace {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+// ---- devices ----
+
+macro_rules! device_commands {
+    ($($(#[$doc:meta])* $name:ident: $pfn:ident = $first:literal $(, $other:literal)*;)+) => {
+        /// What the application resolved, by any spelling that exists.
+        pub(crate) struct Commands { $($(#[$doc])* pub(crate) $name: Option<vk::$pfn>,)+ }
+
+        impl Commands {
+            fn load(resolve: impl Fn(&CStr) -> vk::PFN_vkVoidFunction) -> Self {
+                Self { $($name: cast(resolve($first)$(.or_else(|| resolve($other)))*),)+ }
+            }
+        }
+    };
+}
+
+device_commands! {
+    destroy_device: PFN_vkDestroyDevice = c"vkDestroyDevice";
+    create_sampler: PFN_vkCreateSampler = c"vkCreateSampler";
+    destroy_sampler: PFN_vkDestroySampler = c"vkDestroySampler";
+    create_conversion: PFN_vkCreateSamplerYcbcrConversion = c"vkCreateSamplerYcbcrConversion", c"vkCreateSamplerYcbcrConversionKHR";
+    destroy_conversion: PFN_vkDestroySamplerYcbcrConversion = c"vkDestroySamplerYcbcrConversion", c"vkDestroySamplerYcbcrConversionKHR";
+    create_image: PFN_vkCreateImage = c"vkCreateImage";
+    destroy_image: PFN_vkDestroyImage = c"vkDestroyImage";
+    create_view: PFN_vkCreateImageView = c"vkCreateImageView";
+    destroy_view: PFN_vkDestroyImageView = c"vkDestroyImageView";
+    create_swapchain: PFN_vkCreateSwapchainKHR = c"vkCreateSwapchainKHR";
+    create_shared_swapchains: PFN_vkCreateSharedSwapchainsKHR = c"vkCreateSharedSwapchainsKHR";
+    get_swapchain_images: PFN_vkGetSwapchainImagesKHR = c"vkGetSwapchainImagesKHR";
+    destroy_swapchain: PFN_vkDestroySwapchainKHR = c"vkDestroySwapchainKHR";
+    create_layout: PFN_vkCreateDescriptorSetLayout = c"vkCreateDescriptorSetLayout";
+    destroy_layout: PFN_vkDestroyDescriptorSetLayout = c"vkDestroyDescriptorSetLayout";
+    create_pipeline_layout: PFN_vkCreatePipelineLayout = c"vkCreatePipelineLayout";
+    destroy_pipeline_layout: PFN_vkDestroyPipelineLayout = c"vkDestroyPipelineLayout";
+    create_pool: PFN_vkCreateDescriptorPool = c"vkCreateDescriptorPool";
+    destroy_pool: PFN_vkDestroyDescriptorPool = c"vkDestroyDescriptorPool";
+    reset_pool: PFN_vkResetDescriptorPool = c"vkResetDescriptorPool";
+    allocate_sets: PFN_vkAllocateDescriptorSets = c"vkAllocateDescriptorSets";
+    free_sets: PFN_vkFreeDescriptorSets = c"vkFreeDescriptorSets";
+    update: PFN_vkUpdateDescriptorSets = c"vkUpdateDescriptorSets";
+    create_template: PFN_vkCreateDescriptorUpdateTemplate = c"vkCreateDescriptorUpdateTemplate", c"vkCreateDescriptorUpdateTemplateKHR";
+    destroy_template: PFN_vkDestroyDescriptorUpdateTemplate = c"vkDestroyDescriptorUpdateTemplate", c"vkDestroyDescriptorUpdateTemplateKHR";
+    update_with_template: PFN_vkUpdateDescriptorSetWithTemplate = c"vkUpdateDescriptorSetWithTemplate", c"vkUpdateDescriptorSetWithTemplateKHR";
+    push: PFN_vkCmdPushDescriptorSetKHR = c"vkCmdPushDescriptorSet", c"vkCmdPushDescriptorSetKHR";
+    push2: PFN_vkCmdPushDescriptorSet2KHR = c"vkCmdPushDescriptorSet2", c"vkCmdPushDescriptorSet2KHR";
+    push_with_template: PFN_vkCmdPushDescriptorSetWithTemplateKHR = c"vkCmdPushDescriptorSetWithTemplate", c"vkCmdPushDescriptorSetWithTemplateKHR";
+    push_with_template2: PFN_vkCmdPushDescriptorSetWithTemplate2KHR = c"vkCmdPushDescriptorSetWithTemplate2", c"vkCmdPushDescriptorSetWithTemplate2KHR";
+    get_descriptor: PFN_vkGetDescriptorEXT = c"vkGetDescriptorEXT";
+    get_view_handle: PFN_vkGetImageViewHandleNVX = c"vkGetImageViewHandleNVX";
+    get_host_mapping: PFN_vkGetDescriptorSetHostMappingVALVE = c"vkGetDescriptorSetHostMappingVALVE";
+    blit: PFN_vkCmdBlitImage = c"vkCmdBlitImage";
+    blit2: PFN_vkCmdBlitImage2 = c"vkCmdBlitImage2", c"vkCmdBlitImage2KHR";
+    set_name: PFN_vkSetDebugUtilsObjectNameEXT = c"vkSetDebugUtilsObjectNameEXT";
+    set_marker_name: PFN_vkDebugMarkerSetObjectNameEXT = c"vkDebugMarkerSetObjectNameEXT";
+    allocate_command_buffers: PFN_vkAllocateCommandBuffers = c"vkAllocateCommandBuffers";
+}
+
+/// One device, destroyed on drop.
+pub(crate) struct Device {
+    pub(crate) raw: vk::Device,
+    pub(crate) instance: Arc<Instance>,
+    pub(crate) driver: Arc<DeviceState>,
+    pub(crate) fns: Commands,
+    pub(crate) commands: vk::CommandBuffer,
+    destroyed: Arc<AtomicBool>,
+}
+
+// SAFETY: a device may be used from any thread; the tests synchronise what the API asks to.
+unsafe impl Send for Device {}
+// SAFETY: as above.
+unsafe impl Sync for Device {}
+
+/// Calls a command of a device: `call!(device.name(arguments))`. The safety contract is that of the command, which the
+/// module's documentation speaks of.
+macro_rules! call {
+    ($device:ident.$name:ident($($argument:expr),* $(,)?)) => {{
+        let function = $device.fns.$name.expect(concat!(stringify!($name), " resolves"));
+        // SAFETY: the arguments are those of a valid use, see the module's documentation.
+        unsafe { function($($argument),*) }
+    }};
+}
+pub(crate) use call;
+
+impl Device {
+    fn new(instance: Arc<Instance>, raw: vk::Device) -> Self {
+        // SAFETY: a live device and a terminated string.
+        let fns = Commands::load(|name| unsafe { (layer().gdpa)(raw, name.as_ptr()) });
+        let mut commands = vk::CommandBuffer::null();
+        let info = vk::CommandBufferAllocateInfo::default().command_buffer_count(1);
+        // SAFETY: room for one.
+        let result = unsafe { (fns.allocate_command_buffers.unwrap())(raw, &info, &mut commands) };
+        assert_eq!(result, vk::Result::SUCCESS);
+        Self { raw, instance, driver: state_of(raw), fns, commands, destroyed: device_destroyed(raw) }
+    }
+
+    /// The usual instance and device.
+    pub(crate) fn usual() -> Self {
+        InstanceBuilder::new().device()
+    }
+
+    /// The same with a trace of decisions.
+    pub(crate) fn traced() -> Self {
+        InstanceBuilder::new().traced("decisions").device()
+    }
+
+    /// Resolves through the layer.
+    pub(crate) fn resolve(&self, name: &CStr) -> vk::PFN_vkVoidFunction {
+        // SAFETY: a live device and a terminated string.
+        unsafe { (layer().gdpa)(self.raw, name.as_ptr()) }
+    }
+
+    /// The layer's record of the device.
+    pub(crate) fn record(&self) -> &state::Device {
+        // SAFETY: the device is alive as long as `self`.
+        unsafe { state::Device::find(self.raw) }.expect("the layer knows the device")
+    }
+
+    pub(crate) fn try_sampler(&self, info: &vk::SamplerCreateInfo<'_>) -> Result<vk::Sampler, vk::Result> {
+        let mut out = vk::Sampler::null();
+        let result = call!(self.create_sampler(self.raw, info, allocator(), &mut out));
+        result.result_with_success(out)
+    }
+
+    #[track_caller]
+    pub(crate) fn sampler(&self, info: &vk::SamplerCreateInfo<'_>) -> vk::Sampler {
+        self.try_sampler(info).expect("the sampler is created")
+    }
+
+    pub(crate) fn destroy_sampler(&self, sampler: vk::Sampler) {
+        call!(self.destroy_sampler(self.raw, sampler, allocator()));
+    }
+
+    /// A sampler with LINEAR filters and mipmap mode NEAREST.
+    pub(crate) fn linear(&self) -> vk::Sampler {
+        self.sampler(&linear_info())
+    }
+
+    pub(crate) fn nearest(&self) -> vk::Sampler {
+        self.sampler(&vk::SamplerCreateInfo::default())
+    }
+
+    pub(crate) fn image_with(&self, info: &vk::ImageCreateInfo<'_>) -> vk::Image {
+        let mut out = vk::Image::null();
+        assert_eq!(call!(self.create_image(self.raw, info, allocator(), &mut out)), vk::Result::SUCCESS);
+        out
+    }
+
+    pub(crate) fn image(&self, format: vk::Format) -> vk::Image {
+        self.image_with(&image_info(format))
+    }
+
+    pub(crate) fn destroy_image(&self, image: vk::Image) {
+        call!(self.destroy_image(self.raw, image, allocator()));
+    }
+
+    pub(crate) fn view_with(&self, info: &vk::ImageViewCreateInfo<'_>) -> vk::ImageView {
+        let mut out = vk::ImageView::null();
+        assert_eq!(call!(self.create_view(self.raw, info, allocator(), &mut out)), vk::Result::SUCCESS);
+        out
+    }
+
+    /// A view of an image, with the format of the image.
+    pub(crate) fn view_of(&self, image: vk::Image, format: vk::Format) -> vk::ImageView {
+        self.view_with(&view_info(image, format))
+    }
+
+    /// A view of a new image.
+    pub(crate) fn view(&self, format: vk::Format) -> vk::ImageView {
+        self.view_of(self.image(format), format)
+    }
+
+    pub(crate) fn destroy_view(&self, view: vk::ImageView) {
+        call!(self.destroy_view(self.raw, view, allocator()));
+    }
+
+    pub(crate) fn try_layout(
+        &self,
+        info: &vk::DescriptorSetLayoutCreateInfo<'_>,
+    ) -> Result<vk::DescriptorSetLayout, vk::Result> {
+        let mut out = vk::DescriptorSetLayout::null();
+        call!(self.create_layout(self.raw, info, allocator(), &mut out)).result_with_success(out)
+    }
+
+    pub(crate) fn layout(&self, bindings: &[vk::DescriptorSetLayoutBinding<'_>]) -> vk::DescriptorSetLayout {
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings);
+        self.try_layout(&info).expect("the layout is created")
+    }
+
+    pub(crate) fn pipeline_layout(&self, sets: &[vk::DescriptorSetLayout]) -> vk::PipelineLayout {
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(sets);
+        let mut out = vk::PipelineLayout::null();
+        let result = call!(self.create_pipeline_layout(self.raw, &info, allocator(), &mut out));
+        assert_eq!(result, vk::Result::SUCCESS);
+        out
+    }
+
+    pub(crate) fn pool(&self) -> vk::DescriptorPool {
+        let mut out = vk::DescriptorPool::null();
+        let info = vk::DescriptorPoolCreateInfo::default();
+        assert_eq!(call!(self.create_pool(self.raw, &info, allocator(), &mut out)), vk::Result::SUCCESS);
+        out
+    }
+
+    pub(crate) fn sets(&self, pool: vk::DescriptorPool, layouts: &[vk::DescriptorSetLayout]) -> Vec<vk::DescriptorSet> {
+        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(layouts);
+        let mut out = vec![vk::DescriptorSet::null(); layouts.len()];
+        assert_eq!(call!(self.allocate_sets(self.raw, &info, out.as_mut_ptr())), vk::Result::SUCCESS);
+        out
+    }
+
+    /// A set of a layout with these bindings, from a pool of its own.
+    pub(crate) fn set(&self, bindings: &[vk::DescriptorSetLayoutBinding<'_>]) -> vk::DescriptorSet {
+        self.sets(self.pool(), &[self.layout(bindings)])[0]
+    }
+
+    /// A set with a dynamic array of combined image samplers at binding 0.
+    pub(crate) fn plain_set(&self) -> vk::DescriptorSet {
+        self.set(&[binding(0, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 16)])
+    }
+
+    pub(crate) fn update(&self, writes: &[vk::WriteDescriptorSet<'_>], copies: &[vk::CopyDescriptorSet<'_>]) {
+        call!(self.update(self.raw, writes.len() as u32, writes.as_ptr(), copies.len() as u32, copies.as_ptr()));
+    }
+
+    pub(crate) fn try_template(
+        &self,
+        info: &vk::DescriptorUpdateTemplateCreateInfo<'_>,
+    ) -> Result<vk::DescriptorUpdateTemplate, vk::Result> {
+        let mut out = vk::DescriptorUpdateTemplate::null();
+        call!(self.create_template(self.raw, info, allocator(), &mut out)).result_with_success(out)
+    }
+
+    /// A template for sets of `layout`.
+    pub(crate) fn template(
+        &self,
+        layout: vk::DescriptorSetLayout,
+        entries: &[vk::DescriptorUpdateTemplateEntry],
+    ) -> vk::DescriptorUpdateTemplate {
+        let info = vk::DescriptorUpdateTemplateCreateInfo::default()
+            .descriptor_update_entries(entries)
+            .template_type(vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET)
+            .descriptor_set_layout(layout);
+        self.try_template(&info).expect("the template is created")
+    }
+
+    /// A template for pushes. Its set layout is ignored, so it is garbage.
+    pub(crate) fn push_template(&self, entries: &[vk::DescriptorUpdateTemplateEntry]) -> vk::DescriptorUpdateTemplate {
+        let info = vk::DescriptorUpdateTemplateCreateInfo::default()
+            .descriptor_update_entries(entries)
+            .template_type(vk::DescriptorUpdateTemplateType::PUSH_DESCRIPTORS_KHR)
+            .pipeline_bind_point(vk::PipelineBindPoint::COMPUTE)
+            .descriptor_set_layout(vk::DescriptorSetLayout::from_raw(0xdead_beef));
+        self.try_template(&info).expect("the template is created")
+    }
+
+    pub(crate) fn update_with_template(
+        &self,
+        set: vk::DescriptorSet,
+        template: vk::DescriptorUpdateTemplate,
+        data: *const c_void,
+    ) {
+        call!(self.update_with_template(self.raw, set, template, data));
+    }
+
+    pub(crate) fn push(&self, layout: vk::PipelineLayout, set: u32, writes: &[vk::WriteDescriptorSet<'_>]) {
+        let point = vk::PipelineBindPoint::GRAPHICS;
+        call!(self.push(self.commands, point, layout, set, writes.len() as u32, writes.as_ptr()));
+    }
+
+    pub(crate) fn push2(&self, info: &vk::PushDescriptorSetInfoKHR<'_>) {
+        call!(self.push2(self.commands, info));
+    }
+
+    /// Checks that the driver was not misused, then destroys the device.
+    pub(crate) fn finish(self) {
+        self.driver.check();
+        let driver = Arc::clone(&self.driver);
+        drop(self);
+        driver.check();
+    }
+
+    /// Leaves the device alive: for the tests of what an application forgets.
+    pub(crate) fn leak(self) {
+        let _ = ManuallyDrop::new(self);
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        // SAFETY: the last use of the device.
+        unsafe { (self.fns.destroy_device.unwrap())(self.raw, allocator()) };
+        if !std::thread::panicking() {
+            assert!(self.destroyed.load(Ordering::Acquire), "vkDestroyDevice did not reach the driver");
+        }
+    }
+}
+
+// ---- structures that many tests need ----
+
+pub(crate) fn linear_info() -> vk::SamplerCreateInfo<'static> {
+    vk::SamplerCreateInfo::default()
+        .mag_filter(vk::Filter::LINEAR)
+        .min_filter(vk::Filter::LINEAR)
+        .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+        .address_mode_v(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+        .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+        .max_lod(vk::LOD_CLAMP_NONE)
+}
+
+pub(crate) fn image_info(format: vk::Format) -> vk::ImageCreateInfo<'static> {
+    vk::ImageCreateInfo::default()
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(format)
+        .extent(vk::Extent3D { width: 16, height: 16, depth: 1 })
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .usage(vk::ImageUsageFlags::SAMPLED)
+}
+
+pub(crate) fn view_info(image: vk::Image, format: vk::Format) -> vk::ImageViewCreateInfo<'static> {
+    let depth = matches!(format, vk::Format::D32_SFLOAT | vk::Format::D16_UNORM);
+    let aspect_mask = if depth { vk::ImageAspectFlags::DEPTH } else { vk::ImageAspectFlags::COLOR };
+    vk::ImageViewCreateInfo::default()
+        .image(image)
+        .view_type(vk::ImageViewType::TYPE_2D)
+        .format(format)
+        .subresource_range(vk::ImageSubresourceRange {
+            aspect_mask,
+            level_count: 1,
+            layer_count: 1,
+            ..Default::default()
+        })
+}
+
+pub(crate) fn binding(number: u32, ty: vk::DescriptorType, count: u32) -> vk::DescriptorSetLayoutBinding<'static> {
+    vk::DescriptorSetLayoutBinding::default().binding(number).descriptor_type(ty).descriptor_count(count)
+}
+
+pub(crate) fn pair(sampler: vk::Sampler, view: vk::ImageView) -> vk::DescriptorImageInfo {
+    vk::DescriptorImageInfo { sampler, image_view: view, image_layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL }
+}
+
+pub(crate) fn combined<'a>(
+    set: vk::DescriptorSet,
+    number: u32,
+    infos: &'a [vk::DescriptorImageInfo],
+) -> vk::WriteDescriptorSet<'a> {
+    vk::WriteDescriptorSet::default()
+        .dst_set(set)
+        .dst_binding(number)
+        .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+        .image_info(infos)
+}
+
+pub(crate) fn entry(
+    binding: u32,
+    element: u32,
+    count: u32,
+    ty: vk::DescriptorType,
+    offset: usize,
+    stride: usize,
+) -> vk::DescriptorUpdateTemplateEntry {
+    vk::DescriptorUpdateTemplateEntry {
+        dst_binding: binding,
+        dst_array_element: element,
+        descriptor_count: count,
+        descriptor_type: ty,
+        offset,
+        stride,
+    }
+}

@@ -1,0 +1,24 @@
+//! The layer between a loader and a driver that both live in this process.
+//!
+//! What no driver on a test machine does (new entry points, odd formats, failing calls, handles that come back at once) and what
+//! only the callee can see (which pointers went down, what they led to) is tested here. [`driver`] writes
+//! down every call, [`loader`] builds the chains and is the application, [`pages`] has memory that faults when touched.
+
+#![allow(dead_code, reason = "parts of the mock wait for their tests")]
+
+mod driver;
+mod loader;
+mod pages;
+
+mod identity;
+
+/// Takes the arguments of the only call of a command since the last look: `args!(device, c"vkName", Args::Kind { … })`.
+macro_rules! args {
+    ($device:expr, $command:literal, $pattern:pat) => {
+        let mut calls = $device.driver.calls_of($command);
+        assert_eq!(calls.len(), 1, "{:?} was called {} times", $command, calls.len());
+        let args = calls.remove(0);
+        let $pattern = args else { panic!("{args:?}") };
+    };
+}
+pub(crate) use args;
