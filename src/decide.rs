@@ -15,6 +15,7 @@ mod catalog;
 mod compare;
 mod filter;
 mod gate;
+mod overrides;
 mod sanitize;
 mod state;
 mod view;
@@ -27,6 +28,7 @@ pub use self::blit::{BlitDecision, BlitSource, blit};
 pub use self::border::without_custom_border;
 pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Value};
 pub use self::gate::{Bits, lacks, lacks_dynamic, needs};
+pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
 pub use self::state::{
     BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, StateKey, YcbcrConversion, fnv1a, is_custom,
     is_int_border, is_valid_border,

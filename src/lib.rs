@@ -21,6 +21,7 @@ pub mod names;
 pub mod platform;
 pub mod pnext;
 pub mod record;
+pub mod rules;
 pub mod sampler_info;
 pub mod settings;
 pub mod simulate;

@@ -21,6 +21,7 @@ use crate::decide::{
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::names;
 use crate::record::{self, Context, Tiling};
+use crate::rules::Rules;
 use crate::sampler_info;
 use crate::settings::{Mode, Settings, TraceLevel};
 use crate::simulate::Simulation;
@@ -49,6 +50,8 @@ pub struct Instance {
     pub properties2: bool,
     /// The device to simulate.
     pub simulation: Option<Arc<Simulation>>,
+    /// The rules of this application.
+    pub rules: Rules,
 }
 
 impl Instance {
@@ -227,6 +230,8 @@ pub struct Device {
     pub formats: Formats,
     /// Whether decisions are only written down.
     pub audit: bool,
+    /// The rules in force.
+    pub rules: Rules,
 
     /// Sampler handle → needs in the high half, state number in the low half.
     pub samplers: FlatTable,
@@ -293,6 +298,14 @@ pub struct Pair {
     pub class: u32,
 }
 
+/// What the record of a pair tells beside the pair.
+struct Outcome<'a> {
+    changes: &'a [Change],
+    saturate: [bool; 3],
+    by_rules: &'a [&'a str],
+    choice: u64,
+}
+
 /// What a device is made from.
 pub struct NewDevice {
     /// The device.
@@ -311,6 +324,8 @@ pub struct NewDevice {
     pub enabled: Enabled,
     /// Format features.
     pub formats: Formats,
+    /// The rules in force.
+    pub rules: Rules,
 }
 
 impl Device {
@@ -335,6 +350,7 @@ impl Device {
             caps: new.caps,
             enabled: new.enabled,
             formats: new.formats,
+            rules: new.rules,
             instance: new.instance,
             samplers: FlatTable::new(64),
             views: FlatTable::new(64),
@@ -515,6 +531,12 @@ impl Device {
         self.views.insert(view, (u64::from(lacks.0) << 32) | (u64::from(class) + 1));
     }
 
+    /// What samplers of a state ask of a view on this device; `rules` are those that match them.
+    pub fn needs(&self, original: &SamplerState, base: &SamplerState, rules: u64) -> Bits {
+        let bits = self.relevant(decide::needs(original, base, &self.caps, &self.policy));
+        if rules == 0 { bits } else { Bits(bits.0 | Bits::OVERRIDE.0) }
+    }
+
     /// Bits that can matter on this device at all: without subsampled images nothing is missed for not being subsampled.
     pub fn relevant(&self, bits: Bits) -> Bits {
         let ignored = if self.enabled.subsampled { 0 } else { Bits::SUBSAMPLED.0 | Bits::NOT_SUBSAMPLED.0 };
@@ -533,7 +555,14 @@ impl Device {
         let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.classes.get(pair.class)) else {
             return KEEP;
         };
-        let mut decision = decide::pair(&shared.original, &class.traits, &self.caps, &self.policy);
+        let mut wished = shared.original;
+        let mut overrides = Changes::new();
+        let mut by_rules = Vec::new();
+        for rule in self.rules.for_view(shared.rules, &class.traits) {
+            wished = decide::apply(&wished, &class.traits, &rule.wish, rule.guards_off, &mut overrides);
+            by_rules.push(rule.name.as_str());
+        }
+        let mut decision = decide::pair(&wished, &class.traits, &self.caps, &self.policy);
         let mut choice = KEEP;
         let mut variant = None;
         let mut trouble: Option<(Rule, String)> = None;
@@ -583,7 +612,8 @@ impl Device {
             return choice;
         }
         let created = decide::create(&shared.original, &self.caps, &self.policy);
-        let changes = new_changes(&decision.changes, &created.changes);
+        let mut changes: Vec<Change> = overrides.iter().copied().collect();
+        changes.extend(new_changes(&decision.changes, &created.changes));
         if let Some(catalog) = decision.unresolved {
             let change =
                 Change { catalog, field: decide::Field::Flags, from: decide::Value::Absent, to: decide::Value::Absent };
@@ -596,7 +626,8 @@ impl Device {
         if (!changes.is_empty() && trouble.is_none()) || self.records_all() {
             self.count(&changes);
             if self.records_decisions() {
-                self.record_pair(pair, &shared, class, &changes, decision.saturate, path, choice);
+                let outcome = Outcome { changes: &changes, saturate: decision.saturate, by_rules: &by_rules, choice };
+                self.record_pair(pair, &shared, class, &outcome, path);
             }
         }
         choice
@@ -750,21 +781,12 @@ impl Device {
     /// Adds changes to the counts by rule.
     pub fn count(&self, changes: &[Change]) {
         let mut said = lock(&self.said);
-        for change in changes {
+        for change in changes.iter().filter(|change| change.catalog.is_made()) {
             *said.rules.entry(change.catalog.rule().name()).or_insert(0) += 1;
         }
     }
 
-    fn record_pair(
-        &self,
-        pair: Pair,
-        shared: &SharedState,
-        class: &ViewClass,
-        changes: &[Change],
-        saturate: [bool; 3],
-        path: Path,
-        choice: u64,
-    ) {
+    fn record_pair(&self, pair: Pair, shared: &SharedState, class: &ViewClass, outcome: &Outcome<'_>, path: Path) {
         #[derive(Serialize)]
         struct Record {
             sampler: String,
@@ -777,6 +799,8 @@ impl Device {
             changes: Vec<Json>,
             #[serde(skip_serializing_if = "Vec::is_empty")]
             saturate: Vec<&'static str>,
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            rules: Vec<String>,
             variant: Option<String>,
         }
         let context = self.context(Some(class));
@@ -792,13 +816,14 @@ impl Device {
                 fingerprint: format!("{:016x}", shared.fingerprint),
                 members: record::view(&class.traits),
                 path: path.name(),
-                changes: changes.iter().map(|change| record::change(change, &context)).collect(),
+                changes: outcome.changes.iter().map(|change| record::change(change, &context)).collect(),
+                rules: outcome.by_rules.iter().map(|name| (*name).to_owned()).collect(),
                 saturate: ["u", "v", "w"]
                     .into_iter()
-                    .zip(saturate)
+                    .zip(outcome.saturate)
                     .filter_map(|(axis, on)| on.then_some(axis))
                     .collect(),
-                variant: (choice != KEEP).then(|| handle(choice)),
+                variant: (outcome.choice != KEEP).then(|| handle(outcome.choice)),
             },
         );
     }

@@ -28,6 +28,8 @@ pub struct SharedState {
     pub fingerprint: u64,
     /// A chained structure the layer does not understand: such a state is not shared and has no variants.
     pub unknown: Option<i32>,
+    /// The rules that match its samplers, one bit each.
+    pub rules: u64,
     /// Its samplers hold a place each of `maxCustomBorderColorSamplers`.
     pub custom_border: bool,
 }
@@ -82,7 +84,8 @@ impl Variant {
 
 #[derive(Default)]
 struct Index {
-    by_key: FastMap<StateKey, u32>,
+    /// By state and matching rules.
+    by_key: FastMap<(StateKey, u64), u32>,
     free: Vec<u32>,
     live: u32,
     peak: u32,
@@ -124,7 +127,7 @@ pub struct Cache {
 impl Cache {
     /// Counts one more sampler of `state` and returns the number of its place; `None` when numbers run out.
     pub fn acquire(&self, state: SharedState) -> Option<u32> {
-        let key = state.original.key();
+        let key = (state.original.key(), state.rules);
         let mut index = lock(&self.index);
         if state.unknown.is_none()
             && let Some(number) = index.by_key.get(&key).copied()
@@ -170,7 +173,7 @@ impl Cache {
                 return Vec::new();
             }
             if owned.state.unknown.is_none() {
-                index.by_key.remove(&owned.state.original.key());
+                index.by_key.remove(&(owned.state.original.key(), owned.state.rules));
             }
             let used = std::mem::take(&mut owned.used);
             *place = None;
@@ -306,6 +309,7 @@ mod tests {
             needs: Bits::NONE,
             fingerprint: original.fingerprint(),
             unknown: None,
+            rules: 0,
             custom_border: false,
         }
     }

@@ -76,6 +76,15 @@ rules! {
     DepthCompare = "depth-compare",
     /// `GL_CLAMP` and `GL_MIRROR_CLAMP_EXT`.
     GlClamp = "gl-clamp",
+    /// Rules files.
+    Override = "override",
+}
+
+impl Catalog {
+    /// Whether a change of this row was made; wishes that were held back are reported and change nothing.
+    pub fn is_made(self) -> bool {
+        self.id() != "O-2"
+    }
 }
 
 macro_rules! catalog {
@@ -207,6 +216,15 @@ catalog! {
     B58: "B-58", BorderValue, None, "values outside the view format's range";
     B59: "B-59", BorderValue, None, "nothing";
     B64: "B-64", AddressMode, Some("VUID-vkCmdDraw-flags-02696"), "address mode";
+    Override: "O-1", Override, None, "what the application asked for";
+    HeldUnnormalized: "O-2", Override, None, "the wish";
+    HeldCompare: "O-2", Override, None, "the wish";
+    HeldYcbcr: "O-2", Override, None, "the wish";
+    HeldInteger: "O-2", Override, None, "the wish";
+    HeldAttachment: "O-2", Override, None, "the wish";
+    HeldSingleMip: "O-2", Override, None, "the wish";
+    HeldNearest: "O-2", Override, None, "the wish";
+    HeldOneDimensional: "O-2", Override, None, "the wish";
     GlClamp: "S-4", GlClamp, None, "half of the border's influence until the shader saturates coordinates";
     GlClampEdge: "S-4", GlClamp, None, "nothing: without LINEAR only edge texels are read";
     GlMirrorClamp: "S-4", GlClamp, None, "half of the border's influence until the shader saturates coordinates";

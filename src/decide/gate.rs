@@ -40,6 +40,8 @@ impl Bits {
     pub const NOT_SUBSAMPLED: Self = Self(1 << 9);
     /// An address mode of OpenGL, which every view decides about.
     pub const GL_ADDRESS: Self = Self(1 << 10);
+    /// A rule matches the sampler, and which wishes are held back depends on the view.
+    pub const OVERRIDE: Self = Self(1 << 11);
     /// First of four bits for integer borders, one per [`Dimensions`].
     const INT_BORDER: u32 = 16;
     /// First of four bits for float borders.
@@ -146,6 +148,7 @@ pub fn lacks(view: &ViewTraits, caps: &DeviceCaps) -> Bits {
     bits.add(Bits(1 << (Bits::SWIZZLED_BORDER + slot)), swizzled && !caps.border_color_swizzle_from_image);
     bits.add(Bits(1 << (Bits::CUSTOM_BORDER + slot)), true);
     bits.add(Bits::GL_ADDRESS, true);
+    bits.add(Bits::OVERRIDE, true);
     bits
 }
 

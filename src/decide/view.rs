@@ -46,6 +46,8 @@ pub struct ViewTraits {
     /// Format features of the view's format with the image's tiling; `None` when they are not known,
     /// which means that nothing is downgraded because of them.
     pub features: Option<vk::FormatFeatureFlags2>,
+    /// `levelCount`, resolved; 0 unless a rule looks at it, so that it does not split classes for nothing.
+    pub levels: u32,
     /// `levelCount` is 1 (after resolving `VK_REMAINING_MIP_LEVELS`).
     pub single_level: bool,
     /// `layerCount` is 1 (after resolving `VK_REMAINING_ARRAY_LAYERS`).
@@ -81,6 +83,7 @@ impl ViewTraits {
             image_type: vk::ImageType::TYPE_2D,
             components: [vk::ComponentSwizzle::IDENTITY; 4],
             features: Some(features),
+            levels: 0,
             single_level: true,
             single_layer: true,
             corner_sampled: false,

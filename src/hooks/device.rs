@@ -14,6 +14,7 @@ use crate::decide::DeviceCaps;
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::entry;
 use crate::pnext;
+use crate::rules::Rules;
 use crate::settings::Mode;
 use crate::state::{Device, Instance, NewDevice};
 
@@ -150,7 +151,7 @@ unsafe fn plan(
     }
     let augment = instance.settings.augment && instance.settings.mode == Mode::Legalize;
     // SAFETY: forwarded from the caller.
-    unsafe { augment::plan(&instance.fns, physical, info, version, augment, false) }
+    unsafe { augment::plan(&instance.fns, physical, info, version, augment, instance.rules.want_anisotropy()) }
 }
 
 /// Makes the new device known and writes its record.
@@ -172,9 +173,10 @@ unsafe fn register(
         // Only known so that its proc-addr queries can be passed on.
         // SAFETY: the caller's promises.
         let formats = unsafe { Formats::new(&InstanceFns::default(), physical, 0, None) };
-        let instance_fns = InstanceFns::default();
+        let (instance_fns, rules) = (InstanceFns::default(), Rules::default());
         let (caps, enabled) = (DeviceCaps::default(), Enabled::default());
-        let device = Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats });
+        let device =
+            Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats, rules });
         // SAFETY: `handle` is valid.
         return unsafe { Arc::new(device).register() };
     }
@@ -197,13 +199,17 @@ unsafe fn register(
         simulation.restrict(&mut caps);
         enabled.name_features(&caps);
     }
+    let name = properties.as_ref().and_then(|p| p.device_name_as_c_str().ok()).unwrap_or_default().to_string_lossy();
+    let rules = instance.rules.for_driver(&name);
+    caps.gl_address_modes |= rules.use_gl();
     if let Some(plan) = plan {
         caps.gl_address_modes |= plan.gl_address_modes;
         enabled.augmented.clone_from(&plan.added);
     }
     // SAFETY: as above.
     let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };
-    let device = Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats });
+    let device =
+        Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats, rules });
     if device.trace().is_on() {
         let intercepts: Vec<&str> = entry::device_commands()
             // SAFETY: as above.

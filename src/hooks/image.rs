@@ -281,6 +281,14 @@ unsafe fn view_traits(
         image_type: image.image_type,
         components: normalize_components(info.components),
         features,
+        levels: if known.rules.use_levels() {
+            match range.level_count {
+                vk::REMAINING_MIP_LEVELS => image.levels.saturating_sub(range.base_mip_level),
+                count => count,
+            }
+        } else {
+            0
+        },
         single_level: single(range.level_count, range.base_mip_level, image.levels),
         single_layer: single(range.layer_count, range.base_array_layer, image.layers),
         corner_sampled: image.flags.contains(vk::ImageCreateFlags::CORNER_SAMPLED_NV),

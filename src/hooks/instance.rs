@@ -12,7 +12,9 @@ use super::augment::GL_ADDRESS_MODES;
 use super::{MISSING, slice};
 use crate::caps;
 use crate::dispatch::{self, InstanceFns};
+use crate::platform;
 use crate::pnext;
+use crate::rules::{Host, Rules};
 use crate::settings::{self, Immutable, Loaded, Problem, Separate, Settings, Unfilterable};
 use crate::simulate;
 use crate::state::Instance;
@@ -209,6 +211,17 @@ unsafe fn register(
             }),
         }
     }
+    let exe = platform::executable_name();
+    let mut rules = Rules::default();
+    if !off {
+        let (found, wrong) = Rules::find(loaded.settings.config.as_deref(), &exe);
+        problems.extend(wrong);
+        rules = found.for_host(&Host {
+            exe: &exe,
+            app: app.as_deref().unwrap_or_default(),
+            engine: engine.as_deref().unwrap_or_default(),
+        });
+    }
     let trace = Arc::new(trace);
     trace::diagnostics_init();
     trace::register(&trace);
@@ -218,7 +231,7 @@ unsafe fn register(
             "layer",
             &json!({
                 "version": VERSION,
-                "exe": crate::platform::executable_name(),
+                "exe": exe,
                 "app": app,
                 "engine": engine,
                 "api_version": version(api_version),
@@ -230,7 +243,7 @@ unsafe fn register(
         }
     }
     let Loaded { settings, .. } = loaded;
-    let instance = Instance { handle, next_gipa, fns, settings, trace, api_version, properties2, simulation };
+    let instance = Instance { handle, next_gipa, fns, settings, trace, api_version, properties2, simulation, rules };
     // SAFETY: `handle` is valid.
     unsafe { Arc::new(instance).register() };
 }
@@ -242,7 +255,6 @@ fn not_available(settings: &Settings) -> Vec<Problem> {
         ("immutable", settings.immutable == Immutable::Demote, "demote", "base"),
         ("separate", settings.separate == Separate::Resolve, "resolve", "base"),
         ("device_visible", settings.device_visible, "on", "off"),
-        ("config", settings.config.is_some(), "a rules file", "auto"),
     ];
     later
         .into_iter()

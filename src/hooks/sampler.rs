@@ -96,17 +96,19 @@ fn remember(known: &Device, sampler: u64, plan: &Plan, dropped: bool) {
     } else {
         original
     };
-    let needs = known.relevant(decide::needs(&wanted, &base, &known.caps, &known.policy));
+    let totals = &known.totals;
+    let nth = totals.samplers_created.fetch_add(1, Ordering::Relaxed) + 1;
+    let rules = known.rules.match_sampler(&original, original.fingerprint(), nth, None);
+    let needs = known.needs(&wanted, &base, rules);
     let shared = SharedState {
         original: wanted,
         base,
         needs,
         fingerprint: original.fingerprint(),
         unknown: plan.given.unknown,
+        rules,
         custom_border: plan.custom,
     };
-    let totals = &known.totals;
-    totals.samplers_created.fetch_add(1, Ordering::Relaxed);
     let live = totals.samplers.fetch_add(1, Ordering::Relaxed) + 1;
     totals.samplers_peak.fetch_max(live, Ordering::Relaxed);
     if let Some(number) = known.cache.acquire(shared) {
@@ -265,16 +267,41 @@ pub(crate) unsafe extern "system" fn destroy_sampler_ycbcr_conversion(
     }
 }
 
+/// Looks at the rules again for a sampler that got a name. Descriptors written from now on follow them.
+fn rematch(known: &Device, sampler: u64, name: &str) {
+    let word = known.samplers.get(sampler);
+    let Some(number) = (word as u32).checked_sub(1) else { return };
+    let Some(shared) = known.cache.state(number) else { return };
+    // Rules by order of creation keep what they said then; names are all that can have changed.
+    let named = known.rules.match_name(&shared.original, shared.fingerprint, name);
+    let rules = shared.rules | named;
+    if rules == shared.rules {
+        return;
+    }
+    let needs = known.needs(&shared.original, &shared.base, rules);
+    let moved = SharedState { rules, needs, ..(*shared).clone() };
+    if let Some(to) = known.cache.acquire(moved) {
+        known.insert_sampler(sampler, needs, to);
+        for variant in known.cache.release(number) {
+            known.destroy_variant(variant);
+        }
+    }
+}
+
 /// Remembers a name if it is one of an object that records mention.
 ///
 /// # Safety
 ///
 /// `name` is null or null-terminated.
 unsafe fn remember_name(known: &Device, ty: vk::ObjectType, object: u64, name: *const c_char) {
-    if matches!(ty, vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW) && known.trace().is_on() {
+    let wanted = known.trace().is_on() || known.rules.use_names();
+    if matches!(ty, vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW) && wanted {
         // SAFETY: forwarded from the caller.
         let text =
             if name.is_null() { String::new() } else { unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned() };
+        if ty == vk::ObjectType::SAMPLER && known.rules.use_names() {
+            rematch(known, object, &text);
+        }
         known.set_name(ty, object, text);
     }
 }
