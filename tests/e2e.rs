@@ -7,10 +7,14 @@
 //!
 //! A device that cannot do a case is reported as `SKIP <case>: <reason>`, and as ignored where the harness can say so.
 
+#[path = "e2e/blits.rs"]
+mod blits;
 #[path = "e2e/cases.rs"]
 mod cases;
 #[path = "e2e/legality.rs"]
 mod legality;
+#[path = "e2e/paths.rs"]
+mod paths;
 #[path = "e2e/run.rs"]
 mod run;
 #[path = "e2e/scene.rs"]
@@ -18,6 +22,6 @@ mod scene;
 
 fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
-    let trials = legality::trials();
+    let trials = [legality::trials(), paths::trials(), blits::trials()].into_iter().flatten().collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }

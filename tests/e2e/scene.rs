@@ -89,7 +89,8 @@ impl Scene {
         context.format_features(self.format, self.tiling())
     }
 
-    fn image_desc(&self) -> ImageDesc {
+    /// Describes the image.
+    pub(crate) fn image_desc(&self) -> ImageDesc {
         let mut desc = match self.shape {
             Shape::D1 => ImageDesc::d1(self.format, 8),
             Shape::D2 => ImageDesc::d2(self.format, 8, 8),
@@ -152,7 +153,7 @@ impl Scene {
 }
 
 /// One texel: neighbours in every direction, layers and levels differ by much.
-fn pattern(kind: texel::NumericKind, level: u32, layer: u32, [x, y, z]: [u32; 3]) -> Value {
+pub(crate) fn pattern(kind: texel::NumericKind, level: u32, layer: u32, [x, y, z]: [u32; 3]) -> Value {
     let step = |salt: u32| (x * 5 + y * 3 + z * 7 + layer * 2 + level * 6 + salt) % 16;
     match kind {
         texel::NumericKind::Float => Value::Float([1, 4, 9, 2].map(|salt| step(salt) as f32 / 15.0)),

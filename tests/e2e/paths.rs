@@ -1,0 +1,717 @@
+//! Every way a sampler and a view reach a descriptor together: each must repair the illegal pairs and leave the others alone.
+//!
+//! The same five pairs take each path. Two of them share one sampler, which must go on filtering the view that can be filtered.
+
+use crate::legality::{assert_reported, assert_same};
+use crate::run::{Judged, Outcome, Skip, skip_if, trial, with_layer, without_layer};
+use crate::scene::Scene;
+use ash::vk::{self, Handle};
+use libtest_mimic::Trial;
+use samplin_testkit::descriptor::{
+    Binding, IMAGE_INFO_SIZE, Pool, SetLayout, Spelling, Template, TemplateData, update, write_combined, write_images,
+};
+use samplin_testkit::shader::{Access, Bind, Op};
+use samplin_testkit::{
+    Buffer, Capability, Context, Image, Pair, Path, Point, Probe, Sampler, SamplerDesc, Value, View, descriptor, reference,
+};
+
+/// One test for each path.
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut all: Vec<Trial> =
+        Path::COMBINED.into_iter().map(|path| trial(format!("path/{}", name(path)), move || plain(path))).collect();
+    let special: [(&str, fn() -> Outcome); 13] = [
+        ("update-mixed-types", mixed_types),
+        ("update-array-element", array_element),
+        ("update-overflow-unequal", overflow_unequal),
+        ("update-chained-structure", chained_structure),
+        ("update-again", update_again),
+        ("update-and-copy-in-one-call", update_and_copy),
+        ("template-mixed-types", template_mixed_types),
+        ("template-data-too-large-to-copy", large_template),
+        ("push-template-data-too-large-to-copy", large_push_template),
+        ("push-wild-set", push_wild_set),
+        ("update-nothing", update_nothing),
+        ("update-from-read-only-memory", read_only_memory),
+        ("update-null-view", null_view),
+    ];
+    all.extend(special.into_iter().map(|(name, body)| trial(format!("path/{name}"), body)));
+    all
+}
+
+fn name(path: Path) -> String {
+    let mut name = String::new();
+    for letter in format!("{path:?}").chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}
+
+/// What the trace calls a path.
+fn trace_name(path: Path) -> &'static str {
+    match path {
+        Path::Template | Path::TemplateArray | Path::TemplateKhr => "template",
+        Path::Push | Path::Push2 | Path::PushCore | Path::Push2Core => "push",
+        Path::PushTemplate | Path::PushTemplate2 | Path::PushTemplateCore | Path::PushTemplate2Core => "push_template",
+        Path::DescriptorBuffer => "get_descriptor",
+        _ => "update",
+    }
+}
+
+// --- the five pairs -------------------------------------------------------------------------------------------------
+
+const UINT: Scene = Scene::colour(vk::Format::R32_UINT);
+const RGBA8: Scene = Scene::colour(vk::Format::R8G8B8A8_UNORM);
+
+/// (scene, which of [`samplers`], what the pair must behave like).
+fn table() -> [(Scene, usize, SamplerDesc); 5] {
+    [
+        (UINT, 0, SamplerDesc::nearest()),
+        (RGBA8, 0, SamplerDesc::linear()),
+        (Scene::colour(vk::Format::R16G16B16A16_UINT), 1, SamplerDesc::nearest()),
+        (Scene::colour(vk::Format::R8G8B8A8_UINT), 2, SamplerDesc::nearest()),
+        (Scene::colour(vk::Format::R8_SINT), 1, SamplerDesc::nearest()),
+    ]
+}
+
+/// Pairs 0 and 3 of the table are illegal.
+const ILLEGAL: u64 = 2;
+
+fn samplers() -> [SamplerDesc; 3] {
+    [SamplerDesc::linear(), SamplerDesc::nearest(), SamplerDesc::trilinear()]
+}
+
+/// Images, views and samplers of the table.
+struct Five<'c> {
+    images: Vec<Image<'c>>,
+    views: Vec<View<'c>>,
+    samplers: Vec<Sampler<'c>>,
+}
+
+impl<'c> Five<'c> {
+    fn new(context: &'c Context) -> Result<Self, Skip> {
+        let scenes = table().map(|(scene, ..)| scene);
+        let images = scenes.iter().map(|scene| scene.image(context)).collect::<Result<Vec<_>, _>>()?;
+        let views = scenes.iter().zip(&images).map(|(scene, image)| scene.view(image)).collect();
+        let samplers = samplers().iter().map(|sampler| sampler.create(context)).collect();
+        Ok(Self { images, views, samplers })
+    }
+
+    fn pairs(&self) -> Vec<Pair<'_, 'c>> {
+        table()
+            .iter()
+            .zip(&self.views)
+            .map(|((_, sampler, _), view)| Pair::new(view, &self.samplers[*sampler]))
+            .collect()
+    }
+
+    fn pair(&self, index: usize) -> Pair<'_, 'c> {
+        self.pairs()[index]
+    }
+
+    /// Asserts that `got` is what pair `index` must show.
+    fn check(&self, context: &Context, index: usize, got: &[Value], what: &str) {
+        let (scene, _, legal) = &table()[index];
+        let texture = reference::Texture::read(&self.images[index], &self.views[index]);
+        let limit = context.limits().max_sampler_lod_bias;
+        let wanted: Vec<Value> =
+            points().iter().map(|point| reference::sample(&texture, legal, point, limit)).collect();
+        assert_same(got, &wanted, legal, scene, &format!("{what}, pair {index}"));
+    }
+
+    fn check_all(&self, context: &Context, got: &[Vec<Value>], what: &str) {
+        for (index, got) in got.iter().enumerate() {
+            self.check(context, index, got, what);
+        }
+    }
+}
+
+fn points() -> Vec<Point> {
+    RGBA8.points(false)
+}
+
+/// Samples binding `binding` of a set as pair `index`, and checks the result.
+fn probe(
+    context: &Context,
+    five: &Five<'_>,
+    layout: &SetLayout<'_>,
+    set: vk::DescriptorSet,
+    access: Access,
+    index: usize,
+) {
+    let pair = five.pair(index);
+    let probe = Probe::new(context, layout, Op::Sample, pair.shape, pair.kind, access);
+    five.check(context, index, &probe.run(&Bind::Set(set), &points()), "through a set");
+}
+
+/// Runs `body` without samplin, where nothing is executed and validation must object to the LINEAR filters, and with it,
+/// where validation must be silent. `body` checks the pixels when told to.
+fn twice(builder: impl Fn() -> samplin_testkit::ContextBuilder, body: impl Fn(&Context, bool) -> Outcome) -> Result<Judged, Skip> {
+    let ((), errors) = without_layer(builder().record_only(), |context| body(context, false))?;
+    assert_reported(&errors, &["magFilter-04553"], "without samplin");
+    let ((), judged) = with_layer(builder(), |context| body(context, true))?;
+    judged.assert_silent("with samplin");
+    Ok(judged)
+}
+
+/// Asserts the counts of one path and that it wrote `records` records.
+fn assert_counts(judged: &Judged, path: &str, seen: u64, rewritten: u64, records: usize) {
+    let summary = judged.summary();
+    for (name, counts) in summary["writes"].as_object().expect("counts by path") {
+        let wanted = if name == path { [seen, rewritten] } else { [0, 0] };
+        assert_eq!([&counts["seen"], &counts["rewritten"]], wanted, "{name} in {summary:#}");
+    }
+    let pairs: Vec<_> = judged.trace.events("pair").collect();
+    assert_eq!(pairs.len(), records, "{pairs:#?}");
+    for record in pairs {
+        assert_eq!(record["path"], path, "{record:#}");
+        let changes = samplin_testkit::trace::changes(record);
+        let filters = changes.iter().filter(|change| change.rule == "linear-filter").count();
+        assert_eq!(filters, 2, "{record:#}");
+    }
+}
+
+// --- the plain paths ------------------------------------------------------------------------------------------------
+
+fn plain(path: Path) -> Outcome {
+    let judged = twice(
+        || Context::builder().api_version(vk::make_api_version(0, 1, 4, 0)),
+        |context, checks| {
+            skip_if(path.missing(context))?;
+            let five = Five::new(context)?;
+            let got = descriptor::sample_via(context, path, &five.pairs(), &points()).map_err(Skip)?;
+            if checks {
+                five.check_all(context, &got, &format!("{path:?}"));
+            }
+            Ok(())
+        },
+    )?;
+    let name = trace_name(path);
+    // Paths without sets bind all five for each of the five programs.
+    let times = if matches!(name, "push" | "push_template" | "get_descriptor") { 5 } else { 1 };
+    assert_counts(&judged, name, 5 * times, ILLEGAL * times, 2);
+    let variants = judged.summary()["variants"].clone();
+    assert_eq!(variants, serde_json::json!({"live": 0, "peak": 1, "created": 1}), "both become the same sampler");
+    Ok(())
+}
+
+// --- vkUpdateDescriptorSets -----------------------------------------------------------------------------------------
+
+/// A uniform texel buffer of four words.
+struct TexelBuffer<'c> {
+    context: &'c Context,
+    view: vk::BufferView,
+    _buffer: Buffer<'c>,
+}
+
+impl<'c> TexelBuffer<'c> {
+    fn new(context: &'c Context) -> Self {
+        let buffer = Buffer::new(context, 64, vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER);
+        let info = vk::BufferViewCreateInfo::default()
+            .buffer(buffer.handle())
+            .format(vk::Format::R32_UINT)
+            .range(vk::WHOLE_SIZE);
+        // SAFETY: the buffer is alive and has the usage; every device takes this format in texel buffers.
+        let view = unsafe { context.device().create_buffer_view(&info, None) }.expect("vkCreateBufferView");
+        Self { context, view, _buffer: buffer }
+    }
+}
+
+impl Drop for TexelBuffer<'_> {
+    fn drop(&mut self) {
+        // SAFETY: nothing that uses the view is pending.
+        unsafe { self.context.device().destroy_buffer_view(self.view, None) };
+    }
+}
+
+/// A pointer that must not be followed.
+fn wild<T>() -> *const T {
+    std::ptr::without_provenance(0x5a8)
+}
+
+/// Buffers, texel buffers, images, samplers and pairs in one call. What a type ignores is a wild pointer.
+fn mixed_types() -> Outcome {
+    use vk::DescriptorType as Type;
+    let judged = twice(Context::builder, |context, checks| {
+        let five = Five::new(context)?;
+        let types = [
+            (0, Type::STORAGE_BUFFER),
+            (1, Type::COMBINED_IMAGE_SAMPLER),
+            (2, Type::UNIFORM_TEXEL_BUFFER),
+            (3, Type::SAMPLED_IMAGE),
+            (4, Type::COMBINED_IMAGE_SAMPLER),
+            (5, Type::SAMPLER),
+            (6, Type::COMBINED_IMAGE_SAMPLER),
+        ];
+        let layout = SetLayout::new(context, &types.map(|(binding, ty)| Binding::new(binding, ty, 1)));
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let storage = Buffer::new(context, 64, vk::BufferUsageFlags::STORAGE_BUFFER);
+        let texels = TexelBuffer::new(context);
+        let buffers = [vk::DescriptorBufferInfo { buffer: storage.handle(), offset: 0, range: vk::WHOLE_SIZE }];
+        let views = [texels.view];
+        let info = |index: usize| five.pair(index).info();
+        // The image write's sampler and the sampler write's view are ignored.
+        let ignored = (vk::Sampler::from_raw(0x1234_5678), vk::ImageView::from_raw(0x1234_5678));
+        let infos = [
+            info(0),
+            vk::DescriptorImageInfo { sampler: ignored.0, ..info(1) },
+            info(1),
+            vk::DescriptorImageInfo { image_view: ignored.1, ..info(2) },
+            info(3),
+        ];
+        let write = |binding: u32| {
+            let ty = types[binding as usize].1;
+            let mut write =
+                vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).descriptor_type(ty).descriptor_count(1);
+            (write.p_image_info, write.p_buffer_info, write.p_texel_buffer_view) = (wild(), wild(), wild());
+            write
+        };
+        let mut writes = [0, 1, 2, 3, 4, 5, 6].map(write);
+        writes[0].p_buffer_info = buffers.as_ptr();
+        writes[2].p_texel_buffer_view = views.as_ptr();
+        for (write, info) in [1, 3, 4, 5, 6].into_iter().zip(&infos) {
+            writes[write].p_image_info = info;
+        }
+        update(context, &writes, &[], &infos);
+        let single = |binding| Access::Single { binding };
+        let looks = [(1, 0), (4, 1), (6, 3)];
+        if checks {
+            for (binding, index) in looks {
+                probe(context, &five, &layout, set, single(binding), index);
+            }
+        } else {
+            record(context, &five, &layout, set, single(1), 0);
+        }
+        Ok(())
+    })?;
+    assert_counts(&judged, "update", 3, 2, 2);
+    let unresolved: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
+    assert_eq!(unresolved, ["separate samplers"]);
+    Ok(())
+}
+
+/// Runs a probe without looking at the result.
+fn record(
+    context: &Context,
+    five: &Five<'_>,
+    layout: &SetLayout<'_>,
+    set: vk::DescriptorSet,
+    access: Access,
+    index: usize,
+) {
+    let pair = five.pair(index);
+    Probe::new(context, layout, Op::Sample, pair.shape, pair.kind, access).run(&Bind::Set(set), &points());
+}
+
+/// Probes elements of arrays, or records them only.
+fn probe_all(
+    context: &Context,
+    five: &Five<'_>,
+    layout: &SetLayout<'_>,
+    set: vk::DescriptorSet,
+    looks: &[(Access, usize)],
+    checks: bool,
+) {
+    for (access, index) in looks {
+        if checks {
+            probe(context, five, layout, set, *access, *index);
+        } else {
+            record(context, five, layout, set, *access, *index);
+        }
+    }
+}
+
+/// A write that starts in the middle of an array, after one that filled the rest with a legal pair.
+fn array_element() -> Outcome {
+    let judged = twice(Context::builder, |context, checks| {
+        let five = Five::new(context)?;
+        let layout = SetLayout::new(context, &[Binding::combined(7, 5)]);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        write_combined(context, set, (7, 0), &[five.pair(2); 5]);
+        write_combined(context, set, (7, 2), &[five.pair(0), five.pair(3)]);
+        let element = |element| Access::Array { binding: 7, count: 5, element };
+        let looks = [(element(1), 2), (element(2), 0), (element(3), 3), (element(4), 2)];
+        probe_all(context, &five, &layout, set, &looks, checks);
+        Ok(())
+    })?;
+    assert_counts(&judged, "update", 7, 2, 2);
+    Ok(())
+}
+
+/// One write over bindings of different length, over a binding without descriptors and over numbers that do not exist.
+fn overflow_unequal() -> Outcome {
+    let judged = twice(Context::builder, |context, checks| {
+        let five = Five::new(context)?;
+        let layout =
+            SetLayout::new(context, &[Binding::combined(1, 2), Binding::combined(2, 0), Binding::combined(5, 3)]);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let pairs = [2, 0, 3, 2, 0].map(|index| five.pair(index));
+        write_combined(context, set, (1, 0), &pairs);
+        let first = |element| Access::Array { binding: 1, count: 2, element };
+        let last = |element| Access::Array { binding: 5, count: 3, element };
+        let looks = [(first(0), 2), (first(1), 0), (last(0), 3), (last(1), 2), (last(2), 0)];
+        probe_all(context, &five, &layout, set, &looks, checks);
+        Ok(())
+    })?;
+    assert_counts(&judged, "update", 5, 3, 2);
+    Ok(())
+}
+
+/// A structure in the chain of a write, which means nothing to this type but has to be carried along.
+fn chained_structure() -> Outcome {
+    let judged = twice(Context::builder, |context, checks| {
+        if context.version() < vk::API_VERSION_1_3 {
+            return Err(Skip("VkWriteDescriptorSetInlineUniformBlock needs Vulkan 1.3".to_owned()));
+        }
+        let five = Five::new(context)?;
+        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let bytes = [0u8; 16];
+        let mut chained = vk::WriteDescriptorSetInlineUniformBlock::default().data(&bytes);
+        let infos = [five.pair(0).info()];
+        let write = vk::WriteDescriptorSet::default()
+            .dst_set(set)
+            .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+            .image_info(&infos)
+            .push_next(&mut chained);
+        update(context, &[write], &[], &infos);
+        probe_all(context, &five, &layout, set, &[(Access::Single { binding: 0 }, 0)], checks);
+        Ok(())
+    })?;
+    assert_counts(&judged, "update", 1, 1, 1);
+    Ok(())
+}
+
+/// A binding that held a repaired pair gets a legal one with the same sampler, and the other way round.
+fn update_again() -> Outcome {
+    let judged = twice(Context::builder, |context, checks| {
+        let five = Five::new(context)?;
+        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        for index in [0, 1, 3, 0] {
+            write_combined(context, set, (0, 0), &[five.pair(index)]);
+            probe_all(context, &five, &layout, set, &[(Access::Single { binding: 0 }, index)], checks);
+        }
+        Ok(())
+    })?;
+    assert_counts(&judged, "update", 4, 3, 2);
+    Ok(())
+}
+
+/// Writes and copies in one call: the copies come after the writes and take the repaired pair along.
+fn update_and_copy() -> Outcome {
+    let judged = twice(Context::builder, |context, checks| {
+        let five = Five::new(context)?;
+        let layout = SetLayout::new(context, &[Binding::combined(0, 2)]);
+        let pool = Pool::new(context, &[&layout, &layout]);
+        let (from, to) = (pool.allocate(&layout), pool.allocate(&layout));
+        let infos = [five.pair(2).info(), five.pair(3).info()];
+        let write = vk::WriteDescriptorSet::default()
+            .dst_set(from)
+            .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+            .image_info(&infos);
+        let copy = vk::CopyDescriptorSet::default()
+            .src_set(from)
+            .src_array_element(1)
+            .dst_set(to)
+            .descriptor_count(1);
+        update(context, &[write], &[copy, copy.dst_array_element(1)], &infos);
+        let element = |element| Access::Array { binding: 0, count: 2, element };
+        probe_all(context, &five, &layout, to, &[(element(0), 3), (element(1), 3)], checks);
+        Ok(())
+    })?;
+    assert_counts(&judged, "update", 2, 1, 1);
+    Ok(())
+}
+
+/// No writes, no copies, and null pointers for both.
+fn update_nothing() -> Outcome {
+    let ((), judged) = with_layer(Context::builder(), |context| {
+        let five = Five::new(context)?;
+        update(context, &[], &[], &[]);
+        let function = context.device().fp_v1_0().update_descriptor_sets;
+        // SAFETY: both counts are 0, so neither pointer is read.
+        unsafe { function(context.device().handle(), 0, wild(), 0, wild()) };
+        drop(five);
+        Ok(())
+    })?;
+    judged.assert_silent("an empty update");
+    judged.assert_untouched("an empty update");
+    Ok(())
+}
+
+/// The application's arrays lie in memory that faults when somebody writes to it.
+fn read_only_memory() -> Outcome {
+    let judged = twice(Context::builder, |context, checks| {
+        let five = Five::new(context)?;
+        let layout = SetLayout::new(context, &[Binding::combined(0, 1), Binding::combined(1, 1)]);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let infos = ReadOnly::new(&[five.pair(0).info(), five.pair(1).info()]);
+        let write = |binding: usize| {
+            vk::WriteDescriptorSet::default()
+                .dst_set(set)
+                .dst_binding(binding as u32)
+                .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+                .image_info(std::slice::from_ref(&infos.slice()[binding]))
+        };
+        let writes = ReadOnly::new(&[write(0), write(1)]);
+        // SAFETY: set, views and samplers are alive; the arrays are borrowed for the call.
+        unsafe { context.device().update_descriptor_sets(writes.slice(), &[]) };
+        let single = |binding| Access::Single { binding };
+        probe_all(context, &five, &layout, set, &[(single(0), 0), (single(1), 1)], checks);
+        Ok(())
+    })?;
+    assert_counts(&judged, "update", 2, 1, 1);
+    Ok(())
+}
+
+/// A copy of some values in a page that cannot be written to.
+struct ReadOnly<T: Copy> {
+    start: *mut T,
+    count: usize,
+}
+
+impl<T: Copy> ReadOnly<T> {
+    const SIZE: usize = 4096;
+
+    fn new(values: &[T]) -> Self {
+        assert!(size_of_val(values) <= Self::SIZE);
+        // SAFETY: a new private mapping of one page.
+        let page = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                Self::SIZE,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        assert_ne!(page, libc::MAP_FAILED);
+        let start = page.cast::<T>();
+        // SAFETY: the page is writable, has room for the values (asserted) and is aligned for anything.
+        unsafe { start.copy_from_nonoverlapping(values.as_ptr(), values.len()) };
+        // SAFETY: the mapping made above.
+        assert_eq!(unsafe { libc::mprotect(page, Self::SIZE, libc::PROT_READ) }, 0);
+        Self { start, count: values.len() }
+    }
+
+    fn slice(&self) -> &[T] {
+        // SAFETY: `new` has put `count` values there, and the mapping lives as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.start, self.count) }
+    }
+}
+
+impl<T: Copy> Drop for ReadOnly<T> {
+    fn drop(&mut self) {
+        // SAFETY: the mapping made in `new`, unmapped once.
+        unsafe { libc::munmap(self.start.cast(), Self::SIZE) };
+    }
+}
+
+/// A null view (`nullDescriptor`) conflicts with no sampler.
+fn null_view() -> Outcome {
+    let ((), judged) = with_layer(Context::builder(), |context| {
+        skip_if(context.missing(&[Capability::NullDescriptor]))?;
+        let five = Five::new(context)?;
+        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let info = vk::DescriptorImageInfo { image_view: vk::ImageView::null(), ..five.pair(0).info() };
+        write_images(context, set, (0, 0), vk::DescriptorType::COMBINED_IMAGE_SAMPLER, &[info]);
+        Ok(())
+    })?;
+    judged.assert_silent("a null view");
+    judged.assert_untouched("a null view");
+    Ok(())
+}
+
+// --- templates ------------------------------------------------------------------------------------------------------
+
+/// Bytes of an update template, written where the entries say.
+struct Bytes(Vec<u64>);
+
+impl Bytes {
+    fn new(length: usize) -> Self {
+        Self(vec![0x5a5a_5a5a_5a5a_5a5a; length.div_ceil(8)])
+    }
+
+    fn put<T: Copy>(&mut self, at: usize, value: T) {
+        assert!(at + size_of::<T>() <= self.0.len() * 8);
+        // SAFETY: the range lies inside the allocation (asserted above); alignment is not assumed.
+        unsafe { self.0.as_mut_ptr().cast::<u8>().add(at).cast::<T>().write_unaligned(value) };
+    }
+}
+
+fn entry(
+    binding: u32,
+    element: u32,
+    ty: vk::DescriptorType,
+    count: u32,
+    (offset, stride): (usize, usize),
+) -> vk::DescriptorUpdateTemplateEntry {
+    vk::DescriptorUpdateTemplateEntry {
+        dst_binding: binding,
+        dst_array_element: element,
+        descriptor_count: count,
+        descriptor_type: ty,
+        offset,
+        stride,
+    }
+}
+
+/// Buffers, texel buffers and pairs in one template; offsets that are aligned to nothing, strides with gaps, and entries
+/// that start in the middle of an array and come in no order.
+fn template_mixed_types() -> Outcome {
+    use vk::DescriptorType as Type;
+    let judged = twice(Context::builder, |context, checks| {
+        skip_if(context.missing(&[Capability::UpdateTemplate]))?;
+        let five = Five::new(context)?;
+        let combined = Type::COMBINED_IMAGE_SAMPLER;
+        let layout = SetLayout::new(
+            context,
+            &[
+                Binding::new(0, Type::STORAGE_BUFFER, 1),
+                Binding::combined(1, 4),
+                Binding::new(2, Type::UNIFORM_TEXEL_BUFFER, 1),
+                Binding::combined(3, 1),
+            ],
+        );
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let storage = Buffer::new(context, 64, vk::BufferUsageFlags::STORAGE_BUFFER);
+        let texels = TexelBuffer::new(context);
+        const STRIDE: usize = IMAGE_INFO_SIZE + 9;
+        let entries = [
+            entry(3, 0, combined, 1, (301, 0)),
+            entry(1, 1, combined, 3, (5, STRIDE)),
+            entry(0, 0, Type::STORAGE_BUFFER, 1, (200, 0)),
+            entry(2, 0, Type::UNIFORM_TEXEL_BUFFER, 1, (240, 0)),
+            entry(1, 0, combined, 1, (131, 0)),
+        ];
+        let info = |index: usize| five.pair(index).info();
+        let mut data = Bytes::new(400);
+        data.put(301, info(1));
+        for (element, index) in [0, 2, 3].into_iter().enumerate() {
+            data.put(5 + element * STRIDE, info(index));
+        }
+        data.put(200, vk::DescriptorBufferInfo { buffer: storage.handle(), offset: 0, range: vk::WHOLE_SIZE });
+        data.put(240, texels.view);
+        data.put(131, info(3));
+        let template = Template::for_set(context, Spelling::Core, &layout, &entries);
+        let before = data.0.clone();
+        // SAFETY: the data has what the entries describe, where they say.
+        unsafe {
+            context.device().update_descriptor_set_with_template(set, template.handle(), data.0.as_ptr().cast());
+        }
+        assert_eq!(before, data.0, "the application's data is not to be written to");
+        let element = |element| Access::Array { binding: 1, count: 4, element };
+        let looks =
+            [(Access::Single { binding: 3 }, 1), (element(0), 3), (element(1), 0), (element(2), 2), (element(3), 3)];
+        probe_all(context, &five, &layout, set, &looks, checks);
+        Ok(())
+    })?;
+    assert_counts(&judged, "template", 5, 3, 2);
+    Ok(())
+}
+
+/// Where [`large_template`] and [`large_push_template`] have their data, in bytes.
+const FAR: (usize, usize) = (3, 150_001);
+
+/// Data of a template that is too long to be copied: the conflicting descriptors are written after the template.
+fn large_template() -> Outcome {
+    let judged = twice(Context::builder, |context, checks| {
+        skip_if(context.missing(&[Capability::UpdateTemplate]))?;
+        let five = Five::new(context)?;
+        let infos = [2, 0, 3].map(|index| five.pair(index).info());
+        let layout = SetLayout::new(context, &[Binding::combined(0, 3)]);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let entries = [entry(0, 0, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 3, FAR)];
+        let template = Template::for_set(context, Spelling::Core, &layout, &entries);
+        template.update(set, &TemplateData::pack(&infos, FAR.0, FAR.1));
+        let element = |element| Access::Array { binding: 0, count: 3, element };
+        let looks = [(element(0), 2), (element(1), 0), (element(2), 3)];
+        probe_all(context, &five, &layout, set, &looks, checks);
+        Ok(())
+    })?;
+    assert_counts(&judged, "template", 3, 2, 2);
+    Ok(())
+}
+
+/// The same, pushed. The three descriptors are three bindings: llvmpipe 22.3 pushes every element of an array to its start.
+fn large_push_template() -> Outcome {
+    let judged = twice(Context::builder, |context, checks| {
+        skip_if(context.missing(&[Capability::UpdateTemplate]))?;
+        skip_if(Path::PushTemplate.missing(context))?;
+        let five = Five::new(context)?;
+        let chosen = [2, 0, 3];
+        let bindings = [0, 1, 2].map(|binding| Binding::combined(binding, 1));
+        let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
+        let layout = SetLayout::with_flags(context, &bindings, flags);
+        let functions = ash::khr::push_descriptor::Device::new(context.instance(), context.device());
+        let ty = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+        let entries = [0, 1, 2].map(|binding| entry(binding, 0, ty, 1, (FAR.0 + binding as usize * FAR.1, 0)));
+        let data = TemplateData::pack(&chosen.map(|index| five.pair(index).info()), FAR.0, FAR.1);
+        for (binding, index) in (0..).zip(chosen) {
+            let pair = five.pair(index);
+            let access = Access::Single { binding };
+            let probe = Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access);
+            let template = Template::for_push(context, Spelling::Core, probe.layout(), 0, &entries);
+            let push = |commands, pipeline_layout| {
+                data.watch(|data| {
+                    let template = template.handle();
+                    // SAFETY: recording; the layout's set 0 is a push set and the data has what the entries describe.
+                    unsafe {
+                        functions.cmd_push_descriptor_set_with_template(commands, template, pipeline_layout, 0, data);
+                    }
+                });
+            };
+            let got = probe.run(&Bind::Push(&push), &points());
+            if checks {
+                five.check(context, index, &got, "pushed with a large template");
+            }
+        }
+        Ok(())
+    })?;
+    assert_counts(&judged, "push_template", 9, 6, 2);
+    Ok(())
+}
+
+/// `dstSet` of a pushed write is ignored, so it may be anything.
+fn push_wild_set() -> Outcome {
+    let judged = twice(Context::builder, |context, checks| {
+        skip_if(Path::Push.missing(context))?;
+        let five = Five::new(context)?;
+        let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
+        let layout = SetLayout::with_flags(context, &[Binding::combined(0, 1)], flags);
+        let functions = ash::khr::push_descriptor::Device::new(context.instance(), context.device());
+        let pair = five.pair(3);
+        let probe = Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, Access::Single { binding: 0 });
+        let infos = [pair.info()];
+        let writes = [vk::WriteDescriptorSet::default()
+            .dst_set(vk::DescriptorSet::from_raw(0x00dd_00dd))
+            .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+            .image_info(&infos)];
+        let push = |commands, pipeline_layout| {
+            let point = vk::PipelineBindPoint::COMPUTE;
+            // SAFETY: recording; the layout's set 0 is a push set.
+            unsafe { functions.cmd_push_descriptor_set(commands, point, pipeline_layout, 0, &writes) };
+        };
+        let got = probe.run(&Bind::Push(&push), &points());
+        if checks {
+            five.check(context, 3, &got, "pushed to a wild set");
+        }
+        Ok(())
+    })?;
+    assert_counts(&judged, "push", 1, 1, 1);
+    Ok(())
+}
