@@ -146,6 +146,8 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
         Some((function, Level::Device)) if matches!(name.to_bytes(), b"vkDestroyDevice" | b"vkGetDeviceProcAddr") => {
             Some(function)
         }
+        // Instance commands are not for devices, even if what is below answers for them: those would go past this layer.
+        Some((_, Level::Global | Level::Instance)) => None,
         _ => Some(below),
     }
 }
