@@ -10,7 +10,9 @@ mod driver;
 mod loader;
 mod pages;
 
+mod guarded;
 mod identity;
+mod resolve;
 
 /// Takes the arguments of the only call of a command since the last look: `args!(device, c"vkName", Args::Kind { … })`.
 macro_rules! args {

@@ -1,0 +1,400 @@
+//! Memory that the layer may not touch: everything an application passes lies in read-only memory that ends with it, what a
+//! command ignores leads nowhere, and templates have holes. A violation is a fault, which ends the test program.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+
+use ash::vk::{self, Handle};
+
+use crate::driver::Args;
+use crate::loader::{
+    Device, DeviceInfo, InstanceBuilder, allocator, binding, call, combined, entry, image_info, linear_info, pair,
+    view_info,
+};
+use crate::pages::{Guarded, Pages, dangling, page};
+
+const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
+const UNFILTERED: vk::Format = vk::Format::R32_UINT;
+
+/// Node of an unknown type, of 16 bytes.
+fn unknown(next: *const c_void) -> vk::BaseInStructure<'static> {
+    vk::BaseInStructure { s_type: vk::StructureType::from_raw(0x7fff_0002), p_next: next.cast(), ..Default::default() }
+}
+
+/// A sampler with LINEAR filters, views that can and cannot be filtered, a set; nothing recorded yet.
+fn scene(device: &Device) -> (vk::Sampler, vk::ImageView, vk::ImageView, vk::DescriptorSet) {
+    let made = (device.linear(), device.view(FILTERED), device.view(UNFILTERED), device.plain_set());
+    device.driver.calls();
+    made
+}
+
+#[test]
+fn create_infos_are_neither_written_nor_read_beyond_their_end() {
+    let device = InstanceBuilder::new().traced("all").device();
+    let mut memory = Guarded::new();
+    // Unknown nodes of 16 bytes at the end of a page, before, between and behind known ones.
+    let last = memory.value(unknown(ptr::null())).cast::<c_void>();
+    let mut reduction = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MAX);
+    reduction.p_next = last;
+    let reduction = memory.value(reduction).cast::<c_void>();
+    let first = memory.value(unknown(reduction)).cast::<c_void>();
+    let nodes = [ptr::null(), last, reduction, first];
+    for node in nodes {
+        for bias in [0.0, 100.0] {
+            let info = memory.value(vk::SamplerCreateInfo { p_next: node, mip_lod_bias: bias, ..linear_info() });
+            let mut out = vk::Sampler::null();
+            assert_eq!(call!(device.create_sampler(device.raw, info, allocator(), &mut out)), vk::Result::SUCCESS);
+        }
+        let info = memory.value(vk::ImageCreateInfo { p_next: node, ..image_info(FILTERED) });
+        let mut image = vk::Image::null();
+        assert_eq!(call!(device.create_image(device.raw, info, allocator(), &mut image)), vk::Result::SUCCESS);
+        let info = memory.value(vk::ImageViewCreateInfo { p_next: node, ..view_info(image, FILTERED) });
+        let mut view = vk::ImageView::null();
+        assert_eq!(call!(device.create_view(device.raw, info, allocator(), &mut view)), vk::Result::SUCCESS);
+        let info = memory.value(vk::SamplerYcbcrConversionCreateInfo {
+            p_next: node,
+            format: vk::Format::G8_B8R8_2PLANE_420_UNORM,
+            chroma_filter: vk::Filter::LINEAR,
+            force_explicit_reconstruction: 1,
+            ..Default::default()
+        });
+        let mut out = vk::SamplerYcbcrConversion::null();
+        assert_eq!(call!(device.create_conversion(device.raw, info, allocator(), &mut out)), vk::Result::SUCCESS);
+        let info =
+            memory.value(vk::SwapchainCreateInfoKHR { p_next: node, image_format: FILTERED, ..Default::default() });
+        let mut out = vk::SwapchainKHR::null();
+        assert_eq!(call!(device.create_swapchain(device.raw, info, allocator(), &mut out)), vk::Result::SUCCESS);
+
+        // Arrays behind create infos.
+        let sampler = device.linear();
+        let samplers = memory.slice(&[sampler; 3]);
+        let mut immutable = binding(4, vk::DescriptorType::SAMPLER, 3);
+        immutable.p_immutable_samplers = samplers;
+        let bindings = memory.slice(&[binding(9, vk::DescriptorType::STORAGE_BUFFER, 1), immutable]);
+        let info = vk::DescriptorSetLayoutCreateInfo {
+            p_next: node,
+            binding_count: 2,
+            p_bindings: bindings,
+            ..Default::default()
+        };
+        let layout = device.try_layout(unsafe_ref(memory.value(info))).expect("the layout is created");
+        let layouts = memory.slice(&[layout, vk::DescriptorSetLayout::null()]);
+        let info = vk::PipelineLayoutCreateInfo {
+            p_next: node,
+            set_layout_count: 2,
+            p_set_layouts: layouts,
+            ..Default::default()
+        };
+        let mut out = vk::PipelineLayout::null();
+        let info = memory.value(info);
+        assert_eq!(call!(device.create_pipeline_layout(device.raw, info, allocator(), &mut out)), vk::Result::SUCCESS);
+        let entries = memory.slice(&[entry(4, 0, 3, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, 24); 2]);
+        let info = vk::DescriptorUpdateTemplateCreateInfo {
+            p_next: node,
+            descriptor_update_entry_count: 2,
+            p_descriptor_update_entries: entries,
+            descriptor_set_layout: layout,
+            ..Default::default()
+        };
+        device.try_template(unsafe_ref(memory.value(info))).expect("the template is created");
+        let pool = device.pool();
+        let layouts = memory.slice(&[layout; 2]);
+        let info = vk::DescriptorSetAllocateInfo {
+            p_next: node,
+            descriptor_pool: pool,
+            descriptor_set_count: 2,
+            p_set_layouts: layouts,
+            ..Default::default()
+        };
+        let info = memory.value(info);
+        let mut sets = [vk::DescriptorSet::null(); 2];
+        assert_eq!(call!(device.allocate_sets(device.raw, info, sets.as_mut_ptr())), vk::Result::SUCCESS);
+        let gone = memory.slice(&[sets[1], vk::DescriptorSet::null(), sets[0]]);
+        assert_eq!(call!(device.free_sets(device.raw, pool, 3, gone)), vk::Result::SUCCESS);
+    }
+    device.finish();
+}
+
+/// A reference to guarded memory.
+fn unsafe_ref<'a, T>(at: *const T) -> &'a T {
+    // SAFETY: the tests keep the memory until the end.
+    unsafe { &*at }
+}
+
+#[test]
+fn nothing_is_read_for_a_count_of_zero_or_an_ignored_member() {
+    let device = Device::usual();
+    let pool = device.pool();
+    // Arrays of no elements.
+    let info = vk::DescriptorSetLayoutCreateInfo { p_bindings: dangling(), ..Default::default() };
+    let empty = device.try_layout(&info).expect("the layout is created");
+    let info = vk::PipelineLayoutCreateInfo { p_set_layouts: dangling(), ..Default::default() };
+    let mut out = vk::PipelineLayout::null();
+    assert_eq!(call!(device.create_pipeline_layout(device.raw, &info, allocator(), &mut out)), vk::Result::SUCCESS);
+    let info = vk::DescriptorUpdateTemplateCreateInfo { p_descriptor_update_entries: dangling(), ..Default::default() };
+    let template = device.try_template(&info).expect("the template is created");
+    device.update_with_template(device.plain_set(), template, dangling());
+    // Immutable samplers of a type that has none, and of a binding without descriptors.
+    let ignored = |mut b: vk::DescriptorSetLayoutBinding<'static>| {
+        b.p_immutable_samplers = dangling();
+        b
+    };
+    let immutable = device.linear();
+    let mut real = binding(3, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1);
+    real.p_immutable_samplers = &immutable;
+    let layout = device.layout(&[
+        ignored(binding(0, vk::DescriptorType::UNIFORM_BUFFER, 4)),
+        ignored(binding(1, vk::DescriptorType::SAMPLED_IMAGE, 1)),
+        ignored(binding(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0)),
+        real,
+    ]);
+    // From here on the device has immutable samplers, and looks at the sets' life.
+    let sets = device.sets(pool, &[layout]);
+    assert_eq!(call!(device.free_sets(device.raw, pool, 0, dangling())), vk::Result::SUCCESS);
+    let info = vk::DescriptorSetAllocateInfo { descriptor_pool: pool, p_set_layouts: dangling(), ..Default::default() };
+    assert_eq!(call!(device.allocate_sets(device.raw, &info, ptr::null_mut())), vk::Result::SUCCESS);
+    let info = vk::DescriptorUpdateTemplateCreateInfo {
+        template_type: vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET,
+        descriptor_set_layout: layout,
+        pipeline_layout: vk::PipelineLayout::from_raw(u64::MAX),
+        p_descriptor_update_entries: dangling(),
+        ..Default::default()
+    };
+    device.try_template(&info).expect("the template is created");
+    // Descriptor writes of nothing, and of everything that is no image.
+    let (_, _, illegal, set) = scene(&device);
+    let count0 = vk::WriteDescriptorSet {
+        dst_set: set,
+        descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+        p_image_info: dangling(),
+        ..Default::default()
+    };
+    let ignored = |ty, count| vk::WriteDescriptorSet {
+        dst_set: sets[0],
+        dst_binding: 3,
+        descriptor_type: ty,
+        descriptor_count: count,
+        p_image_info: dangling(),
+        p_buffer_info: dangling(),
+        p_texel_buffer_view: dangling(),
+        ..Default::default()
+    };
+    use vk::DescriptorType as T;
+    let infos = [pair(device.linear(), illegal)];
+    let writes = [
+        count0,
+        ignored(T::UNIFORM_BUFFER, 3),
+        ignored(T::STORAGE_TEXEL_BUFFER, 1),
+        ignored(T::INLINE_UNIFORM_BLOCK, 4096),
+        ignored(T::ACCELERATION_STRUCTURE_KHR, 2),
+        ignored(T::SAMPLED_IMAGE, 2),
+        ignored(T::SAMPLER, 2),
+        ignored(T::MUTABLE_EXT, 2),
+        ignored(T::from_raw(0x7fff_0007), 2),
+        combined(set, 0, &infos),
+    ];
+    device.update(&writes[..9], &[]);
+    // A conflict behind them makes a copy of the list, and still none of it is followed.
+    device.update(&writes, &[]);
+    let pipeline = device.pipeline_layout(&[layout]);
+    device.push(pipeline, 0, &writes[..9]);
+    device.push(pipeline, 0, &writes);
+    device.push(vk::PipelineLayout::null(), 7, &writes);
+    let info = vk::PushDescriptorSetInfoKHR { p_descriptor_writes: dangling(), ..Default::default() };
+    device.push2(&info);
+    assert_eq!(device.driver.variants().len(), 1);
+    call!(device.destroy_layout(device.raw, empty, allocator()));
+    device.finish();
+}
+
+#[test]
+fn writes_are_neither_written_nor_read_beyond_their_end() {
+    let device = Device::usual();
+    let (sampler, legal, illegal, set) = scene(&device);
+    for view in [legal, illegal] {
+        let mut memory = Guarded::new();
+        let node = memory.value(unknown(ptr::null()));
+        let infos = memory.slice(&[pair(sampler, view); 33]);
+        let write = vk::WriteDescriptorSet {
+            p_next: node.cast(),
+            descriptor_count: 33,
+            p_image_info: infos,
+            ..combined(set, 0, &[])
+        };
+        let writes = memory.slice(&[write; 3]);
+        let copies = memory.slice(&[vk::CopyDescriptorSet { p_next: node.cast(), ..Default::default() }]);
+        call!(device.update(device.raw, 3, writes, 1, copies));
+        let point = vk::PipelineBindPoint::COMPUTE;
+        call!(device.push(device.commands, point, vk::PipelineLayout::null(), 0, 3, writes));
+        let info = memory.value(vk::PushDescriptorSetInfoKHR {
+            p_next: node.cast(),
+            descriptor_write_count: 3,
+            p_descriptor_writes: writes,
+            ..Default::default()
+        });
+        call!(device.push2(device.commands, info));
+        let mut seen = 0;
+        for call in device.driver.calls() {
+            let (Args::Update { writes: down, .. }
+            | Args::Push { writes: down, .. }
+            | Args::Push2 { writes: down, .. }) = &call.args
+            else {
+                continue;
+            };
+            assert_eq!(down.at == writes as usize, view == legal);
+            assert!(down.items.iter().all(|write| write.images.len() == 33 && write.raw.p_next == node.cast()));
+            seen += 1;
+        }
+        assert_eq!(seen, 3);
+        // Single pairs.
+        let image = memory.value(pair(sampler, view));
+        let info = memory.value(vk::DescriptorGetInfoEXT {
+            p_next: node.cast(),
+            ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            data: vk::DescriptorDataEXT { p_combined_image_sampler: image },
+            ..Default::default()
+        });
+        let mut out = [0_u8; 16];
+        call!(device.get_descriptor(device.raw, info, 16, out.as_mut_ptr().cast()));
+        let info = memory.value(vk::ImageViewHandleInfoNVX {
+            p_next: node.cast(),
+            image_view: view,
+            descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            sampler,
+            ..Default::default()
+        });
+        call!(device.get_view_handle(device.raw, info));
+        // Blits.
+        let source = device.image(if view == legal { FILTERED } else { UNFILTERED });
+        let regions = memory.slice(&[vk::ImageBlit2::default(); 2]);
+        let info = memory.value(vk::BlitImageInfo2 {
+            p_next: node.cast(),
+            src_image: source,
+            region_count: 2,
+            p_regions: regions,
+            filter: vk::Filter::LINEAR,
+            ..Default::default()
+        });
+        call!(device.blit2(device.commands, info));
+        let regions = memory.slice(&[vk::ImageBlit::default(); 2]);
+        let layout = vk::ImageLayout::GENERAL;
+        call!(device.blit(device.commands, source, layout, source, layout, 2, regions, vk::Filter::LINEAR));
+    }
+    device.finish();
+}
+
+#[test]
+fn template_data_is_read_where_it_is_described_only() {
+    use vk::DescriptorType as T;
+    let device = Device::usual();
+    let (sampler, legal, illegal, set) = scene(&device);
+    let layout = device.layout(&[]);
+    let page = page();
+    // (offset, stride): elements at the end of a page, at the start of one, across a boundary, and at odd addresses, with
+    // unreadable pages between them.
+    let shapes = [(page - 24, 2 * page), (2 * page, 3 * page), (page - 5, 2 * page + 1), (page - 31, 3 * page - 7)];
+    for (offset, stride) in shapes {
+        for view in [legal, illegal] {
+            let entries = [
+                entry(0, 0, 3, T::COMBINED_IMAGE_SAMPLER, offset, stride),
+                // 13 bytes at the very end of the block; its stride is ignored.
+                entry(1, 0, 13, T::INLINE_UNIFORM_BLOCK, 16 * page - 13, 0xdead_beef),
+                entry(2, 0, 0, T::COMBINED_IMAGE_SAMPLER, usize::MAX, 24),
+                entry(3, 0, 1, T::UNIFORM_BUFFER, 14 * page - 24, usize::MAX),
+            ];
+            let mut data = Pages::new(16 * page);
+            for index in 0..3 {
+                data.place(offset + index * stride, &[pair(sampler, view)]);
+            }
+            data.place(16 * page - 13, b"inline block!");
+            let buffer = vk::DescriptorBufferInfo { buffer: vk::Buffer::from_raw(1), offset: 2, range: 3 };
+            data.place(14 * page - 24, &[buffer]);
+            let at = data.start();
+            let (for_sets, for_pushes) = (device.template(layout, &entries), device.push_template(&entries));
+            device.driver.calls();
+            device.update_with_template(set, for_sets, at);
+            call!(device.push_with_template(device.commands, for_pushes, vk::PipelineLayout::null(), 0, at));
+            let mut seen = 0;
+            for call in device.driver.calls() {
+                let Args::Template { data: down, elements, .. } = &call.args else { continue };
+                seen += 1;
+                assert_eq!(*down == at as usize, view == legal);
+                assert_eq!(elements.len(), 5);
+                for element in elements {
+                    match element.entry {
+                        0 => {
+                            let image = element.image.expect("an image");
+                            assert_eq!(image.image_view, view);
+                            assert_eq!(image.sampler == sampler, view == legal);
+                            assert_eq!(element.at - down, offset + element.index * stride);
+                        }
+                        1 => assert_eq!(element.bytes, b"inline block!"),
+                        _ => assert_eq!(element.bytes[8..16], 2_u64.to_ne_bytes()),
+                    }
+                }
+            }
+            assert_eq!(seen, 2);
+        }
+    }
+    device.finish();
+}
+
+#[test]
+fn samplers_of_immutable_bindings_may_be_garbage() {
+    let device = InstanceBuilder::new().traced("all").device();
+    let (sampler, legal, _, _) = scene(&device);
+    let nearest = device.nearest();
+    let immutable = [nearest, sampler];
+    let with = |number| binding(number, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 2).immutable_samplers(&immutable);
+    let layout = device.layout(&[with(0), binding(1, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 2)]);
+    let pool = device.pool();
+    let set = device.sets(pool, &[layout])[0];
+    let pipeline = device.pipeline_layout(&[layout]);
+    for garbage in [0, 1, u64::MAX, u64::MAX - 1, 0x5500_0000_0140, sampler.as_raw() + 1, legal.as_raw()] {
+        let infos = [pair(vk::Sampler::from_raw(garbage), legal); 2];
+        let writes = [combined(set, 0, &infos)];
+        device.update(&writes, &[]);
+        device.push(pipeline, 0, &writes);
+        let template = device.template(layout, &[entry(0, 0, 2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 0, 24)]);
+        device.update_with_template(set, template, infos.as_ptr().cast());
+        let views = [pair(sampler, vk::ImageView::null()), pair(sampler, vk::ImageView::from_raw(garbage))];
+        device.update(&[combined(set, 1, &views)], &[]);
+        for call in device.driver.calls() {
+            match call.args {
+                Args::Update { writes: down, .. } | Args::Push { writes: down, .. } => {
+                    let given = [infos.as_ptr(), views.as_ptr()];
+                    assert!(down.items.iter().all(|write| given.contains(&write.raw.p_image_info)), "{down:?}");
+                }
+                Args::Template { data, .. } => assert_eq!(data, infos.as_ptr() as usize),
+                _ => {}
+            }
+        }
+    }
+    assert!(device.driver.variants().is_empty());
+    device.finish();
+}
+
+#[test]
+fn instances_and_devices_are_made_from_guarded_memory() {
+    let mut memory = Guarded::new();
+    let node = memory.value(unknown(ptr::null()));
+    let mut builder = InstanceBuilder::new();
+    builder.chain = node.cast();
+    let instance = Arc::new(builder.create().expect("the instance is created"));
+    // The nodes of the loader are written (their links), the application's may not be.
+    let border = vk::PhysicalDeviceCustomBorderColorFeaturesEXT {
+        p_next: node.cast_mut().cast(),
+        custom_border_colors: 1,
+        ..Default::default()
+    };
+    let border = memory.value(border);
+    let features = vk::PhysicalDeviceFeatures2 { p_next: border.cast_mut().cast(), ..Default::default() };
+    let features = memory.value(features);
+    let node = memory.value(unknown(features.cast()));
+    let info =
+        DeviceInfo { chain: node.cast(), extensions: vec![ash::ext::custom_border_color::NAME], ..Default::default() };
+    let device = instance.device(&info);
+    assert!(device.record().caps.custom_border_colors);
+    device.finish();
+}

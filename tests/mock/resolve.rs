@@ -1,0 +1,329 @@
+//! Negotiation and the proc-addr functions.
+
+use std::collections::BTreeSet;
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use VkLayer_samplin::entry::device_commands;
+use VkLayer_samplin::hooks::augment::GL_ADDRESS_MODES;
+use VkLayer_samplin::{API_VERSION, LAYER_NAME};
+use ash::vk;
+
+use crate::driver::{COMMANDS, Config, Level, Need};
+use crate::loader::{Device, DeviceInfo, Instance, InstanceBuilder, cast, gipa, negotiate};
+
+const NULL: vk::Instance = vk::Instance::null();
+
+/// What the layer intercepts of instances.
+const INSTANCE_INTERCEPTS: [&CStr; 5] = [
+    c"vkGetInstanceProcAddr",
+    c"vkCreateInstance",
+    c"vkDestroyInstance",
+    c"vkCreateDevice",
+    c"vkEnumerateDeviceExtensionProperties",
+];
+
+fn address(function: vk::PFN_vkVoidFunction) -> usize {
+    function.map_or(0, |f| f as usize)
+}
+
+/// What the driver below resolves, asked directly.
+fn below_instance(instance: &Instance, name: &CStr) -> usize {
+    // SAFETY: a live instance of the driver.
+    address(unsafe { crate::driver::get_instance_proc_addr(instance.raw, name.as_ptr()) })
+}
+
+fn below_device(device: &Device, name: &CStr) -> usize {
+    // SAFETY: the signature is the one of the name.
+    let gdpa: vk::PFN_vkGetDeviceProcAddr =
+        cast(unsafe { crate::driver::get_instance_proc_addr(device.instance.raw, c"vkGetDeviceProcAddr".as_ptr()) })
+            .unwrap();
+    // SAFETY: a live device of the driver.
+    address(unsafe { gdpa(device.raw, name.as_ptr()) })
+}
+
+#[test]
+fn negotiation_settles_on_version_2() {
+    for version in [2, 3, 7, u32::MAX] {
+        let (result, interface) = negotiate(1, version);
+        assert_eq!((result, interface.loader_layer_interface_version), (vk::Result::SUCCESS, 2));
+        assert!(interface.pfn_get_instance_proc_addr.is_some() && interface.pfn_get_device_proc_addr.is_some());
+    }
+    for (s_type, version) in [(1, 0), (1, 1), (0, 2), (2, 2), (-1, 2)] {
+        let (result, interface) = negotiate(s_type, version);
+        assert_eq!(result, vk::Result::ERROR_INITIALIZATION_FAILED);
+        assert_eq!(interface.loader_layer_interface_version, version, "outputs stay as they were");
+        assert!(interface.pfn_get_instance_proc_addr.is_none());
+    }
+    // SAFETY: null is the case under test.
+    let result = unsafe { VkLayer_samplin::entry::vkNegotiateLoaderLayerInterfaceVersion(std::ptr::null_mut()) };
+    assert_eq!(result, vk::Result::ERROR_INITIALIZATION_FAILED);
+}
+
+#[test]
+fn without_an_instance_only_global_commands_resolve() {
+    for name in [
+        c"vkGetInstanceProcAddr",
+        c"vkCreateInstance",
+        c"vkEnumerateInstanceLayerProperties",
+        c"vkEnumerateInstanceExtensionProperties",
+    ] {
+        assert!(gipa(NULL, name).is_some(), "{name:?}");
+    }
+    for name in [
+        c"vkDestroyInstance",
+        c"vkCreateDevice",
+        c"vkGetDeviceProcAddr",
+        c"vkCreateSampler",
+        c"vkEnumerateInstanceVersion",
+        c"vkNoSuchCommand",
+        c"",
+    ] {
+        assert!(gipa(NULL, name).is_none(), "{name:?}");
+    }
+    let gipa_again: vk::PFN_vkGetInstanceProcAddr = cast(gipa(NULL, c"vkGetInstanceProcAddr")).unwrap();
+    // SAFETY: null is what is asked about: the query must survive it.
+    assert!(unsafe { gipa_again(NULL, std::ptr::null()) }.is_none());
+    // vkCreateInstance comes back whatever the instance is.
+    let instance = InstanceBuilder::new().create().unwrap();
+    assert_eq!(address(gipa(instance.raw, c"vkCreateInstance")), address(gipa(NULL, c"vkCreateInstance")));
+}
+
+#[test]
+fn an_instance_resolves_what_the_driver_has() {
+    let instance = Arc::new(InstanceBuilder::new().create().unwrap());
+    let intercepts: BTreeSet<&CStr> = device_commands().collect();
+    for (name, level, _) in COMMANDS {
+        let (own, below) = (address(instance.resolve(name)), below_instance(&instance, name));
+        if intercepts.contains(name) || *level == Level::Global {
+            assert_eq!(own != 0, below != 0, "{name:?}");
+            assert!(own == 0 || own != below, "{name:?} is intercepted");
+        } else if INSTANCE_INTERCEPTS.contains(name) {
+            assert!(own != 0 && own != below, "{name:?} is intercepted");
+        } else {
+            assert_eq!(own, below, "{name:?} is the driver's");
+        }
+    }
+    assert!(instance.resolve(c"vkNoSuchCommand").is_none());
+    assert!(instance.resolve(c"vkEnumerateDeviceLayerProperties").is_some());
+    // Commands that the driver lacks altogether, and aliases of which it has one.
+    let hidden = vec![c"vkGetImageViewHandle64NVX", c"vkUpdateDescriptorSetWithTemplate", c"vkCmdBlitImage2KHR"];
+    let instance = Arc::new(InstanceBuilder::new().driver(|driver| driver.hidden = hidden.clone()).create().unwrap());
+    for name in hidden {
+        assert!(instance.resolve(name).is_none(), "{name:?}");
+    }
+    for name in [c"vkUpdateDescriptorSetWithTemplateKHR", c"vkCmdBlitImage2", c"vkGetImageViewHandleNVX"] {
+        assert!(instance.resolve(name).is_some(), "{name:?}");
+    }
+}
+
+/// Checks every command of the driver on a device.
+fn check_device(device: &Device) {
+    let intercepts: BTreeSet<&CStr> = device_commands().collect();
+    for (name, level, need) in COMMANDS {
+        let (own, below) = (address(device.resolve(name)), below_device(device, name));
+        if INSTANCE_INTERCEPTS.contains(name) {
+            assert_eq!(own, 0, "{name:?} is no device command");
+        } else if *level != Level::Device {
+            assert_eq!(own, below, "{name:?} is nothing that the layer knows");
+        } else if below == 0 {
+            assert_eq!(own, 0, "{name:?} does not exist without {need:?}");
+        } else if intercepts.contains(name) {
+            assert!(own != 0 && own != below, "{name:?} is intercepted");
+        } else {
+            assert_eq!(own, below, "{name:?} is the driver's");
+        }
+    }
+    assert!(device.resolve(c"vkNoSuchCommand").is_none());
+    assert!(device.resolve(c"vkGetInstanceProcAddr").is_none());
+    // SAFETY: null is what is asked about.
+    assert!(unsafe { (crate::loader::layer().gdpa)(device.raw, std::ptr::null()) }.is_none());
+}
+
+#[test]
+fn a_device_resolves_what_is_enabled_and_nothing_else() {
+    let version = |minor| vk::make_api_version(0, 1, minor, 0);
+    for minor in 0..=4 {
+        for asked in 0..=4 {
+            let mut builder = InstanceBuilder::new().driver(|driver| driver.api_version = version(minor));
+            builder.api_version = version(asked);
+            let instance = Arc::new(builder.create().unwrap());
+            let all = instance.device(&DeviceInfo { extensions: Config::new().extensions, ..Default::default() });
+            check_device(&all);
+            let none = instance.device(&DeviceInfo::default());
+            check_device(&none);
+            assert_eq!(none.resolve(c"vkCmdPushDescriptorSet").is_some(), minor.min(asked) >= 4);
+            assert!(
+                none.resolve(c"vkCmdPushDescriptorSetKHR").is_none() && none.resolve(c"vkGetDescriptorEXT").is_none()
+            );
+            assert!(
+                all.resolve(c"vkCmdPushDescriptorSetKHR").is_some() && all.resolve(c"vkGetDescriptorEXT").is_some()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_careless_driver_does_not_make_the_layer_careless() {
+    // It answers instance commands in vkGetDeviceProcAddr; those are not for devices.
+    check_device(&InstanceBuilder::new().driver(|driver| driver.careless = true).device());
+}
+
+#[test]
+fn every_extension_is_needed_for_its_own_commands() {
+    let config = Config::new();
+    for left_out in &config.extensions {
+        let extensions = config.extensions.iter().copied().filter(|name| name != left_out).collect();
+        // Only what was enabled counts, not what the driver supports.
+        let instance = Arc::new(InstanceBuilder::new().create().unwrap());
+        let device = instance.device(&DeviceInfo { extensions, ..Default::default() });
+        check_device(&device);
+        for (name, _, need) in COMMANDS {
+            if matches!(need, Need::Of(extension) if extension == left_out) {
+                assert!(device.resolve(name).is_none(), "{name:?} without {left_out:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn both_spellings_of_an_alias_reach_the_driver_whichever_it_has() {
+    let pairs: [(&CStr, &CStr); 9] = [
+        (c"vkCmdPushDescriptorSet", c"vkCmdPushDescriptorSetKHR"),
+        (c"vkCmdPushDescriptorSet2", c"vkCmdPushDescriptorSet2KHR"),
+        (c"vkCmdPushDescriptorSetWithTemplate", c"vkCmdPushDescriptorSetWithTemplateKHR"),
+        (c"vkCmdPushDescriptorSetWithTemplate2", c"vkCmdPushDescriptorSetWithTemplate2KHR"),
+        (c"vkCmdBlitImage2", c"vkCmdBlitImage2KHR"),
+        (c"vkCreateDescriptorUpdateTemplate", c"vkCreateDescriptorUpdateTemplateKHR"),
+        (c"vkDestroyDescriptorUpdateTemplate", c"vkDestroyDescriptorUpdateTemplateKHR"),
+        (c"vkUpdateDescriptorSetWithTemplate", c"vkUpdateDescriptorSetWithTemplateKHR"),
+        (c"vkCreateSamplerYcbcrConversion", c"vkCreateSamplerYcbcrConversionKHR"),
+    ];
+    for spelling in 0..2 {
+        let hidden: Vec<&'static CStr> = pairs.iter().map(|pair| if spelling == 0 { pair.1 } else { pair.0 }).collect();
+        let mut builder = InstanceBuilder::new().driver(|driver| {
+            driver.api_version = API_VERSION;
+            driver.hidden = hidden.clone();
+        });
+        builder.api_version = API_VERSION;
+        let device = builder.device();
+        for (core, alias) in pairs {
+            let (there, gone) = if spelling == 0 { (core, alias) } else { (alias, core) };
+            assert!(device.resolve(there).is_some(), "{there:?}");
+            assert!(device.resolve(gone).is_none(), "{gone:?}");
+            // The application gets an alias from the instance all the same if the device could have it; calling it must
+            // reach the driver by the other name.
+        }
+        let writes = [];
+        device.push(vk::PipelineLayout::null(), 0, &writes);
+        device.push2(&vk::PushDescriptorSetInfoKHR::default());
+        assert_eq!(device.driver.calls().len(), 2);
+        device.finish();
+    }
+}
+
+#[test]
+fn a_hook_from_the_instance_survives_a_device_without_the_command() {
+    let instance = Arc::new(InstanceBuilder::new().create().unwrap());
+    let device = instance.device(&DeviceInfo::default());
+    let push: vk::PFN_vkCmdPushDescriptorSetKHR = instance.get(c"vkCmdPushDescriptorSetKHR");
+    let get: vk::PFN_vkGetDescriptorEXT = instance.get(c"vkGetDescriptorEXT");
+    let handle: vk::PFN_vkGetImageViewHandleNVX = instance.get(c"vkGetImageViewHandleNVX");
+    let swapchain: vk::PFN_vkCreateSwapchainKHR = instance.get(c"vkCreateSwapchainKHR");
+    let mapping: vk::PFN_vkGetDescriptorSetHostMappingVALVE = instance.get(c"vkGetDescriptorSetHostMappingVALVE");
+    let mut out = vk::SwapchainKHR::null();
+    // SAFETY: none of this is valid use, since the extensions are not enabled; the layer must only not crash.
+    unsafe {
+        push(device.commands, vk::PipelineBindPoint::GRAPHICS, vk::PipelineLayout::null(), 0, 0, std::ptr::null());
+        get(device.raw, &vk::DescriptorGetInfoEXT::default(), 0, std::ptr::null_mut());
+        assert_eq!(handle(device.raw, &vk::ImageViewHandleInfoNVX::default()), 0);
+        let info = vk::SwapchainCreateInfoKHR::default();
+        assert!(swapchain(device.raw, &info, std::ptr::null(), &mut out).as_raw() < 0);
+        mapping(device.raw, vk::DescriptorSet::null(), std::ptr::null_mut());
+    }
+    assert_eq!(out, vk::SwapchainKHR::null());
+    assert!(device.driver.calls().is_empty());
+    device.finish();
+}
+
+#[test]
+fn enumerations_speak_of_the_layer_alone() {
+    let layers: vk::PFN_vkEnumerateInstanceLayerProperties =
+        cast(gipa(NULL, c"vkEnumerateInstanceLayerProperties")).unwrap();
+    let extensions: vk::PFN_vkEnumerateInstanceExtensionProperties =
+        cast(gipa(NULL, c"vkEnumerateInstanceExtensionProperties")).unwrap();
+    let mut count = 9;
+    // SAFETY: the two-call idiom, with room for what is asked for.
+    unsafe {
+        assert_eq!(layers(&mut count, std::ptr::null_mut()), vk::Result::SUCCESS);
+        assert_eq!(count, 1);
+        let mut out = [vk::LayerProperties::default(); 3];
+        count = 3;
+        assert_eq!(layers(&mut count, out.as_mut_ptr()), vk::Result::SUCCESS);
+        assert_eq!((count, out[0].layer_name_as_c_str()), (1, Ok(LAYER_NAME)));
+        assert_eq!(out[0].spec_version, API_VERSION);
+        count = 0;
+        assert_eq!(layers(&mut count, out.as_mut_ptr()), vk::Result::INCOMPLETE);
+        assert_eq!(count, 0);
+        for other in [std::ptr::null(), c"VK_LAYER_KHRONOS_validation".as_ptr(), c"".as_ptr()] {
+            count = 5;
+            let mut out = [vk::ExtensionProperties::default(); 5];
+            assert_eq!(extensions(other, &mut count, out.as_mut_ptr()), vk::Result::ERROR_LAYER_NOT_PRESENT);
+        }
+        count = 5;
+        let mut out = [vk::ExtensionProperties::default(); 5];
+        assert_eq!(extensions(LAYER_NAME.as_ptr(), &mut count, out.as_mut_ptr()), vk::Result::SUCCESS);
+        let names: Vec<_> = out[..count as usize].iter().map(|e| e.extension_name_as_c_str().unwrap()).collect();
+        assert_eq!(names, [ash::ext::layer_settings::NAME]);
+    }
+
+    let instance = InstanceBuilder::new().create().unwrap();
+    let physical = instance.physical();
+    let layers: vk::PFN_vkEnumerateDeviceLayerProperties = instance.get(c"vkEnumerateDeviceLayerProperties");
+    let extensions: vk::PFN_vkEnumerateDeviceExtensionProperties =
+        instance.get(c"vkEnumerateDeviceExtensionProperties");
+    // The layer's own extension comes on top.
+    let of_driver = Config::new().extensions.len() as u32;
+    // SAFETY: as above.
+    unsafe {
+        let mut out = [vk::LayerProperties::default(); 2];
+        count = 2;
+        assert_eq!(layers(physical, &mut count, out.as_mut_ptr()), vk::Result::SUCCESS);
+        assert_eq!((count, out[0].layer_name_as_c_str()), (1, Ok(LAYER_NAME)));
+        for (layer, expected) in
+            [(std::ptr::null(), of_driver + 1), (LAYER_NAME.as_ptr(), 1), (c"VK_LAYER_OTHER".as_ptr(), of_driver)]
+        {
+            assert_eq!(extensions(physical, layer, &mut count, std::ptr::null_mut()), vk::Result::SUCCESS);
+            assert_eq!(count, expected);
+        }
+        let mut out = [vk::ExtensionProperties::default(); 2];
+        count = 2;
+        let result = extensions(physical, std::ptr::null(), &mut count, out.as_mut_ptr());
+        assert_eq!((result, count), (vk::Result::INCOMPLETE, 2));
+        let mut out = vec![vk::ExtensionProperties::default(); of_driver as usize + 5];
+        count = of_driver + 5;
+        let result = extensions(physical, std::ptr::null(), &mut count, out.as_mut_ptr());
+        assert_eq!((result, count), (vk::Result::SUCCESS, of_driver + 1));
+        let names: Vec<_> = out[..count as usize].iter().map(|e| e.extension_name_as_c_str().unwrap()).collect();
+        let expected: Vec<_> = Config::new().extensions.into_iter().chain([GL_ADDRESS_MODES]).collect();
+        assert_eq!(names, expected);
+    }
+}
+
+#[test]
+fn mode_off_hands_out_the_driver() {
+    let device = InstanceBuilder::new().set("mode", "off").device();
+    for (name, level, _) in COMMANDS {
+        let own = [c"vkDestroyDevice", c"vkGetDeviceProcAddr"].contains(name);
+        if *level == Level::Device && !own {
+            assert_eq!(address(device.resolve(name)), below_device(&device, name), "{name:?}");
+            assert_eq!(address(device.instance.resolve(name)), below_instance(&device.instance, name), "{name:?}");
+        }
+    }
+    // Nothing is looked at: a sampler that is anything but legal goes down.
+    let info = vk::SamplerCreateInfo { mip_lod_bias: f32::NAN, ..crate::loader::linear_info() };
+    device.sampler(&info);
+    crate::args!(device, c"vkCreateSampler", crate::driver::Args::CreateSampler { info: down, .. });
+    assert_eq!(down.at, std::ptr::from_ref(&info) as usize);
+    device.finish();
+}
