@@ -86,9 +86,9 @@ pub unsafe fn query(
     let chain = create_info.p_next;
 
     macro_rules! feature {
-        ($($type:ident . $field:ident)||+) => {
+        ($type:ident . $field:ident) => {
             // SAFETY: the chain of a valid VkDeviceCreateInfo holds whole structures of known type.
-            false $(|| unsafe { pnext::find::<vk::$type<'_>>(chain) }.is_some_and(|f| f.$field != 0))||+
+            unsafe { pnext::find::<vk::$type<'_>>(chain) }.is_some_and(|f| f.$field != 0)
         };
     }
     // SAFETY: as above; pEnabledFeatures is null or valid (VUID-VkDeviceCreateInfo-pEnabledFeatures-parameter).

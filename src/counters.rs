@@ -1,6 +1,6 @@
 //! Counts of descriptors seen and rewritten, without a shared write on the hot path.
 //!
-//! Each of the first [`OWNED`] threads that ever count gets a cache line of its own and adds with a plain load and store;
+//! Each of the first 64 threads that ever count gets a cache line of its own and adds with a plain load and store;
 //! threads beyond that share one line and add atomically. Sums are exact once the threads have stopped counting.
 
 use std::cell::Cell;

@@ -7,7 +7,6 @@
 //!
 //! The safety contract of all hooks is that of their Vulkan command: the caller obeys its valid usage ("implicit" part), which the
 //! SAFETY comments refer to as *the command's valid usage*.
-#![expect(clippy::missing_safety_doc, reason = "stated once for all hooks in the module's documentation")]
 
 pub mod augment;
 pub mod blit;

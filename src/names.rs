@@ -79,7 +79,7 @@ pub fn sampler_flags(flags: vk::SamplerCreateFlags) -> Vec<String> {
     out
 }
 
-/// The format of that name, the reverse of [`format`].
+/// The format of that name, the reverse of [`format()`].
 pub fn format_by_name(name: &str) -> Option<vk::Format> {
     static BY_NAME: once_cell::sync::Lazy<std::collections::HashMap<String, vk::Format>> =
         once_cell::sync::Lazy::new(|| formats().map(|f| (format(f), f)).collect());

@@ -91,6 +91,7 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
             }
         }
         Catalog::A1Mip => "the value is not a VkSamplerMipmapMode".into(),
+        Catalog::A2 if matches!(change.from, Value::Float(bias) if bias.is_nan()) => "the bias is not a number".into(),
         Catalog::A2 => format!("maxSamplerLodBias is {}", caps.max_sampler_lod_bias),
         Catalog::A3 => not_enabled("samplerMipLodBias"),
         Catalog::A4 => "maxLod is less than minLod, or one of them is not a number".into(),

@@ -547,7 +547,7 @@ impl Rules {
             for (number, item) in list.iter().enumerate() {
                 let span = item.span();
                 // What follows a syntax error inside a rule may belong anywhere, so such a rule is not applied.
-                let end = list.iter().nth(number + 1).map_or(content.len(), |next| next.span().start);
+                let end = list.get(number + 1).map_or(content.len(), |next| next.span().start);
                 if broken.iter().any(|at| (span.start..end).contains(at)) {
                     continue;
                 }

@@ -54,9 +54,9 @@ pub unsafe fn read(
     info: &vk::SamplerCreateInfo<'_>,
     conversion: impl FnOnce(vk::SamplerYcbcrConversion) -> YcbcrConversion,
 ) -> SamplerInfo {
-    // SAFETY: a valid create info's chain holds whole structures of known type, all read-only.
     macro_rules! chained {
         ($type:ident) => {
+            // SAFETY: a valid create info's chain holds whole structures of known type, all read-only.
             unsafe { pnext::find::<vk::$type<'_>>(info.p_next) }
         };
     }
@@ -160,22 +160,27 @@ pub unsafe fn with_create_info<R>(
     }
     let fresh = |kind: Kind| !kept.get(kind as usize).copied().unwrap_or(false);
 
-    let mut info = vk::SamplerCreateInfo::default();
-    info.p_next = tail;
-    info.flags = state.flags;
-    info.mag_filter = state.mag_filter;
-    info.min_filter = state.min_filter;
-    info.mipmap_mode = state.mipmap_mode;
-    [info.address_mode_u, info.address_mode_v, info.address_mode_w] = state.address_mode;
-    info.mip_lod_bias = state.mip_lod_bias;
-    info.anisotropy_enable = u32::from(state.anisotropy_enable);
-    info.max_anisotropy = state.max_anisotropy;
-    info.compare_enable = u32::from(state.compare_enable);
-    info.compare_op = state.compare_op;
-    info.min_lod = state.min_lod;
-    info.max_lod = state.max_lod;
-    info.border_color = state.border_color;
-    info.unnormalized_coordinates = u32::from(state.unnormalized_coordinates);
+    let [address_mode_u, address_mode_v, address_mode_w] = state.address_mode;
+    let mut info = vk::SamplerCreateInfo {
+        p_next: tail,
+        flags: state.flags,
+        mag_filter: state.mag_filter,
+        min_filter: state.min_filter,
+        mipmap_mode: state.mipmap_mode,
+        address_mode_u,
+        address_mode_v,
+        address_mode_w,
+        mip_lod_bias: state.mip_lod_bias,
+        anisotropy_enable: u32::from(state.anisotropy_enable),
+        max_anisotropy: state.max_anisotropy,
+        compare_enable: u32::from(state.compare_enable),
+        compare_op: state.compare_op,
+        min_lod: state.min_lod,
+        max_lod: state.max_lod,
+        border_color: state.border_color,
+        unnormalized_coordinates: u32::from(state.unnormalized_coordinates),
+        ..Default::default()
+    };
 
     macro_rules! link {
         ($node:expr) => {{

@@ -48,6 +48,7 @@ struct Slot {
     owned: Mutex<Option<Owned>>,
     choices: AtomicPtr<Choices>,
     /// Arrays that a larger one replaced; readers may still hold them.
+    #[expect(clippy::vec_box, reason = "readers hold the address of the box's content")]
     retired: Mutex<Vec<Box<Choices>>>,
 }
 

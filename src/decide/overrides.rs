@@ -244,15 +244,15 @@ pub fn apply(
         }
     }
     match wish.compare {
-        Some(Compare::Off) if out.compare_enable => {
-            if set(Field::CompareEnable, Value::Bool(true), Value::Bool(false)) {
-                out.compare_enable = false;
-            }
+        Some(Compare::Off)
+            if out.compare_enable && set(Field::CompareEnable, Value::Bool(true), Value::Bool(false)) =>
+        {
+            out.compare_enable = false;
         }
-        Some(Compare::Op(to)) if out.compare_enable => {
-            if set(Field::CompareOp, Value::CompareOp(out.compare_op), Value::CompareOp(to)) {
-                out.compare_op = to;
-            }
+        Some(Compare::Op(to))
+            if out.compare_enable && set(Field::CompareOp, Value::CompareOp(out.compare_op), Value::CompareOp(to)) =>
+        {
+            out.compare_op = to;
         }
         _ => {}
     }

@@ -111,10 +111,10 @@ fn remember(known: &Device, sampler: u64, plan: &Plan, dropped: bool) {
     };
     let live = totals.samplers.fetch_add(1, Ordering::Relaxed) + 1;
     totals.samplers_peak.fetch_max(live, Ordering::Relaxed);
-    if let Some(number) = known.cache.acquire(shared) {
-        if known.insert_sampler(sampler, needs, number) {
-            *lock(&known.duplicates).entry(sampler).or_insert(0) += 1;
-        }
+    if let Some(number) = known.cache.acquire(shared)
+        && known.insert_sampler(sampler, needs, number)
+    {
+        *lock(&known.duplicates).entry(sampler).or_insert(0) += 1;
     }
     known.record_sampler(sampler, &original, &plan.decision.changes);
     if dropped {
@@ -296,9 +296,12 @@ fn rematch(known: &Device, sampler: u64, name: &str) {
 unsafe fn remember_name(known: &Device, ty: vk::ObjectType, object: u64, name: *const c_char) {
     let wanted = known.trace().is_on() || known.rules.use_names();
     if matches!(ty, vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW) && wanted {
-        // SAFETY: forwarded from the caller.
-        let text =
-            if name.is_null() { String::new() } else { unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned() };
+        let text = if name.is_null() {
+            String::new()
+        } else {
+            // SAFETY: forwarded from the caller.
+            unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
+        };
         if ty == vk::ObjectType::SAMPLER && known.rules.use_names() {
             rematch(known, object, &text);
         }
