@@ -55,6 +55,11 @@ pub struct Instance {
 }
 
 impl Instance {
+    /// Whether the application sees the simulated device.
+    pub fn shows_simulation(&self) -> bool {
+        self.settings.device_visible && self.simulation.is_some()
+    }
+
     /// Whether the layer only forwards.
     pub fn is_off(&self) -> bool {
         self.settings.mode == Mode::Off
@@ -612,8 +617,12 @@ impl Device {
             return choice;
         }
         let created = decide::create(&shared.original, &self.caps, &self.policy);
-        let mut changes: Vec<Change> = overrides.iter().copied().collect();
-        changes.extend(new_changes(&decision.changes, &created.changes));
+        let mut changes: Vec<Change> = Vec::new();
+        // Equal to what creation made of it: then creation has told every change, by whichever rule.
+        if wanted != shared.base.key() {
+            changes.extend(overrides.iter());
+            changes.extend(new_changes(&decision.changes, &created.changes));
+        }
         if let Some(catalog) = decision.unresolved {
             let change =
                 Change { catalog, field: decide::Field::Flags, from: decide::Value::Absent, to: decide::Value::Absent };
