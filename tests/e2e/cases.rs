@@ -496,7 +496,7 @@ fn samplers() -> Vec<Case> {
             "non-seamless-without-feature",
             SamplerDesc { flags: vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT, ..nearest() },
             nearest(),
-            Reports(&["nonSeamlessCubeMap-06788"]),
+            Reports(&["nonSeamlessCubeMap-06788|flags-parameter"]),
         )
         .without(Capability::NonSeamlessCubeMap)
         .extension(ash::ext::non_seamless_cube_map::NAME)
@@ -505,7 +505,7 @@ fn samplers() -> Vec<Case> {
             "capture-replay-without-feature",
             SamplerDesc { flags: vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT, ..nearest() },
             nearest(),
-            Reports(&["flags-08110"]),
+            Reports(&["flags-08110|flags-parameter"]),
         )
         .at_creation([change(
             A56,
