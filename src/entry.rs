@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_char};
 use ash::vk;
 use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterface, NegotiateLayerStructType};
 
-use crate::hooks::{blit, descriptor, device, image, instance, layout, sampler, template};
+use crate::hooks::{blit, descriptor, device, image, instance, layout, physical, sampler, template};
 use crate::state::{Device, Instance};
 
 type Function = unsafe extern "system" fn();
@@ -18,6 +18,8 @@ enum Level {
     /// Resolves without an instance.
     Global,
     Instance,
+    /// Only intercepted when the application is to see a simulated device.
+    Physical,
     Device,
 }
 
@@ -50,6 +52,12 @@ commands! {
     Instance instance::enumerate_device_layer_properties: vk::PFN_vkEnumerateDeviceLayerProperties = c"vkEnumerateDeviceLayerProperties";
     Instance instance::enumerate_device_extension_properties: vk::PFN_vkEnumerateDeviceExtensionProperties = c"vkEnumerateDeviceExtensionProperties";
     Instance device::create_device: vk::PFN_vkCreateDevice = c"vkCreateDevice";
+    Physical physical::get_physical_device_format_properties: vk::PFN_vkGetPhysicalDeviceFormatProperties = c"vkGetPhysicalDeviceFormatProperties";
+    Physical physical::get_physical_device_format_properties2: vk::PFN_vkGetPhysicalDeviceFormatProperties2 = c"vkGetPhysicalDeviceFormatProperties2", c"vkGetPhysicalDeviceFormatProperties2KHR";
+    Physical physical::get_physical_device_features: vk::PFN_vkGetPhysicalDeviceFeatures = c"vkGetPhysicalDeviceFeatures";
+    Physical physical::get_physical_device_features2: vk::PFN_vkGetPhysicalDeviceFeatures2 = c"vkGetPhysicalDeviceFeatures2", c"vkGetPhysicalDeviceFeatures2KHR";
+    Physical physical::get_physical_device_properties: vk::PFN_vkGetPhysicalDeviceProperties = c"vkGetPhysicalDeviceProperties";
+    Physical physical::get_physical_device_properties2: vk::PFN_vkGetPhysicalDeviceProperties2 = c"vkGetPhysicalDeviceProperties2", c"vkGetPhysicalDeviceProperties2KHR";
     Device get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr = c"vkGetDeviceProcAddr";
     Device device::destroy_device: vk::PFN_vkDestroyDevice = c"vkDestroyDevice";
     Device descriptor::update_descriptor_sets: vk::PFN_vkUpdateDescriptorSets = c"vkUpdateDescriptorSets";
@@ -121,6 +129,8 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
     let below = unsafe { (known.next_gipa)(instance, name.as_ptr()) };
     match own {
         Some((function, Level::Instance)) => Some(function),
+        Some((function, Level::Physical)) if below.is_some() && known.shows_simulation() => Some(function),
+        Some((_, Level::Physical)) => below,
         Some((function, _)) if below.is_some() && !known.is_off() => Some(function),
         _ => below,
     }

@@ -15,6 +15,7 @@ pub mod device;
 pub mod image;
 pub mod instance;
 pub mod layout;
+pub mod physical;
 pub mod sampler;
 pub mod template;
 

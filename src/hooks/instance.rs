@@ -254,7 +254,6 @@ fn not_available(settings: &Settings) -> Vec<Problem> {
         ("unfilterable", settings.unfilterable == Unfilterable::Emulate, "emulate", "nearest"),
         ("immutable", settings.immutable == Immutable::Demote, "demote", "base"),
         ("separate", settings.separate == Separate::Resolve, "resolve", "base"),
-        ("device_visible", settings.device_visible, "on", "off"),
     ];
     later
         .into_iter()
