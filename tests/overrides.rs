@@ -1,0 +1,3 @@
+//! Written in the next step.
+
+fn main() {}
