@@ -211,7 +211,8 @@ fn tell(wanted: &Wanted, story: &Story, output: &mut Output) {
     output.styled_line(Style::Heading, format!("The {role} {}", wanted.text()));
     let mut table = Table::new(2);
     for (key, set) in [("handles", &story.handles), ("fingerprints", &story.fingerprints), ("names", &story.names)] {
-        if !set.is_empty() && !(set.len() == 1 && set.contains(wanted.text())) {
+        let says_nothing = set.is_empty() || (set.len() == 1 && set.contains(wanted.text()));
+        if !says_nothing {
             let shown: Vec<&str> = set.iter().map(String::as_str).take(8).collect();
             let rest = set.len().saturating_sub(8);
             let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };

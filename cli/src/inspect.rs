@@ -176,9 +176,7 @@ fn changes(analysis: &Analysis, by: &[By], limit: usize, output: &mut Output) {
     if count == 0 {
         let legal = match analysis.legal {
             0 => String::new(),
-            legal => {
-                format!("; {} as they are", counted(legal, "legal pair or sampler").replace("samplers", "samplers"))
-            }
+            legal => format!("; {} of legal pairs and samplers", counted(legal, "record")),
         };
         output.styled_line(Style::Good, format!("Nothing was changed{legal}."));
         return;
@@ -186,7 +184,7 @@ fn changes(analysis: &Analysis, by: &[By], limit: usize, output: &mut Output) {
     let verb = if audit { "would be changed (mode audit changes nothing)" } else { "was changed" };
     let legal = match analysis.legal {
         0 => String::new(),
-        legal => format!("; {} records of legal pairs and samplers", grouped(legal)),
+        legal => format!("; {} of legal pairs and samplers", counted(legal, "record")),
     };
     output.styled_line(
         Style::Heading,
@@ -272,7 +270,7 @@ fn unresolved(analysis: &Analysis, limit: usize, output: &mut Output) {
     output.line("");
     output.styled_line(Style::Warn, format!("Seen and passed through unresolved: {}", grouped(total)));
     let mut items: Vec<_> = analysis.unresolved.iter().collect();
-    items.sort_by(|a, b| b.count.cmp(&a.count));
+    items.sort_by_key(|item| std::cmp::Reverse(item.count));
     let mut table = Table::new(2);
     for item in items.iter().take(limit) {
         let mut what = item.what.clone();
@@ -404,8 +402,8 @@ pub fn warnings(analysis: &Analysis) -> Vec<String> {
     }
     if analysis.started > analysis.ended && !analysis.traces.is_empty() {
         found.push(format!(
-            "{} without an end: the program did not destroy its instance, crashed or still runs",
-            counted(analysis.started - analysis.ended, "process or instance").replace("instances", "instances")
+            "{} without an end: the program did not destroy it, crashed or still runs",
+            counted(analysis.started - analysis.ended, "instance")
         ));
     }
     if analysis.summaries.iter().any(|summary| summary.get("passed_through") == Some(&true.into())) {

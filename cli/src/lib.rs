@@ -8,15 +8,25 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+pub mod caps;
+pub mod check;
+pub mod devices;
+pub mod diff;
+pub mod doctor;
 pub mod explain;
 pub mod failure;
 pub mod inspect;
+pub mod install;
+pub mod layer;
+pub mod manual;
 pub mod output;
 pub mod places;
+pub mod run;
+pub mod system;
 pub mod trace;
 
-use failure::{Failure, Outcome};
-use output::{ColorChoice, Output, Style};
+use self::failure::{Failure, Outcome};
+use self::output::{ColorChoice, Output, Style};
 
 /// The command line.
 #[derive(Clone, Debug, Parser)]
@@ -45,16 +55,34 @@ pub struct CommandLine {
 /// The subcommands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
+    /// Start a program under the layer and say what the layer did
+    Run(run::Arguments),
     /// Say what traces hold: what was changed and why, the census, what is unresolved
     Inspect(inspect::Arguments),
+    /// Compare the decisions of two runs; exit status 1 if they differ
+    Diff(diff::Arguments),
+    /// Find fault with a run, for continuous integration; exit status 1 on findings
+    Check(check::Arguments),
+    /// Show what devices can filter, compare, store and take as a border
+    Caps(caps::Arguments),
+    /// Put the layer where the Vulkan loader finds it
+    Install(install::Arguments),
+    /// Take the layer away again
+    Uninstall(install::Removal),
+    /// Look for what keeps the layer from working; exit status 1 on findings
+    Doctor(doctor::Arguments),
+    /// Print the completions for a shell
+    Completions(manual::Completions),
+    /// Print the manual page
+    Man,
 }
 
 /// Runs the program with this process's arguments.
 pub fn main() -> ExitCode {
-    run(std::env::args_os())
+    start(std::env::args_os())
 }
 
-fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+fn start(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let line = match CommandLine::try_parse_from(arguments) {
         Ok(line) => line,
         Err(error) => {
@@ -91,7 +119,16 @@ fn complain(failure: &Failure, color: ColorChoice) {
 
 fn dispatch(line: &CommandLine, output: &mut Output) -> failure::Result<Outcome> {
     match &line.command {
+        Command::Run(arguments) => run::run(arguments, line.color, output),
         Command::Inspect(arguments) => inspect::run(arguments, output),
+        Command::Diff(arguments) => diff::run(arguments, output),
+        Command::Check(arguments) => check::run(arguments, output),
+        Command::Caps(arguments) => caps::run(arguments, output),
+        Command::Install(arguments) => install::run(arguments, output),
+        Command::Uninstall(arguments) => install::uninstall(arguments, output),
+        Command::Doctor(arguments) => doctor::run(arguments, output),
+        Command::Completions(arguments) => manual::completions(arguments, output),
+        Command::Man => manual::page(output),
     }
 }
 

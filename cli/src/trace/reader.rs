@@ -189,6 +189,7 @@ impl Record<'_> {
 
 /// What a line turned out to be.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::large_enum_variant, reason = "the large one is what nearly every line is")]
 pub enum Line<'t> {
     /// A record.
     Record(Record<'t>),

@@ -1,0 +1,510 @@
+//! What a device can do, from a capability file or from the device itself.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use VkLayer_samplin::names;
+use ash::vk::{self, FormatFeatureFlags2 as Feature};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::failure::{Failure, Result};
+use crate::trace::record::grouped;
+
+/// What a device can do with one format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FormatAbilities {
+    /// Vulkan name.
+    pub name: String,
+    /// Features with optimal tiling.
+    #[serde(serialize_with = "feature_names")]
+    pub optimal: Feature,
+    /// Features with linear tiling.
+    #[serde(serialize_with = "feature_names")]
+    pub linear_tiling: Feature,
+}
+
+fn feature_names<S: serde::Serializer>(features: &Feature, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    names_of(*features).serialize(serializer)
+}
+
+/// The Vulkan names of features.
+pub(super) fn names_of(features: Feature) -> Vec<String> {
+    (0..64)
+        .map(|bit| Feature::from_raw(1 << bit))
+        .filter(|bit| features.contains(*bit))
+        .filter_map(|bit| {
+            let name = format!("{bit:?}");
+            let known = name.starts_with(|c: char| c.is_ascii_uppercase());
+            // The bindings leave out `_BIT` and, in the 64-bit names, the 2.
+            known.then(|| match name.rsplit_once('_') {
+                Some((base, suffix @ ("EXT" | "KHR" | "NV" | "QCOM" | "IMG" | "ARM"))) => {
+                    format!("VK_FORMAT_FEATURE_{base}_BIT_{suffix}")
+                }
+                _ => format!("VK_FORMAT_FEATURE_{name}_BIT"),
+            })
+        })
+        .collect()
+}
+
+macro_rules! abilities {
+    ($($(#[$doc:meta])* $name:ident: $field:ident has $bit:ident;)+) => {
+        impl FormatAbilities {
+            $($(#[$doc])* pub fn $name(&self) -> bool { self.$field.contains(Feature::$bit) })+
+        }
+    };
+}
+
+abilities! {
+    /// Can be sampled.
+    sampled: optimal has SAMPLED_IMAGE;
+    /// Can be filtered with LINEAR.
+    linear: optimal has SAMPLED_IMAGE_FILTER_LINEAR;
+    /// Can be reduced with MIN and MAX.
+    minmax: optimal has SAMPLED_IMAGE_FILTER_MINMAX;
+    /// Can be filtered with CUBIC.
+    cubic: optimal has SAMPLED_IMAGE_FILTER_CUBIC_EXT;
+    /// Can be compared.
+    compare: optimal has SAMPLED_IMAGE_DEPTH_COMPARISON;
+    /// Can be the source of a blit.
+    blit_source: optimal has BLIT_SRC;
+    /// Can be a storage image.
+    storage: optimal has STORAGE_IMAGE;
+    /// Can be sampled with linear tiling.
+    sampled_linear_tiling: linear_tiling has SAMPLED_IMAGE;
+    /// Can be filtered with LINEAR with linear tiling.
+    linear_linear_tiling: linear_tiling has SAMPLED_IMAGE_FILTER_LINEAR;
+}
+
+/// A class of formats that devices tend to treat alike.
+#[derive(Clone, Copy, Debug)]
+pub struct Class {
+    /// For headings.
+    pub name: &'static str,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Eight,
+    Srgb,
+    Packed,
+    Norm16,
+    Float16,
+    Float32,
+    Float64,
+    Integer,
+    Depth,
+    Stencil,
+    Bc,
+    Etc,
+    Astc,
+    Pvrtc,
+    Ycbcr,
+    Other,
+}
+
+/// Every class, in the order of tables.
+pub const CLASSES: &[Class] = &[
+    Class { name: "8-bit norm", kind: Kind::Eight },
+    Class { name: "8-bit sRGB", kind: Kind::Srgb },
+    Class { name: "packed (565, 10-10-10-2, …)", kind: Kind::Packed },
+    Class { name: "16-bit norm", kind: Kind::Norm16 },
+    Class { name: "16-bit float", kind: Kind::Float16 },
+    Class { name: "32-bit float", kind: Kind::Float32 },
+    Class { name: "64-bit float", kind: Kind::Float64 },
+    Class { name: "integer", kind: Kind::Integer },
+    Class { name: "depth", kind: Kind::Depth },
+    Class { name: "stencil", kind: Kind::Stencil },
+    Class { name: "BC", kind: Kind::Bc },
+    Class { name: "ETC2, EAC", kind: Kind::Etc },
+    Class { name: "ASTC", kind: Kind::Astc },
+    Class { name: "PVRTC", kind: Kind::Pvrtc },
+    Class { name: "Y′CbCr", kind: Kind::Ycbcr },
+    Class { name: "other", kind: Kind::Other },
+];
+
+fn kind(name: &str) -> Kind {
+    let name = name.strip_prefix("VK_FORMAT_").unwrap_or(name);
+    let ends = |suffix: &str| name.ends_with(suffix);
+    if name.contains("_422_") || name.contains("_420_") || name.contains("_444_") {
+        return Kind::Ycbcr;
+    }
+    for (prefix, kind) in
+        [("BC", Kind::Bc), ("ETC2", Kind::Etc), ("EAC", Kind::Etc), ("ASTC", Kind::Astc), ("PVRTC", Kind::Pvrtc)]
+    {
+        if name.starts_with(prefix) {
+            return kind;
+        }
+    }
+    if name.starts_with('D') || name.starts_with("X8_D24") {
+        return Kind::Depth;
+    }
+    if name == "S8_UINT" {
+        return Kind::Stencil;
+    }
+    if name.contains("UINT") || name.contains("SINT") {
+        return Kind::Integer;
+    }
+    let packed = name.contains("_PACK") && !name.starts_with("A8B8G8R8");
+    if packed {
+        return Kind::Packed;
+    }
+    if ends("SRGB") || name.contains("SRGB_PACK32") {
+        return Kind::Srgb;
+    }
+    match name.split_once('_').map_or(name, |(components, _)| components) {
+        components if components.contains("64") => Kind::Float64,
+        components if components.contains("32") => Kind::Float32,
+        components if components.contains("16") && (ends("SFLOAT") || ends("UFLOAT")) => Kind::Float16,
+        components if components.contains("16") => Kind::Norm16,
+        components if components.contains('8') || components.contains("G4") => Kind::Eight,
+        _ => Kind::Other,
+    }
+}
+
+impl Class {
+    /// Whether a format belongs to it.
+    pub fn holds(&self, format: &str) -> bool {
+        kind(format) == self.kind
+    }
+
+    /// Whether its formats hold integers, which have no LINEAR anywhere.
+    pub fn is_integer(&self) -> bool {
+        matches!(self.kind, Kind::Integer | Kind::Stencil)
+    }
+
+    /// Whether its formats hold depth.
+    pub fn is_depth(&self) -> bool {
+        self.kind == Kind::Depth
+    }
+}
+
+/// Whether it would be a gap that a format of this name cannot be filtered.
+pub(super) fn should_filter(format: &str) -> bool {
+    !matches!(kind(format), Kind::Integer | Kind::Stencil | Kind::Ycbcr | Kind::Float64)
+}
+
+/// What a device can do.
+#[derive(Clone, Debug)]
+pub struct Abilities {
+    /// What it was asked for as.
+    pub name: String,
+    /// Its own name.
+    pub title: String,
+    /// Version of Vulkan.
+    pub api_version: String,
+    /// The driver.
+    pub driver: String,
+    /// Where this is known from.
+    pub source: String,
+    /// Whether features and their extensions are usable, by the names of `effective`.
+    pub effective: BTreeMap<String, bool>,
+    /// Limits; `None` where they are not known.
+    pub limits: BTreeMap<String, Option<f64>>,
+    /// Formats by number, those without any feature left out.
+    pub formats: Vec<FormatAbilities>,
+    /// Whether the comparison bit, which needs 64-bit masks, is known.
+    pub knows_compare: bool,
+    /// Members of a capability file that only describe.
+    pub description: Map<String, Value>,
+}
+
+/// Feature names that were looked up before: a file repeats a few of them thousands of times.
+#[derive(Default)]
+struct Bits(BTreeMap<String, Option<Feature>>);
+
+impl Bits {
+    fn bit(&mut self, name: &str) -> Option<Feature> {
+        if let Some(known) = self.0.get(name) {
+            return *known;
+        }
+        let bit = names::format_feature_by_name(name);
+        self.0.insert(name.to_owned(), bit);
+        bit
+    }
+}
+
+/// The names of `effective`, with what they are called in tables.
+pub(super) const EFFECTIVE: [(&str, &str); 10] = [
+    ("samplerAnisotropy", "anisotropy"),
+    ("mirrorClampToEdge", "mirror clamp to edge"),
+    ("filterMinmax", "min/max reduction"),
+    ("filterCubic", "cubic filter"),
+    ("customBorderColors", "custom border colours"),
+    ("customBorderColorWithoutFormat", "custom borders without a format"),
+    ("borderColorSwizzle", "border swizzle"),
+    ("borderColorSwizzleFromImage", "border swizzle from the view"),
+    ("samplerMipLodBias", "LOD bias in samplers"),
+    ("nonSeamlessCubeMap", "non-seamless cubes"),
+];
+
+/// The limits that tables show.
+pub(super) const LIMITS: [&str; 5] = [
+    "maxSamplerAnisotropy",
+    "maxSamplerLodBias",
+    "maxSamplerAllocationCount",
+    "maxCustomBorderColorSamplers",
+    "filterMinmaxImageComponentMapping",
+];
+
+impl Abilities {
+    /// Reads a capability file.
+    ///
+    /// # Errors
+    ///
+    /// When it is not one.
+    pub fn from_file(name: &str, text: &str) -> Result<Self> {
+        let file: Value = serde_json::from_str(text)
+            .map_err(|error| Failure::input(format!("{name}:{}: not JSON: {error}", error.line())))?;
+        if file.get("schema").and_then(Value::as_str) != Some("device-caps/1") {
+            return Err(Failure::input(format!(
+                "{name}: this is no capability file: \"schema\" is not \"device-caps/1\""
+            ))
+            .hint("`samplin caps --save FILE` writes one; devices/README.md describes the format"));
+        }
+        let Some(formats) = file.get("formats").and_then(Value::as_object) else {
+            return Err(Failure::input(format!("{name}: this is no capability file: it has no member \"formats\"")));
+        };
+        let text = |pointer: &str| file.pointer(pointer).and_then(Value::as_str).unwrap_or("").to_owned();
+        let mut found: Vec<(i32, FormatAbilities)> = Vec::new();
+        let mut knows_compare = false;
+        let mut bits = Bits::default();
+        for (format, features) in formats {
+            let Some(number) = names::format_by_name(format) else { continue };
+            let mut union = |keys: [&str; 2]| {
+                knows_compare |= features.get(keys[1]).is_some();
+                keys.iter()
+                    .filter_map(|key| features.get(*key)?.as_array())
+                    .flatten()
+                    .filter_map(|name| bits.bit(name.as_str()?))
+                    .fold(Feature::empty(), |all, bit| all | bit)
+            };
+            let optimal = union(["optimalTilingFeatures", "optimalTilingFeatures2"]);
+            let linear_tiling = union(["linearTilingFeatures", "linearTilingFeatures2"]);
+            found.push((number.as_raw(), FormatAbilities { name: format.clone(), optimal, linear_tiling }));
+        }
+        found.sort_by_key(|(number, _)| *number);
+        let driver: Vec<String> =
+            [text("/device/driverName"), text("/device/driverInfo"), text("/device/driverVersion")]
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect();
+        let mut source = text("/provenance/origin");
+        let licence = text("/provenance/license");
+        if !licence.is_empty() && licence != "own measurement" {
+            source += &format!("; {licence}");
+        }
+        let description = file
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(key, _)| matches!(key.as_str(), "device" | "provenance" | "kind"))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        Ok(Self {
+            name: name.to_owned(),
+            title: text("/device/deviceName"),
+            api_version: text("/device/apiVersion"),
+            driver: driver.join(", "),
+            source,
+            effective: file
+                .get("effective")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+                .filter_map(|(key, value)| Some((key.clone(), value.as_bool()?)))
+                .collect(),
+            limits: file
+                .get("limits")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+                .map(|(key, value)| {
+                    (key.clone(), value.as_f64().or_else(|| value.as_bool().map(|on| f64::from(u8::from(on)))))
+                })
+                .collect(),
+            formats: found.into_iter().map(|(_, format)| format).collect(),
+            knows_compare,
+            description,
+        })
+    }
+
+    /// Whether a feature of `effective` can be used. One that the file does not name counts as there.
+    pub fn has(&self, key: &str) -> bool {
+        self.effective.get(key).copied().unwrap_or(true)
+    }
+
+    /// A limit, if it is known.
+    pub fn limit(&self, key: &str) -> Option<f64> {
+        self.limits.get(key).copied().flatten()
+    }
+
+    /// A limit as text.
+    pub fn limit_text(&self, key: &str) -> String {
+        match self.limit(key) {
+            None => "?".to_owned(),
+            Some(limit) if limit >= 4_294_967_295.0 => "no limit".to_owned(),
+            Some(limit) if limit.fract() == 0.0 => grouped(limit as u64),
+            Some(limit) => format!("{limit:.3}"),
+        }
+    }
+
+    /// `up to 16`, or `no`.
+    pub fn anisotropy(&self) -> String {
+        if self.has("samplerAnisotropy") {
+            format!("up to {}", self.limit_text("maxSamplerAnisotropy"))
+        } else {
+            "no".to_owned()
+        }
+    }
+
+    /// `up to 15.996`, or `not in samplers`.
+    pub fn bias_text(&self) -> String {
+        if self.has("samplerMipLodBias") {
+            format!("up to {}", self.limit_text("maxSamplerLodBias"))
+        } else {
+            "not in samplers".to_owned()
+        }
+    }
+
+    /// `up to 4000`, or `no`.
+    pub fn border_text(&self) -> String {
+        if self.has("customBorderColors") {
+            format!("up to {}", self.limit_text("maxCustomBorderColorSamplers"))
+        } else {
+            "no".to_owned()
+        }
+    }
+
+    /// The counts of an overview.
+    pub fn summary(&self) -> Map<String, Value> {
+        let count = |has: fn(&FormatAbilities) -> bool| self.formats.iter().filter(|f| f.sampled() && has(f)).count();
+        let mut out = Map::new();
+        out.insert("name".into(), self.name.clone().into());
+        out.insert("device".into(), self.title.clone().into());
+        out.insert("api_version".into(), self.api_version.clone().into());
+        out.insert("sampled".into(), count(|_| true).into());
+        out.insert("linear".into(), count(FormatAbilities::linear).into());
+        out.insert("sampled_without_linear".into(), count(|f| !f.linear() && should_filter(&f.name)).into());
+        out.insert("minmax".into(), count(FormatAbilities::minmax).into());
+        out.insert("cubic".into(), count(FormatAbilities::cubic).into());
+        out.insert("features".into(), json!(self.effective));
+        out.insert("limits".into(), json!(self.limits));
+        out
+    }
+
+    /// Everything, as JSON.
+    pub fn json(&self) -> Map<String, Value> {
+        let mut out = self.summary();
+        out.insert("driver".into(), self.driver.clone().into());
+        out.insert("source".into(), self.source.clone().into());
+        out.insert("formats".into(), json!(self.formats));
+        out
+    }
+
+    /// As a capability file.
+    pub fn to_file(&self, path: &Path) -> Value {
+        let list = |features: Feature, wide: bool| {
+            let low = Feature::from_raw(u64::from(u32::MAX));
+            names_of(if wide { features & !low } else { features & low })
+        };
+        let formats: Map<String, Value> = self
+            .formats
+            .iter()
+            .map(|format| {
+                let mut members = Map::new();
+                members.insert("linearTilingFeatures".into(), list(format.linear_tiling, false).into());
+                members.insert("optimalTilingFeatures".into(), list(format.optimal, false).into());
+                if self.knows_compare {
+                    members.insert("linearTilingFeatures2".into(), list(format.linear_tiling, true).into());
+                    members.insert("optimalTilingFeatures2".into(), list(format.optimal, true).into());
+                }
+                (format.name.clone(), Value::Object(members))
+            })
+            .collect();
+        let mut out = Map::new();
+        out.insert("schema".into(), "device-caps/1".into());
+        out.insert("name".into(), path.file_stem().unwrap_or_default().to_string_lossy().into());
+        out.extend(self.description.clone());
+        out.insert("effective".into(), json!(self.effective));
+        out.insert("limits".into(), json!(self.limits));
+        out.insert("formats".into(), Value::Object(formats));
+        let covered = json!({ "listed": self.formats.len(), "absent_means": "the device reported no features at all" });
+        out.insert("formats_covered".into(), covered);
+        Value::Object(out)
+    }
+}
+
+/// Every format that is worth asking a device about.
+pub(super) fn formats() -> impl Iterator<Item = (vk::Format, String)> {
+    names::formats().map(|format| (format, names::format(format)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_classed() {
+        for (format, class) in [
+            ("VK_FORMAT_R8G8B8A8_UNORM", "8-bit norm"),
+            ("VK_FORMAT_A8B8G8R8_SNORM_PACK32", "8-bit norm"),
+            ("VK_FORMAT_B8G8R8A8_SRGB", "8-bit sRGB"),
+            ("VK_FORMAT_A8B8G8R8_SRGB_PACK32", "8-bit sRGB"),
+            ("VK_FORMAT_R5G6B5_UNORM_PACK16", "packed (565, 10-10-10-2, …)"),
+            ("VK_FORMAT_B10G11R11_UFLOAT_PACK32", "packed (565, 10-10-10-2, …)"),
+            ("VK_FORMAT_R16G16_SNORM", "16-bit norm"),
+            ("VK_FORMAT_R16_SFLOAT", "16-bit float"),
+            ("VK_FORMAT_R32G32B32A32_SFLOAT", "32-bit float"),
+            ("VK_FORMAT_R64_SFLOAT", "64-bit float"),
+            ("VK_FORMAT_A2B10G10R10_UINT_PACK32", "integer"),
+            ("VK_FORMAT_R32_SINT", "integer"),
+            ("VK_FORMAT_D32_SFLOAT_S8_UINT", "depth"),
+            ("VK_FORMAT_X8_D24_UNORM_PACK32", "depth"),
+            ("VK_FORMAT_S8_UINT", "stencil"),
+            ("VK_FORMAT_BC6H_UFLOAT_BLOCK", "BC"),
+            ("VK_FORMAT_EAC_R11_SNORM_BLOCK", "ETC2, EAC"),
+            ("VK_FORMAT_ASTC_4x4_SRGB_BLOCK", "ASTC"),
+            ("VK_FORMAT_PVRTC1_2BPP_UNORM_BLOCK_IMG", "PVRTC"),
+            ("VK_FORMAT_G8_B8R8_2PLANE_420_UNORM", "Y′CbCr"),
+            ("VK_FORMAT_G8B8G8R8_422_UNORM", "Y′CbCr"),
+        ] {
+            let found: Vec<_> = CLASSES.iter().filter(|class| class.holds(format)).map(|class| class.name).collect();
+            assert_eq!(found, [class], "{format}");
+        }
+    }
+
+    #[test]
+    fn a_file_survives_being_written() {
+        let shipped = crate::devices::SHIPPED.iter().find(|shipped| shipped.short == "llvmpipe").unwrap();
+        let first = Abilities::from_file("x", shipped.text).unwrap();
+        let text = first.to_file(Path::new("/tmp/x.json")).to_string();
+        let second = Abilities::from_file("x", &text).unwrap();
+        assert_eq!(first.formats, second.formats);
+        assert_eq!(first.effective, second.effective);
+        assert_eq!(first.limits, second.limits);
+        assert_eq!(first.title, second.title);
+        assert!(first.knows_compare && second.knows_compare);
+        assert!(first.formats.iter().any(FormatAbilities::compare));
+    }
+
+    #[test]
+    fn feature_names_are_the_registrys() {
+        let features = Feature::SAMPLED_IMAGE_FILTER_LINEAR
+            | Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT
+            | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON;
+        let names = names_of(features);
+        let back =
+            names.iter().filter_map(|name| names::format_feature_by_name(name)).fold(Feature::empty(), |a, b| a | b);
+        assert_eq!(back, features, "{names:?}");
+        assert!(names.contains(&"VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT".to_owned()), "{names:?}");
+    }
+
+    #[test]
+    fn what_is_no_capability_file_is_refused() {
+        assert!(Abilities::from_file("f", "{").unwrap_err().message.starts_with("f:1: not JSON"));
+        assert!(Abilities::from_file("f", "{}").unwrap_err().message.contains("device-caps/1"));
+        assert!(Abilities::from_file("f", r#"{"schema": "device-caps/1"}"#).unwrap_err().message.contains("formats"));
+    }
+}

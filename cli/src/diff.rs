@@ -1,0 +1,287 @@
+//! `samplin diff`: what two runs decided differently.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::failure::{Failure, Outcome, Result};
+use crate::inspect;
+use crate::output::{Cell, Output, Style, Table};
+use crate::trace::analysis::{Analysis, Decision, Unresolved};
+use crate::trace::reader::Source;
+use crate::trace::record::{Change, counted, grouped, short};
+
+/// The arguments of `samplin diff`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// The trace of one run
+    #[arg(value_name = "A")]
+    pub first: PathBuf,
+    /// The trace of the other run
+    #[arg(value_name = "B")]
+    pub second: PathBuf,
+    /// How many differences of a kind to show; 0 for all
+    #[arg(long, default_value_t = 20)]
+    pub limit: usize,
+}
+
+/// What makes a decision the same one in two runs: handles differ, fingerprints do not.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Subject {
+    /// Kind of record; `unresolved` for what was passed through.
+    pub event: String,
+    /// What was seen, of an unresolved thing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
+    /// Fingerprint of the sampler.
+    pub fingerprint: Option<String>,
+    /// Format of the view or image.
+    pub format: Option<String>,
+    /// Aspect of the view.
+    pub aspect: Option<String>,
+    /// Type of the view.
+    pub view_type: Option<String>,
+    /// Swizzle of the view.
+    pub swizzle: Option<String>,
+}
+
+impl Subject {
+    /// Of a decision.
+    pub fn of(decision: &Decision) -> Self {
+        Self {
+            event: decision.event.to_owned(),
+            what: None,
+            fingerprint: decision.fingerprint.clone(),
+            format: decision.format.clone(),
+            aspect: decision.aspect.clone(),
+            view_type: decision.view_type.clone(),
+            swizzle: decision.swizzle.clone(),
+        }
+    }
+
+    fn of_unresolved(item: &Unresolved) -> Self {
+        Self {
+            event: "unresolved".to_owned(),
+            what: Some(match &item.rule {
+                Some(rule) => format!("{} ({rule})", item.what),
+                None => item.what.clone(),
+            }),
+            fingerprint: item.fingerprint.clone(),
+            format: item.format.clone(),
+            aspect: item.aspect.clone(),
+            view_type: item.view_type.clone(),
+            swizzle: None,
+        }
+    }
+
+    /// One line.
+    pub fn describe(&self) -> String {
+        let mut text = self.what.clone().unwrap_or_else(|| self.event.clone());
+        if let Some(fingerprint) = &self.fingerprint {
+            text += &format!(" {fingerprint}");
+        }
+        if let Some(format) = &self.format {
+            text += &format!(" on {}", short(format));
+        }
+        if let Some(view_type) = &self.view_type {
+            text += &format!(" {}", short(view_type));
+        }
+        if let Some(aspect) = self.aspect.as_deref().filter(|aspect| *aspect == "stencil") {
+            text += &format!(" {aspect}");
+        }
+        if let Some(swizzle) = self.swizzle.as_deref().filter(|swizzle| *swizzle != "rgba") {
+            text += &format!(" .{swizzle}");
+        }
+        text
+    }
+}
+
+/// The decisions of a run by their subject. One subject may have several decisions, if a run has several devices.
+#[derive(Clone, Debug, Default)]
+struct Decided {
+    changes: Vec<Arc<[Change]>>,
+    name: Option<String>,
+}
+
+fn decided(analysis: &Analysis) -> BTreeMap<Subject, Decided> {
+    let mut out: BTreeMap<Subject, Decided> = BTreeMap::new();
+    for decision in &analysis.decisions {
+        let entry = out.entry(Subject::of(decision)).or_default();
+        if entry.name.is_none() {
+            entry.name.clone_from(&decision.sampler_name);
+        }
+        if !entry.changes.iter().any(|known| same(known, &decision.changes)) {
+            entry.changes.push(decision.changes.clone());
+        }
+    }
+    for item in &analysis.unresolved {
+        let entry = out.entry(Subject::of_unresolved(item)).or_default();
+        entry.name.clone_from(&item.sampler_name);
+    }
+    out
+}
+
+/// Whether two lists change the same, in whatever order.
+fn same(a: &[Change], b: &[Change]) -> bool {
+    a.len() == b.len() && a.iter().all(|change| b.iter().any(|other| change.is_same(other)))
+}
+
+fn same_sets(a: &Decided, b: &Decided) -> bool {
+    a.changes.len() == b.changes.len() && a.changes.iter().all(|list| b.changes.iter().any(|other| same(list, other)))
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Difference {
+    #[serde(flatten)]
+    subject: Subject,
+    name: Option<String>,
+    before: Vec<Vec<Change>>,
+    after: Vec<Vec<Change>>,
+}
+
+impl Difference {
+    fn new(subject: &Subject, before: Option<&Decided>, after: Option<&Decided>) -> Self {
+        let lists = |decided: Option<&Decided>| {
+            decided.map(|decided| decided.changes.iter().map(|list| list.to_vec()).collect()).unwrap_or_default()
+        };
+        Self {
+            subject: subject.clone(),
+            name: after.or(before).and_then(|decided| decided.name.clone()),
+            before: lists(before),
+            after: lists(after),
+        }
+    }
+}
+
+/// The differences between two runs.
+#[derive(Clone, Debug, Default, Serialize)]
+struct Differences {
+    /// Only in B.
+    new: Vec<Difference>,
+    /// Only in A.
+    gone: Vec<Difference>,
+    /// In both, but otherwise.
+    changed: Vec<Difference>,
+    /// In both alike.
+    same: usize,
+}
+
+impl Differences {
+    fn between(a: &Analysis, b: &Analysis) -> Self {
+        let (a, b) = (decided(a), decided(b));
+        let mut out = Self::default();
+        for (subject, before) in &a {
+            match b.get(subject) {
+                None => out.gone.push(Difference::new(subject, Some(before), None)),
+                Some(after) if same_sets(before, after) => out.same += 1,
+                Some(after) => out.changed.push(Difference::new(subject, Some(before), Some(after))),
+            }
+        }
+        out.new.extend(
+            b.iter()
+                .filter(|(subject, _)| !a.contains_key(subject))
+                .map(|(subject, after)| Difference::new(subject, None, Some(after))),
+        );
+        out
+    }
+
+    fn any(&self) -> bool {
+        !(self.new.is_empty() && self.gone.is_empty() && self.changed.is_empty())
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// When a trace cannot be read.
+pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
+    let sources = [&arguments.first, &arguments.second].map(|path| Source::from_argument(path));
+    if sources.iter().all(|source| *source == Source::Stdin) {
+        return Err(Failure::usage("only one of the two traces can be standard input"));
+    }
+    let [first, second] = sources;
+    let a = Analysis::of(&[first], true)?;
+    let b = Analysis::of(&[second], true)?;
+    let differences = Differences::between(&a, &b);
+    if output.json {
+        output.json(&json!({
+            "a": run_json(&a),
+            "b": run_json(&b),
+            "differences": differences,
+        }));
+    } else {
+        let limit = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
+        text(&a, &b, &differences, limit, output);
+    }
+    Ok(Outcome::from_findings(differences.any()))
+}
+
+fn run_json(analysis: &Analysis) -> serde_json::Value {
+    json!({
+        "trace": analysis.traces.first().map(|read| read.source.name()),
+        "processes": analysis.processes(),
+        "devices": analysis.devices.iter().map(|(_, device)| inspect::describe_device(device)).collect::<Vec<_>>(),
+        "settings": analysis.settings(),
+        "changes": analysis.change_count(),
+        "warnings": inspect::warnings(analysis),
+    })
+}
+
+fn text(a: &Analysis, b: &Analysis, differences: &Differences, limit: usize, output: &mut Output) {
+    for (label, analysis) in [("A", a), ("B", b)] {
+        let name = analysis.traces.first().map(|read| read.source.name()).unwrap_or_default();
+        let name = output.styled(Style::Heading, name);
+        output.line(format!("{label}  {name}: {}", counted(analysis.change_count(), "change")));
+        let mut table = Table::new(3);
+        for (_, device) in analysis.devices.iter().take(4) {
+            table.row([Cell::new(inspect::describe_device(device)).style(Style::Dim)]);
+        }
+        for setting in analysis.settings() {
+            table.row([Cell::new(setting).style(Style::Dim)]);
+        }
+        output.table(&table);
+        for warning in inspect::warnings(analysis) {
+            output.styled_line(Style::Warn, format!("   {warning}"));
+        }
+    }
+    output.line("");
+    for (title, style, list) in [
+        ("only in A", Style::Good, &differences.gone),
+        ("only in B", Style::Bad, &differences.new),
+        ("decided otherwise", Style::Warn, &differences.changed),
+    ] {
+        if list.is_empty() {
+            continue;
+        }
+        output.styled_line(style, format!("{title}: {}", grouped(list.len())));
+        for difference in list.iter().take(limit) {
+            let name = difference.name.as_ref().map(|name| format!(" \"{name}\"")).unwrap_or_default();
+            output.line(format!("  {}{name}", difference.subject.describe()));
+            let mut table = Table::new(4);
+            for (sign, lists) in [("-", &difference.before), ("+", &difference.after)] {
+                for change in lists.iter().flatten() {
+                    table.row([
+                        Cell::new(sign),
+                        Cell::new(&change.rule).style(Style::Name),
+                        Cell::new(change.brief()),
+                        Cell::new(&change.because).style(Style::Dim),
+                    ]);
+                }
+            }
+            output.table(&table);
+        }
+        if list.len() > limit {
+            output
+                .styled_line(Style::Dim, format!("  … and {} more (--limit 0 shows all)", grouped(list.len() - limit)));
+        }
+    }
+    if differences.any() {
+        output.line(format!("the same in both: {}", grouped(differences.same)));
+    } else {
+        output.styled_line(Style::Good, format!("No difference in {}.", counted(differences.same as u64, "decision")));
+    }
+}

@@ -1,0 +1,220 @@
+//! `samplin install` and `samplin uninstall`: puts the layer where the loader finds it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::devices::SHIPPED;
+use crate::failure::{Failure, Outcome, Result};
+use crate::layer::{self, LIBRARY};
+use crate::output::{Output, Style};
+use crate::system::{self, LayerKind, System};
+
+/// File names of the manifests.
+const fn manifest_name(kind: LayerKind) -> &'static str {
+    match kind {
+        LayerKind::Implicit => "VkLayer_samplin.implicit.json",
+        LayerKind::Explicit => "VkLayer_samplin.explicit.json",
+    }
+}
+
+/// Where to install.
+#[derive(Clone, Debug, clap::Args)]
+#[group(multiple = false)]
+pub struct Scope {
+    /// For this user, below ~/.local/share [default]
+    #[arg(long)]
+    pub user: bool,
+    /// For everybody, below /usr/local
+    #[arg(long)]
+    pub system: bool,
+    /// Below this folder
+    #[arg(long, value_name = "DIR")]
+    pub prefix: Option<PathBuf>,
+}
+
+/// The arguments of `samplin install`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// Where to.
+    #[command(flatten)]
+    pub scope: Scope,
+    /// In force for every program that is started with ENABLE_SAMPLIN=1 [default]
+    #[arg(long, conflicts_with = "explicit")]
+    pub implicit: bool,
+    /// In force where VK_INSTANCE_LAYERS or the program names it
+    #[arg(long)]
+    pub explicit: bool,
+    /// The layer's library, its manifest or the folder of either
+    #[arg(long, value_name = "PATH")]
+    pub layer: Option<PathBuf>,
+}
+
+/// The arguments of `samplin uninstall`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Removal {
+    /// From where.
+    #[command(flatten)]
+    pub scope: Scope,
+}
+
+/// The folders of an installation.
+#[derive(Clone, Debug)]
+struct Places {
+    /// For the library.
+    library: PathBuf,
+    /// For capability files: where the layer looks for names.
+    devices: PathBuf,
+    /// The folder that holds `vulkan/`.
+    data: PathBuf,
+}
+
+impl Places {
+    fn of(scope: &Scope, system: &System) -> Result<Self> {
+        let prefix = match (&scope.prefix, scope.system) {
+            (Some(prefix), _) => Some(std::path::absolute(prefix).map_err(|error| Failure::file(prefix, error))?),
+            (None, true) => Some(system.fixed("/usr/local")),
+            (None, false) => None,
+        };
+        Ok(match prefix {
+            Some(prefix) => Self {
+                library: prefix.join("lib"),
+                devices: prefix.join("share/samplin/devices"),
+                data: prefix.join("share"),
+            },
+            None => {
+                let data = system.data_home().ok_or_else(|| {
+                    Failure::environment("there is no home folder: neither XDG_DATA_HOME nor HOME is an absolute path")
+                })?;
+                Self { library: data.join("samplin"), devices: data.join("samplin/devices"), data }
+            }
+        })
+    }
+
+    fn manifest(&self, kind: LayerKind) -> PathBuf {
+        self.data.join("vulkan").join(kind.folder()).join(manifest_name(kind))
+    }
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    let failure = Failure::environment(format!("{}: {error}", path.display()));
+    if error.kind() == std::io::ErrorKind::PermissionDenied {
+        failure.hint("run it with sudo, or install for this user alone with --user")
+    } else {
+        failure
+    }
+}
+
+/// Runs `samplin install`.
+///
+/// # Errors
+///
+/// When the layer is not found or a file cannot be written.
+pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
+    let system = System::current();
+    let places = Places::of(&arguments.scope, &system)?;
+    let kind = if arguments.explicit { LayerKind::Explicit } else { LayerKind::Implicit };
+    let found = layer::find(arguments.layer.as_deref(), &system)?;
+    let library = places.library.join(LIBRARY);
+    let mut written: Vec<PathBuf> = Vec::new();
+    let mut put = |path: PathBuf, content: &[u8]| -> Result<()> {
+        system::write_atomically(&path, content).map_err(|error| cannot_write(&path, &error))?;
+        written.push(path);
+        Ok(())
+    };
+    // The manifest comes last: it must not point at nothing.
+    let own = found.library.canonicalize().ok() == library.canonicalize().ok();
+    if !own {
+        let content = std::fs::read(&found.library).map_err(|error| Failure::file(&found.library, error))?;
+        put(library.clone(), &content)?;
+    }
+    for shipped in SHIPPED {
+        put(places.devices.join(format!("{}.json", shipped.name)), shipped.text.as_bytes())?;
+    }
+    put(places.manifest(kind), layer::manifest(kind, &library)?.as_bytes())?;
+    // Two manifests of one name confuse every loader, so the other kind goes.
+    let other = places.manifest(if kind == LayerKind::Implicit { LayerKind::Explicit } else { LayerKind::Implicit });
+    let removed = remove(&other)?;
+
+    let is_visible = system.usual_layer_folders(kind).contains(&places.data.join("vulkan").join(kind.folder()));
+    if output.json {
+        output.json(&json!({
+            "kind": kind,
+            "library": library,
+            "manifest": places.manifest(kind),
+            "written": written,
+            "removed": removed.then_some(other),
+            "visible": is_visible,
+        }));
+        return Ok(Outcome::Fine);
+    }
+    output.line(format!("library   {}", library.display()));
+    output.line(format!("devices   {} ({} capability files)", places.devices.display(), SHIPPED.len()));
+    output.line(format!("manifest  {} ({})", places.manifest(kind).display(), kind.word()));
+    if removed {
+        output.line(format!("removed   {}, so that the name is there once", other.display()));
+    }
+    output.line("");
+    match kind {
+        LayerKind::Implicit => {
+            output.line("Switch it on for a program with ENABLE_SAMPLIN=1; everything else runs without it.")
+        }
+        LayerKind::Explicit => {
+            output.line(format!("Switch it on for a program with VK_INSTANCE_LAYERS={}.", layer::NAME))
+        }
+    }
+    if !is_visible {
+        let text = format!(
+            "The loader does not look there by itself: export XDG_DATA_DIRS={}:${{XDG_DATA_DIRS:-/usr/local/share:/usr/share}}",
+            places.data.display()
+        );
+        output.styled_line(Style::Warn, text);
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Removes a file; whether it was there.
+fn remove(path: &Path) -> Result<bool> {
+    match std::fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(cannot_write(path, &error)),
+    }
+}
+
+/// Runs `samplin uninstall`.
+///
+/// # Errors
+///
+/// When a file cannot be removed.
+pub fn uninstall(arguments: &Removal, output: &mut Output) -> Result {
+    let places = Places::of(&arguments.scope, &System::current())?;
+    let mut removed: Vec<PathBuf> = Vec::new();
+    // The manifests first: they must not point at nothing.
+    let mut files: Vec<PathBuf> = LayerKind::ALL.into_iter().map(|kind| places.manifest(kind)).collect();
+    files.push(places.library.join(LIBRARY));
+    files.extend(SHIPPED.iter().map(|shipped| places.devices.join(format!("{}.json", shipped.name))));
+    for file in files {
+        if remove(&file)? {
+            removed.push(file);
+        }
+    }
+    // Folders of our own name, if nothing else is in them.
+    for folder in [&places.devices, &places.data.join("samplin")] {
+        let _ = std::fs::remove_dir(folder);
+    }
+    if output.json {
+        output.json(&json!({ "removed": removed }));
+    } else if removed.is_empty() {
+        output.line(format!("nothing is installed below {}", places.data.display()));
+    } else {
+        let devices = removed.iter().filter(|path| path.starts_with(&places.devices)).count();
+        for path in removed.iter().filter(|path| !path.starts_with(&places.devices)) {
+            output.line(format!("removed   {}", path.display()));
+        }
+        if devices > 0 {
+            output.line(format!("removed   {} capability files in {}", devices, places.devices.display()));
+        }
+    }
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,48 @@
+//! Completions and the manual page.
+
+use clap_complete::Shell;
+
+use crate::failure::{Failure, Outcome, Result};
+use crate::output::Output;
+
+/// The arguments of `samplin completions`.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Completions {
+    /// The shell
+    pub shell: Shell,
+}
+
+/// Prints completions.
+///
+/// # Errors
+///
+/// None.
+pub fn completions(arguments: &Completions, output: &mut Output) -> Result {
+    let mut text = Vec::new();
+    clap_complete::generate(arguments.shell, &mut crate::command(), "samplin", &mut text);
+    output.raw(&text);
+    Ok(Outcome::Fine)
+}
+
+/// Prints the manual page: the program, then each subcommand as a section of its own.
+///
+/// # Errors
+///
+/// When the page cannot be made.
+pub fn page(output: &mut Output) -> Result {
+    let mut command = crate::command().version(env!("CARGO_PKG_VERSION"));
+    command.build();
+    let mut text = Vec::new();
+    let failed = |error: std::io::Error| Failure::environment(format!("the manual page cannot be made: {error}"));
+    clap_mangen::Man::new(command.clone()).render(&mut text).map_err(failed)?;
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        let name = format!("samplin-{}", sub.get_name());
+        let man = clap_mangen::Man::new(sub.clone().display_name(name.clone()));
+        text.extend_from_slice(format!(".SH \"{}\"\n", name.to_uppercase()).as_bytes());
+        man.render_description_section(&mut text).map_err(failed)?;
+        man.render_synopsis_section(&mut text).map_err(failed)?;
+        man.render_options_section(&mut text).map_err(failed)?;
+    }
+    output.raw(&text);
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,326 @@
+//! `samplin run`: starts a program under the layer and says what the layer did.
+
+mod headless;
+mod summary;
+mod supervise;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use VkLayer_samplin::settings::{self, Mode, TraceLevel};
+
+use crate::devices;
+use crate::failure::{Failure, Outcome, Result};
+use crate::layer::{self, NAME, VALIDATION};
+use crate::output::{ColorChoice, Output, Style};
+use crate::system::{self, LayerKind, System};
+
+/// The arguments of `samplin run`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// What the layer does: legalize, audit (change nothing) or off
+    #[arg(long, value_parser = Mode::WORDS.to_vec())]
+    pub mode: Option<String>,
+    /// A setting of the layer; may be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Make the device as weak as another one: a name from `samplin caps --list`, or a capability file
+    #[arg(long, value_name = "NAME")]
+    pub device: Option<String>,
+    /// The rules file (samplin.toml)
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
+    /// Where the trace goes; %e is the executable, %p the process, %d the date [default: a file in the state folder]
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<String>,
+    /// How much the trace holds
+    #[arg(long, value_name = "LEVEL", value_parser = TraceLevel::WORDS.to_vec())]
+    pub trace_level: Option<String>,
+    /// Put the Khronos validation layer below samplin, to check what samplin hands down
+    #[arg(long)]
+    pub validate: bool,
+    /// Without a display start Xvfb, without a GPU use lavapipe
+    #[arg(long)]
+    pub headless: bool,
+    /// The layer's library, its manifest or the folder of either
+    #[arg(long, value_name = "PATH")]
+    pub layer: Option<PathBuf>,
+    /// Do not print the summary
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
+}
+
+/// The environment that a program gets, as changes to this process's own.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// Variables to set, or to remove.
+    pub variables: Vec<(String, Option<OsString>)>,
+    /// What to tell the user about it.
+    pub notes: Vec<String>,
+}
+
+impl Environment {
+    fn set(&mut self, name: impl Into<String>, value: impl Into<OsString>) {
+        self.variables.push((name.into(), Some(value.into())));
+    }
+
+    fn remove(&mut self, name: &str) {
+        self.variables.push((name.to_owned(), None));
+    }
+
+    fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
+    }
+
+    /// Applies it to a command.
+    pub fn apply(&self, command: &mut Command) {
+        for (name, value) in &self.variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+    }
+}
+
+/// The settings that the arguments ask for, as (name, value), checked.
+fn settings_of(arguments: &Arguments) -> Result<Vec<(String, String)>> {
+    let mut wanted: Vec<(String, String)> = Vec::new();
+    let mut put = |key: &str, value: String| -> Result<()> {
+        if wanted.iter().any(|(there, _)| there == key) {
+            return Err(Failure::usage(format!("the setting {key} is given twice")));
+        }
+        wanted.push((key.to_owned(), value));
+        Ok(())
+    };
+    for pair in &arguments.set {
+        let (key, value) = pair
+            .split_once('=')
+            .ok_or_else(|| Failure::usage(format!("--set {pair}: write KEY=VALUE, such as --set border=strict")))?;
+        put(key.trim(), value.trim().to_owned())?;
+    }
+    if let Some(mode) = &arguments.mode {
+        put("mode", mode.clone())?;
+    }
+    if let Some(level) = &arguments.trace_level {
+        put("trace_level", level.clone())?;
+    }
+    if let Some(trace) = &arguments.trace {
+        put("trace", trace.clone())?;
+    }
+    if let Some(rules) = &arguments.rules {
+        let absolute = std::path::absolute(rules).map_err(|error| Failure::file(rules, error))?;
+        std::fs::File::open(&absolute).map_err(|error| Failure::file(rules, error))?;
+        put("config", text_of(&absolute)?)?;
+    }
+    if let Some(device) = &arguments.device {
+        put("device", device.clone())?;
+    }
+    check(&wanted)?;
+    for (key, value) in &mut wanted {
+        match key.as_str() {
+            "device" if !matches!(value.as_str(), "none" | "off") => {
+                let file = devices::find(value)?.on_disk()?;
+                *value = text_of(&file)?;
+            }
+            "trace" => absolute_trace(value)?,
+            _ => {}
+        }
+    }
+    Ok(wanted)
+}
+
+fn text_of(path: &Path) -> Result<String> {
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| Failure::environment(format!("{}: the path is not UTF-8", path.display())))
+}
+
+/// Checks settings by the layer's own table.
+fn check(wanted: &[(String, String)]) -> Result<()> {
+    let loaded = settings::load(wanted);
+    for (key, _) in wanted {
+        let problem = loaded
+            .problems
+            .iter()
+            .find(|problem| problem.file.is_none() && problem.key == *key && problem.level == settings::Level::Error);
+        if let Some(problem) = problem {
+            return Err(Failure::usage(format!("the setting {key}: {}", problem.message)));
+        }
+    }
+    Ok(())
+}
+
+/// Makes the path of a trace absolute: the program may change its folder before it creates an instance.
+fn absolute_trace(value: &mut String) -> Result<()> {
+    let is_word = ["auto", "on", "true", "1", "off", "none", "false", "0", "stderr"]
+        .iter()
+        .any(|word| value.eq_ignore_ascii_case(word));
+    if is_word || value.starts_with("~/") || value.starts_with('/') || value.is_empty() {
+        return Ok(());
+    }
+    let absolute = std::path::absolute(Path::new(value)).map_err(|error| Failure::file(Path::new(value), error))?;
+    *value = text_of(&absolute)?;
+    Ok(())
+}
+
+/// How the layers have to be named for the loader.
+pub fn layers(library: &Path, validate: bool, system: &System) -> Result<Environment> {
+    let mut environment = Environment::default();
+    let installed = system
+        .layers(LayerKind::Implicit)
+        .into_iter()
+        .flatten()
+        .find(|manifest| manifest.layer.name == NAME)
+        .map(|manifest| {
+            (system::library_of(&manifest.path, manifest.layer.library_path.as_deref().unwrap_or(""), system), manifest)
+        });
+
+    let mut names: Vec<String> = Vec::new();
+    let mut folders: Vec<PathBuf> = Vec::new();
+    match &installed {
+        // Loaders before 1.3.2xx silently refuse an implicit layer that VK_INSTANCE_LAYERS names, whatever else has its name.
+        Some((installed_library, manifest)) => {
+            let enable = manifest.layer.enable_environment.iter().flatten().next();
+            let (name, value) = enable.map_or(("ENABLE_SAMPLIN", "1"), |(name, value)| (name, value));
+            environment.set(name, value);
+            for name in manifest.layer.disable_environment.iter().flatten().map(|(name, _)| name) {
+                environment.remove(name);
+            }
+            if installed_library.as_deref().is_none_or(|there| !same_file(there, library)) {
+                environment.note(format!(
+                    "the installed layer is used ({}), because its implicit manifest goes first",
+                    installed_library.as_deref().unwrap_or(Path::new("?")).display()
+                ));
+            }
+        }
+        None => {
+            names.push(NAME.to_owned());
+            folders.push(layer::private_folder(library, system)?);
+        }
+    }
+    if validate {
+        let found = system
+            .layers(LayerKind::Explicit)
+            .into_iter()
+            .flatten()
+            .find(|manifest| manifest.layer.name == VALIDATION)
+            .ok_or_else(|| {
+                Failure::environment("the Khronos validation layer is not installed")
+                    .hint("on Debian or Ubuntu: sudo apt-get install vulkan-validationlayers; elsewhere the Vulkan SDK has it")
+            })?;
+        names.push(VALIDATION.to_owned());
+        folders.extend(found.path.parent().map(Path::to_path_buf));
+    }
+    let known = system.variable("VK_INSTANCE_LAYERS").unwrap_or_default();
+    for name in known.split(':').filter(|name| !name.is_empty()) {
+        if !names.iter().any(|there| there == name) && name != NAME {
+            names.push(name.to_owned());
+        }
+    }
+    if !names.is_empty() {
+        environment.set("VK_INSTANCE_LAYERS", names.join(":"));
+    }
+    if !folders.is_empty() {
+        // Loaders up to 1.3.239 ignore the order of VK_INSTANCE_LAYERS and stack layers as they find their manifests, newer
+        // ones take the order; both are given. VK_LAYER_PATH replaces the usual folders, so they follow.
+        for folder in system.layer_folders(LayerKind::Explicit) {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        let list = std::env::join_paths(&folders).map_err(|_| {
+            Failure::environment("a folder of layers has a colon in its name, which the loader cannot take")
+        })?;
+        environment.set("VK_LAYER_PATH", list);
+    }
+    if let Some(list) = system.variable("VK_LOADER_LAYERS_DISABLE") {
+        let kind = if installed.is_some() { LayerKind::Implicit } else { LayerKind::Explicit };
+        if system::list_covers(&list, NAME, kind) {
+            environment.set("VK_LOADER_LAYERS_ALLOW", NAME);
+            environment
+                .note(format!("VK_LOADER_LAYERS_DISABLE={list} covers the layer; VK_LOADER_LAYERS_ALLOW exempts it"));
+        }
+    }
+    Ok(environment)
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// When the program cannot be started as asked.
+pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Result {
+    let system = System::current();
+    let (program, rest) = arguments.program.split_first().ok_or_else(|| Failure::usage("name a program"))?;
+    let name = program.to_string_lossy().into_owned();
+    if system.program(&name).is_none() {
+        return Err(missing_program(&name));
+    }
+    let settings = settings_of(arguments)?;
+    let found = layer::find(arguments.layer.as_deref(), &system)?;
+    let mut environment = layers(&found.library, arguments.validate, &system)?;
+    for (key, value) in &settings {
+        environment.set(format!("SAMPLIN_{}", key.to_ascii_uppercase()), value);
+    }
+    let display = if arguments.headless { Some(headless::prepare(&system, &mut environment)?) } else { None };
+
+    let mut errors = Output::stderr(color);
+    if !arguments.quiet {
+        for note in &environment.notes {
+            let prefix = errors.styled(Style::Dim, "samplin:");
+            errors.line(format!("{prefix} {note}"));
+        }
+    }
+    errors.finish()?;
+
+    let setting = |key: &str| {
+        let given = settings.iter().find(|(there, _)| there == key).map(|(_, value)| value.clone());
+        given.or_else(|| system.variable(&format!("SAMPLIN_{}", key.to_ascii_uppercase())))
+    };
+    let watch = summary::Watch::new(setting("trace").as_deref());
+    let started = SystemTime::now();
+    let mut command = Command::new(program);
+    command.args(rest);
+    environment.apply(&mut command);
+    let ended = supervise::run(command, &name)?;
+    drop(display);
+
+    let traces = watch.traces(started, ended.process);
+    let told = summary::Told { traces, mode: setting("mode"), trace: setting("trace"), status: ended.describe() };
+    if output.json {
+        output.json(&told.json(ended.code)?);
+    } else if !arguments.quiet {
+        let mut errors = Output::stderr(color);
+        told.print(&mut errors);
+        errors.finish()?;
+    }
+    Ok(Outcome::Status(ended.code))
+}
+
+fn missing_program(name: &str) -> Failure {
+    let failure = Failure::environment(format!("{name}: there is no such program"));
+    if name.contains('/') && Path::new(name).exists() {
+        return Failure::environment(format!("{name}: this is no program that can be started"))
+            .hint(format!("make it one with chmod +x {name}"));
+    }
+    match name {
+        "vkcube" | "vulkaninfo" => failure.hint("on Debian or Ubuntu: sudo apt-get install vulkan-tools"),
+        _ if name.starts_with('-') => {
+            failure.hint("put -- before the program: samplin run [OPTIONS] -- PROGRAM [ARGUMENTS]")
+        }
+        _ => failure,
+    }
+}

@@ -1,0 +1,552 @@
+//! What the Vulkan loader would see: environment variables, folders, manifests, libraries.
+//!
+//! A [`System`] can be another one than this process's, with its own root folder and variables, so that every finding of
+//! `samplin doctor` has a test.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// The environment and the file system as the loader sees them.
+#[derive(Clone, Debug)]
+pub struct System {
+    root: PathBuf,
+    variables: BTreeMap<OsString, OsString>,
+}
+
+/// The two kinds of layer manifests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum LayerKind {
+    /// In force for every program, once its variable is set.
+    Implicit,
+    /// In force where it is asked for by name.
+    Explicit,
+}
+
+impl LayerKind {
+    /// Both kinds, in the order in which the loader stacks them.
+    pub const ALL: [Self; 2] = [Self::Implicit, Self::Explicit];
+
+    /// The folder below `vulkan/`.
+    pub const fn folder(self) -> &'static str {
+        match self {
+            Self::Implicit => "implicit_layer.d",
+            Self::Explicit => "explicit_layer.d",
+        }
+    }
+
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Implicit => "implicit",
+            Self::Explicit => "explicit",
+        }
+    }
+}
+
+impl System {
+    /// This process's.
+    pub fn current() -> Self {
+        Self { root: PathBuf::from("/"), variables: std::env::vars_os().collect() }
+    }
+
+    /// One whose fixed folders are below `root`, with this process's variables.
+    pub fn below(root: &Path) -> Self {
+        Self { root: root.to_path_buf(), ..Self::current() }
+    }
+
+    /// Whether this is the machine itself.
+    pub fn is_real(&self) -> bool {
+        self.root == Path::new("/")
+    }
+
+    /// The value of a variable, if it is set and not empty.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        self.variables
+            .get(std::ffi::OsStr::new(name))
+            .filter(|value| !value.is_empty())
+            .map(|value| value.to_string_lossy().into_owned())
+    }
+
+    /// Whether a variable is set, even to nothing.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.variables.contains_key(std::ffi::OsStr::new(name))
+    }
+
+    /// Variables whose names begin with `prefix`.
+    pub fn variables(&self, prefix: &str) -> Vec<(String, String)> {
+        self.variables
+            .iter()
+            .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+            .filter(|(name, _)| name.starts_with(prefix))
+            .collect()
+    }
+
+    /// The paths in a variable that separates them by colons.
+    pub fn path_list(&self, name: &str) -> Vec<PathBuf> {
+        self.variable(name).map(|value| split(&value)).unwrap_or_default()
+    }
+
+    /// A fixed path of the system.
+    pub fn fixed(&self, path: &str) -> PathBuf {
+        self.root.join(path.trim_start_matches('/'))
+    }
+
+    /// A folder that a variable names, with its default below the home folder.
+    fn user_folder(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
+        let absolute = |path: PathBuf| path.is_absolute().then_some(path);
+        self.variable(variable).map(PathBuf::from).and_then(absolute).or_else(|| Some(self.home()?.join(below_home)))
+    }
+
+    /// The home folder.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.variable("HOME").map(PathBuf::from).filter(|path| path.is_absolute())
+    }
+
+    /// `$XDG_DATA_HOME`.
+    pub fn data_home(&self) -> Option<PathBuf> {
+        self.user_folder("XDG_DATA_HOME", ".local/share")
+    }
+
+    /// `$XDG_CACHE_HOME`.
+    pub fn cache_home(&self) -> Option<PathBuf> {
+        self.user_folder("XDG_CACHE_HOME", ".cache")
+    }
+
+    /// `$XDG_STATE_HOME`.
+    pub fn state_home(&self) -> Option<PathBuf> {
+        self.user_folder("XDG_STATE_HOME", ".local/state")
+    }
+
+    /// The folders whose `vulkan/…` the loader searches, in its order.
+    ///
+    /// Source: LoaderLayerInterface.md, "Linux Layer Discovery" (1.3.239 and 1.4.364 agree).
+    pub fn vulkan_folders(&self) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        folders.extend(self.user_folder("XDG_CONFIG_HOME", ".config"));
+        match self.path_list("XDG_CONFIG_DIRS") {
+            dirs if dirs.is_empty() => folders.push(self.fixed("/etc/xdg")),
+            dirs => folders.extend(dirs),
+        }
+        folders.push(self.fixed("/etc"));
+        folders.push(self.fixed("/usr/local/etc"));
+        folders.extend(self.data_home());
+        match self.path_list("XDG_DATA_DIRS") {
+            dirs if dirs.is_empty() => folders.extend([self.fixed("/usr/local/share"), self.fixed("/usr/share")]),
+            dirs => folders.extend(dirs),
+        }
+        let mut unique: Vec<PathBuf> = Vec::new();
+        for folder in folders {
+            if !unique.contains(&folder) {
+                unique.push(folder);
+            }
+        }
+        unique
+    }
+
+    /// The folders in which the loader looks for layers of a kind when no variable says otherwise.
+    pub fn usual_layer_folders(&self, kind: LayerKind) -> Vec<PathBuf> {
+        self.vulkan_folders().into_iter().map(|folder| folder.join("vulkan").join(kind.folder())).collect()
+    }
+
+    /// The folders and files in which the loader looks for layers of a kind, in its order.
+    pub fn layer_folders(&self, kind: LayerKind) -> Vec<PathBuf> {
+        let (replace, add) = match kind {
+            LayerKind::Explicit => ("VK_LAYER_PATH", "VK_ADD_LAYER_PATH"),
+            LayerKind::Implicit => ("VK_IMPLICIT_LAYER_PATH", "VK_ADD_IMPLICIT_LAYER_PATH"),
+        };
+        let replaced = self.path_list(replace);
+        if !replaced.is_empty() {
+            return replaced;
+        }
+        let mut folders = self.path_list(add);
+        folders.extend(self.usual_layer_folders(kind));
+        folders
+    }
+
+    /// Every layer that the loader would find, in its order.
+    pub fn layers(&self, kind: LayerKind) -> Vec<Result<LayerManifest, BadManifest>> {
+        manifests(&self.layer_folders(kind)).into_iter().flat_map(|path| read_layers(&path, kind)).collect()
+    }
+
+    /// The manifests of drivers that the loader would find.
+    pub fn drivers(&self) -> Vec<Result<DriverManifest, BadManifest>> {
+        self.driver_manifests().into_iter().map(|path| read_driver(&path)).collect()
+    }
+
+    /// The variable that names the drivers, if one does, with its paths.
+    pub fn chosen_drivers(&self) -> Option<(&'static str, Vec<PathBuf>)> {
+        ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].into_iter().find_map(|name| {
+            let paths = self.path_list(name);
+            (!paths.is_empty()).then_some((name, paths))
+        })
+    }
+
+    fn driver_manifests(&self) -> Vec<PathBuf> {
+        match self.chosen_drivers() {
+            Some((_, paths)) => manifests(&paths),
+            None => {
+                let mut places = self.path_list("VK_ADD_DRIVER_FILES");
+                places.extend(self.vulkan_folders().into_iter().map(|folder| folder.join("vulkan/icd.d")));
+                manifests(&places)
+            }
+        }
+    }
+
+    /// Whether the kernel offers a graphics device.
+    pub fn has_gpu(&self) -> bool {
+        self.fixed("/dev/nvidiactl").exists()
+            || std::fs::read_dir(self.fixed("/dev/dri")).is_ok_and(|entries| {
+                entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("renderD"))
+            })
+    }
+
+    /// The manifest of lavapipe, a driver that needs no GPU.
+    pub fn lavapipe(&self) -> Option<PathBuf> {
+        let folders: Vec<_> = self.vulkan_folders().into_iter().map(|folder| folder.join("vulkan/icd.d")).collect();
+        manifests(&folders)
+            .into_iter()
+            .find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("lvp_icd")))
+    }
+
+    /// Finds a program as a shell does.
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        let is_program = |path: &Path| {
+            use std::os::unix::fs::PermissionsExt as _;
+            path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+        };
+        if name.contains('/') {
+            return Some(PathBuf::from(name)).filter(|path| is_program(path));
+        }
+        self.path_list("PATH").into_iter().map(|folder| folder.join(name)).find(|path| is_program(path))
+    }
+
+    /// Finds a library by its bare name where the dynamic linker looks.
+    pub fn library(&self, name: &str) -> Option<PathBuf> {
+        let mut folders = self.path_list("LD_LIBRARY_PATH");
+        folders.extend(self.linker_folders());
+        // The first of the right kind: the linker passes over libraries of another word size.
+        let found: Vec<PathBuf> = folders.into_iter().map(|folder| folder.join(name)).filter(|p| p.is_file()).collect();
+        found.iter().find(|path| Elf::read(path).is_ok_and(|elf| elf.is_native())).or(found.first()).cloned()
+    }
+
+    fn linker_folders(&self) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        let mut files = vec![self.fixed("/etc/ld.so.conf")];
+        if let Ok(entries) = std::fs::read_dir(self.fixed("/etc/ld.so.conf.d")) {
+            files.extend(entries.flatten().map(|entry| entry.path()));
+        }
+        for file in files {
+            for line in std::fs::read_to_string(file).unwrap_or_default().lines() {
+                let line = line.split('#').next().unwrap_or("").trim();
+                if line.starts_with('/') {
+                    folders.push(self.fixed(line));
+                }
+            }
+        }
+        let triple = format!("{}-linux-gnu", std::env::consts::ARCH);
+        for base in ["/lib", "/usr/lib", "/usr/local/lib"] {
+            folders.extend([
+                self.fixed(&format!("{base}/{triple}")),
+                self.fixed(&format!("{base}64")),
+                self.fixed(base),
+            ]);
+        }
+        folders
+    }
+}
+
+/// Splits a list of paths, without empty ones.
+pub fn split(list: &str) -> Vec<PathBuf> {
+    list.split(':').filter(|path| !path.is_empty()).map(PathBuf::from).collect()
+}
+
+/// The manifests that folders and files stand for. Inside a folder the loader takes them as the file system gives them; here
+/// they are sorted, so that messages are the same every time.
+fn manifests(places: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for place in places {
+        let mut here: Vec<PathBuf> = if place.is_dir() {
+            std::fs::read_dir(place)
+                .map(|entries| entries.flatten().map(|entry| entry.path()).filter(|path| is_json(path)).collect())
+                .unwrap_or_default()
+        } else if is_json(place) && place.exists() {
+            vec![place.clone()]
+        } else {
+            Vec::new()
+        };
+        here.sort();
+        for path in here {
+            if !found.contains(&path) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json")
+}
+
+/// A manifest that the loader passes over.
+#[derive(Clone, Debug)]
+pub struct BadManifest {
+    /// The file.
+    pub path: PathBuf,
+    /// Line, if the text is at fault.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// One layer of a manifest.
+#[derive(Clone, Debug)]
+pub struct LayerManifest {
+    /// The file.
+    pub path: PathBuf,
+    /// Its kind, by the folder it was found in.
+    pub kind: LayerKind,
+    /// What it says.
+    pub layer: Layer,
+}
+
+/// The members of a layer manifest that matter here.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Layer {
+    /// Name of the layer.
+    pub name: String,
+    /// The library; missing for a layer made of others.
+    #[serde(default)]
+    pub library_path: Option<String>,
+    /// Vulkan version.
+    #[serde(default)]
+    pub api_version: Option<String>,
+    /// Word size of the library, if the manifest says it.
+    #[serde(default)]
+    pub library_arch: Option<String>,
+    /// The variable that switches an implicit layer on.
+    #[serde(default)]
+    pub enable_environment: Option<BTreeMap<String, String>>,
+    /// The variable that switches an implicit layer off.
+    #[serde(default)]
+    pub disable_environment: Option<BTreeMap<String, String>>,
+}
+
+#[derive(Deserialize)]
+struct LayerFile {
+    #[serde(default)]
+    layer: Option<Layer>,
+    #[serde(default)]
+    layers: Vec<Layer>,
+}
+
+#[derive(Deserialize)]
+struct DriverFile {
+    #[serde(rename = "ICD")]
+    driver: Driver,
+}
+
+/// The members of a driver manifest that matter here.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Driver {
+    /// The library.
+    pub library_path: String,
+    /// Vulkan version.
+    #[serde(default)]
+    pub api_version: Option<String>,
+    /// Word size of the library, if the manifest says it.
+    #[serde(default)]
+    pub library_arch: Option<String>,
+}
+
+/// A driver's manifest.
+#[derive(Clone, Debug)]
+pub struct DriverManifest {
+    /// The file.
+    pub path: PathBuf,
+    /// What it says.
+    pub driver: Driver,
+}
+
+fn parse<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, BadManifest> {
+    let text = std::fs::read_to_string(path).map_err(|error| BadManifest {
+        path: path.to_path_buf(),
+        line: None,
+        message: error.to_string(),
+    })?;
+    serde_json::from_str(&text).map_err(|error| BadManifest {
+        path: path.to_path_buf(),
+        line: Some(error.line()),
+        message: error.to_string(),
+    })
+}
+
+/// The layers of one manifest.
+pub fn read_layers(path: &Path, kind: LayerKind) -> Vec<Result<LayerManifest, BadManifest>> {
+    match parse::<LayerFile>(path) {
+        Err(bad) => vec![Err(bad)],
+        Ok(file) => file
+            .layer
+            .into_iter()
+            .chain(file.layers)
+            .map(|layer| Ok(LayerManifest { path: path.to_path_buf(), kind, layer }))
+            .collect(),
+    }
+}
+
+fn read_driver(path: &Path) -> Result<DriverManifest, BadManifest> {
+    parse::<DriverFile>(path).map(|file| DriverManifest { path: path.to_path_buf(), driver: file.driver })
+}
+
+/// Where the library of a manifest is: a relative path starts at the manifest, a bare name is left to the linker.
+pub fn library_of(manifest: &Path, library: &str, system: &System) -> Option<PathBuf> {
+    if !library.contains('/') {
+        return system.library(library);
+    }
+    Some(manifest.parent().unwrap_or(Path::new("/")).join(library))
+}
+
+/// What the first bytes of an ELF file say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elf {
+    /// Word size in bits.
+    pub bits: u8,
+    /// `e_machine`.
+    pub machine: u16,
+}
+
+impl Elf {
+    /// Reads the head of a file.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or is no ELF file.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        let mut head = [0_u8; 20];
+        File::open(path)?.read_exact(&mut head)?;
+        let bad = || io::Error::new(io::ErrorKind::InvalidData, "not an ELF file");
+        let [0x7f, b'E', b'L', b'F', class, order, ..] = head else { return Err(bad()) };
+        let machine = match order {
+            1 => u16::from_le_bytes([head[18], head[19]]),
+            _ => u16::from_be_bytes([head[18], head[19]]),
+        };
+        match class {
+            1 => Ok(Self { bits: 32, machine }),
+            2 => Ok(Self { bits: 64, machine }),
+            _ => Err(bad()),
+        }
+    }
+
+    /// What this program is compiled for; `None` on a machine that is not in the table.
+    fn native() -> Option<Self> {
+        let machine = match std::env::consts::ARCH {
+            "x86" => 3,
+            "arm" => 40,
+            "x86_64" => 62,
+            "aarch64" => 183,
+            "riscv64" => 243,
+            _ => return None,
+        };
+        Some(Self { bits: usize::BITS as u8, machine })
+    }
+
+    /// Whether programs like this one can load it.
+    pub fn is_native(self) -> bool {
+        Self::native().is_none_or(|native| native == self)
+    }
+
+    /// For messages: `64-bit x86-64`.
+    pub fn describe(self) -> String {
+        let machine = match self.machine {
+            3 => "x86".to_owned(),
+            40 => "Arm".to_owned(),
+            62 => "x86-64".to_owned(),
+            183 => "AArch64".to_owned(),
+            243 => "RISC-V".to_owned(),
+            other => format!("machine {other}"),
+        };
+        format!("{}-bit {machine}", self.bits)
+    }
+}
+
+/// Whether a pattern of `VK_LOADER_LAYERS_ENABLE` and the like covers a layer. `*` stands for anything at either end; names
+/// between tildes stand for all layers of a kind. Letters are compared without case.
+///
+/// Source: LoaderLayerInterface.md, "Layer Filtering".
+pub fn filter_covers(pattern: &str, name: &str, kind: LayerKind) -> bool {
+    let (pattern, name) = (pattern.trim().to_ascii_lowercase(), name.to_ascii_lowercase());
+    match pattern.as_str() {
+        "" => false,
+        "*" | "**" | "~all~" => true,
+        "~implicit~" => kind == LayerKind::Implicit,
+        "~explicit~" => kind == LayerKind::Explicit,
+        _ => match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+            (Some(_), Some(_)) => name.contains(pattern.trim_matches('*')),
+            (Some(end), None) => name.ends_with(end),
+            (None, Some(start)) => name.starts_with(start),
+            (None, None) => name == pattern,
+        },
+    }
+}
+
+/// Whether a comma-separated list of such patterns covers a layer.
+pub fn list_covers(list: &str, name: &str, kind: LayerKind) -> bool {
+    list.split(',').any(|pattern| filter_covers(pattern, name, kind))
+}
+
+/// Writes a file so that readers see the old one or the new one whole. The folder is created.
+///
+/// # Errors
+///
+/// When the file cannot be written.
+pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+    use std::io::Write as _;
+    let folder = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    std::fs::create_dir_all(folder)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // A leading dot and another ending: the loader does not take it for a manifest.
+    let temporary = folder.join(format!(".{name}.{}.new", std::process::id()));
+    let written = (|| {
+        let mut file = File::create(&temporary)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        std::fs::rename(&temporary, path)
+    })();
+    if written.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_are_the_loaders() {
+        let covers = |pattern| filter_covers(pattern, "VK_LAYER_SAMPLIN_sampling", LayerKind::Explicit);
+        for pattern in
+            ["*", "~all~", "~explicit~", "vk_layer_samplin_sampling", "*sampling", "VK_LAYER_S*", "*SAMPLIN*"]
+        {
+            assert!(covers(pattern), "{pattern}");
+        }
+        for pattern in ["", "~implicit~", "VK_LAYER_SAMPLIN", "*KHRONOS*", "sampling*"] {
+            assert!(!covers(pattern), "{pattern}");
+        }
+        assert!(list_covers("*KHRONOS*, *SAMPLIN*", "VK_LAYER_SAMPLIN_sampling", LayerKind::Implicit));
+    }
+
+    #[test]
+    fn this_program_is_native() {
+        let own = Elf::read(&std::env::current_exe().unwrap()).unwrap();
+        assert!(own.is_native(), "{}", own.describe());
+        assert!(!Elf { bits: 32, machine: 3 }.is_native());
+        assert!(Elf::read(Path::new("/dev/null")).is_err());
+    }
+}
