@@ -11,6 +11,14 @@
 mod blits;
 #[path = "e2e/cases.rs"]
 mod cases;
+#[path = "e2e/chain.rs"]
+mod chain;
+#[path = "e2e/instances.rs"]
+mod instances;
+#[path = "e2e/layouts.rs"]
+mod layouts;
+#[path = "e2e/legal.rs"]
+mod legal;
 #[path = "e2e/legality.rs"]
 mod legality;
 #[path = "e2e/paths.rs"]
@@ -22,6 +30,14 @@ mod scene;
 
 fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
-    let trials = [legality::trials(), paths::trials(), blits::trials()].into_iter().flatten().collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let trials = [
+        chain::trials(),
+        legality::trials(),
+        legal::trials(),
+        paths::trials(),
+        blits::trials(),
+        layouts::trials(),
+        instances::trials(),
+    ];
+    libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }

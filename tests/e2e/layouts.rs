@@ -1,0 +1,400 @@
+//! Where sampler and view do not meet in one call: immutable samplers, separate samplers, and views that no sampler can suit.
+//!
+//! These are left as they are and told once as `unresolved`; a sampler that is illegal by itself is repaired here too.
+
+use crate::legality::{assert_reported, assert_same};
+use crate::run::{Judged, Outcome, Skip, skip_if, trial, with_layer, without_layer};
+use crate::scene::{Scene, Shape};
+use ash::vk::{self, Handle};
+use libtest_mimic::Trial;
+use samplin_testkit::descriptor::{
+    Binding, Pool, SetLayout, Spelling, Template, TemplateData, update, write_combined, write_images,
+};
+use samplin_testkit::shader::{Access, Bind, Op};
+use samplin_testkit::{Capability, Context, Pair, Path, Probe, SamplerDesc, Value, descriptor, reference, sample};
+
+const UINT: Scene = Scene::colour(vk::Format::R32_UINT);
+const RGBA8: Scene = Scene::colour(vk::Format::R8G8B8A8_UNORM);
+const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+
+/// The tests of this file.
+pub(crate) fn trials() -> Vec<Trial> {
+    let all: [(&str, fn() -> Outcome); 13] = [
+        ("immutable/conflict-is-told-once", immutable_conflict),
+        ("immutable/conflict-in-an-array", immutable_array),
+        ("immutable/conflict-by-template", immutable_template),
+        ("immutable/conflict-by-push", immutable_push),
+        ("immutable/legal-pair-is-not-told", immutable_legal),
+        ("immutable/sampler-alone-is-repaired", immutable_alone),
+        ("immutable/set-handle-used-again", set_handle_again),
+        ("immutable/freed-set", freed_set),
+        ("separate/told-once", separate),
+        ("separate/sampler-alone-is-repaired", separate_alone),
+        ("separate/immutable", separate_immutable),
+        ("unresolved/unnormalized-3d", unnormalized_3d),
+        ("unresolved/unnormalized-levels", unnormalized_levels),
+    ];
+    all.into_iter().map(|(name, body)| trial(name, body)).collect()
+}
+
+/// A `sampler` member that nobody may look at.
+fn garbage() -> vk::Sampler {
+    vk::Sampler::from_raw(0x0bad_0bad_0bad)
+}
+
+/// The `unresolved` records, of which each has to be about `what` and `rule`.
+fn assert_unresolved(judged: &Judged, what: &str, rule: Option<&str>, count: usize) {
+    let records: Vec<_> = judged.trace.events("unresolved").collect();
+    assert_eq!(records.len(), count, "{records:#?}");
+    for record in records {
+        assert_eq!((record["what"].as_str(), record["rule"].as_str()), (Some(what), rule), "{record:#}");
+        assert!(record["why"].as_str().is_some_and(|why| !why.is_empty()), "{record:#}");
+    }
+    assert_eq!(judged.trace.events("pair").count(), 0);
+    let summary = judged.summary();
+    assert_eq!(summary["variants"]["created"], 0, "{summary:#}");
+    for (path, counts) in summary["writes"].as_object().expect("counts by path") {
+        assert_eq!(counts["rewritten"], 0, "{path} in {summary:#}");
+    }
+}
+
+/// Runs `body`, in which nothing is executed, without samplin and with it: validation reports `ids` both times, because samplin
+/// lets the pair through.
+fn passed_through(ids: &[&str], body: impl Fn(&Context) -> Outcome) -> Result<Judged, Skip> {
+    let ((), errors) = without_layer(Context::builder().record_only(), &body)?;
+    assert_reported(&errors, ids, "without samplin");
+    let ((), judged) = with_layer(Context::builder().record_only(), &body)?;
+    assert_reported(&judged.errors, ids, "with samplin");
+    Ok(judged)
+}
+
+// --- immutable samplers ---------------------------------------------------------------------------------------------
+
+/// Written twice to two sets; named; the sampler of the writes is garbage.
+fn immutable_conflict() -> Outcome {
+    let judged = passed_through(&["magFilter-04553"], |context| {
+        let image = UINT.image(context)?;
+        let view = UINT.view(&image);
+        context.set_name(view.handle(), "numbers");
+        let sampler = SamplerDesc::linear().named("immutable").create(context);
+        let layout = SetLayout::new(context, &[Binding::combined(3, 1).immutable(&[&sampler])]);
+        let pool = Pool::new(context, &[&layout, &layout]);
+        let pair = Pair::new(&view, &sampler);
+        for set in [pool.allocate(&layout), pool.allocate(&layout)] {
+            for sampler in [garbage(), vk::Sampler::null()] {
+                write_images(context, set, (3, 0), COMBINED, &[vk::DescriptorImageInfo { sampler, ..pair.info() }]);
+            }
+            let access = Access::Single { binding: 3 };
+            Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access)
+                .run(&Bind::Set(set), &UINT.points(false));
+        }
+        Ok(())
+    })?;
+    assert_unresolved(&judged, "immutable sampler", Some("linear-filter"), 1);
+    let record = judged.trace.first("unresolved");
+    assert_eq!(record["names"], serde_json::json!({"sampler": "immutable", "view": "numbers"}));
+    assert_eq!(record["format"], "VK_FORMAT_R32_UINT");
+    assert!(record["vuid"].as_str().is_some_and(|vuid| vuid.ends_with("magFilter-04553")), "{record:#}");
+    assert_eq!(judged.summary()["writes"]["update"]["seen"], 4);
+    Ok(())
+}
+
+/// An array of three immutable samplers, of which one conflicts, written in parts and over two bindings.
+fn immutable_array() -> Outcome {
+    let judged = passed_through(&["magFilter-04553"], |context| {
+        let image = UINT.image(context)?;
+        let view = UINT.view(&image);
+        let (nearest, linear) = (SamplerDesc::nearest().create(context), SamplerDesc::linear().create(context));
+        let layout = SetLayout::new(
+            context,
+            &[
+                Binding::combined(0, 1).immutable(&[&nearest]),
+                Binding::combined(4, 2).immutable(&[&linear, &nearest]),
+            ],
+        );
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let pair = Pair::new(&view, &nearest);
+        let info = vk::DescriptorImageInfo { sampler: garbage(), ..pair.info() };
+        write_images(context, set, (0, 0), COMBINED, &[info; 3]);
+        write_images(context, set, (4, 1), COMBINED, &[info]);
+        let access = Access::Array { binding: 4, count: 2, element: 0 };
+        Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access)
+            .run(&Bind::Set(set), &UINT.points(false));
+        Ok(())
+    })?;
+    assert_unresolved(&judged, "immutable sampler", Some("linear-filter"), 1);
+    Ok(())
+}
+
+fn entry(binding: u32, offset: usize) -> vk::DescriptorUpdateTemplateEntry {
+    vk::DescriptorUpdateTemplateEntry {
+        dst_binding: binding,
+        dst_array_element: 0,
+        descriptor_count: 1,
+        descriptor_type: COMBINED,
+        offset,
+        stride: 0,
+    }
+}
+
+/// One immutable and one dynamic binding in one template: the first is told, the second repaired.
+fn immutable_template() -> Outcome {
+    let body = |context: &Context, looks_at: u32| {
+        skip_if(context.missing(&[Capability::UpdateTemplate]))?;
+        let image = UINT.image(context)?;
+        let view = UINT.view(&image);
+        let sampler = SamplerDesc::linear().create(context);
+        let layout =
+            SetLayout::new(context, &[Binding::combined(0, 1).immutable(&[&sampler]), Binding::combined(1, 1)]);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let pair = Pair::new(&view, &sampler);
+        let infos = [vk::DescriptorImageInfo { sampler: garbage(), ..pair.info() }, pair.info()];
+        let template = Template::for_set(context, Spelling::Core, &layout, &[entry(0, 4), entry(1, 34)]);
+        template.update(set, &TemplateData::pack(&infos, 4, 30));
+        let access = Access::Single { binding: looks_at };
+        Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access)
+            .run(&Bind::Set(set), &UINT.points(false));
+        Ok(())
+    };
+    let ((), judged) = with_layer(Context::builder().record_only(), |context| body(context, 0))?;
+    assert_reported(&judged.errors, &["magFilter-04553"], "the immutable one");
+    let ((), judged) = with_layer(Context::builder(), |context| body(context, 1))?;
+    judged.assert_silent("the dynamic one");
+    assert_eq!(judged.summary()["writes"]["template"], serde_json::json!({"seen": 2, "rewritten": 1}));
+    let told: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
+    assert_eq!(told, ["immutable sampler"]);
+    assert_eq!(judged.trace.events("pair").count(), 1);
+    Ok(())
+}
+
+/// Pushed: the layout is the one that the command names.
+fn immutable_push() -> Outcome {
+    let judged = passed_through(&["magFilter-04553"], |context| {
+        skip_if(Path::Push.missing(context))?;
+        let image = UINT.image(context)?;
+        let view = UINT.view(&image);
+        let sampler = SamplerDesc::linear().create(context);
+        let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
+        let layout = SetLayout::with_flags(context, &[Binding::combined(0, 1).immutable(&[&sampler])], flags);
+        let pair = Pair::new(&view, &sampler);
+        let probe = Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, Access::Single { binding: 0 });
+        let infos = [vk::DescriptorImageInfo { sampler: garbage(), ..pair.info() }];
+        let writes = [vk::WriteDescriptorSet::default().descriptor_type(COMBINED).image_info(&infos)];
+        let functions = ash::khr::push_descriptor::Device::new(context.instance(), context.device());
+        let push = |commands, pipeline_layout| {
+            let point = vk::PipelineBindPoint::COMPUTE;
+            // SAFETY: recording; the layout's set 0 is a push set with this binding.
+            unsafe { functions.cmd_push_descriptor_set(commands, point, pipeline_layout, 0, &writes) };
+        };
+        probe.run(&Bind::Push(&push), &UINT.points(false));
+        Ok(())
+    })?;
+    assert_unresolved(&judged, "immutable sampler", Some("linear-filter"), 1);
+    assert_eq!(judged.summary()["writes"]["push"]["seen"], 1);
+    Ok(())
+}
+
+/// An immutable sampler that suits its view, next to garbage that nobody looks at.
+fn immutable_legal() -> Outcome {
+    let ((), judged) = with_layer(Context::builder(), |context| {
+        let image = RGBA8.image(context)?;
+        let view = RGBA8.view(&image);
+        let desc = SamplerDesc::trilinear();
+        let sampler = desc.create(context);
+        // One that would conflict, so that the layer has reason to look.
+        let numbers = UINT.image(context)?;
+        let _other = UINT.view(&numbers);
+        let layout = SetLayout::new(context, &[Binding::combined(0, 1).immutable(&[&sampler])]);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let pair = Pair::new(&view, &sampler);
+        write_images(context, set, (0, 0), COMBINED, &[vk::DescriptorImageInfo { sampler: garbage(), ..pair.info() }]);
+        let access = Access::Single { binding: 0 };
+        let points = RGBA8.points(false);
+        let got = Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access).run(&Bind::Set(set), &points);
+        let texture = reference::Texture::read(&image, &view);
+        let wanted: Vec<Value> = points.iter().map(|point| reference::sample(&texture, &desc, point, 16.0)).collect();
+        assert_same(&got, &wanted, &desc, &RGBA8, "an immutable sampler");
+        Ok(())
+    })?;
+    judged.assert_silent("with samplin");
+    judged.assert_untouched("an immutable sampler");
+    Ok(())
+}
+
+/// An immutable sampler that is illegal by itself is repaired when it is created.
+fn immutable_alone() -> Outcome {
+    let legal = SamplerDesc::linear().lod(0.25, 1.75);
+    let ((), judged) = with_layer(Context::builder(), |context| {
+        let image = RGBA8.image(context)?;
+        let view = RGBA8.view(&image);
+        let sampler = SamplerDesc::linear().lod(1.75, 0.25).create(context);
+        let points = RGBA8.points(false);
+        let pair = Pair::new(&view, &sampler);
+        let got = descriptor::sample_via(context, Path::Immutable, &[pair], &points).map_err(Skip)?;
+        let texture = reference::Texture::read(&image, &view);
+        let wanted: Vec<Value> = points.iter().map(|point| reference::sample(&texture, &legal, point, 16.0)).collect();
+        assert_same(&got[0], &wanted, &legal, &RGBA8, "an immutable sampler");
+        Ok(())
+    })?;
+    judged.assert_silent("with samplin");
+    assert_eq!(judged.changes("sampler").len(), 2);
+    assert_eq!(judged.trace.events("unresolved").count(), 0);
+    Ok(())
+}
+
+/// Writes the conflicting pair to a set of a dynamic layout and checks that it was repaired.
+fn assert_repaired(context: &Context, pool: &Pool<'_>, layout: &SetLayout<'_>, pair: Pair<'_, '_>, wanted: &[Value]) {
+    let set = pool.allocate(layout);
+    write_combined(context, set, (0, 0), &[pair]);
+    let access = Access::Single { binding: 0 };
+    let got = Probe::new(context, layout, Op::Sample, pair.shape, pair.kind, access)
+        .run(&Bind::Set(set), &UINT.points(false));
+    assert_eq!(got, wanted, "a dynamic pair was not repaired");
+}
+
+/// Texels of the scene by a NEAREST sampler.
+fn nearest_texels(context: &Context, pair: Pair<'_, '_>) -> Vec<Value> {
+    let nearest = SamplerDesc::nearest().create(context);
+    sample(context, Pair { sampler: &nearest, ..pair }, &UINT.points(false))
+}
+
+/// A pool that held a set with an immutable sampler is reset; the next set, likely with the same handle, is a dynamic one.
+fn set_handle_again() -> Outcome {
+    let ((), judged) = with_layer(Context::builder(), |context| {
+        let image = UINT.image(context)?;
+        let view = UINT.view(&image);
+        let sampler = SamplerDesc::linear().create(context);
+        let pair = Pair::new(&view, &sampler);
+        let wanted = nearest_texels(context, pair);
+        let fixed = SetLayout::new(context, &[Binding::combined(0, 1).immutable(&[&sampler])]);
+        let dynamic = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        let pool = Pool::new(context, &[&fixed]);
+        for _ in 0..3 {
+            pool.allocate(&fixed);
+            // SAFETY: no set of the pool is in use.
+            unsafe { context.device().reset_descriptor_pool(pool.handle(), vk::DescriptorPoolResetFlags::empty()) }
+                .expect("vkResetDescriptorPool");
+            assert_repaired(context, &pool, &dynamic, pair, &wanted);
+            // SAFETY: as above; the probes waited for their submissions.
+            unsafe { context.device().reset_descriptor_pool(pool.handle(), vk::DescriptorPoolResetFlags::empty()) }
+                .expect("vkResetDescriptorPool");
+        }
+        // The pool itself goes, and another takes its place.
+        drop(pool);
+        assert_repaired(context, &Pool::new(context, &[&dynamic]), &dynamic, pair, &wanted);
+        Ok(())
+    })?;
+    judged.assert_silent("with samplin");
+    assert_eq!(judged.trace.events("unresolved").count(), 0);
+    Ok(())
+}
+
+/// The same with a set that is freed.
+fn freed_set() -> Outcome {
+    let ((), judged) = with_layer(Context::builder(), |context| {
+        let image = UINT.image(context)?;
+        let view = UINT.view(&image);
+        let sampler = SamplerDesc::linear().create(context);
+        let pair = Pair::new(&view, &sampler);
+        let wanted = nearest_texels(context, pair);
+        let fixed = SetLayout::new(context, &[Binding::combined(0, 1).immutable(&[&sampler])]);
+        let dynamic = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        let pool = Pool::new(context, &[&fixed]);
+        let set = pool.allocate(&fixed);
+        // SAFETY: the set was allocated from this pool, which allows freeing, and is not in use. Null sets are ignored.
+        unsafe { context.device().free_descriptor_sets(pool.handle(), &[vk::DescriptorSet::null(), set]) }
+            .expect("vkFreeDescriptorSets");
+        assert_repaired(context, &pool, &dynamic, pair, &wanted);
+        Ok(())
+    })?;
+    judged.assert_silent("with samplin");
+    assert_eq!(judged.trace.events("unresolved").count(), 0);
+    Ok(())
+}
+
+// --- separate samplers ----------------------------------------------------------------------------------------------
+
+fn sample_separately(context: &Context, path: Path, scene: Scene, sampler: &SamplerDesc, times: usize) -> Outcome {
+    let image = scene.image(context)?;
+    let view = scene.view(&image);
+    let sampler = sampler.create(context);
+    let pairs = vec![Pair::new(&view, &sampler); times];
+    descriptor::sample_via(context, path, &pairs, &scene.points(false)).map_err(Skip)?;
+    Ok(())
+}
+
+/// The pair exists in the shader only: validation finds it there, samplin says once that it does not.
+fn separate() -> Outcome {
+    let judged = passed_through(&["magFilter-04553"], |context| {
+        sample_separately(context, Path::Separate, UINT, &SamplerDesc::linear(), 3)
+    })?;
+    assert_unresolved(&judged, "separate samplers", None, 1);
+    Ok(())
+}
+
+/// What is wrong with the sampler itself is repaired all the same.
+fn separate_alone() -> Outcome {
+    let ((), judged) = with_layer(Context::builder(), |context| {
+        sample_separately(context, Path::Separate, RGBA8, &SamplerDesc::linear().lod(3.0, 1.0), 1)
+    })?;
+    judged.assert_silent("with samplin");
+    assert_eq!(judged.changes("sampler").len(), 2);
+    assert_unresolved(&judged, "separate samplers", None, 1);
+    Ok(())
+}
+
+/// An immutable sampler in a SAMPLER binding is never written.
+fn separate_immutable() -> Outcome {
+    let judged = passed_through(&["magFilter-04553"], |context| {
+        sample_separately(context, Path::SeparateImmutable, UINT, &SamplerDesc::linear(), 1)
+    })?;
+    assert_eq!(judged.trace.events("pair").count(), 0);
+    assert_eq!(judged.summary()["variants"]["created"], 0);
+    Ok(())
+}
+
+// --- views that no sampler suits ------------------------------------------------------------------------------------
+
+/// Unnormalized coordinates need a 1D or 2D view (B-40). Older validation layers do not see it.
+fn unnormalized_3d() -> Outcome {
+    let scene = RGBA8.shape(Shape::D3).flat();
+    let body = |context: &Context| {
+        let image = scene.image(context)?;
+        let view = scene.view(&image);
+        let sampler = SamplerDesc::unnormalized(vk::Filter::NEAREST).create(context);
+        let pair = Pair::new(&view, &sampler);
+        sample(context, pair, &scene.points(true));
+        sample(context, pair, &scene.points(true));
+        Ok(())
+    };
+    let ((), errors) = without_layer(Context::builder().record_only(), body)?;
+    let ids: &[&str] = if errors.is_empty() { &[] } else { &["None-08609"] };
+    assert_reported(&errors, ids, "without samplin");
+    let ((), judged) = with_layer(Context::builder().record_only(), body)?;
+    assert_reported(&judged.errors, ids, "with samplin");
+    assert_unresolved(&judged, "pair", Some("unnormalized"), 1);
+    Ok(())
+}
+
+/// Unnormalized coordinates need a view of one level (B-41), which older validation layers do not check.
+fn unnormalized_levels() -> Outcome {
+    let body = |context: &Context| {
+        let image = RGBA8.image(context)?;
+        let view = RGBA8.view(&image);
+        let sampler = SamplerDesc::unnormalized(vk::Filter::NEAREST).create(context);
+        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let infos = [Pair::new(&view, &sampler).info()];
+        let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(COMBINED).image_info(&infos);
+        update(context, &[write], &[], &infos);
+        Ok(())
+    };
+    let ((), judged) = with_layer(Context::builder(), body)?;
+    judged.assert_silent("a descriptor that nothing uses");
+    assert_unresolved(&judged, "pair", Some("unnormalized"), 1);
+    Ok(())
+}
