@@ -16,8 +16,8 @@ use super::{MISSING, device, slice};
 use crate::counters::Path;
 use crate::state::{Device, Pair, SetLayout};
 
-/// Largest copy of a template's data, in bytes. Beyond it (and with elements of unknown size) the template is applied as it
-/// is and the conflicting descriptors are written again.
+/// Largest copy of a template's data, in bytes. Beyond it (and with elements of unknown size, or that share bytes) the template
+/// is applied as it is and the conflicting descriptors are written again.
 const LARGEST_COPY: usize = 256 * 1024;
 
 /// One entry of a template.
@@ -83,6 +83,22 @@ impl Entry {
     }
 }
 
+/// Whether no byte of `extent` belongs to two elements.
+///
+/// Applications may feed several bindings from one structure, a pair and a separate sampler say; in a copy of the data the
+/// sampler could not change for one of them alone.
+fn are_disjoint(entries: &[Entry], extent: usize) -> bool {
+    let bytes = entries.iter().fold(0, |all: usize, entry| all.saturating_add(entry.count.saturating_mul(entry.size)));
+    // Also bounds the list below.
+    if bytes > extent {
+        return false;
+    }
+    let of = |entry: &Entry| (0..entry.count).map(|index| entry.at(index)).map(|at| (at, at + entry.size)).collect();
+    let mut ranges: Vec<(usize, usize)> = entries.iter().flat_map(|entry| -> Vec<_> { of(entry) }).collect();
+    ranges.sort_unstable();
+    ranges.windows(2).all(|pair| matches!(pair, [(_, end), (start, _)] if end <= start))
+}
+
 /// What is kept of a template with combined image samplers.
 #[derive(Clone, Debug)]
 pub struct Template {
@@ -127,13 +143,11 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                 } else {
                     None
                 };
-                let extent = entries.iter().try_fold(0, |all: usize, entry| Some(all.max(entry.end()?)));
-                let record = Template {
-                    entries,
-                    bind_point: info.pipeline_bind_point,
-                    layout,
-                    extent: extent.filter(|extent| *extent <= LARGEST_COPY),
-                };
+                let extent = entries
+                    .iter()
+                    .try_fold(0, |all: usize, entry| Some(all.max(entry.end()?)))
+                    .filter(|extent| *extent <= LARGEST_COPY && are_disjoint(&entries, *extent));
+                let record = Template { entries, bind_point: info.pipeline_bind_point, layout, extent };
                 known.templates.insert(made.as_raw(), Arc::new(record));
             },
             || (),
@@ -441,18 +455,38 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
 mod tests {
     use super::*;
 
+    fn entry(ty: vk::DescriptorType, count: u32, offset: usize, stride: usize) -> Entry {
+        Entry::new(&vk::DescriptorUpdateTemplateEntry {
+            dst_binding: 0,
+            dst_array_element: 0,
+            descriptor_count: count,
+            descriptor_type: ty,
+            offset,
+            stride,
+        })
+    }
+
+    #[test]
+    fn elements_that_share_bytes_are_found() {
+        use vk::DescriptorType as T;
+        let disjoint = |entries: &[Entry]| {
+            let extent = entries.iter().map(|entry| entry.end().unwrap()).max().unwrap();
+            are_disjoint(entries, extent)
+        };
+        let pairs = |count, offset, stride| entry(T::COMBINED_IMAGE_SAMPLER, count, offset, stride);
+        assert!(disjoint(&[pairs(3, 0, 24), pairs(2, 72, 24)]));
+        // Interleaved, as in an array of structures.
+        assert!(disjoint(&[pairs(3, 0, 48), pairs(3, 24, 48)]));
+        assert!(!disjoint(&[pairs(3, 0, 48), pairs(3, 23, 48)]));
+        assert!(!disjoint(&[pairs(2, 0, 23)]));
+        assert!(!disjoint(&[pairs(u32::MAX, 0, 0)]));
+        assert!(!disjoint(&[pairs(1, 0, 24), entry(T::SAMPLER, 1, 0, 24)]));
+        assert!(!disjoint(&[pairs(1, 0, 24), entry(T::INLINE_UNIFORM_BLOCK, 1, 23, 0)]));
+        assert!(disjoint(&[pairs(1, 0, 24), pairs(0, 5, 24), entry(T::INLINE_UNIFORM_BLOCK, 9, 24, 0)]));
+    }
+
     #[test]
     fn extents_cover_the_last_element_and_nothing_more() {
-        let entry = |ty, count, offset, stride| {
-            Entry::new(&vk::DescriptorUpdateTemplateEntry {
-                dst_binding: 0,
-                dst_array_element: 0,
-                descriptor_count: count,
-                descriptor_type: ty,
-                offset,
-                stride,
-            })
-        };
         use vk::DescriptorType as T;
         assert_eq!(entry(T::COMBINED_IMAGE_SAMPLER, 3, 5, 33).end(), Some(5 + 2 * 33 + 24));
         assert_eq!(entry(T::COMBINED_IMAGE_SAMPLER, 1, 5, 0).end(), Some(29));
