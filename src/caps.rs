@@ -61,6 +61,15 @@ impl Enabled {
             ("borderColorSwizzleFromImage", caps.border_color_swizzle_from_image),
             ("nonSeamlessCubeMap", caps.non_seamless_cube_map),
             ("filterCubic", caps.filter_cubic_img || caps.filter_cubic_ext),
+            ("VK_IMG_filter_cubic", caps.filter_cubic_img),
+            ("VK_EXT_filter_cubic", caps.filter_cubic_ext),
+            ("VK_IMG_filter_linear_2d", caps.filter_linear_2d_img),
+            ("cubicRangeClamp", caps.cubic_range_clamp),
+            ("selectableCubicWeights", caps.selectable_cubic_weights),
+            ("descriptorBufferCaptureReplay", caps.descriptor_buffer_capture_replay),
+            ("samplerMipLodBias", caps.sampler_mip_lod_bias),
+            ("mutableComparisonSamplers", caps.mutable_comparison_samplers),
+            ("VK_EXT_fragment_density_map", self.subsampled),
         ];
     }
 

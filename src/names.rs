@@ -26,6 +26,8 @@ namer! {
     border_color(BorderColor) = "VK_BORDER_COLOR_";
     /// `VkSamplerReductionMode`.
     reduction_mode(SamplerReductionMode) = "VK_SAMPLER_REDUCTION_MODE_";
+    /// `VkImageType`.
+    image_type(ImageType) = "VK_IMAGE_TYPE_";
     /// `VkImageViewType`.
     view_type(ImageViewType) = "VK_IMAGE_VIEW_TYPE_";
     /// `VkChromaLocation`.

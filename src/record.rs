@@ -264,7 +264,8 @@ pub fn state(state: &SamplerState) -> Json {
     }
     put("minLod", float(s.min_lod));
     put("maxLod", float(s.max_lod));
-    if s.uses_border() || is_custom(s.border_color) {
+    // The kind of an ignored one counts where border is strict.
+    if s.uses_border() || is_custom(s.border_color) || is_int_border(s.border_color) {
         put("borderColor", names::border_color(s.border_color).into());
     }
     put("unnormalizedCoordinates", s.unnormalized_coordinates.into());
@@ -273,6 +274,9 @@ pub fn state(state: &SamplerState) -> Json {
     }
     if let Some(conversion) = s.ycbcr {
         put("ycbcrConversion", handle(conversion.handle).into());
+        put("ycbcrChromaFilter", names::filter(conversion.chroma_filter).into());
+        put("ycbcrSeparateReconstruction", conversion.separate_reconstruction.into());
+        put("ycbcrFingerprint", format!("{:016x}", conversion.fingerprint).into());
     }
     if let Some(custom) = s.custom_border {
         let words =
@@ -289,6 +293,10 @@ pub fn state(state: &SamplerState) -> Json {
     }
     if let Some(window) = s.block_match {
         put("blockMatchWindow", window.extent.to_vec().into());
+        put("blockMatchCompareMode", window.compare_mode.into());
+    }
+    if s.opaque_capture {
+        put("opaqueCapture", true.into());
     }
     Json::Object(out)
 }
@@ -304,6 +312,59 @@ pub struct ViewMembers {
     pub view_type: String,
     /// Four letters of `rgba01`, the identity is `rgba`.
     pub swizzle: String,
+    /// What else decisions look at, for predictions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub view_class: Option<ViewClassMembers>,
+}
+
+/// What decisions look at in a view, beyond what people want to read.
+#[derive(Clone, Debug, Serialize)]
+pub struct ViewClassMembers {
+    /// Type of the image.
+    pub image_type: String,
+    /// `optimal`, `linear` or `modifier`.
+    pub tiling: &'static str,
+    /// `VkFormatFeatureFlags2` of the view's format with that tiling, in hexadecimal; `None` when not known.
+    pub features: Option<String>,
+    /// Number of mip levels; 0 unless a rule looks at it.
+    pub levels: u32,
+    /// What holds of the view.
+    pub is: Vec<&'static str>,
+}
+
+/// Format features as a record member.
+pub fn features(features: Option<vk::FormatFeatureFlags2>) -> Option<String> {
+    features.map(|features| format!("{:#x}", features.as_raw()))
+}
+
+/// Tiling as a record member.
+pub const fn tiling(tiling: Tiling) -> &'static str {
+    match tiling {
+        Tiling::Optimal => "optimal",
+        Tiling::Linear => "linear",
+        Tiling::Modifier => "modifier",
+    }
+}
+
+/// Everything of a view class that a prediction for another device needs.
+pub fn view_class(view: &ViewTraits, of: Tiling) -> ViewClassMembers {
+    let facts = [
+        ("single_level", view.single_level),
+        ("single_layer", view.single_layer),
+        ("corner_sampled", view.corner_sampled),
+        ("subsampled", view.subsampled),
+        ("attachment", view.attachment),
+        ("ycbcr", view.ycbcr),
+        ("filter_cubic", view.filter_cubic),
+        ("filter_cubic_minmax", view.filter_cubic_minmax),
+    ];
+    ViewClassMembers {
+        image_type: names::image_type(view.image_type),
+        tiling: tiling(of),
+        features: features(view.features),
+        levels: view.levels,
+        is: facts.into_iter().filter_map(|(fact, holds)| holds.then_some(fact)).collect(),
+    }
 }
 
 /// Four letters for a component mapping; `rgba` is the identity.
@@ -332,6 +393,7 @@ pub fn view(view: &ViewTraits) -> ViewMembers {
         },
         view_type: names::view_type(view.view_type),
         swizzle: mapping_letters(view.components),
+        view_class: None,
     }
 }
 
@@ -343,5 +405,6 @@ pub fn limits(caps: &DeviceCaps) -> Json {
         "maxSamplerAllocationCount": caps.max_sampler_allocation_count,
         "maxCustomBorderColorSamplers": caps.max_custom_border_color_samplers,
         "filterMinmaxImageComponentMapping": caps.filter_minmax_component_mapping,
+        "maxBlockMatchWindow": caps.max_block_match_window,
     })
 }

@@ -823,7 +823,10 @@ impl Device {
                     "view": self.name(vk::ObjectType::IMAGE_VIEW, pair.view),
                 }),
                 fingerprint: format!("{:016x}", shared.fingerprint),
-                members: record::view(&class.traits),
+                members: record::ViewMembers {
+                    view_class: self.records_all().then(|| record::view_class(&class.traits, class.tiling)),
+                    ..record::view(&class.traits)
+                },
                 path: path.name(),
                 changes: outcome.changes.iter().map(|change| record::change(change, &context)).collect(),
                 rules: outcome.by_rules.iter().map(|name| (*name).to_owned()).collect(),
@@ -875,33 +878,43 @@ impl Device {
         );
     }
 
-    /// Writes a `blit` record, once per format and filter.
+    /// Writes a `blit` record, once per format and filter; at the level all, also of a blit that is legal.
     pub fn record_blit(
         &self,
-        format: vk::Format,
+        source: &BlitSource,
         tiling: Tiling,
         changes: &Changes,
         filter: vk::Filter,
-        lossless: bool,
+        lossless: impl FnOnce() -> bool,
     ) {
         let changes: Vec<Change> = changes.iter().copied().collect();
-        self.totals.blits_rewritten.fetch_add(1, Ordering::Relaxed);
-        if !lock(&self.said).blits.insert((format.as_raw(), filter.as_raw())) {
+        if !changes.is_empty() {
+            self.totals.blits_rewritten.fetch_add(1, Ordering::Relaxed);
+        } else if !self.records_all() {
+            return;
+        }
+        // A legal one must not keep an illegal one of another tiling from being told.
+        let key = if changes.is_empty() { !filter.as_raw() } else { filter.as_raw() };
+        if !lock(&self.said).blits.insert((source.format.as_raw(), key)) {
             return;
         }
         self.count(&changes);
         if !self.records_decisions() {
             return;
         }
-        let context = Context { source: Some(format), tiling, ..self.context(None) };
-        self.trace().emit(
-            "blit",
-            &json!({
-                "src_format": names::format(format),
-                "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
-                "lossless": lossless,
-            }),
-        );
+        let context = Context { source: Some(source.format), tiling, ..self.context(None) };
+        let mut record = json!({
+            "src_format": names::format(source.format),
+            "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
+            "lossless": lossless(),
+        });
+        if let (true, Json::Object(members)) = (self.records_all(), &mut record) {
+            members.insert("filter".into(), names::filter(filter).into());
+            members.insert("src_type".into(), names::image_type(source.image_type).into());
+            members.insert("src_tiling".into(), record::tiling(tiling).into());
+            members.insert("src_features".into(), record::features(source.features).into());
+        }
+        self.trace().emit("blit", &record);
     }
 
     #[expect(clippy::too_many_arguments, reason = "the members of one record")]

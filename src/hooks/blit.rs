@@ -23,10 +23,7 @@ fn legal_filter(known: &Device, source: vk::Image, filter: vk::Filter, lossless:
         || {
             let Some((traits, tiling)) = known.blit_source(source) else { return filter };
             let decision = decide::blit(filter, &traits);
-            if decision.changes.is_empty() {
-                return filter;
-            }
-            known.record_blit(traits.format, tiling, &decision.changes, filter, lossless());
+            known.record_blit(&traits, tiling, &decision.changes, filter, lossless);
             if known.audit { filter } else { decision.filter }
         },
         || filter,
