@@ -111,10 +111,18 @@ fn remember(known: &Device, sampler: u64, plan: &Plan, dropped: bool) {
     };
     let live = totals.samplers.fetch_add(1, Ordering::Relaxed) + 1;
     totals.samplers_peak.fetch_max(live, Ordering::Relaxed);
-    if let Some(number) = known.cache.acquire(shared)
-        && known.insert_sampler(sampler, needs, number)
     {
-        *lock(&known.duplicates).entry(sampler).or_insert(0) += 1;
+        let mut duplicates = lock(&known.duplicates);
+        if known.samplers.get(sampler) != 0 {
+            // The driver's one object for equal states. Their originals may differ all the same, but a descriptor does not tell
+            // which of them it means, so the first one stays in force, and it alone holds places.
+            *duplicates.entry(sampler).or_insert(0) += 1;
+            if plan.custom {
+                known.release_custom_border();
+            }
+        } else if let Some(number) = known.cache.acquire(shared) {
+            known.insert_sampler(sampler, needs, number);
+        }
     }
     known.record_sampler(sampler, &original, &plan.decision.changes);
     if dropped {
@@ -146,18 +154,20 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
 /// Removes a sampler from the tables and destroys the variants that nobody else uses.
 fn forget(known: &Device, sampler: u64) {
     known.totals.samplers.fetch_sub(1, Ordering::Relaxed);
-    let duplicate = {
+    let word = {
         let mut duplicates = lock(&known.duplicates);
         match duplicates.get_mut(&sampler) {
-            Some(1) => duplicates.remove(&sampler).is_some(),
+            Some(1) => {
+                duplicates.remove(&sampler);
+                return;
+            }
             Some(count) => {
                 *count -= 1;
-                true
+                return;
             }
-            None => false,
+            None => known.samplers.remove(sampler),
         }
     };
-    let word = if duplicate { known.samplers.get(sampler) } else { known.samplers.remove(sampler) };
     let Some(number) = (word as u32).checked_sub(1) else { return };
     if known.cache.state(number).is_some_and(|shared| shared.custom_border) {
         known.release_custom_border();
@@ -165,10 +175,8 @@ fn forget(known: &Device, sampler: u64) {
     for variant in known.cache.release(number) {
         known.destroy_variant(variant);
     }
-    if !duplicate {
-        lock(&known.pinned).remove(&sampler);
-        known.forget_name(vk::ObjectType::SAMPLER, sampler);
-    }
+    lock(&known.pinned).remove(&sampler);
+    known.forget_name(vk::ObjectType::SAMPLER, sampler);
 }
 
 pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
