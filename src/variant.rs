@@ -36,6 +36,8 @@ pub struct SharedState {
 
 struct Owned {
     state: Arc<SharedState>,
+    /// Whether samplers of an equal state come here too.
+    shareable: bool,
     live: u32,
     /// Variants this state holds a use of.
     used: Vec<StateKey>,
@@ -139,7 +141,16 @@ impl Cache {
             return Some(number);
         }
         let shareable = state.unknown.is_none();
-        let owned = Owned { state: Arc::new(state), live: 1, used: Vec::new() };
+        let owned = Owned { state: Arc::new(state), shareable, live: 1, used: Vec::new() };
+        let number = self.place(&mut index, owned)?;
+        if shareable {
+            index.by_key.insert(key, number);
+        }
+        Some(number)
+    }
+
+    /// Puts `owned` at a free place.
+    fn place(&self, index: &mut Index, owned: Owned) -> Option<u32> {
         let number = match index.free.pop() {
             Some(number) => {
                 *lock(&self.slots.get(number as usize)?.owned) = Some(owned);
@@ -152,12 +163,36 @@ impl Cache {
             })?)
             .ok()?,
         };
-        if shareable {
-            index.by_key.insert(key, number);
-        }
         index.live += 1;
         index.peak = index.peak.max(index.live);
         Some(number)
+    }
+
+    /// Moves one sampler of place `number` to a place of its own, where choices are made for it alone, and returns that.
+    ///
+    /// The variants chosen for it before may be in descriptors, so they live on with it.
+    pub fn isolate(&self, number: u32) -> Option<u32> {
+        let slot = self.slots.get(number as usize)?;
+        let mut index = lock(&self.index);
+        let own = {
+            let mut place = lock(&slot.owned);
+            let owned = place.as_mut()?;
+            if owned.live == 1 && !owned.shareable {
+                return Some(number);
+            }
+            let mut variants = lock(&self.variants);
+            for key in &owned.used {
+                if let Some(variant) = variants.by_key.get_mut(key) {
+                    variant.uses += 1;
+                }
+            }
+            Owned { state: Arc::clone(&owned.state), shareable: false, live: 1, used: owned.used.clone() }
+        };
+        let own = self.place(&mut index, own)?;
+        drop(index);
+        // None of its variants can be gone with this, since the new place uses them.
+        let _ = self.release(number);
+        Some(own)
     }
 
     /// Counts one sampler less. With the last one of a state its variants lose their use; those that nobody uses any more are
@@ -173,7 +208,7 @@ impl Cache {
             if owned.live > 0 {
                 return Vec::new();
             }
-            if owned.state.unknown.is_none() {
+            if owned.shareable {
                 index.by_key.remove(&(owned.state.original.key(), owned.state.rules));
             }
             let used = std::mem::take(&mut owned.used);
@@ -349,6 +384,30 @@ mod tests {
         assert_ne!(a, b);
         assert_ne!(cache.acquire(state(0.0)), Some(a));
         assert!(cache.release(a).is_empty() && cache.release(b).is_empty());
+    }
+
+    #[test]
+    fn an_isolated_sampler_keeps_its_variants_and_nothing_else() {
+        let cache = Cache::default();
+        let key = state(0.0).original.key();
+        let shared = cache.acquire(state(0.0)).unwrap();
+        assert_eq!(cache.acquire(state(0.0)), Some(shared));
+        assert_eq!(cache.add_variant(key, 77, false), (77, true));
+        assert_eq!(cache.publish(shared, 3, 77, Some(key)), (77, true));
+        let own = cache.isolate(shared).unwrap();
+        assert_ne!(own, shared);
+        assert_eq!(cache.isolate(own), Some(own));
+        assert_eq!((cache.choice(shared, 3), cache.choice(own, 3)), (77, UNDECIDED));
+        assert_eq!(cache.acquire(state(0.0)), Some(shared), "new samplers of the state do not join it");
+        assert!(cache.release(shared).is_empty() && cache.release(shared).is_empty());
+        assert_eq!(cache.release(own), [Gone { handle: 77, custom_border: false }]);
+        // The only sampler of a state.
+        let shared = cache.acquire(state(1.0)).unwrap();
+        let own = cache.isolate(shared).unwrap();
+        let again = cache.acquire(state(1.0)).unwrap();
+        assert_ne!(again, own);
+        assert!(cache.release(own).is_empty() && cache.release(again).is_empty());
+        assert_eq!(cache.states().0, 0);
     }
 
     #[test]

@@ -59,7 +59,7 @@ unsafe fn remember_layout(
                 &[]
             };
             if pins {
-                lock(&known.pinned).extend(samplers.iter().map(|sampler| sampler.as_raw()));
+                samplers.iter().for_each(|sampler| pin(known, sampler.as_raw()));
             }
             Binding {
                 binding: b.binding,
@@ -78,6 +78,17 @@ unsafe fn remember_layout(
     bindings.sort_by_key(|b| b.binding);
     known.layouts.insert(layout.as_raw(), Arc::new(SetLayout { bindings }));
     known.has_immutables.store(true, Ordering::Release);
+}
+
+/// Keeps a sampler of a descriptor-buffer layout the same everywhere. Choices are made by state, so it gets a place of its own.
+fn pin(known: &Device, sampler: u64) {
+    if !lock(&known.pinned).insert(sampler) {
+        return;
+    }
+    let word = known.samplers.get(sampler);
+    if let Some(own) = (word as u32).checked_sub(1).and_then(|number| known.cache.isolate(number)) {
+        known.samplers.insert(sampler, (word & !u64::from(u32::MAX)) | (u64::from(own) + 1));
+    }
 }
 
 pub(crate) unsafe extern "system" fn destroy_descriptor_set_layout(
