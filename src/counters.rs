@@ -1,9 +1,9 @@
 //! Counts of descriptors seen and rewritten, without a shared write on the hot path.
 //!
-//! Each of the first 64 threads that ever count gets a cache line of its own and adds with a plain load and store;
-//! threads beyond that share one line and add atomically. Sums are exact once the threads have stopped counting.
+//! Each of the first 64 threads that ever count on a device gets a cache line of its own and adds with a plain load and
+//! store; threads beyond that share one line and add atomically. Sums are exact once the threads have stopped counting. A
+//! line keeps its owner when the thread ends: a new thread in the same place goes on with it.
 
-use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// How a descriptor reached the layer.
@@ -47,22 +47,52 @@ const OWNED: usize = 64;
 #[repr(align(128))]
 #[derive(Default)]
 struct Line {
+    /// [`thread_word`] of the thread that may add without atomics; 0 while nobody does.
+    owner: AtomicUsize,
     seen: [AtomicU64; Path::ALL.len()],
     rewritten: [AtomicU64; Path::ALL.len()],
 }
 
-static NEXT: AtomicUsize = AtomicUsize::new(0);
-
-thread_local! {
-    // A `const` initialiser and a type without a destructor: nothing is registered to run at thread exit.
-    static INDEX: Cell<usize> = const { Cell::new(usize::MAX) };
+/// A word that differs between threads that run at the same time, and is never 0.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[inline]
+fn thread_word() -> usize {
+    let word: usize;
+    // SAFETY: on x86-64 Linux the first word of the thread control block, at fs:0, holds its own address (System V ABI,
+    // thread-local storage variant II); reading it has no effect. A look-up of a thread-local variable of a shared object
+    // would cost a call.
+    unsafe { std::arch::asm!("mov {}, fs:0", out(reg) word, options(nostack, preserves_flags, readonly, pure)) };
+    word
 }
 
-#[cold]
-fn assign(cell: &Cell<usize>) -> usize {
-    let index = NEXT.fetch_add(1, Ordering::Relaxed).min(OWNED);
-    cell.set(index);
-    index
+/// A word that differs between threads that run at the same time, and is never 0.
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+fn thread_word() -> usize {
+    thread_local! {
+        // A `const` initialiser and a type without a destructor: nothing is registered to run at thread exit.
+        static HERE: std::cell::Cell<u8> = const { std::cell::Cell::new(0) };
+    }
+    HERE.try_with(|here| std::ptr::from_ref(here) as usize).unwrap_or(1)
+}
+
+impl Line {
+    /// Adds for the only thread that writes this line.
+    #[inline]
+    fn add(&self, path: Path, seen: u64, rewritten: u64) {
+        for (counter, amount) in [(&self.seen, seen), (&self.rewritten, rewritten)] {
+            if let Some(counter) = counter.get(path as usize) {
+                counter.store(counter.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn add_shared(&self, path: Path, seen: u64, rewritten: u64) {
+        for (counter, amount) in [(&self.seen, seen), (&self.rewritten, rewritten)] {
+            if let Some(counter) = counter.get(path as usize) {
+                counter.fetch_add(amount, Ordering::Relaxed);
+            }
+        }
+    }
 }
 
 /// The counters of one device.
@@ -79,17 +109,32 @@ impl Counters {
     /// Counts `seen` combined image samplers of which `rewritten` got another sampler.
     #[inline]
     pub fn add(&self, path: Path, seen: u64, rewritten: u64) {
-        let index = INDEX.try_with(|cell| if cell.get() == usize::MAX { assign(cell) } else { cell.get() });
-        let index = index.unwrap_or(OWNED);
-        let Some(line) = self.lines.get(index) else { return };
-        for (counter, amount) in [(&line.seen, seen), (&line.rewritten, rewritten)] {
-            let Some(counter) = counter.get(path as usize) else { continue };
-            if amount == 0 {
-            } else if index == OWNED {
-                counter.fetch_add(amount, Ordering::Relaxed);
-            } else {
-                counter.store(counter.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+        let thread = thread_word();
+        // Control blocks lie at least a page apart, mostly.
+        let first = (thread >> 12) % OWNED;
+        let Some(line) = self.lines.get(first) else { return };
+        if line.owner.load(Ordering::Relaxed) == thread {
+            line.add(path, seen, rewritten);
+        } else {
+            self.add_elsewhere(thread, first, path, seen, rewritten);
+        }
+    }
+
+    /// Finds the thread's line among those after `first`, or takes one; else shares the last.
+    #[cold]
+    fn add_elsewhere(&self, thread: usize, first: usize, path: Path, seen: u64, rewritten: u64) {
+        let owned = self.lines.get(..OWNED).unwrap_or(&[]);
+        for step in 0..OWNED {
+            let Some(line) = owned.get((first + step) % OWNED) else { continue };
+            let owner = line.owner.load(Ordering::Relaxed);
+            let mine = owner == thread
+                || (owner == 0 && line.owner.compare_exchange(0, thread, Ordering::Relaxed, Ordering::Relaxed).is_ok());
+            if mine {
+                return line.add(path, seen, rewritten);
             }
+        }
+        if let Some(line) = self.lines.get(OWNED) {
+            line.add_shared(path, seen, rewritten);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
@@ -25,12 +25,93 @@ use crate::rules::Rules;
 use crate::sampler_info;
 use crate::settings::{Mode, Settings, TraceLevel};
 use crate::simulate::Simulation;
-use crate::table::{FastMap, FlatTable, HandleMap, Interner, lock};
+use crate::table::{BitFilter, FastMap, FlatTable, HandleMap, Interner, lock};
 use crate::trace::{Trace, handle};
 use crate::variant::{Cache, Gone, KEEP, SharedState, UNDECIDED};
 
 static INSTANCES: Lazy<HandleMap<Instance>> = Lazy::new(HandleMap::new);
-static DEVICES: Lazy<HandleMap<Device>> = Lazy::new(HandleMap::new);
+static DEVICES: Registry = Registry::new();
+
+/// Devices by dispatch key. The first few are found by comparing a handful of words in a row, which is what almost every process
+/// needs; further ones are in a table.
+struct Registry {
+    keys: [AtomicU64; Registry::NEAR],
+    devices: [AtomicPtr<Device>; Registry::NEAR],
+    far: Lazy<HandleMap<Device>>,
+}
+
+impl Registry {
+    const NEAR: usize = 8;
+
+    const fn new() -> Self {
+        Self {
+            keys: [const { AtomicU64::new(0) }; Self::NEAR],
+            devices: [const { AtomicPtr::new(std::ptr::null_mut()) }; Self::NEAR],
+            far: Lazy::new(HandleMap::new),
+        }
+    }
+
+    fn insert(&self, key: u64, device: Arc<Device>) {
+        for (slot, place) in self.keys.iter().zip(&self.devices) {
+            // The pointer is the claim: it goes from null to a device once, and readers look at the key first.
+            let raw = Arc::as_ptr(&device).cast_mut();
+            if place.compare_exchange(std::ptr::null_mut(), raw, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                std::mem::forget(device);
+                slot.store(key, Ordering::Release);
+                return;
+            }
+        }
+        self.far.insert(key, device);
+    }
+
+    /// # Safety
+    ///
+    /// As for [`HandleMap::get`].
+    #[inline]
+    unsafe fn get<'a>(&self, key: u64) -> Option<&'a Device> {
+        for (slot, place) in self.keys.iter().zip(&self.devices) {
+            if slot.load(Ordering::Acquire) == key {
+                // SAFETY: the place holds a share of the device until `remove`, which the caller excludes.
+                return unsafe { place.load(Ordering::Acquire).as_ref() };
+            }
+        }
+        // SAFETY: forwarded from the caller; the table is a static.
+        unsafe { self.far_get(key) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`HandleMap::get`].
+    #[cold]
+    unsafe fn far_get<'a>(&self, key: u64) -> Option<&'a Device> {
+        // SAFETY: forwarded from the caller; the map keeps the record until its removal.
+        unsafe { self.far.get(key).map(|device| &*std::ptr::from_ref(device)) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`HandleMap::get`].
+    unsafe fn share(&self, key: u64) -> Option<Arc<Device>> {
+        // SAFETY: forwarded from the caller; the registry owns one share meanwhile.
+        unsafe {
+            let device = std::ptr::from_ref(self.get(key)?);
+            Arc::increment_strong_count(device);
+            Some(Arc::from_raw(device))
+        }
+    }
+
+    fn remove(&self, key: u64) {
+        for (slot, place) in self.keys.iter().zip(&self.devices) {
+            if slot.compare_exchange(key, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                let device = place.swap(std::ptr::null_mut(), Ordering::AcqRel);
+                // SAFETY: `insert` put a share there, which is taken out exactly once.
+                drop(unsafe { Arc::from_raw(device) });
+                return;
+            }
+        }
+        self.far.remove(key);
+    }
+}
 
 /// One `VkInstance`.
 pub struct Instance {
@@ -186,6 +267,46 @@ struct Names {
     by_object: FastMap<(i32, u64), String>,
 }
 
+/// What a descriptor write looks at first; everything here is written rarely.
+///
+/// The two filters hold the samplers that some view may conflict with and the views that some sampler may conflict with, by the
+/// unions of all needs and all lacks so far. When a union grows the filters are made anew before the call that made it grow
+/// returns, and only calls after that can name the new object.
+struct Gate {
+    /// Whether descriptors have to be looked at one by one.
+    look: AtomicBool,
+    /// The device only forwards, because a hook panicked.
+    broken: AtomicBool,
+    /// All ones when every pair is to be recorded.
+    force: u32,
+    samplers: BitFilter,
+    views: BitFilter,
+    unions: Mutex<Unions>,
+}
+
+/// Union of what samplers ever needed and of what views ever lacked, and how many bits of each filter may be stale.
+#[derive(Default)]
+struct Unions {
+    needs: u32,
+    lacks: u32,
+    stale: usize,
+    /// Insertions after which the filters are made anew.
+    limit: usize,
+}
+
+impl Gate {
+    fn new(force: u32) -> Self {
+        Self {
+            look: AtomicBool::new(force != 0),
+            broken: AtomicBool::new(false),
+            force,
+            samplers: BitFilter::new(force != 0),
+            views: BitFilter::new(force != 0),
+            unions: Mutex::default(),
+        }
+    }
+}
+
 /// What is counted once per device and printed in the summary.
 #[derive(Default)]
 pub struct Totals {
@@ -242,13 +363,7 @@ pub struct Device {
     pub samplers: FlatTable,
     /// View handle → lacks in the high half, class number + 1 in the low half.
     pub views: FlatTable,
-    /// Union of what live samplers ever needed and of what views ever lacked.
-    needs_any: AtomicU32,
-    lacks_any: AtomicU32,
-    /// All ones when every pair is to be recorded.
-    force: u32,
-    /// The device only forwards, because a hook panicked.
-    broken: AtomicBool,
+    gate: Gate,
 
     /// States, choices and variants.
     pub cache: Cache,
@@ -347,7 +462,6 @@ impl Device {
         Self {
             policy,
             audit: settings.mode == Mode::Audit,
-            force,
             handle: new.handle,
             next_gdpa: new.next_gdpa,
             instance_fns: new.instance_fns,
@@ -359,9 +473,7 @@ impl Device {
             instance: new.instance,
             samplers: FlatTable::new(64),
             views: FlatTable::new(64),
-            needs_any: AtomicU32::new(0),
-            lacks_any: AtomicU32::new(0),
-            broken: AtomicBool::new(false),
+            gate: Gate::new(force),
             cache: Cache::default(),
             classes: Interner::new(),
             images: FlatTable::new(64),
@@ -425,7 +537,7 @@ impl Device {
 
     /// Runs `body`; if it panics, now or at any time before, returns `fallback()` and lets the device forward from then on.
     pub fn guard<R>(&self, body: impl FnOnce() -> R, fallback: impl FnOnce() -> R) -> R {
-        if self.broken.load(Ordering::Relaxed) {
+        if self.is_broken() {
             return fallback();
         }
         match catch_unwind(AssertUnwindSafe(body)) {
@@ -441,7 +553,8 @@ impl Device {
 
     #[cold]
     fn panicked(&self, payload: &(dyn Any + Send)) {
-        let first = !self.broken.swap(true, Ordering::Relaxed);
+        let first = !self.gate.broken.swap(true, Ordering::Relaxed);
+        self.gate.look.store(false, Ordering::Relaxed);
         if !first {
             return;
         }
@@ -465,7 +578,7 @@ impl Device {
     /// Whether the layer's own look-ups are still in force.
     #[inline]
     pub fn is_broken(&self) -> bool {
-        self.broken.load(Ordering::Relaxed)
+        self.gate.broken.load(Ordering::Relaxed)
     }
 
     /// Where records go.
@@ -480,7 +593,7 @@ impl Device {
 
     /// Whether records of everything are wanted.
     pub fn records_all(&self) -> bool {
-        self.force != 0
+        self.gate.force != 0
     }
 
     // ---- the gate ----
@@ -488,8 +601,7 @@ impl Device {
     /// Whether any live combination can conflict, so that descriptors have to be looked at one by one.
     #[inline]
     pub fn must_look(&self) -> bool {
-        let conflict = self.needs_any.load(Ordering::Relaxed) & self.lacks_any.load(Ordering::Relaxed);
-        (conflict | self.force) != 0 && !self.is_broken()
+        self.gate.look.load(Ordering::Relaxed)
     }
 
     /// The pair, if it conflicts (or if everything is recorded). Takes no lock, writes nothing, cannot panic.
@@ -497,17 +609,27 @@ impl Device {
     /// Either word may be any value at all: an unknown one is no conflict.
     #[inline]
     pub fn conflict(&self, sampler: u64, view: u64) -> Option<Pair> {
-        let sampler_word = self.samplers.get(sampler);
-        let needs = (sampler_word >> 32) as u32;
-        if (needs & self.lacks_any.load(Ordering::Relaxed)) | self.force == 0 {
+        // One test for both, so that a write costs one branch.
+        if self.gate.samplers.may_hold(sampler) & self.gate.views.may_hold(view) {
+            self.conflict_by_tables(sampler, view)
+        } else {
+            None
+        }
+    }
+
+    #[inline(never)]
+    fn conflict_by_tables(&self, sampler: u64, view: u64) -> Option<Pair> {
+        let (sampler_word, view_word) = (self.samplers.get(sampler), self.views.get(view));
+        let conflict = ((sampler_word & view_word) >> 32) as u32;
+        if conflict | self.gate.force == 0 || sampler_word == 0 || view_word == 0 {
             return None;
         }
-        let view_word = self.views.get(view);
-        let lacks = (view_word >> 32) as u32;
-        if (needs & lacks) | self.force == 0 || sampler_word == 0 || view_word == 0 {
-            return None;
-        }
-        Some(Pair { sampler, view, state: sampler_word as u32 - 1, class: view_word as u32 - 1 })
+        Some(Pair {
+            sampler,
+            view,
+            state: (sampler_word as u32).wrapping_sub(1),
+            class: (view_word as u32).wrapping_sub(1),
+        })
     }
 
     /// The sampler to use for a pair that [`Device::conflict`] found.
@@ -523,17 +645,60 @@ impl Device {
     /// Adds a sampler to the tables. Returns whether the handle was there before: drivers may return one handle for
     /// equal states.
     pub fn insert_sampler(&self, sampler: u64, needs: Bits, state: u32) -> bool {
-        self.needs_any.fetch_or(needs.0, Ordering::Relaxed);
-        self.samplers.insert(sampler, (u64::from(needs.0) << 32) | (u64::from(state) + 1)) != 0
+        let before = self.samplers.insert(sampler, (u64::from(needs.0) << 32) | (u64::from(state) + 1)) != 0;
+        if self.gate.force == 0 {
+            let mut unions = lock(&self.gate.unions);
+            if needs.0 & !unions.needs != 0 {
+                unions.needs |= needs.0;
+                self.rebuild_filters(&mut unions);
+            } else if needs.0 & unions.lacks != 0 {
+                self.gate.samplers.insert(sampler);
+                self.count_stale(&mut unions);
+            }
+        }
+        before
     }
 
     /// Adds a view to the tables.
     pub fn insert_view(&self, view: u64, class: u32) {
         let lacks = self.classes.get(class).map_or(Bits::NONE, |class| class.lacks);
-        if lacks.0 & !self.lacks_any.load(Ordering::Relaxed) != 0 {
-            self.lacks_any.fetch_or(lacks.0, Ordering::Relaxed);
-        }
         self.views.insert(view, (u64::from(lacks.0) << 32) | (u64::from(class) + 1));
+        if self.gate.force == 0 {
+            let mut unions = lock(&self.gate.unions);
+            if lacks.0 & !unions.lacks != 0 {
+                unions.lacks |= lacks.0;
+                self.rebuild_filters(&mut unions);
+            } else if lacks.0 & unions.needs != 0 {
+                self.gate.views.insert(view);
+                self.count_stale(&mut unions);
+            }
+        }
+    }
+
+    /// Bits of destroyed objects stay in the filters and cost time; after as many insertions as a filter has bits to spare both
+    /// are made anew.
+    fn count_stale(&self, unions: &mut Unions) {
+        unions.stale += 1;
+        if unions.stale >= unions.limit {
+            self.rebuild_filters(unions);
+        }
+    }
+
+    /// Makes both filters anew from the tables.
+    fn rebuild_filters(&self, unions: &mut Unions) {
+        let (samplers, views) = (self.samplers.entries(), self.views.entries());
+        unions.stale = 0;
+        // In proportion to what has to be walked, so that it costs a constant amount per insertion.
+        unions.limit = (2 * (samplers.len() + views.len())).max(8192);
+        let of = |entries: Vec<(u64, u64)>, other: u32| {
+            let relevant = entries.into_iter().filter(move |(_, word)| (word >> 32) as u32 & other != 0);
+            relevant.map(|(handle, _)| handle)
+        };
+        self.gate.samplers.reset(of(samplers, unions.lacks));
+        self.gate.views.reset(of(views, unions.needs));
+        if unions.needs & unions.lacks != 0 && !self.is_broken() {
+            self.gate.look.store(true, Ordering::Release);
+        }
     }
 
     /// What samplers of a state ask of a view on this device; `rules` are those that match them.
@@ -618,8 +783,9 @@ impl Device {
         }
         let created = decide::create(&shared.original, &self.caps, &self.policy);
         let mut changes: Vec<Change> = Vec::new();
-        // Equal to what creation made of it: then creation has told every change, by whichever rule.
-        if wanted != shared.base.key() {
+        // Equal to what creation made of it: then creation has told every change, by whichever rule. But for wishes: also one
+        // that was held back, or that came to nothing, is told with its reason.
+        if wanted != shared.base.key() || overrides.iter().next().is_some() {
             changes.extend(overrides.iter());
             changes.extend(new_changes(&decision.changes, &created.changes));
         }

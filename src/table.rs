@@ -87,7 +87,8 @@ impl Slots {
 
     #[inline]
     fn at(&self, index: usize) -> &Slot {
-        &self.slots[index & self.mask]
+        // SAFETY: the number of slots is a power of two and `mask` is one less, so the masked index is below it.
+        unsafe { self.slots.get_unchecked(index & self.mask) }
     }
 }
 
@@ -265,6 +266,55 @@ impl Drop for FlatTable {
         for slots in lock(&self.writer).owned.drain(..) {
             // SAFETY: made by `Box::into_raw`, listed once, and `&mut self` proves that no reader is left.
             drop(unsafe { Box::from_raw(slots) });
+        }
+    }
+}
+
+/// A set of handles with false positives and no false negatives, small enough for the first-level cache: one bit per hash.
+///
+/// Bits are only ever added, until [`BitFilter::reset`] writes a new set. A reader that knows a handle got it from a call that
+/// returned after the bit was set, so it never misses one.
+pub struct BitFilter {
+    words: Box<[AtomicU64; BitFilter::WORDS]>,
+}
+
+impl BitFilter {
+    const WORDS: usize = 512;
+
+    /// An empty set, or one that holds everything.
+    pub fn new(full: bool) -> Self {
+        let word = if full { u64::MAX } else { 0 };
+        Self { words: Box::new(std::array::from_fn(|_| AtomicU64::new(word))) }
+    }
+
+    #[inline]
+    fn place(key: u64) -> (usize, u64) {
+        let hash = fold(key);
+        ((hash >> 6) as usize & (Self::WORDS - 1), 1 << (hash & 63))
+    }
+
+    /// Whether the set may hold `key`.
+    #[inline]
+    pub fn may_hold(&self, key: u64) -> bool {
+        let (word, bit) = Self::place(key);
+        self.words[word].load(Ordering::Relaxed) & bit != 0
+    }
+
+    /// Adds a key.
+    pub fn insert(&self, key: u64) {
+        let (word, bit) = Self::place(key);
+        self.words[word].fetch_or(bit, Ordering::Release);
+    }
+
+    /// Replaces the set by `keys`. Keys that are in both sets are never missed meanwhile.
+    pub fn reset(&self, keys: impl Iterator<Item = u64>) {
+        let mut fresh = [0_u64; Self::WORDS];
+        for key in keys {
+            let (word, bit) = Self::place(key);
+            fresh[word] |= bit;
+        }
+        for (word, value) in self.words.iter().zip(fresh) {
+            word.store(value, Ordering::Release);
         }
     }
 }

@@ -1,0 +1,139 @@
+//! Measures what samplin adds to the calls it intercepts.
+//!
+//! One process holds three devices: without a layer, under a layer that only forwards, and under samplin (and any peer named).
+//! Every row is measured on each of them in turn, round after round, in thread CPU time; a figure is the median of the rounds.
+//! Absolute times belong to the machine, so read the columns `added` and `ratio`.
+
+mod scene;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use samplin_testkit::context::{Context, ContextError};
+use serde_json::json;
+
+use crate::scene::{Figure, Row, Scene};
+
+/// Measures what samplin adds to the calls it intercepts.
+#[derive(Parser)]
+struct Args {
+    /// Samplers and views to draw from: 1, 64 or 4096 of each.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 64, 4096])]
+    sizes: Vec<usize>,
+    /// Threads that update at once.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
+    threads: Vec<usize>,
+    /// Rounds over the devices for each row.
+    #[arg(long, default_value_t = 15)]
+    rounds: usize,
+    /// Further layers to compare with, by name.
+    #[arg(long)]
+    peer: Vec<String>,
+    /// Only rows whose name contains this.
+    #[arg(long)]
+    only: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// Also compare with the forwarding layer, whose manifest has to be in a folder of VK_LAYER_PATH.
+    #[arg(long)]
+    forward: bool,
+}
+
+const FORWARD: &str = "VK_LAYER_SAMPLIN_forward";
+
+fn context(layer: Option<&str>) -> Result<Context, ContextError> {
+    let builder = Context::builder().application("samplin-bench", 1).without_messenger();
+    let builder = match layer {
+        None => builder,
+        Some("samplin") => builder.samplin().setting("trace", "off"),
+        Some(name) => builder.layer(name),
+    };
+    builder.build()
+}
+
+fn run(args: &Args) -> Result<(), String> {
+    let mut layers: Vec<Option<&str>> = vec![None];
+    if args.forward {
+        layers.push(Some(FORWARD));
+    }
+    layers.push(Some("samplin"));
+    layers.extend(args.peer.iter().map(|name| Some(name.as_str())));
+    let names: Vec<&str> = layers.iter().map(|layer| layer.unwrap_or("no layer")).collect();
+    let contexts = layers
+        .iter()
+        .map(|layer| context(*layer).map_err(|error| format!("{}: {error} {}", layer.unwrap_or("no layer"), error.hint())))
+        .collect::<Result<Vec<_>, _>>()?;
+
+    let mut out = Vec::new();
+    for &size in &args.sizes {
+        let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, size)).collect();
+        for &threads in &args.threads {
+            for row in Row::all() {
+                let name = row.name();
+                if args.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) || (threads > 1 && !row.is_threaded()) {
+                    continue;
+                }
+                let mut rounds: Vec<Vec<f64>> = vec![Vec::new(); scenes.len()];
+                for _ in 0..args.rounds {
+                    for (scene, samples) in scenes.iter().zip(&mut rounds) {
+                        samples.extend(scene.measure(row, threads));
+                    }
+                }
+                let figures: Vec<Option<Figure>> = rounds.into_iter().map(Figure::of).collect();
+                out.push((size, threads, row, figures));
+            }
+        }
+    }
+
+    if args.json {
+        let rows: Vec<_> = out
+            .iter()
+            .map(|(size, threads, row, figures)| {
+                let per_layer: serde_json::Map<_, _> = names
+                    .iter()
+                    .zip(figures)
+                    .map(|(name, figure)| {
+                        let value = figure.as_ref().map(|f| json!({"median_ns": f.median, "min_ns": f.min, "max_ns": f.max}));
+                        ((*name).to_owned(), json!(value))
+                    })
+                    .collect();
+                json!({"row": row.name(), "size": size, "threads": threads, "descriptors": row.descriptors(), "layers": per_layer})
+            })
+            .collect();
+        println!("{}", serde_json::to_string_pretty(&rows).map_err(|error| error.to_string())?);
+        return Ok(());
+    }
+    println!("{}", contexts.first().map_or_else(String::new, Context::device_name));
+    println!("thread CPU time per call in ns, median of {} rounds; (added per call, ratio) over no layer", args.rounds);
+    for (size, threads, row, figures) in &out {
+        let bare = figures.first().copied().flatten();
+        let cells: Vec<String> = names
+            .iter()
+            .zip(figures)
+            .map(|(name, figure)| match (figure, bare) {
+                (Some(figure), Some(bare)) if *name != "no layer" => format!(
+                    "{name} {:.1} ({:+.1}, {:.2})",
+                    figure.median,
+                    figure.median - bare.median,
+                    figure.median / bare.median
+                ),
+                (Some(figure), _) => format!("{name} {:.1}", figure.median),
+                (None, _) => format!("{name} not supported"),
+            })
+            .collect();
+        println!("{size:>5}² {threads} thread(s)  {:<34} {}", row.name(), cells.join("  |  "));
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("samplin-bench: {error}");
+            ExitCode::from(4)
+        }
+    }
+}

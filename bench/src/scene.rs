@@ -1,0 +1,405 @@
+//! The scene that is measured: samplers, views, sets, templates, and the rows of the table.
+
+use std::hint::black_box;
+
+use ash::vk;
+use samplin_testkit::capability::Capability;
+use samplin_testkit::context::Context;
+use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
+use samplin_testkit::image::{Buffer, Image, ImageDesc};
+
+/// Calls that one sample times together.
+const CALLS: usize = 256;
+
+/// Which pairs a row draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pairs {
+    /// Only pairs that are legal.
+    Legal,
+    /// Any sampler with any view: a quarter is illegal.
+    Any,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Row {
+    Update(usize, Pairs),
+    Array(usize, Pairs),
+    Mixed(Pairs),
+    Buffers,
+    Template(usize, Pairs),
+    Push(Pairs),
+    Sampler,
+    View,
+}
+
+impl Row {
+    pub(crate) fn all() -> Vec<Self> {
+        let mut out = Vec::new();
+        for pairs in [Pairs::Legal, Pairs::Any] {
+            out.extend([Self::Update(1, pairs), Self::Update(16, pairs), Self::Array(256, pairs), Self::Mixed(pairs)]);
+            out.extend([1, 16, 256].map(|n| Self::Template(n, pairs)));
+            out.push(Self::Push(pairs));
+        }
+        out.extend([Self::Buffers, Self::Sampler, Self::View]);
+        out
+    }
+
+    pub(crate) fn name(self) -> String {
+        let pairs = |pairs| if pairs == Pairs::Legal { "all legal" } else { "a quarter illegal" };
+        match self {
+            Self::Update(n, p) => format!("update, {n} write(s), {}", pairs(p)),
+            Self::Array(n, p) => format!("update, array of {n}, {}", pairs(p)),
+            Self::Mixed(p) => format!("update, 4 mixed writes, {}", pairs(p)),
+            Self::Buffers => "update, 4 buffer writes".to_owned(),
+            Self::Template(n, p) => format!("template, {n}, {}", pairs(p)),
+            Self::Push(p) => format!("push, 1, {}", pairs(p)),
+            Self::Sampler => "create and destroy a sampler".to_owned(),
+            Self::View => "create and destroy a view".to_owned(),
+        }
+    }
+
+    /// Combined image samplers per call.
+    pub(crate) fn descriptors(self) -> usize {
+        match self {
+            Self::Update(n, _) | Self::Array(n, _) | Self::Template(n, _) => n,
+            Self::Mixed(_) => 2,
+            Self::Push(_) => 1,
+            Self::Buffers | Self::Sampler | Self::View => 0,
+        }
+    }
+
+    pub(crate) fn is_threaded(self) -> bool {
+        matches!(self, Self::Update(..) | Self::Template(..))
+    }
+}
+
+/// Median and range of a row's samples, in ns per call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Figure {
+    pub(crate) median: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+}
+
+impl Figure {
+    pub(crate) fn of(mut samples: Vec<f64>) -> Option<Self> {
+        samples.sort_by(f64::total_cmp);
+        Some(Self {
+            median: *samples.get(samples.len() / 2)?,
+            min: *samples.first()?,
+            max: *samples.last()?,
+        })
+    }
+}
+
+/// CPU time of the calling thread in ns.
+fn thread_ns() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: clock_gettime writes one `timespec` through the pointer.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+/// A fixed sequence of numbers, the same for every layer.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % n
+    }
+}
+
+/// Everything that one device needs for the rows.
+pub(crate) struct Scene<'c> {
+    parts: Parts<'c>,
+    layout: SetLayout<'c>,
+    pool: Pool<'c>,
+    _buffer: Buffer<'c>,
+    _images: [Image<'c>; 2],
+}
+
+/// What the measuring threads share.
+struct Parts<'c> {
+    context: &'c Context,
+    samplers: Vec<vk::Sampler>,
+    views: Vec<vk::ImageView>,
+    image: vk::Image,
+    buffer: vk::Buffer,
+    layout: vk::DescriptorSetLayout,
+}
+
+impl<'c> Scene<'c> {
+    /// `size` samplers, every other one LINEAR, and `size` views, every other one of integers.
+    pub(crate) fn new(context: &'c Context, size: usize) -> Self {
+        let image = Image::new(context, &ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 4, 4)).expect("an RGBA8 image");
+        let integers = Image::new(context, &ImageDesc::d2(vk::Format::R32_UINT, 4, 4)).expect("an R32_UINT image");
+        let samplers = (0..size)
+            .map(|n| {
+                let filter = if n % 2 == 0 { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+                // Distinct states, so that nothing is shared by accident.
+                let info = vk::SamplerCreateInfo::default()
+                    .mag_filter(filter)
+                    .min_filter(filter)
+                    .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+                    .address_mode_v(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+                    .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+                    .max_lod(n as f32 / 64.0);
+                // SAFETY: a valid create info.
+                unsafe { context.device().create_sampler(&info, None) }.expect("a sampler")
+            })
+            .collect();
+        let views = (0..size)
+            .map(|n| {
+                let of = if n % 2 == 0 { &image } else { &integers };
+                create_view(context, of.handle(), of.desc().format)
+            })
+            .collect();
+        let layout = SetLayout::new(
+            context,
+            &[
+                Binding::combined(0, 256),
+                Binding::new(1, vk::DescriptorType::UNIFORM_BUFFER, 1),
+                Binding::new(2, vk::DescriptorType::STORAGE_BUFFER, 1),
+            ],
+        );
+        let pool = Pool::new(context, &[&layout, &layout, &layout, &layout]);
+        let usage = vk::BufferUsageFlags::UNIFORM_BUFFER | vk::BufferUsageFlags::STORAGE_BUFFER;
+        let buffer = Buffer::new(context, 256, usage);
+        let parts = Parts {
+            context,
+            samplers,
+            views,
+            image: image.handle(),
+            buffer: buffer.handle(),
+            layout: layout.handle(),
+        };
+        Self { parts, layout, pool, _buffer: buffer, _images: [image, integers] }
+    }
+
+    /// One sample per thread: ns of thread CPU time per call. Empty when the device cannot do the row.
+    pub(crate) fn measure(&self, row: Row, threads: usize) -> Vec<f64> {
+        let sets: Vec<vk::DescriptorSet> = (0..threads).map(|_| self.pool.allocate(&self.layout)).collect();
+        let parts = &self.parts;
+        let out = std::thread::scope(|scope| {
+            let running: Vec<_> = sets
+                .iter()
+                .enumerate()
+                .map(|(index, set)| scope.spawn(move || parts.sample(row, *set, index as u64 + 1)))
+                .collect();
+            running.into_iter().filter_map(|thread| thread.join().expect("a measuring thread")).collect()
+        });
+        // SAFETY: the sets are not in use; the pool was made for being reset.
+        unsafe {
+            parts.context
+                .device()
+                .reset_descriptor_pool(self.pool.handle(), vk::DescriptorPoolResetFlags::empty())
+                .expect("a reset pool");
+        }
+        out
+    }
+}
+
+impl Parts<'_> {
+    /// `count` image infos of a kind.
+    fn infos(&self, count: usize, pairs: Pairs, seed: u64) -> Vec<vk::DescriptorImageInfo> {
+        let mut draw = Draw(seed);
+        (0..count)
+            .map(|_| {
+                let sampler = draw.below(self.samplers.len());
+                let view = draw.below(self.views.len());
+                // LINEAR with integers is what is illegal: the legal rows use the neighbour instead.
+                let view = if pairs == Pairs::Legal && sampler.is_multiple_of(2) { view & !1 } else { view };
+                vk::DescriptorImageInfo {
+                    sampler: self.samplers[sampler],
+                    image_view: self.views[view],
+                    image_layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+                }
+            })
+            .collect()
+    }
+
+    fn sample(&self, row: Row, set: vk::DescriptorSet, seed: u64) -> Option<f64> {
+        let device = self.context.device();
+        match row {
+            Row::Update(n, pairs) => {
+                let infos = self.infos(CALLS * n, pairs, seed);
+                let calls: Vec<Vec<vk::WriteDescriptorSet<'_>>> = infos
+                    .chunks(n)
+                    .map(|chunk| {
+                        chunk.iter().enumerate().map(|(at, info)| combined(set, at as u32, std::slice::from_ref(info))).collect()
+                    })
+                    .collect();
+                // SAFETY: valid writes to a set that only this thread uses.
+                Some(time(&calls, |writes| unsafe { device.update_descriptor_sets(writes, &[]) }))
+            }
+            Row::Array(n, pairs) => {
+                let infos = self.infos(CALLS * n, pairs, seed);
+                let calls: Vec<_> = infos.chunks(n).map(|chunk| [combined(set, 0, chunk)]).collect();
+                // SAFETY: as above.
+                Some(time(&calls, |writes| unsafe { device.update_descriptor_sets(writes, &[]) }))
+            }
+            Row::Mixed(pairs) => {
+                let infos = self.infos(CALLS * 2, pairs, seed);
+                let buffer = [self.buffer_info()];
+                let calls: Vec<_> = infos
+                    .chunks(2)
+                    .map(|pair| {
+                        let [uniform, storage] = self.buffer_writes(set, &buffer);
+                        [combined(set, 0, &pair[..1]), uniform, combined(set, 1, &pair[1..]), storage]
+                    })
+                    .collect();
+                // SAFETY: as above.
+                Some(time(&calls, |writes| unsafe { device.update_descriptor_sets(writes, &[]) }))
+            }
+            Row::Buffers => {
+                let buffer = [self.buffer_info()];
+                let [uniform, storage] = self.buffer_writes(set, &buffer);
+                let calls = vec![[uniform, storage, uniform, storage]; CALLS];
+                // SAFETY: as above.
+                Some(time(&calls, |writes| unsafe { device.update_descriptor_sets(writes, &[]) }))
+            }
+            Row::Template(n, pairs) => {
+                let stride = size_of::<vk::DescriptorImageInfo>();
+                let entry = vk::DescriptorUpdateTemplateEntry {
+                    dst_binding: 0,
+                    dst_array_element: 0,
+                    descriptor_count: n as u32,
+                    descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+                    offset: 0,
+                    stride,
+                };
+                let info = vk::DescriptorUpdateTemplateCreateInfo::default()
+                    .descriptor_update_entries(std::slice::from_ref(&entry))
+                    .template_type(vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET)
+                    .descriptor_set_layout(self.layout);
+                // SAFETY: a valid create info.
+                let template = unsafe { device.create_descriptor_update_template(&info, None) }.expect("a template");
+                let infos = self.infos(CALLS * n, pairs, seed);
+                let calls: Vec<&[vk::DescriptorImageInfo]> = infos.chunks(n).collect();
+                let ns = time(&calls, |data| {
+                    // SAFETY: the data is what the template describes; only this thread uses the set.
+                    unsafe { device.update_descriptor_set_with_template(set, template, data.as_ptr().cast()) };
+                });
+                // SAFETY: the template is not in use.
+                unsafe { device.destroy_descriptor_update_template(template, None) };
+                Some(ns)
+            }
+            Row::Push(pairs) => self.push(pairs, seed),
+            Row::Sampler => {
+                let infos: Vec<_> = (0..CALLS)
+                    .map(|n| vk::SamplerCreateInfo::default().mag_filter(vk::Filter::LINEAR).max_lod(n as f32 / 64.0))
+                    .collect();
+                Some(time(&infos, |info| {
+                    // SAFETY: a valid create info; the sampler is not in use.
+                    unsafe {
+                        let sampler = device.create_sampler(info, None).expect("a sampler");
+                        device.destroy_sampler(sampler, None);
+                    }
+                }))
+            }
+            Row::View => {
+                let calls = vec![(); CALLS];
+                Some(time(&calls, |()| {
+                    let view = create_view(self.context, self.image, vk::Format::R8G8B8A8_UNORM);
+                    // SAFETY: the view is not in use.
+                    unsafe { device.destroy_image_view(view, None) };
+                }))
+            }
+        }
+    }
+
+    fn push(&self, pairs: Pairs, seed: u64) -> Option<f64> {
+        if !self.context.supports(Capability::PushDescriptor) {
+            return None;
+        }
+        let device = self.context.device();
+        let push = ash::khr::push_descriptor::Device::new(self.context.instance(), device);
+        let layout = SetLayout::with_flags(
+            self.context,
+            &[Binding::combined(0, 1)],
+            vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR,
+        );
+        let info = vk::PipelineLayoutCreateInfo { set_layout_count: 1, p_set_layouts: &layout.handle(), ..Default::default() };
+        // SAFETY: a valid create info.
+        let pipeline_layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("a pipeline layout");
+        let infos = self.infos(CALLS, pairs, seed);
+        let calls: Vec<_> =
+            infos.iter().map(|info| [combined(vk::DescriptorSet::null(), 0, std::slice::from_ref(info))]).collect();
+        let ns = self.context.submit(|commands| {
+            time(&calls, |writes| {
+                // SAFETY: recording; valid writes for the layout.
+                unsafe {
+                    push.cmd_push_descriptor_set(commands, vk::PipelineBindPoint::COMPUTE, pipeline_layout, 0, writes);
+                }
+            })
+        });
+        // SAFETY: the submission is complete.
+        unsafe { device.destroy_pipeline_layout(pipeline_layout, None) };
+        Some(ns)
+    }
+
+    fn buffer_info(&self) -> vk::DescriptorBufferInfo {
+        vk::DescriptorBufferInfo { buffer: self.buffer, offset: 0, range: vk::WHOLE_SIZE }
+    }
+
+    fn buffer_writes<'a>(
+        &self,
+        set: vk::DescriptorSet,
+        info: &'a [vk::DescriptorBufferInfo],
+    ) -> [vk::WriteDescriptorSet<'a>; 2] {
+        let write = |binding, ty| {
+            vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).descriptor_type(ty).buffer_info(info)
+        };
+        [write(1, vk::DescriptorType::UNIFORM_BUFFER), write(2, vk::DescriptorType::STORAGE_BUFFER)]
+    }
+}
+
+impl Drop for Parts<'_> {
+    fn drop(&mut self) {
+        let device = self.context.device();
+        // SAFETY: nothing is in use any more.
+        unsafe {
+            self.samplers.iter().for_each(|sampler| device.destroy_sampler(*sampler, None));
+            self.views.iter().for_each(|view| device.destroy_image_view(*view, None));
+        }
+    }
+}
+
+fn combined(set: vk::DescriptorSet, element: u32, infos: &[vk::DescriptorImageInfo]) -> vk::WriteDescriptorSet<'_> {
+    vk::WriteDescriptorSet::default()
+        .dst_set(set)
+        .dst_binding(0)
+        .dst_array_element(element)
+        .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+        .image_info(infos)
+}
+
+fn create_view(context: &Context, image: vk::Image, format: vk::Format) -> vk::ImageView {
+    let info = vk::ImageViewCreateInfo::default()
+        .image(image)
+        .view_type(vk::ImageViewType::TYPE_2D)
+        .format(format)
+        .subresource_range(vk::ImageSubresourceRange {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            base_mip_level: 0,
+            level_count: 1,
+            base_array_layer: 0,
+            layer_count: 1,
+        });
+    // SAFETY: a valid create info.
+    unsafe { context.device().create_image_view(&info, None) }.expect("a view")
+}
+
+/// ns of thread CPU time per call, after one untimed pass that brings everything into the caches.
+fn time<T>(calls: &[T], mut call: impl FnMut(&T)) -> f64 {
+    calls.iter().for_each(|c| call(black_box(c)));
+    let start = thread_ns();
+    // Several passes, so that reading the clock does not count.
+    const PASSES: usize = 4;
+    for _ in 0..PASSES {
+        calls.iter().for_each(|c| call(black_box(c)));
+    }
+    (thread_ns() - start) / (calls.len() * PASSES) as f64
+}
