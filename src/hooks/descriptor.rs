@@ -112,7 +112,7 @@ pub(crate) fn note_immutable(known: &Device, layout: &SetLayout, binding: u32, e
 /// # Safety
 ///
 /// The writes are valid.
-#[inline]
+#[inline(always)]
 unsafe fn scan(known: &Device, writes: &[vk::WriteDescriptorSet<'_>], layout: LayoutOf<'_>) -> (Option<usize>, u64) {
     let look = known.must_look();
     let immutables = known.has_immutables.load(Ordering::Acquire);
@@ -192,7 +192,7 @@ unsafe fn rewrite<'a>(
 /// # Safety
 ///
 /// The writes are valid.
-#[inline]
+#[inline(always)]
 unsafe fn forward(
     known: &Device,
     count: u32,
@@ -252,7 +252,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
     // A copy carries a pair that was made legal when it was written, so copies go down as they are.
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
     unsafe {
-        forward(known, write_count, writes, LayoutOf::DestinationSet, Path::Update, |writes| {
+        forward(known, write_count, writes, LayoutOf::DestinationSet, Path::Update, move |writes| {
             next(handle, write_count, writes, copy_count, copies);
         });
     }
@@ -272,7 +272,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers, which are consumed at the call.
     unsafe {
         let immutable = LayoutOf::push(known, layout, set);
-        forward(known, count, writes, immutable, Path::Push, |writes| {
+        forward(known, count, writes, immutable, Path::Push, move |writes| {
             next(commands, bind_point, layout, set, count, writes);
         });
     }

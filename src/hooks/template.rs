@@ -356,7 +356,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
             |record| record.layout.as_deref(),
             data,
             Path::Template,
-            |data| next(handle, set, template, data),
+            move |data| next(handle, set, template, data),
             |_, writes| {
                 let writes: Vec<_> = writes.iter().map(|write| write.dst_set(set)).collect();
                 if let Some(update) = known.fns.update_descriptor_sets {
@@ -404,7 +404,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
             |_| push_layout(known, layout, set),
             data,
             Path::PushTemplate,
-            |data| next(commands, template, layout, set, data),
+            move |data| next(commands, template, layout, set, data),
             |record, writes| push_patches(known, commands, record, layout, set, writes),
         );
     }
