@@ -229,18 +229,18 @@ pub(crate) unsafe extern "system" fn destroy_device(device: vk::Device, allocato
     // SAFETY: a valid device by VUID-vkDestroyDevice-device-parameter.
     let (key, known) = unsafe { (dispatch::key(device), Device::share(device)) };
     let Some(known) = known else { return };
-    known.guard(
-        || {
-            if known.trace().is_on() {
-                known.record_summary();
-            }
-            // Also what an application leaked must not be left to the driver (VUID-vkDestroyDevice-device-05137).
-            for variant in known.cache.take_variants() {
-                known.destroy_variant(variant);
-            }
-        },
-        || (),
-    );
+    // Not through the guard: a device that is passed through since a panic has an end too, and what the layer made for it must not be
+    // left to the driver, nor must what an application leaked (VUID-vkDestroyDevice-device-05137).
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        if known.trace().is_on() {
+            known.record_summary();
+        }
+    }));
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        for variant in known.cache.take_variants() {
+            known.destroy_variant(variant);
+        }
+    }));
     Device::forget(key);
     if let Some(destroy) = known.fns.destroy_device {
         // SAFETY: the application's own arguments.
