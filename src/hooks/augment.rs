@@ -260,9 +260,10 @@ pub(super) unsafe fn plan(
     if augment && let Some(supported) = unsafe { query(fns, physical, api_version) } {
         let can = |name: &CStr| supported.names.iter().any(|n| n.as_bytes() == name.to_bytes());
         let mut enable = |names: &mut Vec<*const c_char>, name: &'static CStr| {
-            if !asked(name) {
+            let text = name.to_str().unwrap_or_default();
+            if !asked(name) && !out.added.contains(&text) {
                 names.push(name.as_ptr());
-                out.added.extend(name.to_str());
+                out.added.push(text);
             }
         };
         // Border swizzles need the extension for custom borders. What the application chained itself is its own decision.
