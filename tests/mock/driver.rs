@@ -66,6 +66,8 @@ pub(crate) struct Config {
     pub(crate) modifier: u64,
     /// Images of each swapchain.
     pub(crate) swapchain_images: u32,
+    /// `vkGetPhysicalDeviceFeatures2` exists and says that everything is supported; without it nothing can be augmented.
+    pub(crate) tells_features: bool,
 }
 
 const SAMPLED: Feature = Feature::SAMPLED_IMAGE;
@@ -111,6 +113,7 @@ impl Config {
             careless: false,
             modifier: 9,
             swapchain_images: 3,
+            tells_features: false,
         }
     }
 
@@ -307,6 +310,10 @@ known_nodes! {
     SamplerBlockMatchWindowCreateInfoQCOM: window_extent window_compare_mode;
     OpaqueCaptureDescriptorDataCreateInfoEXT: opaque_capture_descriptor_data;
     DebugUtilsObjectNameInfoEXT: object_type object_handle p_object_name;
+    PhysicalDeviceFeatures2: features;
+    PhysicalDeviceVulkan12Features: sampler_mirror_clamp_to_edge sampler_filter_minmax;
+    PhysicalDeviceCustomBorderColorFeaturesEXT: custom_border_colors custom_border_color_without_format;
+    PhysicalDeviceBorderColorSwizzleFeaturesEXT: border_color_swizzle border_color_swizzle_from_image;
 }
 
 /// A (pointer, count) pair; empty for count 0, whatever the pointer.
@@ -385,6 +392,7 @@ struct Objects {
     samplers: u32,
     custom: u32,
     peak: u32,
+    freed_early: Vec<(Kind, u64)>,
 }
 
 /// Called as each call arrives, before it has any effect. No lock is held.
@@ -530,6 +538,10 @@ impl DeviceState {
             return;
         }
         let mut objects = lock(&self.objects);
+        if let Some(index) = objects.freed_early.iter().position(|freed| *freed == (kind, handle)) {
+            objects.freed_early.swap_remove(index);
+            return;
+        }
         let Some(object) = objects.live.get_mut(&(kind, handle)) else {
             drop(objects);
             return self.error(format!("{command:?} of {handle:#x}, which does not live"));
@@ -563,6 +575,20 @@ impl DeviceState {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Frees a handle while its destroy call has only arrived: the call itself then finds it gone, or alive again as
+    /// another thread's object, and must leave that alone.
+    pub(crate) fn free_early(&self, kind: Kind, handle: u64) {
+        let mut objects = lock(&self.objects);
+        if let Some(object) = objects.live.remove(&(kind, handle)) {
+            if let Data::Sampler(model) = &object.data {
+                objects.samplers -= 1;
+                objects.custom -= u32::from(is_custom(model));
+            }
+            objects.free.entry(kind).or_default().push(handle);
+            objects.freed_early.push((kind, handle));
         }
     }
 
@@ -780,6 +806,7 @@ commands! {
     Instance enumerate_device_extension_properties: vk::PFN_vkEnumerateDeviceExtensionProperties = c"vkEnumerateDeviceExtensionProperties" V10;
     Instance get_properties: vk::PFN_vkGetPhysicalDeviceProperties = c"vkGetPhysicalDeviceProperties" V10;
     Instance get_properties2: vk::PFN_vkGetPhysicalDeviceProperties2 = c"vkGetPhysicalDeviceProperties2" V11, c"vkGetPhysicalDeviceProperties2KHR" PROPERTIES2;
+    Instance get_features2: vk::PFN_vkGetPhysicalDeviceFeatures2 = c"vkGetPhysicalDeviceFeatures2" V11, c"vkGetPhysicalDeviceFeatures2KHR" PROPERTIES2;
     Instance get_format_properties: vk::PFN_vkGetPhysicalDeviceFormatProperties = c"vkGetPhysicalDeviceFormatProperties" V10;
     Instance get_format_properties2: vk::PFN_vkGetPhysicalDeviceFormatProperties2 = c"vkGetPhysicalDeviceFormatProperties2" V11, c"vkGetPhysicalDeviceFormatProperties2KHR" PROPERTIES2;
     Instance create_device: vk::PFN_vkCreateDevice = c"vkCreateDevice" V10;
@@ -847,7 +874,9 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
     // SAFETY: a live instance by the command's valid usage.
     let object = unsafe { instance_object(instance) };
     // SAFETY: as above.
-    if object.config.hidden.contains(&unsafe { CStr::from_ptr(name) }) {
+    let name = unsafe { CStr::from_ptr(name) };
+    let about_features = name.to_bytes().starts_with(b"vkGetPhysicalDeviceFeatures2");
+    if object.config.hidden.contains(&name) || (about_features && !object.config.tells_features) {
         return None;
     }
     let there = match need {
@@ -884,8 +913,20 @@ thread_local! {
     pub(crate) static EXPECTED_LINK: RefCell<usize> = const { RefCell::new(0) };
     /// What the driver found wrong with the chain.
     pub(crate) static CHAIN_ERROR: RefCell<Option<String>> = const { RefCell::new(None) };
-    /// What creating the next instance or device of this thread returns.
-    pub(crate) static NEXT_RESULT: RefCell<vk::Result> = const { RefCell::new(vk::Result::SUCCESS) };
+    /// What creating the next instances or devices of this thread returns, instead of success.
+    pub(crate) static NEXT_RESULTS: RefCell<VecDeque<vk::Result>> = const { RefCell::new(VecDeque::new()) };
+    /// The attempts of this thread to create a device.
+    pub(crate) static ATTEMPTS: RefCell<Vec<Attempt>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What a device was to be created with.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempt {
+    /// Address of the create info.
+    pub(crate) info: usize,
+    pub(crate) extensions: Vec<String>,
+    pub(crate) features: Option<vk::PhysicalDeviceFeatures>,
+    pub(crate) chain: Vec<Node>,
 }
 
 fn check_link(found: Option<usize>) {
@@ -926,8 +967,7 @@ unsafe extern "system" fn create_instance(
             seen += 1;
         }
         check_link(found);
-        let result = NEXT_RESULT.replace(vk::Result::SUCCESS);
-        if result != vk::Result::SUCCESS {
+        if let Some(result) = NEXT_RESULTS.with_borrow_mut(VecDeque::pop_front) {
             return result;
         }
         let Some(config) = NEXT_CONFIG.take() else { return vk::Result::ERROR_INITIALIZATION_FAILED };
@@ -1055,6 +1095,36 @@ unsafe extern "system" fn get_properties2(physical: vk::PhysicalDevice, out: *mu
     }
 }
 
+unsafe extern "system" fn get_features2(_physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures2<'_>) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        (*out).features.sampler_anisotropy = 1;
+        let mut next = (*out).p_next;
+        while !next.is_null() {
+            let base = next.cast::<vk::BaseOutStructure<'_>>();
+            match (*base).s_type {
+                vk::PhysicalDeviceCustomBorderColorFeaturesEXT::STRUCTURE_TYPE => {
+                    let features = next.cast::<vk::PhysicalDeviceCustomBorderColorFeaturesEXT<'_>>();
+                    (*features).custom_border_colors = 1;
+                    (*features).custom_border_color_without_format = 1;
+                }
+                vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT::STRUCTURE_TYPE => {
+                    let features = next.cast::<vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT<'_>>();
+                    (*features).border_color_swizzle = 1;
+                    (*features).border_color_swizzle_from_image = 1;
+                }
+                vk::PhysicalDeviceVulkan12Features::STRUCTURE_TYPE => {
+                    let features = next.cast::<vk::PhysicalDeviceVulkan12Features<'_>>();
+                    (*features).sampler_mirror_clamp_to_edge = 1;
+                    (*features).sampler_filter_minmax = 1;
+                }
+                _ => {}
+            }
+            next = (*base).p_next.cast();
+        }
+    }
+}
+
 fn narrow(features: Feature) -> vk::FormatFeatureFlags {
     vk::FormatFeatureFlags::from_raw(features.as_raw() as u32 & 0x7fff_ffff)
 }
@@ -1153,8 +1223,14 @@ unsafe extern "system" fn create_device(
             seen += 1;
         }
         check_link(found);
-        let result = NEXT_RESULT.replace(vk::Result::SUCCESS);
-        if result != vk::Result::SUCCESS {
+        let attempt = Attempt {
+            info: info as usize,
+            extensions: strings((*info).pp_enabled_extension_names, (*info).enabled_extension_count),
+            features: (*info).p_enabled_features.as_ref().copied(),
+            chain: nodes((*info).p_next),
+        };
+        ATTEMPTS.with_borrow_mut(|attempts| attempts.push(attempt));
+        if let Some(result) = NEXT_RESULTS.with_borrow_mut(VecDeque::pop_front) {
             return result;
         }
         let instance = physical_object(physical);

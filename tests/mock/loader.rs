@@ -192,7 +192,7 @@ impl InstanceBuilder {
         }
         let destroyed = instance_destroyed(raw);
         let destroy = cast((layer.gipa_of(raw))(c"vkDestroyInstance")).unwrap();
-        Ok(Instance { raw, destroy, destroyed, trace: this.traced })
+        Ok(Instance { raw, destroy, destroyed, trace: this.traced, kept: AtomicBool::new(false) })
     }
 
     /// Creates an instance that has to work, and a device with every extension of the driver.
@@ -309,6 +309,23 @@ pub(crate) struct Instance {
     destroy: vk::PFN_vkDestroyInstance,
     pub(crate) destroyed: Arc<AtomicBool>,
     trace: Option<PathBuf>,
+    /// Somebody else removes the trace.
+    kept: AtomicBool,
+}
+
+/// The trace of an instance that may be gone; removed on drop.
+pub(crate) struct KeptTrace(PathBuf);
+
+impl KeptTrace {
+    pub(crate) fn read(&self) -> Trace {
+        Trace::read(&self.0).expect("a well-formed trace")
+    }
+}
+
+impl Drop for KeptTrace {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 // SAFETY: an instance may be used from any thread.
@@ -387,6 +404,12 @@ impl Instance {
         Trace::read(path).expect("a well-formed trace")
     }
 
+    /// The trace for a look after the end.
+    pub(crate) fn keep_trace(&self) -> KeptTrace {
+        self.kept.store(true, Ordering::Relaxed);
+        KeptTrace(self.trace.clone().expect("the instance was created with a trace"))
+    }
+
     /// Records of one event so far.
     pub(crate) fn records(&self, event: &str) -> Vec<Value> {
         self.trace().events(event).cloned().collect()
@@ -400,7 +423,7 @@ impl Drop for Instance {
         if !std::thread::panicking() {
             assert!(self.destroyed.load(Ordering::Acquire), "vkDestroyInstance did not reach the driver");
         }
-        if let Some(path) = &self.trace {
+        if let Some(path) = self.trace.as_ref().filter(|_| !self.kept.load(Ordering::Relaxed)) {
             let _ = std::fs::remove_file(path);
         }
     }

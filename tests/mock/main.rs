@@ -10,9 +10,17 @@ mod driver;
 mod loader;
 mod pages;
 
+mod budget;
+mod chains;
 mod guarded;
 mod identity;
+mod images;
+mod lifetime;
+mod panics;
+mod paths;
 mod resolve;
+mod reuse;
+mod samplers;
 
 /// Takes the arguments of the only call of a command since the last look: `args!(device, c"vkName", Args::Kind { … })`.
 macro_rules! args {

@@ -1,0 +1,289 @@
+//! Chains that no loader or application should build, and what `vkCreateDevice` adds to those that they do.
+
+use std::ffi::{CStr, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+use VkLayer_samplin::hooks::augment::GL_ADDRESS_MODES;
+use ash::vk::{self, Handle};
+use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, LayerInstanceCreateInfo, LayerInstanceCreateInfoUnion};
+
+use crate::args;
+use crate::driver::{ATTEMPTS, Args, Attempt, EXPECTED_LINK, NEXT_RESULTS, Node};
+use crate::loader::{
+    Device, DeviceChain, DeviceInfo, InstanceBuilder, InstanceChain, allocator, cast, gipa, linear_info,
+};
+use crate::pages::Guarded;
+
+const FAILED: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
+
+fn unknown(next: *const c_void) -> vk::BaseInStructure<'static> {
+    vk::BaseInStructure { s_type: vk::StructureType::from_raw(0x7fff_0006), p_next: next.cast(), ..Default::default() }
+}
+
+/// Creates an instance with this chain as it is.
+fn create_instance(chain: *const c_void) -> (vk::Result, u64) {
+    let create: vk::PFN_vkCreateInstance = cast(gipa(vk::Instance::null(), c"vkCreateInstance")).unwrap();
+    let info = vk::InstanceCreateInfo { p_next: chain, ..Default::default() };
+    let mut out = vk::Instance::from_raw(0xabab);
+    // SAFETY: the chain is what the test is about; it leads to readable nodes.
+    let result = unsafe { create(&info, allocator(), &mut out) };
+    (result, out.as_raw())
+}
+
+#[test]
+fn an_instance_needs_its_link() {
+    let loop_of_one = &mut unknown(ptr::null());
+    let at = ptr::from_mut(loop_of_one);
+    loop_of_one.p_next = at;
+    let link = |info| LayerInstanceCreateInfo {
+        s_type: vk::StructureType::LOADER_INSTANCE_CREATE_INFO,
+        p_next: ptr::null(),
+        function: LayerFunction::LINK_INFO,
+        u: LayerInstanceCreateInfoUnion { p_layer_info: info },
+    };
+    let no_payload = link(ptr::null_mut());
+    let mut no_resolver = vk_layer_sys::LayerInstanceLink {
+        p_next: ptr::null_mut(),
+        pfn_next_get_instance_proc_addr: None,
+        pfn_next_get_physical_device_proc_addr: None,
+    };
+    let empty_payload = link(&raw mut no_resolver);
+    for chain in
+        [ptr::null(), at.cast_const().cast(), ptr::from_ref(&no_payload).cast(), ptr::from_ref(&empty_payload).cast()]
+    {
+        assert_eq!(create_instance(chain), (FAILED, 0xabab));
+    }
+    // SAFETY: null is what is asked about.
+    let create: vk::PFN_vkCreateInstance = cast(gipa(vk::Instance::null(), c"vkCreateInstance")).unwrap();
+    let mut out = vk::Instance::null();
+    // SAFETY: as above; the layer must survive it.
+    assert_eq!(unsafe { create(ptr::null(), ptr::null(), &mut out) }, FAILED);
+    // More nodes than anyone has, before the link.
+    let mut nodes = Vec::new();
+    let mut chain = InstanceChain::new(ptr::null(), true);
+    let mut next = chain.first();
+    for _ in 0..1000 {
+        let node = Box::new(unknown(next));
+        next = ptr::from_ref(&*node).cast();
+        nodes.push(node);
+    }
+    assert_eq!(create_instance(next), (FAILED, 0xabab));
+}
+
+#[test]
+fn a_device_needs_its_link() {
+    let instance = Arc::new(InstanceBuilder::new().create().unwrap());
+    let create: vk::PFN_vkCreateDevice = instance.get(c"vkCreateDevice");
+    let physical = instance.physical();
+    let loop_of_one = &mut unknown(ptr::null());
+    let at = ptr::from_mut(loop_of_one);
+    loop_of_one.p_next = at;
+    let no_payload = LayerDeviceCreateInfo {
+        s_type: vk::StructureType::LOADER_DEVICE_CREATE_INFO,
+        p_next: ptr::null(),
+        function: LayerFunction::LINK_INFO,
+        u: vk_layer_sys::LayerDeviceCreateInfoUnion { p_layer_info: ptr::null_mut() },
+    };
+    for chain in [ptr::null(), at.cast_const().cast(), ptr::from_ref(&no_payload).cast()] {
+        let info = vk::DeviceCreateInfo { p_next: chain, ..Default::default() };
+        let mut out = vk::Device::from_raw(0xabab);
+        // SAFETY: the chain is what the test is about.
+        assert_eq!(unsafe { create(physical, &info, allocator(), &mut out) }, FAILED);
+        assert_eq!(out.as_raw(), 0xabab);
+    }
+    let mut out = vk::Device::null();
+    // SAFETY: null is what the test is about.
+    assert_eq!(unsafe { create(physical, ptr::null(), allocator(), &mut out) }, FAILED);
+}
+
+#[test]
+fn an_application_chain_that_never_ends_is_survived() {
+    let device = Device::usual();
+    let reduction = &mut vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MAX);
+    let at = ptr::from_mut(reduction);
+    let tail = &mut unknown(at.cast_const().cast());
+    reduction.p_next = ptr::from_mut(tail).cast_const().cast();
+    for (bias, start) in [
+        (0.0, at.cast_const().cast::<c_void>()),
+        (9.0, at.cast_const().cast()),
+        (9.0, ptr::from_mut(tail).cast_const().cast()),
+    ] {
+        let info = vk::SamplerCreateInfo { p_next: start, mip_lod_bias: bias, ..linear_info() };
+        device.sampler(&info);
+    }
+    // The same structure twice: the first counts, as in every driver.
+    let second = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MIN);
+    let mut first = vk::SamplerReductionModeCreateInfo::default();
+    first.p_next = ptr::from_ref(&second).cast();
+    let info = vk::SamplerCreateInfo { p_next: ptr::from_ref(&first).cast(), ..linear_info() };
+    device.driver.calls();
+    device.sampler(&info);
+    args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
+    assert_eq!(down.at, ptr::from_ref(&info) as usize);
+    device.finish();
+}
+
+/// The attempts to create a device since the last look.
+fn attempts() -> Vec<Attempt> {
+    ATTEMPTS.take()
+}
+
+fn names(attempt: &Attempt) -> Vec<&str> {
+    attempt.extensions.iter().map(String::as_str).collect()
+}
+
+fn text(names: &[&'static CStr]) -> Vec<&'static str> {
+    names.iter().map(|name| name.to_str().unwrap()).collect()
+}
+
+/// What the layer adds when nothing is asked for.
+const ADDED: [&CStr; 4] = [
+    ash::ext::custom_border_color::NAME,
+    ash::ext::border_color_swizzle::NAME,
+    ash::khr::sampler_mirror_clamp_to_edge::NAME,
+    ash::ext::sampler_filter_minmax::NAME,
+];
+
+#[test]
+fn what_a_device_is_augmented_with_comes_on_top() {
+    let instance = Arc::new(
+        InstanceBuilder::new().traced("decisions").driver(|driver| driver.tells_features = true).create().unwrap(),
+    );
+    let mut memory = Guarded::new();
+    let robustness = memory.value(unknown(ptr::null()));
+    let given = [ash::khr::push_descriptor::NAME, ash::ext::debug_marker::NAME];
+    attempts();
+    let info = DeviceInfo { extensions: given.to_vec(), chain: robustness.cast(), ..Default::default() };
+    let device = instance.device(&info);
+    let attempt = &attempts()[0];
+    assert_eq!(names(attempt), [text(&given), text(&ADDED)].concat());
+    assert!(attempt.chain.iter().any(|node| node.at == robustness as usize), "the application's chain is still there");
+    let custom: vk::PhysicalDeviceCustomBorderColorFeaturesEXT<'_> =
+        attempt.chain.iter().find_map(Node::get).expect("the feature is enabled");
+    assert_eq!(custom.custom_border_colors, 1);
+    assert!(device.record().caps.border_color_swizzle && device.record().caps.sampler_filter_minmax);
+    let record = &device.instance.records("device")[0];
+    assert_eq!(record["augmented"], serde_json::json!(text(&ADDED)));
+    device.finish();
+
+    // What the application chained is its own decision, and what it enabled is not enabled twice.
+    let own =
+        vk::PhysicalDeviceCustomBorderColorFeaturesEXT { p_next: robustness.cast_mut().cast(), ..Default::default() };
+    let own = memory.value(own);
+    let swizzle =
+        vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT { p_next: own.cast_mut().cast(), ..Default::default() };
+    let swizzle = memory.value(swizzle);
+    let info = DeviceInfo { extensions: ADDED.to_vec(), chain: swizzle.cast(), ..Default::default() };
+    let device = instance.device(&info);
+    let attempt = &attempts()[0];
+    assert_eq!(names(attempt), text(&ADDED));
+    let custom =
+        attempt.chain.iter().filter(|node| node.get::<vk::PhysicalDeviceCustomBorderColorFeaturesEXT<'_>>().is_some());
+    assert_eq!(custom.map(|node| node.at).collect::<Vec<_>>(), [own as usize]);
+    assert!(!device.record().caps.custom_border_colors);
+    device.finish();
+}
+
+#[test]
+fn a_structure_that_has_to_differ_is_copied_with_all_before_it() {
+    let instance = Arc::new(InstanceBuilder::new().driver(|driver| driver.tells_features = true).create().unwrap());
+    let mut memory = Guarded::new();
+    let behind = memory.value(unknown(ptr::null()));
+    let twelve = vk::PhysicalDeviceVulkan12Features {
+        p_next: behind.cast_mut().cast(),
+        timeline_semaphore: 1,
+        ..Default::default()
+    };
+    let twelve = memory.value(twelve);
+    let two = vk::PhysicalDeviceFeatures2 { p_next: twelve.cast_mut().cast(), ..Default::default() };
+    let two = memory.value(two);
+    attempts();
+    let device = instance.device(&DeviceInfo { chain: two.cast(), ..Default::default() });
+    let attempt = &attempts()[0];
+    let found: vk::PhysicalDeviceVulkan12Features<'_> =
+        attempt.chain.iter().find_map(Node::get).expect("it is still there");
+    assert_eq!((found.sampler_mirror_clamp_to_edge, found.sampler_filter_minmax, found.timeline_semaphore), (1, 1, 1));
+    let at: Vec<usize> = attempt.chain.iter().map(|node| node.at).collect();
+    assert!(!at.contains(&(twelve as usize)) && !at.contains(&(two as usize)), "copies");
+    assert_eq!(at.last(), Some(&(behind as usize)), "what follows is the application's");
+    assert!(device.record().caps.sampler_filter_minmax);
+    device.finish();
+
+    // An unknown structure in front cannot be copied: then nothing is changed, and the application's go down.
+    let front = memory.value(unknown(two.cast()));
+    let device = instance.device(&DeviceInfo { chain: front.cast(), ..Default::default() });
+    let attempt = &attempts()[0];
+    let at: Vec<usize> = attempt.chain.iter().map(|node| node.at).collect();
+    assert!(at.ends_with(&[front as usize, two as usize, twelve as usize, behind as usize]));
+    assert!(!device.record().caps.sampler_filter_minmax);
+    device.finish();
+}
+
+#[test]
+fn a_device_that_fails_with_additions_is_tried_without() {
+    let instance = Arc::new(
+        InstanceBuilder::new().traced("decisions").driver(|driver| driver.tells_features = true).create().unwrap(),
+    );
+    let given = [ash::khr::push_descriptor::NAME, GL_ADDRESS_MODES];
+    let info = DeviceInfo { extensions: given.to_vec(), ..Default::default() };
+    attempts();
+    // The mock checks the link at each attempt: it must be the one for the layer below again.
+    NEXT_RESULTS.set([vk::Result::ERROR_TOO_MANY_OBJECTS].into());
+    let device = instance.device(&info);
+    let tried = attempts();
+    assert_eq!(tried.len(), 2);
+    assert_eq!(names(&tried[0]), [text(&given[..1]), text(&ADDED)].concat());
+    assert_eq!(names(&tried[1]), text(&given[..1]), "the layer's own extension never reaches the driver");
+    assert!(!device.record().caps.custom_border_colors && device.record().caps.gl_address_modes);
+    assert_eq!(device.instance.records("device")[0]["augmented"], serde_json::json!([]));
+    device.finish();
+    // The application is told of the second failure.
+    NEXT_RESULTS.set([vk::Result::ERROR_TOO_MANY_OBJECTS, vk::Result::ERROR_DEVICE_LOST].into());
+    assert_eq!(instance.try_device(&info).err(), Some(vk::Result::ERROR_DEVICE_LOST));
+    assert_eq!(attempts().len(), 2);
+}
+
+#[test]
+fn nothing_is_copied_when_nothing_is_added() {
+    for builder in [InstanceBuilder::new().set("augment", "off"), InstanceBuilder::new().set("mode", "audit")] {
+        let instance = Arc::new(builder.driver(|driver| driver.tells_features = true).create().unwrap());
+        // SAFETY: a live instance of the driver.
+        let below = unsafe { crate::driver::get_instance_proc_addr(instance.raw, c"vkGetDeviceProcAddr".as_ptr()) };
+        let mut chain = DeviceChain::new(ptr::null(), cast(below).unwrap());
+        let info = vk::DeviceCreateInfo { p_next: chain.first(), ..Default::default() };
+        EXPECTED_LINK.set(chain.below());
+        let create: vk::PFN_vkCreateDevice = instance.get(c"vkCreateDevice");
+        let mut raw = vk::Device::null();
+        attempts();
+        // SAFETY: a valid create info.
+        assert_eq!(unsafe { create(instance.physical(), &info, allocator(), &mut raw) }, vk::Result::SUCCESS);
+        assert_eq!(attempts()[0].info, ptr::from_ref(&info) as usize);
+        assert!(attempts().is_empty());
+        let destroy: vk::PFN_vkDestroyDevice = instance.get(c"vkDestroyDevice");
+        // SAFETY: the device that was just created.
+        unsafe { destroy(raw, allocator()) };
+    }
+}
+
+#[test]
+fn features_are_found_wherever_they_stand() {
+    // In pEnabledFeatures, in VkPhysicalDeviceFeatures2, in neither.
+    let instance = Arc::new(InstanceBuilder::new().create().unwrap());
+    let two = vk::PhysicalDeviceFeatures2 {
+        features: vk::PhysicalDeviceFeatures { sampler_anisotropy: 1, ..Default::default() },
+        ..Default::default()
+    };
+    let none = vk::PhysicalDeviceFeatures::default();
+    for (features, chain, expected) in [
+        (DeviceInfo::default().features, ptr::null(), true),
+        (none, ptr::from_ref(&two).cast::<c_void>(), true),
+        (none, ptr::null(), false),
+    ] {
+        attempts();
+        let device = instance.device(&DeviceInfo { features, chain, extensions: Vec::new() });
+        assert_eq!(device.record().caps.sampler_anisotropy, expected);
+        assert!(attempts()[0].features.is_some());
+        device.finish();
+    }
+}

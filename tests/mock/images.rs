@@ -1,0 +1,229 @@
+//! Images that are not just created with optimal tiling, and views of images that the layer never saw.
+
+use std::ptr;
+use std::sync::Arc;
+
+use ash::vk::{self, Handle};
+
+use crate::args;
+use crate::driver::{Args, Config, Reuse};
+use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, call, combined, image_info, pair, view_info};
+
+const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
+const UNFILTERED: vk::Format = vk::Format::R32_UINT;
+/// What the swapchains of the mock have: it does not filter, its UNORM sibling does.
+const SRGB: vk::Format = vk::Format::B8G8R8A8_SRGB;
+
+/// Whether a LINEAR sampler is replaced when it is written with a view.
+fn changes(device: &Device, view: vk::ImageView) -> bool {
+    let sampler = device.linear();
+    let set = device.plain_set();
+    let infos = [pair(sampler, view)];
+    let writes = [combined(set, 0, &infos)];
+    device.driver.calls();
+    device.update(&writes, &[]);
+    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
+    let changed = down.items[0].images[0].sampler != sampler;
+    assert_eq!(changed, down.at != writes.as_ptr() as usize);
+    changed
+}
+
+fn swapchain_info(flags: vk::SwapchainCreateFlagsKHR) -> vk::SwapchainCreateInfoKHR<'static> {
+    vk::SwapchainCreateInfoKHR::default()
+        .flags(flags)
+        .image_format(SRGB)
+        .image_array_layers(1)
+        .image_usage(vk::ImageUsageFlags::SAMPLED)
+}
+
+fn swapchain(device: &Device) -> vk::SwapchainKHR {
+    let info = swapchain_info(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT);
+    let mut out = vk::SwapchainKHR::null();
+    assert_eq!(call!(device.create_swapchain(device.raw, &info, allocator(), &mut out)), vk::Result::SUCCESS);
+    out
+}
+
+/// The second call of the idiom, with room for `room` images.
+fn images(device: &Device, swapchain: vk::SwapchainKHR, room: u32) -> (vk::Result, Vec<vk::Image>) {
+    let mut count = room;
+    let mut out = vec![vk::Image::null(); room as usize + 1];
+    let result = call!(device.get_swapchain_images(device.raw, swapchain, &mut count, out.as_mut_ptr()));
+    assert!(out[count as usize..].iter().all(|image| image.is_null()));
+    out.truncate(count as usize);
+    (result, out)
+}
+
+#[test]
+fn swapchain_images_have_the_format_of_the_swapchain() {
+    let device = Device::usual();
+    let chain = swapchain(&device);
+    let mut count = 0;
+    let result = call!(device.get_swapchain_images(device.raw, chain, &mut count, ptr::null_mut()));
+    assert_eq!((result, count), (vk::Result::SUCCESS, 3));
+    // A part of them first.
+    let (result, some) = images(&device, chain, 1);
+    assert_eq!((result, some.len()), (vk::Result::INCOMPLETE, 1));
+    assert!(changes(&device, device.view_of(some[0], SRGB)));
+    let (result, all) = images(&device, chain, 3);
+    assert_eq!((result, all.len(), all[0]), (vk::Result::SUCCESS, 3, some[0]));
+    assert_eq!(images(&device, chain, 3).1, all, "again the same");
+    for image in &all {
+        assert!(changes(&device, device.view_of(*image, SRGB)));
+        // The view's format decides, not the image's.
+        assert!(!changes(&device, device.view_of(*image, vk::Format::B8G8R8A8_UNORM)));
+    }
+    call!(device.destroy_swapchain(device.raw, chain, allocator()));
+    for image in all {
+        assert_eq!(device.record().images.get(image.as_raw()), 0, "gone with the swapchain");
+    }
+    device.finish();
+}
+
+#[test]
+fn shared_swapchains_are_known_too() {
+    let device = Device::usual();
+    let infos = [
+        swapchain_info(vk::SwapchainCreateFlagsKHR::empty()),
+        swapchain_info(Default::default()).image_format(FILTERED),
+    ];
+    let mut out = [vk::SwapchainKHR::null(); 2];
+    let result = call!(device.create_shared_swapchains(device.raw, 2, infos.as_ptr(), allocator(), out.as_mut_ptr()));
+    assert_eq!(result, vk::Result::SUCCESS);
+    args!(device, c"vkCreateSharedSwapchainsKHR", Args::Create { info, allocator: given, out: at });
+    assert_eq!((info, given, at), (infos.as_ptr() as usize, allocator() as usize, out.as_ptr() as usize));
+    for (chain, format, expected) in [(out[0], SRGB, true), (out[1], FILTERED, false)] {
+        let (_, all) = images(&device, chain, 3);
+        assert_eq!(changes(&device, device.view_of(all[2], format)), expected);
+    }
+    device.finish();
+}
+
+#[test]
+fn a_swapchain_takes_its_images_along() {
+    // The handles come back at once, for images of another format.
+    let device = InstanceBuilder::new().driver(|driver| driver.reuse = Reuse::AtOnce).device();
+    let chain = swapchain(&device);
+    let (_, all) = images(&device, chain, 3);
+    call!(device.destroy_swapchain(device.raw, chain, allocator()));
+    for _ in &all {
+        let image = device.image(FILTERED);
+        assert!(all.contains(&image));
+        assert!(!changes(&device, device.view_of(image, FILTERED)));
+    }
+    device.finish();
+}
+
+#[test]
+fn a_view_of_an_unknown_image_is_left_alone() {
+    let device = Device::traced();
+    let (_, all) = (swapchain(&device), [vk::Image::from_raw(0xabc), vk::Image::from_raw(0xdef)]);
+    for image in all {
+        assert!(!changes(&device, device.view_of(image, UNFILTERED)));
+    }
+    let unknown = device.instance.records("unresolved").into_iter().filter(|r| r["what"] == "unknown image").count();
+    assert_eq!(unknown, 1);
+    device.finish();
+}
+
+#[test]
+fn linear_tiling_has_features_of_its_own() {
+    let device = Device::usual();
+    let image = device.image_with(&image_info(FILTERED).tiling(vk::ImageTiling::LINEAR));
+    assert!(changes(&device, device.view_of(image, FILTERED)));
+    assert!(!changes(&device, device.view(FILTERED)));
+    // Blits ask for the same.
+    let layout = vk::ImageLayout::GENERAL;
+    for (source, expected) in [(image, vk::Filter::NEAREST), (device.image(FILTERED), vk::Filter::LINEAR)] {
+        device.driver.calls();
+        call!(device.blit(device.commands, source, layout, source, layout, 0, ptr::null(), vk::Filter::LINEAR));
+        args!(device, c"vkCmdBlitImage", Args::Blit { filter, .. });
+        assert_eq!(filter, expected);
+    }
+    device.finish();
+}
+
+#[test]
+fn the_modifier_that_the_driver_chose_decides() {
+    const FORMAT: vk::Format = vk::Format::A2R10G10B10_UNORM_PACK32;
+    // The driver chooses; modifier 7 filters, 9 does not, 11 is not in the list. Asked in both widths of the list.
+    for version in [vk::API_VERSION_1_1, vk::API_VERSION_1_3] {
+        for (modifier, expected) in [(7, false), (9, true), (11, true)] {
+            let device = InstanceBuilder::new()
+                .driver(|driver| {
+                    driver.modifier = modifier;
+                    driver.api_version = version;
+                    if version < vk::API_VERSION_1_3 {
+                        driver.extensions.retain(|name| *name != ash::khr::format_feature_flags2::NAME);
+                    }
+                })
+                .device();
+            let image = device.image_with(&image_info(FORMAT).tiling(vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT));
+            assert_eq!(device.driver.calls_of(c"vkGetImageDrmFormatModifierPropertiesEXT").len(), 1, "after creation");
+            assert_eq!(changes(&device, device.view_of(image, FORMAT)), expected, "modifier {modifier}");
+            let optimal = device.image(FORMAT);
+            assert!(!changes(&device, device.view_of(optimal, FORMAT)));
+            assert!(device.driver.calls_of(c"vkGetImageDrmFormatModifierPropertiesEXT").is_empty());
+            device.finish();
+        }
+    }
+}
+
+#[test]
+fn an_external_format_is_left_alone() {
+    let device = Device::usual();
+    let image = device.image(vk::Format::UNDEFINED);
+    assert!(!changes(&device, device.view_of(image, vk::Format::UNDEFINED)));
+    let layout = vk::ImageLayout::GENERAL;
+    device.driver.calls();
+    call!(device.blit(device.commands, image, layout, image, layout, 0, ptr::null(), vk::Filter::LINEAR));
+    args!(device, c"vkCmdBlitImage", Args::Blit { filter, .. });
+    assert_eq!(filter, vk::Filter::LINEAR);
+    let info = vk::SamplerYcbcrConversionCreateInfo { chroma_filter: vk::Filter::LINEAR, ..Default::default() };
+    let mut out = vk::SamplerYcbcrConversion::null();
+    assert_eq!(call!(device.create_conversion(device.raw, &info, allocator(), &mut out)), vk::Result::SUCCESS);
+    args!(device, c"vkCreateSamplerYcbcrConversion", Args::CreateConversion { info: down, .. });
+    assert_eq!(down.at, ptr::from_ref(&info) as usize);
+    device.finish();
+}
+
+#[test]
+fn a_view_outlives_its_image_in_the_records() {
+    let device = InstanceBuilder::new().driver(|driver| driver.reuse = Reuse::AtOnce).device();
+    let image = device.image(UNFILTERED);
+    let view = device.view_of(image, UNFILTERED);
+    device.destroy_image(image);
+    let other = device.image(FILTERED);
+    assert_eq!(image, other);
+    assert!(changes(&device, view), "the view stays what it was");
+    assert!(!changes(&device, device.view_of(other, FILTERED)));
+    device.finish();
+}
+
+#[test]
+fn old_devices_are_asked_the_old_way() {
+    // Version 1.0 without VK_KHR_get_physical_device_properties2: only vkGetPhysicalDeviceFormatProperties.
+    let mut builder = InstanceBuilder::new().driver(|driver| driver.api_version = vk::API_VERSION_1_0);
+    builder.api_version = vk::API_VERSION_1_0;
+    builder.extensions.clear();
+    let instance = Arc::new(builder.create().unwrap());
+    let device = instance.device(&DeviceInfo::default());
+    assert!(changes(&device, device.view(UNFILTERED)));
+    assert!(!changes(&device, device.view(FILTERED)));
+    let depth = device.view(vk::Format::D32_SFLOAT);
+    assert!(changes(&device, depth), "LINEAR without the bit");
+    device.finish();
+}
+
+#[test]
+fn formats_are_asked_once() {
+    // Not a promise to applications, but queries go through every layer below.
+    let config = Config::new();
+    assert!(config.formats.len() > 3);
+    let device = Device::usual();
+    let first = view_info(device.image(FILTERED), FILTERED);
+    for _ in 0..3 {
+        device.view_with(&first);
+    }
+    assert_eq!(device.record().classes.len(), 1, "equal views are one class");
+    device.finish();
+}

@@ -1,0 +1,421 @@
+//! What each descriptor path means: templates that cannot be copied, immutable samplers, consecutive bindings, copies, and what is
+//! only written down.
+
+use std::ptr;
+use std::sync::Arc;
+
+use ash::vk::{self, Handle};
+
+use crate::args;
+use crate::driver::{Args, Write};
+use crate::loader::{
+    Device, DeviceInfo, InstanceBuilder, allocator, binding, call, combined, entry, linear_info, pair,
+};
+
+const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
+const UNFILTERED: vk::Format = vk::Format::R32_UINT;
+const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+
+struct Scene {
+    device: Device,
+    sampler: vk::Sampler,
+    legal: vk::ImageView,
+    illegal: vk::ImageView,
+}
+
+impl Scene {
+    fn on(device: Device) -> Self {
+        let (sampler, legal, illegal) = (device.linear(), device.view(FILTERED), device.view(UNFILTERED));
+        device.driver.calls();
+        Self { device, sampler, legal, illegal }
+    }
+
+    fn traced() -> Self {
+        Self::on(Device::traced())
+    }
+
+    fn is_variant(&self, sampler: vk::Sampler) -> bool {
+        self.device.driver.variants().contains(&sampler.as_raw())
+    }
+
+    /// Records about what was passed through, by `what`.
+    fn unresolved(&self, what: &str) -> Vec<serde_json::Value> {
+        self.device.instance.records("unresolved").into_iter().filter(|record| record["what"] == what).collect()
+    }
+
+    /// Checks the writes that follow a template which could not be copied.
+    fn check_patches(&self, writes: &[Write], target: Option<vk::DescriptorSet>, expected: &[(u32, u32)]) {
+        let places: Vec<_> = writes.iter().map(|w| (w.raw.dst_binding, w.raw.dst_array_element)).collect();
+        assert_eq!(places, expected);
+        for write in writes {
+            assert_eq!((write.raw.descriptor_type, write.raw.descriptor_count), (COMBINED, 1));
+            assert!(target.is_none_or(|set| set == write.raw.dst_set) && write.raw.p_next.is_null());
+            let image = write.images[0];
+            assert_eq!(
+                (image.image_view, image.image_layout),
+                (self.illegal, pair(self.sampler, self.illegal).image_layout)
+            );
+            assert!(self.is_variant(image.sampler));
+        }
+    }
+}
+
+#[test]
+fn a_template_with_an_unknown_type_is_applied_and_then_corrected() {
+    let scene = Scene::on(Device::usual());
+    let device = &scene.device;
+    #[repr(C)]
+    struct Data {
+        odd: [u8; 40],
+        pairs: [vk::DescriptorImageInfo; 4],
+    }
+    let odd = vk::DescriptorType::from_raw(0x7fff_0009);
+    let entries = [entry(8, 0, 1, odd, 0, 0), entry(3, 2, 2, COMBINED, 40, 24), entry(5, 0, 2, COMBINED, 88, 24)];
+    let (l, i) = (pair(scene.sampler, scene.legal), pair(scene.sampler, scene.illegal));
+    let data = Data { odd: [7; 40], pairs: [l, i, i, l] };
+    let at = ptr::from_ref(&data).cast();
+    let (set, layout) = (device.plain_set(), device.layout(&[]));
+    let (for_sets, for_pushes) = (device.template(layout, &entries), device.push_template(&entries));
+    let pipeline = vk::PipelineLayout::from_raw(0x77);
+    let expected = [(3, 3), (5, 0)];
+    device.driver.calls();
+
+    device.update_with_template(set, for_sets, at);
+    let calls = device.driver.calls();
+    let Args::Template { data: down, elements, .. } = &calls[calls.len() - 2].args else { panic!("{calls:?}") };
+    assert_eq!(*down, at as usize, "the application's own data first");
+    assert_eq!(elements[0].bytes, [7; 40]);
+    let Args::Update { writes, copies } = &calls[calls.len() - 1].args else { panic!("{calls:?}") };
+    assert!(copies.items.is_empty());
+    scene.check_patches(&writes.items, Some(set), &expected);
+
+    call!(device.push_with_template(device.commands, for_pushes, pipeline, 2, at));
+    let info = vk::PushDescriptorSetWithTemplateInfoKHR { p_data: at, ..Default::default() }
+        .descriptor_update_template(for_pushes)
+        .layout(pipeline)
+        .set(2);
+    call!(device.push_with_template2(device.commands, &info));
+    let calls = device.driver.calls();
+    assert_eq!(calls.len(), 4);
+    let Args::Template { data: down, .. } = &calls[0].args else { panic!("{calls:?}") };
+    assert_eq!(*down, at as usize);
+    let Args::Template2 { info: down, .. } = &calls[2].args else { panic!("{calls:?}") };
+    assert_eq!(down.at, ptr::from_ref(&info) as usize);
+    for push in [&calls[1], &calls[3]] {
+        let Args::Push { layout, set, writes } = &push.args else { panic!("{push:?}") };
+        assert_eq!((*layout, *set), (0x77, 2));
+        scene.check_patches(&writes.items, None, &expected);
+    }
+    // Nothing to correct: nothing but the application's call.
+    let data = Data { odd: [7; 40], pairs: [l; 4] };
+    device.update_with_template(set, for_sets, ptr::from_ref(&data).cast());
+    assert_eq!(device.driver.calls().len(), 1);
+    scene.device.finish();
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "maps memory")]
+fn a_template_of_huge_extent_is_not_copied() {
+    let scene = Scene::on(Device::usual());
+    let device = &scene.device;
+    let stride = 64 << 20;
+    let mut data = crate::pages::Pages::new(2 * stride);
+    data.place(8, &[pair(scene.sampler, scene.illegal)]);
+    data.place(8 + stride, &[pair(scene.sampler, scene.illegal)]);
+    let template = device.template(device.layout(&[]), &[entry(1, 0, 2, COMBINED, 8, stride)]);
+    let set = device.plain_set();
+    device.driver.calls();
+    device.update_with_template(set, template, data.start());
+    let calls = device.driver.calls();
+    let Args::Template { data: down, .. } = &calls[calls.len() - 2].args else { panic!("{calls:?}") };
+    assert_eq!(*down, data.start() as usize);
+    let Args::Update { writes, .. } = &calls[calls.len() - 1].args else { panic!("{calls:?}") };
+    scene.check_patches(&writes.items, Some(set), &[(1, 0), (1, 1)]);
+    scene.device.finish();
+}
+
+#[test]
+fn entries_that_share_their_data_keep_what_is_not_a_pair() {
+    // One structure feeds a pair, a separate sampler and a separate image: legal, and only the pair may change.
+    let scene = Scene::on(Device::usual());
+    let device = &scene.device;
+    let shared = [
+        entry(0, 0, 1, COMBINED, 0, 24),
+        entry(1, 0, 1, vk::DescriptorType::SAMPLER, 0, 24),
+        entry(2, 0, 1, vk::DescriptorType::SAMPLED_IMAGE, 0, 24),
+    ];
+    let data = pair(scene.sampler, scene.illegal);
+    let template = device.template(device.layout(&[]), &shared);
+    let set = device.plain_set();
+    device.driver.calls();
+    device.update_with_template(set, template, ptr::from_ref(&data).cast());
+    // What each binding holds in the end.
+    let mut held = [vk::Sampler::null(); 3];
+    for call in device.driver.calls() {
+        match call.args {
+            Args::Template { elements, .. } => {
+                for element in elements {
+                    held[element.entry] = element.image.expect("an image").sampler;
+                }
+            }
+            Args::Update { writes, .. } => {
+                for write in writes.items {
+                    held[write.raw.dst_binding as usize] = write.images[0].sampler;
+                }
+            }
+            _ => {}
+        }
+    }
+    assert!(scene.is_variant(held[0]));
+    assert_eq!(held[1], scene.sampler, "the separate sampler is the application's");
+    scene.device.finish();
+}
+
+#[test]
+fn immutable_samplers_are_left_alone_across_bindings() {
+    let scene = Scene::traced();
+    let device = &scene.device;
+    let (a, b) = (device.linear(), device.nearest());
+    let c = device.sampler(&vk::SamplerCreateInfo { max_lod: 3.0, ..linear_info() });
+    let (first, second) = ([a, b], [c, b]);
+    let layout = device.layout(&[
+        binding(9, COMBINED, 2).immutable_samplers(&second),
+        binding(5, COMBINED, 0),
+        binding(2, COMBINED, 2).immutable_samplers(&first),
+        binding(12, COMBINED, 4),
+    ]);
+    let set = device.sets(device.pool(), &[layout])[0];
+    // From the second element of binding 2 over the empty binding 5 to binding 9: b, c, b. The samplers are ignored.
+    let garbage = vk::Sampler::from_raw(0xdead);
+    let infos = [pair(garbage, scene.illegal), pair(garbage, scene.illegal), pair(garbage, scene.legal)];
+    let writes = [vk::WriteDescriptorSet { dst_array_element: 1, ..combined(set, 2, &infos) }];
+    device.driver.calls();
+    device.update(&writes, &[]);
+    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
+    assert_eq!(down.at, writes.as_ptr() as usize);
+    let noted = scene.unresolved("immutable sampler");
+    assert_eq!(noted.len(), 1, "b is fine with any view: {noted:#?}");
+    assert_eq!(noted[0]["sampler"], format!("{:#x}", c.as_raw()));
+    assert_eq!(noted[0]["rule"], "linear-filter");
+
+    // The element itself may lie beyond its binding: element 0 of binding 2 and up to binding 9.
+    let other = device.view(vk::Format::R32_SFLOAT);
+    let infos = [pair(garbage, other), pair(garbage, other)];
+    for (element, expected) in [(0, a), (2, c)] {
+        let before = scene.unresolved("immutable sampler").len();
+        device.update(&[vk::WriteDescriptorSet { dst_array_element: element, ..combined(set, 2, &infos) }], &[]);
+        let noted = scene.unresolved("immutable sampler");
+        assert_eq!(noted.len(), before + 1, "element {element}");
+        assert_eq!(noted[before]["sampler"], format!("{:#x}", expected.as_raw()));
+    }
+    // Dynamic bindings of the same set are repaired.
+    let infos = [pair(scene.sampler, scene.illegal)];
+    device.driver.calls();
+    device.update(&[combined(set, 12, &infos)], &[]);
+    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
+    assert!(scene.is_variant(down.items[0].images[0].sampler));
+    scene.device.finish();
+}
+
+#[test]
+fn pushes_find_the_immutable_samplers_of_the_pipeline_layout() {
+    let scene = Scene::traced();
+    let device = &scene.device;
+    let immutable = [scene.sampler];
+    let with = device.layout(&[binding(0, COMBINED, 1).immutable_samplers(&immutable), binding(1, COMBINED, 1)]);
+    let without = device.layout(&[binding(0, COMBINED, 1)]);
+    let pipeline = device.pipeline_layout(&[without, vk::DescriptorSetLayout::null(), with]);
+    // Layouts of sets may go before the pipeline layouts that were made with them.
+    for layout in [with, without] {
+        call!(device.destroy_layout(device.raw, layout, allocator()));
+    }
+    let infos = [pair(scene.sampler, scene.illegal)];
+    let template = device.push_template(&[entry(0, 0, 1, COMBINED, 0, 24)]);
+    for (set, number, changes) in [(2, 0, false), (2, 1, true), (0, 0, true), (1, 0, true), (7, 0, true)] {
+        let writes = [combined(vk::DescriptorSet::from_raw(0x123), number, &infos)];
+        device.driver.calls();
+        device.push(pipeline, set, &writes);
+        args!(device, c"vkCmdPushDescriptorSet", Args::Push { writes: down, .. });
+        assert_eq!(scene.is_variant(down.items[0].images[0].sampler), changes, "set {set}, binding {number}");
+        let info = vk::PushDescriptorSetInfoKHR::default().layout(pipeline).set(set).descriptor_writes(&writes);
+        device.push2(&info);
+        args!(device, c"vkCmdPushDescriptorSet2", Args::Push2 { writes: down, .. });
+        assert_eq!(scene.is_variant(down.items[0].images[0].sampler), changes, "set {set}, binding {number}");
+        if number == 0 {
+            call!(device.push_with_template(device.commands, template, pipeline, set, infos.as_ptr().cast()));
+            args!(device, c"vkCmdPushDescriptorSetWithTemplate", Args::Template { elements, .. });
+            assert_eq!(scene.is_variant(elements[0].image.unwrap().sampler), changes, "set {set}");
+        }
+    }
+    assert_eq!(scene.unresolved("immutable sampler").len(), 1);
+    // The pipeline layout's handle may come back for another one.
+    call!(device.destroy_pipeline_layout(device.raw, pipeline, allocator()));
+    device.driver.calls();
+    device.push(pipeline, 2, &[combined(vk::DescriptorSet::null(), 0, &infos)]);
+    args!(device, c"vkCmdPushDescriptorSet", Args::Push { writes: down, .. });
+    assert!(scene.is_variant(down.items[0].images[0].sampler));
+    scene.device.finish();
+}
+
+#[test]
+fn templates_for_sets_find_the_immutable_samplers_of_their_layout() {
+    let scene = Scene::traced();
+    let device = &scene.device;
+    let immutable = [device.nearest(), scene.sampler];
+    let layout = device.layout(&[binding(0, COMBINED, 2).immutable_samplers(&immutable), binding(1, COMBINED, 1)]);
+    let template = device.template(layout, &[entry(0, 1, 1, COMBINED, 0, 24), entry(1, 0, 1, COMBINED, 24, 24)]);
+    let set = device.sets(device.pool(), &[layout])[0];
+    call!(device.destroy_layout(device.raw, layout, allocator()));
+    let garbage = vk::Sampler::from_raw(u64::MAX);
+    let data = [pair(garbage, scene.illegal), pair(scene.sampler, scene.illegal)];
+    device.driver.calls();
+    device.update_with_template(set, template, data.as_ptr().cast());
+    args!(device, c"vkUpdateDescriptorSetWithTemplate", Args::Template { elements, .. });
+    assert_eq!(elements[0].image.unwrap().sampler, garbage);
+    assert!(scene.is_variant(elements[1].image.unwrap().sampler));
+    assert_eq!(scene.unresolved("immutable sampler").len(), 1);
+    scene.device.finish();
+}
+
+#[test]
+fn sets_are_forgotten_with_their_pool() {
+    let scene = Scene::on(InstanceBuilder::new().driver(|driver| driver.reuse = crate::driver::Reuse::AtOnce).device());
+    let device = &scene.device;
+    let immutable = [scene.sampler];
+    let with = device.layout(&[binding(0, COMBINED, 1).immutable_samplers(&immutable)]);
+    let without = device.layout(&[binding(0, COMBINED, 1)]);
+    let infos = [pair(scene.sampler, scene.illegal)];
+    let changes = |set| {
+        device.driver.calls();
+        device.update(&[combined(set, 0, &infos)], &[]);
+        args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
+        scene.is_variant(writes.items[0].images[0].sampler)
+    };
+    let mut pool = device.pool();
+    for how in 0..3 {
+        let set = device.sets(pool, &[with])[0];
+        assert!(!changes(set));
+        match how {
+            0 => {
+                let sets = [vk::DescriptorSet::null(), set];
+                assert_eq!(call!(device.free_sets(device.raw, pool, 2, sets.as_ptr())), vk::Result::SUCCESS);
+            }
+            1 => {
+                let flags = vk::DescriptorPoolResetFlags::empty();
+                assert_eq!(call!(device.reset_pool(device.raw, pool, flags)), vk::Result::SUCCESS);
+            }
+            _ => {
+                call!(device.destroy_pool(device.raw, pool, allocator()));
+                pool = device.pool();
+            }
+        }
+        let again = device.sets(pool, &[without])[0];
+        assert_eq!(again, set, "the driver hands the handle out again");
+        assert!(changes(again));
+        let flags = vk::DescriptorPoolResetFlags::empty();
+        assert_eq!(call!(device.reset_pool(device.raw, pool, flags)), vk::Result::SUCCESS);
+    }
+    scene.device.finish();
+}
+
+#[test]
+fn unknown_and_null_handles_are_no_conflict() {
+    let scene = Scene::on(Device::usual());
+    let device = &scene.device;
+    let set = device.plain_set();
+    let (null, stranger) = (vk::ImageView::null(), vk::ImageView::from_raw(0x1234_5678));
+    let infos = [
+        pair(scene.sampler, null),
+        pair(scene.sampler, stranger),
+        pair(vk::Sampler::null(), scene.illegal),
+        pair(vk::Sampler::from_raw(0x1234_5678), scene.illegal),
+        pair(vk::Sampler::from_raw(u64::MAX), vk::ImageView::from_raw(u64::MAX)),
+    ];
+    let writes = [combined(set, 0, &infos)];
+    device.driver.calls();
+    device.update(&writes, &[]);
+    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
+    assert_eq!(down.at, writes.as_ptr() as usize);
+    scene.device.finish();
+}
+
+#[test]
+fn what_cannot_be_seen_is_said_once() {
+    let scene = Scene::traced();
+    let device = &scene.device;
+    let set = device.plain_set();
+    device.driver.calls();
+    let mut mapped = ptr::null_mut();
+    for _ in 0..3 {
+        call!(device.get_host_mapping(device.raw, set, &mut mapped));
+        let infos = [pair(scene.sampler, vk::ImageView::from_raw(u64::MAX))];
+        let write = combined(set, 0, &infos).descriptor_type(vk::DescriptorType::SAMPLER);
+        device.update(&[write], &[]);
+    }
+    let calls = device.driver.calls();
+    let Args::Other(arguments) = &calls[0].args else { panic!("{calls:?}") };
+    assert_eq!(*arguments, [set.as_raw(), &raw mut mapped as u64]);
+    assert_eq!(scene.unresolved("host-mapped descriptor set").len(), 1);
+    assert_eq!(scene.unresolved("separate samplers").len(), 1);
+    scene.device.finish();
+}
+
+#[test]
+fn core_1_4_commands_need_no_extension() {
+    let version = vk::make_api_version(0, 1, 4, 0);
+    let mut builder = InstanceBuilder::new().driver(|driver| driver.api_version = version);
+    builder.api_version = version;
+    let instance = Arc::new(builder.create().unwrap());
+    let scene = Scene::on(instance.device(&DeviceInfo::default()));
+    let device = &scene.device;
+    assert!(device.resolve(c"vkCmdPushDescriptorSetKHR").is_none());
+    let infos = [pair(scene.sampler, scene.illegal)];
+    let writes = [combined(vk::DescriptorSet::null(), 0, &infos)];
+    let layout = vk::PipelineLayout::from_raw(0x77);
+    device.push(layout, 0, &writes);
+    args!(device, c"vkCmdPushDescriptorSet", Args::Push { writes: down, .. });
+    assert!(scene.is_variant(down.items[0].images[0].sampler));
+    device.push2(&vk::PushDescriptorSetInfoKHR::default().layout(layout).descriptor_writes(&writes));
+    args!(device, c"vkCmdPushDescriptorSet2", Args::Push2 { writes: down, .. });
+    assert!(scene.is_variant(down.items[0].images[0].sampler));
+    let template = device.push_template(&[entry(0, 0, 1, COMBINED, 0, 24)]);
+    let at = infos.as_ptr().cast();
+    call!(device.push_with_template(device.commands, template, layout, 0, at));
+    args!(device, c"vkCmdPushDescriptorSetWithTemplate", Args::Template { elements, .. });
+    assert!(scene.is_variant(elements[0].image.unwrap().sampler));
+    let info = vk::PushDescriptorSetWithTemplateInfoKHR { p_data: at, ..Default::default() };
+    call!(device.push_with_template2(device.commands, &info.descriptor_update_template(template)));
+    args!(device, c"vkCmdPushDescriptorSetWithTemplate2", Args::Template2 { elements, .. });
+    assert!(scene.is_variant(elements[0].image.unwrap().sampler));
+    scene.device.finish();
+}
+
+#[test]
+fn a_sampler_of_a_descriptor_buffer_layout_is_the_same_everywhere() {
+    // Descriptors of immutable samplers are written by the application there, with parameters identical to the layout's.
+    let scene = Scene::traced();
+    let device = &scene.device;
+    let (pinned, free) = (device.linear(), device.linear());
+    let immutable = [pinned];
+    let bindings = [binding(0, COMBINED, 1).immutable_samplers(&immutable)];
+    let info = vk::DescriptorSetLayoutCreateInfo::default()
+        .flags(vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT)
+        .bindings(&bindings);
+    device.try_layout(&info).expect("the layout is created");
+    let get = |sampler, view| {
+        let image = pair(sampler, view);
+        let data = vk::DescriptorDataEXT { p_combined_image_sampler: &image };
+        let info = vk::DescriptorGetInfoEXT { ty: COMBINED, data, ..Default::default() };
+        device.driver.calls();
+        call!(device.get_descriptor(device.raw, &info, 0, ptr::null_mut()));
+        args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { image, .. });
+        image.unwrap().1.sampler
+    };
+    // In either order, although both have one state.
+    assert_eq!(get(pinned, scene.illegal), pinned);
+    assert!(scene.is_variant(get(free, scene.illegal)), "another sampler of the same state is repaired");
+    let other = device.view(vk::Format::R32_SFLOAT);
+    assert!(scene.is_variant(get(free, other)));
+    assert_eq!(get(pinned, other), pinned);
+    scene.device.finish();
+}

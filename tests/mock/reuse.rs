@@ -1,0 +1,264 @@
+//! Handles that come back, handles that stand for two objects, and when records go.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+
+use VkLayer_samplin::state;
+use ash::vk::{self, Handle};
+
+use crate::args;
+use crate::driver::{Args, Kind, Reuse, lock};
+use crate::loader::{Device, InstanceBuilder, allocator, binding, call, combined, entry, linear_info, pair};
+
+const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
+const UNFILTERED: vk::Format = vk::Format::R32_UINT;
+const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+
+fn written(device: &Device, sampler: vk::Sampler, view: vk::ImageView) -> vk::Sampler {
+    let set = device.plain_set();
+    let infos = [pair(sampler, view)];
+    device.driver.calls();
+    device.update(&[combined(set, 0, &infos)], &[]);
+    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
+    writes.items[0].images[0].sampler
+}
+
+fn is_variant(device: &Device, sampler: vk::Sampler) -> bool {
+    device.driver.variants().contains(&sampler.as_raw())
+}
+
+#[test]
+fn one_handle_for_equal_samplers_is_counted() {
+    let device = InstanceBuilder::new().driver(|driver| driver.share_samplers = true).device();
+    let view = device.view(UNFILTERED);
+    let samplers: Vec<_> = (0..3).map(|_| device.linear()).collect();
+    assert!(samplers.iter().all(|sampler| *sampler == samplers[0]));
+    let variant = written(&device, samplers[0], view);
+    assert!(is_variant(&device, variant));
+    for left in (0..3).rev() {
+        device.destroy_sampler(samplers[left]);
+        assert_eq!(device.driver.live(Kind::Sampler).contains(&variant.as_raw()), left > 0, "{left} left");
+        if left > 0 {
+            assert_eq!(written(&device, samplers[0], view), variant);
+        }
+    }
+    assert_eq!(device.record().samplers.len(), 0);
+    assert_eq!(device.driver.live(Kind::Sampler), [0; 0]);
+    device.finish();
+}
+
+#[test]
+fn one_handle_for_samplers_that_were_made_equal_is_counted() {
+    // Different states of the application become one legal state, for which the driver has one handle.
+    let device = InstanceBuilder::new().driver(|driver| driver.share_samplers = true).device();
+    let view = device.view(UNFILTERED);
+    let info = |bias| vk::SamplerCreateInfo { mip_lod_bias: bias, ..linear_info() };
+    for order in [[4.0, 100.0, 50.0], [100.0, 50.0, 4.0]] {
+        let samplers = order.map(|bias| device.sampler(&info(bias)));
+        assert!(samplers.iter().all(|sampler| *sampler == samplers[0]));
+        let variant = written(&device, samplers[0], view);
+        assert!(is_variant(&device, variant));
+        device.destroy_sampler(samplers[0]);
+        device.destroy_sampler(samplers[1]);
+        // One is left, and so is everything made for it; other states that come and go meanwhile do not matter.
+        let others: Vec<_> = (1..9_u8).map(|n| device.sampler(&info(f32::from(n) / 4.0 - 3.0))).collect();
+        assert_eq!(written(&device, samplers[2], view), variant);
+        assert!(is_variant(&device, variant));
+        others.into_iter().for_each(|sampler| device.destroy_sampler(sampler));
+        assert_eq!(written(&device, samplers[2], view), variant);
+        device.destroy_sampler(samplers[2]);
+        assert_eq!(device.driver.live(Kind::Sampler), [0; 0], "nothing is left behind");
+        assert_eq!((device.record().samplers.len(), device.record().cache.states().0), (0, 0));
+    }
+    device.finish();
+}
+
+#[test]
+fn a_variant_may_be_a_sampler_of_the_application() {
+    // The driver shares handles: the variant of the first is the second.
+    let device = InstanceBuilder::new().driver(|driver| driver.share_samplers = true).device();
+    let view = device.view(UNFILTERED);
+    let linear = device.linear();
+    let nearest = device.sampler(&vk::SamplerCreateInfo {
+        mag_filter: vk::Filter::NEAREST,
+        min_filter: vk::Filter::NEAREST,
+        ..linear_info()
+    });
+    assert_eq!(written(&device, linear, view), nearest);
+    device.destroy_sampler(nearest);
+    assert_eq!(written(&device, linear, view), nearest, "it lives on as the variant");
+    assert_eq!(device.driver.live(Kind::Sampler), [linear.as_raw(), nearest.as_raw()]);
+    device.destroy_sampler(linear);
+    assert_eq!(device.driver.live(Kind::Sampler), [0; 0]);
+    // The other way round: first the variant, then the application's.
+    let linear = device.linear();
+    let variant = written(&device, linear, view);
+    let nearest = device.sampler(&vk::SamplerCreateInfo {
+        mag_filter: vk::Filter::NEAREST,
+        min_filter: vk::Filter::NEAREST,
+        ..linear_info()
+    });
+    assert_eq!(nearest, variant);
+    device.destroy_sampler(linear);
+    assert_eq!(device.driver.live(Kind::Sampler), [nearest.as_raw()]);
+    assert_eq!(written(&device, nearest, view), nearest);
+    device.destroy_sampler(nearest);
+    assert_eq!(device.driver.live(Kind::Sampler), [0; 0]);
+    device.finish();
+}
+
+#[test]
+fn records_are_gone_when_a_destroy_call_arrives() {
+    let device = Device::usual();
+    let (image, sampler) = (device.image(FILTERED), device.linear());
+    let immutable = [sampler];
+    let bindings = [binding(0, COMBINED, 1).immutable_samplers(&immutable)];
+    let layout = device.layout(&bindings);
+    let pipeline = device.pipeline_layout(&[layout]);
+    let pool = device.pool();
+    let set = device.sets(pool, &[layout])[0];
+    let template = device.template(layout, &[entry(0, 0, 1, COMBINED, 0, 24)]);
+    let view = device.view_of(image, FILTERED);
+    let info = vk::SamplerYcbcrConversionCreateInfo { format: FILTERED, ..Default::default() };
+    let mut conversion = vk::SamplerYcbcrConversion::null();
+    assert_eq!(call!(device.create_conversion(device.raw, &info, allocator(), &mut conversion)), vk::Result::SUCCESS);
+    let info = vk::SwapchainCreateInfoKHR::default().image_format(FILTERED);
+    let mut swapchain = vk::SwapchainKHR::null();
+    assert_eq!(call!(device.create_swapchain(device.raw, &info, allocator(), &mut swapchain)), vk::Result::SUCCESS);
+    let (mut count, mut images) = (3, [vk::Image::null(); 3]);
+    let result = call!(device.get_swapchain_images(device.raw, swapchain, &mut count, images.as_mut_ptr()));
+    assert_eq!(result, vk::Result::SUCCESS);
+
+    // The records, looked at from another thread while the driver is at work.
+    let found = move |device: &state::Device, kind: Kind, handle: u64| {
+        // SAFETY: nobody removes a record while the driver's command runs.
+        unsafe {
+            match kind {
+                Kind::Sampler => device.samplers.get(handle) != 0,
+                Kind::View => device.views.get(handle) != 0,
+                Kind::Image => device.images.get(handle) != 0,
+                Kind::Layout => device.layouts.get(handle).is_some(),
+                Kind::PipelineLayout => device.pipeline_layouts.get(handle).is_some(),
+                Kind::Set => device.sets.get(handle).is_some(),
+                Kind::Template => device.templates.get(handle).is_some(),
+                Kind::Conversion => lock(&device.conversions).contains_key(&handle),
+                Kind::Swapchain => lock(&device.swapchains).contains_key(&handle),
+                Kind::Pool => lock(&device.pools).contains_key(&handle),
+            }
+        }
+    };
+    let raw = device.raw;
+    let look = Arc::new(move |kind: Kind, handle: u64| {
+        let thread = std::thread::spawn(move || {
+            // SAFETY: the device lives until the end of the test.
+            let record = unsafe { state::Device::find(raw) }.expect("the layer knows the device");
+            found(record, kind, handle)
+        });
+        thread.join().expect("the thread ends")
+    });
+    let seen = Arc::new(AtomicU32::new(0));
+    let (observer, counter, set_raw, first_image) =
+        (Arc::clone(&look), Arc::clone(&seen), set.as_raw(), images[0].as_raw());
+    device.driver.observe(move |driver, call| {
+        let kinds = [
+            (c"vkDestroySampler", Kind::Sampler),
+            (c"vkDestroyImageView", Kind::View),
+            (c"vkDestroyImage", Kind::Image),
+            (c"vkDestroyDescriptorSetLayout", Kind::Layout),
+            (c"vkDestroyPipelineLayout", Kind::PipelineLayout),
+            (c"vkDestroyDescriptorUpdateTemplate", Kind::Template),
+            (c"vkDestroySamplerYcbcrConversion", Kind::Conversion),
+            (c"vkDestroySwapchainKHR", Kind::Swapchain),
+            (c"vkDestroyDescriptorPool", Kind::Pool),
+        ];
+        let Some((command, kind)) = kinds.into_iter().find(|(command, _)| *command == call.command) else { return };
+        let Args::Destroy { handle, .. } = call.args else { return };
+        counter.fetch_add(1, Ordering::Relaxed);
+        let mut gone = vec![(kind, handle)];
+        match kind {
+            Kind::Pool => gone.push((Kind::Set, set_raw)),
+            Kind::Swapchain => gone.push((Kind::Image, first_image)),
+            _ => {}
+        }
+        for (kind, handle) in gone {
+            if observer(kind, handle) {
+                driver.error(format!("{command:?} arrives while the layer still knows {kind:?} {handle:#x}"));
+            }
+        }
+    });
+    for (kind, handle) in [
+        (Kind::Sampler, sampler.as_raw()),
+        (Kind::View, view.as_raw()),
+        (Kind::Image, image.as_raw()),
+        (Kind::Layout, layout.as_raw()),
+        (Kind::PipelineLayout, pipeline.as_raw()),
+        (Kind::Set, set.as_raw()),
+        (Kind::Template, template.as_raw()),
+        (Kind::Conversion, conversion.as_raw()),
+        (Kind::Swapchain, swapchain.as_raw()),
+        (Kind::Pool, pool.as_raw()),
+        (Kind::Image, images[0].as_raw()),
+    ] {
+        assert!(look(kind, handle), "{kind:?} is known before");
+    }
+    device.destroy_sampler(sampler);
+    device.destroy_view(view);
+    device.destroy_image(image);
+    call!(device.destroy_layout(device.raw, layout, allocator()));
+    call!(device.destroy_pipeline_layout(device.raw, pipeline, allocator()));
+    call!(device.destroy_template(device.raw, template, allocator()));
+    call!(device.destroy_conversion(device.raw, conversion, allocator()));
+    call!(device.destroy_swapchain(device.raw, swapchain, allocator()));
+    call!(device.destroy_pool(device.raw, pool, allocator()));
+    assert_eq!(seen.load(Ordering::Relaxed), 9);
+    device.finish();
+}
+
+#[test]
+fn a_handle_that_another_thread_gets_at_once_is_its_own() {
+    // While the driver destroys, another thread creates and is given the handle before the destroy call returns.
+    let device = Arc::new(InstanceBuilder::new().driver(|driver| driver.reuse = Reuse::AtOnce).device());
+    let view = device.view(UNFILTERED);
+    let first = device.linear();
+    let variant = written(&device, first, view);
+    assert!(is_variant(&device, variant));
+    let (done, wait) = mpsc::channel();
+    // The observer sees the call of the first sampler and lets the other thread in after the driver has freed the handle: the
+    // destruction of a sampler that is created and destroyed in between.
+    let (to_other, from_observer) = mpsc::channel::<()>();
+    let other = {
+        let device = Arc::clone(&device);
+        std::thread::spawn(move || {
+            from_observer.recv().unwrap();
+            // NEAREST: legal with every view.
+            let second = device.nearest();
+            done.send(second).unwrap();
+        })
+    };
+    let destroyed = Arc::new(Mutex::new(None));
+    let wait = Mutex::new(wait);
+    let keep = Arc::clone(&destroyed);
+    let to_other = Mutex::new(Some(to_other));
+    device.driver.observe(move |driver, call| {
+        let Args::Destroy { handle, .. } = call.args else { return };
+        if call.command != c"vkDestroySampler" || handle != first.as_raw() {
+            return;
+        }
+        // What the driver is about to do happens here, so that the handle is free while the call still runs.
+        if let Some(to_other) = lock(&to_other).take() {
+            driver.free_early(Kind::Sampler, handle);
+            to_other.send(()).unwrap();
+            *lock(&keep) = Some(lock(&wait).recv().unwrap());
+        }
+    });
+    device.destroy_sampler(first);
+    other.join().unwrap();
+    let second = lock(&destroyed).take().expect("the other thread created a sampler");
+    assert_eq!(second, first, "the driver handed the value out again");
+    assert_ne!(device.record().samplers.get(second.as_raw()), 0, "its record survives the first one's end");
+    assert_eq!(written(&device, second, view), second);
+    device.destroy_sampler(second);
+    assert_eq!(device.record().samplers.len(), 0);
+    let device = Arc::into_inner(device).expect("the other thread has ended");
+    device.finish();
+}

@@ -1,0 +1,402 @@
+//! Samplers and conversions that few drivers have: Y′CbCr, subsampled, portability subset, image processing, capture and
+//! replay; and chains with structures that the layer does not know.
+
+use std::ffi::{CStr, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+use ash::vk::{self, Handle};
+
+use crate::args;
+use crate::driver::{Args, Chained, Feature};
+use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, call, combined, linear_info, pair};
+
+const UNFILTERED: vk::Format = vk::Format::R32_UINT;
+const PLANAR: vk::Format = vk::Format::G8_B8R8_2PLANE_420_UNORM;
+
+/// A device with these extensions and features, and a trace.
+fn device_with(
+    extensions: &[&'static CStr],
+    chain: *const c_void,
+    change: impl FnOnce(&mut crate::driver::Config),
+) -> Device {
+    let builder = InstanceBuilder::new().traced("decisions").driver(change);
+    let instance = Arc::new(builder.create().unwrap());
+    instance.device(&DeviceInfo { extensions: extensions.to_vec(), chain, ..Default::default() })
+}
+
+/// Creates a sampler and returns it with what the driver was given; tells whether that was the application's own.
+fn create(
+    device: &Device,
+    info: &vk::SamplerCreateInfo<'_>,
+) -> (vk::Sampler, Chained<vk::SamplerCreateInfo<'static>>, bool) {
+    device.driver.calls();
+    let sampler = device.sampler(info);
+    args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
+    let own = down.at == ptr::from_ref(info) as usize;
+    (sampler, down, own)
+}
+
+/// What a sampler becomes when it is written with a view.
+fn written(device: &Device, sampler: vk::Sampler, view: vk::ImageView) -> vk::Sampler {
+    let set = device.plain_set();
+    let infos = [pair(sampler, view)];
+    device.driver.calls();
+    device.update(&[combined(set, 0, &infos)], &[]);
+    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
+    writes.items[0].images[0].sampler
+}
+
+/// The records about what was passed through, by `what`.
+fn unresolved(device: &Device, what: &str) -> Vec<serde_json::Value> {
+    device.instance.records("unresolved").into_iter().filter(|record| record["what"] == what).collect()
+}
+
+fn conversion(
+    device: &Device,
+    info: &vk::SamplerYcbcrConversionCreateInfo<'_>,
+) -> (vk::SamplerYcbcrConversion, Chained<vk::SamplerYcbcrConversionCreateInfo<'static>>) {
+    let mut out = vk::SamplerYcbcrConversion::null();
+    device.driver.calls();
+    assert_eq!(call!(device.create_conversion(device.raw, info, allocator(), &mut out)), vk::Result::SUCCESS);
+    args!(device, c"vkCreateSamplerYcbcrConversion", Args::CreateConversion { info: down, allocator: given, out: at });
+    assert_eq!((given, at), (allocator() as usize, &raw const out as usize));
+    (out, down)
+}
+
+#[test]
+fn conversions_are_repaired_and_keep_their_handle() {
+    // The format of the mock has MIDPOINT only: no linear chroma filter, no cosited samples, nothing explicit.
+    let device = Device::traced();
+    let node = vk::BaseInStructure { s_type: vk::StructureType::from_raw(0x7fff_0003), ..Default::default() };
+    let legal = vk::SamplerYcbcrConversionCreateInfo {
+        p_next: ptr::from_ref(&node).cast(),
+        format: PLANAR,
+        ycbcr_model: vk::SamplerYcbcrModelConversion::YCBCR_709,
+        ycbcr_range: vk::SamplerYcbcrRange::ITU_NARROW,
+        x_chroma_offset: vk::ChromaLocation::MIDPOINT,
+        y_chroma_offset: vk::ChromaLocation::MIDPOINT,
+        chroma_filter: vk::Filter::NEAREST,
+        ..Default::default()
+    };
+    let (_, down) = conversion(&device, &legal);
+    assert_eq!(down.at, ptr::from_ref(&legal) as usize);
+    let bad = vk::SamplerYcbcrConversionCreateInfo {
+        x_chroma_offset: vk::ChromaLocation::COSITED_EVEN,
+        y_chroma_offset: vk::ChromaLocation::COSITED_EVEN,
+        chroma_filter: vk::Filter::LINEAR,
+        force_explicit_reconstruction: 1,
+        ..legal
+    };
+    let (repaired, down) = conversion(&device, &bad);
+    assert_ne!(down.at, ptr::from_ref(&bad) as usize);
+    assert_eq!(format!("{:?}", down.value), format!("{legal:?}"), "the legal one, chain included");
+    assert_eq!(device.driver.live(crate::driver::Kind::Conversion).len(), 2);
+    let changed: Vec<String> = device.instance.trace().changes().into_iter().map(|change| change.catalog).collect();
+    assert_eq!(changed, ["A-43", "A-44", "A-44", "A-45"]);
+
+    // A sampler with it: the filters follow the conversion, whose state is what was created, the addresses clamp, and the
+    // handle stays in the chain.
+    let mut chained = vk::SamplerYcbcrConversionInfo::default().conversion(repaired);
+    let mut reduction = vk::SamplerReductionModeCreateInfo::default();
+    let info = vk::SamplerCreateInfo::default()
+        .mag_filter(vk::Filter::LINEAR)
+        .min_filter(vk::Filter::LINEAR)
+        .anisotropy_enable(true)
+        .max_anisotropy(4.0)
+        .push_next(&mut chained)
+        .push_next(&mut reduction);
+    let (sampler, down, own) = create(&device, &info);
+    assert!(!own);
+    let v = down.value;
+    assert_eq!([v.mag_filter, v.min_filter], [vk::Filter::NEAREST; 2]);
+    assert_eq!([v.address_mode_u, v.address_mode_v, v.address_mode_w], [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3]);
+    assert_eq!(v.anisotropy_enable, 0);
+    let kept = down.find::<vk::SamplerYcbcrConversionInfo<'_>>().expect("the conversion stays");
+    assert_eq!(kept.conversion, repaired);
+    assert_eq!(v.p_next, info.p_next, "the chain is the application's");
+    // Its pairs are immutable by rule: left alone with any view.
+    assert_eq!(written(&device, sampler, device.view(UNFILTERED)), sampler);
+    call!(device.destroy_conversion(device.raw, repaired, allocator()));
+    call!(device.destroy_conversion(device.raw, vk::SamplerYcbcrConversion::null(), ptr::null()));
+    device.finish();
+}
+
+#[test]
+fn a_separate_reconstruction_filter_may_differ() {
+    let device = device_with(&[], ptr::null(), |driver| {
+        let bits = Feature::SAMPLED_IMAGE
+            | Feature::SAMPLED_IMAGE_FILTER_LINEAR
+            | Feature::MIDPOINT_CHROMA_SAMPLES
+            | Feature::SAMPLED_IMAGE_YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER;
+        driver.formats.retain(|(format, _)| *format != PLANAR);
+        driver.formats.push((PLANAR, crate::driver::FormatSupport { optimal: bits, ..Default::default() }));
+    });
+    let info = vk::SamplerYcbcrConversionCreateInfo {
+        format: PLANAR,
+        x_chroma_offset: vk::ChromaLocation::MIDPOINT,
+        y_chroma_offset: vk::ChromaLocation::MIDPOINT,
+        ..Default::default()
+    };
+    let (made, _) = conversion(&device, &info);
+    let mut chained = vk::SamplerYcbcrConversionInfo::default().conversion(made);
+    let info = linear_info().push_next(&mut chained);
+    let (_, _, own) = create(&device, &info);
+    assert!(own, "LINEAR with a NEAREST chroma filter is legal here");
+    device.finish();
+}
+
+#[test]
+fn the_portability_subset_takes_bias_and_dynamic_comparison() {
+    let subset = [ash::khr::portability_subset::NAME];
+    for (bias, comparison) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+        let features = vk::PhysicalDevicePortabilitySubsetFeaturesKHR {
+            sampler_mip_lod_bias: bias,
+            mutable_comparison_samplers: comparison,
+            ..Default::default()
+        };
+        let device = device_with(&subset, ptr::from_ref(&features).cast(), |_| ());
+        let info = vk::SamplerCreateInfo { mip_lod_bias: 0.5, ..linear_info() };
+        let (_, down, own) = create(&device, &info);
+        assert_eq!((own, down.value.mip_lod_bias == 0.5), (bias == 1, bias == 1));
+        let info = vk::SamplerCreateInfo { compare_enable: 1, compare_op: vk::CompareOp::LESS, ..Default::default() };
+        let (sampler, _, own) = create(&device, &info);
+        assert!(own, "it could be immutable");
+        let after = written(&device, sampler, device.view(vk::Format::D32_SFLOAT));
+        assert_eq!(after == sampler, comparison == 1);
+        if after != sampler {
+            let model = device.driver.sampler(after.as_raw()).unwrap();
+            assert_eq!((model.info.compare_enable, model.by_layer), (0, true));
+        }
+        device.finish();
+    }
+    // Without the extension both are there.
+    let device = device_with(&[], ptr::null(), |_| ());
+    let (sampler, _, own) =
+        create(&device, &vk::SamplerCreateInfo { mip_lod_bias: 0.5, compare_enable: 1, ..linear_info() });
+    assert!(own);
+    assert_eq!(written(&device, sampler, device.view(vk::Format::D32_SFLOAT)), sampler);
+    device.finish();
+}
+
+#[test]
+fn subsampled_samplers_are_never_exchanged() {
+    let device = device_with(&[ash::ext::fragment_density_map::NAME], ptr::null(), |_| ());
+    let info = vk::SamplerCreateInfo { flags: vk::SamplerCreateFlags::SUBSAMPLED_EXT, max_lod: 0.0, ..linear_info() };
+    let (subsampled, _, own) = create(&device, &info);
+    assert!(own);
+    let view = device.view(vk::Format::R8G8B8A8_UNORM);
+    assert_eq!(written(&device, subsampled, view), subsampled);
+    let image = crate::loader::image_info(vk::Format::R8G8B8A8_UNORM).flags(vk::ImageCreateFlags::SUBSAMPLED_EXT);
+    let image = device.image_with(&image);
+    let other = device.view_of(image, vk::Format::R8G8B8A8_UNORM);
+    assert_eq!(written(&device, subsampled, other), subsampled);
+    let plain = device.linear();
+    assert_eq!(written(&device, plain, other), plain);
+    // Both mismatches, and a match that is no immutable sampler.
+    assert_eq!(unresolved(&device, "pair").len(), 3);
+    device.finish();
+}
+
+#[test]
+fn image_processing_samplers_follow_their_limits() {
+    let extensions = [ash::qcom::image_processing::NAME, ash::qcom::image_processing2::NAME];
+    let device = device_with(&extensions, ptr::null(), |_| ());
+    let mut window = vk::SamplerBlockMatchWindowCreateInfoQCOM::default()
+        .window_extent(vk::Extent2D { width: 100, height: 3 })
+        .window_compare_mode(vk::BlockMatchWindowCompareModeQCOM::MAX);
+    let mut weights =
+        vk::SamplerCubicWeightsCreateInfoQCOM::default().cubic_weights(vk::CubicFilterWeightsQCOM::B_SPLINE);
+    let node = vk::BaseInStructure { s_type: vk::StructureType::from_raw(0x7fff_0004), ..Default::default() };
+    weights.p_next = ptr::from_ref(&node).cast();
+    window.p_next = ptr::from_ref(&weights).cast();
+    let info = vk::SamplerCreateInfo {
+        p_next: ptr::from_ref(&window).cast(),
+        flags: vk::SamplerCreateFlags::IMAGE_PROCESSING_QCOM,
+        address_mode_u: vk::SamplerAddressMode::CLAMP_TO_EDGE,
+        address_mode_v: vk::SamplerAddressMode::REPEAT,
+        mipmap_mode: vk::SamplerMipmapMode::LINEAR,
+        ..Default::default()
+    };
+    let (_, down, own) = create(&device, &info);
+    assert!(!own);
+    let v = down.value;
+    assert_eq!((v.flags, v.mipmap_mode), (info.flags, vk::SamplerMipmapMode::NEAREST));
+    assert_eq!(v.address_mode_v, vk::SamplerAddressMode::CLAMP_TO_EDGE);
+    let clipped = down.find::<vk::SamplerBlockMatchWindowCreateInfoQCOM<'_>>().expect("the window stays");
+    assert_eq!(clipped.window_extent, vk::Extent2D { width: 64, height: 3 });
+    assert_eq!(clipped.window_compare_mode, window.window_compare_mode);
+    // Behind the last structure that changed everything is the application's. (Weights mean nothing without CUBIC.)
+    let behind: Vec<usize> = down.chain.iter().skip(1).map(|node| node.at).collect();
+    assert_eq!(behind, [ptr::from_ref(&weights) as usize, ptr::from_ref(&node) as usize]);
+    assert_eq!(window.window_extent.width, 100, "the application's stays as it is");
+    device.finish();
+}
+
+#[test]
+fn cubic_weights_need_their_feature() {
+    let extensions = [ash::ext::filter_cubic::NAME, ash::qcom::filter_cubic_weights::NAME];
+    for selectable in [0, 1] {
+        let features =
+            vk::PhysicalDeviceCubicWeightsFeaturesQCOM { selectable_cubic_weights: selectable, ..Default::default() };
+        let device = device_with(&extensions, ptr::from_ref(&features).cast(), |_| ());
+        let mut weights =
+            vk::SamplerCubicWeightsCreateInfoQCOM::default().cubic_weights(vk::CubicFilterWeightsQCOM::B_SPLINE);
+        let info = linear_info().mag_filter(vk::Filter::CUBIC_EXT).push_next(&mut weights);
+        let (_, down, own) = create(&device, &info);
+        assert_eq!(own, selectable == 1);
+        assert_eq!(down.chain.len(), selectable as usize);
+        assert_eq!(down.value.mag_filter, vk::Filter::CUBIC_EXT);
+        device.finish();
+    }
+}
+
+#[test]
+fn capture_and_replay_needs_the_very_bits() {
+    let features = vk::PhysicalDeviceDescriptorBufferFeaturesEXT {
+        descriptor_buffer: 1,
+        descriptor_buffer_capture_replay: 1,
+        ..Default::default()
+    };
+    let device = device_with(&[ash::ext::descriptor_buffer::NAME], ptr::from_ref(&features).cast(), |_| ());
+    let data = [1_u8; 8];
+    let opaque = vk::OpaqueCaptureDescriptorDataCreateInfoEXT {
+        opaque_capture_descriptor_data: data.as_ptr().cast(),
+        ..Default::default()
+    };
+    // Illegal in every member, and still exactly what was captured.
+    let info = vk::SamplerCreateInfo {
+        p_next: ptr::from_ref(&opaque).cast(),
+        flags: vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT,
+        mip_lod_bias: 99.0,
+        anisotropy_enable: 1,
+        max_anisotropy: 99.0,
+        ..linear_info()
+    };
+    let (sampler, _, own) = create(&device, &info);
+    assert!(own);
+    assert_eq!(written(&device, sampler, device.view(UNFILTERED)), sampler);
+    device.finish();
+
+    // Without the feature the flag and the data have no meaning: both go.
+    let device = device_with(&[], ptr::null(), |_| ());
+    let (_, down, own) = create(&device, &info);
+    assert!(!own && down.chain.is_empty() && down.value.flags.is_empty());
+    assert_eq!(down.value.mip_lod_bias, 4.0);
+    device.finish();
+}
+
+#[test]
+fn unknown_structures_stay_where_they_can() {
+    let device = device_with(&[], ptr::null(), |_| ());
+    let s_type = vk::StructureType::from_raw(0x7fff_0005);
+    // Behind the structure that has to go (MAX without its feature): kept, at its address.
+    let behind = vk::BaseInStructure { s_type, ..Default::default() };
+    let mut reduction = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MAX);
+    reduction.p_next = ptr::from_ref(&behind).cast();
+    let info = vk::SamplerCreateInfo { p_next: ptr::from_ref(&reduction).cast(), ..linear_info() };
+    let (sampler, down, own) = create(&device, &info);
+    assert!(!own);
+    assert_eq!(down.chain.iter().map(|node| node.at).collect::<Vec<_>>(), [ptr::from_ref(&behind) as usize]);
+    // What it may mean is not known, so no other sampler can stand in for this one.
+    assert_eq!(written(&device, sampler, device.view(UNFILTERED)), sampler);
+    let said = unresolved(&device, "pair");
+    assert_eq!((said.len(), &said[0]["rule"]), (1, &"flags".into()));
+
+    // Before it: the layer cannot copy what it does not know the size of.
+    let mut reduction = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MAX);
+    reduction.p_next = ptr::null();
+    let before = vk::BaseInStructure { s_type, p_next: ptr::from_ref(&reduction).cast(), ..Default::default() };
+    let info = vk::SamplerCreateInfo { p_next: ptr::from_ref(&before).cast(), ..linear_info() };
+    let (_, down, own) = create(&device, &info);
+    assert!(!own && down.types().is_empty());
+    assert_eq!(unresolved(&device, "unknown structure").len(), 1);
+
+    // Nothing in the chain has to change: all of it is kept, unknown ones in front included.
+    let mut reduction = vk::SamplerReductionModeCreateInfo::default();
+    reduction.p_next = ptr::null();
+    let before = vk::BaseInStructure { s_type, p_next: ptr::from_ref(&reduction).cast(), ..Default::default() };
+    let info = vk::SamplerCreateInfo { p_next: ptr::from_ref(&before).cast(), mip_lod_bias: -9.0, ..linear_info() };
+    let (_, down, own) = create(&device, &info);
+    assert!(!own);
+    assert_eq!((down.value.p_next, down.value.mip_lod_bias), (info.p_next, -4.0));
+    device.finish();
+}
+
+#[test]
+fn a_variant_carries_every_structure_of_its_sampler() {
+    let custom = vk::PhysicalDeviceCustomBorderColorFeaturesEXT {
+        custom_border_colors: 1,
+        custom_border_color_without_format: 1,
+        ..Default::default()
+    };
+    let extensions = [ash::ext::custom_border_color::NAME];
+    let device = device_with(&extensions, ptr::from_ref(&custom).cast(), |_| ());
+    let color = vk::ClearColorValue { float32: [0.25, 0.5, 0.75, 1.0] };
+    let border =
+        vk::SamplerCustomBorderColorCreateInfoEXT::default().custom_border_color(color).format(vk::Format::R32_SFLOAT);
+    let info = vk::SamplerCreateInfo {
+        p_next: ptr::from_ref(&border).cast(),
+        address_mode_u: vk::SamplerAddressMode::CLAMP_TO_BORDER,
+        border_color: vk::BorderColor::FLOAT_CUSTOM_EXT,
+        ..linear_info()
+    };
+    let (sampler, _, own) = create(&device, &info);
+    assert!(own);
+    device.driver.calls();
+    let variant = written(&device, sampler, device.view(vk::Format::R32_SFLOAT));
+    assert_ne!(variant, sampler);
+    let model = device.driver.sampler(variant.as_raw()).unwrap();
+    assert!(model.by_layer);
+    assert_eq!(model.info.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT);
+    let found: vk::SamplerCustomBorderColorCreateInfoEXT<'_> =
+        model.chain.iter().find_map(crate::driver::Node::get).expect("the colour is chained");
+    // SAFETY: the member that was set.
+    assert_eq!((unsafe { found.custom_border_color.float32 }, found.format), ([0.25, 0.5, 0.75, 1.0], border.format));
+    assert_eq!((model.info.mag_filter, model.info.max_lod), (vk::Filter::NEAREST, info.max_lod));
+    device.finish();
+}
+
+#[test]
+fn names_reach_the_records() {
+    let device = Device::traced();
+    let (sampler, view) = (device.linear(), device.view(UNFILTERED));
+    let name = |object: u64, ty, text: &CStr| {
+        let info = vk::DebugUtilsObjectNameInfoEXT {
+            object_handle: object,
+            object_type: ty,
+            p_object_name: text.as_ptr(),
+            ..Default::default()
+        };
+        assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
+        args!(device, c"vkSetDebugUtilsObjectNameEXT", Args::Other(arguments));
+        assert_eq!(arguments, [ptr::from_ref(&info) as u64]);
+    };
+    device.driver.calls();
+    name(sampler.as_raw(), vk::ObjectType::SAMPLER, c"albedo");
+    let marker = vk::DebugMarkerObjectNameInfoEXT {
+        object: view.as_raw(),
+        object_type: vk::DebugReportObjectTypeEXT::IMAGE_VIEW,
+        p_object_name: c"ids".as_ptr(),
+        ..Default::default()
+    };
+    assert_eq!(call!(device.set_marker_name(device.raw, &marker)), vk::Result::SUCCESS);
+    assert_ne!(written(&device, sampler, view), sampler);
+    let pair = &device.instance.records("pair")[0];
+    assert_eq!((&pair["names"]["sampler"], &pair["names"]["view"]), (&"albedo".into(), &"ids".into()));
+    // Names go with their object, and a null name takes one back.
+    device.destroy_sampler(sampler);
+    device.driver.calls();
+    let other = device.linear();
+    assert!(device.record().name(vk::ObjectType::SAMPLER, sampler.as_raw()).is_none());
+    device.driver.calls();
+    name(other.as_raw(), vk::ObjectType::SAMPLER, c"x");
+    let info = vk::DebugUtilsObjectNameInfoEXT {
+        object_handle: other.as_raw(),
+        object_type: vk::ObjectType::SAMPLER,
+        ..Default::default()
+    };
+    assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
+    assert!(device.record().name(vk::ObjectType::SAMPLER, other.as_raw()).is_none());
+    device.finish();
+}
