@@ -13,6 +13,8 @@ mod blits;
 mod cases;
 #[path = "e2e/chain.rs"]
 mod chain;
+#[path = "e2e/input.rs"]
+mod input;
 #[path = "e2e/instances.rs"]
 mod instances;
 #[path = "e2e/layouts.rs"]
@@ -27,8 +29,13 @@ mod paths;
 mod run;
 #[path = "e2e/scene.rs"]
 mod scene;
+#[path = "e2e/threads.rs"]
+mod threads;
 
 fn main() -> std::process::ExitCode {
+    if let Some(status) = input::application() {
+        return status;
+    }
     let arguments = libtest_mimic::Arguments::from_args();
     let trials = [
         chain::trials(),
@@ -38,6 +45,8 @@ fn main() -> std::process::ExitCode {
         blits::trials(),
         layouts::trials(),
         instances::trials(),
+        input::trials(),
+        threads::trials(),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }
