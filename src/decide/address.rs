@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::{Catalog, Pass};
+use super::{Catalog, Dimensions, Pass};
 
 /// `GL_CLAMP`: half of the footprint beyond the edge blends with the border.
 pub const GL_CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::from_raw(0x2900);
@@ -12,6 +12,16 @@ pub const GL_MIRROR_CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::from
 /// Whether the mode is one of those that only samplin understands.
 pub fn is_gl(mode: vk::SamplerAddressMode) -> bool {
     mode == GL_CLAMP || mode == GL_MIRROR_CLAMP
+}
+
+/// Whether address modes of this axis act on such a view at all: faces of seamless cubes ignore them (B-70, B-71).
+fn acts_on(dimensions: Dimensions, axis: usize, flags: vk::SamplerCreateFlags) -> bool {
+    match dimensions {
+        Dimensions::One => axis == 0,
+        Dimensions::Two => axis < 2,
+        Dimensions::Three => true,
+        Dimensions::Cube => axis < 2 && flags.contains(vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT),
+    }
 }
 
 impl Pass<'_> {
@@ -43,7 +53,7 @@ impl Pass<'_> {
         let linear = |filter: vk::Filter| filter == vk::Filter::LINEAR;
         let min = linear(self.state.min_filter);
         let filters = if self.policy.gl_clamp_min { min } else { min && linear(self.state.mag_filter) };
-        let border = filters && self.used.view.is_some();
+        let border = filters && self.used.view.is_some_and(|view| acts_on(view.dimensions(), axis, self.state.flags));
         if let Some(saturate) = self.saturate.get_mut(axis) {
             *saturate = border;
         }
