@@ -735,6 +735,7 @@ impl Device {
         let mut decision = decide::pair(&wished, &class.traits, &self.caps, &self.policy);
         let mut choice = KEEP;
         let mut variant = None;
+        let mut over_budget = false;
         let mut trouble: Option<(Rule, String)> = None;
         let mut wanted = decision.state.key();
         // In audit mode only the modes that no driver knows are replaced.
@@ -756,6 +757,7 @@ impl Device {
                         decide::without_custom_border(&decision.state, Some(&class.traits), &self.caps);
                     decision.replace_border(state, change);
                     wanted = decision.state.key();
+                    over_budget = true;
                 }
                 if wanted != shared.base.key() {
                     match self.variant(&decision.state, wanted) {
@@ -784,8 +786,9 @@ impl Device {
         let created = decide::create(&shared.original, &self.caps, &self.policy);
         let mut changes: Vec<Change> = Vec::new();
         // Equal to what creation made of it: then creation has told every change, by whichever rule. But for wishes: also one
-        // that was held back, or that came to nothing, is told with its reason.
-        if wanted != shared.base.key() || overrides.iter().next().is_some() {
+        // that was held back, or that came to nothing, is told with its reason; and a colour that the view would have brought back
+        // and that there was no place for.
+        if wanted != shared.base.key() || overrides.iter().next().is_some() || over_budget {
             changes.extend(overrides.iter());
             changes.extend(new_changes(&decision.changes, &created.changes));
         }
