@@ -9,5 +9,9 @@ fn main() {
         // Another object that exports a symbol of the same name must not redirect ours.
         println!("cargo:rustc-cdylib-link-arg=-Wl,-Bsymbolic");
         println!("cargo:rustc-cdylib-link-arg=-Wl,-z,relro,-z,now");
+        // The profile's own `strip` is lost to packages that override another of its settings.
+        if std::env::var("PROFILE").as_deref() == Ok("release") {
+            println!("cargo:rustc-cdylib-link-arg=-Wl,-s");
+        }
     }
 }

@@ -55,7 +55,7 @@ struct Line {
 
 /// A word that differs between threads that run at the same time, and is never 0.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-#[inline]
+#[inline(always)]
 fn thread_word() -> usize {
     let word: usize;
     // SAFETY: on x86-64 Linux the first word of the thread control block, at fs:0, holds its own address (System V ABI,
@@ -77,7 +77,7 @@ fn thread_word() -> usize {
 
 impl Line {
     /// Adds for the only thread that writes this line.
-    #[inline]
+    #[inline(always)]
     fn add(&self, path: Path, seen: u64, rewritten: u64) {
         for (counter, amount) in [(&self.seen, seen), (&self.rewritten, rewritten)] {
             if let Some(counter) = counter.get(path as usize) {
@@ -107,7 +107,7 @@ impl Counters {
     }
 
     /// Counts `seen` combined image samplers of which `rewritten` got another sampler.
-    #[inline]
+    #[inline(always)]
     pub fn add(&self, path: Path, seen: u64, rewritten: u64) {
         let thread = thread_word();
         // Control blocks lie at least a page apart, mostly.

@@ -31,7 +31,7 @@ pub(crate) const MISSING: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
 /// # Safety
 ///
 /// `of` is a valid device or command buffer (the command's valid usage) and stays so while the reference is used.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn device<'a>(of: impl vk::Handle) -> Option<&'a Device> {
     // SAFETY: forwarded from the caller.
     unsafe { Device::find(of) }
@@ -42,7 +42,7 @@ pub(crate) unsafe fn device<'a>(of: impl vk::Handle) -> Option<&'a Device> {
 /// # Safety
 ///
 /// If `count` is not 0 and `first` not null, `first` points to `count` readable elements for `'a`.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn slice<'a, T>(first: *const T, count: u32) -> &'a [T] {
     if count == 0 || first.is_null() {
         &[]

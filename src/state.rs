@@ -67,7 +67,7 @@ impl Registry {
     /// # Safety
     ///
     /// As for [`HandleMap::get`].
-    #[inline]
+    #[inline(always)]
     unsafe fn get<'a>(&self, key: u64) -> Option<&'a Device> {
         for (slot, place) in self.keys.iter().zip(&self.devices) {
             if slot.load(Ordering::Acquire) == key {
@@ -514,7 +514,7 @@ impl Device {
     ///
     /// `of` is a valid device, queue or command buffer, which also keeps the record alive: a device is destroyed under external
     /// synchronisation and after everything made from it (VUID-vkDestroyDevice-device-05137).
-    #[inline]
+    #[inline(always)]
     pub unsafe fn find<'a>(of: impl vk::Handle) -> Option<&'a Self> {
         // SAFETY: forwarded from the caller.
         unsafe { DEVICES.get(dispatch::key(of)) }
@@ -599,7 +599,7 @@ impl Device {
     // ---- the gate ----
 
     /// Whether any live combination can conflict, so that descriptors have to be looked at one by one.
-    #[inline]
+    #[inline(always)]
     pub fn must_look(&self) -> bool {
         self.gate.look.load(Ordering::Relaxed)
     }
@@ -607,7 +607,7 @@ impl Device {
     /// The pair, if it conflicts (or if everything is recorded). Takes no lock, writes nothing, cannot panic.
     ///
     /// Either word may be any value at all: an unknown one is no conflict.
-    #[inline]
+    #[inline(always)]
     pub fn conflict(&self, sampler: u64, view: u64) -> Option<Pair> {
         // One test for both, so that a write costs one branch.
         if self.gate.samplers.may_hold(sampler) & self.gate.views.may_hold(view) {
@@ -633,7 +633,7 @@ impl Device {
     }
 
     /// The sampler to use for a pair that [`Device::conflict`] found.
-    #[inline]
+    #[inline(always)]
     pub fn choose(&self, pair: Pair, path: Path) -> u64 {
         let choice = match self.cache.choice(pair.state, pair.class) {
             UNDECIDED => self.resolve(pair, path),
@@ -1135,7 +1135,7 @@ impl Device {
     }
 
     /// Says once that separate samplers and images are paired in the shader only.
-    #[inline]
+    #[inline(always)]
     pub fn separate_seen(&self) {
         if !self.separate_said.load(Ordering::Relaxed) {
             self.say_separate();

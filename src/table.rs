@@ -18,7 +18,7 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Mixes the bits of a handle. Drivers hand out evenly strided pointers, which multiplicative hashing by one
 /// constant clusters badly; folding the 128-bit product does not.
-#[inline]
+#[inline(always)]
 pub fn fold(key: u64) -> u64 {
     let product = u128::from(key ^ 0x9e37_79b9_7f4a_7c15) * u128::from(0xd6e8_feb8_6659_fd93_u64);
     (product as u64) ^ ((product >> 64) as u64)
@@ -85,7 +85,7 @@ impl Slots {
         Box::new(Self { mask: capacity - 1, slots })
     }
 
-    #[inline]
+    #[inline(always)]
     fn at(&self, index: usize) -> &Slot {
         // SAFETY: the number of slots is a power of two and `mask` is one less, so the masked index is below it.
         unsafe { self.slots.get_unchecked(index & self.mask) }
@@ -123,14 +123,14 @@ impl FlatTable {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn slots(&self) -> &Slots {
         // SAFETY: `current` always holds a pointer from `Box::into_raw` that `Writer::owned` keeps until `self` is dropped.
         unsafe { &*self.current.load(Ordering::Acquire) }
     }
 
     /// The value of `key`, or 0 when it is absent.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, key: u64) -> u64 {
         let slots = self.slots();
         let mut index = fold(key) as usize;
@@ -287,14 +287,14 @@ impl BitFilter {
         Self { words: Box::new(std::array::from_fn(|_| AtomicU64::new(word))) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(key: u64) -> (usize, u64) {
         let hash = fold(key);
         ((hash >> 6) as usize & (Self::WORDS - 1), 1 << (hash & 63))
     }
 
     /// Whether the set may hold `key`.
-    #[inline]
+    #[inline(always)]
     pub fn may_hold(&self, key: u64) -> bool {
         let (word, bit) = Self::place(key);
         self.words[word].load(Ordering::Relaxed) & bit != 0
@@ -425,7 +425,7 @@ impl<T> AppendVec<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn locate(index: usize) -> (usize, usize) {
         let shifted = index + 32;
         let chunk = (usize::BITS - 1 - shifted.leading_zeros()) as usize - 5;

@@ -238,7 +238,7 @@ impl Cache {
     }
 
     /// The choice for (state, view class): a sampler's handle, [`KEEP`] or [`UNDECIDED`].
-    #[inline]
+    #[inline(always)]
     pub fn choice(&self, state: u32, class: u32) -> u64 {
         let Some(slot) = self.slots.get(state as usize) else { return KEEP };
         self.cells(slot).get(class as usize).map_or(UNDECIDED, |cell| cell.load(Ordering::Acquire))

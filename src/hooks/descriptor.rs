@@ -63,7 +63,7 @@ impl<'a> LayoutOf<'a> {
 /// # Safety
 ///
 /// The write is valid.
-#[inline]
+#[inline(always)]
 unsafe fn combined<'a>(write: &vk::WriteDescriptorSet<'a>) -> &'a [vk::DescriptorImageInfo] {
     if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
         // SAFETY: VUID-VkWriteDescriptorSet-descriptorType-02994 and -00324: `descriptorCount` valid elements.

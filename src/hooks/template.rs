@@ -175,7 +175,7 @@ pub(crate) unsafe extern "system" fn destroy_descriptor_update_template(
 /// # Safety
 ///
 /// `data` is valid for the template (VUID-vkUpdateDescriptorSetWithTemplate-pData-01685) and `index` is below the count.
-#[inline]
+#[inline(always)]
 unsafe fn read(data: *const c_void, entry: &Entry, index: usize) -> vk::DescriptorImageInfo {
     // SAFETY: the template describes an element of this type there; alignment is not promised.
     unsafe { data.cast::<u8>().wrapping_add(entry.at(index)).cast::<vk::DescriptorImageInfo>().read_unaligned() }
@@ -187,7 +187,7 @@ unsafe fn read(data: *const c_void, entry: &Entry, index: usize) -> vk::Descript
 /// # Safety
 ///
 /// `data` is valid for the template.
-#[inline]
+#[inline(always)]
 unsafe fn conflicts(
     known: &Device,
     template: &Template,
