@@ -142,6 +142,19 @@ impl Case {
         Self { twin: (scene, sampler), ..self }
     }
 
+    /// Changes a member of the illegal sampler.
+    fn map_illegal(mut self, change: impl Fn(&mut SamplerDesc)) -> Self {
+        change(&mut self.illegal);
+        self
+    }
+
+    /// Changes a member of both samplers.
+    fn map_samplers(self, change: impl Fn(&mut SamplerDesc)) -> Self {
+        let mut case = self.map_illegal(&change);
+        change(&mut case.legal);
+        case
+    }
+
     fn needs(mut self, capability: Capability) -> Self {
         self.needs.push(capability);
         self
@@ -234,6 +247,14 @@ const B33: Row = ("compare", "B-33", "");
 const B35: Row = ("compare", "B-35", "");
 const B50: Row = ("border-type", "B-50", "");
 const B51: Row = ("border-type", "B-51", "");
+const B52: Row = ("border-swizzle", "B-52", "");
+const B53: Row = ("border-swizzle", "B-53", "");
+const B54: Row = ("border-swizzle", "B-54", "");
+const B55: Row = ("border-swizzle", "B-55", "");
+const B56: Row = ("border-format", "B-56", "format-04015");
+const B57: Row = ("border-format", "B-57", "");
+const B58: Row = ("border-value", "B-58", "");
+const B59: Row = ("border-value", "B-59", "");
 
 /// Both filters from LINEAR to NEAREST.
 fn demote(row: Row) -> [Expected; 2] {
@@ -452,6 +473,17 @@ fn samplers() -> Vec<Case> {
         .without(Capability::CustomBorderColor)
         .extension(ash::ext::custom_border_color::NAME)
         .at_creation([change(A30, "borderColor", FLOAT_CUSTOM, FLOAT_WHITE)]),
+        // Creation knows no format yet and takes the nearest predefined colour; the view brings its format and the colour back.
+        Case::alone(
+            "custom-border-without-format-feature",
+            nearest().custom_border(BorderValue::Float([0.2, 0.4, 0.8, 1.0]), vk::Format::UNDEFINED),
+            nearest().custom_border(BorderValue::Float([0.2, 0.4, 0.8, 1.0]), vk::Format::R8G8B8A8_UNORM),
+            Reports(&["format-04014"]),
+        )
+        .needs(Capability::CustomBorderColor)
+        .without(Capability::CustomBorderColorWithoutFormat)
+        .at_creation([change(A32, "borderColor", FLOAT_CUSTOM, FLOAT_BLACK)])
+        .at_pair([change(A32, "format", "VK_FORMAT_UNDEFINED", "VK_FORMAT_R8G8B8A8_UNORM")]),
         Case::alone(
             "custom-border-without-value",
             nearest().border(vk::BorderColor::FLOAT_CUSTOM_EXT),
@@ -553,6 +585,7 @@ fn pairs() -> Vec<Case> {
     all.extend(comparisons());
     all.extend(reductions());
     all.extend(borders());
+    all.extend(swizzled_borders());
     all
 }
 
@@ -790,5 +823,102 @@ fn borders() -> Vec<Case> {
             change(B50, "borderColor", INT_CUSTOM, FLOAT_CUSTOM),
             change(B50, "customBorderColor", "[1,0,1,0]", "[1.0,0.0,1.0,0.0]"),
         ]),
+        // Address modes count on the faces of a cube that is not seamless.
+        wrong("int-white-border-non-seamless-cube", RGBA8.shape(Shape::Cube), B::INT_OPAQUE_WHITE, B::FLOAT_OPAQUE_WHITE)
+            .map_samplers(|sampler| sampler.flags = vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT)
+            .needs(Capability::NonSeamlessCubeMap)
+            .twin(RGBA8.shape(Shape::Cube), nearest().border(B::INT_OPAQUE_WHITE))
+            .at_pair([change(B50, "borderColor", INT_WHITE, FLOAT_WHITE)]),
+        Case::pair(
+            "custom-border-without-format-b4g4r4a4",
+            Scene::colour(F::B4G4R4A4_UNORM_PACK16),
+            nearest().custom_border(BorderValue::Float([0.2, 0.4, 0.6, 0.8]), F::UNDEFINED),
+            nearest().custom_border(BorderValue::Float([0.2, 0.4, 0.6, 0.8]), F::B4G4R4A4_UNORM_PACK16),
+            Oracle::Reports(&["format-04015"]),
+        )
+        .needs(Capability::CustomBorderColorWithoutFormat)
+        .at_pair([change(B56, "format", "VK_FORMAT_UNDEFINED", "VK_FORMAT_B4G4R4A4_UNORM_PACK16")]),
+        Case::pair(
+            "custom-border-of-another-format",
+            Scene::colour(F::R32_SFLOAT),
+            nearest().custom_border(BorderValue::Float([0.5, 0.0, 0.0, 1.0]), F::R8G8B8A8_UNORM),
+            nearest().custom_border(BorderValue::Float([0.5, 0.0, 0.0, 1.0]), F::R32_SFLOAT),
+            Blind,
+        )
+        .needs(Capability::CustomBorderColor)
+        .at_pair([change(B57, "format", "VK_FORMAT_R8G8B8A8_UNORM", "VK_FORMAT_R32_SFLOAT")]),
+        Case::pair(
+            "custom-border-beyond-the-view",
+            RGBA8,
+            nearest().custom_border(BorderValue::Float([2.0, -1.0, 0.5, 1.0]), F::UNDEFINED),
+            nearest().custom_border(BorderValue::Float([1.0, 0.0, 0.5, 1.0]), F::UNDEFINED),
+            Blind,
+        )
+        .needs(Capability::CustomBorderColorWithoutFormat)
+        .twin(Scene::colour(F::R32_SFLOAT), nearest().custom_border(BorderValue::Float([2.0, 0.0, 0.0, 1.0]), F::UNDEFINED))
+        .at_pair([change(B58, "customBorderColor", "[2.0,-1.0,0.5,1.0]", "[1.0,0.0,0.5,1.0]")]),
+        Case::pair(
+            "custom-border-of-stencil",
+            stencil,
+            nearest().custom_border(BorderValue::Uint([7, 9, 0, 0]), F::UNDEFINED),
+            nearest().custom_border(BorderValue::Uint([7, 7, 0, 0]), F::UNDEFINED),
+            Blind,
+        )
+        .needs(Capability::CustomBorderColorWithoutFormat)
+        .twin(stencil, nearest().custom_border(BorderValue::Uint([7, 7, 0, 0]), F::UNDEFINED))
+        .at_pair([change(B59, "customBorderColor", "[7,9,0,0]", "[7,7,0,0]")]),
+    ]
+}
+
+/// Border colours that a swizzle changes.
+fn swizzled_borders() -> Vec<Case> {
+    use vk::BorderColor as B;
+    use vk::ComponentSwizzle as S;
+    const MAPPING: vk::ComponentMapping = vk::ComponentMapping { r: S::A, g: S::A, b: S::IDENTITY, a: S::A };
+    const SWIZZLED: Scene = Scene { components: MAPPING, ..RGBA8 };
+    let mapped = |sampler: SamplerDesc| SamplerDesc { border_mapping: Some((MAPPING, false)), ..sampler };
+    let black = || nearest().border(B::FLOAT_OPAQUE_BLACK);
+    let custom = || nearest().custom_border(BorderValue::Float([0.2, 0.4, 0.6, 0.8]), vk::Format::R8G8B8A8_UNORM);
+    let aaba = "{\"components\":\"aaba\",\"srgb\":false}";
+    let with_mapping = |case: Case| {
+        case.needs(Capability::BorderColorSwizzle).without(Capability::BorderColorSwizzleFromImage)
+    };
+    let without = |case: Case| {
+        case.without(Capability::BorderColorSwizzle).without(Capability::BorderColorSwizzleFromImage)
+    };
+    vec![
+        with_mapping(Case::pair("opaque-black-border-swizzled", SWIZZLED, black(), mapped(black()), Oracle::Blind))
+            .at_pair([change(B52, "components", "", aaba)]),
+        with_mapping(Case::pair("custom-border-swizzled", SWIZZLED, custom(), mapped(custom()), Oracle::Blind))
+            .at_pair([change(B53, "components", "", aaba)]),
+        with_mapping(Case::pair("border-mapping-of-another-view", SWIZZLED, mapped(black()), mapped(black()), Oracle::Blind))
+            .map_illegal(|sampler| {
+                let other = vk::ComponentMapping { g: S::ZERO, ..MAPPING };
+                sampler.border_mapping = Some((other, false));
+            })
+            .twin(SWIZZLED, mapped(black()))
+            .at_pair([change(B54, "components", "{\"components\":\"a0ba\",\"srgb\":false}", aaba)]),
+        with_mapping(Case::pair("border-mapping-srgb", SWIZZLED, mapped(black()), mapped(black()), Oracle::Blind))
+            .map_illegal(|sampler| sampler.border_mapping = Some((MAPPING, true)))
+            .twin(SWIZZLED, mapped(black()))
+            .at_pair([change(B55, "components", "{\"components\":\"aaba\",\"srgb\":true}", aaba)]),
+        // Without the feature a colour that no swizzle changes has to do: white shows one wrong component, black three.
+        without(Case::pair(
+            "opaque-black-border-swizzled-without-feature",
+            SWIZZLED,
+            black(),
+            nearest().border(B::FLOAT_OPAQUE_WHITE),
+            Oracle::Blind,
+        ))
+        .at_pair([change(B52, "borderColor", FLOAT_BLACK, FLOAT_WHITE)]),
+        without(Case::pair(
+            "custom-border-swizzled-without-feature",
+            SWIZZLED,
+            custom(),
+            nearest().border(B::FLOAT_OPAQUE_WHITE),
+            Oracle::Blind,
+        ))
+        .needs(Capability::CustomBorderColor)
+        .at_pair([change(B53, "borderColor", FLOAT_CUSTOM, FLOAT_WHITE)]),
     ]
 }
