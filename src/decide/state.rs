@@ -2,6 +2,8 @@
 
 use ash::vk;
 
+use super::is_gl;
+
 /// `VK_CUBIC_FILTER_WEIGHTS_CATMULL_ROM_QCOM`, the kernel that an absent structure means.
 pub(super) const CATMULL_ROM: i32 = 0;
 
@@ -177,9 +179,10 @@ impl SamplerState {
         matches!(self.reduction(), vk::SamplerReductionMode::MIN | vk::SamplerReductionMode::MAX)
     }
 
-    /// Whether any axis clamps to the border.
+    /// Whether any axis clamps to the border, or may come to: OpenGL's clamp modes blend with it.
     pub fn uses_border(&self) -> bool {
-        self.address_mode.contains(&vk::SamplerAddressMode::CLAMP_TO_BORDER)
+        let uses = |mode: &vk::SamplerAddressMode| *mode == vk::SamplerAddressMode::CLAMP_TO_BORDER || is_gl(*mode);
+        self.address_mode.iter().any(uses)
     }
 
     /// The same sampler with every ignored member set to its zero value, so that garbage in it
