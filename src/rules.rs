@@ -254,7 +254,7 @@ fn unknown<T>(at: usize, key: &str, of: &str, known: &[&str]) -> Understood<T> {
         .iter()
         .map(|candidate| (distance(key, candidate), candidate))
         .min()
-        .filter(|(distance, _)| *distance <= 2)
+        .filter(|(distance, _)| *distance <= 2 && *distance < key.chars().count())
         .map_or_else(|| format!("; {of} knows {}", known.join(", ")), |(_, near)| format!("; did you mean {near}?"));
     Err(Complaint(at, format!("{of} has no key {key}{hint}")))
 }
