@@ -1,9 +1,14 @@
-//! Border colours end to end: their kind, value, format and swizzle by the view they meet, and how many of them a device holds.
+//! Border colours end to end: their kind, value, format and swizzle by the view they meet, and how many of them a device holds;
+//! with them OpenGL's clamp modes ([`clamp`]) and what the layer enables on a device for all of these ([`augment`]).
 //!
 //! A case is a row of [`rows`]: what the application asks for, the view, what the device may do, the changes that the trace must
 //! list, and the sampler whose result is the specification's. The validation layer stands below samplin and must be silent, for
 //! all that most of these rules are ones it cannot see; the judge of the pixels is the reference sampler on the CPU.
 
+#[path = "borders/augment.rs"]
+mod augment;
+#[path = "borders/clamp.rs"]
+mod clamp;
 #[allow(dead_code, reason = "shared with the end-to-end suite, which uses all of it")]
 #[path = "e2e/run.rs"]
 mod run;
@@ -127,7 +132,10 @@ impl Row {
         let context = build(&builder)?;
         skip_if((!context.device_name().contains("llvmpipe")).then(|| "only known of Mesa's software driver".into()))?;
         let (got, wanted) = self.look(&context)?;
-        assert!(!same(&got, &wanted, &self.scene), "the driver gives the specification's result without samplin as well");
+        assert!(
+            !same(&got, &wanted, &self.scene),
+            "the driver gives the specification's result without samplin as well"
+        );
         Ok(())
     }
 
@@ -285,7 +293,9 @@ fn predefined_kinds() -> Vec<Row> {
         for (kind, scene) in floats {
             let changes = vec![colour("B-50", int, float)];
             let row = Row::pair(format!("kind/{kind}-int-{color}"), scene, border(int), border(float), changes);
-            rows.push(if color == "transparent" { row } else { row.visible() });
+            // Of a depth only the first component is looked at, which black leaves at 0 either way.
+            let visible = color == "white" || (color == "black" && !kind.starts_with("depth"));
+            rows.push(if visible { row.visible() } else { row });
             rows.push(Row::untouched(format!("kind/{kind}-float-{color}"), scene, border(float)));
         }
         for (kind, scene) in integers {
@@ -395,7 +405,8 @@ fn custom_kinds() -> Vec<Row> {
 
 /// Only an axis that the view has counts, unless `border=strict`.
 fn axes() -> Vec<Row> {
-    let wrong = |u, v, w| SamplerDesc { address: [u, v, w], border_color: B::INT_OPAQUE_WHITE, ..SamplerDesc::nearest() };
+    let wrong =
+        |u, v, w| SamplerDesc { address: [u, v, w], border_color: B::INT_OPAQUE_WHITE, ..SamplerDesc::nearest() };
     let right = |sampler: &SamplerDesc| SamplerDesc { border_color: B::FLOAT_OPAQUE_WHITE, ..sampler.clone() };
     let scene = Scene::colour(F::R8G8B8A8_UNORM);
     let (edge, to_border, repeat) = (M::CLAMP_TO_EDGE, M::CLAMP_TO_BORDER, M::REPEAT);
@@ -422,25 +433,30 @@ fn axes() -> Vec<Row> {
     }
     // Faces of a cube have no border, unless the sampler is not seamless.
     let cube = scene.shape(Shape::Cube);
-    let seams = |sampler: SamplerDesc| SamplerDesc {
-        flags: vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT,
-        ..sampler
-    };
+    let seams =
+        |sampler: SamplerDesc| SamplerDesc { flags: vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT, ..sampler };
     let all = wrong(to_border, to_border, edge);
     rows.push(Row::untouched("axis/seamless-cube", cube, all.clone()));
     let needs = [Capability::NonSeamlessCubeMap];
-    rows.push(Row::pair("axis/non-seamless-cube", cube, seams(all.clone()), seams(right(&all)), change()).needs(&needs));
+    rows.push(
+        Row::pair("axis/non-seamless-cube", cube, seams(all.clone()), seams(right(&all)), change()).needs(&needs),
+    );
     let deep = wrong(edge, edge, to_border);
     rows.push(Row::untouched("axis/non-seamless-cube-w", cube, seams(deep)).needs(&needs));
     // Literally, every border must be of the view's kind.
     let clamped = wrong(edge, edge, edge);
     rows.push(Row::untouched("axis/unreached", scene, clamped.clone()));
-    rows.push(Row::pair("axis/unreached-strict", scene, clamped.clone(), right(&clamped), change()).setting("border", "strict"));
+    rows.push(
+        Row::pair("axis/unreached-strict", scene, clamped.clone(), right(&clamped), change())
+            .setting("border", "strict"),
+    );
     let zero = SamplerDesc::nearest();
     let uint = Scene::colour(F::R8G8B8A8_UINT);
     rows.push(Row::untouched("axis/zero-filled-on-uint", uint, zero.clone()));
     let change = vec![colour("B-51", B::FLOAT_TRANSPARENT_BLACK, B::INT_TRANSPARENT_BLACK)];
-    rows.push(Row::pair("axis/zero-filled-on-uint-strict", uint, zero.clone(), zero, change).setting("border", "strict"));
+    rows.push(
+        Row::pair("axis/zero-filled-on-uint-strict", uint, zero.clone(), zero, change).setting("border", "strict"),
+    );
     rows
 }
 
@@ -477,9 +493,15 @@ fn unsupported() -> Vec<Row> {
         }
     }
     rows.push(
-        Row::pair("unsupported/custom-int-white", uint, custom_int([1; 4], undefined), border(B::INT_OPAQUE_WHITE), vec![])
-            .created(vec![colour("A-30", B::INT_CUSTOM_EXT, B::INT_OPAQUE_WHITE)])
-            .without(&no_custom),
+        Row::pair(
+            "unsupported/custom-int-white",
+            uint,
+            custom_int([1; 4], undefined),
+            border(B::INT_OPAQUE_WHITE),
+            vec![],
+        )
+        .created(vec![colour("A-30", B::INT_CUSTOM_EXT, B::INT_OPAQUE_WHITE)])
+        .without(&no_custom),
     );
     // The structure is missing.
     rows.push(
@@ -488,7 +510,7 @@ fn unsupported() -> Vec<Row> {
             .needs(&WITH_CUSTOM),
     );
     // The format is missing: the view brings it.
-    let some = [0.25, 0.5, 0.75, 1.0];
+    let some = [0.25, 0.5, 0.5, 1.0];
     rows.push(
         Row::pair(
             "unsupported/format-from-view",
@@ -502,10 +524,16 @@ fn unsupported() -> Vec<Row> {
         .needs(&WITH_CUSTOM),
     );
     rows.push(
-        Row::pair("unsupported/formatless-white", unorm, custom_float([1.0; 4], undefined), border(B::FLOAT_OPAQUE_WHITE), vec![])
-            .created(vec![colour("A-32", float, B::FLOAT_OPAQUE_WHITE)])
-            .without(&no_formatless)
-            .needs(&WITH_CUSTOM),
+        Row::pair(
+            "unsupported/formatless-white",
+            unorm,
+            custom_float([1.0; 4], undefined),
+            border(B::FLOAT_OPAQUE_WHITE),
+            vec![],
+        )
+        .created(vec![colour("A-32", float, B::FLOAT_OPAQUE_WHITE)])
+        .without(&no_formatless)
+        .needs(&WITH_CUSTOM),
     );
     rows.push(
         Row::untouched("unsupported/format-given", unorm, custom_float(some, F::R8G8B8A8_UNORM))
@@ -638,7 +666,8 @@ fn swizzles() -> Vec<Row> {
                     // (0.25, 0.5, 1, 0.75): 0.94 from white, 1.86 from nothing; with alpha 1 likewise.
                     _ => B::FLOAT_OPAQUE_WHITE,
                 };
-                let lost = Row::pair(name("cannot"), scene, sampler.clone(), border(to), vec![colour(catalog, given, to)]);
+                let lost =
+                    Row::pair(name("cannot"), scene, sampler.clone(), border(to), vec![colour(catalog, given, to)]);
                 (Row::pair(name("told"), scene, sampler.clone(), sampler, told), lost)
             } else {
                 let untouched = |device| Row::untouched(name(device), scene, sampler.clone());
@@ -664,13 +693,31 @@ fn mappings() -> Vec<Row> {
     let (plain, bgra) = (with(named, false), with(BGRA, false));
     let rows = vec![
         Row::untouched("mapping/of-the-view", unorm, bgra.clone()),
-        Row::pair("mapping/of-another", unorm, plain.clone(), bgra.clone(), vec![mapping("B-54", &told("rgba", false), "bgra", false)]),
-        Row::pair("mapping/not-srgb", srgb, bgra.clone(), with(BGRA, true), vec![mapping("B-55", &told("bgra", false), "bgra", true)]),
+        Row::pair(
+            "mapping/of-another",
+            unorm,
+            plain.clone(),
+            bgra.clone(),
+            vec![mapping("B-54", &told("rgba", false), "bgra", false)],
+        ),
+        Row::pair(
+            "mapping/not-srgb",
+            srgb,
+            bgra.clone(),
+            with(BGRA, true),
+            vec![mapping("B-55", &told("bgra", false), "bgra", true)],
+        ),
         Row::untouched("mapping/srgb", srgb, with(BGRA, true)),
         Row::untouched("mapping/identity-by-name", Scene::colour(F::R8G8B8A8_UNORM), plain),
-        Row::pair("mapping/without-feature", unorm, bgra.clone(), border(B::FLOAT_OPAQUE_WHITE), vec![colour("B-53", B::FLOAT_CUSTOM_EXT, B::FLOAT_OPAQUE_WHITE)])
-            .created(vec![("A-36", "components", "present".into(), String::new())])
-            .without(&NO_SWIZZLE),
+        Row::pair(
+            "mapping/without-feature",
+            unorm,
+            bgra.clone(),
+            border(B::FLOAT_OPAQUE_WHITE),
+            vec![colour("B-53", B::FLOAT_CUSTOM_EXT, B::FLOAT_OPAQUE_WHITE)],
+        )
+        .created(vec![("A-36", "components", "present".into(), String::new())])
+        .without(&NO_SWIZZLE),
     ];
     rows.into_iter().map(|row| row.needs(&[Capability::CustomBorderColorWithoutFormat])).collect()
 }
@@ -679,13 +726,13 @@ fn mappings() -> Vec<Row> {
 
 /// One sampler with a custom colour on views of several formats and kinds: each gets a variant of its own.
 fn variant_per_view() -> Outcome {
-    let value = [1.0, 0.0, 3.0, 1.0];
+    let value = [1.0, 0.0, 1.0, 0.0];
     let desc = custom_float(value, F::R8G8B8A8_UNORM);
     let formats = [
-        (F::R8G8B8A8_UNORM, custom_float([1.0, 0.0, 1.0, 1.0], F::R8G8B8A8_UNORM)),
-        (F::R16G16B16A16_SFLOAT, custom_float([1.0, 0.0, 1.0, 1.0], F::R16G16B16A16_SFLOAT)),
-        (F::R8G8B8A8_UINT, custom_uint([1, 0, 1, 1], F::R8G8B8A8_UINT)),
-        (F::R32G32B32A32_SINT, custom_int([1, 0, 1, 1], F::R32G32B32A32_SINT)),
+        (F::R8G8B8A8_UNORM, custom_float([1.0, 0.0, 1.0, 0.0], F::R8G8B8A8_UNORM)),
+        (F::R16G16B16A16_SFLOAT, custom_float([1.0, 0.0, 1.0, 0.0], F::R16G16B16A16_SFLOAT)),
+        (F::R8G8B8A8_UINT, custom_uint([1, 0, 1, 0], F::R8G8B8A8_UINT)),
+        (F::R32G32B32A32_SINT, custom_int([1, 0, 1, 0], F::R32G32B32A32_SINT)),
     ];
     let ((), judged) = with_layer(Context::builder().setting("augment", "off"), |context| {
         skip_if(context.missing(&WITH_CUSTOM))?;
@@ -820,8 +867,9 @@ fn variants_count() -> Outcome {
 
 fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
-    let mut trials: Vec<Trial> =
-        rows().into_iter().map(|row| trial(row.name.clone(), move || row.run())).collect();
+    let mut trials: Vec<Trial> = rows().into_iter().map(|row| trial(row.name.clone(), move || row.run())).collect();
+    trials.extend(clamp::trials());
+    trials.extend(augment::trials());
     trials.push(trial("variant-per-view", variant_per_view));
     trials.push(trial("budget/ten-thousand", ten_thousand));
     trials.push(trial("budget/variants-count", variants_count));

@@ -1,0 +1,357 @@
+//! OpenGL's clamp modes: `VK_SAMPLIN_gl_address_modes`, and rules that use them.
+
+use crate::run::{Folder, Judged, Outcome, Skip, build, skip_if, trial, with_layer};
+use crate::scene::{Scene, Shape};
+use ash::vk;
+use libtest_mimic::Trial;
+use samplin_testkit::trace::changes;
+use samplin_testkit::{
+    Capability, Context, ContextBuilder, Image, Pair, Path, SamplerDesc, Value, View, layer, reference, sample,
+    sample_via,
+};
+use serde_json::{Value as Json, json};
+use std::ffi::{CStr, CString};
+
+type F = vk::Format;
+type M = vk::SamplerAddressMode;
+
+const EXTENSION: &CStr = c"VK_SAMPLIN_gl_address_modes";
+const GL_CLAMP: M = M::from_raw(0x2900);
+const GL_MIRROR_CLAMP: M = M::from_raw(0x8742);
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("clamp/listed", listed),
+        trial("clamp/never-reaches-the-driver", never_reaches_the_driver),
+        trial("clamp/three-views", three_views),
+        trial("clamp/two-borders", two_borders),
+        trial("clamp/audit", audit),
+        trial("clamp/filters", filters),
+        trial("clamp/axes", axes),
+        trial("clamp/mirror", mirror),
+        trial("clamp/without-extension", without_extension),
+        trial("clamp/rule", rule),
+    ]
+}
+
+fn extended() -> ContextBuilder {
+    Context::builder().extension(EXTENSION)
+}
+
+/// A device on which 32-bit floats cannot be filtered.
+fn weak() -> String {
+    format!("{}/devices/broadcom-v3d-4.2-v3dv.json", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Names of the device extensions, of the layer or of all.
+fn extensions(context: &Context, layer: Option<&str>) -> Vec<CString> {
+    let name = layer.map(|name| CString::new(name).expect("no NUL"));
+    let name = name.as_ref().map_or(std::ptr::null(), |name| name.as_ptr());
+    let enumerate = context.instance().fp_v1_0().enumerate_device_extension_properties;
+    let (physical, mut count, mut list) = (context.physical_device(), 0, Vec::new());
+    // SAFETY: two-call idiom on a valid physical device; the second call writes at most `count` elements.
+    unsafe {
+        assert_eq!(enumerate(physical, name, &mut count, std::ptr::null_mut()), vk::Result::SUCCESS);
+        list.resize(count as usize, vk::ExtensionProperties::default());
+        assert_eq!(enumerate(physical, name, &mut count, list.as_mut_ptr()), vk::Result::SUCCESS);
+    }
+    list.truncate(count as usize);
+    list.iter().filter_map(|p| Some(p.extension_name_as_c_str().ok()?.to_owned())).collect()
+}
+
+/// The extension is there with the layer, once, both of the device and of the layer, and not without it.
+fn listed() -> Outcome {
+    let count = |list: &[CString]| list.iter().filter(|name| name.as_c_str() == EXTENSION).count();
+    let with = build(&Context::builder().samplin())?;
+    let all = extensions(&with, None);
+    assert_eq!(count(&all), 1, "{all:?}");
+    let own = extensions(&with, Some(layer::SAMPLIN));
+    assert_eq!(own, [EXTENSION.to_owned()], "by the layer's name");
+    drop(with);
+    let without = build(&Context::builder())?;
+    assert_eq!(count(&extensions(&without, None)), 0);
+    Ok(())
+}
+
+/// The driver refuses the extension; with the layer it never hears of it.
+fn never_reaches_the_driver() -> Outcome {
+    let create = |context: &Context| {
+        let queues =
+            [vk::DeviceQueueCreateInfo::default().queue_family_index(context.queue_family()).queue_priorities(&[1.0])];
+        let names = [EXTENSION.as_ptr()];
+        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+        // SAFETY: the create info is made of locals; the name may be unknown, which is the question.
+        let made = unsafe { context.instance().create_device(context.physical_device(), &info, None) };
+        // SAFETY: just created, without children.
+        made.map(|device| unsafe { device.destroy_device(None) })
+    };
+    let alone = build(&Context::builder())?;
+    assert_eq!(create(&alone), Err(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+    drop(alone);
+    for augment in ["on", "off"] {
+        let builder = extended().setting("augment", augment);
+        let ((), judged) = with_layer(builder, |context| {
+            assert!(context.extensions().contains(&EXTENSION));
+            assert_eq!(create(context), Ok(()));
+            Ok(())
+        })?;
+        judged.assert_silent("a device with the layer's extension");
+    }
+    Ok(())
+}
+
+/// The reference's result where `sampler` names modes of Vulkan.
+fn wanted(image: &Image<'_>, view: &View<'_>, sampler: &SamplerDesc, scene: &Scene) -> Vec<Value> {
+    let texture = reference::Texture::read(image, view);
+    scene.points(false).iter().map(|point| reference::sample(&texture, sampler, point, 2.0)).collect()
+}
+
+fn assert_near(got: &[Value], wanted: &[Value], what: &str) {
+    for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
+        assert!(got.is_near(*wanted, 0.02), "{what}: {got:?} is not {wanted:?} at point {index}");
+    }
+}
+
+/// Samples the three views through one sampler, all bound at once, and compares each with what it must be.
+fn look_at_three(context: &Context, sampler: &SamplerDesc, legal: &[SamplerDesc; 3]) -> Result<(), Skip> {
+    let scenes = [F::R8G8B8A8_UNORM, F::R8G8B8A8_UINT, F::R32_SFLOAT].map(Scene::colour);
+    let images = scenes.iter().map(|scene| scene.image(context)).collect::<Result<Vec<_>, Skip>>()?;
+    let views: Vec<_> = scenes.iter().zip(&images).map(|(scene, image)| scene.view(image)).collect();
+    let made = sampler.create(context);
+    let pairs: Vec<_> = views.iter().map(|view| Pair::new(view, &made)).collect();
+    let got = sample_via(context, Path::Update, &pairs, &scenes[0].points(false)).map_err(Skip)?;
+    for (index, scene) in scenes.iter().enumerate() {
+        let wanted = wanted(&images[index], &views[index], &legal[index], scene);
+        assert_near(&got[index], &wanted, &format!("{:?}", scene.format));
+    }
+    Ok(())
+}
+
+/// The member `saturate` of each pair's record, by format.
+fn saturated(judged: &Judged) -> Vec<(String, Json)> {
+    let text = |value: &Json| value.as_str().unwrap_or_default().trim_start_matches("VK_FORMAT_").to_owned();
+    judged.trace.events("pair").map(|record| (text(&record["format"]), record["saturate"].clone())).collect()
+}
+
+/// One sampler at once with a view that filters, one of integers and one that the simulated device cannot filter.
+fn three_views() -> Outcome {
+    let sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+    let (edge, border) = (SamplerDesc::nearest(), sampler.clone());
+    let ((), judged) = with_layer(extended().setting("device", &weak()), |context| {
+        look_at_three(context, &sampler.clone().address(GL_CLAMP), &[border, edge.clone(), edge])
+    })?;
+    judged.assert_silent("three views");
+    let created = judged.changes("sampler");
+    let rows: Vec<_> = created.iter().map(|c| (c.rule.as_str(), c.catalog.as_str(), c.field.as_str())).collect();
+    let each = ["addressModeU", "addressModeV", "addressModeW"].map(|field| ("gl-clamp", "S-4", field));
+    assert_eq!(rows, each, "before a view is known");
+    assert!(
+        created
+            .iter()
+            .all(|c| (c.from.as_str(), c.to.as_str()) == ("GL_CLAMP", "VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE"))
+    );
+    let saturate = [("R8G8B8A8_UNORM", json!(["u", "v"])), ("R8G8B8A8_UINT", Json::Null), ("R32_SFLOAT", Json::Null)];
+    assert_eq!(saturated(&judged), saturate.map(|(format, axes)| (format.to_owned(), axes)));
+    let records: Vec<_> = judged.trace.events("pair").collect();
+    let to = |record: &Json| -> Vec<String> {
+        let all = changes(record).into_iter().filter(|change| change.field.starts_with("addressMode"));
+        all.map(|change| change.to.trim_start_matches("VK_SAMPLER_ADDRESS_MODE_").to_owned()).collect()
+    };
+    assert_eq!(to(records[0]), ["CLAMP_TO_BORDER"; 2], "the axes that the view has: {:#}", records[0]);
+    // Creation has said so of these already.
+    assert!(to(records[1]).is_empty() && to(records[2]).is_empty(), "{records:#?}");
+    Ok(())
+}
+
+/// Samplers that differ in their border only keep it apart, although creation clamps them to the edge.
+fn two_borders() -> Outcome {
+    let ((), judged) = with_layer(extended(), |context| {
+        let scene = Scene::colour(F::R8G8B8A8_UNORM);
+        let image = scene.image(context)?;
+        let view = scene.view(&image);
+        let colours = [
+            vk::BorderColor::FLOAT_OPAQUE_WHITE,
+            vk::BorderColor::FLOAT_OPAQUE_BLACK,
+            vk::BorderColor::FLOAT_TRANSPARENT_BLACK,
+        ];
+        let samplers = colours.map(|colour| SamplerDesc::linear().border(colour));
+        let made: Vec<_> = samplers.iter().map(|desc| desc.clone().address(GL_CLAMP).create(context)).collect();
+        for (legal, made) in samplers.iter().zip(&made) {
+            let got = sample(context, Pair::new(&view, made), &scene.points(false));
+            assert_near(&got, &wanted(&image, &view, legal, &scene), &format!("{:?}", legal.border_color));
+        }
+        Ok(())
+    })?;
+    judged.assert_silent("borders of GL_CLAMP");
+    let prints: std::collections::BTreeSet<_> =
+        judged.trace.events("sampler").map(|record| record["fingerprint"].to_string()).collect();
+    assert_eq!(prints.len(), 3, "states that differ have fingerprints that differ");
+    assert!(judged.trace.events("sampler").all(|record| record["state"]["borderColor"].is_string()));
+    Ok(())
+}
+
+/// Also `mode=audit` has to hide modes that no driver knows; nothing else is changed.
+fn audit() -> Outcome {
+    let sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+    let ((), judged) = with_layer(extended().setting("mode", "audit"), |context| {
+        let scene = Scene::colour(F::R8G8B8A8_UNORM);
+        let image = scene.image(context)?;
+        let view = scene.view(&image);
+        let made = sampler.clone().address(GL_CLAMP).create(context);
+        let got = sample(context, Pair::new(&view, &made), &scene.points(false));
+        assert_near(&got, &wanted(&image, &view, &sampler, &scene), "audit");
+        Ok(())
+    })?;
+    judged.assert_silent("GL_CLAMP in audit mode");
+    Ok(())
+}
+
+/// `gl_clamp_rule`: whether one LINEAR filter is enough for the border.
+fn filters() -> Outcome {
+    let (linear, nearest) = (vk::Filter::LINEAR, vk::Filter::NEAREST);
+    for (rule, min, mag, reaches) in [
+        ("both", linear, linear, true),
+        ("both", linear, nearest, false),
+        ("both", nearest, linear, false),
+        ("both", nearest, nearest, false),
+        ("min", linear, linear, true),
+        ("min", linear, nearest, true),
+        ("min", nearest, linear, false),
+        ("min", nearest, nearest, false),
+    ] {
+        let what = format!("{rule}, min {min:?}, mag {mag:?}");
+        let sampler = SamplerDesc {
+            min_filter: min,
+            mag_filter: mag,
+            ..SamplerDesc::nearest().border(vk::BorderColor::FLOAT_OPAQUE_WHITE)
+        };
+        let legal = if reaches { sampler.clone() } else { sampler.clone().address(M::CLAMP_TO_EDGE) };
+        let ((), judged) = with_layer(extended().setting("gl_clamp_rule", rule), |context| {
+            let scene = Scene::colour(F::R8G8B8A8_UNORM);
+            let image = scene.image(context)?;
+            let view = scene.view(&image);
+            let made = sampler.clone().address(GL_CLAMP).create(context);
+            let got = sample(context, Pair::new(&view, &made), &scene.points(false));
+            assert_near(&got, &wanted(&image, &view, &legal, &scene), &what);
+            Ok(())
+        })?;
+        judged.assert_silent(&what);
+        let wanted: Vec<_> = reaches.then(|| ("R8G8B8A8_UNORM".to_owned(), json!(["u", "v"]))).into_iter().collect();
+        assert_eq!(saturated(&judged), wanted, "{what}");
+    }
+    Ok(())
+}
+
+/// Axes are decided one by one, and only those that the view has are to be saturated.
+fn axes() -> Outcome {
+    let modes = [
+        ("1d", Shape::D1, [GL_CLAMP; 3], json!(["u"])),
+        ("2d", Shape::D2, [GL_CLAMP; 3], json!(["u", "v"])),
+        ("2d-array", Shape::D2Array, [GL_CLAMP; 3], json!(["u", "v"])),
+        ("3d", Shape::D3, [GL_CLAMP; 3], json!(["u", "v", "w"])),
+        ("3d, w alone", Shape::D3, [M::REPEAT, M::CLAMP_TO_EDGE, GL_CLAMP], json!(["w"])),
+        ("2d, v alone", Shape::D2, [M::MIRRORED_REPEAT, GL_CLAMP, M::REPEAT], json!(["v"])),
+        // Faces ignore address modes, and directions must not be clamped.
+        ("cube", Shape::Cube, [GL_CLAMP; 3], Json::Null),
+    ];
+    for (what, shape, address, saturate) in modes {
+        let scene = Scene::colour(F::R8G8B8A8_UNORM).shape(shape);
+        let scene = if shape == Shape::D1 { scene.flat() } else { scene };
+        let sampler =
+            SamplerDesc { address, border_color: vk::BorderColor::FLOAT_OPAQUE_WHITE, ..SamplerDesc::linear() };
+        let legal = SamplerDesc {
+            address: address.map(|mode| if mode == GL_CLAMP { M::CLAMP_TO_BORDER } else { mode }),
+            ..sampler.clone()
+        };
+        let ((), judged) = with_layer(extended(), |context| {
+            let image = scene.image(context)?;
+            let view = scene.view(&image);
+            let made = sampler.create(context);
+            let points = scene.points(false);
+            let got = sample(context, Pair::new(&view, &made), &points);
+            let wanted = if shape == Shape::Cube {
+                sample(context, Pair::new(&view, &legal.create(context)), &points)
+            } else {
+                wanted(&image, &view, &legal, &scene)
+            };
+            assert_near(&got, &wanted, what);
+            Ok(())
+        })?;
+        judged.assert_silent(what);
+        let told = saturated(&judged);
+        assert_eq!(told.first().map_or(Json::Null, |(_, axes)| axes.clone()), saturate, "{what}: {told:?}");
+    }
+    Ok(())
+}
+
+/// `GL_MIRROR_CLAMP_EXT` mirrors once and clamps, or what comes nearest to that.
+fn mirror() -> Outcome {
+    for (without, legal, told) in [
+        (vec![], M::MIRROR_CLAMP_TO_EDGE, vec!["S-4"; 3]),
+        (
+            vec![Capability::SamplerMirrorClampToEdge],
+            M::MIRRORED_REPEAT,
+            vec!["S-4", "A-21", "S-4", "A-21", "S-4", "A-21"],
+        ),
+    ] {
+        let builder = without.iter().fold(extended().setting("augment", "off"), |b, capability| b.without(*capability));
+        let ((), judged) = with_layer(builder, |context| {
+            if without.is_empty() {
+                skip_if(context.missing(&[Capability::SamplerMirrorClampToEdge]))?;
+            }
+            let scene = Scene::colour(F::R8G8B8A8_UNORM);
+            let image = scene.image(context)?;
+            let view = scene.view(&image);
+            let made = SamplerDesc::nearest().address(GL_MIRROR_CLAMP).create(context);
+            let got = sample(context, Pair::new(&view, &made), &scene.points(false));
+            let legal = SamplerDesc::nearest().address(legal);
+            assert_near(&got, &wanted(&image, &view, &legal, &scene), "mirrored");
+            Ok(())
+        })?;
+        judged.assert_silent("GL_MIRROR_CLAMP_EXT");
+        let changes = judged.changes("sampler");
+        let rows: Vec<&str> = changes.iter().map(|change| change.catalog.as_str()).collect();
+        assert_eq!(rows, told);
+        assert_eq!((changes[0].from.as_str(), changes[0].rule.as_str()), ("GL_MIRROR_CLAMP_EXT", "gl-clamp"));
+        assert!(changes[0].lost.contains("border"), "{:?}", changes[0]);
+    }
+    Ok(())
+}
+
+/// Without the extension the values are like any other that is no address mode.
+fn without_extension() -> Outcome {
+    for mode in [GL_CLAMP, GL_MIRROR_CLAMP] {
+        let ((), judged) = with_layer(Context::builder(), |context| {
+            let scene = Scene::colour(F::R8G8B8A8_UNORM);
+            let image = scene.image(context)?;
+            let view = scene.view(&image);
+            let made = SamplerDesc::linear().address(mode).create(context);
+            let got = sample(context, Pair::new(&view, &made), &scene.points(false));
+            assert_near(&got, &wanted(&image, &view, &SamplerDesc::linear(), &scene), "clamped to the edge");
+            Ok(())
+        })?;
+        judged.assert_silent("a mode that is not enabled");
+        let rows: Vec<_> = judged.changes("sampler").iter().map(|c| (c.rule.clone(), c.catalog.clone())).collect();
+        assert_eq!(rows, vec![("address-mode".to_owned(), "A-20".to_owned()); 3]);
+        assert_eq!(judged.trace.events("pair").count(), 0);
+    }
+    Ok(())
+}
+
+/// A rule asks for the same on behalf of an application that knows nothing of the extension. Integers are guarded.
+fn rule() -> Outcome {
+    let folder = Folder::new();
+    let path = folder.file("samplin.toml");
+    std::fs::write(&path, "[[rule]]\nset = { address_mode = \"gl_clamp\" }\n").expect("a rules file");
+    let builder = Context::builder().setting("config", path.to_str().expect("UTF-8")).setting("device", &weak());
+    let sampler =
+        SamplerDesc { border_color: vk::BorderColor::FLOAT_OPAQUE_WHITE, ..SamplerDesc::linear().address(M::REPEAT) };
+    let (border, edge) = (sampler.clone().address(M::CLAMP_TO_BORDER), SamplerDesc::nearest());
+    let guarded = SamplerDesc::nearest().address(M::REPEAT);
+    let ((), judged) = with_layer(builder, |context| look_at_three(context, &sampler, &[border, guarded, edge]))?;
+    judged.assert_silent("a rule with gl_clamp");
+    assert_eq!(judged.trace.events("sampler").count(), 0, "the sampler by itself is legal");
+    let saturate = [("R8G8B8A8_UNORM", json!(["u", "v"])), ("R8G8B8A8_UINT", Json::Null), ("R32_SFLOAT", Json::Null)];
+    assert_eq!(saturated(&judged), saturate.map(|(format, axes)| (format.to_owned(), axes)));
+    Ok(())
+}
