@@ -506,12 +506,12 @@ fn samplers() -> Vec<Case> {
         // Listed as one that no layer can check.
         Case::alone(
             "custom-border-out-of-range",
-            nearest().custom_border(BorderValue::Float([2.0, -1.0, 0.5, 1.0]), vk::Format::R8G8B8A8_UNORM),
-            nearest().custom_border(BorderValue::Float([1.0, 0.0, 0.5, 1.0]), vk::Format::R8G8B8A8_UNORM),
+            nearest().custom_border(BorderValue::Float([2.0, -1.0, 0.0, 1.0]), vk::Format::R8G8B8A8_UNORM),
+            nearest().custom_border(BorderValue::Float([1.0, 0.0, 0.0, 1.0]), vk::Format::R8G8B8A8_UNORM),
             Blind,
         )
         .needs(Capability::CustomBorderColor)
-        .at_creation([change(A34, "customBorderColor", "[2.0,-1.0,0.5,1.0]", "[1.0,0.0,0.5,1.0]")]),
+        .at_creation([change(A34, "customBorderColor", "[2.0,-1.0,0.0,1.0]", "[1.0,0.0,0.0,1.0]")]),
         Case::alone(
             "border-mapping-without-feature",
             SamplerDesc {
