@@ -991,7 +991,7 @@ impl Device {
                     "sampler": self.name(vk::ObjectType::SAMPLER, pair.sampler),
                     "view": self.name(vk::ObjectType::IMAGE_VIEW, pair.view),
                 }),
-                fingerprint: format!("{:016x}", shared.fingerprint),
+                fingerprint: format!("{:016x}", shared.fingerprint()),
                 members: record::ViewMembers {
                     view_class: self.records_all().then(|| record::view_class(&class.traits, class.tiling)),
                     ..record::view(&class.traits)
@@ -1011,9 +1011,12 @@ impl Device {
 
     /// Writes a `sampler` record.
     pub fn record_sampler(&self, sampler: u64, state: &SamplerState, changes: &Changes) {
+        if changes.is_empty() && !self.records_all() {
+            return;
+        }
         let changes: Vec<Change> = changes.iter().copied().collect();
         self.count(&changes);
-        if !self.records_decisions() || (changes.is_empty() && !self.records_all()) {
+        if !self.records_decisions() {
             return;
         }
         let context = self.context(None);
@@ -1110,12 +1113,12 @@ impl Device {
                     "sampler": self.name(vk::ObjectType::SAMPLER, pair.sampler),
                     "view": self.name(vk::ObjectType::IMAGE_VIEW, pair.view),
                 },
-                "fingerprint": format!("{:016x}", shared.fingerprint),
+                "fingerprint": format!("{:016x}", shared.fingerprint()),
                 "format": members.format,
                 "aspect": members.aspect,
                 "view_type": members.view_type,
             }),
-            (shared.fingerprint, u64::from(pair.class)),
+            (shared.fingerprint(), u64::from(pair.class)),
         );
     }
 

@@ -24,14 +24,22 @@ pub struct SharedState {
     pub base: SamplerState,
     /// What it asks of a view.
     pub needs: Bits,
-    /// Fingerprint of `original`.
-    pub fingerprint: u64,
+    /// Fingerprint of what the application asked for, where that is not `original`.
+    pub given: Option<u64>,
     /// A chained structure the layer does not understand: such a state is not shared and has no variants.
     pub unknown: Option<i32>,
     /// The rules that match its samplers, one bit each.
     pub rules: u64,
     /// Its samplers hold a place each of `maxCustomBorderColorSamplers`.
     pub custom_border: bool,
+}
+
+impl SharedState {
+    /// Fingerprint of what the application asked for. Computed when it is wanted, which is rarely: creating a sampler must be
+    /// cheap.
+    pub fn fingerprint(&self) -> u64 {
+        self.given.unwrap_or_else(|| self.original.fingerprint())
+    }
 }
 
 struct Owned {
@@ -343,7 +351,7 @@ mod tests {
             original,
             base: original,
             needs: Bits::NONE,
-            fingerprint: original.fingerprint(),
+            given: None,
             unknown: None,
             rules: 0,
             custom_border: false,

@@ -98,13 +98,17 @@ fn remember(known: &Device, sampler: u64, plan: &Plan, dropped: bool) {
     };
     let totals = &known.totals;
     let nth = totals.samplers_created.fetch_add(1, Ordering::Relaxed) + 1;
-    let rules = known.rules.match_sampler(&original, original.fingerprint(), nth, None);
+    let rules = if known.rules.is_empty() {
+        0
+    } else {
+        known.rules.match_sampler(&original, original.fingerprint(), nth, None)
+    };
     let needs = known.needs(&wanted, &base, rules);
     let shared = SharedState {
         original: wanted,
         base,
         needs,
-        fingerprint: original.fingerprint(),
+        given: given_up.then(|| original.fingerprint()),
         unknown: plan.given.unknown,
         rules,
         custom_border: plan.custom,
@@ -281,7 +285,7 @@ fn rematch(known: &Device, sampler: u64, name: &str) {
     let Some(number) = (word as u32).checked_sub(1) else { return };
     let Some(shared) = known.cache.state(number) else { return };
     // Rules by order of creation keep what they said then; names are all that can have changed.
-    let named = known.rules.match_name(&shared.original, shared.fingerprint, name);
+    let named = known.rules.match_name(&shared.original, shared.fingerprint(), name);
     let rules = shared.rules | named;
     if rules == shared.rules {
         return;
