@@ -704,13 +704,14 @@ fn forced_anisotropy() -> Outcome {
     Ok(())
 }
 
-/// Each guard can be named off; what is illegal then is repaired like an application's own mistake.
+/// Each guard can be named off; what is illegal then is repaired like an application's own mistake. Nothing is executed: what the
+/// guards are there for does happen, and some drivers crash on anisotropic 1D images.
 fn guards_off() -> Outcome {
     let guards: BTreeSet<_> = fragile().into_iter().map(|case| case.guard).collect();
     for guard in guards {
         let folder = Folder::new();
         let text = format!("[[rule]]\nset = {{ max_anisotropy = 16 }}\nguards_off = [\"{guard}\"]\n");
-        let (_, judged) = with_layer(with_rules(&folder, &text), pictures)?;
+        let (_, judged) = with_layer(with_rules(&folder, &text).record_only(), pictures)?;
         judged.assert_silent(guard);
         assert_no_problem(&judged);
         let records: Vec<_> = judged.trace.events("pair").collect();
@@ -748,7 +749,8 @@ fn guards_off() -> Outcome {
          min_filter = \"cubic\", mipmap_mode = \"linear\", address_mode = \"mirror_clamp_to_edge\", \
          border = \"opaque_white\" }}\nguards_off = [{all}]\n"
     );
-    let builder = with_rules(&folder, &text).without(Capability::SamplerMirrorClampToEdge).setting("augment", "off");
+    let builder = with_rules(&folder, &text).record_only();
+    let builder = builder.without(Capability::SamplerMirrorClampToEdge).setting("augment", "off");
     let (_, judged) = with_layer(builder, pictures)?;
     judged.assert_silent("every wish at once");
     assert_no_problem(&judged);
@@ -1088,7 +1090,8 @@ fn editors() -> Outcome {
     let on: Vec<&str> = sample
         .lines()
         .map(|line| {
-            line.strip_prefix('#').filter(|rest| rest.starts_with(['[', ' ']) == rest.starts_with('[')).unwrap_or(line)
+            let rule = |rest: &&str| rest.starts_with(|first: char| first == '[' || first.is_ascii_lowercase());
+            line.strip_prefix('#').filter(rule).unwrap_or(line)
         })
         .collect();
     accept(&on.join("\n"));
