@@ -29,6 +29,8 @@ mod paths;
 mod run;
 #[path = "e2e/scene.rs"]
 mod scene;
+#[path = "e2e/settings.rs"]
+mod settings;
 #[path = "e2e/threads.rs"]
 mod threads;
 
@@ -45,6 +47,7 @@ fn main() -> std::process::ExitCode {
         blits::trials(),
         layouts::trials(),
         instances::trials(),
+        settings::trials(),
         input::trials(),
         threads::trials(),
     ];

@@ -37,7 +37,8 @@ fn cases() -> Vec<Case> {
         legal: vk::Filter::NEAREST,
     };
     // LINEAR is not allowed here whether the format has the bit or not.
-    let depth = |name, source| Case { name, source, vuids: &["filter-02001", "srcImage-00232"], catalog: &["C-4"], ..integer };
+    let depth =
+        |name, source| Case { name, source, vuids: &["filter-02001", "srcImage-00232"], catalog: &["C-4"], ..integer };
     let legal = Case {
         name: "legal-rgba8",
         source: Scene::colour(F::R8G8B8A8_UNORM),
@@ -202,8 +203,8 @@ fn each_aspect(format: vk::Format) -> Vec<vk::ImageAspectFlags> {
 
 /// A record for each format and filter, a count for each blit.
 fn told_once() -> Outcome {
-    let [first, second] = [vk::Format::R32_UINT, vk::Format::R8_SINT]
-        .map(|format| Case { source: Scene::colour(format), ..cases()[0] });
+    let [first, second] =
+        [vk::Format::R32_UINT, vk::Format::R8_SINT].map(|format| Case { source: Scene::colour(format), ..cases()[0] });
     let ((), judged) = with_layer(Context::builder(), |context| {
         for case in [first, second, first, first] {
             case.blit(context, vk::Filter::LINEAR)?;

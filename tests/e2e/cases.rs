@@ -313,8 +313,12 @@ fn samplers() -> Vec<Case> {
             .at_creation([change(A2, "mipLodBias", "-40.0", "$-maxSamplerLodBias")])
             .twin(RGBA8, bias(-1.0)),
         // No comparison holds for NaN, those of the validation layer included.
-        Case::alone("lod-bias-nan", bias(f32::NAN), bias(0.0), MayReport(&["mipLodBias-01069"]))
-            .at_creation([change(A2, "mipLodBias", "NaN", "0.0")]),
+        Case::alone("lod-bias-nan", bias(f32::NAN), bias(0.0), MayReport(&["mipLodBias-01069"])).at_creation([change(
+            A2,
+            "mipLodBias",
+            "NaN",
+            "0.0",
+        )]),
         Case::alone("lod-range", nearest().lod(2.0, 0.75), nearest().lod(0.75, 2.0), Reports(&["maxLod-01973"]))
             .at_creation([change(A4, "minLod", "2.0", "0.75"), change(A4, "maxLod", "0.75", "2.0")]),
         Case::alone(
@@ -324,19 +328,29 @@ fn samplers() -> Vec<Case> {
             MayReport(&["maxLod-01973"]),
         )
         .at_creation([change(A4, "minLod", "NaN", "0.0"), change(A4, "maxLod", "NaN", "1000.0")]),
-        Case::alone("anisotropy-without-feature", linear().anisotropy(4.0), linear(), Reports(&["anisotropyEnable-01070"]))
-            .without(Capability::SamplerAnisotropy)
-            .at_creation([off(A5, "anisotropyEnable")]),
+        Case::alone(
+            "anisotropy-without-feature",
+            linear().anisotropy(4.0),
+            linear(),
+            Reports(&["anisotropyEnable-01070"]),
+        )
+        .without(Capability::SamplerAnisotropy)
+        .at_creation([off(A5, "anisotropyEnable")]),
         Case::alone("anisotropy-below-one", linear().anisotropy(0.5), linear(), Reports(&["anisotropyEnable-01071"]))
             .needs(Capability::SamplerAnisotropy)
             .at_creation([off(A6, "anisotropyEnable")]),
         Case::alone("anisotropy-nan", linear().anisotropy(f32::NAN), linear(), MayReport(&["anisotropyEnable-01071"]))
             .needs(Capability::SamplerAnisotropy)
             .at_creation([off(A6, "anisotropyEnable")]),
-        Case::alone("anisotropy-above-the-limit", linear().anisotropy(64.0), linear().anisotropy(64.0), Reports(&["anisotropyEnable-01071"]))
-            .needs(Capability::SamplerAnisotropy)
-            .at_creation([change(A6, "maxAnisotropy", "64.0", "$maxSamplerAnisotropy")])
-            .twin(RGBA8, linear().anisotropy(2.0)),
+        Case::alone(
+            "anisotropy-above-the-limit",
+            linear().anisotropy(64.0),
+            linear().anisotropy(64.0),
+            Reports(&["anisotropyEnable-01071"]),
+        )
+        .needs(Capability::SamplerAnisotropy)
+        .at_creation([change(A6, "maxAnisotropy", "64.0", "$maxSamplerAnisotropy")])
+        .twin(RGBA8, linear().anisotropy(2.0)),
         Case::alone(
             "unnormalized-filters",
             SamplerDesc { mag_filter: vk::Filter::LINEAR, ..texels() },
@@ -361,9 +375,14 @@ fn samplers() -> Vec<Case> {
             Reports(&["unnormalizedCoordinates-01075"]),
         )
         .at_creation(addresses(A13, &["addressModeU", "addressModeV"], REPEAT, EDGE)),
-        Case::alone("unnormalized-anisotropy", texels().anisotropy(4.0), texels(), Reports(&["unnormalizedCoordinates-01076"]))
-            .needs(Capability::SamplerAnisotropy)
-            .at_creation([off(A14, "anisotropyEnable")]),
+        Case::alone(
+            "unnormalized-anisotropy",
+            texels().anisotropy(4.0),
+            texels(),
+            Reports(&["unnormalizedCoordinates-01076"]),
+        )
+        .needs(Capability::SamplerAnisotropy)
+        .at_creation([off(A14, "anisotropyEnable")]),
         Case::alone(
             "unnormalized-compare",
             texels().compare(vk::CompareOp::LESS),
@@ -597,8 +616,12 @@ fn filters() -> Vec<Case> {
     let trilinear = SamplerDesc::trilinear;
     vec![
         Case::pair("linear-r32-uint", Scene::colour(F::R32_UINT), linear(), nearest(), FILTER).at_pair(demote(B16)),
-        Case::pair("mag-linear-r8-sint", Scene::colour(F::R8_SINT), mag(), nearest(), FILTER)
-            .at_pair([change(B16, "magFilter", LINEAR, NEAREST)]),
+        Case::pair("mag-linear-r8-sint", Scene::colour(F::R8_SINT), mag(), nearest(), FILTER).at_pair([change(
+            B16,
+            "magFilter",
+            LINEAR,
+            NEAREST,
+        )]),
         Case::pair("min-linear-rgba16-uint", Scene::colour(F::R16G16B16A16_UINT), min(), nearest(), FILTER)
             .at_pair([change(B16, "minFilter", LINEAR, NEAREST)]),
         Case::pair("mip-linear-rgba8-uint", Scene::colour(F::R8G8B8A8_UINT), mip_linear(), nearest(), MIPMAP)
@@ -638,22 +661,40 @@ fn filters() -> Vec<Case> {
         )
         .at_pair(demote(B15))
         .at_pair([demote_mip(B15)]),
-        Case::pair("linear-r32-uint-linear-tiling", Scene::colour(F::R32_UINT).linear_tiling(), linear(), nearest(), FILTER)
-            .twin(RGBA8.linear_tiling(), linear())
-            .at_pair(demote(B16)),
+        Case::pair(
+            "linear-r32-uint-linear-tiling",
+            Scene::colour(F::R32_UINT).linear_tiling(),
+            linear(),
+            nearest(),
+            FILTER,
+        )
+        .twin(RGBA8.linear_tiling(), linear())
+        .at_pair(demote(B16)),
         Case::pair("linear-d32-linear-tiling", D32.linear_tiling(), linear(), nearest(), FILTER)
             .lacking(LINEAR_BIT)
             .at_pair(demote(B1)),
         Case::pair("linear-r32-uint-1d", Scene::colour(F::R32_UINT).shape(Shape::D1), linear(), nearest(), FILTER)
             .twin(RGBA8.shape(Shape::D1), linear())
             .at_pair(demote(B16)),
-        Case::pair("linear-r16-sint-array", Scene::colour(F::R16_SINT).shape(Shape::D2Array), linear(), nearest(), FILTER)
-            .twin(RGBA8.shape(Shape::D2Array), linear())
-            .at_pair(demote(B16)),
-        Case::pair("trilinear-rgba8-uint-3d", Scene::colour(F::R8G8B8A8_UINT).shape(Shape::D3), trilinear(), nearest(), FILTER)
-            .twin(RGBA8.shape(Shape::D3), trilinear())
-            .at_pair(demote(B16))
-            .at_pair([demote_mip(B2)]),
+        Case::pair(
+            "linear-r16-sint-array",
+            Scene::colour(F::R16_SINT).shape(Shape::D2Array),
+            linear(),
+            nearest(),
+            FILTER,
+        )
+        .twin(RGBA8.shape(Shape::D2Array), linear())
+        .at_pair(demote(B16)),
+        Case::pair(
+            "trilinear-rgba8-uint-3d",
+            Scene::colour(F::R8G8B8A8_UINT).shape(Shape::D3),
+            trilinear(),
+            nearest(),
+            FILTER,
+        )
+        .twin(RGBA8.shape(Shape::D3), trilinear())
+        .at_pair(demote(B16))
+        .at_pair([demote_mip(B2)]),
         // A seamless cube ignores its address modes, so a border of the wrong kind is no reason to change anything.
         Case::pair(
             "linear-r32-uint-cube",
@@ -665,16 +706,10 @@ fn filters() -> Vec<Case> {
         .twin(RGBA8.shape(Shape::Cube), linear().border(vk::BorderColor::INT_OPAQUE_WHITE))
         .at_pair(demote(B16)),
         // A filter that becomes NEAREST takes the anisotropy with it, which is not defined with NEAREST.
-        Case::pair(
-            "anisotropic-r32-uint",
-            Scene::colour(F::R32_UINT),
-            linear().anisotropy(4.0),
-            nearest(),
-            FILTER,
-        )
-        .needs(Capability::SamplerAnisotropy)
-        .at_pair(demote(B16))
-        .at_pair([off(B9, "anisotropyEnable")]),
+        Case::pair("anisotropic-r32-uint", Scene::colour(F::R32_UINT), linear().anisotropy(4.0), nearest(), FILTER)
+            .needs(Capability::SamplerAnisotropy)
+            .at_pair(demote(B16))
+            .at_pair([off(B9, "anisotropyEnable")]),
         Case::pair(
             "linear-r32-uint-unnormalized",
             Scene::colour(F::R32_UINT).flat(),
@@ -688,7 +723,10 @@ fn filters() -> Vec<Case> {
             "linear-r32-uint-repeat-and-bias",
             Scene::colour(F::R32_UINT),
             SamplerDesc { lod_bias: 0.75, ..linear().address(vk::SamplerAddressMode::MIRRORED_REPEAT).lod(0.25, 1.75) },
-            SamplerDesc { lod_bias: 0.75, ..nearest().address(vk::SamplerAddressMode::MIRRORED_REPEAT).lod(0.25, 1.75) },
+            SamplerDesc {
+                lod_bias: 0.75,
+                ..nearest().address(vk::SamplerAddressMode::MIRRORED_REPEAT).lod(0.25, 1.75)
+            },
             FILTER,
         )
         .at_pair(demote(B16)),
@@ -723,9 +761,15 @@ fn comparisons() -> Vec<Case> {
             .twin(D32, nearest().compare(less))
             .at_pair([off(B35, "compareEnable")])
             .at_pair(demote(B16)),
-        Case::pair("compare-d32-s8-stencil", Scene::stencil(F::D32_SFLOAT_S8_UINT), nearest().compare(less), nearest(), Blind)
-            .twin(Scene::depth(F::D32_SFLOAT_S8_UINT), nearest().compare(less))
-            .at_pair([off(B33, "compareEnable")]),
+        Case::pair(
+            "compare-d32-s8-stencil",
+            Scene::stencil(F::D32_SFLOAT_S8_UINT),
+            nearest().compare(less),
+            nearest(),
+            Blind,
+        )
+        .twin(Scene::depth(F::D32_SFLOAT_S8_UINT), nearest().compare(less))
+        .at_pair([off(B33, "compareEnable")]),
         Case::pair("compare-s8", Scene::stencil(F::S8_UINT), linear().compare(less), nearest(), Blind)
             .twin(D32, nearest().compare(less))
             .at_pair([off(B33, "compareEnable")])
@@ -778,7 +822,8 @@ fn borders() -> Vec<Case> {
     use vk::BorderColor as B;
     use vk::Format as F;
     // No valid usage id: the specification says that the texels are undefined.
-    let wrong = |name, scene, from: B, to: B| Case::pair(name, scene, nearest().border(from), nearest().border(to), Blind);
+    let wrong =
+        |name, scene, from: B, to: B| Case::pair(name, scene, nearest().border(from), nearest().border(to), Blind);
     let uint = Scene::colour(F::R8G8B8A8_UINT);
     let stencil = Scene::stencil(F::S8_UINT);
     vec![
@@ -792,9 +837,14 @@ fn borders() -> Vec<Case> {
         wrong("float-white-border-rgba8-uint", uint, B::FLOAT_OPAQUE_WHITE, B::INT_OPAQUE_WHITE)
             .twin(RGBA8, nearest().border(B::FLOAT_OPAQUE_WHITE))
             .at_pair([change(B51, "borderColor", FLOAT_WHITE, INT_WHITE)]),
-        wrong("float-clear-border-r8-sint", Scene::colour(F::R8_SINT), B::FLOAT_TRANSPARENT_BLACK, B::INT_TRANSPARENT_BLACK)
-            .twin(RGBA8, nearest().border(B::FLOAT_TRANSPARENT_BLACK))
-            .at_pair([change(B51, "borderColor", FLOAT_CLEAR, INT_CLEAR)]),
+        wrong(
+            "float-clear-border-r8-sint",
+            Scene::colour(F::R8_SINT),
+            B::FLOAT_TRANSPARENT_BLACK,
+            B::INT_TRANSPARENT_BLACK,
+        )
+        .twin(RGBA8, nearest().border(B::FLOAT_TRANSPARENT_BLACK))
+        .at_pair([change(B51, "borderColor", FLOAT_CLEAR, INT_CLEAR)]),
         wrong("float-white-border-s8", stencil, B::FLOAT_OPAQUE_WHITE, B::INT_OPAQUE_WHITE)
             .twin(D32, nearest().border(B::FLOAT_OPAQUE_WHITE))
             .at_pair([change(B51, "borderColor", FLOAT_WHITE, INT_WHITE)]),
@@ -824,11 +874,16 @@ fn borders() -> Vec<Case> {
             change(B50, "customBorderColor", "[1,0,1,0]", "[1.0,0.0,1.0,0.0]"),
         ]),
         // Address modes count on the faces of a cube that is not seamless.
-        wrong("int-white-border-non-seamless-cube", RGBA8.shape(Shape::Cube), B::INT_OPAQUE_WHITE, B::FLOAT_OPAQUE_WHITE)
-            .map_samplers(|sampler| sampler.flags = vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT)
-            .needs(Capability::NonSeamlessCubeMap)
-            .twin(RGBA8.shape(Shape::Cube), nearest().border(B::INT_OPAQUE_WHITE))
-            .at_pair([change(B50, "borderColor", INT_WHITE, FLOAT_WHITE)]),
+        wrong(
+            "int-white-border-non-seamless-cube",
+            RGBA8.shape(Shape::Cube),
+            B::INT_OPAQUE_WHITE,
+            B::FLOAT_OPAQUE_WHITE,
+        )
+        .map_samplers(|sampler| sampler.flags = vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT)
+        .needs(Capability::NonSeamlessCubeMap)
+        .twin(RGBA8.shape(Shape::Cube), nearest().border(B::INT_OPAQUE_WHITE))
+        .at_pair([change(B50, "borderColor", INT_WHITE, FLOAT_WHITE)]),
         Case::pair(
             "custom-border-without-format-b4g4r4a4",
             Scene::colour(F::B4G4R4A4_UNORM_PACK16),
@@ -855,7 +910,10 @@ fn borders() -> Vec<Case> {
             Blind,
         )
         .needs(Capability::CustomBorderColorWithoutFormat)
-        .twin(Scene::colour(F::R32_SFLOAT), nearest().custom_border(BorderValue::Float([2.0, 0.0, 0.0, 1.0]), F::UNDEFINED))
+        .twin(
+            Scene::colour(F::R32_SFLOAT),
+            nearest().custom_border(BorderValue::Float([2.0, 0.0, 0.0, 1.0]), F::UNDEFINED),
+        )
         .at_pair([change(B58, "customBorderColor", "[2.0,-1.0,0.5,1.0]", "[1.0,0.0,0.5,1.0]")]),
         Case::pair(
             "custom-border-of-stencil",
@@ -880,24 +938,28 @@ fn swizzled_borders() -> Vec<Case> {
     let black = || nearest().border(B::FLOAT_OPAQUE_BLACK);
     let custom = || nearest().custom_border(BorderValue::Float([0.2, 0.4, 0.6, 0.8]), vk::Format::R8G8B8A8_UNORM);
     let aaba = "{\"components\":\"aaba\",\"srgb\":false}";
-    let with_mapping = |case: Case| {
-        case.needs(Capability::BorderColorSwizzle).without(Capability::BorderColorSwizzleFromImage)
-    };
-    let without = |case: Case| {
-        case.without(Capability::BorderColorSwizzle).without(Capability::BorderColorSwizzleFromImage)
-    };
+    let with_mapping =
+        |case: Case| case.needs(Capability::BorderColorSwizzle).without(Capability::BorderColorSwizzleFromImage);
+    let without =
+        |case: Case| case.without(Capability::BorderColorSwizzle).without(Capability::BorderColorSwizzleFromImage);
     vec![
         with_mapping(Case::pair("opaque-black-border-swizzled", SWIZZLED, black(), mapped(black()), Oracle::Blind))
             .at_pair([change(B52, "components", "", aaba)]),
         with_mapping(Case::pair("custom-border-swizzled", SWIZZLED, custom(), mapped(custom()), Oracle::Blind))
             .at_pair([change(B53, "components", "", aaba)]),
-        with_mapping(Case::pair("border-mapping-of-another-view", SWIZZLED, mapped(black()), mapped(black()), Oracle::Blind))
-            .map_illegal(|sampler| {
-                let other = vk::ComponentMapping { g: S::ZERO, ..MAPPING };
-                sampler.border_mapping = Some((other, false));
-            })
-            .twin(SWIZZLED, mapped(black()))
-            .at_pair([change(B54, "components", "{\"components\":\"a0ba\",\"srgb\":false}", aaba)]),
+        with_mapping(Case::pair(
+            "border-mapping-of-another-view",
+            SWIZZLED,
+            mapped(black()),
+            mapped(black()),
+            Oracle::Blind,
+        ))
+        .map_illegal(|sampler| {
+            let other = vk::ComponentMapping { g: S::ZERO, ..MAPPING };
+            sampler.border_mapping = Some((other, false));
+        })
+        .twin(SWIZZLED, mapped(black()))
+        .at_pair([change(B54, "components", "{\"components\":\"a0ba\",\"srgb\":false}", aaba)]),
         with_mapping(Case::pair("border-mapping-srgb", SWIZZLED, mapped(black()), mapped(black()), Oracle::Blind))
             .map_illegal(|sampler| sampler.border_mapping = Some((MAPPING, true)))
             .twin(SWIZZLED, mapped(black()))

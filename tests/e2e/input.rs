@@ -3,7 +3,7 @@
 //! Each case is a process of its own, this program again as a small application ([`application`]), because the environment and the
 //! working directory belong to the process.
 
-use crate::run::{Folder, Outcome, Skip, build, read_trace, trial};
+use crate::run::{self, Folder, Outcome, Skip, build, read_trace};
 use crate::scene::Scene;
 use ash::vk;
 use libtest_mimic::Trial;
@@ -23,7 +23,7 @@ const SKIPPED: &str = "the application cannot run: ";
 
 /// The tests of this file.
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [(&str, fn() -> Outcome); 12] = [
+    run::trials(&[
         ("input/settings-file-malformed", settings_file),
         ("input/settings-file-missing", settings_file_missing),
         ("input/settings-file-is-a-folder-of-its-name", settings_file_folder),
@@ -36,8 +36,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("input/trace-is-a-folder", || no_trace(".")),
         ("input/trace-full", trace_full),
         ("input/trace-with-placeholders", trace_placeholders),
-    ];
-    all.into_iter().map(|(name, body)| trial(name, body)).collect()
+    ])
 }
 
 /// The application: an illegal sampler and an illegal pair, whose pixels must be those of the repair. `None` when this process is
@@ -259,7 +258,8 @@ fn no_trace(path: &str) -> Outcome {
     let lines: Vec<&str> = finished.errors.lines().filter(|line| line.contains("samplin")).collect();
     assert_eq!(lines.len(), 1, "{}", finished.errors);
     let shown = std::path::absolute(&path).expect("a path");
-    let name = shown.file_name().map_or_else(|| shown.display().to_string(), |name| name.to_string_lossy().into_owned());
+    let name =
+        shown.file_name().map_or_else(|| shown.display().to_string(), |name| name.to_string_lossy().into_owned());
     assert!(lines[0].contains(&name), "{}", lines[0]);
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! What belongs to instances and devices: modes, trace levels, variants and their lives, names, several of each at once.
 
 use crate::legality::assert_reported;
-use crate::run::{Folder, Judged, Outcome, Skip, assert_silent, build, read_trace, skip_if, trial, with_layer, without_layer};
+use crate::run::{
+    self, Folder, Judged, Outcome, Skip, assert_silent, build, read_trace, skip_if, with_layer, without_layer,
+};
 use crate::scene::Scene;
 use ash::vk;
 use libtest_mimic::Trial;
@@ -14,7 +16,7 @@ const RGBA8: Scene = Scene::colour(vk::Format::R8G8B8A8_UNORM);
 
 /// The tests of this file.
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [(&str, fn() -> Outcome); 16] = [
+    run::trials(&[
         ("mode/audit-changes-nothing", audit),
         ("mode/off-is-not-there", off),
         ("mode/two-instances-at-once", two_instances),
@@ -31,8 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("names/in-records", names),
         ("names/gone-with-their-object", names_gone),
         ("counts/census", census),
-    ];
-    all.into_iter().map(|(name, body)| trial(name, body)).collect()
+    ])
 }
 
 /// An illegal sampler, an illegal pair and an illegal blit; nothing of it is executed on a context that only records.

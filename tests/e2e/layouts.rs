@@ -3,7 +3,7 @@
 //! These are left as they are and told once as `unresolved`; a sampler that is illegal by itself is repaired here too.
 
 use crate::legality::{assert_reported, assert_same};
-use crate::run::{Judged, Outcome, Skip, skip_if, trial, with_layer, without_layer};
+use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
 use crate::scene::{Scene, Shape};
 use ash::vk::{self, Handle};
 use libtest_mimic::Trial;
@@ -19,7 +19,7 @@ const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
 
 /// The tests of this file.
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [(&str, fn() -> Outcome); 13] = [
+    run::trials(&[
         ("immutable/conflict-is-told-once", immutable_conflict),
         ("immutable/conflict-in-an-array", immutable_array),
         ("immutable/conflict-by-template", immutable_template),
@@ -33,8 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("separate/immutable", separate_immutable),
         ("unresolved/unnormalized-3d", unnormalized_3d),
         ("unresolved/unnormalized-levels", unnormalized_levels),
-    ];
-    all.into_iter().map(|(name, body)| trial(name, body)).collect()
+    ])
 }
 
 /// A `sampler` member that nobody may look at.
@@ -107,10 +106,7 @@ fn immutable_array() -> Outcome {
         let (nearest, linear) = (SamplerDesc::nearest().create(context), SamplerDesc::linear().create(context));
         let layout = SetLayout::new(
             context,
-            &[
-                Binding::combined(0, 1).immutable(&[&nearest]),
-                Binding::combined(4, 2).immutable(&[&linear, &nearest]),
-            ],
+            &[Binding::combined(0, 1).immutable(&[&nearest]), Binding::combined(4, 2).immutable(&[&linear, &nearest])],
         );
         let pool = Pool::new(context, &[&layout]);
         let set = pool.allocate(&layout);

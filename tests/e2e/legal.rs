@@ -106,7 +106,11 @@ fn cases() -> Vec<Case> {
         Case { referenced: false, ..plain("linear-compare-d32", D32, linear().compare(vk::CompareOp::LESS)) },
         Case {
             referenced: false,
-            ..plain("trilinear-compare-d16", Scene::depth(vk::Format::D16_UNORM), SamplerDesc::trilinear().compare(vk::CompareOp::GREATER_OR_EQUAL))
+            ..plain(
+                "trilinear-compare-d16",
+                Scene::depth(vk::Format::D16_UNORM),
+                SamplerDesc::trilinear().compare(vk::CompareOp::GREATER_OR_EQUAL),
+            )
         },
         // MIN and MAX ask for a bit of their own. The older validation layers ask for the one of averaging.
         Case {
@@ -117,7 +121,11 @@ fn cases() -> Vec<Case> {
         },
         Case {
             needs: &[Capability::SamplerFilterMinmax],
-            ..plain("weighted-average-spelled-out", RGBA8, linear().reduction(vk::SamplerReductionMode::WEIGHTED_AVERAGE))
+            ..plain(
+                "weighted-average-spelled-out",
+                RGBA8,
+                linear().reduction(vk::SamplerReductionMode::WEIGHTED_AVERAGE),
+            )
         },
         plain("int-border-of-integers", UINT, nearest().border(B::INT_OPAQUE_WHITE)),
         plain("float-border-of-depth", D32, nearest().border(B::FLOAT_OPAQUE_WHITE)),
@@ -127,7 +135,11 @@ fn cases() -> Vec<Case> {
             "border-on-an-axis-that-is-not-there",
             RGBA8.shape(Shape::D1),
             SamplerDesc {
-                address: [vk::SamplerAddressMode::REPEAT, vk::SamplerAddressMode::CLAMP_TO_BORDER, vk::SamplerAddressMode::CLAMP_TO_BORDER],
+                address: [
+                    vk::SamplerAddressMode::REPEAT,
+                    vk::SamplerAddressMode::CLAMP_TO_BORDER,
+                    vk::SamplerAddressMode::CLAMP_TO_BORDER,
+                ],
                 border_color: B::INT_OPAQUE_WHITE,
                 ..nearest()
             },
@@ -246,7 +258,8 @@ fn shared_sampler() -> Outcome {
         for index in [0, 1] {
             let access = Access::Single { binding: index as u32 };
             let pair = pairs[index];
-            let got = Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access).run(&Bind::Set(set), &points);
+            let got =
+                Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access).run(&Bind::Set(set), &points);
             let texture = reference::Texture::read(&images[index], &views[index]);
             let wanted: Vec<Value> =
                 points.iter().map(|point| reference::sample(&texture, &legal[index], point, 16.0)).collect();

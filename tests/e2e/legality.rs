@@ -164,7 +164,11 @@ impl Case {
         let device = judged.trace.first("device");
         for (event, expected) in [("sampler", &self.at_creation), ("pair", &self.at_pair)] {
             let expected: Vec<Expected> = expected.iter().map(|change| change.on_device(device)).collect();
-            assert_eq!(judged.changes(event), expected, "{event} changes: left those of the trace, right the expected ones");
+            assert_eq!(
+                judged.changes(event),
+                expected,
+                "{event} changes: left those of the trace, right the expected ones"
+            );
             assert_eq!(judged.trace.events(event).count(), usize::from(!expected.is_empty()), "{event} records");
         }
         let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
@@ -190,7 +194,11 @@ impl Case {
         judged.assert_silent("the legal twin");
         judged.assert_untouched("the legal twin");
         let summary = judged.summary();
-        assert_eq!(summary["writes"]["update"]["seen"], looks(scene, sampler), "the layer looked at the write: {summary:#}");
+        assert_eq!(
+            summary["writes"]["update"]["seen"],
+            looks(scene, sampler),
+            "the layer looked at the write: {summary:#}"
+        );
         assert_same(&look.got, &look.wanted, sampler, scene, "the legal twin");
         Ok(())
     }

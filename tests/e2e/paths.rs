@@ -3,7 +3,7 @@
 //! The same five pairs take each path. Two of them share one sampler, which must go on filtering the view that can be filtered.
 
 use crate::legality::{assert_reported, assert_same};
-use crate::run::{Judged, Outcome, Skip, skip_if, trial, with_layer, without_layer};
+use crate::run::{self, Judged, Outcome, Skip, skip_if, trial, with_layer, without_layer};
 use crate::scene::Scene;
 use ash::vk::{self, Handle};
 use libtest_mimic::Trial;
@@ -12,29 +12,29 @@ use samplin_testkit::descriptor::{
 };
 use samplin_testkit::shader::{Access, Bind, Op};
 use samplin_testkit::{
-    Buffer, Capability, Context, ContextBuilder, Image, Pair, Path, Point, Probe, Sampler, SamplerDesc, Value, View, descriptor, reference,
+    Buffer, Capability, Context, ContextBuilder, Image, Pair, Path, Point, Probe, Sampler, SamplerDesc, Value, View,
+    descriptor, reference,
 };
 
 /// One test for each path.
 pub(crate) fn trials() -> Vec<Trial> {
     let mut all: Vec<Trial> =
         Path::COMBINED.into_iter().map(|path| trial(format!("path/{}", name(path)), move || plain(path))).collect();
-    let special: [(&str, fn() -> Outcome); 13] = [
-        ("update-mixed-types", mixed_types),
-        ("update-array-element", array_element),
-        ("update-overflow-unequal", overflow_unequal),
-        ("update-chained-structure", chained_structure),
-        ("update-again", update_again),
-        ("update-and-copy-in-one-call", update_and_copy),
-        ("template-mixed-types", template_mixed_types),
-        ("template-data-too-large-to-copy", large_template),
-        ("push-template-data-too-large-to-copy", large_push_template),
-        ("push-wild-set", push_wild_set),
-        ("update-nothing", update_nothing),
-        ("update-from-read-only-memory", read_only_memory),
-        ("update-null-view", null_view),
-    ];
-    all.extend(special.into_iter().map(|(name, body)| trial(format!("path/{name}"), body)));
+    all.extend(run::trials(&[
+        ("path/update-mixed-types", mixed_types),
+        ("path/update-array-element", array_element),
+        ("path/update-overflow-unequal", overflow_unequal),
+        ("path/update-chained-structure", chained_structure),
+        ("path/update-again", update_again),
+        ("path/update-and-copy-in-one-call", update_and_copy),
+        ("path/template-mixed-types", template_mixed_types),
+        ("path/template-data-too-large-to-copy", large_template),
+        ("path/push-template-data-too-large-to-copy", large_push_template),
+        ("path/push-wild-set", push_wild_set),
+        ("path/update-nothing", update_nothing),
+        ("path/update-from-read-only-memory", read_only_memory),
+        ("path/update-null-view", null_view),
+    ]));
     all
 }
 
@@ -276,8 +276,11 @@ fn mixed_types() -> Outcome {
         ];
         let write = |binding: u32| {
             let ty = types[binding as usize].1;
-            let mut write =
-                vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).descriptor_type(ty).descriptor_count(1);
+            let mut write = vk::WriteDescriptorSet::default()
+                .dst_set(set)
+                .dst_binding(binding)
+                .descriptor_type(ty)
+                .descriptor_count(1);
             (write.p_image_info, write.p_buffer_info, write.p_texel_buffer_view) = (wild(), wild(), wild());
             write
         };
@@ -430,11 +433,7 @@ fn update_and_copy() -> Outcome {
             .dst_set(from)
             .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
             .image_info(&infos);
-        let copy = vk::CopyDescriptorSet::default()
-            .src_set(from)
-            .src_array_element(1)
-            .dst_set(to)
-            .descriptor_count(1);
+        let copy = vk::CopyDescriptorSet::default().src_set(from).src_array_element(1).dst_set(to).descriptor_count(1);
         update(context, &[write], &[copy, copy.dst_array_element(1)], &infos);
         let element = |element| Access::Array { binding: 0, count: 2, element };
         probe_all(context, &five, &layout, to, &[(element(0), 3), (element(1), 3)], checks);

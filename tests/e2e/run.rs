@@ -29,6 +29,14 @@ pub(crate) fn trial(name: impl Into<String>, body: impl FnOnce() -> Outcome + Se
     })
 }
 
+/// A test by its name.
+pub(crate) type Named = (&'static str, fn() -> Outcome);
+
+/// Tests by their names.
+pub(crate) fn trials(all: &[Named]) -> Vec<Trial> {
+    all.iter().map(|(name, body)| trial(*name, *body)).collect()
+}
+
 /// Skips when there is a reason to.
 pub(crate) fn skip_if(reason: Option<String>) -> Outcome {
     reason.map_or(Ok(()), |reason| Err(Skip(reason)))
