@@ -251,6 +251,7 @@ impl Checker {
                 None => base.clone(),
                 Some(variant) => {
                     let state = apply(border_of(original, base, record), record);
+                    wrong.extend(told_again(base, &state, record));
                     variants.insert(variant);
                     if is_custom(&state) {
                         customs.insert(variant);
@@ -264,6 +265,15 @@ impl Checker {
         assert!(customs.len() as f64 <= self.limit("maxCustomBorderColorSamplers"), "{}", self.name());
         assert!((bases.len() + variants.len()) as f64 <= self.limit("maxSamplerAllocationCount"), "{}", self.name());
     }
+}
+
+/// Members that a pair's record claims to change and that creation had already left like that.
+fn told_again(base: &State, state: &State, record: &Json) -> Vec<String> {
+    let fields = record["changes"].as_array().expect("changes").iter();
+    let fields: BTreeSet<&str> = fields.map(|change| change["field"].as_str().expect("a member")).collect();
+    let of_sampler = |field: &&&str| !["format", "components", "customBorderColor"].contains(*field);
+    let again = |field: &&&str| base.contains_key(**field) && base.get(**field) == state.get(**field);
+    fields.iter().filter(of_sampler).filter(again).map(|field| format!("{field} told twice: {record:#}")).collect()
 }
 
 fn is_custom(state: &State) -> bool {
