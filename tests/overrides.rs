@@ -132,8 +132,11 @@ const CONDITIONS: &[Condition] = &[
     ("class = \"float\", mip_levels = 4, anisotropy = true", |s, v| (s, v) == ("sharp", "four")),
 ];
 
+/// Names of rules by the names of sampler and view.
+type ByPair = BTreeMap<(String, String), Vec<String>>;
+
 /// Runs every pair under a file of rules and returns the names of the rules that the trace lists for each.
-fn rules_by_pair(text: &str, named: bool) -> Result<(BTreeMap<(String, String), Vec<String>>, Judged), Skip> {
+fn rules_by_pair(text: &str, named: bool) -> Result<(ByPair, Judged), Skip> {
     let folder = Folder::new();
     let builder = with_rules(&folder, text).setting("trace_level", "all");
     let ((), judged) = with_layer(builder, |context| {

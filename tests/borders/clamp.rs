@@ -22,7 +22,7 @@ const GL_MIRROR_CLAMP: M = M::from_raw(0x8742);
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("clamp/listed", listed),
-        trial("clamp/never-reaches-the-driver", never_reaches_the_driver),
+        trial("clamp/can-be-enabled", can_be_enabled),
         trial("clamp/three-views", three_views),
         trial("clamp/two-borders", two_borders),
         trial("clamp/audit", audit),
@@ -73,8 +73,9 @@ fn listed() -> Outcome {
     Ok(())
 }
 
-/// The driver refuses the extension; with the layer it never hears of it.
-fn never_reaches_the_driver() -> Outcome {
+/// Nobody but the layer knows the extension; with it a device can be made. (That the driver never hears of it is tested on the mock
+/// driver: the loader in between drops what a driver does not list.)
+fn can_be_enabled() -> Outcome {
     let create = |context: &Context| {
         let queues =
             [vk::DeviceQueueCreateInfo::default().queue_family_index(context.queue_family()).queue_priorities(&[1.0])];
