@@ -219,6 +219,10 @@ fn by_rule(analysis: &Analysis, limit: usize, output: &mut Output) {
             group.kinds.iter().map(|kind| kind.change.lost.as_str()).filter(|lost| !lost.is_empty()).collect();
         lost.sort_unstable();
         lost.dedup();
+        // "nothing" is worth a word only where it is all there is to say.
+        if lost.iter().any(|lost| !lost.starts_with("nothing")) {
+            lost.retain(|lost| !lost.starts_with("nothing"));
+        }
         let mut vuids: Vec<&str> = group.kinds.iter().filter_map(|kind| kind.change.vuid.as_deref()).collect();
         vuids.sort_unstable();
         vuids.dedup();

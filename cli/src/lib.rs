@@ -21,6 +21,8 @@ pub mod layer;
 pub mod manual;
 pub mod output;
 pub mod places;
+pub mod predict;
+pub mod report;
 pub mod run;
 pub mod system;
 pub mod trace;
@@ -59,12 +61,16 @@ pub enum Command {
     Run(run::Arguments),
     /// Say what traces hold: what was changed and why, the census, what is unresolved
     Inspect(inspect::Arguments),
+    /// Write a page about a run: charts, a table to sort and filter, the devices
+    Report(report::Arguments),
     /// Compare the decisions of two runs; exit status 1 if they differ
     Diff(diff::Arguments),
     /// Find fault with a run, for continuous integration; exit status 1 on findings
     Check(check::Arguments),
     /// Show what devices can filter, compare, store and take as a border
     Caps(caps::Arguments),
+    /// Say what the decisions of a recorded run would be on another device
+    Predict(predict::Arguments),
     /// Put the layer where the Vulkan loader finds it
     Install(install::Arguments),
     /// Take the layer away again
@@ -121,9 +127,11 @@ fn dispatch(line: &CommandLine, output: &mut Output) -> failure::Result<Outcome>
     match &line.command {
         Command::Run(arguments) => run::run(arguments, line.color, output),
         Command::Inspect(arguments) => inspect::run(arguments, output),
+        Command::Report(arguments) => report::run(arguments, output),
         Command::Diff(arguments) => diff::run(arguments, output),
         Command::Check(arguments) => check::run(arguments, output),
         Command::Caps(arguments) => caps::run(arguments, output),
+        Command::Predict(arguments) => predict::run(arguments, output),
         Command::Install(arguments) => install::run(arguments, output),
         Command::Uninstall(arguments) => install::uninstall(arguments, output),
         Command::Doctor(arguments) => doctor::run(arguments, output),

@@ -190,13 +190,14 @@ impl Told {
             let mut table = Table::new(2);
             for group in analysis.by_rule().iter().take(RULES) {
                 let example = group.kinds.first().map(|kind| kind.change.brief()).unwrap_or_default();
-                let lost = group.kinds.first().map(|kind| kind.change.lost.clone()).unwrap_or_default();
-                let lost = if lost.is_empty() { String::new() } else { format!("lost: {lost}") };
+                let others = match group.kinds.len() {
+                    0 | 1 => String::new(),
+                    kinds => format!(" and {} more kinds", kinds - 1),
+                };
                 table.row([
                     Cell::number(group.changes),
                     Cell::new(&group.rule).style(Style::Name),
-                    Cell::new(example),
-                    Cell::new(lost).style(Style::Dim),
+                    Cell::new(example + &others),
                 ]);
             }
             output.table(&table);

@@ -1,0 +1,593 @@
+//! `samplin predict`: what the decisions of a recorded run would be on another device.
+//!
+//! The layer's own [decision code](VkLayer_samplin::decide) is run on the states and views that a trace of the level `all` holds, against
+//! what a capability file says. By default a prediction is for the recording device made as weak as the other one, which is
+//! what the layer's `device` setting does; `--alone` takes the other device by itself.
+
+mod replay;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use VkLayer_samplin::caps::FormatFeatures;
+use VkLayer_samplin::decide::{
+    self, BlitSource, Change as Decided, Decision, DeviceCaps, Policy, SamplerState, StateKey, ViewTraits,
+};
+use VkLayer_samplin::record::{self as layer_record, Context, Tiling};
+use VkLayer_samplin::simulate::{self, Simulation};
+use VkLayer_samplin::{format, names};
+use ash::vk;
+use serde_json::{Map, Value, json};
+
+use crate::devices;
+use crate::failure::{Failure, Outcome, Result};
+use crate::inspect;
+use crate::output::{Output, Style};
+use crate::trace::analysis::{Analysis, By};
+use crate::trace::reader::{self, Event, Line, Record, Source};
+use crate::trace::record::{counted, grouped, short};
+use crate::trace::scan::Damage;
+
+/// Different pairs that are predicted; more are counted.
+const PAIRS: usize = 200_000;
+
+/// The arguments of `samplin predict`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// A trace of the level all (`samplin run --trace-level all -- PROGRAM`); `-` is standard input
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+    /// The device: a name from `samplin caps --list`, or a capability file
+    #[arg(long, value_name = "NAME")]
+    pub device: String,
+    /// Take the device by itself, without what the recording device lacks
+    #[arg(long)]
+    pub alone: bool,
+    /// Write the prediction as a trace, for inspect, diff, check and report
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How many rows of a group to show; 0 for all
+    #[arg(long, default_value_t = 10)]
+    pub limit: usize,
+}
+
+/// What is known of the process that records come from.
+#[derive(Clone, Debug)]
+struct Host {
+    caps: DeviceCaps,
+    policy: Policy,
+    audit: bool,
+    /// Custom border colours in use. The trace does not tell when samplers end, so all count as alive.
+    custom_borders: u32,
+    /// Samplers that hold one of them.
+    holders: HashSet<String>,
+    /// Variants that exist.
+    variants: HashSet<StateKey>,
+}
+
+impl Host {
+    /// Takes a place for a custom border colour, if there is one left.
+    fn reserve(&mut self) -> bool {
+        let is_left = self.custom_borders < self.caps.max_custom_border_color_samplers;
+        self.custom_borders += u32::from(is_left);
+        is_left
+    }
+}
+
+/// What a pair needs beyond the sampler that creation made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Variant {
+    /// Nothing.
+    None,
+    /// Another sampler.
+    Made,
+    /// Another sampler, without the custom border colour that there was no place for.
+    OverBudget,
+}
+
+impl Host {
+    /// Decides a pair as the layer does when it meets one for the first time.
+    fn pair(&mut self, kept: &Kept, view: &ViewTraits) -> (Decision, Variant) {
+        let mut decision = decide::pair(&kept.original, view, &self.caps, &self.policy);
+        let may_change = !self.audit || kept.original.address_mode.iter().any(|mode| decide::is_gl(*mode));
+        let wanted = decision.state.key();
+        if wanted == kept.base.key() || !may_change {
+            return (decision, Variant::None);
+        }
+        if self.variants.contains(&wanted) {
+            return (decision, Variant::Made);
+        }
+        let mut variant = Variant::Made;
+        if decide::is_custom(decision.state.border_color) && !self.reserve() {
+            let (without, change) = decide::without_custom_border(&decision.state, Some(view), &self.caps);
+            decision.replace_border(without, change);
+            variant = Variant::OverBudget;
+        }
+        self.variants.insert(decision.state.key());
+        (decision, variant)
+    }
+}
+
+/// A state as the layer keeps it: what was asked for and what creation made of it.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    original: SamplerState,
+    base: SamplerState,
+}
+
+/// A prediction in the making.
+struct Prediction {
+    simulation: Simulation,
+    alone: bool,
+    layers: HashMap<u32, Value>,
+    hosts: HashMap<u32, Host>,
+    /// States by fingerprint; one that cannot be read back is `None`.
+    states: HashMap<String, Option<Kept>>,
+    seen: BTreeSet<(String, String)>,
+    /// The records of the predicted trace.
+    records: Vec<Value>,
+    level_is_all: bool,
+    pairs: u64,
+    samplers: u64,
+    blits: u64,
+    left_out: u64,
+    without_class: u64,
+    not_understood: BTreeMap<String, u64>,
+    with_rules: u64,
+    /// Formats that the device does not sample, with the number of pairs.
+    unsupported: BTreeMap<String, u64>,
+    recorded_on: Option<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// When the trace or the capability file cannot be used, or the trace does not hold enough.
+pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
+    let file = devices::find(&arguments.device)?;
+    let path = file.on_disk()?;
+    let setting =
+        path.to_str().ok_or_else(|| Failure::environment(format!("{}: the path is not UTF-8", path.display())))?;
+    let simulation = simulate::load(setting).map_err(|unusable| {
+        let line = unusable.line.map(|line| format!(":{line}")).unwrap_or_default();
+        Failure::input(format!("{}{line}: {}", file.name(), unusable.message))
+    })?;
+    let source = Source::from_argument(&arguments.trace);
+    let mut prediction = Prediction {
+        simulation,
+        alone: arguments.alone,
+        layers: HashMap::new(),
+        hosts: HashMap::new(),
+        states: HashMap::new(),
+        seen: BTreeSet::new(),
+        records: Vec::new(),
+        level_is_all: false,
+        pairs: 0,
+        samplers: 0,
+        blits: 0,
+        left_out: 0,
+        without_class: 0,
+        not_understood: BTreeMap::new(),
+        with_rules: 0,
+        unsupported: BTreeMap::new(),
+        recorded_on: None,
+    };
+    let mut recorded = Analysis::default();
+    let counts = source.read(true, |record| {
+        recorded.record(0, record)?;
+        prediction.record(record)
+    })?;
+    if counts.records == 0 {
+        return Err(Failure::input(format!("{}: there is no record in it", source.name())));
+    }
+    if !prediction.level_is_all || (prediction.pairs == 0 && prediction.without_class > 0) {
+        return Err(Failure::input(format!("{}: the trace does not hold every sampler and pair", source.name()))
+            .hint("record it with `samplin run --trace-level all -- PROGRAM`"));
+    }
+    let lines = prediction.lines();
+    if let Some(path) = &arguments.output {
+        write(path, &lines)?;
+    }
+    let mut predicted = Analysis::default();
+    for (number, text) in lines.iter().enumerate() {
+        if let Some(Line::Record(record)) = reader::line(number as u64 + 1, text.as_bytes()) {
+            // What was just written can be read.
+            let _ = predicted.record(0, &record);
+        }
+    }
+    let damaged = counts.damaged;
+    let notes = prediction.notes(damaged);
+    if output.json {
+        output.json(&json!({
+            "device": prediction.simulation.name,
+            "alone": arguments.alone,
+            "recorded_on": prediction.recorded_on,
+            "samplers": prediction.samplers,
+            "pairs": prediction.pairs,
+            "blits": prediction.blits,
+            "unsupported_formats": prediction.unsupported,
+            "changes": predicted.change_count(),
+            "recorded_changes": recorded.change_count(),
+            "by_rule": predicted.by_rule(),
+            "decisions": predicted.decisions,
+            "unresolved": predicted.unresolved,
+            "notes": notes,
+        }));
+        return Ok(Outcome::Fine);
+    }
+    let name = output.styled(Style::Heading, &prediction.simulation.name);
+    let how = if arguments.alone { "by itself" } else { "on top of what the recording device lacks" };
+    output.line(format!("On {name}, {how}:"));
+    output.line(format!(
+        "  {}, {} and {} recorded on {}",
+        counted(prediction.samplers, "sampler state"),
+        counted(prediction.pairs, "pair"),
+        counted(prediction.blits, "blit"),
+        prediction.recorded_on.as_deref().unwrap_or("an unknown device"),
+    ));
+    let (now, then) = (predicted.change_count(), recorded.change_count());
+    output.line(format!("  {} instead of {}", counted(now, "change"), grouped(then)));
+    for (format, pairs) in &prediction.unsupported {
+        let text = format!("  {} cannot be sampled there at all ({})", short(format), counted(*pairs, "pair"));
+        output.styled_line(Style::Bad, text);
+    }
+    for note in &notes {
+        output.styled_line(Style::Warn, format!("  {note}"));
+    }
+    let limit = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
+    if now > 0 {
+        let groups = [By::Rule, By::Format, By::Sampler];
+        inspect::text(&predicted, &groups, limit, output);
+    }
+    Ok(Outcome::Fine)
+}
+
+fn write(path: &PathBuf, lines: &[String]) -> Result<()> {
+    let written = (|| {
+        let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+        for line in lines {
+            file.write_all(line.as_bytes())?;
+            file.write_all(b"\n")?;
+        }
+        file.flush()
+    })();
+    written.map_err(|error| Failure::file(path, error))
+}
+
+impl Prediction {
+    fn record(&mut self, record: &Record<'_>) -> std::result::Result<(), Damage> {
+        let value = || serde_json::from_slice::<Value>(record.text).map_err(|_| Damage::NotARecord);
+        match record.event {
+            Event::Layer => {
+                let layer = value()?;
+                self.level_is_all |= setting(&layer, "trace_level") == Some("all");
+                self.records.push(layer.clone());
+                self.layers.insert(record.process(), layer);
+            }
+            Event::Device => self.device(record.process(), value()?),
+            Event::Sampler => self.sampler(record, &value()?),
+            Event::Pair => self.pair(record, &value()?),
+            Event::Blit => self.blit(record, &value()?),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn device(&mut self, process: u32, mut device: Value) {
+        let Some(mut caps) = replay::caps(&device) else {
+            self.misunderstood("device");
+            return;
+        };
+        if self.recorded_on.is_none() {
+            self.recorded_on = device.get("device").and_then(Value::as_str).map(str::to_owned);
+        }
+        if self.alone {
+            let own = self.simulation.caps();
+            caps = DeviceCaps {
+                // What no capability file tells stays as the program had it.
+                filter_cubic_img: own.filter_cubic_ext && caps.filter_cubic_img,
+                filter_linear_2d_img: caps.filter_linear_2d_img,
+                cubic_range_clamp: caps.cubic_range_clamp,
+                selectable_cubic_weights: caps.selectable_cubic_weights,
+                descriptor_buffer_capture_replay: caps.descriptor_buffer_capture_replay,
+                max_block_match_window: caps.max_block_match_window,
+                mutable_comparison_samplers: caps.mutable_comparison_samplers,
+                sampler_ycbcr_conversion: caps.sampler_ycbcr_conversion,
+                gl_address_modes: caps.gl_address_modes,
+                ..own
+            };
+        } else {
+            self.simulation.restrict(&mut caps);
+        }
+        let layer = self.layers.get(&process);
+        let is = |key: &str, value: &str| layer.and_then(|layer| setting(layer, key)) == Some(value);
+        let policy = Policy {
+            strict_border: is("border", "strict"),
+            depth_compare: is("depth_linear", "compare"),
+            gl_clamp_min: is("gl_clamp_rule", "min"),
+        };
+        let host = Host {
+            caps,
+            policy,
+            audit: is("mode", "audit"),
+            custom_borders: 0,
+            holders: HashSet::new(),
+            variants: HashSet::new(),
+        };
+        if let Some(members) = device.as_object_mut() {
+            members.insert("limits".into(), layer_record::limits(&host.caps));
+            members.insert("features".into(), replay::features(&host.caps, members.get("features")));
+            members.insert("simulated".into(), self.simulation.name.clone().into());
+        }
+        self.records.push(device);
+        self.hosts.insert(process, host);
+    }
+
+    fn misunderstood(&mut self, what: &str) {
+        *self.not_understood.entry(what.to_owned()).or_insert(0) += 1;
+    }
+
+    fn sampler(&mut self, record: &Record<'_>, value: &Value) {
+        let Some(fingerprint) = text(value, "fingerprint") else { return };
+        let Some(host) = self.hosts.get_mut(&record.process()) else { return };
+        let state = value.get("state").and_then(replay::state);
+        // The fingerprint covers the whole state, so it proves that nothing was lost.
+        let Some(state) = state.filter(|state| format!("{:016x}", state.fingerprint()) == fingerprint) else {
+            self.states.entry(fingerprint.to_owned()).or_insert(None);
+            self.misunderstood("sampler");
+            return;
+        };
+        let mut created = decide::create(&state, &host.caps, &host.policy);
+        let mut rewritten = !host.audit || state.address_mode.iter().any(|mode| decide::is_gl(*mode));
+        let down = if rewritten { created.state } else { state };
+        let mut original = state;
+        if decide::is_custom(down.border_color)
+            // A handle that comes again is the driver's one object for equal states, or a new one in an old place.
+            && host.holders.insert(text(value, "sampler").unwrap_or(fingerprint).to_owned())
+            && !host.reserve()
+            && !host.audit
+        {
+            let (without, change) = decide::without_custom_border(&created.state, None, &host.caps);
+            created.replace_border(without, change);
+            rewritten = true;
+            original = SamplerState { border_color: without.border_color, custom_border: None, ..state };
+        }
+        let base = if rewritten { created.state } else { state };
+        // The first one stays in force, as in the layer.
+        self.states.entry(fingerprint.to_owned()).or_insert(Some(Kept { original, base }));
+        let caps = host.caps;
+        if !self.first("sampler", fingerprint.to_owned()) {
+            return;
+        }
+        self.samplers += 1;
+        let changes: Vec<Decided> = created.changes.iter().copied().collect();
+        let context = Context { caps: &caps, view: None, source: None, tiling: Tiling::Optimal };
+        self.push(value, &changes, &context, |_| {});
+    }
+
+    /// Whether this is met for the first time.
+    fn first(&mut self, event: &str, key: String) -> bool {
+        if self.seen.len() >= PAIRS {
+            self.left_out += 1;
+            return false;
+        }
+        self.seen.insert((event.to_owned(), key))
+    }
+
+    fn push(
+        &mut self,
+        value: &Value,
+        changes: &[Decided],
+        context: &Context<'_>,
+        more: impl FnOnce(&mut Map<String, Value>),
+    ) {
+        let Some(members) = value.as_object() else { return };
+        let mut members = members.clone();
+        let changes: Vec<Value> = changes.iter().map(|change| layer_record::change(change, context)).collect();
+        members.insert("changes".into(), changes.into());
+        more(&mut members);
+        self.records.push(Value::Object(members));
+    }
+
+    fn pair(&mut self, record: &Record<'_>, value: &Value) {
+        let Some(caps) = self.hosts.get(&record.process()).map(|host| host.caps) else { return };
+        let Some(fingerprint) = text(value, "fingerprint") else { return };
+        if !record.fields.view_class.is_present() {
+            self.without_class += 1;
+            return;
+        }
+        self.with_rules += u64::from(value.get("rules").is_some());
+        let Some(Some(kept)) = self.states.get(fingerprint).copied() else {
+            self.misunderstood("pair");
+            return;
+        };
+        let Some((mut view, tiling)) = replay::view(value) else {
+            self.misunderstood("pair");
+            return;
+        };
+        let class = |key: &str| value.get(key).map(Value::to_string).unwrap_or_default();
+        let key = [
+            fingerprint,
+            &class("format"),
+            &class("aspect"),
+            &class("view_type"),
+            &class("swizzle"),
+            &class("view_class"),
+        ]
+        .join("|");
+        if !self.first("pair", key) {
+            return;
+        }
+        self.pairs += 1;
+        view.features = self.features(view.format, view.features, tiling);
+        self.note_support(&view);
+        let cubic = vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT;
+        if !(caps.filter_cubic_ext && view.features.is_some_and(|features| features.contains(cubic))) {
+            // As the layer does where there is nothing to ask the device about.
+            (view.filter_cubic, view.filter_cubic_minmax) = (true, true);
+        }
+        let Some(host) = self.hosts.get_mut(&record.process()) else { return };
+        let (decision, is_variant) = host.pair(&kept, &view);
+        let created = decide::create(&kept.original, &host.caps, &host.policy);
+        let over_budget = is_variant == Variant::OverBudget;
+        let changes: Vec<Decided> = if decision.state.key() != kept.base.key() || over_budget {
+            let same = |a: &Decided, b: &Decided| (a.catalog, a.field) == (b.catalog, b.field) && a.to == b.to;
+            let is_new = |change: &&Decided| !created.changes.iter().any(|made| same(made, change));
+            decision.changes.iter().filter(is_new).copied().collect()
+        } else {
+            Vec::new()
+        };
+        let context = Context { caps: &caps, view: Some(&view), source: None, tiling };
+        let differs = decision.state.key() != kept.base.key();
+        let variant =
+            (differs && is_variant != Variant::None).then(|| Value::from(format!("{:#x}", self.records.len() + 1)));
+        self.push(value, &changes, &context, |members| {
+            members.insert("variant".into(), variant.into());
+        });
+        if let Some(catalog) = decision.unresolved {
+            let change = Decided {
+                catalog,
+                field: decide::Field::Flags,
+                from: decide::Value::Absent,
+                to: decide::Value::Absent,
+            };
+            let why = layer_record::because(&change, &context);
+            self.unresolved(value, &why, catalog);
+        }
+    }
+
+    fn unresolved(&mut self, value: &Value, why: &str, catalog: decide::Catalog) {
+        let mut members = Map::new();
+        for key in
+            ["seq", "t_ns", "pid", "tid", "sampler", "view", "names", "fingerprint", "format", "aspect", "view_type"]
+        {
+            if let Some(member) = value.get(key) {
+                members.insert(key.into(), member.clone());
+            }
+        }
+        members.insert("event".into(), "unresolved".into());
+        members.insert("what".into(), "pair".into());
+        members.insert("why".into(), why.into());
+        members.insert("rule".into(), catalog.rule().name().into());
+        members.insert("vuid".into(), catalog.vuid().map_or(Value::Null, Into::into));
+        self.records.push(Value::Object(members));
+    }
+
+    /// Features of a format on the predicted device.
+    fn features(
+        &self,
+        format: vk::Format,
+        recorded: Option<vk::FormatFeatureFlags2>,
+        tiling: Tiling,
+    ) -> Option<vk::FormatFeatureFlags2> {
+        if self.alone {
+            let mut there = self.simulation.features(format);
+            if format::aspects(format).contains(vk::ImageAspectFlags::DEPTH) {
+                // Reports hold 32-bit masks, in which no bit says so; every sampled depth format could be compared.
+                for features in [&mut there.optimal, &mut there.linear] {
+                    if features.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE) {
+                        *features |= vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON;
+                    }
+                }
+            }
+            return Some(if tiling == Tiling::Linear { there.linear } else { there.optimal });
+        }
+        let recorded = recorded?;
+        let mut features = FormatFeatures { optimal: recorded, linear: recorded, modifiers: vec![(0, recorded)] };
+        self.simulation.restrict_format(format, &mut features);
+        Some(match tiling {
+            Tiling::Optimal => features.optimal,
+            Tiling::Linear => features.linear,
+            Tiling::Modifier => features.modifiers.first().map_or(recorded, |(_, features)| *features),
+        })
+    }
+
+    fn note_support(&mut self, view: &ViewTraits) {
+        let there = self.simulation.features(view.format);
+        let sampled = vk::FormatFeatureFlags2::SAMPLED_IMAGE;
+        if !(there.optimal | there.linear).contains(sampled) {
+            *self.unsupported.entry(names::format(view.format)).or_insert(0) += 1;
+        }
+    }
+
+    fn blit(&mut self, record: &Record<'_>, value: &Value) {
+        let Some(host) = self.hosts.get(&record.process()).cloned() else { return };
+        if value.get("filter").is_none() {
+            self.without_class += 1;
+            return;
+        }
+        let Some((filter, source, tiling)) = replay::blit(value) else {
+            self.misunderstood("blit");
+            return;
+        };
+        let source = BlitSource { features: self.features(source.format, source.features, tiling), ..source };
+        let key = format!("{value_filter} {source:?}", value_filter = filter.as_raw());
+        if !self.first("blit", key) {
+            return;
+        }
+        self.blits += 1;
+        let decision = decide::blit(filter, &source);
+        let changes: Vec<Decided> = decision.changes.iter().copied().collect();
+        let context = Context { caps: &host.caps, view: None, source: Some(source.format), tiling };
+        self.push(value, &changes, &context, |_| {});
+    }
+
+    /// The predicted trace.
+    fn lines(&self) -> Vec<String> {
+        self.records
+            .iter()
+            .enumerate()
+            .map(|(number, record)| {
+                let mut ordered = Map::new();
+                ordered.insert("seq".into(), (number as u64).into());
+                for key in ["t_ns", "pid", "tid", "event"] {
+                    ordered.insert(key.into(), record.get(key).cloned().unwrap_or(Value::Null));
+                }
+                for (key, value) in record.as_object().into_iter().flatten() {
+                    ordered.entry(key.clone()).or_insert_with(|| value.clone());
+                }
+                Value::Object(ordered).to_string()
+            })
+            .collect()
+    }
+
+    fn notes(&self, damaged: u64) -> Vec<String> {
+        let mut notes = Vec::new();
+        if damaged > 0 {
+            notes.push(format!("{} of the trace left out", counted(damaged, "damaged line")));
+        }
+        for (what, count) in &self.not_understood {
+            notes.push(format!(
+                "{} could not be read back and are left out",
+                counted(*count, &format!("{what} record"))
+            ));
+        }
+        if self.without_class > 0 {
+            notes.push(format!("{} hold too little to predict", counted(self.without_class, "record")));
+        }
+        if self.left_out > 0 {
+            notes.push(format!(
+                "{} beyond the first {} are left out",
+                counted(self.left_out, "record"),
+                grouped(PAIRS)
+            ));
+        }
+        if self.with_rules > 0 {
+            notes.push(format!(
+                "rules applied to {}; a prediction knows the rules of the device alone",
+                counted(self.with_rules, "pair")
+            ));
+        }
+        notes
+    }
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+    value.get(key).and_then(Value::as_str)
+}
+
+fn setting<'v>(layer: &'v Value, key: &str) -> Option<&'v str> {
+    layer.get("settings")?.get(key)?.get("value")?.as_str()
+}

@@ -1,0 +1,363 @@
+//! `samplin report`: one self-contained page about a run.
+
+mod charts;
+
+use std::path::PathBuf;
+
+use minijinja::{AutoEscape, Environment, context};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::failure::{Failure, Outcome, Result};
+use crate::inspect;
+use crate::output::Output;
+use crate::system;
+use crate::trace::analysis::{Analysis, By, Decision};
+use crate::trace::reader::Source;
+use crate::trace::record::{self, Change, counted, grouped, short};
+
+const PAGE: &str = include_str!("report/page.html");
+const STYLE: &str = include_str!("report/style.css");
+const SCRIPT: &str = include_str!("report/script.js");
+
+/// Where a valid-usage id is explained.
+const SPECIFICATION: &str = "https://registry.khronos.org/vulkan/specs/latest/html/vkspec.html#";
+
+/// The arguments of `samplin report`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// The traces; `-` is standard input. Without one, the newest in the state folder
+    #[arg(value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    /// The page to write; `-` is standard output
+    #[arg(long, short, value_name = "FILE", default_value = "report.html")]
+    pub output: PathBuf,
+    /// The heading of the page
+    #[arg(long)]
+    pub title: Option<String>,
+    /// How many rows the table of decisions holds at most
+    #[arg(long, default_value_t = 5000)]
+    pub rows: usize,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// When a trace cannot be read or the page cannot be written.
+pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
+    let sources = inspect::sources(&arguments.traces)?;
+    let is_stdout = arguments.output.as_os_str() == "-";
+    let same = |source: &Source| matches!(source, Source::File(path) if *path == arguments.output);
+    if sources.iter().any(same) {
+        return Err(Failure::usage(format!(
+            "{}: the page would take the place of the trace",
+            arguments.output.display()
+        )));
+    }
+    let analysis = Analysis::of(&sources, true)?;
+    let page = page(&analysis, arguments.title.as_deref(), arguments.rows)?;
+    if is_stdout {
+        output.raw(page.as_bytes());
+        return Ok(Outcome::Fine);
+    }
+    system::write_atomically(
+        &std::path::absolute(&arguments.output).unwrap_or_else(|_| arguments.output.clone()),
+        page.as_bytes(),
+    )
+    .map_err(|error| Failure::environment(format!("{}: {error}", arguments.output.display())))?;
+    if output.json {
+        output.json(
+            &serde_json::json!({ "page": arguments.output, "bytes": page.len(), "changes": analysis.change_count() }),
+        );
+    } else {
+        let path = arguments.output.display();
+        output.line(format!(
+            "{path}: {}, {}",
+            counted(analysis.change_count(), "change"),
+            record::bytes(page.len() as u64)
+        ));
+    }
+    Ok(Outcome::Fine)
+}
+
+/// One change of one decision.
+#[derive(Serialize)]
+struct Row<'a> {
+    count: u64,
+    count_text: String,
+    rule: &'a str,
+    field: &'a str,
+    from: String,
+    to: String,
+    because: &'a str,
+    lost: &'a str,
+    vuid: Option<&'a str>,
+    link: Option<String>,
+    format: &'a str,
+    view: String,
+    sampler: String,
+    names: String,
+    path: &'a str,
+    applied: bool,
+    line: u64,
+}
+
+fn row<'a>(decision: &'a Decision, change: &'a Change) -> Row<'a> {
+    let mut view: Vec<&str> = decision.view_type.iter().map(|text| short(text)).collect();
+    view.extend(decision.aspect.as_deref().filter(|aspect| *aspect != "color"));
+    let swizzle = decision.swizzle.as_deref().filter(|swizzle| *swizzle != "rgba").map(|swizzle| format!(".{swizzle}"));
+    view.extend(swizzle.as_deref());
+    let names: Vec<String> =
+        [&decision.sampler_name, &decision.view_name].into_iter().flatten().map(|name| format!("“{name}”")).collect();
+    Row {
+        count: decision.count,
+        count_text: grouped(decision.count),
+        rule: &change.rule,
+        field: &change.field,
+        from: record::value(&change.from),
+        to: record::value(&change.to),
+        because: &change.because,
+        lost: &change.lost,
+        vuid: change.vuid.as_deref(),
+        link: change.vuid.as_deref().map(|vuid| format!("{SPECIFICATION}{vuid}")),
+        format: decision.format.as_deref().map_or("", short),
+        view: view.join(" "),
+        sampler: decision.fingerprint.clone().unwrap_or_default(),
+        names: names.join(" with "),
+        path: decision.path.as_deref().unwrap_or(match decision.event {
+            "sampler" | "conversion" => "creation",
+            event => event,
+        }),
+        applied: decision.applied,
+        line: decision.first.line,
+    }
+}
+
+/// The page about an analysis.
+///
+/// # Errors
+///
+/// When the template is at fault, which the tests exclude.
+pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize) -> Result<String> {
+    let mut rows: Vec<Row<'_>> = analysis
+        .decisions
+        .iter()
+        .flat_map(|decision| decision.changes.iter().map(move |change| row(decision, change)))
+        .collect();
+    rows.sort_by(|a, b| {
+        b.count.cmp(&a.count).then_with(|| (a.rule, a.format, a.line).cmp(&(b.rule, b.format, b.line)))
+    });
+    let total = rows.len();
+    rows.truncate(limit);
+    let distinct = |of: fn(&Row<'_>) -> String| {
+        let mut values: Vec<String> = rows.iter().map(of).filter(|value| !value.is_empty()).collect();
+        values.sort();
+        values.dedup();
+        values
+    };
+    let rules = distinct(|row| row.rule.to_owned());
+    let formats = distinct(|row| row.format.to_owned());
+    let paths = distinct(|row| row.path.to_owned());
+
+    let program = analysis.layers.first().and_then(|(_, layer)| layer.get("exe")).and_then(Value::as_str);
+    let trace = analysis.traces.first().map(|read| read.source.name()).unwrap_or_default();
+    let heading = title.map_or_else(|| program.unwrap_or(&trace).to_owned(), str::to_owned);
+    let unresolved: Vec<Value> = analysis
+        .unresolved
+        .iter()
+        .map(|item| {
+            let mut value = serde_json::to_value(item).unwrap_or_default();
+            if let Some(members) = value.as_object_mut() {
+                let link = item.vuid.as_deref().map(|vuid| format!("{SPECIFICATION}{vuid}"));
+                members.insert("link".into(), link.into());
+                members.insert("short_format".into(), item.format.as_deref().map(short).into());
+                members.insert("count_text".into(), grouped(item.count).into());
+            }
+            value
+        })
+        .collect();
+    let census = analysis.census();
+    let samplers = samplers(analysis);
+    let by_rule: Vec<(String, u64)> = analysis.by_rule().into_iter().map(|group| (group.rule, group.changes)).collect();
+    let by_format: Vec<(String, u64)> =
+        analysis.grouped(By::Format).into_iter().map(|group| (short(&group.key).to_owned(), group.changes)).collect();
+    let records: u64 = analysis.decisions.iter().map(|decision| decision.count).sum();
+    let unresolved_count: u64 = analysis.unresolved.iter().map(|item| item.count).sum();
+    let cards = cards(analysis, records, unresolved_count);
+
+    let mut environment = Environment::new();
+    environment.add_filter("breakable", breakable);
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    let trouble = |error: minijinja::Error| Failure::environment(format!("the page cannot be made: {error:#}"));
+    environment.add_template("page", PAGE).map_err(trouble)?;
+    let template = environment.get_template("page").map_err(trouble)?;
+    template
+        .render(context! {
+            style => STYLE,
+            script => SCRIPT,
+            heading,
+            version => env!("CARGO_PKG_VERSION"),
+            traces => analysis.traces.iter().map(|read| {
+                format!("{}: {}, {}", read.source.name(), counted(read.counts.records, "record"), record::bytes(read.counts.bytes))
+            }).collect::<Vec<_>>(),
+            processes => analysis.processes(),
+            settings => analysis.settings(),
+            audit => analysis.setting("mode") == Some("audit"),
+            cards,
+            warnings => inspect::warnings(analysis),
+            chart_rules => charts::bars("Changes by rule", &by_rule, 14),
+            chart_formats => charts::bars("Changes by format", &by_format, 14),
+            chart_time => charts::over_time(&analysis.timeline),
+            chart_variants => charts::variants(&analysis.timeline),
+            chart_limits => census.as_ref().map(charts::limits),
+            census => census.as_ref().map(inspect::census_rows),
+            rows,
+            total,
+            total_text => grouped(total),
+            rules,
+            formats,
+            paths,
+            unresolved,
+            samplers,
+            devices => devices(analysis),
+        })
+        .map_err(trouble)
+}
+
+/// Text that may be broken after underscores, of which Vulkan names are full.
+fn breakable(text: &str) -> minijinja::Value {
+    let mut out = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '_' => out += "_<wbr>",
+            character => out.push(character),
+        }
+    }
+    minijinja::Value::from_safe_string(out)
+}
+
+/// A number at the top of the page.
+#[derive(Serialize)]
+struct Card {
+    value: String,
+    label: String,
+    kind: &'static str,
+}
+
+fn cards(analysis: &Analysis, records: u64, unresolved: u64) -> Vec<Card> {
+    let card = |value: u64, one: &str, many: &str, kind: &'static str| Card {
+        value: grouped(value),
+        label: if value == 1 { one } else { many }.to_owned(),
+        kind,
+    };
+    let changes = analysis.change_count();
+    let samplers = analysis.grouped(By::Sampler).len() as u64;
+    let formats = analysis.grouped(By::Format).len() as u64;
+    let mut cards = vec![
+        card(changes, "change", "changes", if changes > 0 { "warn" } else { "good" }),
+        card(records, "record with changes", "records with changes", ""),
+        card(samplers, "sampler state concerned", "sampler states concerned", ""),
+        card(formats, "format concerned", "formats concerned", ""),
+        card(unresolved, "unresolved", "unresolved", if unresolved > 0 { "bad" } else { "good" }),
+    ];
+    if let Some(census) = analysis.census() {
+        cards.push(card(census.variants_peak, "variant at once", "variants at once", ""));
+    }
+    if analysis.legal > 0 {
+        cards.push(card(analysis.legal, "legal record", "legal records", "good"));
+    }
+    cards
+}
+
+/// A sampler that was changed.
+#[derive(Serialize)]
+struct SamplerRow {
+    fingerprint: String,
+    name: Option<String>,
+    changes: u64,
+    changes_text: String,
+    rules: String,
+    state: Vec<(String, String)>,
+}
+
+/// How many samplers are listed.
+const SAMPLERS: usize = 500;
+
+fn samplers(analysis: &Analysis) -> Vec<SamplerRow> {
+    analysis
+        .grouped(By::Sampler)
+        .into_iter()
+        .take(SAMPLERS)
+        .map(|group| {
+            let state: Option<serde_json::Map<String, Value>> =
+                analysis.states.get(&group.key).and_then(|state| serde_json::from_slice(state).ok());
+            SamplerRow {
+                name: group.name,
+                changes: group.changes,
+                changes_text: grouped(group.changes),
+                rules: group.rules.keys().cloned().collect::<Vec<_>>().join(", "),
+                state: state.into_iter().flatten().map(|(key, value)| (key, record::value(&value))).collect(),
+                fingerprint: group.key,
+            }
+        })
+        .collect()
+}
+
+/// What a device record tells.
+#[derive(Serialize)]
+struct DeviceBlock {
+    title: String,
+    limits: Vec<(String, String)>,
+    features: Vec<(String, bool)>,
+    augmented: String,
+    intercepts: usize,
+}
+
+fn devices(analysis: &Analysis) -> Vec<DeviceBlock> {
+    let mut blocks: Vec<DeviceBlock> = Vec::new();
+    for (_, device) in &analysis.devices {
+        let members = |key: &str| device.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
+        let block = DeviceBlock {
+            title: inspect::describe_device(device),
+            limits: members("limits").into_iter().map(|(key, value)| (key, record::value(&value))).collect(),
+            features: members("features")
+                .into_iter()
+                .map(|(key, value)| (key, value.as_bool().unwrap_or(false)))
+                .collect(),
+            augmented: device.get("augmented").map(record::value).filter(|text| text != "none").unwrap_or_default(),
+            intercepts: device.get("intercepts").and_then(Value::as_array).map_or(0, Vec::len),
+        };
+        let is_known = blocks.iter().any(|known| {
+            (&known.title, &known.limits, &known.features) == (&block.title, &block.limits, &block.features)
+        });
+        if !is_known {
+            blocks.push(block);
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_trace_makes_a_page() {
+        let page = page(&Analysis::default(), Some("<b>&\"title"), 10).unwrap();
+        assert!(page.contains("&lt;b&gt;&amp;&quot;title"), "the title is escaped");
+        assert!(page.contains("Nothing was changed"));
+    }
+
+    #[test]
+    fn the_page_asks_for_nothing_from_elsewhere() {
+        let page = page(&Analysis::default(), None, 10).unwrap();
+        for word in ["src=\"http", "@import", "url(http", "fetch(", "XMLHttpRequest"] {
+            assert!(!page.contains(word), "{word}");
+        }
+        assert!(page.contains("default-src 'none'"));
+    }
+}
