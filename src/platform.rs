@@ -40,6 +40,10 @@ pub(crate) const STDERR: RawFile = libc::STDERR_FILENO;
 ///
 /// Source: `getauxval(3)`, "AT_SECURE: Has a nonzero value if this executable should be treated securely".
 pub fn is_elevated() -> bool {
+    if cfg!(miri) {
+        // The interpreter has no auxiliary vector.
+        return false;
+    }
     // SAFETY: getauxval reads the auxiliary vector, which the kernel wrote before the process started (getauxval(3)).
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }

@@ -563,7 +563,7 @@ mod tests {
         let table = FlatTable::new(8);
         let mut model = HashMap::new();
         let mut seed = 1_u64;
-        for step in 0..200_000_u64 {
+        for step in 0..if cfg!(miri) { 300 } else { 200_000_u64 } {
             seed = fold(seed.wrapping_add(step));
             // Strided keys, as a driver's pool hands them out.
             let key = 0x7f00_0000_1000 + (seed % 500) * 0x140;
@@ -621,12 +621,13 @@ mod tests {
         let list = AppendVec::new();
         list.push(String::from("first"));
         let first = list.get(0).map(std::ptr::from_ref);
-        for n in 1..10_000 {
+        let count = if cfg!(miri) { 200 } else { 10_000 };
+        for n in 1..count {
             assert_eq!(list.push(n.to_string()), Some(n));
         }
         assert_eq!(list.get(0).map(std::ptr::from_ref), first);
         assert!(list.iter().skip(1).enumerate().all(|(n, text)| *text == (n + 1).to_string()));
-        assert!(list.get(10_000).is_none());
+        assert!(list.get(count).is_none());
     }
 
     #[test]
@@ -639,7 +640,7 @@ mod tests {
             for writer in 0..2_u64 {
                 let table = &table;
                 scope.spawn(move || {
-                    for round in 0..20_000 {
+                    for round in 0..if cfg!(miri) { 30 } else { 20_000 } {
                         let key = 1_000_000 + writer * 100_000 + round % 700;
                         if round % 3 == 2 {
                             table.remove(key)
@@ -651,7 +652,7 @@ mod tests {
             }
             for _ in 0..2 {
                 scope.spawn(|| {
-                    for round in 0..200_000_u64 {
+                    for round in 0..if cfg!(miri) { 100 } else { 200_000_u64 } {
                         let key = 1 + round % 64;
                         assert_eq!(table.get(key), key + 1000);
                     }
