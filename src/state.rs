@@ -92,12 +92,23 @@ impl Registry {
     ///
     /// As for [`HandleMap::get`].
     unsafe fn share(&self, key: u64) -> Option<Arc<Device>> {
-        // SAFETY: forwarded from the caller; the registry owns one share meanwhile.
-        unsafe {
-            let device = std::ptr::from_ref(self.get(key)?);
-            Arc::increment_strong_count(device);
-            Some(Arc::from_raw(device))
+        for (slot, place) in self.keys.iter().zip(&self.devices) {
+            if slot.load(Ordering::Acquire) == key {
+                // Not by way of a reference, which would not reach the count beside the device.
+                let device = place.load(Ordering::Acquire);
+                if device.is_null() {
+                    return None;
+                }
+                // SAFETY: `insert` got the pointer from an `Arc`, and the registry owns one share of it until `remove`, which the
+                // caller excludes.
+                return unsafe {
+                    Arc::increment_strong_count(device);
+                    Some(Arc::from_raw(device))
+                };
+            }
         }
+        // SAFETY: forwarded from the caller.
+        unsafe { self.far.share(key) }
     }
 
     fn remove(&self, key: u64) {
@@ -316,6 +327,9 @@ pub struct Totals {
     pub samplers_peak: AtomicU32,
     /// Samplers ever.
     pub samplers_created: AtomicU64,
+    /// Samplers that the driver has or is being asked for: the application's, which may be more than there is room for, and
+    /// variants, which take a place before they are made.
+    pub allocated: AtomicU32,
     /// Live samplers with a custom border colour, variants included.
     pub custom_borders: AtomicU32,
     /// Peak of `custom_borders`.
@@ -834,13 +848,17 @@ impl Device {
         if let Some(handle) = self.cache.use_variant(&key) {
             return Ok((handle, false));
         }
-        let live = self.totals.samplers.load(Ordering::Relaxed) + self.cache.variants().live;
-        if live >= self.caps.max_sampler_allocation_count {
+        let below = |live: u32| (live < self.caps.max_sampler_allocation_count).then_some(live + 1);
+        if let Err(live) = self.totals.allocated.fetch_update(Ordering::Relaxed, Ordering::Relaxed, below) {
             return Err(format!("{live} samplers are live and maxSamplerAllocationCount allows no more"));
         }
+        let given_back = || _ = self.totals.allocated.fetch_sub(1, Ordering::Relaxed);
         // Whoever asks has reserved a place for a custom border.
         let custom = decide::is_custom(state.border_color);
-        let Some(create) = self.fns.create_sampler else { return Err("vkCreateSampler is missing".into()) };
+        let Some(create) = self.fns.create_sampler else {
+            given_back();
+            return Err("vkCreateSampler is missing".into());
+        };
         let mut made = vk::Sampler::null();
         // SAFETY: the create info is legal for this device, its chain is made of live locals, and a NULL allocator is always
         // allowed: the application's own one is only promised for the call it was passed to.
@@ -850,6 +868,7 @@ impl Device {
             })
         };
         if result != vk::Result::SUCCESS {
+            given_back();
             return Err(format!("vkCreateSampler of the variant failed: {result:?}"));
         }
         let (handle, first) = self.cache.add_variant(key, vk::Handle::as_raw(made), custom);
@@ -874,6 +893,7 @@ impl Device {
             // (VUID-vkDestroySampler-sampler-01082).
             unsafe { destroy(self.handle, vk::Handle::from_raw(sampler), std::ptr::null()) };
         }
+        self.totals.allocated.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// The potential conversion of a handle, with a harmless stand-in for one that was never seen.

@@ -56,6 +56,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
         || None,
     );
     let mut dropped = false;
+    known.totals.allocated.fetch_add(1, Ordering::Relaxed);
     let result = match &plan {
         Some(plan) if plan.rewrite => {
             // SAFETY: `create_info` was dereferenced above; the application's chain is alive during the call; the
@@ -71,6 +72,9 @@ pub(crate) unsafe extern "system" fn create_sampler(
         // SAFETY: the application's own arguments.
         _ => unsafe { next(handle, create_info, allocator, sampler) },
     };
+    if result != vk::Result::SUCCESS {
+        known.totals.allocated.fetch_sub(1, Ordering::Relaxed);
+    }
     if let Some(plan) = plan {
         if result == vk::Result::SUCCESS {
             // SAFETY: set by the successful call.
@@ -152,6 +156,9 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
     if let Some(next) = known.fns.destroy_sampler {
         // SAFETY: the application's own arguments.
         unsafe { next(handle, sampler, allocator) };
+    }
+    if !sampler.is_null() {
+        known.totals.allocated.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
