@@ -1,6 +1,7 @@
 //! Limits and failures: what the layer does when it may not or cannot make a sampler, and what it leaves behind when a call of the
 //! application fails.
 
+use std::sync::Barrier;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
@@ -54,6 +55,35 @@ fn the_last_sampler_is_the_applications() {
     let twin = device.sampler(&biased(0.0));
     assert_ne!(written(&device, set, twin, view), twin);
     device.finish();
+}
+
+#[test]
+fn threads_together_keep_within_the_limit() {
+    // The driver takes its time, so that whoever is going to ask for a variant does so before any is there.
+    for _ in 0..3 {
+        let device = InstanceBuilder::new().driver(|driver| driver.max_samplers = 10).device();
+        let view = device.view(UNFILTERED);
+        let samplers: Vec<_> = (0..8).map(|n| device.sampler(&biased(n as f32 / 8.0))).collect();
+        let start = Barrier::new(8);
+        device.driver.observe(|_, call| {
+            if call.command == c"vkCreateSampler" {
+                std::thread::sleep(std::time::Duration::from_millis(30));
+            }
+        });
+        std::thread::scope(|scope| {
+            for sampler in &samplers {
+                let (device, start) = (&device, &start);
+                scope.spawn(move || {
+                    let set = device.plain_set();
+                    let infos = [pair(*sampler, view)];
+                    start.wait();
+                    device.update(&[combined(set, 0, &infos)], &[]);
+                });
+            }
+        });
+        assert_eq!(device.driver.variants().len(), 2);
+        device.finish();
+    }
 }
 
 #[test]
@@ -220,6 +250,7 @@ fn any_call_may_fail_and_nothing_is_left_behind() {
         assert!(record.layouts.is_empty() && record.pipeline_layouts.is_empty());
         assert!(record.sets.is_empty() && record.templates.is_empty());
         assert_eq!(record.cache.variants().live, 0);
+        assert_eq!(record.totals.allocated.load(Ordering::Relaxed), 0);
         assert_eq!(record.cache.states().0, 0);
         device.finish();
         // A variant that fails is nobody's failure, nor is the modifier that is asked for behind the application's back.

@@ -61,7 +61,7 @@ fn an_instance_needs_its_link() {
     assert_eq!(unsafe { create(ptr::null(), ptr::null(), &mut out) }, FAILED);
     // More nodes than anyone has, before the link.
     let mut nodes = Vec::new();
-    let mut chain = InstanceChain::new(ptr::null(), true);
+    let chain = InstanceChain::new(ptr::null(), true);
     let mut next = chain.first();
     for _ in 0..1000 {
         let node = Box::new(unknown(next));
@@ -250,7 +250,7 @@ fn nothing_is_copied_when_nothing_is_added() {
         let instance = Arc::new(builder.driver(|driver| driver.tells_features = true).create().unwrap());
         // SAFETY: a live instance of the driver.
         let below = unsafe { crate::driver::get_instance_proc_addr(instance.raw, c"vkGetDeviceProcAddr".as_ptr()) };
-        let mut chain = DeviceChain::new(ptr::null(), cast(below).unwrap());
+        let chain = DeviceChain::new(ptr::null(), cast(below).unwrap());
         let info = vk::DeviceCreateInfo { p_next: chain.first(), ..Default::default() };
         EXPECTED_LINK.set(chain.below());
         let create: vk::PFN_vkCreateDevice = instance.get(c"vkCreateDevice");

@@ -168,7 +168,7 @@ impl InstanceBuilder {
             .collect();
         let mut given = vk::LayerSettingsCreateInfoEXT::default().settings(&settings);
         given.p_next = this.chain;
-        let mut chain = InstanceChain::new(ptr::from_ref(&given).cast(), this.other_nodes);
+        let chain = InstanceChain::new(ptr::from_ref(&given).cast(), this.other_nodes);
 
         let application = vk::ApplicationInfo::default().api_version(this.api_version).application_name(c"mock");
         let extensions: Vec<*const c_char> = this.extensions.iter().map(|name| name.as_ptr()).collect();
@@ -214,8 +214,19 @@ impl Layer {
 
 /// The loader's nodes in the chain of an instance.
 pub(crate) struct InstanceChain {
-    nodes: Vec<Box<LayerInstanceCreateInfo>>,
-    links: Box<[LayerInstanceLink; 2]>,
+    /// From `Box::into_raw`, the last one first in the chain.
+    nodes: Vec<*mut LayerInstanceCreateInfo>,
+    links: *mut [LayerInstanceLink; 2],
+}
+
+impl Drop for InstanceChain {
+    fn drop(&mut self) {
+        // SAFETY: all made by `Box::into_raw` in `new`.
+        unsafe {
+            self.nodes.drain(..).for_each(|node| drop(Box::from_raw(node)));
+            drop(Box::from_raw(self.links));
+        }
+    }
 }
 
 impl InstanceChain {
@@ -226,10 +237,12 @@ impl InstanceChain {
             pfn_next_get_instance_proc_addr: Some(driver::get_instance_proc_addr),
             pfn_next_get_physical_device_proc_addr: None,
         };
-        let mut links = Box::new([link(ptr::null_mut()), link(ptr::null_mut())]);
-        let below = &raw mut links[1];
-        links[0].p_next = below;
-        let first = &raw mut links[0];
+        let links = Box::into_raw(Box::new([link(ptr::null_mut()), link(ptr::null_mut())]));
+        // SAFETY: just made.
+        let first = unsafe {
+            (*links)[0].p_next = &raw mut (*links)[1];
+            &raw mut (*links)[0]
+        };
         let callback = LayerInstanceCreateInfoUnion { pfn_set_instance_loader_data: Some(set_instance_data) };
         let mut payloads = vec![(LayerFunction::LINK_INFO, LayerInstanceCreateInfoUnion { p_layer_info: first })];
         if others {
@@ -244,28 +257,40 @@ impl InstanceChain {
         let mut nodes = Vec::new();
         for (function, u) in payloads.into_iter().rev() {
             let s_type = vk::StructureType::LOADER_INSTANCE_CREATE_INFO;
-            let node = Box::new(LayerInstanceCreateInfo { s_type, p_next: next, function, u });
-            next = ptr::from_ref(&*node).cast();
+            let node = Box::into_raw(Box::new(LayerInstanceCreateInfo { s_type, p_next: next, function, u }));
+            next = node.cast_const().cast();
             nodes.push(node);
         }
         Self { nodes, links }
     }
 
-    /// The first node. Nodes are handed out as mutable, because a layer advances its link in place.
-    pub(crate) fn first(&mut self) -> *const c_void {
-        self.nodes.last_mut().map_or(ptr::null(), |node| (&raw mut **node).cast_const().cast())
+    /// The first node.
+    pub(crate) fn first(&self) -> *const c_void {
+        self.nodes.last().map_or(ptr::null(), |node| node.cast_const().cast())
     }
 
     /// The link that the layer has to leave to the one below.
     pub(crate) fn below(&self) -> usize {
-        &raw const self.links[1] as usize
+        // SAFETY: made by `new`.
+        unsafe { &raw const (*self.links)[1] as usize }
     }
 }
 
 /// The loader's nodes in the chain of a device.
 pub(crate) struct DeviceChain {
-    nodes: Vec<Box<LayerDeviceCreateInfo>>,
-    links: Box<[LayerDeviceLink; 2]>,
+    /// From `Box::into_raw`, the last one first in the chain.
+    nodes: Vec<*mut LayerDeviceCreateInfo>,
+    links: *mut [LayerDeviceLink; 2],
+}
+
+impl Drop for DeviceChain {
+    fn drop(&mut self) {
+        // SAFETY: all made by `Box::into_raw` in `new`.
+        unsafe {
+            self.nodes.drain(..).for_each(|node| drop(Box::from_raw(node)));
+            drop(Box::from_raw(self.links));
+        }
+    }
 }
 
 impl DeviceChain {
@@ -275,10 +300,12 @@ impl DeviceChain {
             pfn_next_get_instance_proc_addr: Some(driver::get_instance_proc_addr),
             pfn_next_get_device_proc_addr: Some(gdpa),
         };
-        let mut links = Box::new([link(ptr::null_mut()), link(ptr::null_mut())]);
-        let below = &raw mut links[1];
-        links[0].p_next = below;
-        let first = &raw mut links[0];
+        let links = Box::into_raw(Box::new([link(ptr::null_mut()), link(ptr::null_mut())]));
+        // SAFETY: just made.
+        let first = unsafe {
+            (*links)[0].p_next = &raw mut (*links)[1];
+            &raw mut (*links)[0]
+        };
         let callback = LayerDeviceCreateInfoUnion { pfn_set_device_loader_data: Some(set_device_data) };
         let mut next = rest;
         let mut nodes = Vec::new();
@@ -287,19 +314,20 @@ impl DeviceChain {
             (LayerFunction::LOADER_DATA_CALLBACK, callback),
         ] {
             let s_type = vk::StructureType::LOADER_DEVICE_CREATE_INFO;
-            let node = Box::new(LayerDeviceCreateInfo { s_type, p_next: next, function, u });
-            next = ptr::from_ref(&*node).cast();
+            let node = Box::into_raw(Box::new(LayerDeviceCreateInfo { s_type, p_next: next, function, u }));
+            next = node.cast_const().cast();
             nodes.push(node);
         }
         Self { nodes, links }
     }
 
-    pub(crate) fn first(&mut self) -> *const c_void {
-        self.nodes.last_mut().map_or(ptr::null(), |node| (&raw mut **node).cast_const().cast())
+    pub(crate) fn first(&self) -> *const c_void {
+        self.nodes.last().map_or(ptr::null(), |node| node.cast_const().cast())
     }
 
     pub(crate) fn below(&self) -> usize {
-        &raw const self.links[1] as usize
+        // SAFETY: made by `new`.
+        unsafe { &raw const (*self.links)[1] as usize }
     }
 }
 
@@ -373,7 +401,7 @@ impl Instance {
         // As a loader asks: the driver's resolver comes from the instance's.
         // SAFETY: a live instance of the driver.
         let below = unsafe { driver::get_instance_proc_addr(self.raw, c"vkGetDeviceProcAddr".as_ptr()) };
-        let mut chain = DeviceChain::new(given.chain, cast(below).unwrap());
+        let chain = DeviceChain::new(given.chain, cast(below).unwrap());
         let extensions: Vec<*const c_char> = given.extensions.iter().map(|name| name.as_ptr()).collect();
         let mut info = vk::DeviceCreateInfo::default().enabled_extension_names(&extensions);
         info = info.enabled_features(&given.features);

@@ -21,6 +21,7 @@ mod paths;
 mod resolve;
 mod reuse;
 mod samplers;
+mod stress;
 
 /// Takes the arguments of the only call of a command since the last look: `args!(device, c"vkName", Args::Kind { … })`.
 macro_rules! args {
