@@ -195,7 +195,7 @@ catalog! {
     B9: "B-9", Anisotropy, None, "anisotropic quality";
     B10: "B-10", Reduction, Some("VUID-vkCmdDraw-cubicRangeClamp-09212"), "range clamp";
     B11: "B-11", Reduction, Some("VUID-vkCmdDraw-reductionMode-09213"), "range clamp";
-    B12: "B-12", Cubic, Some("VUID-vkCmdDraw-selectableCubicWeights-09214"), "cubic weights";
+    B12: "B-12", Reduction, Some("VUID-vkCmdDraw-selectableCubicWeights-09214"), "cubic weights";
     B13: "B-13", Minmax, None, "footprint minimum or maximum";
     B15: "B-15", Stencil, None, "nothing: stencil values have no average";
     B16: "B-16", LinearFilter, Some("VUID-vkCmdDraw-magFilter-04553"), "nothing: integer values have no average";
