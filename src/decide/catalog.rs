@@ -202,8 +202,8 @@ catalog! {
     B33: "B-33", Compare, None, "comparison";
     B35: "B-35", Compare, None, "comparison";
     B36: "B-36", Compare, Some("VUID-VkDescriptorImageInfo-mutableComparisonSamplers-04450"), "comparison";
-    B50: "B-50", BorderType, None, "nothing";
-    B51: "B-51", BorderType, None, "nothing";
+    B50: "B-50", BorderType, None, "nothing, or what the format cannot hold of a custom colour";
+    B51: "B-51", BorderType, None, "nothing, or the fractions and the range of a custom colour";
     B52: "B-52", BorderSwizzle, None, "nothing";
     B52Lossy: "B-52", BorderSwizzle, None, "exact border colour";
     B53: "B-53", BorderSwizzle, None, "nothing";

@@ -188,8 +188,8 @@ impl Pass<'_> {
         self.landed_on_nearest();
     }
 
-    /// Whether `depth_linear=compare` leaves a legal sampler: no rule must want comparison off (A-15, A-26, A-53, B-36),
-    /// and the view must be able to compare.
+    /// Whether `depth_linear=compare` leaves a legal sampler: no rule must want comparison off (A-15, A-26, A-53,
+    /// B-36), and the view must be able to compare.
     fn may_compare_instead(&self, view: &ViewTraits) -> bool {
         view.aspect == Aspect::Depth
             && view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON)
