@@ -289,7 +289,7 @@ impl Pass<'_> {
         exact.is_some()
     }
 
-    /// where no view can supply the format: back to a predefined colour.
+    /// where no view that shows the border supplies the format: back to a predefined colour.
     fn custom_support(&mut self) {
         use vk::BorderColor as B;
         let color = self.state.border_color;
@@ -298,17 +298,16 @@ impl Pass<'_> {
             self.set_border_color(Catalog::A31, black);
             return;
         };
-        let formatless = custom.format == vk::Format::UNDEFINED
-            && !self.caps.custom_border_color_without_format
-            && self.used.view.is_none_or(|view| view.format == vk::Format::UNDEFINED);
-        let undefined = custom.format == vk::Format::UNDEFINED && !self.caps.custom_border_color_without_format;
+        let formatless = custom.format == vk::Format::UNDEFINED && !self.caps.custom_border_color_without_format;
+        // A format that the view can supply is worth a custom colour only where the view can show it.
+        let supplied = self.border_view().is_some_and(|view| view.format != vk::Format::UNDEFINED);
         if !self.caps.custom_border_colors {
             if !self.use_exact(Catalog::A30Exact) {
                 self.set_border_color(Catalog::A30, nearest_predefined(color, custom.color));
             }
-        } else if undefined && self.use_exact(Catalog::A32Exact) {
+        } else if formatless && self.use_exact(Catalog::A32Exact) {
             // No format is needed for a predefined colour.
-        } else if formatless {
+        } else if formatless && !supplied {
             self.set_border_color(Catalog::A32, nearest_predefined(color, custom.color));
         }
     }

@@ -145,7 +145,8 @@ pub fn lacks(view: &ViewTraits, caps: &DeviceCaps) -> Bits {
     let slot = Bits::slot(view.dimensions());
     bits.add(Bits(1 << (first + slot)), view.class_is_known());
     let swizzled = view.components != [vk::ComponentSwizzle::IDENTITY; 4];
-    bits.add(Bits(1 << (Bits::SWIZZLED_BORDER + slot)), swizzled && !caps.border_color_swizzle_from_image);
+    let undefined = swizzled && view.class_is_known() && !caps.border_color_swizzle_from_image;
+    bits.add(Bits(1 << (Bits::SWIZZLED_BORDER + slot)), undefined);
     bits.add(Bits(1 << (Bits::CUSTOM_BORDER + slot)), true);
     bits.add(Bits::GL_ADDRESS, true);
     bits.add(Bits::OVERRIDE, true);
