@@ -322,14 +322,8 @@ impl Pass<'_> {
         let catalog = if wanted { Catalog::B51 } else { Catalog::B50 };
         match self.state.custom_border {
             Some(custom) if is_custom(self.state.border_color) => {
-                // A stated format stays if it has values of the new kind.
-                let (format, class, stencil) = match meant_aspect(custom.format, wanted) {
-                    Some(aspect) if aspect == Aspect::Color || aspect == view.aspect => {
-                        (custom.format, format::numeric_class(custom.format), aspect == Aspect::Stencil)
-                    }
-                    _ => (view.format, view.numeric_class(), view.aspect == Aspect::Stencil),
-                };
-                let mut value = clamp_to_format(self.converted(&custom, class), format, stencil);
+                let stencil = view.aspect == Aspect::Stencil;
+                let mut value = clamp_to_format(self.converted(&custom, view.numeric_class()), view.format, stencil);
                 if stencil {
                     // With an undefined format the stencil value may be taken from R or from G.
                     value[1] = value[0];
@@ -337,7 +331,7 @@ impl Pass<'_> {
                 self.set_border_color(catalog, twin(self.state.border_color));
                 self.set_custom(catalog, value, !wanted);
                 if custom.format != vk::Format::UNDEFINED {
-                    self.set_custom_format(catalog, format);
+                    self.set_custom_format(catalog, view.format);
                 }
             }
             _ => self.set_border_color(catalog, twin(self.state.border_color)),
