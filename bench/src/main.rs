@@ -62,7 +62,9 @@ fn run(args: &Args) -> Result<(), String> {
     let names: Vec<&str> = layers.iter().map(|layer| layer.unwrap_or("no layer")).collect();
     let contexts = layers
         .iter()
-        .map(|layer| context(*layer).map_err(|error| format!("{}: {error} {}", layer.unwrap_or("no layer"), error.hint())))
+        .map(|layer| {
+            context(*layer).map_err(|error| format!("{}: {error} {}", layer.unwrap_or("no layer"), error.hint()))
+        })
         .collect::<Result<Vec<_>, _>>()?;
 
     let mut out = Vec::new();
@@ -71,7 +73,9 @@ fn run(args: &Args) -> Result<(), String> {
         for &threads in &args.threads {
             for row in Row::all() {
                 let name = row.name();
-                if args.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) || (threads > 1 && !row.is_threaded()) {
+                if args.only.as_ref().is_some_and(|only| !name.contains(only.as_str()))
+                    || (threads > 1 && !row.is_threaded())
+                {
                     continue;
                 }
                 let mut rounds: Vec<Vec<f64>> = vec![Vec::new(); scenes.len()];

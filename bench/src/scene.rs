@@ -85,11 +85,7 @@ pub(crate) struct Figure {
 impl Figure {
     pub(crate) fn of(mut samples: Vec<f64>) -> Option<Self> {
         samples.sort_by(f64::total_cmp);
-        Some(Self {
-            median: *samples.get(samples.len() / 2)?,
-            min: *samples.first()?,
-            max: *samples.last()?,
-        })
+        Some(Self { median: *samples.get(samples.len() / 2)?, min: *samples.first()?, max: *samples.last()? })
     }
 }
 
@@ -167,14 +163,8 @@ impl<'c> Scene<'c> {
         let pool = Pool::new(context, &[&layout, &layout, &layout, &layout]);
         let usage = vk::BufferUsageFlags::UNIFORM_BUFFER | vk::BufferUsageFlags::STORAGE_BUFFER;
         let buffer = Buffer::new(context, 256, usage);
-        let parts = Parts {
-            context,
-            samplers,
-            views,
-            image: image.handle(),
-            buffer: buffer.handle(),
-            layout: layout.handle(),
-        };
+        let parts =
+            Parts { context, samplers, views, image: image.handle(), buffer: buffer.handle(), layout: layout.handle() };
         Self { parts, layout, pool, _buffer: buffer, _images: [image, integers] }
     }
 
@@ -192,7 +182,8 @@ impl<'c> Scene<'c> {
         });
         // SAFETY: the sets are not in use; the pool was made for being reset.
         unsafe {
-            parts.context
+            parts
+                .context
                 .device()
                 .reset_descriptor_pool(self.pool.handle(), vk::DescriptorPoolResetFlags::empty())
                 .expect("a reset pool");
@@ -228,7 +219,11 @@ impl Parts<'_> {
                 let calls: Vec<Vec<vk::WriteDescriptorSet<'_>>> = infos
                     .chunks(n)
                     .map(|chunk| {
-                        chunk.iter().enumerate().map(|(at, info)| combined(set, at as u32, std::slice::from_ref(info))).collect()
+                        chunk
+                            .iter()
+                            .enumerate()
+                            .map(|(at, info)| combined(set, at as u32, std::slice::from_ref(info)))
+                            .collect()
                     })
                     .collect();
                 // SAFETY: valid writes to a set that only this thread uses.
@@ -321,7 +316,8 @@ impl Parts<'_> {
             &[Binding::combined(0, 1)],
             vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR,
         );
-        let info = vk::PipelineLayoutCreateInfo { set_layout_count: 1, p_set_layouts: &layout.handle(), ..Default::default() };
+        let info =
+            vk::PipelineLayoutCreateInfo { set_layout_count: 1, p_set_layouts: &layout.handle(), ..Default::default() };
         // SAFETY: a valid create info.
         let pipeline_layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("a pipeline layout");
         let infos = self.infos(CALLS, pairs, seed);

@@ -89,12 +89,13 @@ unsafe extern "system" fn create_device(
         let node = node.cast::<LayerDeviceCreateInfo>().cast_mut();
         let link = *(*node).u.p_layer_info;
         (*node).u.p_layer_info = link.p_next;
-        let (Some(gipa), Some(gdpa)) = (link.pfn_next_get_instance_proc_addr, link.pfn_next_get_device_proc_addr) else {
+        let (Some(gipa), Some(gdpa)) = (link.pfn_next_get_instance_proc_addr, link.pfn_next_get_device_proc_addr)
+        else {
             return vk::Result::ERROR_INITIALIZATION_FAILED;
         };
-        let Some(create) = gipa(vk::Instance::null(), c"vkCreateDevice".as_ptr())
-            .or_else(|| resolver::<PfnGetInstanceProcAddr>(&NEXT_GIPA)?(vk::Instance::null(), c"vkCreateDevice".as_ptr()))
-        else {
+        let Some(create) = gipa(vk::Instance::null(), c"vkCreateDevice".as_ptr()).or_else(|| {
+            resolver::<PfnGetInstanceProcAddr>(&NEXT_GIPA)?(vk::Instance::null(), c"vkCreateDevice".as_ptr())
+        }) else {
             return vk::Result::ERROR_INITIALIZATION_FAILED;
         };
         let result = std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateDevice>(create)(
@@ -153,13 +154,16 @@ unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const 
     }
 }
 
-unsafe extern "system" fn get_instance_proc_addr(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
+unsafe extern "system" fn get_instance_proc_addr(
+    instance: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
     // SAFETY: the name is terminated; each function has its command's signature.
     unsafe {
         match CStr::from_ptr(name).to_bytes() {
-            b"vkCreateInstance" => Some(std::mem::transmute::<vk::PFN_vkCreateInstance, unsafe extern "system" fn()>(
-                create_instance,
-            )),
+            b"vkCreateInstance" => {
+                Some(std::mem::transmute::<vk::PFN_vkCreateInstance, unsafe extern "system" fn()>(create_instance))
+            }
             b"vkCreateDevice" => {
                 Some(std::mem::transmute::<vk::PFN_vkCreateDevice, unsafe extern "system" fn()>(create_device))
             }
@@ -167,9 +171,10 @@ unsafe extern "system" fn get_instance_proc_addr(instance: vk::Instance, name: *
                 vk::PFN_vkGetInstanceProcAddr,
                 unsafe extern "system" fn(),
             >(get_instance_proc_addr)),
-            b"vkGetDeviceProcAddr" => Some(std::mem::transmute::<vk::PFN_vkGetDeviceProcAddr, unsafe extern "system" fn()>(
-                get_device_proc_addr,
-            )),
+            b"vkGetDeviceProcAddr" => Some(std::mem::transmute::<
+                vk::PFN_vkGetDeviceProcAddr,
+                unsafe extern "system" fn(),
+            >(get_device_proc_addr)),
             _ => resolver::<PfnGetInstanceProcAddr>(&NEXT_GIPA)?(instance, name),
         }
     }
