@@ -29,7 +29,7 @@ struct Base {
 unsafe fn find(mut node: *const Base, s_type: vk::StructureType, link: impl Fn(*const Base) -> bool) -> *const Base {
     // SAFETY: forwarded from the caller.
     unsafe {
-        while !node.is_null() && !((*node).s_type == s_type && link(node)) {
+        while !(node.is_null() || (*node).s_type == s_type && link(node)) {
             node = (*node).p_next.cast();
         }
     }
