@@ -719,7 +719,11 @@ fn mappings() -> Vec<Row> {
         .created(vec![("A-36", "components", "present".into(), String::new())])
         .without(&NO_SWIZZLE),
     ];
-    rows.into_iter().map(|row| row.needs(&[Capability::CustomBorderColorWithoutFormat])).collect()
+    let needs = |row: Row| {
+        let row = row.needs(&[Capability::CustomBorderColorWithoutFormat]);
+        if row.name == "mapping/without-feature" { row } else { row.needs(&[Capability::BorderColorSwizzle]) }
+    };
+    rows.into_iter().map(needs).collect()
 }
 
 // --- one sampler, several views ---------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ const fn manifest_name(kind: LayerKind) -> &'static str {
 #[derive(Clone, Debug, clap::Args)]
 #[group(multiple = false)]
 pub struct Scope {
-    /// For this user, below ~/.local/share [default]
+    /// For this user, below ~/.local/share (the default)
     #[arg(long)]
     pub user: bool,
     /// For everybody, below /usr/local
@@ -39,7 +39,7 @@ pub struct Arguments {
     /// Where to.
     #[command(flatten)]
     pub scope: Scope,
-    /// In force for every program that is started with ENABLE_SAMPLIN=1 [default]
+    /// In force for every program that is started with ENABLE_SAMPLIN=1 (the default)
     #[arg(long, conflicts_with = "explicit")]
     pub implicit: bool,
     /// In force where VK_INSTANCE_LAYERS or the program names it
