@@ -2,7 +2,7 @@
 //!
 //! It goes through the real loader, so a layer under test sees what any application would send it. Start at
 //! [`Context::builder`]; then [`Image`], [`SamplerDesc`], [`descriptor`] for the ways a pair gets bound, [`shader`] for
-//! sampling it, [`reference`] for what the result should be, and [`trace`] for what the layer wrote down.
+//! sampling it, [`mod@reference`] for what the result should be, and [`trace`] for what the layer wrote down.
 //!
 //! Failures of the harness itself panic with a message: it only runs in tests and tools.
 
