@@ -33,6 +33,8 @@ mod scene;
 mod settings;
 #[path = "e2e/threads.rs"]
 mod threads;
+#[path = "e2e/ycbcr.rs"]
+mod ycbcr;
 
 fn main() -> std::process::ExitCode {
     if let Some(status) = input::application() {
@@ -50,6 +52,7 @@ fn main() -> std::process::ExitCode {
         settings::trials(),
         input::trials(),
         threads::trials(),
+        ycbcr::trials(),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }

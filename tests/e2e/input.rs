@@ -84,7 +84,8 @@ impl Run {
         let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
-            if name.starts_with("SAMPLIN_") && name != "SAMPLIN_LAYER_DIR" && name != "SAMPLIN_TEST_DEVICE" {
+            let of_tests = name == "SAMPLIN_LAYER_DIR" || name.starts_with("SAMPLIN_TEST_");
+            if name.starts_with("SAMPLIN_") && !of_tests {
                 command.env_remove(name.as_ref());
             }
         }

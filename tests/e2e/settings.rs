@@ -74,7 +74,7 @@ fn augment_custom_border() -> Outcome {
         &[Capability::CustomBorderColor, Capability::CustomBorderColorWithoutFormat],
         RGBA8,
         &SamplerDesc::nearest().custom_border(BorderValue::Float([0.2, 0.4, 0.6, 0.8]), vk::Format::UNDEFINED),
-        Some("customBorderColors-04085|ExtensionNotEnabled|pNext-pNext"),
+        Some("customBorderColors-04085|addressModeU-01078|format-04014|ExtensionNotEnabled|pNext-pNext"),
         "VK_EXT_custom_border_color",
     )
 }

@@ -29,6 +29,7 @@ fn biased(bias: f32) -> vk::SamplerCreateInfo<'static> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn the_last_sampler_is_the_applications() {
     let device = InstanceBuilder::new().traced("decisions").driver(|driver| driver.max_samplers = 4).device();
     let (set, view) = (device.plain_set(), device.view(UNFILTERED));
@@ -87,6 +88,7 @@ fn threads_together_keep_within_the_limit() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn a_variant_that_cannot_be_made_is_given_up() {
     for failure in [vk::Result::ERROR_OUT_OF_HOST_MEMORY, vk::Result::ERROR_TOO_MANY_OBJECTS] {
         let device = Device::traced();
@@ -223,6 +225,7 @@ fn destroy(device: &Device, made: Made) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes an hour")]
 fn any_call_may_fail_and_nothing_is_left_behind() {
     let mut failed = Vec::new();
     for nth in 0.. {

@@ -146,6 +146,7 @@ const ADDED: [&CStr; 4] = [
 ];
 
 #[test]
+#[cfg_attr(miri, ignore = "maps memory")]
 fn what_a_device_is_augmented_with_comes_on_top() {
     let instance = Arc::new(
         InstanceBuilder::new().traced("decisions").driver(|driver| driver.tells_features = true).create().unwrap(),
@@ -186,6 +187,7 @@ fn what_a_device_is_augmented_with_comes_on_top() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "maps memory")]
 fn a_structure_that_has_to_differ_is_copied_with_all_before_it() {
     let instance = Arc::new(InstanceBuilder::new().driver(|driver| driver.tells_features = true).create().unwrap());
     let mut memory = Guarded::new();
@@ -221,6 +223,7 @@ fn a_structure_that_has_to_differ_is_copied_with_all_before_it() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn a_device_that_fails_with_additions_is_tried_without() {
     let instance = Arc::new(
         InstanceBuilder::new().traced("decisions").driver(|driver| driver.tells_features = true).create().unwrap(),

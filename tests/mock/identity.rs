@@ -552,6 +552,7 @@ fn objects_are_created_and_destroyed_with_what_was_given() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn an_audit_hands_down_the_original_everywhere() {
     let device = InstanceBuilder::new().set("mode", "audit").traced("decisions").device();
     let scene = Scene::on(device);

@@ -114,6 +114,7 @@ fn a_swapchain_takes_its_images_along() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn a_view_of_an_unknown_image_is_left_alone() {
     let device = Device::traced();
     let (_, all) = (swapchain(&device), [vk::Image::from_raw(0xabc), vk::Image::from_raw(0xdef)]);
@@ -187,6 +188,7 @@ fn an_external_format_is_left_alone() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn a_view_outlives_its_image_in_the_records() {
     let device = InstanceBuilder::new().driver(|driver| driver.reuse = Reuse::AtOnce).device();
     let image = device.image(UNFILTERED);

@@ -66,6 +66,7 @@ fn a_variant_goes_with_the_last_sampler_that_it_stands_for() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn variants_go_before_the_device_even_if_the_application_forgets_its_samplers() {
     let device = Device::traced();
     let views = [device.view(UNFILTERED), device.view(vk::Format::R32_SFLOAT)];
@@ -101,6 +102,7 @@ fn variants_go_before_the_device_even_if_the_application_forgets_its_samplers() 
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn the_summary_counts_what_happened() {
     let device = Device::traced();
     let (filtered, unfiltered) = (device.view(vk::Format::R8G8B8A8_UNORM), device.view(UNFILTERED));
@@ -135,6 +137,7 @@ fn the_summary_counts_what_happened() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn devices_do_not_see_each_other() {
     // The drivers of all devices hand out the same values.
     let first = Arc::new(InstanceBuilder::new().traced("decisions").create().unwrap());
@@ -196,6 +199,7 @@ fn null_instances_and_devices_are_destroyed_without_effect() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn an_instance_tells_its_end() {
     let instance = InstanceBuilder::new().traced("decisions").create().unwrap();
     let ended = Arc::clone(&instance.destroyed);

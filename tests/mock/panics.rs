@@ -21,6 +21,7 @@ fn panics(device: &Device) -> Vec<serde_json::Value> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn after_a_panic_the_device_is_passed_through() {
     let instance = Arc::new(InstanceBuilder::new().traced("decisions").create().unwrap());
     let device = instance.device(&DeviceInfo { extensions: instance_extensions(), ..Default::default() });
@@ -104,6 +105,7 @@ fn instance_extensions() -> Vec<&'static std::ffi::CStr> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn a_panic_under_a_lock_does_not_block_the_rest() {
     let device = Device::traced();
     let record = device.record();
@@ -126,6 +128,7 @@ fn a_panic_under_a_lock_does_not_block_the_rest() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn any_payload_will_do() {
     struct Loud;
     impl Drop for Loud {

@@ -172,6 +172,7 @@ fn entries_that_share_their_data_keep_what_is_not_a_pair() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn immutable_samplers_are_left_alone_across_bindings() {
     let scene = Scene::traced();
     let device = &scene.device;
@@ -218,6 +219,7 @@ fn immutable_samplers_are_left_alone_across_bindings() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn pushes_find_the_immutable_samplers_of_the_pipeline_layout() {
     let scene = Scene::traced();
     let device = &scene.device;
@@ -258,6 +260,7 @@ fn pushes_find_the_immutable_samplers_of_the_pipeline_layout() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn templates_for_sets_find_the_immutable_samplers_of_their_layout() {
     let scene = Scene::traced();
     let device = &scene.device;
@@ -340,6 +343,7 @@ fn unknown_and_null_handles_are_no_conflict() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn what_cannot_be_seen_is_said_once() {
     let scene = Scene::traced();
     let device = &scene.device;

@@ -14,6 +14,18 @@ use crate::loader::{Device, DeviceInfo, Instance, InstanceBuilder, cast, gipa, n
 
 const NULL: vk::Instance = vk::Instance::null();
 
+/// What the layer answers itself for a simulated device that the application sees.
+const PHYSICAL_INTERCEPTS: [&CStr; 8] = [
+    c"vkGetPhysicalDeviceFormatProperties",
+    c"vkGetPhysicalDeviceFormatProperties2",
+    c"vkGetPhysicalDeviceFormatProperties2KHR",
+    c"vkGetPhysicalDeviceFeatures2",
+    c"vkGetPhysicalDeviceFeatures2KHR",
+    c"vkGetPhysicalDeviceProperties",
+    c"vkGetPhysicalDeviceProperties2",
+    c"vkGetPhysicalDeviceProperties2KHR",
+];
+
 /// What the layer intercepts of instances.
 const INSTANCE_INTERCEPTS: [&CStr; 5] = [
     c"vkGetInstanceProcAddr",
@@ -122,7 +134,7 @@ fn check_device(device: &Device) {
     let intercepts: BTreeSet<&CStr> = device_commands().collect();
     for (name, level, need) in COMMANDS {
         let (own, below) = (address(device.resolve(name)), below_device(device, name));
-        if INSTANCE_INTERCEPTS.contains(name) {
+        if INSTANCE_INTERCEPTS.contains(name) || PHYSICAL_INTERCEPTS.contains(name) {
             assert_eq!(own, 0, "{name:?} is no device command");
         } else if *level != Level::Device {
             assert_eq!(own, below, "{name:?} is nothing that the layer knows");
@@ -141,6 +153,7 @@ fn check_device(device: &Device) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes an hour")]
 fn a_device_resolves_what_is_enabled_and_nothing_else() {
     let version = |minor| vk::make_api_version(0, 1, minor, 0);
     for minor in 0..=4 {
@@ -170,6 +183,7 @@ fn a_careless_driver_does_not_make_the_layer_careless() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes an hour")]
 fn every_extension_is_needed_for_its_own_commands() {
     let config = Config::new();
     for left_out in &config.extensions {
@@ -308,6 +322,26 @@ fn enumerations_speak_of_the_layer_alone() {
         let expected: Vec<_> = Config::new().extensions.into_iter().chain([GL_ADDRESS_MODES]).collect();
         assert_eq!(names, expected);
     }
+}
+
+#[test]
+fn physical_devices_are_the_drivers_unless_a_simulation_is_shown() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/devices/few-borders.json");
+    for visible in ["off", "on"] {
+        let builder = InstanceBuilder::new().driver(|driver| driver.tells_features = true);
+        let instance = builder.set("device", file).set("device_visible", visible).create().unwrap();
+        for name in PHYSICAL_INTERCEPTS {
+            let (own, below) = (address(instance.resolve(name)), below_instance(&instance, name));
+            assert!(own != 0 && below != 0, "{name:?}");
+            assert_eq!(own == below, visible == "off", "{name:?}");
+        }
+    }
+    // What the driver lacks stays away.
+    let hidden = vec![c"vkGetPhysicalDeviceFormatProperties2"];
+    let builder = InstanceBuilder::new().driver(|driver| driver.hidden = hidden);
+    let instance = builder.set("device", file).set("device_visible", "on").create().unwrap();
+    assert!(instance.resolve(c"vkGetPhysicalDeviceFormatProperties2").is_none());
+    assert!(instance.resolve(c"vkGetPhysicalDeviceFormatProperties2KHR").is_some());
 }
 
 #[test]

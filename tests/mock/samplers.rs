@@ -65,6 +65,7 @@ fn conversion(
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn conversions_are_repaired_and_keep_their_handle() {
     // The format of the mock has MIDPOINT only: no linear chroma filter, no cosited samples, nothing explicit.
     let device = Device::traced();
@@ -180,6 +181,7 @@ fn the_portability_subset_takes_bias_and_dynamic_comparison() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn subsampled_samplers_are_never_exchanged() {
     let device = device_with(&[ash::ext::fragment_density_map::NAME], ptr::null(), |_| ());
     let info = vk::SamplerCreateInfo { flags: vk::SamplerCreateFlags::SUBSAMPLED_EXT, max_lod: 0.0, ..linear_info() };
@@ -287,6 +289,7 @@ fn capture_and_replay_needs_the_very_bits() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn unknown_structures_stay_where_they_can() {
     let device = device_with(&[], ptr::null(), |_| ());
     let s_type = vk::StructureType::from_raw(0x7fff_0005);
@@ -358,6 +361,7 @@ fn a_variant_carries_every_structure_of_its_sampler() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn names_reach_the_records() {
     let device = Device::traced();
     let (sampler, view) = (device.linear(), device.view(UNFILTERED));
