@@ -157,7 +157,7 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
             Some(function)
         }
         // Instance commands are not for devices, even if what is below answers for them: those would go past this layer.
-        Some((_, Level::Global | Level::Instance)) => None,
+        Some((_, Level::Global | Level::Instance | Level::Physical)) => None,
         _ => Some(below),
     }
 }
