@@ -6,6 +6,7 @@
 use std::ffi::{CStr, c_char};
 
 use ash::vk;
+use samplin_hot::hooks as hot;
 use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterface, NegotiateLayerStructType};
 
 use crate::hooks::{blit, descriptor, device, image, instance, layout, physical, sampler, template};
@@ -60,9 +61,9 @@ commands! {
     Physical physical::get_physical_device_properties2: vk::PFN_vkGetPhysicalDeviceProperties2 = c"vkGetPhysicalDeviceProperties2", c"vkGetPhysicalDeviceProperties2KHR";
     Device get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr = c"vkGetDeviceProcAddr";
     Device device::destroy_device: vk::PFN_vkDestroyDevice = c"vkDestroyDevice";
-    Device descriptor::update_descriptor_sets: vk::PFN_vkUpdateDescriptorSets = c"vkUpdateDescriptorSets";
-    Device template::update_descriptor_set_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate = c"vkUpdateDescriptorSetWithTemplate", c"vkUpdateDescriptorSetWithTemplateKHR";
-    Device descriptor::cmd_push_descriptor_set: vk::PFN_vkCmdPushDescriptorSetKHR = c"vkCmdPushDescriptorSet", c"vkCmdPushDescriptorSetKHR";
+    Device hot::update_descriptor_sets: vk::PFN_vkUpdateDescriptorSets = c"vkUpdateDescriptorSets";
+    Device hot::update_descriptor_set_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate = c"vkUpdateDescriptorSetWithTemplate", c"vkUpdateDescriptorSetWithTemplateKHR";
+    Device hot::cmd_push_descriptor_set: vk::PFN_vkCmdPushDescriptorSetKHR = c"vkCmdPushDescriptorSet", c"vkCmdPushDescriptorSetKHR";
     Device descriptor::cmd_push_descriptor_set2: vk::PFN_vkCmdPushDescriptorSet2KHR = c"vkCmdPushDescriptorSet2", c"vkCmdPushDescriptorSet2KHR";
     Device template::cmd_push_descriptor_set_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR = c"vkCmdPushDescriptorSetWithTemplate", c"vkCmdPushDescriptorSetWithTemplateKHR";
     Device template::cmd_push_descriptor_set_with_template2: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR = c"vkCmdPushDescriptorSetWithTemplate2", c"vkCmdPushDescriptorSetWithTemplate2KHR";

@@ -11,7 +11,7 @@ use std::ffi::CStr;
 use ash::vk;
 
 pub mod caps;
-pub mod counters;
+pub use samplin_hot::{counters, table};
 pub mod decide;
 pub mod dispatch;
 pub mod entry;
@@ -26,7 +26,6 @@ pub mod sampler_info;
 pub mod settings;
 pub mod simulate;
 pub mod state;
-pub mod table;
 pub mod trace;
 pub mod variant;
 

@@ -2,128 +2,37 @@
 
 use std::any::Any;
 use std::collections::HashSet;
+use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
 use once_cell::sync::Lazy;
+use samplin_hot::{Gate, Hot, Next, Pair, Recent, Rest};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use vk_layer_sys::{PfnGetDeviceProcAddr, PfnGetInstanceProcAddr};
 
 use crate::caps::{Enabled, Formats};
-use crate::counters::{Counters, Path};
+use crate::counters::Path;
 use crate::decide::{
     self, Bits, BlitSource, Change, Changes, DeviceCaps, Policy, Rule, SamplerState, StateKey, ViewTraits,
     YcbcrConversion,
 };
 use crate::dispatch::{self, DeviceFns, InstanceFns};
+use crate::hooks;
 use crate::names;
 use crate::record::{self, Context, Tiling};
 use crate::rules::Rules;
 use crate::sampler_info;
 use crate::settings::{Mode, Settings, TraceLevel};
 use crate::simulate::Simulation;
-use crate::table::{BitFilter, FastMap, FlatTable, HandleMap, Interner, lock};
+use crate::table::{FastMap, FlatTable, HandleMap, Interner, lock};
 use crate::trace::{Trace, handle};
 use crate::variant::{Cache, Gone, KEEP, SharedState, UNDECIDED};
 
 static INSTANCES: Lazy<HandleMap<Instance>> = Lazy::new(HandleMap::new);
-static DEVICES: Registry = Registry::new();
-
-/// Devices by dispatch key. The first few are found by comparing a handful of words in a row, which is what almost every process
-/// needs; further ones are in a table.
-struct Registry {
-    keys: [AtomicU64; Registry::NEAR],
-    devices: [AtomicPtr<Device>; Registry::NEAR],
-    far: Lazy<HandleMap<Device>>,
-}
-
-impl Registry {
-    const NEAR: usize = 8;
-
-    const fn new() -> Self {
-        Self {
-            keys: [const { AtomicU64::new(0) }; Self::NEAR],
-            devices: [const { AtomicPtr::new(std::ptr::null_mut()) }; Self::NEAR],
-            far: Lazy::new(HandleMap::new),
-        }
-    }
-
-    fn insert(&self, key: u64, device: Arc<Device>) {
-        for (slot, place) in self.keys.iter().zip(&self.devices) {
-            // The pointer is the claim: it goes from null to a device once, and readers look at the key first.
-            let raw = Arc::as_ptr(&device).cast_mut();
-            if place.compare_exchange(std::ptr::null_mut(), raw, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                std::mem::forget(device);
-                slot.store(key, Ordering::Release);
-                return;
-            }
-        }
-        self.far.insert(key, device);
-    }
-
-    /// # Safety
-    ///
-    /// As for [`HandleMap::get`].
-    #[inline(always)]
-    unsafe fn get<'a>(&self, key: u64) -> Option<&'a Device> {
-        for (slot, place) in self.keys.iter().zip(&self.devices) {
-            if slot.load(Ordering::Acquire) == key {
-                // SAFETY: the place holds a share of the device until `remove`, which the caller excludes.
-                return unsafe { place.load(Ordering::Acquire).as_ref() };
-            }
-        }
-        // SAFETY: forwarded from the caller; the table is a static.
-        unsafe { self.far_get(key) }
-    }
-
-    /// # Safety
-    ///
-    /// As for [`HandleMap::get`].
-    #[cold]
-    unsafe fn far_get<'a>(&self, key: u64) -> Option<&'a Device> {
-        // SAFETY: forwarded from the caller; the map keeps the record until its removal.
-        unsafe { self.far.get(key).map(|device| &*std::ptr::from_ref(device)) }
-    }
-
-    /// # Safety
-    ///
-    /// As for [`HandleMap::get`].
-    unsafe fn share(&self, key: u64) -> Option<Arc<Device>> {
-        for (slot, place) in self.keys.iter().zip(&self.devices) {
-            if slot.load(Ordering::Acquire) == key {
-                // Not by way of a reference, which would not reach the count beside the device.
-                let device = place.load(Ordering::Acquire);
-                if device.is_null() {
-                    return None;
-                }
-                // SAFETY: `insert` got the pointer from an `Arc`, and the registry owns one share of it until `remove`, which the
-                // caller excludes.
-                return unsafe {
-                    Arc::increment_strong_count(device);
-                    Some(Arc::from_raw(device))
-                };
-            }
-        }
-        // SAFETY: forwarded from the caller.
-        unsafe { self.far.share(key) }
-    }
-
-    fn remove(&self, key: u64) {
-        for (slot, place) in self.keys.iter().zip(&self.devices) {
-            if slot.compare_exchange(key, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                let device = place.swap(std::ptr::null_mut(), Ordering::AcqRel);
-                // SAFETY: `insert` put a share there, which is taken out exactly once.
-                drop(unsafe { Arc::from_raw(device) });
-                return;
-            }
-        }
-        self.far.remove(key);
-    }
-}
-
 /// One `VkInstance`.
 pub struct Instance {
     /// The instance.
@@ -278,54 +187,10 @@ struct Names {
     by_object: FastMap<(i32, u64), String>,
 }
 
-/// What a descriptor write looks at first; everything here is written rarely.
-///
-/// The two filters hold the samplers that some view may conflict with and the views that some sampler may conflict with, by the
-/// unions of all needs and all lacks so far. When a union grows the filters are made anew before the call that made it grow
-/// returns, and only calls after that can name the new object.
-struct Gate {
-    /// Whether descriptors have to be looked at one by one.
-    look: AtomicBool,
-    /// The device only forwards, because a hook panicked.
-    broken: AtomicBool,
-    /// All ones when every pair is to be recorded.
-    force: u32,
-    samplers: BitFilter,
-    views: BitFilter,
-    unions: Mutex<Unions>,
-}
-
-/// Union of what samplers ever needed and of what views ever lacked, and how many bits of each filter may be stale.
-#[derive(Default)]
-struct Unions {
-    needs: u32,
-    lacks: u32,
-    stale: usize,
-    /// Insertions after which the filters are made anew.
-    limit: usize,
-}
-
-impl Gate {
-    fn new(force: u32) -> Self {
-        Self {
-            look: AtomicBool::new(force != 0),
-            broken: AtomicBool::new(false),
-            force,
-            samplers: BitFilter::new(force != 0),
-            views: BitFilter::new(force != 0),
-            unions: Mutex::default(),
-        }
-    }
-}
-
 /// What is counted once per device and printed in the summary.
 #[derive(Default)]
 pub struct Totals {
-    /// Samplers of the application now and at most.
-    pub samplers: AtomicU32,
-    /// Peak of `samplers`.
-    pub samplers_peak: AtomicU32,
-    /// Samplers ever.
+    /// Samplers ever, while there are rules: those by order of creation count with it.
     pub samplers_created: AtomicU64,
     /// Samplers that the driver has or is being asked for: the application's, which may be more than there is room for, and
     /// variants, which take a place before they are made.
@@ -334,10 +199,17 @@ pub struct Totals {
     pub custom_borders: AtomicU32,
     /// Peak of `custom_borders`.
     pub custom_borders_peak: AtomicU32,
-    /// Views ever.
-    pub views_created: AtomicU64,
     /// Blits whose filter was changed.
     pub blits_rewritten: AtomicU64,
+}
+
+/// What is kept of views created before.
+#[derive(Default)]
+pub struct RecentViews {
+    /// Views ever.
+    pub created: u64,
+    /// Lacks in the high half and class number + 1 in the low half, by what they depend on.
+    pub classes: Recent,
 }
 
 /// What was said before, so that each thing is said once.
@@ -349,7 +221,10 @@ struct Said {
 }
 
 /// One `VkDevice`.
+#[repr(C)]
 pub struct Device {
+    /// What each descriptor needs. First, because the hooks of `samplin-hot` find a device by it.
+    pub hot: Hot,
     /// The device.
     pub handle: vk::Device,
     /// Its instance.
@@ -373,63 +248,44 @@ pub struct Device {
     /// The rules in force.
     pub rules: Rules,
 
-    /// Sampler handle → needs in the high half, state number in the low half.
-    pub samplers: FlatTable,
-    /// View handle → lacks in the high half, class number + 1 in the low half.
-    pub views: FlatTable,
-    gate: Gate,
+    /// The device only forwards, because a hook panicked.
+    broken: AtomicBool,
+    /// Every pair is recorded.
+    records_all: bool,
 
     /// States, choices and variants.
     pub cache: Cache,
+    /// Views ever, and the classes of those created lately.
+    pub recent_views: Mutex<RecentViews>,
     /// View classes.
     pub classes: Interner<(ViewTraits, Tiling), ViewClass>,
     /// Image handle → traits number + 1.
     pub images: FlatTable,
     /// Image traits.
     pub image_traits: Interner<ImageTraits, ImageTraits>,
-    /// How often a sampler or conversion handle exists beyond once: drivers may return one handle for equal states.
-    pub duplicates: Mutex<FastMap<u64, u32>>,
     /// Y′CbCr conversions.
     pub conversions: Mutex<FastMap<u64, YcbcrConversion>>,
     /// Set layouts with immutable samplers.
     pub layouts: HandleMap<SetLayout>,
-    /// Whether `layouts` ever held one.
-    pub has_immutables: AtomicBool,
     /// Pipeline layouts with such a set layout: one entry per set.
     pub pipeline_layouts: HandleMap<Vec<Option<Arc<SetLayout>>>>,
     /// Sets of such layouts.
     pub sets: HandleMap<SetLayout>,
     /// Sets in `sets` by pool.
     pub pools: Mutex<FastMap<u64, Vec<u64>>>,
-    /// Update templates with combined image samplers.
-    pub templates: HandleMap<crate::hooks::template::Template>,
     /// Swapchains: traits number of their images, and the images seen so far.
     pub swapchains: Mutex<FastMap<u64, (u32, Vec<u64>)>>,
     /// Answers of the cubic filter query by (image traits number, view type).
     pub cubic: Mutex<FastMap<(u32, i32), (bool, bool)>>,
     /// Samplers that a descriptor-buffer layout holds as immutable ones: they must stay the same object everywhere.
     pub pinned: Mutex<HashSet<u64>>,
+    /// Whether `pinned` ever held one.
+    pub has_pinned: AtomicBool,
     names: Mutex<Names>,
     has_names: AtomicBool,
-    /// Counters of descriptors.
-    pub counters: Counters,
     /// Other counters.
     pub totals: Totals,
     said: Mutex<Said>,
-    separate_said: AtomicBool,
-}
-
-/// A choice for one descriptor.
-#[derive(Clone, Copy, Debug)]
-pub struct Pair {
-    /// The sampler given.
-    pub sampler: u64,
-    /// The view given.
-    pub view: u64,
-    /// Number of the sampler's state.
-    pub state: u32,
-    /// Number of the view's class.
-    pub class: u32,
 }
 
 /// What the record of a pair tells beside the pair.
@@ -471,9 +327,20 @@ impl Device {
             gl_clamp_min: settings.gl_clamp_rule == crate::settings::GlClampRule::Min,
             depth_compare: settings.depth_linear == crate::settings::DepthLinear::Compare,
         };
-        let force =
-            if new.instance.trace.is_on() && new.instance.trace.level() == TraceLevel::All { u32::MAX } else { 0 };
+        let records_all = new.instance.trace.is_on() && new.instance.trace.level() == TraceLevel::All;
+        let next = Next {
+            update_descriptor_sets: new.fns.update_descriptor_sets,
+            cmd_push_descriptor_set: new.fns.cmd_push_descriptor_set,
+            update_descriptor_set_with_template: new.fns.update_descriptor_set_with_template,
+        };
+        let rest = Rest {
+            update_descriptor_sets: hooks::descriptor::update_descriptor_sets,
+            cmd_push_descriptor_set: hooks::descriptor::cmd_push_descriptor_set,
+            update_descriptor_set_with_template: hooks::template::update_descriptor_set_with_template,
+            resolve: Self::resolve_for,
+        };
         Self {
+            hot: Hot::new(Gate::new(records_all), next, rest),
             policy,
             audit: settings.mode == Mode::Audit,
             handle: new.handle,
@@ -485,30 +352,26 @@ impl Device {
             formats: new.formats,
             rules: new.rules,
             instance: new.instance,
-            samplers: FlatTable::new(64),
-            views: FlatTable::new(64),
-            gate: Gate::new(force),
+            broken: AtomicBool::new(false),
+            records_all,
             cache: Cache::default(),
+            recent_views: Mutex::default(),
             classes: Interner::new(),
             images: FlatTable::new(64),
             image_traits: Interner::new(),
-            duplicates: Mutex::default(),
             conversions: Mutex::default(),
             layouts: HandleMap::new(),
-            has_immutables: AtomicBool::new(false),
             pipeline_layouts: HandleMap::new(),
             sets: HandleMap::new(),
             pools: Mutex::default(),
-            templates: HandleMap::new(),
             swapchains: Mutex::default(),
             cubic: Mutex::default(),
             pinned: Mutex::default(),
+            has_pinned: AtomicBool::new(false),
             names: Mutex::default(),
             has_names: AtomicBool::new(false),
-            counters: Counters::new(),
             totals: Totals::default(),
             said: Mutex::default(),
-            separate_said: AtomicBool::new(false),
         }
     }
 
@@ -519,7 +382,9 @@ impl Device {
     /// `self.handle` is valid.
     pub unsafe fn register(self: Arc<Self>) {
         // SAFETY: forwarded from the caller.
-        DEVICES.insert(unsafe { dispatch::key(self.handle) }, self);
+        let key = unsafe { dispatch::key(self.handle) };
+        // SAFETY: a device starts with its `Hot`, is shared between threads, and is kept by the share given here until `forget`.
+        unsafe { samplin_hot::hooks::insert(key, Arc::into_raw(self).cast()) };
     }
 
     /// The record of a device or of one of its command buffers.
@@ -530,8 +395,8 @@ impl Device {
     /// synchronisation and after everything made from it (VUID-vkDestroyDevice-device-05137).
     #[inline(always)]
     pub unsafe fn find<'a>(of: impl vk::Handle) -> Option<&'a Self> {
-        // SAFETY: forwarded from the caller.
-        unsafe { DEVICES.get(dispatch::key(of)) }
+        // SAFETY: forwarded from the caller; `register` put a pointer to a device there.
+        unsafe { samplin_hot::hooks::get(dispatch::key(of)).cast::<Self>().as_ref() }
     }
 
     /// A share of the record.
@@ -541,12 +406,29 @@ impl Device {
     /// As for [`Device::find`].
     pub unsafe fn share(of: impl vk::Handle) -> Option<Arc<Self>> {
         // SAFETY: forwarded from the caller.
-        unsafe { DEVICES.share(dispatch::key(of)) }
+        let device = unsafe { samplin_hot::hooks::get(dispatch::key(of)) }.cast::<Self>();
+        if device.is_null() {
+            return None;
+        }
+        // SAFETY: `register` got the pointer from an `Arc`, whose share it keeps there.
+        unsafe {
+            Arc::increment_strong_count(device);
+            Some(Arc::from_raw(device))
+        }
     }
 
     /// Forgets the device with this dispatch key, before it is destroyed below.
-    pub fn forget(key: u64) {
-        DEVICES.remove(key);
+    ///
+    /// # Safety
+    ///
+    /// No call that names the device is under way (vkDestroyDevice, "Host Synchronization").
+    pub unsafe fn forget(key: u64) {
+        // SAFETY: forwarded from the caller.
+        let device = unsafe { samplin_hot::hooks::remove(key) }.cast::<Self>();
+        if !device.is_null() {
+            // SAFETY: `register` put this share there, and `remove` returns it once.
+            drop(unsafe { Arc::from_raw(device) });
+        }
     }
 
     /// Runs `body`; if it panics, now or at any time before, returns `fallback()` and lets the device forward from then on.
@@ -567,8 +449,8 @@ impl Device {
 
     #[cold]
     fn panicked(&self, payload: &(dyn Any + Send)) {
-        let first = !self.gate.broken.swap(true, Ordering::Relaxed);
-        self.gate.look.store(false, Ordering::Relaxed);
+        let first = !self.broken.swap(true, Ordering::Relaxed);
+        self.hot.gate.open();
         if !first {
             return;
         }
@@ -592,7 +474,7 @@ impl Device {
     /// Whether the layer's own look-ups are still in force.
     #[inline]
     pub fn is_broken(&self) -> bool {
-        self.gate.broken.load(Ordering::Relaxed)
+        self.broken.load(Ordering::Relaxed)
     }
 
     /// Where records go.
@@ -607,112 +489,18 @@ impl Device {
 
     /// Whether records of everything are wanted.
     pub fn records_all(&self) -> bool {
-        self.gate.force != 0
+        self.records_all
     }
 
     // ---- the gate ----
 
-    /// Whether any live combination can conflict, so that descriptors have to be looked at one by one.
-    #[inline(always)]
-    pub fn must_look(&self) -> bool {
-        self.gate.look.load(Ordering::Relaxed)
-    }
-
-    /// The pair, if it conflicts (or if everything is recorded). Takes no lock, writes nothing, cannot panic.
-    ///
-    /// Either word may be any value at all: an unknown one is no conflict.
-    #[inline(always)]
-    pub fn conflict(&self, sampler: u64, view: u64) -> Option<Pair> {
-        // One test for both, so that a write costs one branch.
-        if self.gate.samplers.may_hold(sampler) & self.gate.views.may_hold(view) {
-            self.conflict_by_tables(sampler, view)
-        } else {
-            None
-        }
-    }
-
-    #[inline(never)]
-    fn conflict_by_tables(&self, sampler: u64, view: u64) -> Option<Pair> {
-        let (sampler_word, view_word) = (self.samplers.get(sampler), self.views.get(view));
-        let conflict = ((sampler_word & view_word) >> 32) as u32;
-        if conflict | self.gate.force == 0 || sampler_word == 0 || view_word == 0 {
-            return None;
-        }
-        Some(Pair {
-            sampler,
-            view,
-            state: (sampler_word as u32).wrapping_sub(1),
-            class: (view_word as u32).wrapping_sub(1),
-        })
-    }
-
-    /// The sampler to use for a pair that [`Device::conflict`] found.
-    #[inline(always)]
+    /// The sampler to use for a pair that conflicts.
     pub fn choose(&self, pair: Pair, path: Path) -> u64 {
-        let choice = match self.cache.choice(pair.state, pair.class) {
+        let choice = match self.hot.choices.choice(pair.state, pair.class) {
             UNDECIDED => self.resolve(pair, path),
             choice => choice,
         };
         if choice == KEEP { pair.sampler } else { choice }
-    }
-
-    /// Adds a sampler to the tables. Returns whether the handle was there before: drivers may return one handle for
-    /// equal states.
-    pub fn insert_sampler(&self, sampler: u64, needs: Bits, state: u32) -> bool {
-        let before = self.samplers.insert(sampler, (u64::from(needs.0) << 32) | (u64::from(state) + 1)) != 0;
-        if self.gate.force == 0 {
-            let mut unions = lock(&self.gate.unions);
-            if needs.0 & !unions.needs != 0 {
-                unions.needs |= needs.0;
-                self.rebuild_filters(&mut unions);
-            } else if needs.0 & unions.lacks != 0 {
-                self.gate.samplers.insert(sampler);
-                self.count_stale(&mut unions);
-            }
-        }
-        before
-    }
-
-    /// Adds a view to the tables.
-    pub fn insert_view(&self, view: u64, class: u32) {
-        let lacks = self.classes.get(class).map_or(Bits::NONE, |class| class.lacks);
-        self.views.insert(view, (u64::from(lacks.0) << 32) | (u64::from(class) + 1));
-        if self.gate.force == 0 {
-            let mut unions = lock(&self.gate.unions);
-            if lacks.0 & !unions.lacks != 0 {
-                unions.lacks |= lacks.0;
-                self.rebuild_filters(&mut unions);
-            } else if lacks.0 & unions.needs != 0 {
-                self.gate.views.insert(view);
-                self.count_stale(&mut unions);
-            }
-        }
-    }
-
-    /// Bits of destroyed objects stay in the filters and cost time; after as many insertions as a filter has bits to spare both
-    /// are made anew.
-    fn count_stale(&self, unions: &mut Unions) {
-        unions.stale += 1;
-        if unions.stale >= unions.limit {
-            self.rebuild_filters(unions);
-        }
-    }
-
-    /// Makes both filters anew from the tables.
-    fn rebuild_filters(&self, unions: &mut Unions) {
-        let (samplers, views) = (self.samplers.entries(), self.views.entries());
-        unions.stale = 0;
-        // In proportion to what has to be walked, so that it costs a constant amount per insertion.
-        unions.limit = (2 * (samplers.len() + views.len())).max(8192);
-        let of = |entries: Vec<(u64, u64)>, other: u32| {
-            let relevant = entries.into_iter().filter(move |(_, word)| (word >> 32) as u32 & other != 0);
-            relevant.map(|(handle, _)| handle)
-        };
-        self.gate.samplers.reset(of(samplers, unions.lacks));
-        self.gate.views.reset(of(views, unions.needs));
-        if unions.needs & unions.lacks != 0 && !self.is_broken() {
-            self.gate.look.store(true, Ordering::Release);
-        }
     }
 
     /// What samplers of a state ask of a view on this device; `rules` are those that match them.
@@ -729,9 +517,19 @@ impl Device {
 
     // ---- decisions ----
 
+    /// [`Device::resolve`] for `samplin-hot`.
+    ///
+    /// # Safety
+    ///
+    /// `device` points to a device.
+    unsafe fn resolve_for(device: *const c_void, pair: Pair, path: Path) -> u64 {
+        // SAFETY: forwarded from the caller.
+        unsafe { &*device.cast::<Self>() }.resolve(pair, path)
+    }
+
     /// Decides a (state, class) for the first time: makes or finds the variant, publishes the choice, writes the record.
     #[cold]
-    fn resolve(&self, pair: Pair, path: Path) -> u64 {
+    pub fn resolve(&self, pair: Pair, path: Path) -> u64 {
         self.guard(|| self.resolve_unguarded(pair, path), || KEEP)
     }
 
@@ -787,7 +585,7 @@ impl Device {
                 }
             }
         }
-        let (choice, first) = self.cache.publish(pair.state, pair.class, choice, variant);
+        let (choice, first) = self.cache.publish(&self.hot.choices, pair.state, pair.class, choice, variant);
         if !first {
             // Another thread was faster; what was prepared here is not needed.
             if let Some(key) = variant
@@ -1160,14 +958,14 @@ impl Device {
     /// Says once that separate samplers and images are paired in the shader only.
     #[inline(always)]
     pub fn separate_seen(&self) {
-        if !self.separate_said.load(Ordering::Relaxed) {
+        if !self.hot.separate_said.load(Ordering::Relaxed) {
             self.say_separate();
         }
     }
 
     #[cold]
     fn say_separate(&self) {
-        if self.separate_said.swap(true, Ordering::Relaxed) {
+        if self.hot.separate_said.swap(true, Ordering::Relaxed) {
             return;
         }
         self.guard(
@@ -1181,7 +979,7 @@ impl Device {
 
     /// An immutable sampler meets a view that it conflicts with.
     pub fn immutable_conflict(&self, sampler: u64, state: u32, view: u64) {
-        let view_word = self.views.get(view);
+        let view_word = self.hot.gate.view(view);
         let (Some(shared), Some(class)) =
             (self.cache.state(state), (view_word as u32).checked_sub(1).and_then(|class| self.classes.get(class)))
         else {
@@ -1243,28 +1041,24 @@ impl Device {
         let writes: Map<String, Json> = Path::ALL
             .iter()
             .map(|path| {
-                let (seen, rewritten) = self.counters.sum(*path);
+                let (seen, rewritten) = self.hot.counters.sum(*path);
                 (path.name().to_owned(), json!({ "seen": seen, "rewritten": rewritten }))
             })
             .collect();
         let rules: Map<String, Json> =
             lock(&self.said).rules.iter().map(|(rule, count)| ((*rule).to_owned(), (*count).into())).collect();
         let variants = self.cache.variants();
-        let (states, states_peak) = self.cache.states();
-        let peak = self.totals.samplers_peak.load(Ordering::Relaxed);
+        let states = self.cache.states();
+        let samplers = self.cache.samplers();
         self.trace().emit(
             "summary",
             &json!({
                 "scope": "device",
                 "device": handle(vk::Handle::as_raw(self.handle)),
-                "samplers": {
-                    "created": self.totals.samplers_created.load(Ordering::Relaxed),
-                    "live": self.totals.samplers.load(Ordering::Relaxed),
-                    "peak": peak,
-                },
+                "samplers": { "created": samplers.created, "live": samplers.live, "peak": samplers.peak },
                 "views": {
-                    "created": self.totals.views_created.load(Ordering::Relaxed),
-                    "live": self.views.len(),
+                    "created": lock(&self.recent_views).created,
+                    "live": self.hot.gate.views(),
                     "classes": self.classes.len(),
                 },
                 "writes": writes,
@@ -1272,10 +1066,10 @@ impl Device {
                 "changes": rules,
                 "variants": { "live": variants.live, "peak": variants.peak, "created": variants.created },
                 "census": {
-                    "unique_states": { "live": states, "peak": states_peak },
+                    "unique_states": { "live": states.live, "peak": states.peak },
                     "headroom": {
                         "maxSamplerAllocationCount":
-                            self.caps.max_sampler_allocation_count.saturating_sub(peak + variants.peak),
+                            self.caps.max_sampler_allocation_count.saturating_sub(samplers.peak + variants.peak),
                         "maxCustomBorderColorSamplers":
                             self.caps.max_custom_border_color_samplers
                                 .saturating_sub(self.totals.custom_borders_peak.load(Ordering::Relaxed)),

@@ -4,16 +4,15 @@
 //! *class number* in the flat tables, then reads the choice for that pair from a small array, and only a pair never seen before
 //! takes the locks below.
 
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+
+pub use samplin_hot::choices::{KEEP, UNDECIDED};
+use samplin_hot::recent::Words;
+use samplin_hot::{Choices, Recent};
 
 use crate::decide::{Bits, SamplerState, StateKey};
 use crate::table::{AppendVec, FastMap, lock};
-
-/// Choice word: no decision yet.
-pub const UNDECIDED: u64 = 0;
-/// Choice word: hand down the sampler that was given.
-pub const KEEP: u64 = u64::MAX;
 
 /// A state that at least one live sampler has.
 #[derive(Clone, Debug)]
@@ -46,30 +45,8 @@ struct Owned {
     state: Arc<SharedState>,
     /// Whether samplers of an equal state come here too.
     shareable: bool,
-    live: u32,
     /// Variants this state holds a use of.
     used: Vec<StateKey>,
-}
-
-struct Choices(Box<[AtomicU64]>);
-
-/// Place of one state. Places are never freed, only reused, so that a stale number is harmless.
-struct Slot {
-    owned: Mutex<Option<Owned>>,
-    choices: AtomicPtr<Choices>,
-    /// Arrays that a larger one replaced; readers may still hold them.
-    #[expect(clippy::vec_box, reason = "readers hold the address of the box's content")]
-    retired: Mutex<Vec<Box<Choices>>>,
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        let choices = *self.choices.get_mut();
-        if !choices.is_null() {
-            // SAFETY: made by `Box::into_raw` in `publish`, replaced pointers move to `retired`, so it is owned once.
-            drop(unsafe { Box::from_raw(choices) });
-        }
-    }
 }
 
 struct Variant {
@@ -93,13 +70,59 @@ impl Variant {
     }
 }
 
+/// What the index knows of a place.
+#[derive(Clone, Copy, Default)]
+struct Life {
+    /// Its samplers.
+    live: u32,
+    /// Counts the states that the place had.
+    generation: u32,
+    /// It is in `idle`.
+    idle: bool,
+    /// [`SharedState::custom_border`].
+    custom_border: bool,
+    /// [`SharedState::needs`].
+    needs: Bits,
+}
+
+/// What goes with a sampler.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Released {
+    /// Variants that nobody uses any more, to be destroyed.
+    pub variants: Vec<Gone>,
+    /// It held a place of `maxCustomBorderColorSamplers`.
+    pub custom_border: bool,
+}
+
+/// States without a sampler that are kept, because applications create the same samplers again and again.
+const IDLE: usize = 512;
+
 #[derive(Default)]
 struct Index {
     /// By state and matching rules.
     by_key: FastMap<(StateKey, u64), u32>,
+    lives: Vec<Life>,
+    /// Places whose last sampler went while their state stayed, in that order; some may have samplers again.
+    idle: VecDeque<u32>,
+    /// Places without a state.
     free: Vec<u32>,
-    live: u32,
-    peak: u32,
+    /// Place and generation by create info.
+    recent: Recent,
+    states: Census,
+    samplers: Census,
+}
+
+impl Index {
+    /// Counts a sampler at a place.
+    fn enter(&mut self, number: u32) -> Option<()> {
+        let life = self.lives.get_mut(number as usize)?;
+        life.live += 1;
+        if life.live == 1 {
+            self.states.add();
+        }
+        self.samplers.add();
+        Some(())
+    }
 }
 
 /// How many of something there are.
@@ -127,65 +150,99 @@ struct Variants {
     census: Census,
 }
 
-/// The states and variants of one device.
+/// The states and variants of one device. The choices made for them lie beside it, where descriptors are looked at.
 #[derive(Default)]
 pub struct Cache {
-    slots: AppendVec<Slot>,
+    /// One for each row of the [`Choices`]. Places are never freed, only reused, so that a stale number is harmless.
+    places: AppendVec<Mutex<Option<Owned>>>,
     index: Mutex<Index>,
     variants: Mutex<Variants>,
 }
 
 impl Cache {
     /// Counts one more sampler of `state` and returns the number of its place; `None` when numbers run out.
-    pub fn acquire(&self, state: SharedState) -> Option<u32> {
+    pub fn acquire(&self, choices: &Choices, state: SharedState) -> Option<u32> {
         let key = (state.original.key(), state.rules);
-        let mut index = lock(&self.index);
-        if state.unknown.is_none()
-            && let Some(number) = index.by_key.get(&key).copied()
-            && let Some(slot) = self.slots.get(number as usize)
-            && let Some(owned) = lock(&slot.owned).as_mut()
-        {
-            owned.live += 1;
-            return Some(number);
-        }
         let shareable = state.unknown.is_none();
-        let owned = Owned { state: Arc::new(state), shareable, live: 1, used: Vec::new() };
-        let number = self.place(&mut index, owned)?;
-        if shareable {
-            index.by_key.insert(key, number);
-        }
+        let mut index = lock(&self.index);
+        let known = if shareable { index.by_key.get(&key).copied() } else { None };
+        let number = match known {
+            Some(number) => number,
+            None => {
+                let number =
+                    self.place(choices, &mut index, Owned { state: Arc::new(state), shareable, used: Vec::new() })?;
+                if shareable {
+                    index.by_key.insert(key, number);
+                }
+                number
+            }
+        };
+        index.enter(number)?;
         Some(number)
     }
 
-    /// Puts `owned` at a free place.
-    fn place(&self, index: &mut Index, owned: Owned) -> Option<u32> {
-        let number = match index.free.pop() {
-            Some(number) => {
-                *lock(&self.slots.get(number as usize)?.owned) = Some(owned);
-                number
+    /// Counts one more sampler of the state that a create info with these words had, if it is still at its place; also returns
+    /// what it asks of a view.
+    pub fn acquire_recent(&self, words: &Words) -> Option<(u32, Bits)> {
+        let mut index = lock(&self.index);
+        let value = index.recent.get(words);
+        let number = (value as u32).checked_sub(1)?;
+        let life = *index.lives.get(number as usize)?;
+        if life.generation != (value >> 32) as u32 {
+            return None;
+        }
+        index.enter(number)?;
+        Some((number, life.needs))
+    }
+
+    /// Remembers which place the create info with these words led to.
+    pub fn remember_recent(&self, words: &Words, number: u32) {
+        let mut index = lock(&self.index);
+        if let Some(life) = index.lives.get(number as usize) {
+            let value = (u64::from(life.generation) << 32) | (u64::from(number) + 1);
+            index.recent.set(words, value);
+        }
+    }
+
+    /// Puts `owned` at a free place, or at that of the state that has been without a sampler for longest if there are many.
+    fn place(&self, choices: &Choices, index: &mut Index, owned: Owned) -> Option<u32> {
+        let (custom_border, needs) = (owned.state.custom_border, owned.state.needs);
+        let mut free = index.free.pop();
+        while free.is_none() && index.idle.len() > IDLE {
+            let number = index.idle.pop_front()?;
+            let life = index.lives.get_mut(number as usize)?;
+            life.idle = false;
+            if life.live > 0 {
+                continue;
             }
-            None => u32::try_from(self.slots.push(Slot {
-                owned: Mutex::new(Some(owned)),
-                choices: AtomicPtr::new(std::ptr::null_mut()),
-                retired: Mutex::new(Vec::new()),
-            })?)
-            .ok()?,
-        };
-        index.live += 1;
-        index.peak = index.peak.max(index.live);
-        Some(number)
+            life.generation = life.generation.wrapping_add(1);
+            if let Some(old) = lock(self.places.get(number as usize)?).take() {
+                index.by_key.remove(&(old.state.original.key(), old.state.rules));
+            }
+            free = Some(number);
+        }
+        if let Some(number) = free {
+            *lock(self.places.get(number as usize)?) = Some(owned);
+            let life = index.lives.get_mut(number as usize)?;
+            *life = Life { custom_border, needs, ..*life };
+            return Some(number);
+        }
+        // The index is locked, so rows, places and lives stay in step.
+        self.places.push(Mutex::new(Some(owned)))?;
+        index.lives.push(Life { custom_border, needs, ..Life::default() });
+        choices.add_row()
     }
 
     /// Moves one sampler of place `number` to a place of its own, where choices are made for it alone, and returns that.
     ///
     /// The variants chosen for it before may be in descriptors, so they live on with it.
-    pub fn isolate(&self, number: u32) -> Option<u32> {
-        let slot = self.slots.get(number as usize)?;
+    pub fn isolate(&self, choices: &Choices, number: u32) -> Option<u32> {
+        let place = self.places.get(number as usize)?;
         let mut index = lock(&self.index);
         let own = {
-            let mut place = lock(&slot.owned);
-            let owned = place.as_mut()?;
-            if owned.live == 1 && !owned.shareable {
+            let place = lock(place);
+            let owned = place.as_ref()?;
+            if index.lives.get(number as usize)?.live == 1 && !owned.shareable {
                 return Some(number);
             }
             let mut variants = lock(&self.variants);
@@ -194,89 +251,93 @@ impl Cache {
                     variant.uses += 1;
                 }
             }
-            Owned { state: Arc::clone(&owned.state), shareable: false, live: 1, used: owned.used.clone() }
+            Owned { state: Arc::clone(&owned.state), shareable: false, used: owned.used.clone() }
         };
-        let own = self.place(&mut index, own)?;
+        let own = self.place(choices, &mut index, own)?;
+        index.enter(own)?;
+        // It is the same sampler.
+        index.samplers.created -= 1;
         drop(index);
         // None of its variants can be gone with this, since the new place uses them.
-        let _ = self.release(number);
+        let _ = self.release(choices, number);
         Some(own)
     }
 
     /// Counts one sampler less. With the last one of a state its variants lose their use; those that nobody uses any more are
-    /// returned and have to be destroyed.
+    /// returned.
     #[must_use]
-    pub fn release(&self, number: u32) -> Vec<Gone> {
-        let Some(slot) = self.slots.get(number as usize) else { return Vec::new() };
+    pub fn release(&self, choices: &Choices, number: u32) -> Released {
         let mut index = lock(&self.index);
+        let index = &mut *index;
+        let Some(life) = index.lives.get_mut(number as usize).filter(|life| life.live > 0) else {
+            return Released::default();
+        };
+        let mut out = Released { variants: Vec::new(), custom_border: life.custom_border };
+        life.live -= 1;
+        index.samplers.live -= 1;
+        if life.live > 0 {
+            return out;
+        }
+        index.states.live -= 1;
+        let Some(place) = self.places.get(number as usize) else { return out };
         let used = {
-            let mut place = lock(&slot.owned);
-            let Some(owned) = place.as_mut() else { return Vec::new() };
-            owned.live -= 1;
-            if owned.live > 0 {
-                return Vec::new();
-            }
-            if owned.shareable {
-                index.by_key.remove(&(owned.state.original.key(), owned.state.rules));
-            }
+            let mut place = lock(place);
+            let Some(owned) = place.as_mut() else { return out };
             let used = std::mem::take(&mut owned.used);
-            *place = None;
+            if owned.shareable {
+                if !life.idle {
+                    life.idle = true;
+                    index.idle.push_back(number);
+                }
+            } else {
+                life.generation = life.generation.wrapping_add(1);
+                *place = None;
+                index.free.push(number);
+            }
+            choices.clear(number);
             used
         };
-        for cell in self.cells(slot) {
-            cell.store(UNDECIDED, Ordering::Release);
+        if used.is_empty() {
+            return out;
         }
-        index.live -= 1;
-        index.free.push(number);
-        drop(index);
         let mut variants = lock(&self.variants);
-        used.into_iter().filter_map(|key| variants.unuse(&key)).collect()
+        out.variants.extend(used.into_iter().filter_map(|key| variants.unuse(&key)));
+        out
+    }
+
+    /// Counts a sampler whose handle the driver had returned before, and which therefore has no place.
+    pub fn count_duplicate(&self, more: bool) {
+        let mut index = lock(&self.index);
+        if more {
+            index.samplers.add();
+        } else {
+            index.samplers.live -= 1;
+        }
     }
 
     /// The state at a place.
     pub fn state(&self, number: u32) -> Option<Arc<SharedState>> {
-        let slot = self.slots.get(number as usize)?;
-        lock(&slot.owned).as_ref().map(|owned| Arc::clone(&owned.state))
-    }
-
-    fn cells<'a>(&'a self, slot: &'a Slot) -> &'a [AtomicU64] {
-        let choices = slot.choices.load(Ordering::Acquire);
-        // SAFETY: null or a pointer from `Box::into_raw`; replaced arrays live on in `retired` as long as the cache.
-        unsafe { choices.as_ref() }.map_or(&[], |choices| &choices.0)
-    }
-
-    /// The choice for (state, view class): a sampler's handle, [`KEEP`] or [`UNDECIDED`].
-    #[inline(always)]
-    pub fn choice(&self, state: u32, class: u32) -> u64 {
-        let Some(slot) = self.slots.get(state as usize) else { return KEEP };
-        self.cells(slot).get(class as usize).map_or(UNDECIDED, |cell| cell.load(Ordering::Acquire))
+        lock(self.places.get(number as usize)?).as_ref().map(|owned| Arc::clone(&owned.state))
     }
 
     /// Sets the choice for (state, view class) unless there is one; returns the choice in force and whether it is this one.
     ///
     /// `variant` is the key of the variant that the choice stands for, whose use goes over to the state on success.
-    pub fn publish(&self, state: u32, class: u32, choice: u64, variant: Option<StateKey>) -> (u64, bool) {
-        let Some(slot) = self.slots.get(state as usize) else { return (KEEP, false) };
-        let mut place = lock(&slot.owned);
+    pub fn publish(
+        &self,
+        choices: &Choices,
+        state: u32,
+        class: u32,
+        choice: u64,
+        variant: Option<StateKey>,
+    ) -> (u64, bool) {
+        let Some(place) = self.places.get(state as usize) else { return (KEEP, false) };
+        let mut place = lock(place);
         let Some(owned) = place.as_mut() else { return (KEEP, false) };
-        if self.cells(slot).len() <= class as usize {
-            let len = (class as usize + 1).next_power_of_two().max(8);
-            let fresh: Box<[AtomicU64]> = (0..len).map(|_| AtomicU64::new(UNDECIDED)).collect();
-            for (to, from) in fresh.iter().zip(self.cells(slot)) {
-                to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
-            }
-            let old = slot.choices.swap(Box::into_raw(Box::new(Choices(fresh))), Ordering::AcqRel);
-            if !old.is_null() {
-                // SAFETY: made by `Box::into_raw` and just taken out of its only place.
-                lock(&slot.retired).push(unsafe { Box::from_raw(old) });
-            }
-        }
-        let Some(cell) = self.cells(slot).get(class as usize) else { return (KEEP, false) };
-        let before = cell.load(Ordering::Acquire);
+        let before = choices.publish(state, class, choice);
         if before != UNDECIDED {
             return (before, false);
         }
-        cell.store(choice, Ordering::Release);
         owned.used.extend(variant);
         (choice, true)
     }
@@ -321,10 +382,14 @@ impl Cache {
         lock(&self.variants).census
     }
 
-    /// Distinct states now and at most.
-    pub fn states(&self) -> (u32, u32) {
-        let index = lock(&self.index);
-        (index.live, index.peak)
+    /// Distinct states now, at most, and how often one got its first sampler.
+    pub fn states(&self) -> Census {
+        lock(&self.index).states
+    }
+
+    /// Samplers of the application now, at most and ever.
+    pub fn samplers(&self) -> Census {
+        lock(&self.index).samplers
     }
 }
 
@@ -360,62 +425,87 @@ mod tests {
 
     #[test]
     fn equal_states_share_a_place_and_variants_die_with_the_last() {
-        let cache = Cache::default();
-        let a = cache.acquire(state(0.0)).unwrap();
-        assert_eq!(cache.acquire(state(0.0)), Some(a));
-        let b = cache.acquire(state(1.0)).unwrap();
+        let (cache, choices) = (Cache::default(), Choices::default());
+        let a = cache.acquire(&choices, state(0.0)).unwrap();
+        assert_eq!(cache.acquire(&choices, state(0.0)), Some(a));
+        let b = cache.acquire(&choices, state(1.0)).unwrap();
         assert_ne!(a, b);
         let key = state(0.0).original.key();
         assert_eq!(cache.add_variant(key, 77, false), (77, true));
-        assert_eq!(cache.publish(a, 9, 77, Some(key)), (77, true));
-        assert_eq!(cache.publish(a, 9, KEEP, None), (77, false));
+        assert_eq!(cache.publish(&choices, a, 9, 77, Some(key)), (77, true));
+        assert_eq!(cache.publish(&choices, a, 9, KEEP, None), (77, false));
         assert_eq!(cache.use_variant(&key), Some(77));
-        assert_eq!(cache.publish(b, 0, 77, Some(key)), (77, true));
-        assert_eq!((cache.choice(a, 9), cache.choice(a, 8), cache.choice(b, 0)), (77, UNDECIDED, 77));
-        assert!(cache.release(a).is_empty());
-        assert_eq!(cache.choice(a, 9), 77);
-        assert!(cache.release(a).is_empty(), "the other state still uses the variant");
-        assert_eq!(cache.choice(a, 9), UNDECIDED);
-        assert_eq!(cache.release(b), [Gone { handle: 77, custom_border: false }]);
+        assert_eq!(cache.publish(&choices, b, 0, 77, Some(key)), (77, true));
+        assert_eq!((choices.choice(a, 9), choices.choice(a, 8), choices.choice(b, 0)), (77, UNDECIDED, 77));
+        assert!(cache.release(&choices, a).variants.is_empty());
+        assert_eq!(choices.choice(a, 9), 77);
+        assert!(cache.release(&choices, a).variants.is_empty(), "the other state still uses the variant");
+        assert_eq!(choices.choice(a, 9), UNDECIDED);
+        assert_eq!(cache.release(&choices, b).variants, [Gone { handle: 77, custom_border: false }]);
         assert_eq!(cache.variants(), Census { live: 0, peak: 1, created: 1 });
-        let again = cache.acquire(state(2.0)).unwrap();
-        assert!(again == a || again == b, "places are reused");
-        assert_eq!(cache.choice(again, 9), UNDECIDED);
+        assert_eq!(cache.acquire(&choices, state(0.0)), Some(a), "a state is kept for a while");
+        assert_eq!(choices.choice(a, 9), UNDECIDED);
+        assert!(cache.release(&choices, a).variants.is_empty());
+    }
+
+    #[test]
+    fn places_are_reused_once_many_are_idle() {
+        let (cache, choices) = (Cache::default(), Choices::default());
+        let words = |n: u32| [u64::from(n), 0, 0, 0, 0, 0, 0, 0];
+        let mut numbers = std::collections::HashSet::new();
+        for n in 0..4 * IDLE as u32 {
+            let number = cache.acquire(&choices, state(n as f32)).unwrap();
+            cache.remember_recent(&words(n), number);
+            assert_eq!(cache.acquire_recent(&words(n)), Some((number, Bits::NONE)));
+            assert!(
+                cache.release(&choices, number).variants.is_empty()
+                    && cache.release(&choices, number).variants.is_empty()
+            );
+            assert_eq!(cache.acquire_recent(&words(n)), Some((number, Bits::NONE)), "idle, but there");
+            assert!(cache.release(&choices, number).variants.is_empty());
+            numbers.insert(number);
+        }
+        assert_eq!(numbers.len(), IDLE + 1);
+        assert_eq!(cache.acquire_recent(&words(0)), None, "another state is at its place");
+        assert_eq!((cache.states().live, cache.samplers().live), (0, 0));
+        assert_eq!(cache.samplers().peak, 2);
     }
 
     #[test]
     fn states_with_unknown_structures_are_not_shared() {
-        let cache = Cache::default();
+        let (cache, choices) = (Cache::default(), Choices::default());
         let odd = SharedState { unknown: Some(1), ..state(0.0) };
-        let a = cache.acquire(odd.clone()).unwrap();
-        let b = cache.acquire(odd).unwrap();
+        let a = cache.acquire(&choices, odd.clone()).unwrap();
+        let b = cache.acquire(&choices, odd).unwrap();
         assert_ne!(a, b);
-        assert_ne!(cache.acquire(state(0.0)), Some(a));
-        assert!(cache.release(a).is_empty() && cache.release(b).is_empty());
+        assert_ne!(cache.acquire(&choices, state(0.0)), Some(a));
+        assert!(cache.release(&choices, a).variants.is_empty() && cache.release(&choices, b).variants.is_empty());
     }
 
     #[test]
     fn an_isolated_sampler_keeps_its_variants_and_nothing_else() {
-        let cache = Cache::default();
+        let (cache, choices) = (Cache::default(), Choices::default());
         let key = state(0.0).original.key();
-        let shared = cache.acquire(state(0.0)).unwrap();
-        assert_eq!(cache.acquire(state(0.0)), Some(shared));
+        let shared = cache.acquire(&choices, state(0.0)).unwrap();
+        assert_eq!(cache.acquire(&choices, state(0.0)), Some(shared));
         assert_eq!(cache.add_variant(key, 77, false), (77, true));
-        assert_eq!(cache.publish(shared, 3, 77, Some(key)), (77, true));
-        let own = cache.isolate(shared).unwrap();
+        assert_eq!(cache.publish(&choices, shared, 3, 77, Some(key)), (77, true));
+        let own = cache.isolate(&choices, shared).unwrap();
         assert_ne!(own, shared);
-        assert_eq!(cache.isolate(own), Some(own));
-        assert_eq!((cache.choice(shared, 3), cache.choice(own, 3)), (77, UNDECIDED));
-        assert_eq!(cache.acquire(state(0.0)), Some(shared), "new samplers of the state do not join it");
-        assert!(cache.release(shared).is_empty() && cache.release(shared).is_empty());
-        assert_eq!(cache.release(own), [Gone { handle: 77, custom_border: false }]);
+        assert_eq!(cache.isolate(&choices, own), Some(own));
+        assert_eq!((choices.choice(shared, 3), choices.choice(own, 3)), (77, UNDECIDED));
+        assert_eq!(cache.acquire(&choices, state(0.0)), Some(shared), "new samplers of the state do not join it");
+        assert!(
+            cache.release(&choices, shared).variants.is_empty() && cache.release(&choices, shared).variants.is_empty()
+        );
+        assert_eq!(cache.release(&choices, own).variants, [Gone { handle: 77, custom_border: false }]);
         // The only sampler of a state.
-        let shared = cache.acquire(state(1.0)).unwrap();
-        let own = cache.isolate(shared).unwrap();
-        let again = cache.acquire(state(1.0)).unwrap();
+        let shared = cache.acquire(&choices, state(1.0)).unwrap();
+        let own = cache.isolate(&choices, shared).unwrap();
+        let again = cache.acquire(&choices, state(1.0)).unwrap();
         assert_ne!(again, own);
-        assert!(cache.release(own).is_empty() && cache.release(again).is_empty());
-        assert_eq!(cache.states().0, 0);
+        assert!(cache.release(&choices, own).variants.is_empty() && cache.release(&choices, again).variants.is_empty());
+        assert_eq!((cache.states().live, cache.samplers().live), (0, 0));
     }
 
     #[test]

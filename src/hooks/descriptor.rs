@@ -1,9 +1,13 @@
 //! Descriptor writes with a (sampler, view) pair: `vkUpdateDescriptorSets`, push descriptors, descriptor buffers and image-view
 //! handles. Templates are in [`super::template`].
 //!
+//! `vkUpdateDescriptorSets` and `vkCmdPushDescriptorSet` come here only with what `samplin_hot::hooks` leaves over: immutable
+//! samplers, and the first separate one.
+//!
 //! The scan that finds the first conflict runs outside the panic guard: it takes no lock, allocates nothing, indexes nothing and
 //! has no other way to panic. Only when something must change is a copy made, inside the guard.
 
+use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
@@ -17,7 +21,7 @@ use crate::state::{Device, SetLayout};
 #[derive(Default)]
 struct Scratch<'a> {
     writes: SmallVec<[vk::WriteDescriptorSet<'a>; 8]>,
-    infos: SmallVec<[vk::DescriptorImageInfo; 32]>,
+    infos: SmallVec<[MaybeUninit<vk::DescriptorImageInfo>; 32]>,
 }
 
 /// Where the set layout of a write comes from.
@@ -49,7 +53,7 @@ impl<'a> LayoutOf<'a> {
     ///
     /// `layout` is null or valid.
     pub(crate) unsafe fn push(known: &'a Device, layout: vk::PipelineLayout, set: u32) -> Self {
-        if !known.has_immutables.load(Ordering::Acquire) {
+        if !known.hot.has_immutables.load(Ordering::Acquire) {
             return Self::Given(None);
         }
         // SAFETY: forwarded from the caller.
@@ -101,21 +105,21 @@ unsafe fn immutable(known: &Device, write: &vk::WriteDescriptorSet<'_>, layout: 
 /// Notes a conflict of the immutable sampler at an element with a view.
 pub(crate) fn note_immutable(known: &Device, layout: &SetLayout, binding: u32, element: u64, view: vk::ImageView) {
     if let Some((sampler, state)) = layout.immutable_at(binding, element)
-        && known.conflict(sampler, view.as_raw()).is_some()
+        && known.hot.gate.conflict(vk::Sampler::from_raw(sampler), view).is_some()
     {
         known.guard(|| known.immutable_conflict(sampler, state, view.as_raw()), || ());
     }
 }
 
-/// Index of the first write that has to change, and the number of combined image samplers looked at.
+/// Index of the first write that has to change, and the number of combined image samplers. Conflicts of immutable samplers are
+/// noted on the way.
 ///
 /// # Safety
 ///
 /// The writes are valid.
-#[inline(always)]
 unsafe fn scan(known: &Device, writes: &[vk::WriteDescriptorSet<'_>], layout: LayoutOf<'_>) -> (Option<usize>, u64) {
-    let look = known.must_look();
-    let immutables = known.has_immutables.load(Ordering::Acquire);
+    let look = known.hot.gate.must_look();
+    let immutables = known.hot.has_immutables.load(Ordering::Acquire);
     let mut first = None;
     let mut seen = 0;
     for (index, write) in writes.iter().enumerate() {
@@ -127,8 +131,7 @@ unsafe fn scan(known: &Device, writes: &[vk::WriteDescriptorSet<'_>], layout: La
                     continue;
                 }
                 // SAFETY: the write is valid.
-                let infos = unsafe { combined(write) };
-                if infos.iter().any(|i| known.conflict(i.sampler.as_raw(), i.image_view.as_raw()).is_some()) {
+                if known.hot.gate.first_conflict(unsafe { combined(write) }).is_some() {
                     first = Some(index);
                 }
             }
@@ -153,12 +156,16 @@ unsafe fn rewrite<'a>(
     path: Path,
     scratch: &mut Scratch<'a>,
 ) -> u64 {
-    let immutables = known.has_immutables.load(Ordering::Acquire);
+    let immutables = known.hot.has_immutables.load(Ordering::Acquire);
     // Reserved at once: pointers into it go into the writes.
     // SAFETY: the writes are valid.
     let room = writes.iter().skip(first).map(|write| unsafe { combined(write) }.len()).sum();
+    let mut undecided = |pair| known.resolve(pair, path);
     scratch.infos.reserve_exact(room);
+    // SAFETY: there is room, and the elements need no initialisation.
+    unsafe { scratch.infos.set_len(room) };
     scratch.writes.extend_from_slice(writes);
+    let mut out = scratch.infos.as_mut_slice();
     let mut rewritten = 0;
     for write in scratch.writes.iter_mut().skip(first) {
         // SAFETY: the write is a copy of a valid one.
@@ -167,21 +174,13 @@ unsafe fn rewrite<'a>(
         if infos.is_empty() || (immutables && unsafe { immutable(known, write, layout) }) {
             continue;
         }
-        let start = scratch.infos.len();
-        let before = rewritten;
-        for info in infos {
-            let mut info = *info;
-            if let Some(pair) = known.conflict(info.sampler.as_raw(), info.image_view.as_raw()) {
-                let choice = known.choose(pair, path);
-                rewritten += u64::from(choice != pair.sampler);
-                info.sampler = vk::Sampler::from_raw(choice);
-            }
-            scratch.infos.push(info);
-        }
-        if rewritten == before {
-            scratch.infos.truncate(start);
-        } else if let Some(changed) = scratch.infos.get(start..) {
-            write.p_image_info = changed.as_ptr();
+        let changed = known.hot.gate.substitute(&known.hot.choices, infos, out, &mut undecided);
+        if changed > 0 {
+            rewritten += changed;
+            let Some((made, rest)) = out.split_at_mut_checked(infos.len()) else { break };
+            // The buffer stays where it is until the writes have gone down.
+            write.p_image_info = made.as_ptr().cast();
+            out = rest;
         }
     }
     rewritten
@@ -208,7 +207,7 @@ unsafe fn forward(
     match first {
         None => {
             if seen > 0 {
-                known.counters.add(path, seen, 0);
+                known.hot.counters.add(path, seen, 0);
             }
             down(writes);
         }
@@ -235,7 +234,7 @@ unsafe fn forward_rewritten(
     let mut scratch = Scratch::default();
     // SAFETY: forwarded from the caller.
     let rewritten = known.guard(|| unsafe { rewrite(known, given, first, layout, path, &mut scratch) }, || 0);
-    known.counters.add(path, seen, rewritten);
+    known.hot.counters.add(path, seen, rewritten);
     down(if rewritten > 0 { scratch.writes.as_ptr() } else { given.as_ptr() });
 }
 
@@ -325,7 +324,7 @@ pub(crate) unsafe extern "system" fn get_descriptor(
                 return next(handle, &vk::DescriptorGetInfoEXT { data, ..*info }, size, descriptor);
             }
         }
-    } else if known.must_look() {
+    } else if known.hot.gate.must_look() {
         // SAFETY: as above.
         if unsafe { info.as_ref() }.is_some_and(|info| info.ty == vk::DescriptorType::SAMPLER) {
             known.separate_seen();
@@ -337,9 +336,9 @@ pub(crate) unsafe extern "system" fn get_descriptor(
 
 /// The sampler to use for a single pair.
 fn substitute(known: &Device, sampler: vk::Sampler, view: vk::ImageView, path: Path) -> vk::Sampler {
-    let conflict = if known.must_look() { known.conflict(sampler.as_raw(), view.as_raw()) } else { None };
+    let conflict = if known.hot.gate.must_look() { known.hot.gate.conflict(sampler, view) } else { None };
     let choice = conflict.map_or(sampler.as_raw(), |pair| known.choose(pair, path));
-    known.counters.add(path, 1, u64::from(choice != sampler.as_raw()));
+    known.hot.counters.add(path, 1, u64::from(choice != sampler.as_raw()));
     vk::Sampler::from_raw(choice)
 }
 

@@ -241,7 +241,8 @@ pub(crate) unsafe extern "system" fn destroy_device(device: vk::Device, allocato
             known.destroy_variant(variant);
         }
     }));
-    Device::forget(key);
+    // SAFETY: destroying a device is externally synchronised with every other use of it.
+    unsafe { Device::forget(key) };
     if let Some(destroy) = known.fns.destroy_device {
         // SAFETY: the application's own arguments.
         unsafe { destroy(device, allocator) };

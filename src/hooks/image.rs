@@ -1,11 +1,10 @@
 //! Images, swapchain images and image views: what fixes the format features of a pair.
 
-use std::sync::atomic::Ordering;
-
 use ash::vk::{self, Handle};
+use samplin_hot::recent::Words;
 
 use super::{MISSING, device, slice};
-use crate::decide::{self, Aspect, ViewTraits, normalize_components};
+use crate::decide::{self, Aspect, Bits, ViewTraits, normalize_components};
 use crate::format;
 use crate::pnext;
 use crate::record::Tiling;
@@ -225,7 +224,17 @@ pub(crate) unsafe extern "system" fn create_image_view(
 ///
 /// `info` is valid.
 unsafe fn remember_view(known: &Device, info: &vk::ImageViewCreateInfo<'_>, view: vk::ImageView) {
-    known.totals.views_created.fetch_add(1, Ordering::Relaxed);
+    let words = view_words(known, info);
+    let mut recent = lock(&known.recent_views);
+    recent.created += 1;
+    if let Some(words) = &words
+        && let class = recent.classes.get(words)
+        && class != 0
+    {
+        drop(recent);
+        return known.hot.gate.insert_view(view.as_raw(), (class >> 32) as u32, class as u32 - 1);
+    }
+    drop(recent);
     let Some((number, image)) = known.image(info.image) else {
         let why = "the view's image was not created through vkCreateImage or a swapchain, so its pairs are left alone";
         known.unresolved("unknown image", why, None, serde_json::json!({}), (0, 0));
@@ -240,8 +249,32 @@ unsafe fn remember_view(known: &Device, info: &vk::ImageViewCreateInfo<'_>, view
         tiling,
     });
     if let Some(class) = class {
-        known.insert_view(view.as_raw(), class);
+        let lacks = known.classes.get(class).map_or(Bits::NONE, |class| class.lacks);
+        known.hot.gate.insert_view(view.as_raw(), lacks.0, class);
+        if let Some(words) = words {
+            lock(&known.recent_views).classes.set(&words, (u64::from(lacks.0) << 32) | (u64::from(class) + 1));
+        }
     }
+}
+
+/// What a view's class depends on, for a view without a chain of a known image.
+fn view_words(known: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Words> {
+    let image = known.images.get(info.image.as_raw());
+    if !info.p_next.is_null() || image == 0 {
+        return None;
+    }
+    let two = |low: u32, high: u32| u64::from(low) | (u64::from(high) << 32);
+    let (components, range) = (info.components, info.subresource_range);
+    Some([
+        image,
+        two(info.flags.as_raw(), info.view_type.as_raw() as u32),
+        two(info.format.as_raw() as u32, range.aspect_mask.as_raw()),
+        two(components.r.as_raw() as u32, components.g.as_raw() as u32),
+        two(components.b.as_raw() as u32, components.a.as_raw() as u32),
+        two(range.base_mip_level, range.level_count),
+        two(range.base_array_layer, range.layer_count),
+        0,
+    ])
 }
 
 /// # Safety
@@ -345,7 +378,7 @@ pub(crate) unsafe extern "system" fn destroy_image_view(
     // SAFETY: the command's valid usage.
     let Some(known) = (unsafe { device(handle) }) else { return };
     if !view.is_null() {
-        known.views.remove(view.as_raw());
+        known.hot.gate.remove_view(view.as_raw());
         known.guard(|| known.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
     }
     if let Some(next) = known.fns.destroy_image_view {

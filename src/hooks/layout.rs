@@ -68,7 +68,7 @@ unsafe fn remember_layout(
                 immutable: samplers
                     .iter()
                     .map(|sampler| {
-                        let word = known.samplers.get(sampler.as_raw());
+                        let word = known.hot.gate.sampler(sampler.as_raw());
                         (sampler.as_raw(), (word as u32).checked_sub(1).unwrap_or(u32::MAX))
                     })
                     .collect(),
@@ -77,17 +77,20 @@ unsafe fn remember_layout(
         .collect();
     bindings.sort_by_key(|b| b.binding);
     known.layouts.insert(layout.as_raw(), Arc::new(SetLayout { bindings }));
-    known.has_immutables.store(true, Ordering::Release);
+    known.hot.has_immutables.store(true, Ordering::Release);
 }
 
 /// Keeps a sampler of a descriptor-buffer layout the same everywhere. Choices are made by state, so it gets a place of its own.
 fn pin(known: &Device, sampler: u64) {
+    known.has_pinned.store(true, Ordering::Relaxed);
     if !lock(&known.pinned).insert(sampler) {
         return;
     }
-    let word = known.samplers.get(sampler);
-    if let Some(own) = (word as u32).checked_sub(1).and_then(|number| known.cache.isolate(number)) {
-        known.samplers.insert(sampler, (word & !u64::from(u32::MAX)) | (u64::from(own) + 1));
+    if let Some(own) = (known.hot.gate.sampler(sampler) as u32)
+        .checked_sub(1)
+        .and_then(|number| known.cache.isolate(&known.hot.choices, number))
+    {
+        known.hot.gate.move_sampler(sampler, own);
     }
 }
 
@@ -116,7 +119,7 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
     let Some(next) = known.fns.create_pipeline_layout else { return MISSING };
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, create_info, allocator, layout) };
-    if result == vk::Result::SUCCESS && known.has_immutables.load(Ordering::Acquire) {
+    if result == vk::Result::SUCCESS && known.hot.has_immutables.load(Ordering::Acquire) {
         known.guard(
             || {
                 // SAFETY: valid by the command's valid usage; elements may be null with independent sets.
@@ -161,7 +164,7 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
     let Some(next) = known.fns.allocate_descriptor_sets else { return MISSING };
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, info, sets) };
-    if result == vk::Result::SUCCESS && known.has_immutables.load(Ordering::Acquire) {
+    if result == vk::Result::SUCCESS && known.hot.has_immutables.load(Ordering::Acquire) {
         known.guard(
             || {
                 // SAFETY: valid by the command's valid usage; both arrays have `descriptorSetCount` elements.
@@ -193,7 +196,7 @@ pub(crate) unsafe extern "system" fn free_descriptor_sets(
     // SAFETY: the command's valid usage.
     let Some(known) = (unsafe { device(handle) }) else { return MISSING };
     let Some(next) = known.fns.free_descriptor_sets else { return MISSING };
-    if known.has_immutables.load(Ordering::Acquire) {
+    if known.hot.has_immutables.load(Ordering::Acquire) {
         known.guard(
             || {
                 // SAFETY: `count` elements, null ones among them (VUID-vkFreeDescriptorSets-pDescriptorSets-00310).
@@ -212,7 +215,7 @@ pub(crate) unsafe extern "system" fn free_descriptor_sets(
 
 /// Forgets every set of a pool.
 fn forget_pool(known: &Device, pool: vk::DescriptorPool) {
-    if known.has_immutables.load(Ordering::Acquire) {
+    if known.hot.has_immutables.load(Ordering::Acquire) {
         let sets = lock(&known.pools).remove(&pool.as_raw()).unwrap_or_default();
         sets.into_iter().for_each(|set| known.sets.remove(set));
     }

@@ -4,9 +4,10 @@ use std::ffi::{CStr, c_char};
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
+use samplin_hot::recent::Words;
 
 use super::{MISSING, device};
-use crate::decide::{self, Catalog, ConversionState, Decision, SamplerState, YcbcrConversion, fnv1a, is_custom};
+use crate::decide::{self, Bits, Catalog, ConversionState, Decision, SamplerState, YcbcrConversion, fnv1a, is_custom};
 use crate::names;
 use crate::sampler_info::{self, SamplerInfo};
 use crate::state::Device;
@@ -32,9 +33,15 @@ pub(crate) unsafe extern "system" fn create_sampler(
     // SAFETY: the command's valid usage.
     let Some(known) = (unsafe { device(handle) }) else { return MISSING };
     let Some(next) = known.fns.create_sampler else { return MISSING };
+    // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.
+    let words = unsafe { create_info.as_ref() }.and_then(|info| words(known, info));
+    if let Some((number, needs)) = words.and_then(|words| known.guard(|| known.cache.acquire_recent(&words), || None)) {
+        // SAFETY: the application's own arguments.
+        return unsafe { create_again(known, (number, needs), create_info, allocator, sampler) };
+    }
     let plan = known.guard(
         || {
-            // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.
+            // SAFETY: as above.
             let info = unsafe { create_info.as_ref() }?;
             // SAFETY: as above.
             let given = unsafe { sampler_info::read(info, |conversion| known.conversion(conversion)) };
@@ -79,7 +86,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
         if result == vk::Result::SUCCESS {
             // SAFETY: set by the successful call.
             let raw = unsafe { *sampler }.as_raw();
-            known.guard(|| remember(known, raw, &plan, dropped), || ());
+            known.guard(|| remember(known, raw, &plan, words, dropped), || ());
         } else if plan.custom {
             known.release_custom_border();
         }
@@ -87,8 +94,76 @@ pub(crate) unsafe extern "system" fn create_sampler(
     result
 }
 
+/// A create info that needs no second look when one like it was legal before: without a chain, and where neither rules nor the
+/// trace care for single samplers.
+fn words(known: &Device, info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
+    if !info.p_next.is_null() || !known.rules.is_empty() || known.records_all() {
+        return None;
+    }
+    let two = |low: u32, high: u32| u64::from(low) | (u64::from(high) << 32);
+    let raw = |value: i32| value as u32;
+    Some([
+        two(info.flags.as_raw(), raw(info.mag_filter.as_raw())),
+        two(raw(info.min_filter.as_raw()), raw(info.mipmap_mode.as_raw())),
+        two(raw(info.address_mode_u.as_raw()), raw(info.address_mode_v.as_raw())),
+        two(raw(info.address_mode_w.as_raw()), info.mip_lod_bias.to_bits()),
+        two(info.anisotropy_enable, info.max_anisotropy.to_bits()),
+        two(info.compare_enable, raw(info.compare_op.as_raw())),
+        two(info.min_lod.to_bits(), info.max_lod.to_bits()),
+        two(raw(info.border_color.as_raw()), info.unnormalized_coordinates),
+    ])
+}
+
+/// Creates a sampler whose state is known to be legal and has been counted at a place.
+///
+/// # Safety
+///
+/// The arguments are those of a valid `vkCreateSampler`.
+unsafe fn create_again(
+    known: &Device,
+    (number, needs): (u32, Bits),
+    create_info: *const vk::SamplerCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    sampler: *mut vk::Sampler,
+) -> vk::Result {
+    known.totals.allocated.fetch_add(1, Ordering::Relaxed);
+    let result = match known.fns.create_sampler {
+        // SAFETY: forwarded from the caller.
+        Some(next) => unsafe { next(known.handle, create_info, allocator, sampler) },
+        None => MISSING,
+    };
+    known.guard(
+        || {
+            if result == vk::Result::SUCCESS {
+                // SAFETY: set by the successful call.
+                let raw = unsafe { *sampler }.as_raw();
+                if !known.hot.gate.add_sampler(raw, needs.0, number) {
+                    destroy_variants(known, number);
+                    known.cache.count_duplicate(true);
+                }
+            } else {
+                known.totals.allocated.fetch_sub(1, Ordering::Relaxed);
+                destroy_variants(known, number);
+            }
+        },
+        || (),
+    );
+    result
+}
+
+/// Counts one sampler less at a place and destroys the variants that nobody else uses.
+fn destroy_variants(known: &Device, number: u32) {
+    let released = known.cache.release(&known.hot.choices, number);
+    if released.custom_border {
+        known.release_custom_border();
+    }
+    for variant in released.variants {
+        known.destroy_variant(variant);
+    }
+}
+
 /// Enters a new sampler into the tables and the trace.
-fn remember(known: &Device, sampler: u64, plan: &Plan, dropped: bool) {
+fn remember(known: &Device, sampler: u64, plan: &Plan, words: Option<Words>, dropped: bool) {
     let original = plan.given.state;
     let base = if plan.rewrite { plan.decision.state } else { original };
     // A custom border that there was no place for stays given up, with every view.
@@ -100,11 +175,10 @@ fn remember(known: &Device, sampler: u64, plan: &Plan, dropped: bool) {
     } else {
         original
     };
-    let totals = &known.totals;
-    let nth = totals.samplers_created.fetch_add(1, Ordering::Relaxed) + 1;
     let rules = if known.rules.is_empty() {
         0
     } else {
+        let nth = known.totals.samplers_created.fetch_add(1, Ordering::Relaxed) + 1;
         known.rules.match_sampler(&original, original.fingerprint(), nth, None)
     };
     let needs = known.needs(&wanted, &base, rules);
@@ -117,19 +191,18 @@ fn remember(known: &Device, sampler: u64, plan: &Plan, dropped: bool) {
         rules,
         custom_border: plan.custom,
     };
-    let live = totals.samplers.fetch_add(1, Ordering::Relaxed) + 1;
-    totals.samplers_peak.fetch_max(live, Ordering::Relaxed);
-    {
-        let mut duplicates = lock(&known.duplicates);
-        if known.samplers.get(sampler) != 0 {
-            // The driver's one object for equal states. Their originals may differ all the same, but a descriptor does not tell
-            // which of them it means, so the first one stays in force, and it alone holds places.
-            *duplicates.entry(sampler).or_insert(0) += 1;
-            if plan.custom {
-                known.release_custom_border();
+    if let Some(number) = known.cache.acquire(&known.hot.choices, shared) {
+        if known.hot.gate.add_sampler(sampler, needs.0, number) {
+            if let Some(words) = words
+                && plan.decision.changes.is_empty()
+                && !plan.custom
+            {
+                known.cache.remember_recent(&words, number);
             }
-        } else if let Some(number) = known.cache.acquire(shared) {
-            known.insert_sampler(sampler, needs, number);
+        } else {
+            // The driver's one object for equal states; the first of them holds the places.
+            destroy_variants(known, number);
+            known.cache.count_duplicate(true);
         }
     }
     known.record_sampler(sampler, &original, &plan.decision.changes);
@@ -164,29 +237,12 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
 
 /// Removes a sampler from the tables and destroys the variants that nobody else uses.
 fn forget(known: &Device, sampler: u64) {
-    known.totals.samplers.fetch_sub(1, Ordering::Relaxed);
-    let word = {
-        let mut duplicates = lock(&known.duplicates);
-        match duplicates.get_mut(&sampler) {
-            Some(1) => {
-                duplicates.remove(&sampler);
-                return;
-            }
-            Some(count) => {
-                *count -= 1;
-                return;
-            }
-            None => known.samplers.remove(sampler),
-        }
-    };
+    let Some(word) = known.hot.gate.remove_sampler(sampler) else { return known.cache.count_duplicate(false) };
     let Some(number) = (word as u32).checked_sub(1) else { return };
-    if known.cache.state(number).is_some_and(|shared| shared.custom_border) {
-        known.release_custom_border();
+    destroy_variants(known, number);
+    if known.has_pinned.load(Ordering::Relaxed) {
+        lock(&known.pinned).remove(&sampler);
     }
-    for variant in known.cache.release(number) {
-        known.destroy_variant(variant);
-    }
-    lock(&known.pinned).remove(&sampler);
     known.forget_name(vk::ObjectType::SAMPLER, sampler);
 }
 
@@ -288,7 +344,7 @@ pub(crate) unsafe extern "system" fn destroy_sampler_ycbcr_conversion(
 
 /// Looks at the rules again for a sampler that got a name. Descriptors written from now on follow them.
 fn rematch(known: &Device, sampler: u64, name: &str) {
-    let word = known.samplers.get(sampler);
+    let word = known.hot.gate.sampler(sampler);
     let Some(number) = (word as u32).checked_sub(1) else { return };
     let Some(shared) = known.cache.state(number) else { return };
     // Rules by order of creation keep what they said then; names are all that can have changed.
@@ -299,9 +355,10 @@ fn rematch(known: &Device, sampler: u64, name: &str) {
     }
     let needs = known.needs(&shared.original, &shared.base, rules);
     let moved = SharedState { rules, needs, ..(*shared).clone() };
-    if let Some(to) = known.cache.acquire(moved) {
-        known.insert_sampler(sampler, needs, to);
-        for variant in known.cache.release(number) {
+    if let Some(to) = known.cache.acquire(&known.hot.choices, moved) {
+        known.hot.gate.replace_sampler(sampler, needs.0, to);
+        // It is the same sampler, so it keeps its place for a custom border.
+        for variant in known.cache.release(&known.hot.choices, number).variants {
             known.destroy_variant(variant);
         }
     }

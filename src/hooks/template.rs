@@ -10,11 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
+use samplin_hot::Pair;
+use samplin_hot::hooks::Run;
 
 use super::descriptor::{LayoutOf, note_immutable};
 use super::{MISSING, device, slice};
 use crate::counters::Path;
-use crate::state::{Device, Pair, SetLayout};
+use crate::state::{Device, SetLayout};
 
 /// Largest copy of a template's data, in bytes. Beyond it (and with elements of unknown size, or that share bytes) the template
 /// is applied as it is and the conflicting descriptors are written again.
@@ -137,7 +139,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                 }
                 // The set layout is ignored, and may be garbage, for push templates.
                 let for_sets = info.template_type == vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET;
-                let layout = if for_sets && known.has_immutables.load(Ordering::Acquire) {
+                let layout = if for_sets && known.hot.has_immutables.load(Ordering::Acquire) {
                     // SAFETY: valid by VUID-VkDescriptorUpdateTemplateCreateInfo-templateType-00350.
                     unsafe { known.layouts.share(info.descriptor_set_layout.as_raw()) }
                 } else {
@@ -147,8 +149,19 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                     .iter()
                     .try_fold(0, |all: usize, entry| Some(all.max(entry.end()?)))
                     .filter(|extent| *extent <= LARGEST_COPY && are_disjoint(&entries, *extent));
-                let record = Template { entries, bind_point: info.pipeline_bind_point, layout, extent };
-                known.templates.insert(made.as_raw(), Arc::new(record));
+                let runs: Box<[Run]> = entries
+                    .iter()
+                    .filter(|entry| entry.combined)
+                    .map(|entry| Run { offset: entry.offset, stride: entry.stride, count: entry.count })
+                    .collect();
+                let seen = runs.iter().map(|run| run.count as u64).sum();
+                let plain = match *entries {
+                    [Entry { offset: 0, stride, size, .. }] => stride == size || seen == 1,
+                    _ => false,
+                };
+                let detail = Template { entries, bind_point: info.pipeline_bind_point, layout, extent };
+                let record = samplin_hot::hooks::Template { runs, seen, plain, detail: Box::new(detail) };
+                known.hot.templates.insert(made.as_raw(), Arc::new(record));
             },
             || (),
         );
@@ -163,7 +176,7 @@ pub(crate) unsafe extern "system" fn destroy_descriptor_update_template(
 ) {
     // SAFETY: the command's valid usage.
     let Some(known) = (unsafe { device(handle) }) else { return };
-    known.guard(|| known.templates.remove(template.as_raw()), || ());
+    known.guard(|| known.hot.templates.remove(template.as_raw()), || ());
     if let Some(next) = known.fns.destroy_descriptor_update_template {
         // SAFETY: the application's own arguments.
         unsafe { next(handle, template, allocator) };
@@ -204,7 +217,7 @@ unsafe fn conflicts(
             let info = unsafe { read(data, entry, index) };
             if let Some(layout) = immutable {
                 note_immutable(known, layout, entry.binding, u64::from(entry.element) + index as u64, info.image_view);
-            } else if let Some(pair) = known.conflict(info.sampler.as_raw(), info.image_view.as_raw())
+            } else if let Some(pair) = known.hot.gate.conflict(info.sampler, info.image_view)
                 && !each(entry, index, pair)
             {
                 return seen;
@@ -296,11 +309,11 @@ unsafe fn forward<'a>(
     patch: impl FnOnce(&Template, &[vk::WriteDescriptorSet<'_>]),
 ) {
     // SAFETY: a template is valid during the command and destroyed under external synchronisation.
-    let Some(record) = (unsafe { known.templates.get(template.as_raw()) }) else { return down(data) };
-    let layout = if known.has_immutables.load(Ordering::Acquire) { layout(record) } else { None };
-    if !known.must_look() {
-        let seen = record.entries.iter().filter(|entry| entry.combined).map(|entry| entry.count as u64).sum();
-        known.counters.add(path, seen, 0);
+    let Some(hot) = (unsafe { known.hot.templates.get(template.as_raw()) }) else { return down(data) };
+    let Some(record) = hot.detail.downcast_ref::<Template>() else { return down(data) };
+    let layout = if known.hot.has_immutables.load(Ordering::Acquire) { layout(record) } else { None };
+    if !known.hot.gate.must_look() {
+        known.hot.counters.add(path, hot.seen, 0);
         return down(data);
     }
     let mut any = false;
@@ -312,13 +325,12 @@ unsafe fn forward<'a>(
         })
     };
     if !any {
-        known.counters.add(path, seen, 0);
+        known.hot.counters.add(path, seen, 0);
         return down(data);
     }
-    let all = record.entries.iter().filter(|entry| entry.combined).map(|entry| entry.count as u64).sum();
     // SAFETY: forwarded from the caller.
     let changed = known.guard(|| unsafe { rewrite(known, record, layout, data, path) }, || None);
-    known.counters.add(path, all, changed.as_ref().map_or(0, |(_, rewritten)| *rewritten));
+    known.hot.counters.add(path, hot.seen, changed.as_ref().map_or(0, |(_, rewritten)| *rewritten));
     match changed {
         None => down(data),
         Some((Rewritten::Block(block, start), _)) => down(block.as_ptr().wrapping_add(start).cast()),

@@ -249,12 +249,12 @@ fn any_call_may_fail_and_nothing_is_left_behind() {
             assert_eq!(device.driver.live(kind), [0; 0], "{kind:?} after call {nth} failed");
         }
         let record = device.record();
-        assert_eq!((record.samplers.len(), record.views.len(), record.images.len()), (0, 0, 0));
+        assert_eq!((record.hot.gate.samplers(), record.hot.gate.views(), record.images.len()), (0, 0, 0));
         assert!(record.layouts.is_empty() && record.pipeline_layouts.is_empty());
-        assert!(record.sets.is_empty() && record.templates.is_empty());
+        assert!(record.sets.is_empty() && record.hot.templates.is_empty());
         assert_eq!(record.cache.variants().live, 0);
         assert_eq!(record.totals.allocated.load(Ordering::Relaxed), 0);
-        assert_eq!(record.cache.states().0, 0);
+        assert_eq!(record.cache.states().live, 0);
         device.finish();
         // A variant that fails is nobody's failure, nor is the modifier that is asked for behind the application's back.
         failed.extend(expected);

@@ -113,7 +113,7 @@ fn a_panic_under_a_lock_does_not_block_the_rest() {
     let result = record.guard(
         || {
             let _conversions = lock(&record.conversions);
-            let _duplicates = lock(&record.duplicates);
+            let _pinned = lock(&record.pinned);
             let _pools = lock(&record.pools);
             panic!("with locks held")
         },

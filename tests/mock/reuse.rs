@@ -42,7 +42,7 @@ fn one_handle_for_equal_samplers_is_counted() {
             assert_eq!(written(&device, samplers[0], view), variant);
         }
     }
-    assert_eq!(device.record().samplers.len(), 0);
+    assert_eq!(device.record().hot.gate.samplers(), 0);
     assert_eq!(device.driver.live(Kind::Sampler), [0; 0]);
     device.finish();
 }
@@ -68,7 +68,7 @@ fn one_handle_for_samplers_that_were_made_equal_is_counted() {
         assert_eq!(written(&device, samplers[2], view), variant);
         device.destroy_sampler(samplers[2]);
         assert_eq!(device.driver.live(Kind::Sampler), [0; 0], "nothing is left behind");
-        assert_eq!((device.record().samplers.len(), device.record().cache.states().0), (0, 0));
+        assert_eq!((device.record().hot.gate.samplers(), device.record().cache.states().live), (0, 0));
     }
     device.finish();
 }
@@ -134,13 +134,13 @@ fn records_are_gone_when_a_destroy_call_arrives() {
         // SAFETY: nobody removes a record while the driver's command runs.
         unsafe {
             match kind {
-                Kind::Sampler => device.samplers.get(handle) != 0,
-                Kind::View => device.views.get(handle) != 0,
+                Kind::Sampler => device.hot.gate.sampler(handle) != 0,
+                Kind::View => device.hot.gate.view(handle) != 0,
                 Kind::Image => device.images.get(handle) != 0,
                 Kind::Layout => device.layouts.get(handle).is_some(),
                 Kind::PipelineLayout => device.pipeline_layouts.get(handle).is_some(),
                 Kind::Set => device.sets.get(handle).is_some(),
-                Kind::Template => device.templates.get(handle).is_some(),
+                Kind::Template => device.hot.templates.get(handle).is_some(),
                 Kind::Conversion => lock(&device.conversions).contains_key(&handle),
                 Kind::Swapchain => lock(&device.swapchains).contains_key(&handle),
                 Kind::Pool => lock(&device.pools).contains_key(&handle),
@@ -255,10 +255,10 @@ fn a_handle_that_another_thread_gets_at_once_is_its_own() {
     other.join().unwrap();
     let second = lock(&destroyed).take().expect("the other thread created a sampler");
     assert_eq!(second, first, "the driver handed the value out again");
-    assert_ne!(device.record().samplers.get(second.as_raw()), 0, "its record survives the first one's end");
+    assert_ne!(device.record().hot.gate.sampler(second.as_raw()), 0, "its record survives the first one's end");
     assert_eq!(written(&device, second, view), second);
     device.destroy_sampler(second);
-    assert_eq!(device.record().samplers.len(), 0);
+    assert_eq!(device.record().hot.gate.samplers(), 0);
     let device = Arc::into_inner(device).expect("the other thread has ended");
     device.finish();
 }

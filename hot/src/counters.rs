@@ -79,31 +79,42 @@ impl Line {
     /// Adds for the only thread that writes this line.
     #[inline(always)]
     fn add(&self, path: Path, seen: u64, rewritten: u64) {
-        for (counter, amount) in [(&self.seen, seen), (&self.rewritten, rewritten)] {
-            if let Some(counter) = counter.get(path as usize) {
-                counter.store(counter.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
-            }
+        let add = |counter: &AtomicU64, amount| {
+            counter.store(counter.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+        };
+        add(&self.seen[path as usize], seen);
+        if rewritten != 0 {
+            add(&self.rewritten[path as usize], rewritten);
         }
     }
 
     fn add_shared(&self, path: Path, seen: u64, rewritten: u64) {
-        for (counter, amount) in [(&self.seen, seen), (&self.rewritten, rewritten)] {
-            if let Some(counter) = counter.get(path as usize) {
-                counter.fetch_add(amount, Ordering::Relaxed);
-            }
-        }
+        self.seen[path as usize].fetch_add(seen, Ordering::Relaxed);
+        self.rewritten[path as usize].fetch_add(rewritten, Ordering::Relaxed);
     }
 }
 
 /// The counters of one device.
 pub struct Counters {
-    lines: Box<[Line]>,
+    lines: Box<[Line; OWNED + 1]>,
 }
 
 impl Counters {
     /// All zero.
     pub fn new() -> Self {
-        Self { lines: (0..=OWNED).map(|_| Line::default()).collect() }
+        Self { lines: Box::new(std::array::from_fn(|_| Line::default())) }
+    }
+
+    /// Counts `seen` combined image samplers if the thread has its line where it looks first; returns whether it has.
+    #[inline(always)]
+    pub fn add_here(&self, path: Path, seen: u64) -> bool {
+        let thread = thread_word();
+        let line = &self.lines[(thread >> 12) % OWNED];
+        let here = line.owner.load(Ordering::Relaxed) == thread;
+        if here {
+            line.add(path, seen, 0);
+        }
+        here
     }
 
     /// Counts `seen` combined image samplers of which `rewritten` got another sampler.
@@ -112,7 +123,7 @@ impl Counters {
         let thread = thread_word();
         // Control blocks lie at least a page apart, mostly.
         let first = (thread >> 12) % OWNED;
-        let Some(line) = self.lines.get(first) else { return };
+        let line = &self.lines[first];
         if line.owner.load(Ordering::Relaxed) == thread {
             line.add(path, seen, rewritten);
         } else {
@@ -122,10 +133,10 @@ impl Counters {
 
     /// Finds the thread's line among those after `first`, or takes one; else shares the last.
     #[cold]
+    #[inline(never)]
     fn add_elsewhere(&self, thread: usize, first: usize, path: Path, seen: u64, rewritten: u64) {
-        let owned = self.lines.get(..OWNED).unwrap_or(&[]);
         for step in 0..OWNED {
-            let Some(line) = owned.get((first + step) % OWNED) else { continue };
+            let line = &self.lines[(first + step) % OWNED];
             let owner = line.owner.load(Ordering::Relaxed);
             let mine = owner == thread
                 || (owner == 0 && line.owner.compare_exchange(0, thread, Ordering::Relaxed, Ordering::Relaxed).is_ok());
@@ -133,9 +144,7 @@ impl Counters {
                 return line.add(path, seen, rewritten);
             }
         }
-        if let Some(line) = self.lines.get(OWNED) {
-            line.add_shared(path, seen, rewritten);
-        }
+        self.lines[OWNED].add_shared(path, seen, rewritten);
     }
 
     /// Sums of (seen, rewritten) of a path.

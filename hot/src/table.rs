@@ -20,7 +20,7 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// constant clusters badly; folding the 128-bit product does not.
 #[inline(always)]
 pub fn fold(key: u64) -> u64 {
-    let product = u128::from(key ^ 0x9e37_79b9_7f4a_7c15) * u128::from(0xd6e8_feb8_6659_fd93_u64);
+    let product = u128::from(key) * u128::from(0xd6e8_feb8_6659_fd93_u64);
     (product as u64) ^ ((product >> 64) as u64)
 }
 
@@ -35,9 +35,13 @@ impl Hasher for FoldHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.write_u64(u64::from_le_bytes(*word));
+        }
+        if !rest.is_empty() {
             let mut word = [0; 8];
-            word.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
+            word.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
             self.write_u64(u64::from_le_bytes(word));
         }
     }
@@ -55,7 +59,8 @@ impl Hasher for FoldHasher {
     }
 
     fn write_u64(&mut self, i: u64) {
-        self.0 = fold(self.0.rotate_left(23) ^ i);
+        // The constant lets zeroes count.
+        self.0 = fold(self.0.rotate_left(23) ^ i ^ 0x9e37_79b9_7f4a_7c15);
     }
 
     fn write_usize(&mut self, i: usize) {
@@ -152,6 +157,12 @@ impl FlatTable {
     ///
     /// A null key and the one reserved word are ignored: no driver hands them out as a handle.
     pub fn insert(&self, key: u64, value: u64) -> u64 {
+        self.insert_unless(key, value, &mut || false)
+    }
+
+    /// [`FlatTable::insert`], but if the key is there and `keep` says so its value stays. No other thread changes the table
+    /// between the look and what `keep` does.
+    pub fn insert_unless(&self, key: u64, value: u64, keep: &mut dyn FnMut() -> bool) -> u64 {
         if key == EMPTY || key == TOMBSTONE {
             return 0;
         }
@@ -165,7 +176,13 @@ impl FlatTable {
         loop {
             let slot = slots.at(index);
             match slot.key.load(Ordering::Relaxed) {
-                found if found == key => return slot.value.swap(value, Ordering::AcqRel),
+                found if found == key => {
+                    let before = slot.value.load(Ordering::Relaxed);
+                    if !keep() {
+                        slot.value.store(value, Ordering::Release);
+                    }
+                    return before;
+                }
                 EMPTY => {
                     let target = free.unwrap_or(slot);
                     writer.live += 1;
@@ -183,10 +200,18 @@ impl FlatTable {
 
     /// Removes `key` and returns its value, 0 if it was absent.
     pub fn remove(&self, key: u64) -> u64 {
+        self.remove_unless(key, &mut || false)
+    }
+
+    /// [`FlatTable::remove`], but if `keep` says so the key stays and 0 is returned.
+    pub fn remove_unless(&self, key: u64, keep: &mut dyn FnMut() -> bool) -> u64 {
         if key == EMPTY || key == TOMBSTONE {
             return 0;
         }
         let mut writer = lock(&self.writer);
+        if keep() {
+            return 0;
+        }
         let slots = self.slots();
         let mut index = fold(key) as usize;
         loop {
@@ -275,7 +300,7 @@ impl Drop for FlatTable {
 /// Bits are only ever added, until [`BitFilter::reset`] writes a new set. A reader that knows a handle got it from a call that
 /// returned after the bit was set, so it never misses one.
 pub struct BitFilter {
-    words: Box<[AtomicU64; BitFilter::WORDS]>,
+    words: [AtomicU64; BitFilter::WORDS],
 }
 
 impl BitFilter {
@@ -284,7 +309,7 @@ impl BitFilter {
     /// An empty set, or one that holds everything.
     pub fn new(full: bool) -> Self {
         let word = if full { u64::MAX } else { 0 };
-        Self { words: Box::new(std::array::from_fn(|_| AtomicU64::new(word))) }
+        Self { words: std::array::from_fn(|_| AtomicU64::new(word)) }
     }
 
     #[inline(always)]
@@ -293,11 +318,11 @@ impl BitFilter {
         ((hash >> 6) as usize & (Self::WORDS - 1), 1 << (hash & 63))
     }
 
-    /// Whether the set may hold `key`.
+    /// 1 if the set may hold `key`, else 0.
     #[inline(always)]
-    pub fn may_hold(&self, key: u64) -> bool {
-        let (word, bit) = Self::place(key);
-        self.words[word].load(Ordering::Relaxed) & bit != 0
+    pub fn bit(&self, key: u64) -> u64 {
+        let hash = fold(key);
+        self.words[(hash >> 6) as usize & (Self::WORDS - 1)].load(Ordering::Relaxed) >> (hash & 63) & 1
     }
 
     /// Adds a key.

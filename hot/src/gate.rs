@@ -1,0 +1,337 @@
+//! The gate that every descriptor passes: which (sampler, view) pairs conflict, and what goes down instead.
+//!
+//! Three questions, each cheaper than the next: can anything on this device conflict at all ([`Gate::must_look`])? May this
+//! sampler and this view, by two bits in filters that stay in the first-level cache? Do they, by their words in the tables?
+
+use std::mem::MaybeUninit;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ash::vk::{self, DescriptorImageInfo, Handle};
+
+use crate::choices::Choices;
+use crate::hooks::choose;
+use crate::table::{BitFilter, FastMap, FlatTable, lock};
+
+/// A descriptor whose sampler and view conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The sampler given.
+    pub sampler: u64,
+    /// The view given.
+    pub view: u64,
+    /// Number of the sampler's state.
+    pub state: u32,
+    /// Number of the view's class.
+    pub class: u32,
+}
+
+/// Union of what samplers ever needed and of what views ever lacked, and how many bits of each filter may be stale.
+#[derive(Default)]
+struct Unions {
+    needs: u32,
+    lacks: u32,
+    stale: usize,
+    /// Insertions after which the filters are made anew.
+    limit: usize,
+}
+
+/// Descriptors looked at together: one bit each.
+const BLOCK: usize = 64;
+
+/// What a descriptor write looks at first; everything here is written rarely.
+///
+/// The two filters hold the samplers that some view may conflict with and the views that some sampler may conflict with, by the
+/// unions of all needs and all lacks so far. When a union grows the filters are made anew before the call that made it grow
+/// returns, and only calls after that can name the new object.
+pub struct Gate {
+    look: AtomicBool,
+    /// All ones when every pair counts as a conflict.
+    force: u32,
+    /// Sampler handle → needs in the high half, state number + 1 in the low half.
+    samplers: FlatTable,
+    /// View handle → lacks in the high half, class number + 1 in the low half.
+    views: FlatTable,
+    sampler_filter: BitFilter,
+    view_filter: BitFilter,
+    unions: Mutex<Unions>,
+    /// How often a sampler handle exists beyond once: drivers may return one handle for equal states. Guarded by the table's
+    /// own lock; the flag spares all others a second one.
+    duplicates: Mutex<FastMap<u64, u32>>,
+    has_duplicates: AtomicBool,
+}
+
+impl Gate {
+    /// A gate without samplers and views; `everything` makes every known pair a conflict.
+    pub fn new(everything: bool) -> Self {
+        Self {
+            look: AtomicBool::new(everything),
+            force: if everything { u32::MAX } else { 0 },
+            samplers: FlatTable::new(64),
+            views: FlatTable::new(64),
+            sampler_filter: BitFilter::new(everything),
+            view_filter: BitFilter::new(everything),
+            unions: Mutex::default(),
+            duplicates: Mutex::default(),
+            has_duplicates: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether any live combination can conflict, so that descriptors have to be looked at one by one.
+    #[inline(always)]
+    pub fn must_look(&self) -> bool {
+        self.look.load(Ordering::Relaxed)
+    }
+
+    /// Lets every pair through from here on.
+    pub fn open(&self) {
+        self.look.store(false, Ordering::Relaxed);
+    }
+
+    // ---- looking ----
+
+    /// 1 if the pair may conflict, else 0. Arithmetic, because a branch for each of two random bits costs more than everything
+    /// else here.
+    #[inline(always)]
+    pub(crate) fn candidate(&self, sampler: vk::Sampler, view: vk::ImageView) -> u64 {
+        self.sampler_filter.bit(sampler.as_raw()) & self.view_filter.bit(view.as_raw())
+    }
+
+    /// The pair, if it conflicts (or if every pair does). Takes no lock, writes nothing, cannot panic.
+    ///
+    /// Either word may be any value at all: an unknown one is no conflict.
+    #[inline(always)]
+    pub fn conflict(&self, sampler: vk::Sampler, view: vk::ImageView) -> Option<Pair> {
+        if self.candidate(sampler, view) == 0 { None } else { self.conflict_by_tables(sampler, view) }
+    }
+
+    #[inline(never)]
+    fn conflict_by_tables(&self, sampler: vk::Sampler, view: vk::ImageView) -> Option<Pair> {
+        self.look_up(sampler, view)
+    }
+
+    #[inline(always)]
+    fn look_up(&self, sampler: vk::Sampler, view: vk::ImageView) -> Option<Pair> {
+        let (sampler, view) = (sampler.as_raw(), view.as_raw());
+        let (sampler_word, view_word) = (self.samplers.get(sampler), self.views.get(view));
+        let conflict = ((sampler_word & view_word) >> 32) as u32;
+        if conflict | self.force == 0 || sampler_word == 0 || view_word == 0 {
+            return None;
+        }
+        Some(Pair {
+            sampler,
+            view,
+            state: (sampler_word as u32).wrapping_sub(1),
+            class: (view_word as u32).wrapping_sub(1),
+        })
+    }
+
+    /// A bit for each of at most [`BLOCK`] pairs that may conflict.
+    #[inline(always)]
+    fn candidates(&self, block: &[DescriptorImageInfo]) -> u64 {
+        let bits =
+            block.iter().enumerate().map(|(at, info)| self.candidate(info.sampler, info.image_view) << (at & 63));
+        bits.fold(0, |all, bit| all | bit)
+    }
+
+    /// Index of the first pair that conflicts.
+    #[inline(never)]
+    pub fn first_conflict(&self, infos: &[DescriptorImageInfo]) -> Option<usize> {
+        for (block, start) in infos.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
+            let mut left = self.candidates(block);
+            while left != 0 {
+                let at = left.trailing_zeros() as usize;
+                left &= left - 1;
+                if let Some(info) = block.get(at)
+                    && self.look_up(info.sampler, info.image_view).is_some()
+                {
+                    return Some(start + at);
+                }
+            }
+        }
+        None
+    }
+
+    /// Copies `infos` to the start of `out`, with the chosen sampler in every pair that conflicts; `undecided` chooses for pairs
+    /// without a choice ([`KEEP`](crate::choices::KEEP) stands for the given sampler). Returns how many samplers differ from the
+    /// given ones.
+    ///
+    /// Copies nothing if `out` is shorter than `infos`.
+    #[inline(never)]
+    pub fn substitute(
+        &self,
+        choices: &Choices,
+        infos: &[DescriptorImageInfo],
+        out: &mut [MaybeUninit<DescriptorImageInfo>],
+        undecided: &mut dyn FnMut(Pair) -> u64,
+    ) -> u64 {
+        let mut changed = 0;
+        let Some(out) = out.get_mut(..infos.len()) else { return 0 };
+        for (block, to) in infos.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
+            // SAFETY: an initialised element is a valid `MaybeUninit` of the same layout.
+            to.copy_from_slice(unsafe { &*(std::ptr::from_ref(block) as *const [MaybeUninit<DescriptorImageInfo>]) });
+            // SAFETY: all elements were just written.
+            let to = unsafe { &mut *(std::ptr::from_mut(to) as *mut [DescriptorImageInfo]) };
+            changed += self.substitute_in_place(choices, to, undecided, |_, _| ());
+        }
+        changed
+    }
+
+    /// Puts the chosen sampler into every pair of at most 64 that conflicts, and calls `changed` with each of these. Returns how
+    /// many there are.
+    #[inline(always)]
+    pub(crate) fn substitute_in_place(
+        &self,
+        choices: &Choices,
+        block: &mut [DescriptorImageInfo],
+        undecided: &mut dyn FnMut(Pair) -> u64,
+        mut changed: impl FnMut(usize, &DescriptorImageInfo),
+    ) -> u64 {
+        let mut count = 0;
+        let mut left = self.candidates(block);
+        while left != 0 {
+            let at = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let Some(info) = block.get_mut(at) else { break };
+            let Some(pair) = self.look_up(info.sampler, info.image_view) else { continue };
+            let choice = choose(choices, pair, undecided);
+            if choice != pair.sampler {
+                info.sampler = vk::Sampler::from_raw(choice);
+                changed(at, info);
+                count += 1;
+            }
+        }
+        count
+    }
+
+    // ---- what there is ----
+
+    /// Word of a sampler: needs in the high half, state number + 1 in the low half; 0 for an unknown one.
+    pub fn sampler(&self, sampler: u64) -> u64 {
+        self.samplers.get(sampler)
+    }
+
+    /// Word of a view: lacks in the high half, class number + 1 in the low half; 0 for an unknown one.
+    pub fn view(&self, view: u64) -> u64 {
+        self.views.get(view)
+    }
+
+    /// Adds a sampler. If the driver returned a handle that is there already, the first one stays in force: a descriptor does not
+    /// tell which of them it means. Then false is returned.
+    pub fn add_sampler(&self, sampler: u64, needs: u32, state: u32) -> bool {
+        let word = (u64::from(needs) << 32) | (u64::from(state) + 1);
+        let before = self.samplers.insert_unless(sampler, word, &mut || {
+            *lock(&self.duplicates).entry(sampler).or_insert(0) += 1;
+            self.has_duplicates.store(true, Ordering::Relaxed);
+            true
+        });
+        if before == 0 {
+            self.need(sampler, needs);
+        }
+        before == 0
+    }
+
+    /// Gives a sampler other needs and another state.
+    pub fn replace_sampler(&self, sampler: u64, needs: u32, state: u32) {
+        self.samplers.insert(sampler, (u64::from(needs) << 32) | (u64::from(state) + 1));
+        self.need(sampler, needs);
+    }
+
+    fn need(&self, sampler: u64, needs: u32) {
+        if self.force != 0 || needs == 0 {
+            return;
+        }
+        let mut unions = lock(&self.unions);
+        if needs & !unions.needs != 0 {
+            unions.needs |= needs;
+            self.rebuild_filters(&mut unions);
+        } else if needs & unions.lacks != 0 {
+            self.sampler_filter.insert(sampler);
+            self.count_stale(&mut unions);
+        }
+    }
+
+    /// Gives a sampler another state.
+    pub fn move_sampler(&self, sampler: u64, state: u32) {
+        let word = self.samplers.get(sampler);
+        if word != 0 {
+            self.samplers.insert(sampler, (word & !u64::from(u32::MAX)) | (u64::from(state) + 1));
+        }
+    }
+
+    /// Adds a view, or replaces it.
+    pub fn insert_view(&self, view: u64, lacks: u32, class: u32) {
+        self.views.insert(view, (u64::from(lacks) << 32) | (u64::from(class) + 1));
+        if self.force == 0 && lacks != 0 {
+            let mut unions = lock(&self.unions);
+            if lacks & !unions.lacks != 0 {
+                unions.lacks |= lacks;
+                self.rebuild_filters(&mut unions);
+            } else if lacks & unions.needs != 0 {
+                self.view_filter.insert(view);
+                self.count_stale(&mut unions);
+            }
+        }
+    }
+
+    /// Forgets a sampler and returns its word, 0 for one never seen; `None` if its handle exists once more.
+    pub fn remove_sampler(&self, sampler: u64) -> Option<u64> {
+        let mut duplicate = false;
+        let word = self.samplers.remove_unless(sampler, &mut || {
+            if !self.has_duplicates.load(Ordering::Relaxed) {
+                return false;
+            }
+            let mut duplicates = lock(&self.duplicates);
+            let Some(count) = duplicates.get_mut(&sampler) else { return false };
+            *count -= 1;
+            if *count == 0 {
+                duplicates.remove(&sampler);
+            }
+            duplicate = true;
+            true
+        });
+        (!duplicate).then_some(word)
+    }
+
+    /// Forgets a view.
+    pub fn remove_view(&self, view: u64) {
+        self.views.remove(view);
+    }
+
+    /// Number of views.
+    pub fn views(&self) -> usize {
+        self.views.len()
+    }
+
+    /// Number of sampler handles.
+    pub fn samplers(&self) -> usize {
+        self.samplers.len()
+    }
+
+    /// Bits of destroyed objects stay in the filters and cost time; after as many insertions as a filter has bits to spare both
+    /// are made anew.
+    fn count_stale(&self, unions: &mut Unions) {
+        unions.stale += 1;
+        if unions.stale >= unions.limit {
+            self.rebuild_filters(unions);
+        }
+    }
+
+    /// Makes both filters anew from the tables.
+    #[cold]
+    fn rebuild_filters(&self, unions: &mut Unions) {
+        let (samplers, views) = (self.samplers.entries(), self.views.entries());
+        unions.stale = 0;
+        // In proportion to what has to be walked, so that it costs a constant amount per insertion.
+        unions.limit = (2 * (samplers.len() + views.len())).max(8192);
+        let of = |entries: Vec<(u64, u64)>, other: u32| {
+            let relevant = entries.into_iter().filter(move |(_, word)| (word >> 32) as u32 & other != 0);
+            relevant.map(|(handle, _)| handle)
+        };
+        self.sampler_filter.reset(of(samplers, unions.lacks));
+        self.view_filter.reset(of(views, unions.needs));
+        if unions.needs & unions.lacks != 0 {
+            self.look.store(true, Ordering::Release);
+        }
+    }
+}
