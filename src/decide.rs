@@ -37,7 +37,7 @@ pub use self::view::{Aspect, DeviceCaps, Dimensions, Policy, Use, ViewTraits, no
 pub use self::ycbcr::{ConversionDecision, ConversionState, conversion};
 
 /// A legal state and how it came about.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Decision {
     /// The state to hand down; the given one when `changes` is empty.
     pub state: SamplerState,

@@ -4,6 +4,7 @@
 //! Every row is measured on each of them in turn, round after round, in thread CPU time; a figure is the median of the rounds.
 //! Absolute times belong to the machine, so read the columns `added` and `ratio`.
 
+mod callgrind;
 mod scene;
 
 use std::process::ExitCode;
@@ -38,6 +39,10 @@ struct Args {
     /// Also compare with the forwarding layer, whose manifest has to be in a folder of VK_LAYER_PATH.
     #[arg(long)]
     forward: bool,
+    /// For a run under callgrind: one sample of each row, first without a layer and then under samplin, and the rows in that
+    /// order on standard output.
+    #[arg(long)]
+    count: bool,
 }
 
 const FORWARD: &str = "VK_LAYER_SAMPLIN_forward";
@@ -67,6 +72,9 @@ fn run(args: &Args) -> Result<(), String> {
         })
         .collect::<Result<Vec<_>, _>>()?;
 
+    if args.count {
+        return count(args, &contexts);
+    }
     let mut out = Vec::new();
     for &size in &args.sizes {
         let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, size)).collect();
@@ -128,6 +136,35 @@ fn run(args: &Args) -> Result<(), String> {
             .collect();
         println!("{size:>5}² {threads} thread(s)  {:<34} {}", row.name(), cells.join("  |  "));
     }
+    Ok(())
+}
+
+/// One sample of each row on each device, in which callgrind counts instructions.
+fn count(args: &Args, contexts: &[Context]) -> Result<(), String> {
+    let mut rows = Vec::new();
+    for &size in &args.sizes {
+        let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, size)).collect();
+        for row in Row::all() {
+            if args.only.as_ref().is_some_and(|only| !row.name().contains(only.as_str())) {
+                continue;
+            }
+            for (layer, scene) in scenes.iter().enumerate() {
+                callgrind::start();
+                let known = !scene.measure(row, 1).is_empty();
+                callgrind::stop();
+                if known {
+                    rows.push(json!({
+                        "row": row.name(),
+                        "size": size,
+                        "layer": layer > 0,
+                        "descriptors": row.descriptors(),
+                        "calls": scene::COUNTED,
+                    }));
+                }
+            }
+        }
+    }
+    println!("{}", serde_json::to_string(&rows).map_err(|error| error.to_string())?);
     Ok(())
 }
 

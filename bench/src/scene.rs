@@ -8,8 +8,14 @@ use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::image::{Buffer, Image, ImageDesc};
 
+use crate::callgrind;
+
 /// Calls that one sample times together.
 const CALLS: usize = 256;
+/// How often they are made for one sample, so that reading the clock does not count.
+const PASSES: usize = 4;
+/// Calls that one sample of instructions covers.
+pub(crate) const COUNTED: usize = CALLS * PASSES;
 
 /// Which pairs a row draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -388,14 +394,16 @@ fn create_view(context: &Context, image: vk::Image, format: vk::Format) -> vk::I
     unsafe { context.device().create_image_view(&info, None) }.expect("a view")
 }
 
-/// ns of thread CPU time per call, after one untimed pass that brings everything into the caches.
+/// ns of thread CPU time per call, after one untimed pass that brings everything into the caches. Under callgrind the
+/// instructions of the timed passes are written as well.
 fn time<T>(calls: &[T], mut call: impl FnMut(&T)) -> f64 {
     calls.iter().for_each(|c| call(black_box(c)));
+    callgrind::zero();
     let start = thread_ns();
-    // Several passes, so that reading the clock does not count.
-    const PASSES: usize = 4;
     for _ in 0..PASSES {
         calls.iter().for_each(|c| call(black_box(c)));
     }
-    (thread_ns() - start) / (calls.len() * PASSES) as f64
+    let ns = (thread_ns() - start) / (calls.len() * PASSES) as f64;
+    callgrind::dump(c"sample");
+    ns
 }

@@ -1,8 +1,8 @@
 //! The hooks that engines call tens of thousands of times a frame, and the record of a device that they find.
 //!
 //! Each has the same shape: find the device, look through the descriptors, count, and jump to the next layer with the
-//! application's own arguments. Everything else is behind a call at the end that hands over all arguments, so that the usual way
-//! needs no stack. What only the rest of the layer knows (immutable samplers, templates of odd shape, pairs without a choice)
+//! application's own arguments. Everything else is behind a jump at the end that hands over all arguments (to an `extern` function,
+//! because one that could unwind would not be jumped to), so that the usual way needs no stack. What only the rest of the layer knows (immutable samplers, templates of odd shape, pairs without a choice)
 //! goes to the functions in [`Rest`].
 
 use std::ffi::c_void;
@@ -246,30 +246,65 @@ impl Hot {
         if self.has_immutables.load(Ordering::Acquire) {
             return Err(0);
         }
-        let look = self.gate.must_look();
+        // Two loops, each with as little as it needs.
+        let seen = if self.gate.must_look() {
+            // SAFETY: forwarded from the caller.
+            unsafe { self.pass_each(count, writes)? }
+        } else {
+            // SAFETY: forwarded from the caller.
+            unsafe { self.pass_all(count, writes) }.ok_or(0_u32)?
+        };
+        if seen == 0 || self.counters.add_here(path, seen) { Ok(()) } else { Err(u32::MAX) }
+    }
+
+    /// [`Hot::pass`] where nothing can conflict: only counts, unless a separate sampler is to be spoken of.
+    ///
+    /// # Safety
+    ///
+    /// `count` valid writes.
+    #[inline(always)]
+    unsafe fn pass_all(&self, count: u32, writes: *const WriteDescriptorSet<'_>) -> Option<u64> {
+        let mut seen = 0;
+        let mut separate = false;
+        for index in 0..count as usize {
+            // SAFETY: below the count.
+            let write = unsafe { &*writes.add(index) };
+            // Without a branch: types alternate in ways of their own.
+            let is_combined = write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+            seen += u64::from(write.descriptor_count & 0_u32.wrapping_sub(u32::from(is_combined)));
+            separate |= write.descriptor_type == vk::DescriptorType::SAMPLER;
+        }
+        (!separate || self.separate_said.load(Ordering::Relaxed)).then_some(seen)
+    }
+
+    /// [`Hot::pass`] where something can conflict.
+    ///
+    /// # Safety
+    ///
+    /// `count` valid writes.
+    #[inline(always)]
+    unsafe fn pass_each(&self, count: u32, writes: *const WriteDescriptorSet<'_>) -> Result<u64, u32> {
         let mut seen = 0;
         for index in 0..count {
             // SAFETY: below the count.
             let write = unsafe { &*writes.add(index as usize) };
             if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
-                seen += u64::from(write.descriptor_count);
-                if look {
-                    if write.descriptor_count != 1 {
-                        return Err(index);
-                    }
-                    // SAFETY: one element (VUID-VkWriteDescriptorSet-descriptorType-02994).
-                    let info = unsafe { &*write.p_image_info };
-                    if self.gate.candidate(info.sampler, info.image_view) != 0 {
-                        return Err(index);
-                    }
+                if write.descriptor_count != 1 {
+                    return Err(index);
                 }
+                // SAFETY: one element (VUID-VkWriteDescriptorSet-descriptorType-02994).
+                let info = unsafe { &*write.p_image_info };
+                if self.gate.candidate(info.sampler, info.image_view) != 0 {
+                    return Err(index);
+                }
+                seen += 1;
             } else if write.descriptor_type == vk::DescriptorType::SAMPLER
                 && !self.separate_said.load(Ordering::Relaxed)
             {
                 return Err(index);
             }
         }
-        if self.counters.add_here(path, seen) { Ok(()) } else { Err(u32::MAX) }
+        Ok(seen)
     }
 
     /// The closer look, from write `first` on.
@@ -525,7 +560,7 @@ pub unsafe extern "system" fn update_descriptor_sets(
 ///
 /// As for [`update_descriptor_sets`].
 #[inline(never)]
-unsafe fn update_slowly(
+unsafe extern "system" fn update_slowly(
     device: vk::Device,
     count: u32,
     writes: *const WriteDescriptorSet<'_>,
@@ -572,7 +607,7 @@ pub unsafe extern "system" fn cmd_push_descriptor_set(
 ///
 /// As for [`cmd_push_descriptor_set`].
 #[inline(never)]
-unsafe fn push_slowly(
+unsafe extern "system" fn push_slowly(
     commands: vk::CommandBuffer,
     bind_point: vk::PipelineBindPoint,
     layout: vk::PipelineLayout,
@@ -621,7 +656,7 @@ pub unsafe extern "system" fn update_descriptor_set_with_template(
 ///
 /// As for [`update_descriptor_set_with_template`].
 #[inline(never)]
-unsafe fn template_slowly(
+unsafe extern "system" fn template_slowly(
     device: vk::Device,
     set: vk::DescriptorSet,
     template: vk::DescriptorUpdateTemplate,

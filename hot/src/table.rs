@@ -8,8 +8,18 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::ops::DerefMut;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The primitives of [`FlatTable`] and [`BitFilter`]: the standard library's, or those that the models in `model.rs` run with.
+mod sync {
+    #[cfg(all(loom, test))]
+    pub(super) use loom::sync::{Mutex, atomic::AtomicPtr, atomic::AtomicU64};
+    #[cfg(not(all(loom, test)))]
+    pub(super) use std::sync::{Mutex, atomic::AtomicPtr, atomic::AtomicU64};
+}
+use sync::AtomicU64;
 
 /// Locks without poisoning: a panic in another hook must not cascade into this one.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -114,8 +124,8 @@ unsafe impl Send for Writer {}
 /// slot array; older arrays stay until the table is dropped, and since each is half of the next their sum is bounded by the
 /// newest.
 pub struct FlatTable {
-    current: AtomicPtr<Slots>,
-    writer: Mutex<Writer>,
+    current: sync::AtomicPtr<Slots>,
+    writer: sync::Mutex<Writer>,
 }
 
 impl FlatTable {
@@ -123,9 +133,13 @@ impl FlatTable {
     pub fn new(capacity: usize) -> Self {
         let slots = Box::into_raw(Slots::new(capacity.next_power_of_two().max(8)));
         Self {
-            current: AtomicPtr::new(slots),
-            writer: Mutex::new(Writer { live: 0, tombstones: 0, owned: vec![slots] }),
+            current: sync::AtomicPtr::new(slots),
+            writer: sync::Mutex::new(Writer { live: 0, tombstones: 0, owned: vec![slots] }),
         }
+    }
+
+    fn writer(&self) -> impl DerefMut<Target = Writer> + '_ {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[inline(always)]
@@ -166,7 +180,7 @@ impl FlatTable {
         if key == EMPTY || key == TOMBSTONE {
             return 0;
         }
-        let mut writer = lock(&self.writer);
+        let mut writer = self.writer();
         if (writer.live + writer.tombstones + 1) * 4 > self.slots().slots.len() {
             self.rebuild(&mut writer);
         }
@@ -208,7 +222,7 @@ impl FlatTable {
         if key == EMPTY || key == TOMBSTONE {
             return 0;
         }
-        let mut writer = lock(&self.writer);
+        let mut writer = self.writer();
         if keep() {
             return 0;
         }
@@ -245,7 +259,7 @@ impl FlatTable {
 
     /// Number of keys.
     pub fn len(&self) -> usize {
-        lock(&self.writer).live
+        self.writer().live
     }
 
     /// Whether the table holds no key.
@@ -255,7 +269,7 @@ impl FlatTable {
 
     /// Every (key, value), in no order.
     pub fn entries(&self) -> Vec<(u64, u64)> {
-        let _writer = lock(&self.writer);
+        let _writer = self.writer();
         let live = |slot: &Slot| {
             let key = slot.key.load(Ordering::Relaxed);
             (key != EMPTY && key != TOMBSTONE).then(|| (key, slot.value.load(Ordering::Relaxed)))
@@ -288,7 +302,7 @@ impl FlatTable {
 
 impl Drop for FlatTable {
     fn drop(&mut self) {
-        for slots in lock(&self.writer).owned.drain(..) {
+        for slots in self.writer().owned.drain(..) {
             // SAFETY: made by `Box::into_raw`, listed once, and `&mut self` proves that no reader is left.
             drop(unsafe { Box::from_raw(slots) });
         }
@@ -304,7 +318,7 @@ pub struct BitFilter {
 }
 
 impl BitFilter {
-    const WORDS: usize = 512;
+    const WORDS: usize = if cfg!(all(loom, test)) { 2 } else { 512 };
 
     /// An empty set, or one that holds everything.
     pub fn new(full: bool) -> Self {
@@ -579,7 +593,10 @@ impl<K: Hash + Eq, V> Default for Interner<K, V> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, loom))]
+mod model;
+
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
@@ -602,7 +619,7 @@ mod tests {
         for (key, value) in table.entries() {
             assert_eq!(model.get(&key), Some(&value));
         }
-        let published = lock(&table.writer).owned.len();
+        let published = table.writer().owned.len();
         assert!(published <= 10, "churn of a bounded set grew the table {published} times");
     }
 

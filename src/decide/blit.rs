@@ -17,7 +17,7 @@ pub struct BlitSource {
 }
 
 /// Outcome of [`blit`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct BlitDecision {
     /// The filter to hand down.
     pub filter: vk::Filter,

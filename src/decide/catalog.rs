@@ -3,6 +3,7 @@
 //! Rule names are a stable interface: traces, rules files and continuous-integration gates match on them.
 
 use ash::vk;
+use smallvec::SmallVec;
 
 use super::BorderMapping;
 use std::fmt;
@@ -356,54 +357,39 @@ pub struct Change {
 /// The changes of one decision, in the order they were made. A field may appear twice (CUBIC to LINEAR
 /// to NEAREST); the second `from` is then the first `to`.
 ///
-/// Holds at most [`Changes::CAPACITY`] without allocating, which is more than any state can need.
-#[derive(Clone, Copy)]
-pub struct Changes {
-    list: [Option<Change>; Changes::CAPACITY],
-    len: usize,
-}
+/// Room for four without allocating, which is more than most samplers that change at all need; small, because every decision
+/// carries it.
+#[derive(Clone, Default)]
+pub struct Changes(SmallVec<[Change; 4]>);
 
 impl Changes {
-    /// Upper bound of changes to one sampler.
-    pub const CAPACITY: usize = 40;
-
     /// No change.
-    pub const fn new() -> Self {
-        Self { list: [None; Self::CAPACITY], len: 0 }
+    pub fn new() -> Self {
+        Self(SmallVec::new())
     }
 
     pub(crate) fn push(&mut self, change: Change) {
-        debug_assert!(self.len < Self::CAPACITY);
-        if let Some(slot) = self.list.get_mut(self.len) {
-            *slot = Some(change);
-            self.len += 1;
-        }
+        self.0.push(change);
     }
 
     /// The changes in order.
     pub fn iter(&self) -> impl Iterator<Item = &Change> {
-        self.list.iter().take(self.len).flatten()
+        self.0.iter()
     }
 
     /// Number of changes.
-    pub const fn len(&self) -> usize {
-        self.len
+    pub fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// Whether nothing was changed.
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
 impl fmt::Debug for Changes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
-    }
-}
-
-impl Default for Changes {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -40,7 +40,7 @@ pub struct ConversionState {
 }
 
 /// Outcome of [`conversion`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ConversionDecision {
     /// The state to hand down.
     pub state: ConversionState,
