@@ -39,6 +39,9 @@ struct Args {
     /// Also compare with the forwarding layer, whose manifest has to be in a folder of VK_LAYER_PATH.
     #[arg(long)]
     forward: bool,
+    /// What loading costs (instance and device) and what views and samplers hold of memory, instead of the rows.
+    #[arg(long)]
+    footprint: bool,
     /// For a run under callgrind: one sample of each row, first without a layer and then under samplin, and the rows in that
     /// order on standard output.
     #[arg(long)]
@@ -74,6 +77,9 @@ fn run(args: &Args) -> Result<(), String> {
 
     if args.count {
         return count(args, &contexts);
+    }
+    if args.footprint {
+        return footprint(args, &layers, &names, &contexts);
     }
     let mut out = Vec::new();
     for &size in &args.sizes {
@@ -135,6 +141,39 @@ fn run(args: &Args) -> Result<(), String> {
             })
             .collect();
         println!("{size:>5}² {threads} thread(s)  {:<34} {}", row.name(), cells.join("  |  "));
+    }
+    Ok(())
+}
+
+/// What loading costs and what objects hold.
+fn footprint(args: &Args, layers: &[Option<&str>], names: &[&str], contexts: &[Context]) -> Result<(), String> {
+    let mut loading: Vec<Vec<f64>> = vec![Vec::new(); layers.len()];
+    for _ in 0..args.rounds {
+        for (layer, samples) in layers.iter().zip(&mut loading) {
+            let start = scene::thread_ns();
+            let made = context(*layer).map_err(|error| error.to_string())?;
+            samples.push(scene::thread_ns() - start);
+            drop(made);
+        }
+    }
+    let mut rows = Vec::new();
+    for ((name, samples), context) in names.iter().zip(loading).zip(contexts) {
+        let figure = Figure::of(samples).ok_or("no rounds")?;
+        let held = scene::held(context);
+        rows.push(json!({
+            "layer": name,
+            "instance_and_device_us": figure.median / 1000.0,
+            "bytes_per_view": held.view,
+            "bytes_per_sampler": held.sampler,
+            "bytes_left_by_a_million_views": held.left,
+        }));
+    }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&rows).map_err(|error| error.to_string())?);
+    } else {
+        for row in rows {
+            println!("{row}");
+        }
     }
     Ok(())
 }

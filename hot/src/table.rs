@@ -84,6 +84,9 @@ pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FoldHasher>>;
 const EMPTY: u64 = 0;
 const TOMBSTONE: u64 = u64::MAX;
 
+/// Slots from which on a table is large.
+const LARGE: usize = 1 << 16;
+
 struct Slot {
     key: AtomicU64,
     value: AtomicU64,
@@ -118,7 +121,8 @@ struct Writer {
 // SAFETY: the pointers come from `Box::into_raw`, are owned by this value alone and point to `Sync` data.
 unsafe impl Send for Writer {}
 
-/// Map from a non-zero 64-bit key to a non-zero 64-bit value: open addressing, linear probing, load at most one quarter.
+/// Map from a non-zero 64-bit key to a non-zero 64-bit value: open addressing, linear probing, load at most one quarter (large
+/// tables: one half).
 ///
 /// Reads take no lock and write nothing. Writes are serialised by a mutex. Growth publishes a new
 /// slot array; older arrays stay until the table is dropped, and since each is half of the next their sum is bounded by the
@@ -181,7 +185,10 @@ impl FlatTable {
             return 0;
         }
         let mut writer = self.writer();
-        if (writer.live + writer.tombstones + 1) * 4 > self.slots().slots.len() {
+        let len = self.slots().slots.len();
+        // Large tables are in no cache anyway, and are let fill up to a half.
+        let least = if len < LARGE { 4 } else { 2 };
+        if (writer.live + writer.tombstones + 1) * least > len {
             self.rebuild(&mut writer);
         }
         let slots = self.slots();

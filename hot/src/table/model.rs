@@ -78,6 +78,20 @@ fn a_slot_that_is_used_again_hides_no_key_and_lends_no_value() {
 }
 
 #[test]
+fn a_key_in_a_used_slot_never_has_the_value_of_the_one_before() {
+    let keys = colliding(2);
+    check(move || {
+        let table = Arc::new(FlatTable::new(CAPACITY));
+        table.insert(keys[0], keys[0] * 10);
+        let found = found_beside(&table, keys[1], |table| {
+            table.remove(keys[0]);
+            table.insert(keys[1], keys[1] * 10);
+        });
+        assert!(found == 0 || found == keys[1] * 10, "{found}");
+    });
+}
+
+#[test]
 fn two_writers_lose_nothing() {
     check(|| {
         let table = Arc::new(FlatTable::new(CAPACITY));
