@@ -225,6 +225,37 @@ enum Rewritten {
     Patches(Vec<Patch>),
 }
 
+/// The writes that make `changed`, which has the order of the elements, true after the application's data went down as it is.
+///
+/// A later element may be for the same descriptor, and must stay the last word about it: so all from the first changed one on are
+/// written again, in order.
+///
+/// # Safety
+///
+/// `data` is valid for the template.
+unsafe fn again(
+    template: &Template,
+    layout: Option<&SetLayout>,
+    data: *const c_void,
+    changed: &[(Patch, usize)],
+) -> Vec<Patch> {
+    let mut out: Vec<Patch> = Vec::new();
+    let mut left = changed.iter().peekable();
+    let written = |entry: &&Entry| entry.combined && !layout.is_some_and(|layout| layout.is_immutable(entry.binding));
+    for entry in template.entries.iter().filter(written) {
+        for index in 0..entry.count {
+            let place = (entry.binding, entry.element.wrapping_add(index as u32), entry.at(index));
+            if let Some((patch, _)) = left.next_if(|((binding, element, _), at)| (*binding, *element, *at) == place) {
+                out.push(*patch);
+            } else if !out.is_empty() {
+                // SAFETY: forwarded from the caller.
+                out.push((place.0, place.1, unsafe { read(data, entry, index) }));
+            }
+        }
+    }
+    out
+}
+
 /// Makes the replacement; `None` when no sampler differs after all.
 ///
 /// # Safety
@@ -256,7 +287,8 @@ unsafe fn rewrite(
     }
     let rewritten = patches.len() as u64;
     let Some(extent) = template.extent else {
-        return Some((Rewritten::Patches(patches.into_iter().map(|(patch, _)| patch).collect()), rewritten));
+        // SAFETY: forwarded from the caller.
+        return Some((Rewritten::Patches(unsafe { again(template, layout, data, &patches) }), rewritten));
     };
     // The same address modulo 16 as the application's block, so that what is aligned there is aligned here.
     let mut block = vec![0_u8; extent + 32];
