@@ -95,8 +95,8 @@ impl Variant {
 
 #[derive(Default)]
 struct Index {
-    /// By state and matching rules.
-    by_key: FastMap<(StateKey, u64), u32>,
+    /// By state, matching rules, and whether the samplers hold places for custom border colours.
+    by_key: FastMap<(StateKey, u64, bool), u32>,
     free: Vec<u32>,
     live: u32,
     peak: u32,
@@ -138,7 +138,7 @@ pub struct Cache {
 impl Cache {
     /// Counts one more sampler of `state` and returns the number of its place; `None` when numbers run out.
     pub fn acquire(&self, state: SharedState) -> Option<u32> {
-        let key = (state.original.key(), state.rules);
+        let key = (state.original.key(), state.rules, state.custom_border);
         let mut index = lock(&self.index);
         if state.unknown.is_none()
             && let Some(number) = index.by_key.get(&key).copied()
@@ -203,6 +203,29 @@ impl Cache {
         Some(own)
     }
 
+    /// Lets place `to` use every variant that place `from` does, for a sampler that moves from one to the other: descriptors may
+    /// hold what was chosen for it before.
+    ///
+    /// Both places have a sampler that keeps them during the call.
+    pub fn inherit(&self, from: u32, to: u32) {
+        let used = |number: u32| self.slots.get(number as usize).map(|slot| &slot.owned);
+        let Some(keys) = used(from).and_then(|place| lock(place).as_ref().map(|owned| owned.used.clone())) else {
+            return;
+        };
+        let Some(place) = used(to).filter(|_| from != to) else { return };
+        let mut place = lock(place);
+        let Some(owned) = place.as_mut() else { return };
+        let mut variants = lock(&self.variants);
+        for key in keys {
+            if !owned.used.contains(&key)
+                && let Some(variant) = variants.by_key.get_mut(&key)
+            {
+                variant.uses += 1;
+                owned.used.push(key);
+            }
+        }
+    }
+
     /// Counts one sampler less. With the last one of a state its variants lose their use; those that nobody uses any more are
     /// returned and have to be destroyed.
     #[must_use]
@@ -217,7 +240,7 @@ impl Cache {
                 return Vec::new();
             }
             if owned.shareable {
-                index.by_key.remove(&(owned.state.original.key(), owned.state.rules));
+                index.by_key.remove(&(owned.state.original.key(), owned.state.rules, owned.state.custom_border));
             }
             let used = std::mem::take(&mut owned.used);
             *place = None;
@@ -384,6 +407,17 @@ mod tests {
     }
 
     #[test]
+    fn samplers_with_a_place_for_a_custom_border_do_not_share_with_those_without() {
+        let cache = Cache::default();
+        let with = cache.acquire(SharedState { custom_border: true, ..state(0.0) }).unwrap();
+        let without = cache.acquire(state(0.0)).unwrap();
+        let holds = |place| cache.state(place).unwrap().custom_border;
+        assert_eq!((holds(with), holds(without)), (true, false), "each gives back what it took");
+        assert!(cache.release(with).is_empty() && cache.release(without).is_empty());
+        assert_eq!(cache.acquire(SharedState { custom_border: true, ..state(0.0) }).map(holds), Some(true));
+    }
+
+    #[test]
     fn states_with_unknown_structures_are_not_shared() {
         let cache = Cache::default();
         let odd = SharedState { unknown: Some(1), ..state(0.0) };
@@ -416,6 +450,24 @@ mod tests {
         assert_ne!(again, own);
         assert!(cache.release(own).is_empty() && cache.release(again).is_empty());
         assert_eq!(cache.states().0, 0);
+    }
+
+    #[test]
+    fn a_sampler_that_moves_takes_its_variants_along() {
+        let cache = Cache::default();
+        let key = state(0.0).original.key();
+        let from = cache.acquire(state(0.0)).unwrap();
+        assert_eq!(cache.add_variant(key, 77, false), (77, true));
+        assert_eq!(cache.publish(from, 3, 77, Some(key)), (77, true));
+        let to = cache.acquire(SharedState { rules: 1, ..state(0.0) }).unwrap();
+        assert_ne!(to, from);
+        // However often samplers move, one use is enough.
+        cache.inherit(from, to);
+        cache.inherit(from, to);
+        cache.inherit(to, to);
+        assert!(cache.release(from).is_empty(), "the variant may be in a descriptor of the one that moved");
+        assert_eq!(cache.choice(to, 3), UNDECIDED, "choices are made anew");
+        assert_eq!(cache.release(to), [Gone { handle: 77, custom_border: false }]);
     }
 
     #[test]
