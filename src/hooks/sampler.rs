@@ -46,7 +46,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
             let wants_place = is_custom(down.border_color);
             let custom = wants_place && known.reserve_custom_border();
             let mut rewrite = rewrite;
-            if wants_place && !custom && !known.audit {
+            if wants_place && !custom && !known.audit && !decide::replays(&given.state, &known.caps) {
                 let (state, change) = decide::without_custom_border(&decision.state, None, &known.caps);
                 decision.replace_border(state, change);
                 rewrite = true;
@@ -300,6 +300,7 @@ fn rematch(known: &Device, sampler: u64, name: &str) {
     let needs = known.needs(&shared.original, &shared.base, rules);
     let moved = SharedState { rules, needs, ..(*shared).clone() };
     if let Some(to) = known.cache.acquire(moved) {
+        known.cache.inherit(number, to);
         known.insert_sampler(sampler, needs, to);
         for variant in known.cache.release(number) {
             known.destroy_variant(variant);
