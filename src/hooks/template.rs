@@ -4,6 +4,7 @@
 //! alignment, and nothing is written to it. When a sampler has to change, the described elements are copied to a block with the
 //! same offsets and the same alignment and that block goes down.
 
+use std::cmp;
 use std::ffi::c_void;
 use std::mem::size_of;
 use std::sync::Arc;
@@ -227,8 +228,8 @@ enum Rewritten {
 
 /// The writes that make `changed`, which has the order of the elements, true after the application's data went down as it is.
 ///
-/// A later element may be for the same descriptor, and must stay the last word about it: so all from the first changed one on are
-/// written again, in order.
+/// A later element may be for the same descriptor, and must stay the last word about it: elements of an entry of which that cannot
+/// be ruled out are written again, in their place of the order.
 ///
 /// # Safety
 ///
@@ -241,15 +242,29 @@ unsafe fn again(
 ) -> Vec<Patch> {
     let mut out: Vec<Patch> = Vec::new();
     let mut left = changed.iter().peekable();
-    let written = |entry: &&Entry| entry.combined && !layout.is_some_and(|layout| layout.is_immutable(entry.binding));
-    for entry in template.entries.iter().filter(written) {
+    let written = |entry: &Entry| entry.combined && !layout.is_some_and(|layout| layout.is_immutable(entry.binding));
+    for (number, entry) in template.entries.iter().enumerate().filter(|(_, entry)| written(entry)) {
+        // Elements of one entry are different descriptors. Elements beyond the end of a binding are those of the next, and how many a
+        // binding has is not known here: then an element of a later binding may be one of an earlier binding's.
+        let end = |entry: &Entry| u64::from(entry.element) + entry.count as u64;
+        let reaches = |low: &Entry, high: &Entry| end(low) > u64::from(high.element);
+        let again = template.entries.iter().take(number).any(|earlier| {
+            earlier.combined
+                && match earlier.binding.cmp(&entry.binding) {
+                    cmp::Ordering::Less => reaches(earlier, entry),
+                    cmp::Ordering::Equal => reaches(earlier, entry) && reaches(entry, earlier),
+                    cmp::Ordering::Greater => reaches(entry, earlier),
+                }
+        });
         for index in 0..entry.count {
-            let place = (entry.binding, entry.element.wrapping_add(index as u32), entry.at(index));
-            if let Some((patch, _)) = left.next_if(|((binding, element, _), at)| (*binding, *element, *at) == place) {
+            let (binding, element) = (entry.binding, entry.element.wrapping_add(index as u32));
+            if let Some((patch, _)) =
+                left.next_if(|(patch, at)| (patch.0, patch.1, *at) == (binding, element, entry.at(index)))
+            {
                 out.push(*patch);
-            } else if !out.is_empty() {
+            } else if again && !out.is_empty() {
                 // SAFETY: forwarded from the caller.
-                out.push((place.0, place.1, unsafe { read(data, entry, index) }));
+                out.push((binding, element, unsafe { read(data, entry, index) }));
             }
         }
     }
