@@ -188,6 +188,12 @@ pub fn pair(state: &SamplerState, view: &ViewTraits, caps: &DeviceCaps, policy: 
     legalize(state, Use { view: Some(view), dynamic: true }, caps, policy)
 }
 
+/// Whether the sampler was made for capture and replay, which ties its opaque data to its exact state: it is never changed.
+pub fn replays(state: &SamplerState, caps: &DeviceCaps) -> bool {
+    state.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT)
+        && caps.descriptor_buffer_capture_replay
+}
+
 /// The canonical pass. Idempotent; returns the given state, with no changes, when it is legal for `used`.
 ///
 /// Two kinds of sampler are never changed for the sake of a view: those with a Y′CbCr conversion (their pair is
@@ -195,8 +201,7 @@ pub fn pair(state: &SamplerState, view: &ViewTraits, caps: &DeviceCaps, policy: 
 pub fn legalize(state: &SamplerState, used: Use<'_>, caps: &DeviceCaps, policy: &Policy) -> Decision {
     let mut pass =
         Pass { state: *state, caps, policy, used, changes: Changes::new(), saturate: [false; 3], unresolved: None };
-    let replays = state.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT)
-        && caps.descriptor_buffer_capture_replay;
+    let replays = replays(state, caps);
     if state.ycbcr.is_some() || used.view.is_some_and(|view| view.ycbcr) {
         pass.used = Use::CREATE;
     }

@@ -540,7 +540,9 @@ impl Device {
         let mut wished = shared.original;
         let mut overrides = Changes::new();
         let mut by_rules = Vec::new();
-        for rule in self.rules.for_view(shared.rules, &class.traits) {
+        // No wish is worth the bits that were captured.
+        let rules = if decide::replays(&shared.original, &self.caps) { 0 } else { shared.rules };
+        for rule in self.rules.for_view(rules, &class.traits) {
             wished = decide::apply(&wished, &class.traits, &rule.wish, rule.guards_off, &mut overrides);
             by_rules.push(rule.name.as_str());
         }

@@ -99,8 +99,8 @@ const IDLE: usize = 512;
 
 #[derive(Default)]
 struct Index {
-    /// By state and matching rules.
-    by_key: FastMap<(StateKey, u64), u32>,
+    /// By state, matching rules, and whether the samplers hold places for custom border colours.
+    by_key: FastMap<(StateKey, u64, bool), u32>,
     lives: Vec<Life>,
     /// Places whose last sampler went while their state stayed, in that order; some may have samplers again.
     idle: VecDeque<u32>,
@@ -120,7 +120,6 @@ impl Index {
         if life.live == 1 {
             self.states.add();
         }
-        self.samplers.add();
         Some(())
     }
 }
@@ -162,15 +161,35 @@ pub struct Cache {
 impl Cache {
     /// Counts one more sampler of `state` and returns the number of its place; `None` when numbers run out.
     pub fn acquire(&self, choices: &Choices, state: SharedState) -> Option<u32> {
-        let key = (state.original.key(), state.rules);
-        let shareable = state.unknown.is_none();
         let mut index = lock(&self.index);
+        let number = self.acquire_locked(choices, &mut index, state)?;
+        index.samplers.add();
+        Some(number)
+    }
+
+    /// Lets a sampler of place `from` have another state. The place of that one uses every variant that `from` does: descriptors
+    /// may hold what was chosen for the sampler before. The sampler still has to be released from `from`.
+    pub fn acquire_moved(&self, choices: &Choices, from: u32, state: SharedState) -> Option<u32> {
+        let number = {
+            let mut index = lock(&self.index);
+            let number = self.acquire_locked(choices, &mut index, state)?;
+            // It is one sampler, which is about to be released once.
+            index.samplers.live += 1;
+            number
+        };
+        self.inherit(from, number);
+        Some(number)
+    }
+
+    fn acquire_locked(&self, choices: &Choices, index: &mut Index, state: SharedState) -> Option<u32> {
+        let key = (state.original.key(), state.rules, state.custom_border);
+        let shareable = state.unknown.is_none();
         let known = if shareable { index.by_key.get(&key).copied() } else { None };
         let number = match known {
             Some(number) => number,
             None => {
                 let number =
-                    self.place(choices, &mut index, Owned { state: Arc::new(state), shareable, used: Vec::new() })?;
+                    self.place(choices, index, Owned { state: Arc::new(state), shareable, used: Vec::new() })?;
                 if shareable {
                     index.by_key.insert(key, number);
                 }
@@ -192,6 +211,7 @@ impl Cache {
             return None;
         }
         index.enter(number)?;
+        index.samplers.add();
         Some((number, life.needs))
     }
 
@@ -217,7 +237,7 @@ impl Cache {
             }
             life.generation = life.generation.wrapping_add(1);
             if let Some(old) = lock(self.places.get(number as usize)?).take() {
-                index.by_key.remove(&(old.state.original.key(), old.state.rules));
+                index.by_key.remove(&(old.state.original.key(), old.state.rules, old.state.custom_border));
             }
             free = Some(number);
         }
@@ -255,12 +275,35 @@ impl Cache {
         };
         let own = self.place(choices, &mut index, own)?;
         index.enter(own)?;
-        // It is the same sampler.
-        index.samplers.created -= 1;
+        // It is one sampler, which is about to be released once.
+        index.samplers.live += 1;
         drop(index);
         // None of its variants can be gone with this, since the new place uses them.
         let _ = self.release(choices, number);
         Some(own)
+    }
+
+    /// Lets place `to` use every variant that place `from` does, for a sampler that moves from one to the other: descriptors may
+    /// hold what was chosen for it before.
+    ///
+    /// Both places have a sampler that keeps them during the call.
+    fn inherit(&self, from: u32, to: u32) {
+        let used = |number: u32| self.places.get(number as usize);
+        let Some(keys) = used(from).and_then(|place| lock(place).as_ref().map(|owned| owned.used.clone())) else {
+            return;
+        };
+        let Some(place) = used(to).filter(|_| from != to) else { return };
+        let mut place = lock(place);
+        let Some(owned) = place.as_mut() else { return };
+        let mut variants = lock(&self.variants);
+        for key in keys {
+            if !owned.used.contains(&key)
+                && let Some(variant) = variants.by_key.get_mut(&key)
+            {
+                variant.uses += 1;
+                owned.used.push(key);
+            }
+        }
     }
 
     /// Counts one sampler less. With the last one of a state its variants lose their use; those that nobody uses any more are
@@ -472,6 +515,19 @@ mod tests {
     }
 
     #[test]
+    fn samplers_with_a_place_for_a_custom_border_do_not_share_with_those_without() {
+        let (cache, choices) = (Cache::default(), Choices::default());
+        let with = cache.acquire(&choices, SharedState { custom_border: true, ..state(0.0) }).unwrap();
+        let without = cache.acquire(&choices, state(0.0)).unwrap();
+        let holds = |place| cache.state(place).unwrap().custom_border;
+        assert_eq!((holds(with), holds(without)), (true, false), "each gives back what it took");
+        assert!(
+            cache.release(&choices, with).variants.is_empty() && cache.release(&choices, without).variants.is_empty()
+        );
+        assert_eq!(cache.acquire(&choices, SharedState { custom_border: true, ..state(0.0) }).map(holds), Some(true));
+    }
+
+    #[test]
     fn states_with_unknown_structures_are_not_shared() {
         let (cache, choices) = (Cache::default(), Choices::default());
         let odd = SharedState { unknown: Some(1), ..state(0.0) };
@@ -506,6 +562,28 @@ mod tests {
         assert_ne!(again, own);
         assert!(cache.release(&choices, own).variants.is_empty() && cache.release(&choices, again).variants.is_empty());
         assert_eq!((cache.states().live, cache.samplers().live), (0, 0));
+    }
+
+    #[test]
+    fn a_sampler_that_moves_takes_its_variants_along() {
+        let (cache, choices) = (Cache::default(), Choices::default());
+        let key = state(0.0).original.key();
+        let from = cache.acquire(&choices, state(0.0)).unwrap();
+        assert_eq!(cache.add_variant(key, 77, false), (77, true));
+        assert_eq!(cache.publish(&choices, from, 3, 77, Some(key)), (77, true));
+        let to = cache.acquire_moved(&choices, from, SharedState { rules: 1, ..state(0.0) }).unwrap();
+        assert_eq!(cache.samplers().created, 1);
+        assert_ne!(to, from);
+        // However often samplers move, one use is enough.
+        cache.inherit(from, to);
+        cache.inherit(from, to);
+        cache.inherit(to, to);
+        assert!(
+            cache.release(&choices, from).variants.is_empty(),
+            "the variant may be in a descriptor of the one that moved"
+        );
+        assert_eq!(choices.choice(to, 3), UNDECIDED, "choices are made anew");
+        assert_eq!(cache.release(&choices, to).variants, [Gone { handle: 77, custom_border: false }]);
     }
 
     #[test]

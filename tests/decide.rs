@@ -6,6 +6,8 @@
 #![allow(non_snake_case, reason = "the library's file name is what the Vulkan loader's manifests expect")]
 
 mod legality;
+#[path = "legality/properties.rs"]
+mod properties;
 
 use VkLayer_samplin::decide::{
     self, BlitSource, BlockMatchWindow, BorderMapping, Catalog, Change, ConversionState, CustomBorder, Decision,

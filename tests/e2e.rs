@@ -25,6 +25,10 @@ mod legal;
 mod legality;
 #[path = "e2e/paths.rs"]
 mod paths;
+#[path = "e2e/process.rs"]
+mod process;
+#[path = "e2e/random.rs"]
+mod random;
 #[path = "e2e/run.rs"]
 mod run;
 #[path = "e2e/scene.rs"]
@@ -37,7 +41,7 @@ mod threads;
 mod ycbcr;
 
 fn main() -> std::process::ExitCode {
-    if let Some(status) = input::application() {
+    if let Some(status) = input::application().or_else(process::application) {
         return status;
     }
     let arguments = libtest_mimic::Arguments::from_args();
@@ -53,6 +57,8 @@ fn main() -> std::process::ExitCode {
         input::trials(),
         threads::trials(),
         ycbcr::trials(),
+        random::trials(),
+        process::trials(),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }

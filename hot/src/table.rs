@@ -19,7 +19,7 @@ mod sync {
     #[cfg(not(all(loom, test)))]
     pub(super) use std::sync::{Mutex, atomic::AtomicPtr, atomic::AtomicU64};
 }
-use sync::AtomicU64;
+use sync::{AtomicPtr as TablePtr, AtomicU64, Mutex as TableMutex};
 
 /// Locks without poisoning: a panic in another hook must not cascade into this one.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -128,8 +128,8 @@ unsafe impl Send for Writer {}
 /// slot array; older arrays stay until the table is dropped, and since each is half of the next their sum is bounded by the
 /// newest.
 pub struct FlatTable {
-    current: sync::AtomicPtr<Slots>,
-    writer: sync::Mutex<Writer>,
+    current: TablePtr<Slots>,
+    writer: TableMutex<Writer>,
 }
 
 impl FlatTable {
@@ -137,8 +137,8 @@ impl FlatTable {
     pub fn new(capacity: usize) -> Self {
         let slots = Box::into_raw(Slots::new(capacity.next_power_of_two().max(8)));
         Self {
-            current: sync::AtomicPtr::new(slots),
-            writer: sync::Mutex::new(Writer { live: 0, tombstones: 0, owned: vec![slots] }),
+            current: TablePtr::new(slots),
+            writer: TableMutex::new(Writer { live: 0, tombstones: 0, owned: vec![slots] }),
         }
     }
 

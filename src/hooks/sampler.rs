@@ -53,7 +53,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
             let wants_place = is_custom(down.border_color);
             let custom = wants_place && known.reserve_custom_border();
             let mut rewrite = rewrite;
-            if wants_place && !custom && !known.audit {
+            if wants_place && !custom && !known.audit && !decide::replays(&given.state, &known.caps) {
                 let (state, change) = decide::without_custom_border(&decision.state, None, &known.caps);
                 decision.replace_border(state, change);
                 rewrite = true;
@@ -355,7 +355,7 @@ fn rematch(known: &Device, sampler: u64, name: &str) {
     }
     let needs = known.needs(&shared.original, &shared.base, rules);
     let moved = SharedState { rules, needs, ..(*shared).clone() };
-    if let Some(to) = known.cache.acquire(&known.hot.choices, moved) {
+    if let Some(to) = known.cache.acquire_moved(&known.hot.choices, number, moved) {
         known.hot.gate.replace_sampler(sampler, needs.0, to);
         // It is the same sampler, so it keeps its place for a custom border.
         for variant in known.cache.release(&known.hot.choices, number).variants {

@@ -4,6 +4,7 @@
 //! alignment, and nothing is written to it. When a sampler has to change, the described elements are copied to a block with the
 //! same offsets and the same alignment and that block goes down.
 
+use std::cmp;
 use std::ffi::c_void;
 use std::mem::size_of;
 use std::sync::Arc;
@@ -238,6 +239,51 @@ enum Rewritten {
     Patches(Vec<Patch>),
 }
 
+/// The writes that make `changed`, which has the order of the elements, true after the application's data went down as it is.
+///
+/// A later element may be for the same descriptor, and must stay the last word about it: elements of an entry of which that cannot
+/// be ruled out are written again, in their place of the order.
+///
+/// # Safety
+///
+/// `data` is valid for the template.
+unsafe fn again(
+    template: &Template,
+    layout: Option<&SetLayout>,
+    data: *const c_void,
+    changed: &[(Patch, usize)],
+) -> Vec<Patch> {
+    let mut out: Vec<Patch> = Vec::new();
+    let mut left = changed.iter().peekable();
+    let written = |entry: &Entry| entry.combined && !layout.is_some_and(|layout| layout.is_immutable(entry.binding));
+    for (number, entry) in template.entries.iter().enumerate().filter(|(_, entry)| written(entry)) {
+        // Elements of one entry are different descriptors. Elements beyond the end of a binding are those of the next, and how many a
+        // binding has is not known here: then an element of a later binding may be one of an earlier binding's.
+        let end = |entry: &Entry| u64::from(entry.element) + entry.count as u64;
+        let reaches = |low: &Entry, high: &Entry| end(low) > u64::from(high.element);
+        let again = template.entries.iter().take(number).any(|earlier| {
+            earlier.combined
+                && match earlier.binding.cmp(&entry.binding) {
+                    cmp::Ordering::Less => reaches(earlier, entry),
+                    cmp::Ordering::Equal => reaches(earlier, entry) && reaches(entry, earlier),
+                    cmp::Ordering::Greater => reaches(entry, earlier),
+                }
+        });
+        for index in 0..entry.count {
+            let (binding, element) = (entry.binding, entry.element.wrapping_add(index as u32));
+            if let Some((patch, _)) =
+                left.next_if(|(patch, at)| (patch.0, patch.1, *at) == (binding, element, entry.at(index)))
+            {
+                out.push(*patch);
+            } else if again && !out.is_empty() {
+                // SAFETY: forwarded from the caller.
+                out.push((binding, element, unsafe { read(data, entry, index) }));
+            }
+        }
+    }
+    out
+}
+
 /// Makes the replacement; `None` when no sampler differs after all.
 ///
 /// # Safety
@@ -269,7 +315,8 @@ unsafe fn rewrite(
     }
     let rewritten = patches.len() as u64;
     let Some(extent) = template.extent else {
-        return Some((Rewritten::Patches(patches.into_iter().map(|(patch, _)| patch).collect()), rewritten));
+        // SAFETY: forwarded from the caller.
+        return Some((Rewritten::Patches(unsafe { again(template, layout, data, &patches) }), rewritten));
     };
     // The same address modulo 16 as the application's block, so that what is aligned there is aligned here.
     let mut block = vec![0_u8; extent + 32];

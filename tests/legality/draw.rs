@@ -16,7 +16,7 @@ use std::fmt;
 use super::formats;
 
 /// Where choices come from.
-pub(crate) struct Dice<'a>(&'a [u8]);
+pub(crate) struct Dice<'a>(pub(crate) &'a [u8]);
 
 impl Dice<'_> {
     fn roll(&mut self) -> u8 {
@@ -122,7 +122,7 @@ const REDUCTIONS: [Option<vk::SamplerReductionMode>; 7] = [
     Some(vk::SamplerReductionMode::from_raw(3)),
 ];
 
-const FORMATS: [vk::Format; 40] = [
+pub(crate) const FORMATS: [vk::Format; 40] = [
     vk::Format::R8G8B8A8_UNORM,
     vk::Format::R8G8B8A8_UNORM,
     vk::Format::R8G8B8A8_SRGB,
@@ -284,7 +284,7 @@ fn mapping(dice: &mut Dice<'_>) -> BorderMapping {
 }
 
 /// Identity in either form, the usual exchange of R and B, or anything.
-fn swizzle(dice: &mut Dice<'_>) -> [vk::ComponentSwizzle; 4] {
+pub(crate) fn swizzle(dice: &mut Dice<'_>) -> [vk::ComponentSwizzle; 4] {
     use vk::ComponentSwizzle as C;
     match dice.below(4) {
         0 => [C::IDENTITY; 4],
@@ -355,7 +355,8 @@ fn overwrite(state: &mut SamplerState, dice: &mut Dice<'_>) {
     }
 }
 
-fn sampler(dice: &mut Dice<'_>) -> SamplerState {
+/// A sampler, legal or not.
+pub(crate) fn sampler(dice: &mut Dice<'_>) -> SamplerState {
     let mut state = idiom(dice);
     for _ in 0..dice.pick(&[0, 0, 0, 1, 1, 2, 3, 5, 8, 24]) {
         overwrite(&mut state, dice);
@@ -365,7 +366,8 @@ fn sampler(dice: &mut Dice<'_>) -> SamplerState {
 
 // --- views, devices, policies --------------------------------------------------------------------------------------
 
-fn features(dice: &mut Dice<'_>) -> Option<vk::FormatFeatureFlags2> {
+/// Format features, or that they are not known.
+pub(crate) fn features(dice: &mut Dice<'_>) -> Option<vk::FormatFeatureFlags2> {
     use vk::FormatFeatureFlags2 as F;
     const BITS: [F; 5] = [
         F::SAMPLED_IMAGE_FILTER_LINEAR,

@@ -15,7 +15,6 @@
 
 pub(crate) mod draw;
 pub(crate) mod formats;
-pub(crate) mod properties;
 pub(crate) mod replay;
 
 use self::formats::{Facts, Numeric};

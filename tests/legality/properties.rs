@@ -3,9 +3,9 @@
 //! `PROPTEST_CASES` sets the number of cases per property (20 000 by default), `PROPTEST_RNG_SEED` the seed. The seed
 //! is fixed by default, so that a run that passes keeps passing; vary it to look further.
 
-use super::draw::{self, Case};
-use super::replay::{self, FIELDS, apply, current, identical, untouched, words};
-use super::{blit_violations, conversion_violations, fixable, replays, violations};
+use crate::legality::draw::{self, Case};
+use crate::legality::replay::{self, FIELDS, apply, current, identical, untouched, words};
+use crate::legality::{blit_violations, conversion_violations, fixable, replays, violations};
 use VkLayer_samplin::decide::{
     self, Bits, BlockMatchWindow, BorderMapping, Catalog, Decision, Field, SamplerState, Use, Value, YcbcrConversion,
 };
@@ -630,7 +630,7 @@ fn conversions_become_legal_and_legal_ones_stay() {
 /// the same ones.
 #[test]
 fn format_tables_agree_with_names() {
-    use super::formats::{Numeric, facts, known};
+    use crate::legality::formats::{Numeric, facts, known};
     use VkLayer_samplin::format::{self, ComponentRange, NumericClass};
     for format in known() {
         let facts = facts(format);

@@ -130,7 +130,7 @@ struct Made {
 }
 
 /// Every call that can fail, once, and uses of what they made. Returns what was made.
-fn script(device: &Device) -> Made {
+fn script(device: &Device, failure: vk::Result) -> Made {
     let mut made = Made::default();
     macro_rules! create {
         ($create:ident $handle:ident = $info:expr) => {{
@@ -139,7 +139,7 @@ fn script(device: &Device) -> Made {
             if result == vk::Result::SUCCESS {
                 Some(out)
             } else {
-                assert_eq!(result, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY, "the driver's result");
+                assert_eq!(result, failure, "the driver's result");
                 assert_eq!(out.as_raw(), 0xabab, "the output stays as it was");
                 made.failed.push(stringify!($create));
                 None
@@ -194,6 +194,16 @@ fn script(device: &Device) -> Made {
                 if let Some(template) = made.template {
                     device.update_with_template(sets[0], template, infos.as_ptr().cast());
                 }
+                if let Some(layout) = made.pipeline {
+                    device.push(layout, 0, &[combined(sets[0], 0, &infos)]);
+                }
+                let get = vk::ImageViewHandleInfoNVX {
+                    image_view: infos[0].image_view,
+                    descriptor_type: COMBINED,
+                    sampler: *sampler,
+                    ..Default::default()
+                };
+                call!(device.get_view_handle(device.raw, &get));
             }
         } else {
             assert_eq!(sets, [vk::DescriptorSet::from_raw(0xabab); 2]);
@@ -224,14 +234,33 @@ fn destroy(device: &Device, made: Made) {
     }
 }
 
+/// What calls fail with: every error that the calls of the script may have.
+const FAILURES: [vk::Result; 4] = [
+    vk::Result::ERROR_OUT_OF_DEVICE_MEMORY,
+    vk::Result::ERROR_OUT_OF_HOST_MEMORY,
+    vk::Result::ERROR_TOO_MANY_OBJECTS,
+    vk::Result::ERROR_DEVICE_LOST,
+];
+
 #[test]
 #[cfg_attr(miri, ignore = "takes an hour")]
 fn any_call_may_fail_and_nothing_is_left_behind() {
+    let mut injected = 0;
+    for failure in FAILURES {
+        injected += any_call_may_fail(failure);
+    }
+    println!("{injected} faults injected");
+    assert!(injected > 60);
+}
+
+fn any_call_may_fail(failure: vk::Result) -> u64 {
     let mut failed = Vec::new();
+    let mut injected = 0;
     for nth in 0.. {
         let device = Device::usual();
         device.driver.fail_nth.store(nth, Ordering::Relaxed);
-        let made = script(&device);
+        *crate::driver::lock(&device.driver.fail_with) = failure;
+        let made = script(&device, failure);
         let (count, expected) = (device.driver.fallible(), made.failed.clone());
         destroy(&device, made);
         for kind in [
@@ -261,6 +290,7 @@ fn any_call_may_fail_and_nothing_is_left_behind() {
         if nth > count {
             break;
         }
+        injected += u64::from(nth > 0);
     }
     failed.sort_unstable();
     failed.dedup();
@@ -280,6 +310,7 @@ fn any_call_may_fail_and_nothing_is_left_behind() {
             "get_swapchain_images",
         ]
     );
+    injected
 }
 
 #[test]

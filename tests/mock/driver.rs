@@ -415,6 +415,8 @@ pub(crate) struct DeviceState {
     fallible: AtomicU64,
     /// Number of the fallible call that fails, counted from 1; 0 for none.
     pub(crate) fail_nth: AtomicU64,
+    /// What that call returns.
+    pub(crate) fail_with: Mutex<vk::Result>,
     /// What no driver may be asked.
     pub(crate) errors: Mutex<Vec<String>>,
 }
@@ -507,7 +509,7 @@ impl DeviceState {
     fn fails(&self, command: &'static CStr) -> Option<vk::Result> {
         let number = self.fallible.fetch_add(1, Ordering::Relaxed) + 1;
         if number == self.fail_nth.load(Ordering::Relaxed) {
-            return Some(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+            return Some(*lock(&self.fail_with));
         }
         lock(&self.failures).get_mut(command)?.pop_front()
     }
@@ -1247,6 +1249,7 @@ unsafe extern "system" fn create_device(
             failures: Mutex::default(),
             fallible: AtomicU64::new(0),
             fail_nth: AtomicU64::new(0),
+            fail_with: Mutex::new(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
             errors: Mutex::default(),
         };
         let object = Box::new(DeviceObject {

@@ -758,6 +758,11 @@ impl Drop for Device {
 
 // ---- structures that many tests need ----
 
+/// A handle that stands for nothing, for members that are ignored.
+pub(crate) fn dangling_handle() -> u64 {
+    0xdead_beef_0000
+}
+
 pub(crate) fn linear_info() -> vk::SamplerCreateInfo<'static> {
     vk::SamplerCreateInfo::default()
         .mag_filter(vk::Filter::LINEAR)

@@ -7,11 +7,14 @@
 #![allow(clippy::field_reassign_with_default, reason = "chains are linked after their nodes have addresses")]
 
 mod driver;
+#[path = "../legality/mod.rs"]
+mod legality;
 mod loader;
 mod pages;
 
 mod budget;
 mod chains;
+mod fuzz;
 mod guarded;
 mod identity;
 mod images;

@@ -70,14 +70,15 @@ fn a_template_with_an_unknown_type_is_applied_and_then_corrected() {
         pairs: [vk::DescriptorImageInfo; 4],
     }
     let odd = vk::DescriptorType::from_raw(0x7fff_0009);
-    let entries = [entry(8, 0, 1, odd, 0, 0), entry(3, 2, 2, COMBINED, 40, 24), entry(5, 0, 2, COMBINED, 88, 24)];
+    // No element of binding 5 could be one beyond the end of binding 3.
+    let entries = [entry(8, 0, 1, odd, 0, 0), entry(3, 0, 2, COMBINED, 40, 24), entry(5, 2, 2, COMBINED, 88, 24)];
     let (l, i) = (pair(scene.sampler, scene.legal), pair(scene.sampler, scene.illegal));
     let data = Data { odd: [7; 40], pairs: [l, i, i, l] };
     let at = ptr::from_ref(&data).cast();
     let (set, layout) = (device.plain_set(), device.layout(&[]));
     let (for_sets, for_pushes) = (device.template(layout, &entries), device.push_template(&entries));
     let pipeline = vk::PipelineLayout::from_raw(0x77);
-    let expected = [(3, 3), (5, 0)];
+    let expected = [(3, 1), (5, 2)];
     device.driver.calls();
 
     device.update_with_template(set, for_sets, at);
@@ -422,4 +423,30 @@ fn a_sampler_of_a_descriptor_buffer_layout_is_the_same_everywhere() {
     assert!(scene.is_variant(get(free, other)));
     assert_eq!(get(pinned, other), pinned);
     scene.device.finish();
+}
+
+#[test]
+fn the_last_element_for_a_descriptor_stays_the_last() {
+    // Two entries for one descriptor, the first of which has to change, in data that is not copied because elements share bytes.
+    let device = Device::usual();
+    let bindings = [binding(0, COMBINED, 1), binding(1, vk::DescriptorType::SAMPLER, 1)];
+    let layout = device.layout(&bindings);
+    let set = device.sets(device.pool(), &[layout])[0];
+    let entries = [
+        entry(0, 0, 1, COMBINED, 0, 24),
+        entry(0, 0, 1, COMBINED, 24, 24),
+        entry(1, 0, 1, vk::DescriptorType::SAMPLER, 24, 24),
+    ];
+    let template = device.template(layout, &entries);
+    let (sampler, bad, good) = (device.linear(), device.view(UNFILTERED), device.view(FILTERED));
+    for (order, last) in [([bad, good], good), ([good, bad], bad)] {
+        let data = order.map(|view| pair(sampler, view));
+        device.driver.calls();
+        device.update_with_template(set, template, data.as_ptr().cast());
+        args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
+        let down = writes.items.last().expect("a write").images[0];
+        assert_eq!(down.image_view, last);
+        assert_eq!(down.sampler == sampler, last == good);
+    }
+    device.finish();
 }

@@ -278,6 +278,16 @@ fn capture_and_replay_needs_the_very_bits() {
     let (sampler, _, own) = create(&device, &info);
     assert!(own);
     assert_eq!(written(&device, sampler, device.view(UNFILTERED)), sampler);
+    // Nor for want of a place for its custom border (there is none without the extension).
+    let mut border = vk::SamplerCustomBorderColorCreateInfoEXT::default().format(vk::Format::R8G8B8A8_UNORM);
+    border.p_next = ptr::from_ref(&opaque).cast();
+    let custom = vk::SamplerCreateInfo {
+        border_color: vk::BorderColor::FLOAT_CUSTOM_EXT,
+        p_next: ptr::from_ref(&border).cast(),
+        ..info
+    };
+    let (_, _, own) = create(&device, &custom);
+    assert!(own);
     device.finish();
 
     // Without the feature the flag and the data have no meaning: both go.

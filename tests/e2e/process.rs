@@ -1,0 +1,152 @@
+//! What a host process may do to the layer: fork, leave without a word, load and unload libraries, take the trace away.
+//!
+//! Each case is a process of its own, this program again as the application ([`application`]); it has to come to its end, and what
+//! it leaves in the trace has to be whole lines for the user's eyes only.
+
+use crate::run::{Folder, Outcome, Skip, build, trial};
+use crate::scene::Scene;
+use ash::vk;
+use libtest_mimic::Trial;
+use samplin_testkit::{Context, Pair, SamplerDesc, layer, sample};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, ExitCode};
+
+/// Names the case to the process that is to be the application.
+const APPLICATION: &str = "SAMPLIN_TEST_E2E_PROCESS";
+const DONE: &str = "the application is done";
+const SKIPPED: &str = "the application cannot run: ";
+
+/// Cases, and whether their trace ends with the summary of the instance.
+const CASES: [(&str, bool); 7] = [
+    ("fork", true),
+    ("exit-without-destroying", false),
+    ("exit-at-once", false),
+    ("instances-and-libraries-in-cycles", true),
+    ("library-in-cycles", true),
+    ("trace-removed-midway", false),
+    ("disk-full-midway", false),
+];
+
+/// The tests of this file.
+pub(crate) fn trials() -> Vec<Trial> {
+    CASES.into_iter().map(|(name, ends)| trial(format!("process/{name}"), move || run(name, ends))).collect()
+}
+
+fn run(name: &'static str, ends: bool) -> Outcome {
+    let folder = Folder::new();
+    let trace = folder.file("trace.jsonl");
+    let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
+    command.env(APPLICATION, name).env("SAMPLIN_TRACE", &trace).env("SAMPLIN_TRACE_LEVEL", "all");
+    let output = command.output().expect("the program starts");
+    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if let Some((_, reason)) = said.split_once(SKIPPED) {
+        return Err(Skip(reason.trim().to_owned()));
+    }
+    assert!(output.status.success() && said.contains(DONE), "{}\n{said}\n{errors}", output.status);
+    if name == "trace-removed-midway" {
+        return Ok(());
+    }
+    let mode = std::fs::metadata(&trace).expect("a trace").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "the trace is for the user alone");
+    let text = std::fs::read_to_string(&trace).expect("a trace in UTF-8");
+    let mut lines: Vec<&str> = text.lines().collect();
+    if name == "disk-full-midway" {
+        // The line that did not fit.
+        lines.pop();
+    }
+    let records: Vec<serde_json::Value> =
+        lines.iter().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect();
+    assert!(records.iter().any(|record| record["event"] == "pair"), "{text}");
+    let summaries = records.iter().filter(|r| r["event"] == "summary" && r["scope"] == "instance").count();
+    assert_eq!(summaries > 0, ends, "{text}");
+    Ok(())
+}
+
+/// The application of a case; `None` when this process is not to be one.
+pub(crate) fn application() -> Option<ExitCode> {
+    let name = std::env::var(APPLICATION).ok()?;
+    match case(&name) {
+        Ok(()) => println!("{DONE}"),
+        Err(Skip(reason)) => println!("{SKIPPED}{reason}"),
+    }
+    Some(ExitCode::SUCCESS)
+}
+
+/// An illegal pair, whose pixels have to be those of the repair. `seed` makes it one that was not there before.
+fn pair(context: &Context, seed: u32) -> Outcome {
+    let scene = Scene::colour(vk::Format::R32_UINT);
+    let image = scene.image(context)?;
+    let view = scene.view(&image);
+    let nearest = SamplerDesc::nearest().lod(0.0, seed as f32).create(context);
+    let linear = SamplerDesc::linear().lod(0.0, seed as f32).create(context);
+    let points = &scene.points(false)[..8];
+    let wanted = sample(context, Pair::new(&view, &nearest), points);
+    assert_eq!(sample(context, Pair::new(&view, &linear), points), wanted);
+    Ok(())
+}
+
+fn case(name: &str) -> Outcome {
+    let builder = Context::builder().samplin();
+    if name == "instances-and-libraries-in-cycles" {
+        for round in 0..12 {
+            // The context loads the Vulkan loader, which loads the layer, and unloads it at the end.
+            let context = build(&builder)?;
+            pair(&context, round)?;
+        }
+        return Ok(());
+    }
+    let context = build(&builder)?;
+    pair(&context, 0)?;
+    match name {
+        "fork" => fork(),
+        "exit-without-destroying" => {
+            std::mem::forget(context);
+            return Ok(());
+        }
+        "exit-at-once" => {
+            println!("{DONE}");
+            // SAFETY: ends the process.
+            unsafe { libc::_exit(0) };
+        }
+        "library-in-cycles" => {
+            let library = layer::loaded_library().expect("the layer is loaded");
+            for _ in 0..500 {
+                // SAFETY: the layer has no initialisers that could do harm, and is loaded already.
+                drop(unsafe { libloading::Library::new(&library) }.expect("loads again"));
+            }
+        }
+        "trace-removed-midway" => {
+            let trace = std::env::var("SAMPLIN_TRACE").expect("is set");
+            std::fs::remove_file(&trace).expect("removes");
+            pair(&context, 1)?;
+            let folder = std::path::Path::new(&trace).parent().expect("a folder");
+            std::fs::remove_dir_all(folder).expect("removes");
+        }
+        "disk-full-midway" => {
+            let trace = std::env::var("SAMPLIN_TRACE").expect("is set");
+            let room = std::fs::metadata(&trace).expect("a trace").len() + 100;
+            let limit = libc::rlimit { rlim_cur: room, rlim_max: room };
+            // SAFETY: a live structure. A write beyond the limit fails as on a full disk, and raises SIGXFSZ besides, which ends
+            // the process unless the layer keeps it away.
+            assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) }, 0);
+        }
+        other => panic!("{other} is no case"),
+    }
+    pair(&context, 2)
+}
+
+/// Children that do nothing, and that run everything that runs at the end of a process.
+fn fork() {
+    for leave in [libc::_exit, libc::exit] {
+        // SAFETY: the child calls nothing of Vulkan and ends at once.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: ends the process.
+            unsafe { leave(7) };
+        }
+        let mut status = 0;
+        // SAFETY: the child's id and a live integer.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 7, "the child ended with {status}");
+    }
+}
