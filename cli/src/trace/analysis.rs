@@ -291,6 +291,8 @@ pub struct Analysis {
     legal_keys: ReadyMap<u128, ()>,
     variants: HashSet<u64, BuildHasherDefault<Ready>>,
     rules_of: Vec<Box<[u32]>>,
+    /// First debug name seen of each fingerprint: a sampler is often named only after it was recorded.
+    names: HashMap<String, String>,
 }
 
 impl Analysis {
@@ -304,6 +306,7 @@ impl Analysis {
         for source in sources {
             analysis.add(source, progress)?;
         }
+        analysis.fill_names();
         Ok(analysis)
     }
 
@@ -317,6 +320,14 @@ impl Analysis {
         let counts = source.read(progress, |record| self.record(trace, record))?;
         self.traces.push(Read { source: source.clone(), counts });
         Ok(())
+    }
+
+    /// Gives names to decisions about samplers that got theirs later.
+    fn fill_names(&mut self) {
+        for decision in self.decisions.iter_mut().filter(|decision| decision.sampler_name.is_none()) {
+            let name = decision.fingerprint.as_ref().and_then(|fingerprint| self.names.get(fingerprint));
+            decision.sampler_name = name.cloned();
+        }
     }
 
     /// Number of different variants seen.
@@ -466,6 +477,11 @@ impl Analysis {
             first: Place { trace, line: record.line, t_ns: record.time() },
             count: 0,
         });
+        if let Some(Decision { fingerprint: Some(fingerprint), sampler_name: Some(name), .. }) = self.decisions.last()
+            && !self.names.contains_key(fingerprint)
+        {
+            self.names.insert(fingerprint.clone(), name.clone());
+        }
         // Twice the limit is met only if changes and formats alone differ so often.
         if self.decisions.len() > self.limits.decisions * 2 {
             self.decisions.pop();
