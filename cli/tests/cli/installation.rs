@@ -2,16 +2,10 @@
 
 use std::path::Path;
 
-use crate::common::{Folder, Ran, samplin_in, tool};
+use crate::common::{Folder, Ran, library, samplin_in, tool};
 use samplin_cli::doctor::{self, Level, Probe, ProbeResult};
 use samplin_cli::system::System;
 use serde_json::Value;
-
-/// A native library that is not ours: this test itself.
-fn library() -> Vec<u8> {
-    // The head is all that is looked at.
-    std::fs::read(std::env::current_exe().unwrap()).unwrap()[..4096].to_vec()
-}
 
 /// A 32-bit x86 library, as far as its head goes.
 fn foreign() -> Vec<u8> {

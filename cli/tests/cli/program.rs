@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::common::{Folder, borrow, samplin, samplin_in, snapshot, tool};
+use crate::common::{Folder, borrow, library, samplin, samplin_in, skip, snapshot, tool};
 
 #[test]
 fn help_and_version_are_no_errors() {
@@ -49,7 +49,7 @@ fn everything(home: &Folder) -> Vec<Vec<&'static str>> {
         borrow(home, name);
     }
     home.write("rules.toml", "[[rule]]\nname = \"sharp\"\nset = { max_anisotropy = 16 }\n");
-    home.write("lib.so", &std::fs::read(std::env::current_exe().unwrap()).unwrap()[..4096]);
+    home.write("lib.so", library());
     vec![
         vec!["run", "--layer", "lib.so", "--json", "--", "true"],
         vec!["inspect", "all.jsonl"],
@@ -90,7 +90,7 @@ fn nobody_reading_is_no_trouble() {
 fn what_cannot_be_written_is_told() {
     let home = Folder::new();
     if !std::path::Path::new("/dev/full").exists() {
-        eprintln!("skipped: there is no /dev/full");
+        skip("there is no /dev/full");
         return;
     }
     for line in everything(&home) {

@@ -4,16 +4,15 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{Folder, Ran, example, samplin_in, tool, vulkan};
+use crate::common::{Folder, Ran, example, library, samplin_in, skip, tool, vulkan};
 
-/// A library that only has to be there: programs that create no instance never load it.
-fn library(home: &Folder) {
-    let head = std::fs::read(std::env::current_exe().unwrap()).unwrap()[..4096].to_vec();
-    home.write("layer/libVkLayer_samplin.so", head);
+/// A layer that only has to be there: programs that create no instance never load it.
+fn pretend_layer(home: &Folder) {
+    home.write("layer/libVkLayer_samplin.so", library());
 }
 
 fn run(home: &Folder, options: &[&str], script: &str) -> Ran {
-    library(home);
+    pretend_layer(home);
     let arguments = [&["run", "--layer", "layer"], options, &["--", "sh", "-c", script]].concat();
     samplin_in(home, arguments)
 }
@@ -47,7 +46,7 @@ fn the_environment_is_what_the_loader_wants() {
 #[test]
 fn an_installed_implicit_layer_is_switched_on_instead() {
     let home = Folder::new();
-    library(&home);
+    pretend_layer(&home);
     samplin_in(&home, ["install", "--layer", "layer"]).quiet(0);
     let mut command = tool(&home);
     command.env("DISABLE_SAMPLIN", "1").env("VK_INSTANCE_LAYERS", "VK_LAYER_OTHER:VK_LAYER_SAMPLIN_sampling");
@@ -59,7 +58,7 @@ fn an_installed_implicit_layer_is_switched_on_instead() {
 #[test]
 fn a_filter_that_covers_the_layer_is_lifted() {
     let home = Folder::new();
-    library(&home);
+    pretend_layer(&home);
     let mut command = tool(&home);
     command.env("VK_LOADER_LAYERS_DISABLE", "*");
     command.args(["run", "--layer", "layer", "--", "sh", "-c", "echo $VK_LOADER_LAYERS_ALLOW"]);
@@ -85,7 +84,7 @@ fn the_status_is_passed_on() {
 #[test]
 fn signals_are_passed_on() {
     let home = Folder::new();
-    library(&home);
+    pretend_layer(&home);
     for (signal, trap, expected) in
         [("TERM", "exit 42", 42), ("INT", "exit 43", 43), ("USR1", "exit 44", 44), ("TERM", "", 143)]
     {
@@ -111,7 +110,7 @@ fn signals_are_passed_on() {
 #[test]
 fn what_cannot_be_run_is_refused() {
     let home = Folder::new();
-    library(&home);
+    pretend_layer(&home);
     let run = |arguments: &[&str]| samplin_in(&home, [&["run", "--layer", "layer"], arguments].concat());
     assert!(run(&["--", "no-such-program"]).fails(4).contains("no-such-program: there is no such program"));
     home.write("data.txt", "");
@@ -133,7 +132,7 @@ fn what_cannot_be_run_is_refused() {
 #[test]
 fn the_validation_layer_goes_below() {
     let home = Folder::new();
-    library(&home);
+    pretend_layer(&home);
     let manifest = r#"{"layer": {"name": "VK_LAYER_KHRONOS_validation", "library_path": "./v.so"}}"#;
     let path = home.write("validation/v.json", manifest);
     let mut command = tool(&home);
@@ -166,8 +165,7 @@ fn a_real_program_is_summed_up() {
     let Some((layer, driver)) = vulkan() else { return };
     let home = Folder::new();
     let run = |arguments: &[&str]| {
-        let mut command = tool(&home);
-        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
+        let mut command = with_vulkan(&home, &layer, &driver);
         Ran::of(&command.arg("run").args(arguments).arg("--").arg(example("scene")).output().unwrap())
     };
     let ran = run(&[]);
@@ -199,7 +197,7 @@ fn a_display_is_brought_up_where_there_is_none() {
         std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).any(|folder| folder.join(name).is_file())
     };
     if !has("Xvfb") || !has("vkcube") {
-        eprintln!("skipped: there is no Xvfb or no vkcube");
+        skip("there is no Xvfb or no vkcube");
         return;
     }
     let mut command = tool(&home);
@@ -366,7 +364,7 @@ fn a_search_that_finds_nothing_says_why() {
 fn the_real_validation_layer_goes_below() {
     let Some((layer, driver)) = vulkan() else { return };
     if !Path::new("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json").is_file() {
-        eprintln!("skipped: the Khronos validation layer is not installed");
+        skip("the Khronos validation layer is not installed");
         return;
     }
     let home = Folder::new();

@@ -1,9 +1,9 @@
 //! What the tests of the command line tool share: running it in a known environment, folders, snapshots, traces.
-#![allow(dead_code, reason = "each test binary uses its part")]
 
 pub(crate) mod generate;
 
 use std::ffi::OsStr;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -110,6 +110,14 @@ pub(crate) fn samplin_in<A: AsRef<OsStr>>(home: &Folder, arguments: impl IntoIte
     Ran::of(&tool(home).args(arguments).output().expect("runs"))
 }
 
+/// The head of a native library, which is all that is looked at where none is loaded: that of this test itself.
+pub(crate) fn library() -> Vec<u8> {
+    let program = std::fs::File::open(std::env::current_exe().expect("has a path")).expect("opens");
+    let mut head = Vec::new();
+    program.take(4096).read_to_end(&mut head).expect("reads");
+    head
+}
+
 /// A file of `tests/data`.
 pub(crate) fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -154,7 +162,8 @@ pub(crate) fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_samplin")).parent().expect("is in a folder").join("examples").join(name)
 }
 
-/// The layer and a driver to run it on; fails where tests must not be skipped, else says why and returns nothing.
+/// The layer and a driver to run it on, or nothing, as [`skip`] says.
+#[track_caller]
 pub(crate) fn vulkan() -> Option<(PathBuf, PathBuf)> {
     let scene = example("scene");
     let found = match (layer(), lavapipe()) {
@@ -166,9 +175,15 @@ pub(crate) fn vulkan() -> Option<(PathBuf, PathBuf)> {
     match found {
         Ok(found) => Some(found),
         Err(why) => {
-            assert!(std::env::var_os("CI").is_none(), "{why}");
-            eprintln!("skipped: {why}");
+            skip(&why);
             None
         }
     }
+}
+
+/// Says why a test cannot run here; fails where none may be left out.
+#[track_caller]
+pub(crate) fn skip(why: &str) {
+    assert!(std::env::var_os("CI").is_none(), "{why}");
+    eprintln!("skipped: {why}");
 }
