@@ -72,7 +72,7 @@ pub enum Command {
     Caps(caps::Arguments),
     /// Say what the decisions of a recorded run would be on another device
     Predict(predict::Arguments),
-    /// Check and write rules files, find the rule that breaks a picture
+    /// Check and write rules files, find the override that breaks a picture
     Rules(rules::Arguments),
     /// Put the layer where the Vulkan loader finds it
     Install(install::Arguments),

@@ -209,7 +209,7 @@ pub(super) fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output
         rules: text,
         folder: Scratch(folder),
         said: Output::stderr(color),
-        runs: 0,
+        runs: 1,
         all: Candidates::new(),
     };
     for note in trials.stage.environment.notes.clone() {
@@ -217,7 +217,7 @@ pub(super) fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output
     }
 
     let trace = trials.folder.0.join("trace.jsonl");
-    trials.say("a run with every override, to see which samplers they touch");
+    trials.say("run 1: every override, to see which samplers they touch");
     let rules = trials.rules.clone();
     trials.start(&rules, Some(&trace))?;
     if !trace.exists() {
