@@ -34,13 +34,51 @@ fn every_shell_gets_completions() {
 }
 
 #[test]
+fn bash_completes_with_them() {
+    let home = Folder::new();
+    home.write("samplin.bash", samplin(["completions", "bash"]).quiet(0));
+    let complete = |words: &str| {
+        let script = format!(
+            "source ./samplin.bash; COMP_WORDS=(samplin {words}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )); \
+             _samplin samplin \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; echo ${{COMPREPLY[*]}}"
+        );
+        let output =
+            std::process::Command::new("bash").args(["-c", &script]).current_dir(home.path()).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    assert_eq!(complete("ins"), "inspect install");
+    assert_eq!(complete("rules b"), "bisect");
+    assert_eq!(complete("run --mode ''"), "legalize audit off");
+    assert_eq!(complete("run --vali"), "--validate");
+}
+
+#[test]
 fn the_manual_page_has_every_command() {
     let page = samplin(["man"]).quiet(0);
-    assert!(page.starts_with(".ie") || page.contains(".TH samplin 1"), "{}", &page[..200]);
-    for command in ["RUN", "INSPECT", "REPORT", "PREDICT", "RULES"] {
-        assert!(page.contains(&format!("SAMPLIN-{command}")), "{command}");
+    assert!(page.contains("\n.TH samplin 1"), "{}", &page[..200]);
+    let lines: Vec<&str> = page.lines().collect();
+    for command in ["RUN", "INSPECT", "REPORT", "PREDICT", "RULES", "RULES BISECT", "DOCTOR"] {
+        assert!(lines.contains(&format!(".SH \"SAMPLIN {command}\"").as_str()), "{command}");
     }
-    assert!(!page.contains("--probe"), "what is hidden stays hidden");
+    assert!(page.contains("\\-\\-good\\-if"), "options of subcommands of subcommands too");
+    assert!(!page.contains("probe"), "what is hidden stays hidden");
+}
+
+#[test]
+fn the_manual_page_is_typeset_without_complaint() {
+    let home = Folder::new();
+    home.write("samplin.1", samplin(["man"]).quiet(0));
+    let groff = std::process::Command::new("groff")
+        .args(["-man", "-Kutf8", "-Tutf8", "-ww"])
+        .arg(home.join("samplin.1"))
+        .output();
+    let Ok(output) = groff else {
+        skip("there is no groff");
+        return;
+    };
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("SAMPLIN PREDICT"));
 }
 
 /// A command line for each subcommand that prints something and needs no driver.
