@@ -70,7 +70,7 @@ fn the_manual_page_is_typeset_without_complaint() {
     let home = Folder::new();
     home.write("samplin.1", samplin(["man"]).quiet(0));
     let groff = std::process::Command::new("groff")
-        .args(["-man", "-Kutf8", "-Tutf8", "-ww"])
+        .args(["-man", "-Kutf8", "-Tutf8", "-P-cbou", "-ww"])
         .arg(home.join("samplin.1"))
         .output();
     let Ok(output) = groff else {
