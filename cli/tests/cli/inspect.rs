@@ -1,7 +1,7 @@
 //! `samplin inspect`, as a process.
 
 use std::io::Write as _;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::common::{Folder, Ran, borrow, data, samplin, samplin_in, snapshot, tool};
 
@@ -145,8 +145,12 @@ fn what_cannot_be_read_is_named() {
     assert!(failure.contains("missing.jsonl: No such file"), "{failure}");
     let failure = samplin_in(&home, ["inspect", "."]).fails(3);
     assert!(failure.contains("this is a folder"), "{failure}");
-    // Root reads everything.
-    if !rustix_is_root() {
+    // A file that opens and whose bytes cannot be had, for root as well: nothing is at address 0.
+    let failure = samplin_in(&home, ["inspect", "/proc/self/mem"]).fails(3);
+    assert!(failure.contains("/proc/self/mem: Input/output error"), "{failure}");
+    if is_root() {
+        eprintln!("skipped: permissions, because root reads everything");
+    } else {
         let path = home.write("secret.jsonl", "{}");
         let mut permissions = std::fs::metadata(&path).unwrap().permissions();
         std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0);
@@ -156,7 +160,7 @@ fn what_cannot_be_read_is_named() {
     }
 }
 
-fn rustix_is_root() -> bool {
+fn is_root() -> bool {
     // What /proc says of this process's owner needs no further crate.
     std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0
 }
@@ -210,10 +214,25 @@ fn a_reader_that_goes_away_is_no_trouble() {
     }
 }
 
+/// What the tool writes on a terminal, to either stream.
+fn on_a_terminal(home: &Folder, arguments: &str, variables: &[(&str, &str)]) -> String {
+    let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_samplin"));
+    let mut command = Command::new("script");
+    command.args(["--quiet", "--return", "--command", &line, "/dev/null"]).current_dir(home.path());
+    command.env("TERM", "xterm").env_remove("NO_COLOR").envs(variables.iter().copied());
+    let output = command.stdin(Stdio::null()).output().expect("script, of every Debian, makes a terminal");
+    assert_eq!(output.status.code(), Some(0));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
 #[test]
 fn colours_are_for_terminals_or_on_request() {
     let home = Folder::new();
     borrow(&home, "decisions.jsonl");
+    assert!(on_a_terminal(&home, "inspect decisions.jsonl", &[]).contains("\u{1b}[36m"));
+    assert!(!on_a_terminal(&home, "inspect decisions.jsonl", &[("NO_COLOR", "1")]).contains('\u{1b}'));
+    assert!(!on_a_terminal(&home, "inspect --json decisions.jsonl", &[]).contains('\u{1b}'));
+    assert!(!on_a_terminal(&home, "inspect --color never decisions.jsonl", &[]).contains('\u{1b}'));
     let plain = samplin_in(&home, ["inspect", "decisions.jsonl"]).quiet(0);
     assert!(!plain.contains('\u{1b}'), "there is no terminal here");
     let colored = samplin_in(&home, ["inspect", "--color", "always", "decisions.jsonl"]).quiet(0);
@@ -232,7 +251,7 @@ fn a_large_trace_needs_little_memory() {
     file.flush().unwrap();
     drop(file);
     // The limit is on what is allocated, which is more than what is resident.
-    let output = std::process::Command::new("sh")
+    let output = Command::new("sh")
         .args(["-c", "ulimit -v 200000; exec \"$0\" inspect --json \"$1\""])
         .arg(env!("CARGO_BIN_EXE_samplin"))
         .arg(&path)
@@ -242,4 +261,7 @@ fn a_large_trace_needs_little_memory() {
     assert_eq!(value["traces"][0]["records"], records);
     assert_eq!(value["changes"], changes);
     assert_eq!(value["traces"][0]["damaged_lines"], 0);
+    // Whoever waits at a terminal sees how far it is.
+    let told = on_a_terminal(&home, "inspect large.jsonl", &[]);
+    assert!(told.contains("/190.73 MiB"), "{}", told.chars().take(2000).collect::<String>());
 }
