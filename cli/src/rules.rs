@@ -13,7 +13,7 @@ use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, ColorChoice, Output, Style, Table};
 use crate::predict::replay;
 use crate::trace::reader::{Event, Source};
-use crate::trace::record::{counted, grouped, named_version};
+use crate::trace::record::{counted, grouped};
 
 const SAMPLE: &str = include_str!("../../manifest/samplin.toml");
 
@@ -129,7 +129,9 @@ fn matches(rules: &Rules, trace: &Path) -> Result<BTreeMap<String, u64>> {
     let mut seen = std::collections::BTreeSet::new();
     let mut in_force = rules.clone();
     let mut created = 0_u64;
-    Source::from_argument(trace).read(true, |record| {
+    let mut has_every_sampler = false;
+    let source = Source::from_argument(trace);
+    source.read(true, |record| {
         if !matches!(record.event, Event::Layer | Event::Device | Event::Sampler) {
             return Ok(());
         }
@@ -137,19 +139,12 @@ fn matches(rules: &Rules, trace: &Path) -> Result<BTreeMap<String, u64>> {
         let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
         match record.event {
             Event::Layer => {
-                let name = |key: &str| named_version(value.get(key)).unwrap_or_default();
-                let (app, engine) = (name("app"), name("engine"));
-                // Without the version, which the name of a record may carry.
-                let bare = |key: &str, text: &str| {
-                    value
-                        .get(key)
-                        .and_then(|value| value.get("name"))
-                        .and_then(Value::as_str)
-                        .unwrap_or(text)
-                        .to_owned()
-                };
-                let (app, engine) = (bare("app", &app), bare("engine", &engine));
-                in_force = rules.for_host(&Host { exe: text("exe"), app: &app, engine: &engine });
+                let all = value.pointer("/settings/trace_level/value").and_then(Value::as_str) == Some("all");
+                has_every_sampler |= all;
+                // Without the version, which rules do not look at.
+                let name = |key: &str| value.get(key).map(|of| of.get("name").unwrap_or(of)).and_then(Value::as_str);
+                let (app, engine) = (name("app").unwrap_or(""), name("engine").unwrap_or(""));
+                in_force = rules.for_host(&Host { exe: text("exe"), app, engine });
             }
             Event::Device => in_force = in_force.for_driver(text("device")),
             _ => {
@@ -167,6 +162,10 @@ fn matches(rules: &Rules, trace: &Path) -> Result<BTreeMap<String, u64>> {
         }
         Ok(())
     })?;
+    if !has_every_sampler {
+        return Err(Failure::input(format!("{}: the trace does not hold every sampler", source.name()))
+            .hint("record it with `samplin run --trace-level all -- PROGRAM`"));
+    }
     Ok(counts)
 }
 

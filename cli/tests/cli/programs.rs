@@ -243,6 +243,12 @@ fn rules_are_checked() {
     home.write("match.toml", "[[rule]]\nname = \"linear\"\nwhen = { mag_filter = \"linear\" }\nset = { max_lod = 1 }\n[[rule]]\nname = \"never\"\nwhen = { fingerprint = \"0000000000000001\" }\nset = { max_lod = 1 }\n");
     let told = samplin_in(&home, ["rules", "check", "match.toml", "--trace", "all.jsonl"]).quiet(0);
     assert!(told.contains("rule never matches no sampler") && !told.contains("rule linear matches no"), "{told}");
+    home.write("other.toml", "[[rule]]\nname = \"here\"\nwhen = { exe = \"scene\", engine = \"samplin\", driver = \"llvmpipe*\" }\nset = { max_lod = 1 }\n[[rule]]\nname = \"elsewhere\"\nwhen = { exe = \"game\" }\nset = { max_lod = 1 }\n");
+    let value = samplin_in(&home, ["rules", "check", "other.toml", "--trace", "all.jsonl", "--json"]).json(0);
+    assert_eq!((&value["rules"][0]["samplers"], &value["rules"][1]["samplers"]), (&16.into(), &0.into()));
+    crate::common::borrow(&home, "decisions.jsonl");
+    let failure = samplin_in(&home, ["rules", "check", "match.toml", "--trace", "decisions.jsonl"]).fails(3);
+    assert!(failure.contains("decisions.jsonl: the trace does not hold every sampler"), "{failure}");
 }
 
 #[test]
