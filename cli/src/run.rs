@@ -278,8 +278,8 @@ impl Stage {
         if system.program(program).is_none() {
             return Err(missing_program(program));
         }
-        let found = layer::find(given, &system)?;
-        let mut environment = layers(&found.library, validate, &system)?;
+        let library = layer::find(given, &system)?;
+        let mut environment = layers(&library, validate, &system)?;
         let display = if headless { Some(headless::prepare(&system, &mut environment)?) } else { None };
         Ok(Self { environment, _display: display })
     }

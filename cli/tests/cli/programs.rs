@@ -44,6 +44,43 @@ fn the_environment_is_what_the_loader_wants() {
     assert!(device.is_file());
 }
 
+/// The layer that is in force where the tool lies at a place, by the manifest that it points the loader at.
+fn layer_in_force(home: &Folder, program: &str) -> String {
+    let path = home.join(program);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::copy(env!("CARGO_BIN_EXE_samplin"), &path).unwrap();
+    let output = Command::new(path)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", home.path())
+        .args(["run", "--quiet", "--", "sh", "-c", "cat ${VK_LAYER_PATH%%:*}/VkLayer_samplin.json"])
+        .output()
+        .unwrap();
+    let ran = Ran::of(&output);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let manifest: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let library = manifest["layer"]["library_path"].as_str().unwrap();
+    Path::new(library).strip_prefix(home.path()).unwrap().display().to_string()
+}
+
+#[test]
+fn the_layer_is_found_where_the_tool_is() {
+    let home = Folder::new();
+    home.write("tree/layer.json", "{}");
+    home.write("tree/target/release/libVkLayer_samplin.so", library());
+    home.write("tree/target/debug/libVkLayer_samplin.so", library());
+    let release = "tree/target/release/libVkLayer_samplin.so";
+    assert_eq!(layer_in_force(&home, "tree/target/debug/samplin"), release);
+    assert_eq!(layer_in_force(&home, "tree/target/release/samplin"), release);
+    home.write("beside/libVkLayer_samplin.so", library());
+    assert_eq!(layer_in_force(&home, "beside/samplin"), "beside/libVkLayer_samplin.so");
+    home.write("prefix/lib/libVkLayer_samplin.so", library());
+    assert_eq!(layer_in_force(&home, "prefix/bin/samplin"), "prefix/lib/libVkLayer_samplin.so");
+    // Nothing near it: the installed one.
+    samplin_in(&home, ["install", "--explicit", "--layer", "beside"]).quiet(0);
+    assert_eq!(layer_in_force(&home, "elsewhere/samplin"), ".local/share/samplin/libVkLayer_samplin.so");
+}
+
 #[test]
 fn an_installed_implicit_layer_is_switched_on_instead() {
     let home = Folder::new();
