@@ -91,6 +91,26 @@ fn a_prediction_for_the_same_device_changes_nothing() {
     samplin_in(&home, ["diff", "all.jsonl", "same.jsonl"]).quiet(0);
 }
 
+/// What a prediction writes is a trace like any other.
+#[test]
+fn a_prediction_keeps_to_the_schema() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    samplin_in(&home, ["predict", "all.jsonl", "--device", "adreno-650", "-o", "there.jsonl"]).quiet(0);
+    let schema = serde_json::from_str(include_str!("../../../manifest/trace.schema.json")).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    for name in ["all.jsonl", "there.jsonl"] {
+        let text = std::fs::read_to_string(home.join(name)).unwrap();
+        assert!(text.lines().count() > 300, "{name}");
+        for (number, line) in text.lines().enumerate() {
+            let record = serde_json::from_str(line).unwrap();
+            if let Err(error) = schema.validate(&record) {
+                panic!("{name}:{}: {error}\n{line}", number + 1);
+            }
+        }
+    }
+}
+
 #[test]
 fn too_little_is_not_guessed_from() {
     let home = Folder::new();
