@@ -28,6 +28,32 @@ fn several_traces_add_up() {
 }
 
 #[test]
+fn alike_processes_and_devices_are_told_once() {
+    let home = Folder::new();
+    let record = |pid: u32, event: &str, rest: &str| format!("{{\"event\":\"{event}\",\"pid\":{pid},{rest}}}\n");
+    let mut text = String::new();
+    // Process 7 creates two instances.
+    for (pid, exe) in [(7, "game"), (8, "launcher"), (7, "game"), (9, "launcher")] {
+        text += &record(pid, "layer", &format!("\"exe\":\"{exe}\",\"version\":\"1.2.3\""));
+        text += &record(pid, "device", &format!("\"device\":\"GPU of the {exe}\""));
+    }
+    text += &record(9, "device", "\"device\":\"another GPU\"");
+    home.write("many.jsonl", text);
+    let told = samplin_in(&home, ["inspect", "many.jsonl"]).quiet(0);
+    let lines: Vec<&str> = told.lines().map(str::trim).filter(|line| line.starts_with(['p', 'd'])).collect();
+    assert_eq!(
+        lines,
+        [
+            "process  game (7), samplin 1.2.3",
+            "process  launcher (2 processes), samplin 1.2.3",
+            "device   2 × GPU of the game",
+            "device   2 × GPU of the launcher",
+            "device   another GPU",
+        ]
+    );
+}
+
+#[test]
 fn json_has_every_group() {
     let value = samplin(["inspect".into(), "--json".into(), data("decisions.jsonl").into_os_string()]).json(0);
     for key in
