@@ -70,6 +70,7 @@ impl Enabled {
             ("samplerMipLodBias", caps.sampler_mip_lod_bias),
             ("mutableComparisonSamplers", caps.mutable_comparison_samplers),
             ("VK_EXT_fragment_density_map", self.subsampled),
+            ("VK_SAMPLIN_gl_address_modes", caps.gl_address_modes),
         ];
     }
 

@@ -1085,7 +1085,7 @@ impl Device {
 }
 
 /// The changes of a pair that creation had not already made.
-fn new_changes(pair: &Changes, created: &Changes) -> Vec<Change> {
+pub fn new_changes(pair: &Changes, created: &Changes) -> Vec<Change> {
     // Not by `from`: it may be NaN, which no comparison finds equal to itself.
     // By rule and not by row: anisotropy that the device does not have is gone, and need not go again for want of a filter.
     let same = |a: &Change, b: &Change| (a.catalog.rule(), a.field) == (b.catalog.rule(), b.field) && a.to == b.to;

@@ -2,12 +2,22 @@
 //! descriptors and blits. Nothing is executed; the layer decides when descriptors are written.
 //!
 //!     samplin run --trace-level all -- target/debug/examples/scene
+//!
+//! With a file it draws instead, legally, and writes the picture there as a portable pixmap: one row for each of a few samplers,
+//! of which only the row of "lookup table" changes when its sampler reads a smaller level.
+//!
+//!     samplin rules bisect --rules FILE --good-if 'cmp -s good.ppm now.ppm' -- target/debug/examples/scene now.ppm
+
+use std::ffi::OsString;
+use std::process::ExitCode;
 
 use ash::vk;
 use samplin_testkit::context::{Context, ContextBuilder};
-use samplin_testkit::descriptor::{Binding, Pair, Pool, SetLayout, write_combined};
+use samplin_testkit::descriptor::{Binding, Pair, Path, Pool, SetLayout, sample_via, write_combined};
 use samplin_testkit::image::{BlitApi, Image, ImageDesc, View, ViewDesc};
 use samplin_testkit::sampler::{BorderValue, Sampler, SamplerDesc};
+use samplin_testkit::shader;
+use samplin_testkit::texel::Value;
 
 /// Samplers that ask for something unusual each, and a few that do not.
 fn samplers() -> Vec<SamplerDesc> {
@@ -82,22 +92,71 @@ fn images() -> Vec<(ImageDesc, ViewDesc)> {
     all
 }
 
-fn main() -> std::process::ExitCode {
-    let builder = ContextBuilder::default().application("scene", 1).engine("samplin", 0).record_only();
+fn main() -> ExitCode {
+    let picture = std::env::args_os().nth(1);
+    let builder = ContextBuilder::default().application("scene", 1).engine("samplin", 0);
+    let builder = if picture.is_some() { builder } else { builder.record_only() };
     let context = match builder.build() {
         Ok(context) => context,
         Err(error) => {
             eprintln!("scene: {error}");
-            return std::process::ExitCode::from(4);
+            return ExitCode::from(4);
         }
     };
-    let written = draw(&context);
-    println!("{written} descriptors written");
-    std::process::ExitCode::SUCCESS
+    match picture {
+        Some(path) => draw(&context, &path),
+        None => {
+            println!("{} descriptors written", ask(&context));
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+/// Samples an image through each of a few samplers and writes what they see.
+fn draw(context: &Context, path: &OsString) -> ExitCode {
+    const COLUMNS: u32 = 16;
+    let names = ["ground", "walls", "lookup table", "water", "sky", "lamp"];
+    let mut picture = format!("P3\n{COLUMNS} {}\n255\n", names.len());
+    for (row, name) in names.into_iter().enumerate() {
+        let desc = ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 4, 4).levels(2);
+        let image = Image::filled(context, &desc, |_, level, _, [x, y, _]| {
+            // Every other image looks the same at each level.
+            let red = if name == "lookup table" { [0.0, 1.0][level as usize] } else { 0.2 * row as f32 };
+            let blue = if name == "lookup table" && level == 0 { (x + 4 * y) as f32 / 15.0 } else { 0.5 };
+            Value::Float([red, 0.5, blue, 1.0])
+        });
+        let image = match image {
+            Ok(image) => image,
+            Err(error) => {
+                eprintln!("scene: {error}");
+                return ExitCode::from(4);
+            }
+        };
+        let view = image.view(&ViewDesc::default());
+        // Each has a state of its own.
+        let sampler = SamplerDesc::trilinear().lod(0.0, 1.0 + row as f32).named(name).create(context);
+        let points = shader::grid(COLUMNS, 1, [0.0, 0.0], [1.0, 1.0]);
+        let seen = match sample_via(context, Path::Update, &[Pair::new(&view, &sampler)], &points) {
+            Ok(mut seen) => seen.remove(0),
+            Err(why) => {
+                eprintln!("scene: {why}");
+                return ExitCode::from(4);
+            }
+        };
+        for value in seen {
+            let [red, green, blue, _] = value.components().map(|part| (part * 255.0).round() as u8);
+            picture += &format!("{red} {green} {blue}\n");
+        }
+    }
+    if let Err(error) = std::fs::write(path, picture) {
+        eprintln!("scene: {}: {error}", path.display());
+        return ExitCode::from(3);
+    }
+    ExitCode::SUCCESS
 }
 
 /// Writes a descriptor for every sampler with every image, and blits; returns the number of descriptors.
-fn draw(context: &Context) -> usize {
+fn ask(context: &Context) -> usize {
     let images: Vec<(Image<'_>, ViewDesc)> =
         images().into_iter().filter_map(|(desc, view)| Some((Image::new(context, &desc).ok()?, view))).collect();
     let views: Vec<View<'_>> = images.iter().map(|(image, view)| image.view(view)).collect();

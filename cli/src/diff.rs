@@ -224,7 +224,7 @@ fn run_json(analysis: &Analysis) -> serde_json::Value {
     json!({
         "trace": analysis.traces.first().map(|read| read.source.name()),
         "processes": analysis.processes(),
-        "devices": analysis.devices.iter().map(|(_, device)| inspect::describe_device(device)).collect::<Vec<_>>(),
+        "devices": inspect::devices(analysis),
         "settings": analysis.settings(),
         "changes": analysis.change_count(),
         "warnings": inspect::warnings(analysis),
@@ -237,8 +237,8 @@ fn text(a: &Analysis, b: &Analysis, differences: &Differences, limit: usize, out
         let name = output.styled(Style::Heading, name);
         output.line(format!("{label}  {name}: {}", counted(analysis.change_count(), "change")));
         let mut table = Table::new(3);
-        for (_, device) in analysis.devices.iter().take(4) {
-            table.row([Cell::new(inspect::describe_device(device)).style(Style::Dim)]);
+        for device in inspect::devices(analysis) {
+            table.row([Cell::new(device).style(Style::Dim)]);
         }
         for setting in analysis.settings() {
             table.row([Cell::new(setting).style(Style::Dim)]);

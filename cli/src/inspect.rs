@@ -140,14 +140,28 @@ fn head(analysis: &Analysis, output: &mut Output) {
     for setting in analysis.settings() {
         add("setting", setting);
     }
-    for (_, device) in &analysis.devices {
-        add("device", describe_device(device));
+    for device in devices(analysis) {
+        add("device", device);
     }
     output.table(&table);
     let empty = analysis.traces.iter().all(|read| read.counts.records == 0);
     if empty {
         output.line("There is no record.");
     }
+}
+
+/// A line for each device; one for all that are alike.
+pub fn devices(analysis: &Analysis) -> Vec<String> {
+    let mut found: Vec<(String, usize)> = Vec::new();
+    for (_, device) in &analysis.devices {
+        let line = describe_device(device);
+        match found.iter_mut().find(|(known, _)| *known == line) {
+            Some((_, times)) => *times += 1,
+            None => found.push((line, 1)),
+        }
+    }
+    let line = |(line, times): (String, usize)| if times > 1 { format!("{times} × {line}") } else { line };
+    found.into_iter().map(line).collect()
 }
 
 /// A device record as one line.

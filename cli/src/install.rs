@@ -114,7 +114,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let system = System::current();
     let places = Places::of(&arguments.scope, &system)?;
     let kind = if arguments.explicit { LayerKind::Explicit } else { LayerKind::Implicit };
-    let found = layer::find(arguments.layer.as_deref(), &system)?;
+    let source = layer::find(arguments.layer.as_deref(), &system)?;
     let library = places.library.join(LIBRARY);
     let mut written: Vec<PathBuf> = Vec::new();
     let mut put = |path: PathBuf, content: &[u8]| -> Result<()> {
@@ -123,9 +123,9 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         Ok(())
     };
     // The manifest comes last: it must not point at nothing.
-    let own = found.library.canonicalize().ok() == library.canonicalize().ok();
+    let own = source.canonicalize().ok() == library.canonicalize().ok();
     if !own {
-        let content = std::fs::read(&found.library).map_err(|error| Failure::file(&found.library, error))?;
+        let content = std::fs::read(&source).map_err(|error| Failure::file(&source, error))?;
         put(library.clone(), &content)?;
     }
     for shipped in SHIPPED {

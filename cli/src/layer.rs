@@ -39,38 +39,26 @@ pub fn manifest(kind: LayerKind, library: &Path) -> Result<String> {
     fill().map(|text| text + "\n").ok_or_else(|| Failure::environment("the manifest in this program is broken"))
 }
 
-/// Where the layer was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// The library, absolute.
-    pub library: PathBuf,
-    /// How it was found, for messages.
-    pub how: &'static str,
-}
-
 /// Finds the library: where the caller says, beside this program, in the tree it was built in, below the prefix it is
 /// installed in, or where an installed manifest points.
 ///
 /// # Errors
 ///
 /// When there is none, or none that can be loaded here.
-pub fn find(given: Option<&Path>, system: &System) -> Result<Found> {
+pub fn find(given: Option<&Path>, system: &System) -> Result<PathBuf> {
     let found = match given {
-        Some(path) => {
-            let library = in_place(path).ok_or_else(|| {
-                Failure::environment(format!("{}: there is no {LIBRARY}", path.display()))
-                    .hint("name the library, its manifest or the folder of either")
-            })?;
-            Found { library, how: "named" }
-        }
+        Some(path) => in_place(path).ok_or_else(|| {
+            Failure::environment(format!("{}: there is no {LIBRARY}", path.display()))
+                .hint("name the library, its manifest or the folder of either")
+        })?,
         None => search(system).ok_or_else(|| {
             Failure::environment(format!("the layer ({LIBRARY}) was not found"))
                 .hint("build it with scripts/build, install it with `samplin install`, or name it with --layer")
         })?,
     };
-    let library = std::path::absolute(&found.library).map_err(|error| Failure::file(&found.library, error))?;
+    let library = std::path::absolute(&found).map_err(|error| Failure::file(&found, error))?;
     match Elf::read(&library) {
-        Ok(elf) if elf.is_native() => Ok(Found { library, ..found }),
+        Ok(elf) if elf.is_native() => Ok(library),
         Ok(elf) => Err(Failure::environment(format!(
             "{}: the library is {}, which programs of this machine cannot load",
             library.display(),
@@ -109,10 +97,10 @@ fn by_manifest(path: &Path) -> Option<PathBuf> {
     })
 }
 
-fn search(system: &System) -> Option<Found> {
+fn search(system: &System) -> Option<PathBuf> {
     // The project's own scripts and tests say where the layer is by this variable.
     if let Some(library) = system.variable("SAMPLIN_LAYER_DIR").and_then(|folder| in_place(Path::new(&folder))) {
-        return Some(Found { library, how: "by SAMPLIN_LAYER_DIR" });
+        return Some(library);
     }
     let program = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
     if let Some(folder) = program.as_deref().and_then(Path::parent) {
@@ -120,21 +108,19 @@ fn search(system: &System) -> Option<Found> {
         for root in folder.ancestors().skip(2).take(2) {
             let library = root.join("target/release").join(LIBRARY);
             if root.join("layer.json").is_file() && library.is_file() {
-                return Some(Found { library, how: "in the build tree" });
+                return Some(library);
             }
         }
         for below in ["", "../lib", "../lib/samplin", "../share/samplin"] {
             let library = folder.join(below).join(LIBRARY);
             if library.is_file() {
-                let library = library.canonicalize().unwrap_or(library);
-                return Some(Found { library, how: "beside this program" });
+                return Some(library.canonicalize().unwrap_or(library));
             }
         }
     }
     LayerKind::ALL.into_iter().flat_map(|kind| system.layers(kind)).flatten().find_map(|manifest| {
         let library = manifest.layer.library_path.filter(|_| manifest.layer.name == NAME)?;
-        let library = system::library_of(&manifest.path, &library, system).filter(|library| library.is_file())?;
-        Some(Found { library, how: "by an installed manifest" })
+        system::library_of(&manifest.path, &library, system).filter(|library| library.is_file())
     })
 }
 

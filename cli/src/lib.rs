@@ -23,6 +23,7 @@ pub mod output;
 pub mod places;
 pub mod predict;
 pub mod report;
+pub mod rules;
 pub mod run;
 pub mod system;
 pub mod trace;
@@ -71,6 +72,8 @@ pub enum Command {
     Caps(caps::Arguments),
     /// Say what the decisions of a recorded run would be on another device
     Predict(predict::Arguments),
+    /// Check and write rules files, find the override that breaks a picture
+    Rules(rules::Arguments),
     /// Put the layer where the Vulkan loader finds it
     Install(install::Arguments),
     /// Take the layer away again
@@ -132,6 +135,7 @@ fn dispatch(line: &CommandLine, output: &mut Output) -> failure::Result<Outcome>
         Command::Check(arguments) => check::run(arguments, output),
         Command::Caps(arguments) => caps::run(arguments, output),
         Command::Predict(arguments) => predict::run(arguments, output),
+        Command::Rules(arguments) => rules::run(arguments, line.color, output),
         Command::Install(arguments) => install::run(arguments, output),
         Command::Uninstall(arguments) => install::uninstall(arguments, output),
         Command::Doctor(arguments) => doctor::run(arguments, output),

@@ -139,6 +139,15 @@ impl Output {
         }
     }
 
+    /// Writes what is waiting, so that it stands before what another program writes.
+    pub fn flush(&mut self) {
+        if self.error.is_none()
+            && let Err(error) = self.writer.flush()
+        {
+            self.error = Some(error);
+        }
+    }
+
     /// Writes what is left.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 //! what a capability file says. By default a prediction is for the recording device made as weak as the other one, which is
 //! what the layer's `device` setting does; `--alone` takes the other device by itself.
 
-mod replay;
+pub(crate) mod replay;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Write as _;
@@ -16,6 +16,7 @@ use VkLayer_samplin::decide::{
 };
 use VkLayer_samplin::record::{self as layer_record, Context, Tiling};
 use VkLayer_samplin::simulate::{self, Simulation};
+use VkLayer_samplin::state::new_changes;
 use VkLayer_samplin::{format, names};
 use ash::vk;
 use serde_json::{Map, Value, json};
@@ -433,9 +434,7 @@ impl Prediction {
         let created = decide::create(&kept.original, &host.caps, &host.policy);
         let over_budget = is_variant == Variant::OverBudget;
         let changes: Vec<Decided> = if decision.state.key() != kept.base.key() || over_budget {
-            let same = |a: &Decided, b: &Decided| (a.catalog, a.field) == (b.catalog, b.field) && a.to == b.to;
-            let is_new = |change: &&Decided| !created.changes.iter().any(|made| same(made, change));
-            decision.changes.iter().filter(is_new).copied().collect()
+            new_changes(&decision.changes, &created.changes)
         } else {
             Vec::new()
         };

@@ -65,7 +65,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    fn set(&mut self, name: impl Into<String>, value: impl Into<OsString>) {
+    /// Sets a variable.
+    pub fn set(&mut self, name: impl Into<String>, value: impl Into<OsString>) {
         self.variables.push((name.into(), Some(value.into())));
     }
 
@@ -257,29 +258,59 @@ fn same_file(a: &Path, b: &Path) -> bool {
     }
 }
 
+/// Everything that a program needs around it, kept up while this lives.
+#[derive(Debug)]
+pub struct Stage {
+    /// Its environment.
+    pub environment: Environment,
+    /// The display that was brought up for it.
+    _display: Option<headless::Display>,
+}
+
+impl Stage {
+    /// Finds the layer and prepares the environment; brings up what is missing if `headless`.
+    ///
+    /// # Errors
+    ///
+    /// When the program, the layer or something they need is not there.
+    pub fn prepare(program: &str, given: Option<&Path>, validate: bool, headless: bool) -> Result<Self> {
+        let system = System::current();
+        if system.program(program).is_none() {
+            return Err(missing_program(program));
+        }
+        let library = layer::find(given, &system)?;
+        let mut environment = layers(&library, validate, &system)?;
+        let display = if headless { Some(headless::prepare(&system, &mut environment)?) } else { None };
+        Ok(Self { environment, _display: display })
+    }
+}
+
+/// Runs a program to its end, passing signals on; returns its status.
+///
+/// # Errors
+///
+/// When it cannot be started.
+pub fn start(command: Command, name: &str) -> Result<u8> {
+    supervise::run(command, name).map(|ended| ended.code)
+}
+
 /// Runs the command.
 ///
 /// # Errors
 ///
 /// When the program cannot be started as asked.
 pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Result {
-    let system = System::current();
     let (program, rest) = arguments.program.split_first().ok_or_else(|| Failure::usage("name a program"))?;
     let name = program.to_string_lossy().into_owned();
-    if system.program(&name).is_none() {
-        return Err(missing_program(&name));
-    }
     let settings = settings_of(arguments)?;
-    let found = layer::find(arguments.layer.as_deref(), &system)?;
-    let mut environment = layers(&found.library, arguments.validate, &system)?;
+    let mut stage = Stage::prepare(&name, arguments.layer.as_deref(), arguments.validate, arguments.headless)?;
     for (key, value) in &settings {
-        environment.set(format!("SAMPLIN_{}", key.to_ascii_uppercase()), value);
+        stage.environment.set(format!("SAMPLIN_{}", key.to_ascii_uppercase()), value);
     }
-    let display = if arguments.headless { Some(headless::prepare(&system, &mut environment)?) } else { None };
 
     let mut errors = Output::stderr(color);
     if !arguments.quiet {
-        for note in &environment.notes {
+        for note in &stage.environment.notes {
             let prefix = errors.styled(Style::Dim, "samplin:");
             errors.line(format!("{prefix} {note}"));
         }
@@ -288,15 +319,15 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
 
     let setting = |key: &str| {
         let given = settings.iter().find(|(there, _)| there == key).map(|(_, value)| value.clone());
-        given.or_else(|| system.variable(&format!("SAMPLIN_{}", key.to_ascii_uppercase())))
+        given.or_else(|| System::current().variable(&format!("SAMPLIN_{}", key.to_ascii_uppercase())))
     };
     let watch = summary::Watch::new(setting("trace").as_deref());
     let started = SystemTime::now();
     let mut command = Command::new(program);
     command.args(rest);
-    environment.apply(&mut command);
+    stage.environment.apply(&mut command);
     let ended = supervise::run(command, &name)?;
-    drop(display);
+    drop(stage);
 
     let traces = watch.traces(started, ended.process);
     let told = summary::Told { traces, mode: setting("mode"), trace: setting("trace"), status: ended.describe() };

@@ -261,6 +261,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let scratch = Scratch(std::env::temp_dir().join(format!("samplin-gallery-{}", std::process::id())));
     let mut comparisons = Vec::new();
     let mut missing = None;
+    let mut trace = Vec::new();
     for case in CASES.iter().filter(is_chosen) {
         let folder = |half: &str| scratch.0.join(format!("{}-{half}", case.name));
         let without = half(arguments, case, false, &folder("without"))?;
@@ -269,6 +270,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             None => half(arguments, case, true, &folder("with")).map_err(|message| missing = Some(message)).ok(),
             Some(_) => None,
         };
+        trace.extend(std::fs::read(folder("with").join("trace.jsonl")).unwrap_or_default());
         comparisons.push(Comparison { case, without, with });
     }
     let halves = || comparisons.iter().flat_map(|both| std::iter::once(&both.without).chain(&both.with));
@@ -294,6 +296,8 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         tiles: comparisons.iter().map(Comparison::tile).collect(),
     };
     page.write(&arguments.out)?;
+    let kept = trace_file(&arguments.out);
+    std::fs::write(&kept, trace).map_err(|error| format!("{}: {error}", kept.display()))?;
     if arguments.json {
         let report = json!({
             "device": device,
@@ -306,6 +310,14 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         eprintln!("{}: {} cases on {device}; {with_what}", arguments.out.display(), comparisons.len());
     }
     missing.map_or(Ok(()), Err)
+}
+
+/// Where the traces of all halves with the layer go: the file that `SAMPLIN_TRACE` names, else one beside the picture.
+fn trace_file(picture: &Path) -> PathBuf {
+    let named = std::env::var_os("SAMPLIN_TRACE").map(PathBuf::from);
+    // A word such as "off" is for the layer, and its %p would be another process.
+    let is_file = |path: &PathBuf| path.is_absolute() && !path.to_string_lossy().contains('%');
+    named.filter(is_file).unwrap_or_else(|| picture.with_extension("jsonl"))
 }
 
 /// A folder that goes away with the value.

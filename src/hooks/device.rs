@@ -197,7 +197,6 @@ unsafe fn register(
     let (mut caps, mut enabled) = unsafe { caps::query(&instance_fns, physical, info) };
     if let Some(simulation) = &instance.simulation {
         simulation.restrict(&mut caps);
-        enabled.name_features(&caps);
     }
     let name = properties.as_ref().and_then(|p| p.device_name_as_c_str().ok()).unwrap_or_default().to_string_lossy();
     let rules = instance.rules.for_driver(&name);
@@ -206,6 +205,7 @@ unsafe fn register(
         caps.gl_address_modes |= plan.gl_address_modes;
         enabled.augmented.clone_from(&plan.added);
     }
+    enabled.name_features(&caps);
     // SAFETY: as above.
     let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };
     let device =

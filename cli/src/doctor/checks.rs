@@ -368,7 +368,11 @@ pub(super) fn environment(system: &System, findings: &mut Vec<Finding>) {
                 settings::Level::Error => Level::Error,
                 settings::Level::Warning => Level::Warning,
             };
-            findings.push(Finding::new("setting", level, problem.to_string()));
+            let place = [problem.line, problem.column].into_iter().flatten().map(|number| format!(":{number}"));
+            let place = problem.file.iter().cloned().chain(place).collect::<String>();
+            let separator = if place.is_empty() { "" } else { ": " };
+            let message = format!("{place}{separator}{}: {}", problem.key, problem.message);
+            findings.push(Finding::new("setting", level, message).advice("correct it, or take it away"));
         }
     }
 }

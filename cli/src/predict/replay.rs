@@ -102,7 +102,7 @@ fn four<T: Copy>(value: Option<&Value>, read: impl Fn(&Value) -> Option<T>) -> O
 }
 
 /// The state of a `sampler` record; `None` if something in it cannot be read.
-pub(super) fn state(value: &Value) -> Option<SamplerState> {
+pub(crate) fn state(value: &Value) -> Option<SamplerState> {
     let get = |key: &str| value.get(key);
     let boolean = |key: &str| get(key).map_or(Some(false), Value::as_bool);
     let border_color = or_default(get("borderColor"), vk::BorderColor::FLOAT_TRANSPARENT_BLACK, border_color)?;
@@ -168,7 +168,7 @@ pub(super) fn state(value: &Value) -> Option<SamplerState> {
 }
 
 /// The view of a `pair` record of the level all.
-pub(super) fn view(value: &Value) -> Option<(ViewTraits, Tiling)> {
+pub(crate) fn view(value: &Value) -> Option<(ViewTraits, Tiling)> {
     let class = value.get("view_class")?;
     let facts: Vec<&str> = class.get("is")?.as_array()?.iter().filter_map(Value::as_str).collect();
     let is = |fact: &str| facts.contains(&fact);
@@ -216,7 +216,7 @@ pub(super) fn view(value: &Value) -> Option<(ViewTraits, Tiling)> {
 }
 
 /// Filter, source and tiling of a `blit` record of the level all.
-pub(super) fn blit(value: &Value) -> Option<(vk::Filter, BlitSource, Tiling)> {
+pub(crate) fn blit(value: &Value) -> Option<(vk::Filter, BlitSource, Tiling)> {
     let source = BlitSource {
         format: format(value.get("src_format"))?,
         image_type: image_type(value.get("src_type"))?,
@@ -260,7 +260,7 @@ features! {
 }
 
 /// The abilities that a `device` record tells.
-pub(super) fn caps(device: &Value) -> Option<DeviceCaps> {
+pub(crate) fn caps(device: &Value) -> Option<DeviceCaps> {
     let mut caps = DeviceCaps::default();
     let features = device.get("features")?;
     read_features(features, &mut caps)?;
@@ -283,7 +283,7 @@ pub(super) fn caps(device: &Value) -> Option<DeviceCaps> {
 }
 
 /// The features of a `device` record for these abilities; what they do not tell stays as recorded.
-pub(super) fn features(caps: &DeviceCaps, recorded: Option<&Value>) -> Value {
+pub(crate) fn features(caps: &DeviceCaps, recorded: Option<&Value>) -> Value {
     let mut features = recorded.and_then(Value::as_object).cloned().unwrap_or_default();
     write_features(caps, &mut features);
     features.insert("filterCubic".into(), (caps.filter_cubic_img || caps.filter_cubic_ext).into());

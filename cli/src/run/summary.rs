@@ -173,8 +173,8 @@ impl Told {
         for process in analysis.processes() {
             output.line(format!("{prefix} {process}"));
         }
-        for (_, device) in analysis.devices.iter().take(4) {
-            output.line(format!("{prefix} on {}", inspect::describe_device(device)));
+        for device in inspect::devices(analysis) {
+            output.line(format!("{prefix} on {device}"));
         }
         let changes = analysis.change_count();
         let unresolved: u64 = analysis.unresolved.iter().map(|item| item.count).sum();
@@ -192,7 +192,7 @@ impl Told {
                 let example = group.kinds.first().map(|kind| kind.change.brief()).unwrap_or_default();
                 let others = match group.kinds.len() {
                     0 | 1 => String::new(),
-                    kinds => format!(" and {} more kinds", kinds - 1),
+                    kinds => format!(" and {}", counted(kinds as u64 - 1, "more kind")),
                 };
                 table.row([
                     Cell::number(group.changes),

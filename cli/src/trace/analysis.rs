@@ -291,6 +291,8 @@ pub struct Analysis {
     legal_keys: ReadyMap<u128, ()>,
     variants: HashSet<u64, BuildHasherDefault<Ready>>,
     rules_of: Vec<Box<[u32]>>,
+    /// First debug name seen of each fingerprint: a sampler is often named only after it was recorded.
+    names: HashMap<String, String>,
 }
 
 impl Analysis {
@@ -304,6 +306,7 @@ impl Analysis {
         for source in sources {
             analysis.add(source, progress)?;
         }
+        analysis.fill_names();
         Ok(analysis)
     }
 
@@ -317,6 +320,14 @@ impl Analysis {
         let counts = source.read(progress, |record| self.record(trace, record))?;
         self.traces.push(Read { source: source.clone(), counts });
         Ok(())
+    }
+
+    /// Gives names to decisions about samplers that got theirs later.
+    fn fill_names(&mut self) {
+        for decision in self.decisions.iter_mut().filter(|decision| decision.sampler_name.is_none()) {
+            let name = decision.fingerprint.as_ref().and_then(|fingerprint| self.names.get(fingerprint));
+            decision.sampler_name = name.cloned();
+        }
     }
 
     /// Number of different variants seen.
@@ -466,6 +477,11 @@ impl Analysis {
             first: Place { trace, line: record.line, t_ns: record.time() },
             count: 0,
         });
+        if let Some(Decision { fingerprint: Some(fingerprint), sampler_name: Some(name), .. }) = self.decisions.last()
+            && !self.names.contains_key(fingerprint)
+        {
+            self.names.insert(fingerprint.clone(), name.clone());
+        }
         // Twice the limit is met only if changes and formats alone differ so often.
         if self.decisions.len() > self.limits.decisions * 2 {
             self.decisions.pop();
@@ -754,27 +770,40 @@ pub struct Headroom {
 }
 
 impl Analysis {
-    /// A one-line description of each process: `vkcube (4711), samplin 0.1.0, Vulkan 1.0.0`.
+    /// A line for each process, `vkcube (4711), Vulkan 1.0.0, samplin 0.1.0`; one for all that differ by their number alone.
     pub fn processes(&self) -> Vec<String> {
-        self.layers
-            .iter()
-            .map(|(pid, layer)| {
-                let text = |key: &str| layer.get(key).and_then(Value::as_str);
-                let mut line = format!("{} ({pid})", text("exe").unwrap_or("?"));
-                let app = record::named_version(layer.get("app"));
-                let engine = record::named_version(layer.get("engine"));
-                if let Some(app) = app.filter(|app| Some(app.as_str()) != text("exe")) {
-                    line += &format!(", application {app}");
-                }
-                if let Some(engine) = engine {
-                    line += &format!(", engine {engine}");
-                }
-                if let Some(version) = text("api_version") {
-                    line += &format!(", Vulkan {version}");
-                }
-                line + &format!(", samplin {}", text("version").unwrap_or("?"))
-            })
-            .collect()
+        let mut found: Vec<(&str, String, Vec<u32>)> = Vec::new();
+        for (pid, layer) in &self.layers {
+            let text = |key: &str| layer.get(key).and_then(Value::as_str);
+            let exe = text("exe").unwrap_or("?");
+            let mut rest = String::new();
+            let app = record::named_version(layer.get("app"));
+            let engine = record::named_version(layer.get("engine"));
+            if let Some(app) = app.filter(|app| Some(app.as_str()) != text("exe")) {
+                rest += &format!(", application {app}");
+            }
+            if let Some(engine) = engine {
+                rest += &format!(", engine {engine}");
+            }
+            if let Some(version) = text("api_version") {
+                rest += &format!(", Vulkan {version}");
+            }
+            rest += &format!(", samplin {}", text("version").unwrap_or("?"));
+            match found.iter_mut().find(|known| (known.0, &known.1) == (exe, &rest)) {
+                Some((_, _, pids)) => pids.push(*pid),
+                None => found.push((exe, rest, vec![*pid])),
+            }
+        }
+        let line = |(exe, rest, mut pids): (&str, String, Vec<u32>)| {
+            // An application may create several instances.
+            pids.sort_unstable();
+            pids.dedup();
+            match pids.as_slice() {
+                [pid] => format!("{exe} ({pid}){rest}"),
+                pids => format!("{exe} ({} processes){rest}", pids.len()),
+            }
+        };
+        found.into_iter().map(line).collect()
     }
 
     /// The settings that somebody set, as `mode = audit (environment)`, of all processes.

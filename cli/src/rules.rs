@@ -1,0 +1,202 @@
+//! `samplin rules`: checks rules files, writes a commented one, and finds the overridden sampler that breaks a picture.
+
+mod bisect;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use VkLayer_samplin::rules::{Host, Rules};
+use VkLayer_samplin::settings::{Level, Problem};
+use serde_json::{Value, json};
+
+use crate::failure::{Failure, Outcome, Result};
+use crate::output::{Cell, ColorChoice, Output, Style, Table};
+use crate::predict::replay;
+use crate::trace::reader::{Event, Source};
+use crate::trace::record::{counted, grouped};
+
+const SAMPLE: &str = include_str!("../../manifest/samplin.toml");
+
+/// The arguments of `samplin rules`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Clone, Debug, clap::Subcommand)]
+pub enum Command {
+    /// Say what is wrong with a rules file; exit status 1 if something is
+    Check(Check),
+    /// Write a commented rules file to start from
+    New(New),
+    /// Run a program again and again to find the overridden sampler that breaks the picture
+    Bisect(bisect::Arguments),
+}
+
+/// The arguments of `samplin rules check`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Check {
+    /// The rules file
+    pub file: PathBuf,
+    /// Also say which rules match the samplers of this trace (of the level all)
+    #[arg(long, value_name = "TRACE")]
+    pub trace: Option<PathBuf>,
+}
+
+/// The arguments of `samplin rules new`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct New {
+    /// The file to write [default: standard output]
+    pub file: Option<PathBuf>,
+    /// Write over a file that is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// When a file cannot be read or written, or a program cannot be run.
+pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Result {
+    match &arguments.command {
+        Command::Check(arguments) => check(arguments, output),
+        Command::New(arguments) => new(arguments, output),
+        Command::Bisect(arguments) => bisect::run(arguments, color, output),
+    }
+}
+
+/// Reads a rules file.
+fn load(path: &Path) -> Result<(String, Rules, Vec<Problem>)> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, error))?;
+    let (rules, problems) = Rules::parse(path, &text);
+    Ok((text, rules, problems))
+}
+
+fn check(arguments: &Check, output: &mut Output) -> Result {
+    let (_, rules, problems) = load(&arguments.file)?;
+    let matches = arguments.trace.as_deref().map(|trace| matches(&rules, trace)).transpose()?;
+    let of = |name: &str| matches.as_ref().map(|counts: &BTreeMap<String, u64>| counts.get(name).copied().unwrap_or(0));
+    let idle: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).filter(|name| of(name) == Some(0)).collect();
+    if output.json {
+        output.json(&json!({
+            "file": arguments.file,
+            "rules": rules.iter().map(|rule| json!({
+                "name": rule.name,
+                "line": rule.line,
+                "samplers": of(&rule.name),
+            })).collect::<Vec<_>>(),
+            "problems": problems,
+        }));
+        return Ok(Outcome::from_findings(!problems.is_empty()));
+    }
+    for problem in &problems {
+        let style = if problem.level == Level::Error { Style::Bad } else { Style::Warn };
+        let place = [problem.line, problem.column].into_iter().flatten().map(|number| format!(":{number}"));
+        let place = output.styled(Style::Heading, format!("{}{}", arguments.file.display(), place.collect::<String>()));
+        let word = output.styled(style, if problem.level == Level::Error { "error" } else { "warning" });
+        output.line(format!("{place}: {word}: {}", problem.message));
+    }
+    let mut table = Table::new(2);
+    for rule in rules.iter() {
+        let samplers = of(&rule.name).map_or_else(String::new, |count| counted(count, "sampler state"));
+        table.row([
+            Cell::new(format!("line {}", rule.line)).style(Style::Dim),
+            Cell::new(&rule.name).style(Style::Name),
+            Cell::new(samplers),
+        ]);
+    }
+    let name = arguments.file.display();
+    let count = counted(rules.iter().count() as u64, "rule");
+    if problems.is_empty() {
+        output.styled_line(Style::Good, format!("{name}: {count}, no problem"));
+    } else {
+        output.line(format!("{name}: {count} in force, {}", counted(problems.len() as u64, "problem")));
+    }
+    output.table(&table);
+    for name in idle {
+        output.styled_line(Style::Warn, format!("rule {name} matches no sampler of the trace"));
+    }
+    Ok(Outcome::from_findings(!problems.is_empty()))
+}
+
+/// How many sampler states of a trace each rule matches, by what it asks of the sampler.
+fn matches(rules: &Rules, trace: &Path) -> Result<BTreeMap<String, u64>> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    let mut seen = std::collections::BTreeSet::new();
+    let mut in_force = rules.clone();
+    let mut created = 0_u64;
+    let mut has_every_sampler = false;
+    let source = Source::from_argument(trace);
+    source.read(true, |record| {
+        if !matches!(record.event, Event::Layer | Event::Device | Event::Sampler) {
+            return Ok(());
+        }
+        let Ok(value) = serde_json::from_slice::<Value>(record.text) else { return Ok(()) };
+        let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
+        match record.event {
+            Event::Layer => {
+                let all = value.pointer("/settings/trace_level/value").and_then(Value::as_str) == Some("all");
+                has_every_sampler |= all;
+                // Without the version, which rules do not look at.
+                let name = |key: &str| value.get(key).map(|of| of.get("name").unwrap_or(of)).and_then(Value::as_str);
+                let (app, engine) = (name("app").unwrap_or(""), name("engine").unwrap_or(""));
+                in_force = rules.for_host(&Host { exe: text("exe"), app, engine });
+            }
+            Event::Device => in_force = in_force.for_driver(text("device")),
+            _ => {
+                created += 1;
+                let Some(state) = value.get("state").and_then(replay::state) else { return Ok(()) };
+                if !seen.insert(text("fingerprint").to_owned()) {
+                    return Ok(());
+                }
+                let name = value.get("name").and_then(Value::as_str);
+                let bits = in_force.match_sampler(&state, state.fingerprint(), created, name);
+                for (index, rule) in in_force.iter().enumerate() {
+                    *counts.entry(rule.name.clone()).or_insert(0) += bits >> index & 1;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    if !has_every_sampler {
+        return Err(Failure::input(format!("{}: the trace does not hold every sampler", source.name()))
+            .hint("record it with `samplin run --trace-level all -- PROGRAM`"));
+    }
+    Ok(counts)
+}
+
+fn new(arguments: &New, output: &mut Output) -> Result {
+    let Some(path) = &arguments.file else {
+        output.raw(SAMPLE.as_bytes());
+        return Ok(Outcome::Fine);
+    };
+    if path.exists() && !arguments.force {
+        return Err(Failure::usage(format!("{}: the file is there", path.display())).hint("--force writes over it"));
+    }
+    let absolute = std::path::absolute(path).map_err(|error| Failure::file(path, error))?;
+    crate::system::write_atomically(&absolute, SAMPLE.as_bytes())
+        .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
+    if output.json {
+        output.json(&json!({ "file": path }));
+        return Ok(Outcome::Fine);
+    }
+    output.line(format!("{}: {} bytes; every rule in it is switched off", path.display(), grouped(SAMPLE.len())));
+    output.line("Use it with `samplin run --rules FILE -- PROGRAM`, or put it into ~/.config/samplin.");
+    Ok(Outcome::Fine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_is_without_problems() {
+        let (rules, problems) = Rules::parse(Path::new("samplin.toml"), SAMPLE);
+        assert!(problems.is_empty(), "{problems:?}");
+        assert!(rules.is_empty());
+    }
+}

@@ -1,0 +1,189 @@
+//! What the tests of the command line tool share: running it in a known environment, folders, snapshots, traces.
+
+pub(crate) mod generate;
+
+use std::ffi::OsStr;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A folder that is removed at the end.
+#[derive(Debug)]
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("samplin-cli-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).expect("creates a folder");
+        Self(path.canonicalize().expect("is there"))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Writes a file, with its folders; returns its path.
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.join(name);
+        std::fs::create_dir_all(path.parent().expect("has a parent")).expect("creates folders");
+        std::fs::write(&path, content).expect("writes");
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a run of the tool came to.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub stdout: String,
+    pub stderr: String,
+    pub code: i32,
+}
+
+impl Ran {
+    pub(crate) fn of(output: &Output) -> Self {
+        Self {
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: output.status.code().unwrap_or(-1),
+        }
+    }
+
+    /// Asserts the exit code and that nothing was said on standard error.
+    #[track_caller]
+    pub(crate) fn quiet(self, code: i32) -> String {
+        assert_eq!(self.stderr, "", "stdout was: {}", self.stdout);
+        assert_eq!(self.code, code, "stdout was: {}", self.stdout);
+        self.stdout
+    }
+
+    /// Asserts a failure with nothing on standard output; returns what was said.
+    #[track_caller]
+    pub(crate) fn fails(self, code: i32) -> String {
+        assert_eq!(self.stdout, "");
+        assert_eq!(self.code, code, "stderr was: {}", self.stderr);
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+        self.stderr
+    }
+
+    #[track_caller]
+    pub(crate) fn json(self, code: i32) -> serde_json::Value {
+        let text = self.quiet(code);
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("not JSON: {error}\n{text}"))
+    }
+}
+
+/// The tool, in an environment with nothing but a home folder.
+pub(crate) fn tool(home: &Folder) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_samplin"));
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", home.path())
+        .current_dir(home.path())
+        .stdin(Stdio::null());
+    command
+}
+
+/// Runs the tool with these arguments in an empty home.
+#[track_caller]
+pub(crate) fn samplin<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Ran {
+    let home = Folder::new();
+    samplin_in(&home, arguments)
+}
+
+/// Runs the tool with these arguments in a home.
+#[track_caller]
+pub(crate) fn samplin_in<A: AsRef<OsStr>>(home: &Folder, arguments: impl IntoIterator<Item = A>) -> Ran {
+    Ran::of(&tool(home).args(arguments).output().expect("runs"))
+}
+
+/// The head of a native library, which is all that is looked at where none is loaded: that of this test itself.
+pub(crate) fn library() -> Vec<u8> {
+    let program = std::fs::File::open(std::env::current_exe().expect("has a path")).expect("opens");
+    let mut head = Vec::new();
+    program.take(4096).read_to_end(&mut head).expect("reads");
+    head
+}
+
+/// A file of `tests/data`.
+pub(crate) fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+/// Copies a file of `tests/data` into a folder, so that messages name it without its folder.
+pub(crate) fn borrow(folder: &Folder, name: &str) {
+    std::fs::copy(data(name), folder.join(name)).expect("copies");
+}
+
+/// Compares with a file of `tests/snapshots`; with `UPDATE_SNAPSHOTS=1` writes it instead.
+#[track_caller]
+pub(crate) fn snapshot(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, text).expect("writes");
+        return;
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    if expected != text {
+        let differ = expected.lines().zip(text.lines()).position(|(a, b)| a != b).map_or(0, |line| line + 1);
+        panic!("{name} differs first at line {differ}; UPDATE_SNAPSHOTS=1 accepts this:\n{text}");
+    }
+}
+
+/// Where the loader can load the layer from, if the caller of the tests said so or it is built.
+pub(crate) fn layer() -> Option<PathBuf> {
+    let given = std::env::var_os("SAMPLIN_LAYER_DIR").map(PathBuf::from);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("is in the workspace");
+    let built = root.join("target/release/libVkLayer_samplin.so");
+    given.or_else(|| built.is_file().then(|| root.to_path_buf()))
+}
+
+/// The manifest of a software driver.
+pub(crate) fn lavapipe() -> Option<PathBuf> {
+    let entries = std::fs::read_dir("/usr/share/vulkan/icd.d").ok()?;
+    entries.flatten().map(|entry| entry.path()).find(|path| path.to_string_lossy().contains("/lvp_icd"))
+}
+
+/// An example of this package.
+pub(crate) fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_samplin")).parent().expect("is in a folder").join("examples").join(name)
+}
+
+/// The layer and a driver to run it on, or nothing, as [`skip`] says.
+#[track_caller]
+pub(crate) fn vulkan() -> Option<(PathBuf, PathBuf)> {
+    let scene = example("scene");
+    let found = match (layer(), lavapipe()) {
+        _ if !scene.is_file() => Err("the example scene is not built".to_owned()),
+        (None, _) => Err("the layer is not built: run scripts/build".to_owned()),
+        (_, None) => Err("there is no lavapipe".to_owned()),
+        (Some(layer), Some(driver)) => Ok((layer, driver)),
+    };
+    match found {
+        Ok(found) => Some(found),
+        Err(why) => {
+            skip(&why);
+            None
+        }
+    }
+}
+
+/// Says why a test cannot run here; fails where none may be left out.
+#[track_caller]
+pub(crate) fn skip(why: &str) {
+    assert!(std::env::var_os("CI").is_none(), "{why}");
+    eprintln!("skipped: {why}");
+}

@@ -1,0 +1,163 @@
+//! `samplin caps` and `samplin predict`, as processes.
+
+use std::process::Command;
+
+use crate::common::{Folder, Ran, borrow, data, example, samplin, samplin_in, snapshot, tool, vulkan};
+
+#[test]
+fn shipped_devices_are_shown() {
+    snapshot("caps-adreno-650.txt", &samplin(["caps", "adreno-650"]).quiet(0));
+    snapshot("caps-all.txt", &samplin(["caps", "--all"]).quiet(0));
+    snapshot("caps-diff.txt", &samplin(["caps", "v3d-4.2", "rtx-5080"]).quiet(0));
+    assert_eq!(samplin(["caps", "--device", "adreno-650"]).quiet(0), samplin(["caps", "adreno-650"]).quiet(0));
+    let same = samplin(["caps", "apple-a8", "apple-a8"]).quiet(0);
+    assert!(same.contains("They can do the same."), "{same}");
+    let formats = samplin(["caps", "apple-a8", "--formats"]).quiet(0);
+    assert!(formats.contains("ASTC_4x4_UNORM_BLOCK"), "{formats}");
+}
+
+#[test]
+fn device_json_tells_the_same() {
+    let one = samplin(["caps", "--json", "v3d-4.2"]).json(0);
+    assert_eq!(one[0]["limits"]["maxCustomBorderColorSamplers"], 24.0);
+    let all = samplin(["caps", "--json", "--all"]).json(0);
+    assert_eq!(all.as_array().unwrap().len(), samplin(["caps", "--list"]).quiet(0).lines().count());
+    let differences = samplin(["caps", "--json", "v3d-4.2", "rtx-5080"]).json(0);
+    assert!(differences["formats"].as_array().unwrap().iter().any(|entry| entry["ability"] == "linear"));
+}
+
+#[test]
+fn names_that_mean_nothing_are_refused() {
+    let failure = samplin(["caps", "voodoo"]).fails(2);
+    assert!(failure.contains("no device is called voodoo") && failure.contains("adreno-650"), "{failure}");
+    let failure = samplin(["caps", "v3d"]).fails(2);
+    assert!(failure.contains("v3d-4.2, v3d-7.1"), "{failure}");
+    let home = Folder::new();
+    assert!(samplin_in(&home, ["caps", "./none.json"]).fails(3).contains("none.json: No such file"));
+    home.write("broken.json", "{\n  \"schema\": \"device-caps/1\",\n  oops\n}");
+    let failure = samplin_in(&home, ["caps", "./broken.json"]).fails(3);
+    assert!(failure.contains("./broken.json:3: not JSON"), "{failure}");
+    home.write("other.json", "{\"schema\": \"something else\"}");
+    assert!(samplin_in(&home, ["caps", "other.json"]).fails(3).contains("this is no capability file"));
+}
+
+#[test]
+fn the_real_device_can_be_saved_and_read_back() {
+    let Some((_, driver)) = vulkan() else { return };
+    let home = Folder::new();
+    let run = |arguments: &[&str]| {
+        let mut command = tool(&home);
+        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).args(arguments);
+        Ran::of(&command.output().unwrap())
+    };
+    let saved = run(&["caps", "--save", "own.json"]).quiet(0);
+    assert!(saved.contains("own.json: ") && saved.contains("llvmpipe"), "{saved}");
+    let told = run(&["caps", "gpu:0", "./own.json"]).quiet(0);
+    assert!(told.contains("They can do the same."), "{told}");
+    let failure = run(&["caps", "gpu:7"]).fails(2);
+    assert!(failure.contains("gpu:0 llvmpipe"), "{failure}");
+}
+
+#[test]
+fn without_a_driver_that_is_said() {
+    let home = Folder::new();
+    let mut command = tool(&home);
+    command.env("VK_ICD_FILENAMES", "/nonexistent.json").env("VK_DRIVER_FILES", "/nonexistent.json").arg("caps");
+    let failure = Ran::of(&command.output().unwrap()).fails(4);
+    assert!(failure.contains("samplin doctor") || failure.contains("libvulkan"), "{failure}");
+}
+
+#[test]
+fn predictions_are_told() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    snapshot(
+        "predict-adreno-650.txt",
+        &samplin_in(&home, ["predict", "all.jsonl", "--device", "adreno-650", "--limit", "3"]).quiet(0),
+    );
+    let value = samplin_in(&home, ["predict", "all.jsonl", "--device", "apple-a8", "--json"]).json(0);
+    assert!(value["unsupported_formats"]["VK_FORMAT_BC1_RGBA_UNORM_BLOCK"].as_u64() > Some(0), "no BC on that device");
+    let alone = samplin_in(&home, ["predict", "all.jsonl", "--device", "rtx-5080", "--alone", "--json"]).json(0);
+    let both = samplin_in(&home, ["predict", "all.jsonl", "--device", "rtx-5080", "--json"]).json(0);
+    assert!(alone["changes"].as_u64() < both["changes"].as_u64(), "what the recording device lacks does not count");
+}
+
+/// The device that a trace was recorded on decides as it did.
+#[test]
+fn a_prediction_for_the_same_device_changes_nothing() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    samplin_in(&home, ["predict", "all.jsonl", "--device", "llvmpipe", "-o", "same.jsonl"]).quiet(0);
+    samplin_in(&home, ["diff", "all.jsonl", "same.jsonl"]).quiet(0);
+}
+
+/// What a prediction writes is a trace like any other.
+#[test]
+fn a_prediction_keeps_to_the_schema() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    samplin_in(&home, ["predict", "all.jsonl", "--device", "adreno-650", "-o", "there.jsonl"]).quiet(0);
+    let schema = serde_json::from_str(include_str!("../../../manifest/trace.schema.json")).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    for name in ["all.jsonl", "there.jsonl"] {
+        let text = std::fs::read_to_string(home.join(name)).unwrap();
+        assert!(text.lines().count() > 300, "{name}");
+        for (number, line) in text.lines().enumerate() {
+            let record = serde_json::from_str(line).unwrap();
+            if let Err(error) = schema.validate(&record) {
+                panic!("{name}:{}: {error}\n{line}", number + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn too_little_is_not_guessed_from() {
+    let home = Folder::new();
+    borrow(&home, "decisions.jsonl");
+    let failure = samplin_in(&home, ["predict", "decisions.jsonl", "--device", "adreno-650"]).fails(3);
+    assert!(failure.contains("does not hold every sampler") && failure.contains("--trace-level all"), "{failure}");
+    home.write("empty.jsonl", "");
+    assert!(samplin_in(&home, ["predict", "empty.jsonl", "--device", "adreno-650"]).fails(3).contains("no record"));
+    assert!(samplin_in(&home, ["predict", "none.jsonl", "--device", "adreno-650"]).fails(3).contains("No such file"));
+    samplin(["predict", "x.jsonl"]).fails(2);
+    borrow(&home, "all.jsonl");
+    let failure = samplin_in(&home, ["predict", "all.jsonl", "--device", "./none.json"]).fails(3);
+    assert!(failure.contains("none.json: No such file"), "{failure}");
+}
+
+/// The heart of predictions: for every shipped device they equal what the layer decides when it runs the same scene with the
+/// device made as weak.
+#[test]
+fn predictions_equal_real_runs() {
+    let Some((layer, driver)) = vulkan() else { return };
+    let home = Folder::new();
+    let scene = example("scene");
+    let record = |name: &str, device: Option<&str>| {
+        let mut command = tool(&home);
+        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
+        command.args(["run", "--quiet", "--trace-level", "all", "--trace", name]);
+        if let Some(device) = device {
+            command.args(["--device", device]);
+        }
+        let ran = Ran::of(&command.arg("--").arg(&scene).output().unwrap());
+        assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    };
+    record("here.jsonl", None);
+    let shorts: Vec<&str> = samplin_cli::devices::SHIPPED.iter().map(|shipped| shipped.short).collect();
+    for device in shorts {
+        let real = format!("real-{device}.jsonl");
+        let predicted = format!("predicted-{device}.jsonl");
+        record(&real, Some(device));
+        samplin_in(&home, ["predict", "here.jsonl", "--device", device, "-o", &predicted]).quiet(0);
+        let told = samplin_in(&home, ["diff", &real, &predicted]);
+        assert_eq!(told.code, 0, "{device}:\n{}", told.stdout);
+    }
+}
+
+#[test]
+fn examples_are_where_tests_look_for_them() {
+    assert!(data("all.jsonl").is_file());
+    let ran = Command::new(example("scene")).env_clear().env("VK_ICD_FILENAMES", "/nonexistent.json").output();
+    assert!(ran.is_ok(), "the example scene is built with the tests");
+}

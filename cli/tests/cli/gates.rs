@@ -1,0 +1,146 @@
+//! `samplin check` and `samplin diff`, as processes.
+
+use crate::common::{Folder, borrow, samplin, samplin_in, snapshot};
+
+fn home() -> Folder {
+    let home = Folder::new();
+    borrow(&home, "decisions.jsonl");
+    home
+}
+
+/// A trace with nothing to find fault with.
+const CLEAN: &str = concat!(
+    r#"{"seq":0,"t_ns":1,"pid":7,"tid":7,"event":"layer","exe":"game","version":"0.1.0","settings":{}}"#,
+    "\n",
+    r#"{"seq":1,"t_ns":2,"pid":7,"tid":7,"event":"summary","scope":"instance","dropped":0}"#,
+    "\n"
+);
+
+#[test]
+fn findings_are_told_in_every_format() {
+    let home = home();
+    for format in ["text", "junit", "github"] {
+        let told = samplin_in(&home, ["check", "decisions.jsonl", "--format", format]).quiet(1);
+        snapshot(&format!("check-{format}.txt"), &told);
+    }
+    let value = samplin_in(&home, ["check", "decisions.jsonl", "--format", "json"]).json(1);
+    assert_eq!(samplin_in(&home, ["check", "--json", "decisions.jsonl"]).json(1), value);
+    let findings = value["findings"].as_array().unwrap();
+    assert!(
+        findings
+            .iter()
+            .any(|finding| finding["rule"] == "linear-filter" && finding["vuid"] == "VUID-vkCmdDraw-magFilter-04553")
+    );
+    let mut lines: Vec<u64> = findings.iter().map(|finding| finding["line"].as_u64().unwrap()).collect();
+    let text = std::fs::read_to_string(home.join("decisions.jsonl")).unwrap();
+    assert!(lines.iter().all(|line| *line >= 1 && *line <= text.lines().count() as u64));
+    let before = lines.clone();
+    lines.sort_unstable();
+    assert_eq!(lines, before, "in the order of the file");
+}
+
+#[test]
+fn rules_are_denied_and_allowed_by_name() {
+    let home = home();
+    let rules = |arguments: &[&str], code| -> Vec<String> {
+        let all = [&["check", "decisions.jsonl", "--json"], arguments].concat();
+        let value = samplin_in(&home, all).json(code);
+        let mut rules: Vec<String> =
+            value["findings"].as_array().unwrap().iter().map(|f| f["rule"].as_str().unwrap().to_owned()).collect();
+        rules.sort();
+        rules.dedup();
+        rules
+    };
+    let all = rules(&[], 1);
+    assert!(all.len() > 3, "{all:?}");
+    assert_eq!(rules(&["--deny", "stencil"], 1), ["stencil"]);
+    assert_eq!(rules(&["--deny", "stencil,minmax", "--deny", "compare"], 1), ["compare", "minmax", "stencil"]);
+    assert_eq!(rules(&["--deny", "ycbcr"], 0), Vec::<String>::new());
+    assert!(!rules(&["--allow", "stencil"], 1).contains(&"stencil".to_owned()));
+    let failure = samplin_in(&home, ["check", "decisions.jsonl", "--deny", "stencill"]).fails(2);
+    assert!(failure.contains("stencill") && failure.contains("'stencil'"), "{failure}");
+}
+
+#[test]
+fn a_clean_trace_passes() {
+    let home = Folder::new();
+    home.write("clean.jsonl", CLEAN);
+    assert_eq!(samplin_in(&home, ["check", "clean.jsonl"]).quiet(0), "no findings\n");
+    let junit = samplin_in(&home, ["check", "clean.jsonl", "--format", "junit", "--deny", "stencil"]).quiet(0);
+    assert!(junit.contains("<testsuites tests=\"1\" failures=\"0\">"), "{junit}");
+}
+
+#[test]
+fn a_gate_that_saw_nothing_is_not_green() {
+    let home = Folder::new();
+    home.write("empty.jsonl", "");
+    home.write("garbage.jsonl", "not a trace\n");
+    assert!(samplin_in(&home, ["check", "empty.jsonl"]).fails(3).contains("empty.jsonl: the trace is empty"));
+    assert!(samplin_in(&home, ["check", "garbage.jsonl"]).fails(3).contains("there is no record in it"));
+    assert!(samplin_in(&home, ["check", "missing.jsonl"]).fails(3).contains("missing.jsonl: No such file"));
+    samplin(["check"]).fails(2);
+}
+
+#[test]
+fn junit_is_well_formed() {
+    let home = home();
+    let told = samplin_in(&home, ["check", "decisions.jsonl", "--format", "junit"]).quiet(1);
+    let mut open: Vec<&str> = Vec::new();
+    for tag in told.split('<').skip(1).filter_map(|part| part.split('>').next()) {
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "{told}");
+        } else if !tag.ends_with('/') && !tag.starts_with('?') {
+            open.push(tag.split(' ').next().unwrap());
+        }
+    }
+    assert!(open.is_empty());
+}
+
+#[test]
+fn equal_runs_do_not_differ() {
+    let home = home();
+    let told = samplin_in(&home, ["diff", "decisions.jsonl", "decisions.jsonl"]).quiet(0);
+    assert!(told.contains("No difference in"), "{told}");
+    // The same run in another process: other handles, other times, other order.
+    let text = std::fs::read_to_string(home.join("decisions.jsonl")).unwrap();
+    let mut lines: Vec<String> =
+        text.lines().map(|line| line.replace("\"0x", "\"0x1").replace("\"t_ns\":", "\"t_ns\":9")).collect();
+    lines[2..].reverse();
+    home.write("again.jsonl", lines.join("\n") + "\n");
+    samplin_in(&home, ["diff", "decisions.jsonl", "again.jsonl"]).quiet(0);
+}
+
+#[test]
+fn new_gone_and_changed_decisions_are_told() {
+    let home = home();
+    let text = std::fs::read_to_string(home.join("decisions.jsonl")).unwrap();
+    let is_pair = |line: &&str| line.contains("\"event\":\"pair\"") && line.contains("linear-filter");
+    let gone = text.lines().position(|line| is_pair(&line)).unwrap();
+    let changed = text.lines().enumerate().filter(|(_, line)| is_pair(line)).last().unwrap().0;
+    let other: Vec<String> =
+        text.lines()
+            .enumerate()
+            .filter(|(number, _)| *number != gone)
+            .map(|(number, line)| {
+                if number == changed {
+                    line.replace("VK_FILTER_NEAREST", "VK_FILTER_CUBIC_EXT")
+                } else {
+                    line.to_owned()
+                }
+            })
+            .collect();
+    home.write("other.jsonl", other.join("\n") + "\n");
+    snapshot("diff.txt", &samplin_in(&home, ["diff", "decisions.jsonl", "other.jsonl"]).quiet(1));
+    let value = samplin_in(&home, ["diff", "--json", "decisions.jsonl", "other.jsonl"]).json(1);
+    let count = |key: &str| value["differences"][key].as_array().unwrap().len();
+    assert_eq!((count("gone"), count("new"), count("changed")), (1, 0, 1));
+    let back = samplin_in(&home, ["diff", "--json", "other.jsonl", "decisions.jsonl"]).json(1);
+    assert_eq!(back["differences"]["new"].as_array().unwrap().len(), 1, "the other way round it is new");
+}
+
+#[test]
+fn diff_needs_two_traces() {
+    samplin(["diff", "a.jsonl"]).fails(2);
+    assert!(samplin(["diff", "-", "-"]).fails(2).contains("only one of the two"));
+    assert!(samplin(["diff", "a.jsonl", "b.jsonl"]).fails(3).contains("a.jsonl: No such file"));
+}

@@ -1,0 +1,399 @@
+//! `samplin install`, `uninstall` and `doctor`, as processes. Every finding of the doctor has a made-up system that shows it.
+
+use std::path::Path;
+
+use crate::common::{Folder, Ran, library, samplin_in, tool};
+use samplin_cli::doctor::{self, Level, Probe, ProbeResult};
+use samplin_cli::system::System;
+use serde_json::Value;
+
+/// A 32-bit x86 library, as far as its head goes.
+fn foreign() -> Vec<u8> {
+    let mut bytes = library();
+    bytes[4] = 1;
+    bytes[18] = 3;
+    bytes[19] = 0;
+    bytes
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn the_layer_is_installed_for_the_user_and_taken_away() {
+    let home = Folder::new();
+    home.write("build/libVkLayer_samplin.so", library());
+    let told = samplin_in(&home, ["install", "--layer", "build"]).quiet(0);
+    assert!(told.contains("ENABLE_SAMPLIN=1"), "{told}");
+    let data = home.join(".local/share");
+    let manifest = json(&data.join("vulkan/implicit_layer.d/VkLayer_samplin.implicit.json"));
+    let path = manifest["layer"]["library_path"].as_str().unwrap();
+    assert_eq!(Path::new(path), data.join("samplin/libVkLayer_samplin.so"), "absolute");
+    assert_eq!(std::fs::read(path).unwrap(), library());
+    assert!(data.join("samplin/devices/qualcomm-adreno-650-android.json").is_file());
+    assert_eq!(manifest["layer"]["enable_environment"]["ENABLE_SAMPLIN"], "1");
+
+    // The other kind takes its place.
+    let told = samplin_in(&home, ["install", "--explicit", "--layer", "build"]).quiet(0);
+    assert!(told.contains("removed") && told.contains("VK_INSTANCE_LAYERS"), "{told}");
+    assert!(!data.join("vulkan/implicit_layer.d/VkLayer_samplin.implicit.json").exists());
+    assert!(data.join("vulkan/explicit_layer.d/VkLayer_samplin.explicit.json").exists());
+
+    // From itself, once it is installed.
+    samplin_in(&home, ["install", "--implicit", "--layer", ".local/share/samplin"]).quiet(0);
+    assert_eq!(std::fs::read(path).unwrap(), library());
+
+    let left: Vec<String> = walk(&data);
+    assert!(!left.iter().any(|name| name.ends_with(".new")), "{left:?}");
+    let told = samplin_in(&home, ["uninstall"]).quiet(0);
+    assert!(told.contains("capability files"), "{told}");
+    assert_eq!(walk(&data), Vec::<String>::new());
+    assert!(samplin_in(&home, ["uninstall"]).quiet(0).contains("nothing is installed"));
+}
+
+fn walk(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.path().is_dir() {
+            found.extend(walk(&entry.path()));
+        } else {
+            found.push(entry.path().display().to_string());
+        }
+    }
+    found
+}
+
+#[test]
+fn a_prefix_of_ones_own_is_told_about() {
+    let home = Folder::new();
+    home.write("lib.so", library());
+    let told = samplin_in(&home, ["install", "--prefix", "opt", "--layer", "lib.so"]).quiet(0);
+    assert!(told.contains("XDG_DATA_DIRS="), "{told}");
+    assert!(home.join("opt/lib/libVkLayer_samplin.so").is_file());
+    let value = samplin_in(&home, ["install", "--prefix", "opt", "--layer", "lib.so", "--json"]).json(0);
+    assert_eq!(value["visible"], false);
+    let value = samplin_in(&home, ["uninstall", "--prefix", "opt", "--json"]).json(0);
+    assert!(value["removed"].as_array().unwrap().len() > 10);
+}
+
+#[test]
+fn installations_that_cannot_be_are_refused() {
+    let home = Folder::new();
+    let failure = samplin_in(&home, ["install", "--layer", "nowhere"]).fails(4);
+    assert!(failure.contains("nowhere: there is no libVkLayer_samplin.so"), "{failure}");
+    home.write("libVkLayer_samplin.so", foreign());
+    let failure = samplin_in(&home, ["install", "--layer", "libVkLayer_samplin.so"]).fails(4);
+    assert!(failure.contains("32-bit x86"), "{failure}");
+    home.write("lib.so", library());
+    home.write("blocked", "a file where a folder should be");
+    let failure = samplin_in(&home, ["install", "--prefix", "blocked", "--layer", "lib.so"]).fails(4);
+    assert!(failure.contains("blocked"), "{failure}");
+    samplin_in(&home, ["install", "--user", "--system"]).fails(2);
+    samplin_in(&home, ["install", "--implicit", "--explicit"]).fails(2);
+}
+
+/// A made-up system: a root folder with a loader and a driver, and a home.
+struct Made {
+    home: Folder,
+    variables: Vec<(String, String)>,
+}
+
+impl Made {
+    fn new() -> Self {
+        let home = Folder::new();
+        home.write("root/usr/lib/libvulkan.so.1", library());
+        home.write("root/usr/lib/libdriver.so", library());
+        home.write(
+            "root/usr/share/vulkan/icd.d/driver.json",
+            r#"{"file_format_version": "1.0.0", "ICD": {"library_path": "libdriver.so", "api_version": "1.3.0"}}"#,
+        );
+        home.write("root/usr/lib/libVkLayer_khronos_validation.so", library());
+        home.write(
+            "root/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json",
+            r#"{"layer": {"name": "VK_LAYER_KHRONOS_validation", "library_path": "libVkLayer_khronos_validation.so"}}"#,
+        );
+        Self { home, variables: Vec::new() }
+    }
+
+    /// An installed layer of a kind, with a library of its own.
+    fn layer(&self, kind: &str, library: &[u8]) {
+        self.home.write("root/usr/lib/libVkLayer_samplin.so", library);
+        let environment =
+            r#""enable_environment": {"ENABLE_SAMPLIN": "1"}, "disable_environment": {"DISABLE_SAMPLIN": "1"}"#;
+        let environment = if kind == "implicit" { format!(", {environment}") } else { String::new() };
+        self.home.write(
+            &format!("root/usr/share/vulkan/{kind}_layer.d/VkLayer_samplin.{kind}.json"),
+            format!(r#"{{"layer": {{"name": "VK_LAYER_SAMPLIN_sampling", "library_path": "libVkLayer_samplin.so"{environment}}}}}"#),
+        );
+    }
+
+    fn with(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    fn examine(&self) -> (Vec<Value>, i32) {
+        let mut command = tool(&self.home);
+        command.args(["doctor", "--json", "--root", "root"]);
+        for (name, value) in &self.variables {
+            command.env(name, value);
+        }
+        let ran = Ran::of(&command.output().unwrap());
+        assert_eq!(ran.stderr, "");
+        let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+        (value["findings"].as_array().unwrap().clone(), ran.code)
+    }
+
+    /// Asserts that there is a finding of this name; returns its message with its advice.
+    #[track_caller]
+    fn finds(&self, id: &str) -> String {
+        let (findings, code) = self.examine();
+        let found = findings.iter().find(|finding| finding["id"] == id);
+        let found = found.unwrap_or_else(|| panic!("no {id} among {findings:#?}"));
+        let is_bad = matches!(found["level"].as_str(), Some("warning" | "error"));
+        assert!(!is_bad || code == 1, "the exit status tells");
+        format!("{} {}", found["message"].as_str().unwrap(), found["advice"].as_str().unwrap_or(""))
+    }
+}
+
+#[test]
+fn a_sound_system_passes() {
+    let made = Made::new();
+    made.layer("implicit", &library());
+    let (findings, code) = made.examine();
+    assert_eq!(code, 0, "{findings:#?}");
+    assert!(findings.iter().all(|finding| finding["level"] == "good"), "{findings:#?}");
+}
+
+#[test]
+fn a_missing_or_broken_loader_is_found() {
+    let made = Made::new();
+    std::fs::remove_file(made.home.join("root/usr/lib/libvulkan.so.1")).unwrap();
+    assert!(made.finds("loader-missing").contains("apt-get install libvulkan1"));
+    made.home.write("root/usr/lib/libvulkan.so.1", "not a library");
+    made.finds("loader-broken");
+    made.home.write("root/usr/lib/libvulkan.so.1", foreign());
+    assert!(made.finds("loader-class").contains("32-bit x86"));
+}
+
+#[test]
+fn missing_and_broken_drivers_are_found() {
+    let made = Made::new();
+    let manifest = "root/usr/share/vulkan/icd.d/driver.json";
+    made.home.write(manifest, "{ \"ICD\": {\n oops");
+    assert!(made.finds("driver-manifest").contains("driver.json:2: "));
+    made.finds("driver-missing");
+    made.home.write(manifest, r#"{"ICD": {"library_path": "./gone.so"}}"#);
+    assert!(made.finds("driver-stale").contains("./gone.so is not there"));
+    made.home.write(manifest, r#"{"ICD": {"library_path": "libdriver.so"}}"#);
+    made.home.write("root/usr/lib/libdriver.so", foreign());
+    made.finds("driver-class");
+    let made = Made::new().with("VK_DRIVER_FILES", "/nowhere/icd.json");
+    assert!(made.finds("driver-chosen-missing").contains("unset VK_DRIVER_FILES"));
+}
+
+#[test]
+fn manifests_that_do_not_work_are_found() {
+    let made = Made::new();
+    made.finds("layer-missing");
+    made.layer("implicit", &foreign());
+    assert!(made.finds("layer-class").contains("32-bit x86"));
+    std::fs::remove_file(made.home.join("root/usr/lib/libVkLayer_samplin.so")).unwrap();
+    assert!(made.finds("layer-stale").contains("libVkLayer_samplin.so is not there"));
+    made.home.write("root/usr/share/vulkan/implicit_layer.d/broken.json", "{");
+    assert!(made.finds("layer-manifest").contains("broken.json:1: "));
+    made.home.write(
+        "root/usr/share/vulkan/implicit_layer.d/VkLayer_samplin.implicit.json",
+        r#"{"layer": {"name": "VK_LAYER_SAMPLIN_sampling", "library_path": "libVkLayer_samplin.so"}}"#,
+    );
+    made.finds("layer-no-disable");
+}
+
+#[test]
+fn double_names_are_found() {
+    let made = Made::new();
+    made.layer("implicit", &library());
+    made.layer("explicit", &library());
+    let told = made.finds("layer-double");
+    assert!(told.contains("2 times") && told.contains("(implicit)") && told.contains("(explicit)"), "{told}");
+}
+
+#[test]
+fn a_missing_validation_layer_is_noted() {
+    let made = Made::new();
+    std::fs::remove_dir_all(made.home.join("root/usr/share/vulkan/explicit_layer.d")).unwrap();
+    assert!(made.finds("validation-missing").contains("vulkan-validationlayers"));
+}
+
+#[test]
+fn variables_that_hide_the_layer_are_found() {
+    let implicit = || {
+        let made = Made::new();
+        made.layer("implicit", &library());
+        made
+    };
+    let explicit = || {
+        let made = Made::new();
+        made.layer("explicit", &library());
+        made
+    };
+    let name = "VK_LAYER_SAMPLIN_sampling";
+    assert!(
+        implicit().with("VK_LOADER_LAYERS_DISABLE", "~implicit~").finds("disabled-by-filter").contains("~implicit~")
+    );
+    let allowed = implicit().with("VK_LOADER_LAYERS_DISABLE", "*").with("VK_LOADER_LAYERS_ALLOW", name).examine();
+    assert_eq!(allowed.1, 0, "{:?}", allowed.0);
+    assert!(implicit().with("DISABLE_SAMPLIN", "").finds("disabled-by-variable").contains("even an empty"));
+    assert!(implicit().with("ENABLE_SAMPLIN", "yes").finds("enable-value").contains("ENABLE_SAMPLIN=1"));
+    assert!(implicit().with("VK_INSTANCE_LAYERS", name).finds("implicit-named").contains("without a word"));
+    assert!(Made::new().with("VK_INSTANCE_LAYERS", name).finds("named-not-found").contains("--explicit"));
+    let made = explicit();
+    let empty = made.home.join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let made = made.with("VK_LAYER_PATH", &empty.display().to_string());
+    assert!(made.finds("layer-hidden").contains("VK_ADD_LAYER_PATH"));
+    assert!(explicit().with("VK_ADD_LAYER_PATH", "/nowhere").finds("path-missing").contains("/nowhere"));
+    assert!(explicit().with("SAMPLIN_MODE", "off").finds("mode-off").contains("unset it"));
+}
+
+#[test]
+fn containers_are_recognised() {
+    let made = Made::new();
+    made.home.write("root/run/host/container-manager", "pressure-vessel\n");
+    assert!(made.finds("steam").contains("ENABLE_SAMPLIN=1 %command%"));
+    let made = made.with("PRESSURE_VESSEL_IMPORT_VULKAN_LAYERS", "0");
+    made.finds("steam-import");
+    let made = Made::new();
+    made.home.write("root/.flatpak-info", "");
+    made.finds("flatpak");
+    Made::new().with("SNAP_NAME", "game").finds("snap");
+}
+
+#[test]
+fn a_place_for_traces_is_looked_for() {
+    let made = Made::new();
+    let told = made.finds("traces");
+    assert!(told.contains(".local/state/samplin"), "{told}");
+    made.home.write("file", "");
+    let state = made.home.join("file").display().to_string();
+    made.with("XDG_STATE_HOME", &state).finds("traces-unwritable");
+    Made::new().with("HOME", "relative").finds("no-home");
+}
+
+#[test]
+fn wrong_settings_of_this_machine_are_found() {
+    let home = Folder::new();
+    let mut command = tool(&home);
+    command.env("SAMPLIN_MODES", "audit").args(["doctor", "--json"]);
+    let output = command.output().unwrap();
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found = value["findings"].as_array().unwrap().iter().find(|finding| finding["id"] == "setting").unwrap();
+    let message = found["message"].as_str().unwrap();
+    assert!(message.starts_with("SAMPLIN_MODES: ") && message.contains("did you mean SAMPLIN_MODE?"), "{message}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn the_doctor_speaks_to_people() {
+    let made = Made::new();
+    std::fs::remove_file(made.home.join("root/usr/lib/libvulkan.so.1")).unwrap();
+    let told = samplin_in(&made.home, ["doctor", "--root", "root"]).quiet(1);
+    assert!(told.starts_with("error   there is no Vulkan loader"), "{told}");
+    assert!(told.ends_with("Something is in the way of the layer.\n"), "{told}");
+}
+
+/// What asking the loader and the drivers comes to, without the ones of this machine.
+#[test]
+fn answers_of_the_drivers_are_findings() {
+    let made = Made::new();
+    let system = System::below(&made.home.join("root"));
+    let ids = |probe: Option<ProbeResult>| -> Vec<(&'static str, Level)> {
+        doctor::examine(&system, probe.as_ref()).into_iter().map(|finding| (finding.id, finding.level)).collect()
+    };
+    let answered = |loader, devices: &[&str], trouble: Option<&str>| {
+        let devices = devices.iter().map(|&device| device.to_owned()).collect();
+        Some(ProbeResult::Answered(Probe { loader, devices, trouble: trouble.map(str::to_owned) }))
+    };
+    let sound = ids(answered(Some((1, 4, 309)), &["llvmpipe"], None));
+    assert!(sound.contains(&("loader", Level::Good)) && sound.contains(&("device", Level::Good)), "{sound:?}");
+    assert!(!sound.iter().any(|(id, _)| *id == "loader-old"), "{sound:?}");
+    assert!(ids(answered(Some((1, 3, 239)), &["llvmpipe"], None)).contains(&("loader-old", Level::Note)));
+    assert!(ids(answered(Some((1, 4, 309)), &[], Some("no"))).contains(&("device-missing", Level::Error)));
+    assert!(ids(Some(ProbeResult::Crashed("signal: 11".to_owned()))).contains(&("driver-crash", Level::Error)));
+    assert!(ids(Some(ProbeResult::Hung)).contains(&("driver-hang", Level::Error)));
+    assert!(ids(None).contains(&("driver", Level::Good)), "nobody was asked");
+}
+
+/// A driver that takes its process along is told, and the doctor lives on.
+#[test]
+fn a_loader_that_crashes_does_not_take_the_doctor_along() {
+    let home = Folder::new();
+    // Nothing of a driver is in it, so that the loader refuses it, or crashes: both are findings.
+    home.write("libbroken.so", library());
+    let icd = home.write(
+        "icd.json",
+        r#"{"file_format_version": "1.0.0", "ICD": {"library_path": "./libbroken.so", "api_version": "1.3.0"}}"#,
+    );
+    let mut command = tool(&home);
+    command.env("VK_DRIVER_FILES", &icd).env("VK_ICD_FILENAMES", &icd).args(["doctor", "--json"]);
+    let ran = Ran::of(&command.output().unwrap());
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let ids: Vec<&str> =
+        value["findings"].as_array().unwrap().iter().filter_map(|finding| finding["id"].as_str()).collect();
+    assert!(ids.iter().any(|id| ["device-missing", "driver-crash", "loader-missing"].contains(id)), "{ids:?}");
+}
+
+/// No finding is without a test: each name in the source of the checks is in this file as well.
+#[test]
+fn every_finding_is_tested() {
+    let checks = include_str!("../../src/doctor/checks.rs");
+    let tests = include_str!("installation.rs");
+    let mut names: Vec<&str> = Vec::new();
+    for start in ["Finding::new(", "bad_manifest(", "library_finding("] {
+        for text in checks.split(start).skip(1) {
+            // One name, or two in brackets; what is none is the definition or a name handed on.
+            let text = text.trim_start();
+            let text = text
+                .strip_prefix('[')
+                .and_then(|list| list.split(']').next())
+                .unwrap_or(&text[..text.find(',').unwrap_or(0)]);
+            names.extend(text.split('"').skip(1).step_by(2));
+        }
+    }
+    names.sort();
+    names.dedup();
+    assert!(names.len() > 25, "{names:?}");
+    let missing: Vec<&&str> = names.iter().filter(|name| !tests.contains(&format!("\"{name}\""))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// Whoever reads the manifest while it is installed again and again sees a whole one each time.
+#[test]
+fn manifests_are_replaced_at_once() {
+    let home = Folder::new();
+    home.write("lib.so", library());
+    samplin_in(&home, ["install", "--layer", "lib.so"]).quiet(0);
+    let data = home.join(".local/share");
+    let path = data.join("vulkan/implicit_layer.d/VkLayer_samplin.implicit.json");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let reads = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut reads = 0_u64;
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                let manifest = json(&path);
+                let library = std::fs::metadata(manifest["layer"]["library_path"].as_str().unwrap()).unwrap();
+                assert_eq!(library.len(), 4096);
+                reads += 1;
+            }
+            reads
+        });
+        for _ in 0..10 {
+            samplin_in(&home, ["install", "--layer", "lib.so"]).quiet(0);
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        reader.join().unwrap()
+    });
+    assert!(reads > 10, "{reads}");
+}

@@ -1,0 +1,10 @@
+//! The command line tool as a process. One binary, because each one more costs a link.
+
+mod common;
+mod devices;
+mod gates;
+mod inspect;
+mod installation;
+mod program;
+mod programs;
+mod report;

@@ -1,0 +1,209 @@
+//! The program as a whole: help, version, completions, the manual page, wrong usage.
+
+use std::process::Stdio;
+
+use crate::common::{Folder, borrow, library, samplin, samplin_in, skip, snapshot, tool};
+
+#[test]
+fn help_and_version_are_no_errors() {
+    let help = samplin(["--help"]).quiet(0);
+    for command in
+        ["run", "inspect", "report", "diff", "check", "caps", "predict", "rules", "install", "uninstall", "doctor"]
+    {
+        assert!(help.contains(&format!("\n  {command} ")), "{command}");
+        assert!(samplin([command, "--help"]).quiet(0).contains("Usage: samplin"), "{command}");
+    }
+    assert_eq!(samplin(["--version"]).quiet(0), concat!("samplin ", env!("CARGO_PKG_VERSION"), "\n"));
+    snapshot("help.txt", &samplin(["-h"]).quiet(0));
+}
+
+#[test]
+fn wrong_usage_is_two() {
+    assert!(samplin::<&str>([]).fails(2).contains("Usage"));
+    assert!(samplin(["conjure"]).fails(2).contains("conjure"));
+    assert!(samplin(["inspect", "--nonsense"]).fails(2).contains("--nonsense"));
+}
+
+#[test]
+fn every_shell_gets_completions() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let text = samplin(["completions", shell]).quiet(0);
+        assert!(text.contains("inspect") && text.contains("predict"), "{shell}");
+    }
+    samplin(["completions", "dos"]).fails(2);
+}
+
+#[test]
+fn bash_completes_with_them() {
+    let home = Folder::new();
+    home.write("samplin.bash", samplin(["completions", "bash"]).quiet(0));
+    let complete = |words: &str| {
+        let script = format!(
+            "source ./samplin.bash; COMP_WORDS=(samplin {words}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )); \
+             _samplin samplin \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; echo ${{COMPREPLY[*]}}"
+        );
+        let output =
+            std::process::Command::new("bash").args(["-c", &script]).current_dir(home.path()).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    assert_eq!(complete("ins"), "inspect install");
+    assert_eq!(complete("rules b"), "bisect");
+    assert_eq!(complete("run --mode ''"), "legalize audit off");
+    assert_eq!(complete("run --vali"), "--validate");
+}
+
+#[test]
+fn the_manual_page_has_every_command() {
+    let page = samplin(["man"]).quiet(0);
+    assert!(page.contains("\n.TH samplin 1"), "{}", &page[..200]);
+    let lines: Vec<&str> = page.lines().collect();
+    for command in ["RUN", "INSPECT", "REPORT", "PREDICT", "RULES", "RULES BISECT", "DOCTOR"] {
+        assert!(lines.contains(&format!(".SH \"SAMPLIN {command}\"").as_str()), "{command}");
+    }
+    assert!(page.contains("\\-\\-good\\-if"), "options of subcommands of subcommands too");
+    assert!(!page.contains("probe"), "what is hidden stays hidden");
+}
+
+#[test]
+fn the_manual_page_is_typeset_without_complaint() {
+    let home = Folder::new();
+    home.write("samplin.1", samplin(["man"]).quiet(0));
+    let groff = std::process::Command::new("groff")
+        .args(["-man", "-Kutf8", "-Tutf8", "-P-cbou", "-ww"])
+        .arg(home.join("samplin.1"))
+        .output();
+    let Ok(output) = groff else {
+        skip("there is no groff");
+        return;
+    };
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("SAMPLIN PREDICT"));
+}
+
+/// A command line for each subcommand that prints something and needs no driver.
+fn everything(home: &Folder) -> Vec<Vec<&'static str>> {
+    for name in ["all.jsonl", "decisions.jsonl"] {
+        borrow(home, name);
+    }
+    home.write("rules.toml", "[[rule]]\nname = \"sharp\"\nset = { max_anisotropy = 16 }\n");
+    home.write("lib.so", library());
+    vec![
+        vec!["run", "--layer", "lib.so", "--json", "--", "true"],
+        vec!["inspect", "all.jsonl"],
+        vec!["inspect", "all.jsonl", "--object", "shadow"],
+        vec!["report", "all.jsonl", "-o", "-"],
+        vec!["diff", "all.jsonl", "decisions.jsonl"],
+        vec!["check", "decisions.jsonl"],
+        vec!["caps", "--list"],
+        vec!["caps", "--all"],
+        vec!["caps", "adreno-650", "v3d-4.2"],
+        vec!["predict", "all.jsonl", "--device", "apple-a8"],
+        vec!["rules", "check", "rules.toml"],
+        vec!["rules", "new"],
+        vec!["install", "--prefix", "there", "--layer", "lib.so"],
+        vec!["uninstall", "--prefix", "there"],
+        vec!["doctor", "--root", "."],
+        vec!["completions", "zsh"],
+        vec!["man"],
+        vec!["--help"],
+    ]
+}
+
+#[test]
+fn nobody_reading_is_no_trouble() {
+    let home = Folder::new();
+    for line in everything(&home) {
+        let expected = samplin_in(&home, &line);
+        assert!(!expected.stdout.is_empty() && !expected.stdout.contains('\u{1b}'), "{line:?}");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = tool(&home).args(&line).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), expected.stderr, "{line:?}");
+        assert_eq!(output.status.code(), Some(expected.code), "{line:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_told() {
+    let home = Folder::new();
+    if !std::path::Path::new("/dev/full").exists() {
+        skip("there is no /dev/full");
+        return;
+    }
+    for line in everything(&home) {
+        // Help comes from the parser of the command line, which has no errors of its own.
+        if line == ["--help"] {
+            continue;
+        }
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = tool(&home).args(&line).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("No space left on device"), "{line:?}: {said}");
+        assert_eq!(output.status.code(), Some(4), "{line:?}");
+    }
+}
+
+#[test]
+fn everything_speaks_json() {
+    let home = Folder::new();
+    for mut line in everything(&home) {
+        // A page, a file to keep and what a shell reads have one form.
+        let is_text = matches!(line[0], "completions" | "man" | "--help")
+            || line == ["rules", "new"]
+            || line.last() == Some(&"-");
+        if is_text {
+            continue;
+        }
+        let at = line.iter().position(|word| *word == "--").unwrap_or(line.len());
+        if !line.contains(&"--json") {
+            line.insert(at, "--json");
+        }
+        let ran = samplin_in(&home, &line);
+        serde_json::from_str::<serde_json::Value>(&ran.stdout)
+            .unwrap_or_else(|error| panic!("{line:?}: {error}\n{}{}", ran.stdout, ran.stderr));
+    }
+}
+
+/// Empty, damaged and binary files, folders, files that are not there: never a panic, always the name and a status.
+#[test]
+fn inputs_that_are_none_are_named() {
+    let home = Folder::new();
+    borrow(&home, "decisions.jsonl");
+    home.write("empty", "");
+    home.write("binary", [0_u8, 159, 146, 150, 10, 255, 0].repeat(1000));
+    home.write("long", "x".repeat(3_000_000));
+    std::fs::create_dir(home.join("folder")).unwrap();
+    let commands: [&[&str]; 7] = [
+        &["inspect"],
+        &["inspect", "--object", "shadow"],
+        &["report", "-o", "page.html"],
+        &["check"],
+        &["diff", "decisions.jsonl"],
+        &["predict", "--device", "adreno-650"],
+        &["rules", "check"],
+    ];
+    for command in commands {
+        for (file, what) in
+            [("missing", "No such file"), ("folder", "folder"), ("empty", ""), ("binary", ""), ("long", "")]
+        {
+            let ran = samplin_in(&home, [command, &[file]].concat());
+            let told = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(!told.contains("panicked"), "{command:?} {file}: {told}");
+            assert!((0..=4).contains(&ran.code), "{command:?} {file}: {}", ran.code);
+            if !what.is_empty() {
+                assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{command:?} {file}");
+                assert!(ran.stderr.contains(file) && ran.stderr.contains(what), "{command:?} {file}: {}", ran.stderr);
+            } else if file != "empty" && ran.code == 0 {
+                // Read to the end, with what is wrong counted.
+                assert!(
+                    told.contains("not JSON")
+                        || told.contains("damaged")
+                        || told.contains("UTF-8")
+                        || command[0] == "report",
+                    "{command:?} {file}: {told}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! `samplin run` and `samplin rules`, as processes, with real programs and with shell scripts in their place.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::common::{Folder, Ran, example, library, samplin_in, skip, tool, vulkan};
+
+/// A layer that only has to be there: programs that create no instance never load it.
+fn pretend_layer(home: &Folder) {
+    home.write("layer/libVkLayer_samplin.so", library());
+}
+
+fn run(home: &Folder, options: &[&str], script: &str) -> Ran {
+    pretend_layer(home);
+    let arguments = [&["run", "--layer", "layer"], options, &["--", "sh", "-c", script]].concat();
+    samplin_in(home, arguments)
+}
+
+#[test]
+fn the_environment_is_what_the_loader_wants() {
+    let home = Folder::new();
+    let script = "echo $VK_INSTANCE_LAYERS; echo $VK_LAYER_PATH; env | grep ^SAMPLIN_ | sort";
+    let ran =
+        run(&home, &["--mode", "audit", "--set", "border=strict", "--device", "v3d-4.2", "--trace", "t.jsonl"], script);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines[0], "VK_LAYER_SAMPLIN_sampling");
+    let first = lines[1].split(':').next().unwrap();
+    let manifest = std::fs::read_to_string(Path::new(first).join("VkLayer_samplin.json")).unwrap();
+    assert!(manifest.contains(&home.join("layer/libVkLayer_samplin.so").display().to_string()), "{manifest}");
+    assert!(lines[1].contains("/usr/share/vulkan/explicit_layer.d"), "other layers stay visible: {}", lines[1]);
+    let device = home.join(".cache/samplin/devices/broadcom-v3d-4.2-v3dv.json");
+    assert_eq!(
+        lines[2..],
+        [
+            "SAMPLIN_BORDER=strict".to_owned(),
+            format!("SAMPLIN_DEVICE={}", device.display()),
+            "SAMPLIN_MODE=audit".to_owned(),
+            format!("SAMPLIN_TRACE={}", home.join("t.jsonl").display()),
+        ]
+    );
+    assert!(device.is_file());
+}
+
+/// The layer that is in force where the tool lies at a place, by the manifest that it points the loader at.
+fn layer_in_force(home: &Folder, program: &str) -> String {
+    let path = home.join(program);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::copy(env!("CARGO_BIN_EXE_samplin"), &path).unwrap();
+    let output = Command::new(path)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", home.path())
+        .args(["run", "--quiet", "--", "sh", "-c", "cat ${VK_LAYER_PATH%%:*}/VkLayer_samplin.json"])
+        .output()
+        .unwrap();
+    let ran = Ran::of(&output);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let manifest: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let library = manifest["layer"]["library_path"].as_str().unwrap();
+    Path::new(library).strip_prefix(home.path()).unwrap().display().to_string()
+}
+
+#[test]
+fn the_layer_is_found_where_the_tool_is() {
+    let home = Folder::new();
+    home.write("tree/layer.json", "{}");
+    home.write("tree/target/release/libVkLayer_samplin.so", library());
+    home.write("tree/target/debug/libVkLayer_samplin.so", library());
+    let release = "tree/target/release/libVkLayer_samplin.so";
+    assert_eq!(layer_in_force(&home, "tree/target/debug/samplin"), release);
+    assert_eq!(layer_in_force(&home, "tree/target/release/samplin"), release);
+    home.write("beside/libVkLayer_samplin.so", library());
+    assert_eq!(layer_in_force(&home, "beside/samplin"), "beside/libVkLayer_samplin.so");
+    home.write("prefix/lib/libVkLayer_samplin.so", library());
+    assert_eq!(layer_in_force(&home, "prefix/bin/samplin"), "prefix/lib/libVkLayer_samplin.so");
+    // Nothing near it: the installed one.
+    samplin_in(&home, ["install", "--explicit", "--layer", "beside"]).quiet(0);
+    assert_eq!(layer_in_force(&home, "elsewhere/samplin"), ".local/share/samplin/libVkLayer_samplin.so");
+}
+
+#[test]
+fn an_installed_implicit_layer_is_switched_on_instead() {
+    let home = Folder::new();
+    pretend_layer(&home);
+    samplin_in(&home, ["install", "--layer", "layer"]).quiet(0);
+    let mut command = tool(&home);
+    command.env("DISABLE_SAMPLIN", "1").env("VK_INSTANCE_LAYERS", "VK_LAYER_OTHER:VK_LAYER_SAMPLIN_sampling");
+    command.args(["run", "--", "sh", "-c", "echo $ENABLE_SAMPLIN ${DISABLE_SAMPLIN-unset} $VK_INSTANCE_LAYERS"]);
+    let ran = Ran::of(&command.output().unwrap());
+    assert_eq!(ran.stdout, "1 unset VK_LAYER_OTHER\n", "{}", ran.stderr);
+}
+
+#[test]
+fn a_filter_that_covers_the_layer_is_lifted() {
+    let home = Folder::new();
+    pretend_layer(&home);
+    let mut command = tool(&home);
+    command.env("VK_LOADER_LAYERS_DISABLE", "*");
+    command.args(["run", "--layer", "layer", "--", "sh", "-c", "echo $VK_LOADER_LAYERS_ALLOW"]);
+    let ran = Ran::of(&command.output().unwrap());
+    assert_eq!(ran.stdout, "VK_LAYER_SAMPLIN_sampling\n");
+    assert!(ran.stderr.contains("VK_LOADER_LAYERS_DISABLE=* covers the layer"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_status_is_passed_on() {
+    let home = Folder::new();
+    let ran = run(&home, &[], "exit 7");
+    assert_eq!(ran.code, 7);
+    assert!(ran.stderr.contains("the program ended with exit status 7"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("there is no trace: the program created no Vulkan instance"), "{}", ran.stderr);
+    let ran = run(&home, &[], "kill -9 $$");
+    assert_eq!(ran.code, 137);
+    assert!(ran.stderr.contains("signal 9 (SIGKILL)"), "{}", ran.stderr);
+    let ran = run(&home, &["--quiet"], "exit 3");
+    assert_eq!((ran.code, ran.stderr.as_str()), (3, ""));
+}
+
+/// The exit status of a process that ought to end now; one that does not is ended, with its children.
+fn ends(child: &mut Child) -> Option<i32> {
+    for _ in 0..1000 {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let group = format!("-{}", child.id());
+    let _ = Command::new("kill").args(["-s", "KILL", "--", &group]).status();
+    child.wait().unwrap().code()
+}
+
+#[test]
+fn signals_are_passed_on() {
+    let home = Folder::new();
+    pretend_layer(&home);
+    for (signal, trap, expected) in
+        [("TERM", "exit 42", 42), ("INT", "exit 43", 43), ("USR1", "exit 44", 44), ("TERM", "", 143)]
+    {
+        let trap = if trap.is_empty() { String::new() } else { format!("trap '{trap}' {signal};") };
+        // The shell must be woken from its waiting to run the trap.
+        let script = format!("{trap} echo ready; while :; do sleep 0.05; done");
+        let mut child = tool(&home)
+            .args(["run", "--quiet", "--layer", "layer", "--", "sh", "-c", &script])
+            .process_group(0)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n");
+        let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(ends(&mut child), Some(expected), "SIG{signal}");
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_refused() {
+    let home = Folder::new();
+    pretend_layer(&home);
+    let run = |arguments: &[&str]| samplin_in(&home, [&["run", "--layer", "layer"], arguments].concat());
+    assert!(run(&["--", "no-such-program"]).fails(4).contains("no-such-program: there is no such program"));
+    home.write("data.txt", "");
+    assert!(run(&["--", "./data.txt"]).fails(4).contains("chmod +x"));
+    assert!(samplin_in(&home, ["run"]).fails(2).contains("PROGRAM"));
+    let failure = run(&["--set", "bordr=strict", "--", "true"]).fails(2);
+    assert!(failure.contains("the setting bordr: there is no such setting; did you mean border?"), "{failure}");
+    let failure = run(&["--set", "border=strickt", "--", "true"]).fails(2);
+    assert!(failure.contains("did you mean \"strict\"?"), "{failure}");
+    assert!(run(&["--set", "border", "--", "true"]).fails(2).contains("KEY=VALUE"));
+    assert!(run(&["--mode", "audit", "--set", "mode=off", "--", "true"]).fails(2).contains("given twice"));
+    assert!(run(&["--mode", "audible", "--", "true"]).fails(2).contains("audit"));
+    assert!(run(&["--rules", "none.toml", "--", "true"]).fails(3).contains("none.toml: No such file"));
+    assert!(run(&["--device", "voodoo", "--", "true"]).fails(2).contains("no device is called voodoo"));
+    let failure = samplin_in(&home, ["run", "--layer", "nowhere", "--", "true"]).fails(4);
+    assert!(failure.contains("nowhere"), "{failure}");
+}
+
+#[test]
+fn the_validation_layer_goes_below() {
+    let home = Folder::new();
+    pretend_layer(&home);
+    let manifest = r#"{"layer": {"name": "VK_LAYER_KHRONOS_validation", "library_path": "./v.so"}}"#;
+    let path = home.write("validation/v.json", manifest);
+    let mut command = tool(&home);
+    command.env("VK_LAYER_PATH", path.parent().unwrap());
+    command.args([
+        "run",
+        "--validate",
+        "--layer",
+        "layer",
+        "--",
+        "sh",
+        "-c",
+        "echo $VK_INSTANCE_LAYERS; echo $VK_LAYER_PATH",
+    ]);
+    let ran = Ran::of(&command.output().unwrap());
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines[0], "VK_LAYER_SAMPLIN_sampling:VK_LAYER_KHRONOS_validation");
+    let folders: Vec<&str> = lines[1].split(':').collect();
+    assert_eq!(folders.len(), 2, "what the user chose stays: {folders:?}");
+    assert_eq!(Path::new(folders[1]), path.parent().unwrap());
+    // Without one it says what to install.
+    let mut command = tool(&home);
+    command.env("VK_LAYER_PATH", home.join("layer"));
+    command.args(["run", "--validate", "--layer", "layer", "--", "true"]);
+    assert!(Ran::of(&command.output().unwrap()).fails(4).contains("vulkan-validationlayers"));
+}
+
+#[test]
+fn a_real_program_is_summed_up() {
+    let Some((layer, driver)) = vulkan() else { return };
+    let home = Folder::new();
+    let run = |arguments: &[&str]| {
+        let mut command = with_vulkan(&home, &layer, &driver);
+        Ran::of(&command.arg("run").args(arguments).arg("--").arg(example("scene")).output().unwrap())
+    };
+    let ran = run(&[]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stdout.ends_with("descriptors written\n"), "the program's own output: {}", ran.stdout);
+    for part in ["scene (", "on llvmpipe", "changes in", "linear-filter", ".local/state/samplin/scene-"] {
+        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+    }
+    // The newest trace is that one.
+    let told = samplin_in(&home, ["inspect"]).quiet(0);
+    assert!(told.contains("scene ("), "{told}");
+    let ran = run(&["--json"]);
+    let json = ran.stdout.split_once('\n').unwrap().1;
+    let value: serde_json::Value = serde_json::from_str(json).unwrap();
+    assert_eq!(value["status"], 0);
+    assert!(value["summary"]["changes"].as_u64() > Some(100));
+    let ran = run(&["--mode", "audit", "--trace", "%e.jsonl"]);
+    assert!(ran.stderr.contains("would be made"), "{}", ran.stderr);
+    assert!(home.join("scene.jsonl").is_file());
+    let ran = run(&["--mode", "off"]);
+    assert!(ran.stderr.contains("the mode is off"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_display_is_brought_up_where_there_is_none() {
+    let Some((layer, _)) = vulkan() else { return };
+    let home = Folder::new();
+    let has = |name: &str| {
+        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).any(|folder| folder.join(name).is_file())
+    };
+    if !has("Xvfb") || !has("vkcube") {
+        skip("there is no Xvfb or no vkcube");
+        return;
+    }
+    let mut command = tool(&home);
+    command.env("SAMPLIN_LAYER_DIR", layer).args(["run", "--headless", "--", "vkcube", "--c", "20"]);
+    let ran = Ran::of(&command.output().unwrap());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for part in ["no display: started Xvfb as :", "the driver is lavapipe", "vkcube (", "nothing was changed"] {
+        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn rules_are_checked() {
+    let home = Folder::new();
+    home.write("good.toml", "[[rule]]\nname = \"sharp\"\nset = { max_anisotropy = 16 }\n");
+    home.write(
+        "bad.toml",
+        "[[rule]]\nname = \"sharp\"\nset = { max_anisotropie = 16 }\n\n[[rule]]\nset = { max_lod = 1 }\n",
+    );
+    let told = samplin_in(&home, ["rules", "check", "good.toml"]).quiet(0);
+    assert!(told.contains("good.toml: 1 rule, no problem") && told.contains("sharp"), "{told}");
+    let told = samplin_in(&home, ["rules", "check", "bad.toml"]).quiet(1);
+    assert!(told.contains("bad.toml:3:9: error: ") && told.contains("did you mean max_anisotropy?"), "{told}");
+    assert!(told.contains("1 rule in force, 1 problem"), "{told}");
+    let value = samplin_in(&home, ["rules", "check", "--json", "bad.toml"]).json(1);
+    assert_eq!(value["problems"][0]["line"], 3);
+    assert!(samplin_in(&home, ["rules", "check", "none.toml"]).fails(3).contains("none.toml: No such file"));
+    crate::common::borrow(&home, "all.jsonl");
+    home.write("match.toml", "[[rule]]\nname = \"linear\"\nwhen = { mag_filter = \"linear\" }\nset = { max_lod = 1 }\n[[rule]]\nname = \"never\"\nwhen = { fingerprint = \"0000000000000001\" }\nset = { max_lod = 1 }\n");
+    let told = samplin_in(&home, ["rules", "check", "match.toml", "--trace", "all.jsonl"]).quiet(0);
+    assert!(told.contains("rule never matches no sampler") && !told.contains("rule linear matches no"), "{told}");
+    home.write("other.toml", "[[rule]]\nname = \"here\"\nwhen = { exe = \"scene\", engine = \"samplin\", driver = \"llvmpipe*\" }\nset = { max_lod = 1 }\n[[rule]]\nname = \"elsewhere\"\nwhen = { exe = \"game\" }\nset = { max_lod = 1 }\n");
+    let value = samplin_in(&home, ["rules", "check", "other.toml", "--trace", "all.jsonl", "--json"]).json(0);
+    assert_eq!((&value["rules"][0]["samplers"], &value["rules"][1]["samplers"]), (&16.into(), &0.into()));
+    crate::common::borrow(&home, "decisions.jsonl");
+    let failure = samplin_in(&home, ["rules", "check", "match.toml", "--trace", "decisions.jsonl"]).fails(3);
+    assert!(failure.contains("decisions.jsonl: the trace does not hold every sampler"), "{failure}");
+}
+
+#[test]
+fn a_rules_file_to_start_from_is_written() {
+    let home = Folder::new();
+    let told = samplin_in(&home, ["rules", "new", "samplin.toml"]).quiet(0);
+    assert!(told.contains("samplin.toml: "), "{told}");
+    samplin_in(&home, ["rules", "check", "samplin.toml"]).quiet(0);
+    assert!(samplin_in(&home, ["rules", "new", "samplin.toml"]).fails(2).contains("--force"));
+    samplin_in(&home, ["rules", "new", "samplin.toml", "--force"]).quiet(0);
+    let printed = samplin_in(&home, ["rules", "new"]).quiet(0);
+    assert_eq!(printed, std::fs::read_to_string(home.join("samplin.toml")).unwrap());
+}
+
+/// The tool in an environment for real programs.
+fn with_vulkan(home: &Folder, layer: &Path, driver: &Path) -> Command {
+    let mut command = tool(home);
+    command.env("VK_ICD_FILENAMES", driver).env("VK_DRIVER_FILES", driver).env("SAMPLIN_LAYER_DIR", layer);
+    command
+}
+
+/// A real picture, which an override of one sampler of six breaks: judged by its pixels.
+#[test]
+fn the_sampler_that_breaks_the_picture_is_found() {
+    let Some((layer, driver)) = vulkan() else { return };
+    let home = Folder::new();
+    home.write("rules.toml", "[[rule]]\nname = \"soft\"\nset = { min_lod = 1 }\n");
+    let picture = |name: &str, options: &[&str]| {
+        let mut command = with_vulkan(&home, &layer, &driver);
+        command.args(["run", "--trace", "off"]).args(options).arg("--").arg(example("scene")).arg(name);
+        let ran = Ran::of(&command.output().unwrap());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        std::fs::read_to_string(home.join(name)).unwrap()
+    };
+    let good = picture("good.ppm", &[]);
+    let bad = picture("bad.ppm", &["--rules", "rules.toml"]);
+    let rows = |text: &str| text.lines().skip(3).map(str::to_owned).collect::<Vec<_>>();
+    let differing: Vec<usize> = rows(&good)
+        .chunks(16)
+        .zip(rows(&bad).chunks(16))
+        .enumerate()
+        .filter(|(_, (a, b))| a != b)
+        .map(|(row, _)| row)
+        .collect();
+    assert_eq!(differing, [2], "one row of the picture is broken, that of the lookup table");
+
+    let start = |arguments: &[&str]| {
+        let mut command = with_vulkan(&home, &layer, &driver);
+        command.args(["rules", "bisect", "--rules", "rules.toml"]).args(arguments);
+        command.arg("--").arg(example("scene")).arg("now.ppm");
+        command
+    };
+    let judge = ["--good-if", "cmp -s good.ppm now.ppm"];
+    let ran = Ran::of(&start(&judge).output().unwrap());
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("the rules change 6 sampler states"), "{}", ran.stderr);
+    let told = ran.stdout;
+    let first = told.lines().next().unwrap();
+    assert!(first.starts_with("The override of this sampler breaks the picture: "), "{told}");
+    assert!(first.ends_with(" \"lookup table\""), "{told}");
+    // The rule that it proposes mends the picture, and the other overrides stay.
+    let exemption = told.split_once("\n\n").unwrap().1;
+    let mended = exemption.to_owned() + &std::fs::read_to_string(home.join("rules.toml")).unwrap();
+    home.write("mended.toml", mended);
+    assert_eq!(picture("mended.ppm", &["--rules", "mended.toml"]), good);
+
+    let ran = Ran::of(&start(&["--json", "--good-if", "cmp -s good.ppm now.ppm"]).output().unwrap());
+    let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(value["guilty"].as_array().unwrap().len(), 1);
+    assert_eq!(value["guilty"][0]["name"], "lookup table");
+    assert_eq!(value["exemption"], exemption);
+
+    // By asking a person, who looks at the picture each time.
+    let mut child = start(&[]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut answers, mut said) = (child.stdin.take().unwrap(), child.stderr.take().unwrap());
+    let (mut questions, mut text, mut byte) = (0, Vec::new(), [0]);
+    while said.read(&mut byte).unwrap() == 1 {
+        text.push(byte[0]);
+        if text.ends_with(b"[q]uit: ") {
+            questions += 1;
+            let is_good = std::fs::read_to_string(home.join("now.ppm")).unwrap() == good;
+            // What is no answer is asked again.
+            let words = if questions == 1 {
+                "hm"
+            } else if is_good {
+                "g"
+            } else {
+                "Bad"
+            };
+            writeln!(answers, "{words}").unwrap();
+        }
+    }
+    let ran = Ran::of(&child.wait_with_output().unwrap());
+    assert_eq!(ran.stdout, told, "{}", String::from_utf8_lossy(&text));
+    assert_eq!(ran.code, 1);
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_why() {
+    let Some((layer, driver)) = vulkan() else { return };
+    let home = Folder::new();
+    home.write("rules.toml", "[[rule]]\nname = \"soft\"\nset = { min_lod = 1 }\n");
+    home.write("idle.toml", "[[rule]]\nwhen = { exe = \"another\" }\nset = { min_lod = 1 }\n");
+    home.write("empty.toml", "# nothing\n");
+    home.write("wrong.toml", "[[rule]]\nset = { min_lodd = 1 }\n");
+    let start = |rules: &str, options: &[&str]| {
+        let mut command = with_vulkan(&home, &layer, &driver);
+        command.args(["rules", "bisect", "--rules", rules]).args(options);
+        command.arg("--").arg(example("scene")).arg("now.ppm");
+        Ran::of(&command.output().unwrap())
+    };
+    let ran = start("rules.toml", &["--good-if", "true"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "The picture is good with every override.\n"), "{}", ran.stderr);
+    let ran = start("rules.toml", &["--good-if", "false"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert_eq!(ran.stdout, "The picture is bad without any override, so no rule is to blame.\n");
+    assert!(start("rules.toml", &["--good-if", "no-such-judge"]).fails(2).contains("the shell cannot run it"));
+    let failure = start("rules.toml", &[]).fails(2);
+    assert!(failure.contains("nobody answers") && failure.contains("--good-if"), "{failure}");
+    assert!(start("idle.toml", &["--good-if", "true"]).fails(3).contains("change no sampler of this program"));
+    assert!(start("empty.toml", &["--good-if", "true"]).fails(3).contains("empty.toml: there is no rule in it"));
+    assert!(start("wrong.toml", &["--good-if", "true"]).fails(3).contains("wrong.toml:2:9: error: "));
+    assert!(start("none.toml", &["--good-if", "true"]).fails(3).contains("none.toml: No such file"));
+    let mut command = with_vulkan(&home, &layer, &driver);
+    command.args(["rules", "bisect", "--good-if", "true", "--", "true"]);
+    assert!(Ran::of(&command.output().unwrap()).fails(2).contains("name one with --rules"));
+    let mut command = with_vulkan(&home, &layer, &driver);
+    command.args(["rules", "bisect", "--rules", "rules.toml", "--good-if", "true", "--", "true"]);
+    assert!(Ran::of(&command.output().unwrap()).fails(4).contains("the program left no trace"));
+}
+
+#[test]
+fn the_real_validation_layer_goes_below() {
+    let Some((layer, driver)) = vulkan() else { return };
+    if !Path::new("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json").is_file() {
+        skip("the Khronos validation layer is not installed");
+        return;
+    }
+    let home = Folder::new();
+    let mut command = with_vulkan(&home, &layer, &driver);
+    command.env("VK_LOADER_DEBUG", "layer").args(["run", "--validate", "--"]).arg(example("scene")).arg("now.ppm");
+    let ran = Ran::of(&command.output().unwrap());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    // The loader lists its call stack from the application down.
+    let stack = ran.stderr.split("vkCreateInstance layer callstack setup to:").nth(1).expect("the loader says it");
+    let place = |name: &str| stack.find(name).unwrap_or_else(|| panic!("{name} is not in the stack:\n{stack}"));
+    assert!(place("VK_LAYER_SAMPLIN_sampling") < place("VK_LAYER_KHRONOS_validation"), "{stack}");
+    assert!(place("VK_LAYER_KHRONOS_validation") < place("<Drivers>"), "{stack}");
+}
