@@ -107,7 +107,7 @@ class Reconcile(unittest.TestCase):
             self.assertIn(text, output)
 
     def test_accounted_for(self):
-        self.assert_ends(0, "7 calls compared; 1 samplers, 2 descriptors and 1 blits differ, 3 records", "1 samplers of", "0 errors")
+        self.assert_ends(0, "7 calls compared; 0 devices, 1 samplers, 2 descriptors and 1 blits differ, 3 records", "1 samplers of", "0 errors")
 
     def test_each_record_is_needed(self):
         for at in (1, 2, 3):
@@ -158,6 +158,22 @@ class Reconcile(unittest.TestCase):
         # The second sampler is the first one's twin and went down as such; the third is not.
         self.below[-1] = write(4, 3)
         self.assert_ends(1, "another sampler of the application's went down")
+
+    def test_extensions_that_are_added(self):
+        info = {"sType": "VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO", "pNext": None, "enabledExtensionCount": 0}
+        info |= {"ppEnabledExtensionNames": None}
+        more = {"sType": "VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_FEATURES_EXT", "pNext": None}
+        names = ["VK_EXT_custom_border_color"]
+        given = info | {"pNext": more, "enabledExtensionCount": 1, "ppEnabledExtensionNames": names}
+        for calls, chosen in ((self.above, info), (self.below, given)):
+            calls.insert(0, call("vkCreateDevice", physicalDevice=7, pCreateInfo=chosen, pAllocator=None, pDevice=1))
+        self.trace[0] = {"event": "device", "augmented": names}
+        self.assert_ends(0, "1 devices")
+        self.trace[0] = {"event": "device", "augmented": []}
+        self.assert_ends(1, "extensions were added")
+        self.trace[0] = {"event": "device", "augmented": names}
+        more["sType"] = "VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT"
+        self.assert_ends(1, "vkCreateDevice.pCreateInfo.pNext")
 
     def test_not_a_recording(self):
         self.above = [{"header": {}}]
