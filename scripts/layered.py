@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -57,6 +58,29 @@ def choose_lavapipe():
         raise Missing("lavapipe is not installed (Debian package mesa-vulkan-drivers)")
     # Old loaders know the second name only.
     os.environ["VK_DRIVER_FILES"] = os.environ["VK_ICD_FILENAMES"] = str(manifest)
+
+
+def driver_of_loader(names):
+    """Name and major version of the first device's driver, as in lavapipe-22, and its description."""
+    try:
+        shown = subprocess.run(
+            ["vulkaninfo", "--summary"], env=names, capture_output=True, text=True, check=False
+        ).stdout
+    except FileNotFoundError:
+        raise Missing("vulkaninfo is missing (Debian package vulkan-tools): install it, or say --driver NAME") from None
+    fields = {}
+    for line in shown.splitlines():
+        key, equals, value = line.partition("=")
+        if equals:
+            fields.setdefault(key.strip(), value.strip())
+    if "driverName" not in fields:
+        raise Missing("vulkaninfo --summary names no driver: is one installed?")
+    name = fields["driverName"].split()[0].lower()
+    # Mesa calls its software rasteriser's Vulkan driver by the rasteriser's name.
+    name = {"llvmpipe": "lavapipe"}.get(name, name)
+    version = re.search(r"\d+", fields.get("driverInfo", ""))
+    described = f"{fields['driverName']} {fields.get('driverInfo', '')} {fields.get('driverVersion', '')}"
+    return (f"{name}-{version[0]}" if version else name), described
 
 
 def need_library():

@@ -11,7 +11,7 @@ SCRIPT = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts/piglit
 PIGLIT = """#!/usr/bin/env python3
 import bz2, json, os, pathlib, sys
 if sys.argv[1] == "print-cmd":
-    print("spec@texwrap 2d\\nspec@shadow\\nspec@blending\\nspec@multisample depth")
+    print("spec@texwrap 2d\\nspec@texdepth\\nspec@blending\\nspec@multisample depth")
     sys.exit()
 tests = pathlib.Path(sys.argv[sys.argv.index("--test-list") + 1]).read_text().split("\\n")[:-1]
 layers = os.environ.get("VK_INSTANCE_LAYERS", "")
@@ -31,9 +31,9 @@ if "spec@texwrap 2d" in result:
         result["spec@texwrap 2d"]["subtests"]["repeat"] = "crash"
 report = "Validation Error: [ VUID-vkCmdDraw-magFilter-04553 ] see VUID-vkCmdDraw-magFilter-04553"
 if validation and (not samplin or os.environ.get("FAKE_REPORTS")):
-    result["spec@shadow"]["out"] = report
+    result["spec@texdepth"]["out"] = report
 if validation and samplin and os.environ.get("FAKE_NEW"):
-    result["spec@shadow"]["out"] = report.replace("04553", "00000")
+    result["spec@texdepth"]["out"] = report.replace("04553", "00000")
 out = pathlib.Path(sys.argv[-1])
 out.mkdir(parents=True)
 with bz2.open(out / "results.json.bz2", "wt") as file:
@@ -41,6 +41,12 @@ with bz2.open(out / "results.json.bz2", "wt") as file:
 """
 GLXINFO = """#!/bin/sh
 echo "OpenGL renderer string: ${FAKE_RENDERER:-zink (fake)}"
+"""
+
+
+VULKANINFO = """#!/bin/sh
+echo "driverName = llvmpipe"
+echo "driverInfo = Mesa 22.3.6 (fake)"
 """
 
 
@@ -52,7 +58,7 @@ class Piglit(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="samplin-piglit-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        for name, text in (("piglit", PIGLIT), ("glxinfo", GLXINFO)):
+        for name, text in (("piglit", PIGLIT), ("glxinfo", GLXINFO), ("vulkaninfo", VULKANINFO)):
             program = self.folder / name
             program.write_text(text, encoding="utf-8")
             program.chmod(0o755)
@@ -61,7 +67,7 @@ class Piglit(unittest.TestCase):
         names = {key: value for key, value in os.environ.items() if not key.startswith(("VK_", "SAMPLIN_", "FAKE_"))}
         names |= {f"FAKE_{key.upper()}": value for key, value in fake.items()}
         names |= {"PATH": f"{self.folder}:{names['PATH']}", "FAKE_STATE": str(self.folder / "state")}
-        command = [SCRIPT, "--out", self.folder / "out", *arguments]
+        command = [SCRIPT, "--out", self.folder / "out", "--expectations", self.folder / "lists", *arguments]
         done = subprocess.run(command, env=names, capture_output=True, text=True, timeout=120, check=False)
         output = done.stdout + done.stderr
         self.assertEqual(done.returncode, expected, output)
@@ -69,13 +75,23 @@ class Piglit(unittest.TestCase):
             self.assertIn(text, output)
 
     def test_no_difference(self):
-        self.assert_ends(0, "without  2 tests: 3 pass", "changes  1 linear-filter", "0 of 4 results worse, 0 of them only once, 0 better")
+        self.assert_ends(0, "without  2 tests: 3 pass", "changes  1 linear-filter", "0 of 4 results worse, 0 once, 0 worse as listed, 0 better")
 
     def test_worse(self):
         self.assert_ends(1, "worse: spec@texwrap 2d@@clamp: pass without, fail with; repeated: pass, fail", "1 of 4", worse="always")
 
     def test_worse_once(self):
-        self.assert_ends(0, "repeated: pass, pass", "0 of 4 results worse, 1 of them only once", worse="once")
+        self.assert_ends(0, "repeated: pass, pass", "0 of 4 results worse, 1 once", worse="once")
+
+    def test_worse_as_listed(self):
+        (self.folder / "lists").mkdir()
+        (self.folder / "lists/lavapipe-22-worse.txt").write_text("# why\nspec@texwrap 2d@@clamp\n", encoding="utf-8")
+        self.assert_ends(0, "driver   lavapipe-22", "0 of 4 results worse, 0 once, 1 worse as listed", worse="always")
+        self.assert_ends(1, "listed as worse, and is not: spec@texwrap 2d@@clamp", "0 worse as listed")
+
+    def test_results_are_reused(self):
+        self.assert_ends(1, "1 of 4 results worse", worse="always")
+        self.assert_ends(1, "1 of 4 results worse", arguments=["--reuse"])
 
     def test_better(self):
         self.assert_ends(0, "better: spec@texwrap 2d@@repeat: crash without, pass with", "1 better", better="1")
