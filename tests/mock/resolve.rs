@@ -85,13 +85,7 @@ fn without_an_instance_no_device_command_resolves() {
     ] {
         assert!(gipa(NULL, name).is_some(), "{name:?}");
     }
-    for name in [
-        c"vkGetDeviceProcAddr",
-        c"vkCreateSampler",
-        c"vkEnumerateInstanceVersion",
-        c"vkNoSuchCommand",
-        c"",
-    ] {
+    for name in [c"vkGetDeviceProcAddr", c"vkCreateSampler", c"vkEnumerateInstanceVersion", c"vkNoSuchCommand", c""] {
         assert!(gipa(NULL, name).is_none(), "{name:?}");
     }
     let gipa_again: vk::PFN_vkGetInstanceProcAddr = cast(gipa(NULL, c"vkGetInstanceProcAddr")).unwrap();
