@@ -122,7 +122,9 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
         return Some(function);
     }
     if instance == vk::Instance::null() {
-        return None;
+        // Layers above ask so for vkCreateDevice while they create a device (MangoHud and RenderDoc do), when all they have at
+        // hand is the next layer's resolver. The loader never lets an application's question through to here.
+        return own.filter(|(_, level)| *level == Level::Instance).map(|(function, _)| function);
     }
     // SAFETY: a valid instance by VUID-vkGetInstanceProcAddr-instance-parameter.
     let known = unsafe { Instance::find(instance) }?;

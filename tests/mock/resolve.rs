@@ -73,24 +73,19 @@ fn negotiation_settles_on_version_2() {
 }
 
 #[test]
-fn without_an_instance_only_global_commands_resolve() {
+fn without_an_instance_no_device_command_resolves() {
     for name in [
         c"vkGetInstanceProcAddr",
         c"vkCreateInstance",
         c"vkEnumerateInstanceLayerProperties",
         c"vkEnumerateInstanceExtensionProperties",
+        // Layers above have no instance at hand when they ask for these.
+        c"vkDestroyInstance",
+        c"vkCreateDevice",
     ] {
         assert!(gipa(NULL, name).is_some(), "{name:?}");
     }
-    for name in [
-        c"vkDestroyInstance",
-        c"vkCreateDevice",
-        c"vkGetDeviceProcAddr",
-        c"vkCreateSampler",
-        c"vkEnumerateInstanceVersion",
-        c"vkNoSuchCommand",
-        c"",
-    ] {
+    for name in [c"vkGetDeviceProcAddr", c"vkCreateSampler", c"vkEnumerateInstanceVersion", c"vkNoSuchCommand", c""] {
         assert!(gipa(NULL, name).is_none(), "{name:?}");
     }
     let gipa_again: vk::PFN_vkGetInstanceProcAddr = cast(gipa(NULL, c"vkGetInstanceProcAddr")).unwrap();

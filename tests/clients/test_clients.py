@@ -1,0 +1,92 @@
+"""Tests of how scripts/clients judges a client: by its pictures and its traces."""
+
+import importlib.machinery
+import importlib.util
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts"
+
+
+def load(name):
+    """A script as a module."""
+    sys.path.insert(0, str(SCRIPTS))
+    # Scripts have no suffix; nothing is to be written beside them.
+    sys.dont_write_bytecode = True
+    loader = importlib.machinery.SourceFileLoader(name, str(SCRIPTS / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+clients = load("clients")
+
+
+class Clients(unittest.TestCase):
+    """A run without and one with the layer."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="samplin-clients-")
+        self.addCleanup(folder.cleanup)
+        self.run_of = clients.Run(pathlib.Path(folder.name) / "client")
+
+    def pictures(self, name, *contents):
+        self.run_of.pictures[name] = [self.run_of.folder / f"{name}-{at}" for at in range(len(contents))]
+        for path, content in zip(self.run_of.pictures[name], contents):
+            path.write_text(content, encoding="utf-8")
+
+    def trace(self, name, *records):
+        text = "".join(json.dumps(record) + "\n" for record in ({"event": "layer"}, {"event": "device", "device": "D"}) + records)
+        (self.run_of.folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+        self.run_of.traced(name)
+
+    def test_same(self):
+        self.pictures("off", "one", "two")
+        self.pictures("on", "one", "two")
+        self.trace("on", {"event": "sampler", "changes": []})
+        self.assertEqual(self.run_of.outcome(), (True, "2 pictures, 2 runs (off, on) on D; on: 1 samplers"))
+
+    def test_different_pictures(self):
+        self.pictures("off", "one", "two")
+        self.pictures("on", "one", "other")
+        same, text = self.run_of.outcome()
+        self.assertFalse(same)
+        self.assertIn("on differ from off", text)
+
+    def test_missing_picture(self):
+        self.pictures("off", "one", "two")
+        self.pictures("on", "one")
+        self.assertFalse(self.run_of.outcome()[0])
+
+    def test_frames_that_are_one(self):
+        # A black screen is the same with and without anything.
+        self.pictures("off", "black", "black")
+        self.pictures("on", "black", "black")
+        self.assertFalse(self.run_of.outcome()[0])
+
+    def test_something_was_changed(self):
+        self.pictures("off", "one")
+        self.pictures("on", "one")
+        self.trace("on", {"event": "pair", "changes": [{"field": "magFilter", "from": "LINEAR", "to": "NEAREST"}]})
+        same, text = self.run_of.outcome()
+        self.assertFalse(same)
+        self.assertIn("magFilter was changed from LINEAR to NEAREST", text)
+
+    def test_layer_not_loaded(self):
+        with self.assertRaisesRegex(clients.Failed, "it was not loaded"):
+            self.run_of.traced("on")
+
+    def test_settings_are_wrong(self):
+        with self.assertRaisesRegex(clients.Failed, "unknown key"):
+            self.trace("on", {"event": "settings", "message": "unknown key"})
+
+    def test_what_is_missing_is_named(self):
+        with self.assertRaisesRegex(clients.Skipped, r"no-such-program is not installed \(Debian package some-package\)"):
+            clients.need("no-such-program", "some-package")
+
+
+if __name__ == "__main__":
+    unittest.main()

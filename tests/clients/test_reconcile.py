@@ -1,0 +1,184 @@
+"""Tests of scripts/reconcile with small recordings: everything that is not accounted for must be noticed."""
+
+import copy
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts/reconcile"
+IDENTITY = {place: "VK_COMPONENT_SWIZZLE_IDENTITY" for place in "rgba"}
+
+
+def sampler_info(**members):
+    """A create info as gfxrecon-convert writes it."""
+    info = {
+        "sType": "VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO",
+        "pNext": None,
+        "flags": 0,
+        "magFilter": "VK_FILTER_LINEAR",
+        "minFilter": "VK_FILTER_LINEAR",
+        "mipmapMode": "VK_SAMPLER_MIPMAP_MODE_NEAREST",
+        "mipLodBias": 0.0,
+        "anisotropyEnable": 0,
+        "maxAnisotropy": 1.0,
+        "compareEnable": 0,
+        "compareOp": "VK_COMPARE_OP_NEVER",
+        "minLod": 0.0,
+        "maxLod": 1000.0,
+        "borderColor": "VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK",
+        "unnormalizedCoordinates": 0,
+    }
+    info |= {f"addressMode{axis}": "VK_SAMPLER_ADDRESS_MODE_REPEAT" for axis in "UVW"}
+    return info | members
+
+
+def call(name, **arguments):
+    """A recorded call."""
+    return {"vkFunc": {"name": name, "return": "VK_SUCCESS", "args": arguments}}
+
+
+def create_sampler(handle, **members):
+    return call("vkCreateSampler", device=1, pCreateInfo=sampler_info(**members), pAllocator=None, pSampler=handle)
+
+
+def write(sampler, view):
+    image = {"sampler": sampler, "imageView": view, "imageLayout": "VK_IMAGE_LAYOUT_GENERAL"}
+    return call("vkUpdateDescriptorSets", device=1, pDescriptorWrites=[{"dstSet": 9, "pImageInfo": [image]}])
+
+
+def blit(chosen):
+    return call("vkCmdBlitImage", commandBuffer=8, srcImage=2, dstImage=2, filter=chosen)
+
+
+IMAGE = {"imageType": "VK_IMAGE_TYPE_2D", "format": "VK_FORMAT_D32_SFLOAT", "tiling": "VK_IMAGE_TILING_OPTIMAL"}
+VIEW = {"image": 2, "viewType": "VK_IMAGE_VIEW_TYPE_2D", "format": "VK_FORMAT_D32_SFLOAT", "components": IDENTITY}
+VIEW |= {"subresourceRange": {"aspectMask": 2}}
+START = [
+    call("vkCreateImage", device=1, pCreateInfo=IMAGE, pAllocator=None, pImage=2),
+    call("vkCreateImageView", device=1, pCreateInfo=VIEW, pAllocator=None, pView=3),
+]
+NEAREST = {"magFilter": "VK_FILTER_NEAREST", "minFilter": "VK_FILTER_NEAREST"}
+
+
+def change(field, before, after):
+    return {"rule": "a-rule", "field": field, "from": before, "to": after}
+
+
+class Reconcile(unittest.TestCase):
+    """One sampler with an illegal bias meets one depth view; one blit."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="samplin-reconcile-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.above = START + [create_sampler(4, mipLodBias=99.0), write(4, 3), write(4, 3), blit("VK_FILTER_LINEAR")]
+        self.above += [call("vkDestroySampler", device=1, sampler=4)]
+        self.below = START + [create_sampler(4, mipLodBias=16.0), create_sampler(5, mipLodBias=16.0, **NEAREST)]
+        self.below += [write(5, 3), write(5, 3), blit("VK_FILTER_NEAREST")]
+        self.below += [call("vkDestroySampler", device=1, sampler=4), call("vkDestroySampler", device=1, sampler=5)]
+        filters = [change(field, "VK_FILTER_LINEAR", "VK_FILTER_NEAREST") for field in ("magFilter", "minFilter")]
+        view_class = {"image_type": "VK_IMAGE_TYPE_2D", "tiling": "optimal"}
+        pair = {"sampler": "0x4", "format": "VK_FORMAT_D32_SFLOAT", "aspect": "depth", "view_type": "VK_IMAGE_VIEW_TYPE_2D"}
+        pair |= {"event": "pair", "swizzle": "rgba", "view_class": view_class, "changes": filters}
+        blit_filter = change("filter", "VK_FILTER_LINEAR", "VK_FILTER_NEAREST")
+        self.trace = [
+            {"event": "layer"},
+            {"event": "sampler", "sampler": "0x4", "changes": [change("mipLodBias", 99.0, 16.0)]},
+            pair,
+            {"event": "blit", "src_format": "VK_FORMAT_D32_SFLOAT", "changes": [blit_filter]},
+        ]
+
+    def compare(self):
+        """Runs the script. Returns exit status and output."""
+        paths = []
+        for name in ("above", "below", "trace"):
+            lines = [record | ({"seq": at} if name == "trace" else {}) for at, record in enumerate(getattr(self, name))]
+            paths.append(self.folder / name)
+            paths[-1].write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        done = subprocess.run([SCRIPT, "--compare", *paths], capture_output=True, text=True, timeout=60, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def assert_ends(self, expected, *texts):
+        status, output = self.compare()
+        self.assertEqual(status, expected, output)
+        for text in texts:
+            self.assertIn(text, output)
+
+    def test_accounted_for(self):
+        self.assert_ends(0, "7 calls compared; 0 devices, 1 samplers, 2 descriptors and 1 blits differ, 3 records", "1 samplers of", "0 errors")
+
+    def test_each_record_is_needed(self):
+        for at in (1, 2, 3):
+            kept = self.trace
+            self.trace = kept[:at] + kept[at + 1 :]
+            self.assert_ends(1)
+            self.trace = kept[:at] + [kept[at]] + kept[at:]
+            self.assert_ends(1)
+            self.trace = kept
+
+    def test_record_of_something_else(self):
+        self.trace[2]["changes"].append(change("compareEnable", True, False))
+        self.assert_ends(1, "0 records say so", "which was not seen")
+
+    def test_step_that_leads_nowhere(self):
+        self.trace[2]["changes"][0]["to"] = "VK_FILTER_CUBIC_EXT"
+        self.assert_ends(1, "0 records say so")
+
+    def test_several_steps(self):
+        steps = [change("magFilter", "VK_FILTER_LINEAR", "VK_FILTER_CUBIC_EXT")]
+        steps += [change("magFilter", "VK_FILTER_CUBIC_EXT", "VK_FILTER_NEAREST")]
+        self.trace[2]["changes"] = steps + self.trace[2]["changes"][1:]
+        self.assert_ends(0)
+        steps[1]["from"] = "VK_FILTER_LINEAR"
+        self.assert_ends(1)
+
+    def test_difference_that_no_rule_is_about(self):
+        self.below = copy.deepcopy(self.below)
+        self.below[4]["vkFunc"]["args"]["pDescriptorWrites"][0]["dstSet"] = 7
+        self.assert_ends(1, "vkUpdateDescriptorSets.pDescriptorWrites[0].dstSet: 7 went down, 9 was asked for")
+
+    def test_call_that_did_not_go_down(self):
+        del self.below[6]
+        self.assert_ends(1, "vkCmdBlitImage went down as vkDestroySampler")
+
+    def test_call_that_was_not_asked_for(self):
+        self.below.append(call("vkDeviceWaitIdle", device=1))
+        self.assert_ends(1, "vkDeviceWaitIdle was not asked for")
+
+    def test_handles_are_matched(self):
+        # A handle of the layer's own in front of the application's shifts all numbers that follow.
+        above = START + [create_sampler(4), write(4, 3), create_sampler(5), write(5, 3)]
+        self.below = START + [create_sampler(4), create_sampler(5, **NEAREST), write(5, 3), create_sampler(6), write(5, 3)]
+        self.above = above
+        self.trace = self.trace[:3] + [{"event": "sampler", "sampler": "0x6", "changes": []}]
+        self.trace[1] = {"event": "sampler", "sampler": "0x4", "changes": []}
+        self.assert_ends(0)
+        # The second sampler is the first one's twin and went down as such; the third is not.
+        self.below[-1] = write(4, 3)
+        self.assert_ends(1, "another sampler of the application's went down")
+
+    def test_extensions_that_are_added(self):
+        info = {"sType": "VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO", "pNext": None, "enabledExtensionCount": 0}
+        info |= {"ppEnabledExtensionNames": None}
+        more = {"sType": "VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_FEATURES_EXT", "pNext": None}
+        names = ["VK_EXT_custom_border_color"]
+        given = info | {"pNext": more, "enabledExtensionCount": 1, "ppEnabledExtensionNames": names}
+        for calls, chosen in ((self.above, info), (self.below, given)):
+            calls.insert(0, call("vkCreateDevice", physicalDevice=7, pCreateInfo=chosen, pAllocator=None, pDevice=1))
+        self.trace[0] = {"event": "device", "augmented": names}
+        self.assert_ends(0, "1 devices")
+        self.trace[0] = {"event": "device", "augmented": []}
+        self.assert_ends(1, "extensions were added")
+        self.trace[0] = {"event": "device", "augmented": names}
+        more["sType"] = "VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT"
+        self.assert_ends(1, "vkCreateDevice.pCreateInfo.pNext")
+
+    def test_not_a_recording(self):
+        self.above = [{"header": {}}]
+        self.assert_ends(3, "no call is recorded")
+
+
+if __name__ == "__main__":
+    unittest.main()
