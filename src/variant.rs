@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::decide::{Bits, SamplerState, StateKey};
+use crate::decide::{Bits, SamplerState, StateKey, is_valid_border};
 use crate::table::{AppendVec, FastMap, lock};
 
 /// Choice word: no decision yet.
@@ -93,10 +93,33 @@ impl Variant {
     }
 }
 
+/// What samplers that share a place have in common.
+#[derive(PartialEq, Eq, Hash)]
+struct Shared {
+    state: StateKey,
+    rules: u64,
+    /// Whether they hold places for custom border colours.
+    custom_border: bool,
+    /// Whether the border colour is one: `border=strict` judges its kind even where it is ignored, and the key takes a value of no
+    /// enumeration for a float colour.
+    has_border: bool,
+}
+
+impl Shared {
+    fn of(state: &SharedState) -> Self {
+        Self {
+            state: state.original.key(),
+            rules: state.rules,
+            custom_border: state.custom_border,
+            has_border: is_valid_border(state.original.border_color),
+        }
+    }
+}
+
 #[derive(Default)]
 struct Index {
-    /// By state, matching rules, and whether the samplers hold places for custom border colours.
-    by_key: FastMap<(StateKey, u64, bool), u32>,
+    /// By what makes samplers share a place.
+    by_key: FastMap<Shared, u32>,
     free: Vec<u32>,
     live: u32,
     peak: u32,
@@ -138,7 +161,7 @@ pub struct Cache {
 impl Cache {
     /// Counts one more sampler of `state` and returns the number of its place; `None` when numbers run out.
     pub fn acquire(&self, state: SharedState) -> Option<u32> {
-        let key = (state.original.key(), state.rules, state.custom_border);
+        let key = Shared::of(&state);
         let mut index = lock(&self.index);
         if state.unknown.is_none()
             && let Some(number) = index.by_key.get(&key).copied()
@@ -240,7 +263,7 @@ impl Cache {
                 return Vec::new();
             }
             if owned.shareable {
-                index.by_key.remove(&(owned.state.original.key(), owned.state.rules, owned.state.custom_border));
+                index.by_key.remove(&Shared::of(&owned.state));
             }
             let used = std::mem::take(&mut owned.used);
             *place = None;
@@ -415,6 +438,19 @@ mod tests {
         assert_eq!((holds(with), holds(without)), (true, false), "each gives back what it took");
         assert!(cache.release(with).is_empty() && cache.release(without).is_empty());
         assert_eq!(cache.acquire(SharedState { custom_border: true, ..state(0.0) }).map(holds), Some(true));
+    }
+
+    #[test]
+    fn a_border_colour_of_no_enumeration_is_shared_with_none() {
+        let cache = Cache::default();
+        let of = |raw| {
+            let original =
+                SamplerState { border_color: ash::vk::BorderColor::from_raw(raw), ..SamplerState::default() };
+            SharedState { original, base: original, ..state(0.0) }
+        };
+        let (float, none) = (cache.acquire(of(0)).unwrap(), cache.acquire(of(6)).unwrap());
+        assert_ne!(float, none, "strict repairs the first on integer views");
+        assert_eq!(cache.acquire(of(-7)), Some(none));
     }
 
     #[test]
