@@ -1,6 +1,6 @@
 //! What is fuzzed: each function takes bytes that mean anything, and panics where something is wrong.
 //!
-//! Shared by the fuzz programs and by the tests of the workspace, which run them on seeds and for a moment on random bytes.
+//! Shared by the fuzz programs.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -99,11 +99,6 @@ fn scratch(data: &[u8]) -> PathBuf {
     let file = folder.unwrap_or_default().join(format!("samplin-fuzz-{}.txt", std::process::id()));
     std::fs::write(&file, data).expect("writes a file");
     file
-}
-
-/// Removes what the targets leave.
-pub(crate) fn clean() {
-    let _ = std::fs::remove_file(scratch(b""));
 }
 
 /// The settings: a settings file and an application that both say anything.
