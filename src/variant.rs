@@ -11,7 +11,7 @@ pub use samplin_hot::choices::{KEEP, UNDECIDED};
 use samplin_hot::recent::Words;
 use samplin_hot::{Choices, Recent};
 
-use crate::decide::{Bits, SamplerState, StateKey};
+use crate::decide::{Bits, SamplerState, StateKey, is_valid_border};
 use crate::table::{AppendVec, FastMap, lock};
 
 /// A state that at least one live sampler has.
@@ -70,6 +70,29 @@ impl Variant {
     }
 }
 
+/// What samplers that share a place have in common.
+#[derive(PartialEq, Eq, Hash)]
+struct Shared {
+    state: StateKey,
+    rules: u64,
+    /// Whether they hold places for custom border colours.
+    custom_border: bool,
+    /// Whether the border colour is one: `border=strict` judges its kind even where it is ignored, and the key takes a value of no
+    /// enumeration for a float colour.
+    has_border: bool,
+}
+
+impl Shared {
+    fn of(state: &SharedState) -> Self {
+        Self {
+            state: state.original.key(),
+            rules: state.rules,
+            custom_border: state.custom_border,
+            has_border: is_valid_border(state.original.border_color),
+        }
+    }
+}
+
 /// What the index knows of a place.
 #[derive(Clone, Copy, Default)]
 struct Life {
@@ -99,8 +122,8 @@ const IDLE: usize = 512;
 
 #[derive(Default)]
 struct Index {
-    /// By state, matching rules, and whether the samplers hold places for custom border colours.
-    by_key: FastMap<(StateKey, u64, bool), u32>,
+    /// By what makes samplers share a place.
+    by_key: FastMap<Shared, u32>,
     lives: Vec<Life>,
     /// Places whose last sampler went while their state stayed, in that order; some may have samplers again.
     idle: VecDeque<u32>,
@@ -182,7 +205,7 @@ impl Cache {
     }
 
     fn acquire_locked(&self, choices: &Choices, index: &mut Index, state: SharedState) -> Option<u32> {
-        let key = (state.original.key(), state.rules, state.custom_border);
+        let key = Shared::of(&state);
         let shareable = state.unknown.is_none();
         let known = if shareable { index.by_key.get(&key).copied() } else { None };
         let number = match known {
@@ -237,7 +260,7 @@ impl Cache {
             }
             life.generation = life.generation.wrapping_add(1);
             if let Some(old) = lock(self.places.get(number as usize)?).take() {
-                index.by_key.remove(&(old.state.original.key(), old.state.rules, old.state.custom_border));
+                index.by_key.remove(&Shared::of(&old.state));
             }
             free = Some(number);
         }
@@ -525,6 +548,19 @@ mod tests {
             cache.release(&choices, with).variants.is_empty() && cache.release(&choices, without).variants.is_empty()
         );
         assert_eq!(cache.acquire(&choices, SharedState { custom_border: true, ..state(0.0) }).map(holds), Some(true));
+    }
+
+    #[test]
+    fn a_border_colour_of_no_enumeration_is_shared_with_none() {
+        let (cache, choices) = (Cache::default(), Choices::default());
+        let of = |raw| {
+            let original =
+                SamplerState { border_color: ash::vk::BorderColor::from_raw(raw), ..SamplerState::default() };
+            SharedState { original, base: original, ..state(0.0) }
+        };
+        let (float, none) = (cache.acquire(&choices, of(0)).unwrap(), cache.acquire(&choices, of(6)).unwrap());
+        assert_ne!(float, none, "strict repairs the first on integer views");
+        assert_eq!(cache.acquire(&choices, of(-7)), Some(none));
     }
 
     #[test]

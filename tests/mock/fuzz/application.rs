@@ -17,7 +17,7 @@ use VkLayer_samplin::decide::{
 };
 use ash::vk::{self, Handle};
 
-use super::chain::{Unknown, read_back, with_info};
+use super::chain::{Unknown, put, read_back, with_info};
 use crate::driver::{Args, Call, FormatSupport, Kind, Reuse};
 use crate::legality::draw::{self, Dice};
 use crate::legality::{blit_violations, fixable, formats, replay, replays, violations};
@@ -1221,9 +1221,7 @@ impl Application {
             let Some((of, _)) = layout.resolve(entry.dst_binding, 0) else { return };
             for index in 0..entry.descriptor_count as usize {
                 let Some(info) = self.draw_pair(of) else { return };
-                let at = entry.offset + index * entry.stride;
-                // SAFETY: the block has room for every element, and bytes need no alignment.
-                unsafe { data.as_mut_ptr().add(at).cast::<vk::DescriptorImageInfo>().write_unaligned(info) };
+                put(&mut data, entry.offset + index * entry.stride, &info);
             }
         }
         // Read again: where entries share bytes the last one counts.
@@ -1245,7 +1243,7 @@ impl Application {
         for entry in template.entries.iter().filter(|entry| entry.descriptor_type == COMBINED) {
             for index in 0..entry.descriptor_count as usize {
                 let at = entry.offset + index * entry.stride;
-                // SAFETY: as above; any bits are a valid image info.
+                // SAFETY: the block has room for every element; any bits are a valid image info.
                 let info = unsafe { data.as_ptr().add(at).cast::<vk::DescriptorImageInfo>().read_unaligned() };
                 given.push((to(set), entry.dst_binding, u64::from(entry.dst_array_element) + index as u64, info));
             }

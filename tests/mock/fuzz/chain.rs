@@ -18,6 +18,13 @@ pub(crate) enum Unknown {
     Last,
 }
 
+/// Writes an image info at `at`, member by member: a copy of the whole would copy padding, which has no value.
+pub(crate) fn put(data: &mut [u8], at: usize, info: &vk::DescriptorImageInfo) {
+    data[at..at + 8].copy_from_slice(&info.sampler.as_raw().to_ne_bytes());
+    data[at + 8..at + 16].copy_from_slice(&info.image_view.as_raw().to_ne_bytes());
+    data[at + 16..at + 20].copy_from_slice(&info.image_layout.as_raw().to_ne_bytes());
+}
+
 /// Calls `f` with a create info that says `state`. `backwards` turns the order of the chain round.
 pub(crate) fn with_info<R>(
     state: &SamplerState,

@@ -10,7 +10,7 @@ use std::ptr;
 use ash::vk::{self, Handle};
 
 use super::application::assert_nothing_left;
-use super::chain::{Unknown, with_info};
+use super::chain::{Unknown, put, with_info};
 use crate::driver::{Args, Call, Kind, lock};
 use crate::legality::draw::{self, Dice};
 use crate::loader::{Device, InstanceBuilder, allocator, binding, call, entry, image_info, pair, view_info};
@@ -370,8 +370,7 @@ impl Edges {
         let mut data: Vec<u8> = (0..size).map(|_| self.below(256) as u8).collect();
         let infos = self.pairs(size / 24);
         for (at, info) in infos.into_iter().enumerate() {
-            // SAFETY: within the block, whose bytes need no alignment.
-            unsafe { data.as_mut_ptr().add(at * 24).cast::<vk::DescriptorImageInfo>().write_unaligned(info) };
+            put(&mut data, at * 24, &info);
         }
         let before = data.clone();
         let (sets, pipelines) = (self.sets.clone(), self.pipelines.clone());
