@@ -35,7 +35,7 @@ class Cts(unittest.TestCase):
         names = {key: value for key, value in os.environ.items() if not key.startswith(("VK_", "SAMPLIN_", "FAKE_"))}
         names |= {f"FAKE_{key.upper()}": str(value) for key, value in fake.items()}
         names |= {"FAKE_STATE": str(self.folder / "state"), "FAKE_RAN": str(self.ran)}
-        command = [SCRIPT, "--deqp", HERE / "fake-deqp", "--driver", "fake", "--runner", self.runner, "--timeout", "3"]
+        command = [SCRIPT, "--deqp", HERE / "fake-deqp", "--driver", "fake", "--runner", self.runner, "--timeout", "5"]
         command += ["--out", self.folder / "out", "--expectations", self.folder / "lists", "--jobs", "2"]
         if listed:
             command += ["--list", self.list]
