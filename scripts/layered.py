@@ -11,7 +11,15 @@ LAYER = "VK_LAYER_SAMPLIN_sampling"
 LIBRARY = ROOT / "target/release/libVkLayer_samplin.so"
 DATA_FOLDERS = ["/etc", "/usr/local/share", "/usr/share"]
 # What would switch layers on or off behind a script's back.
-STEERING = ("VK_INSTANCE_LAYERS", "VK_LOADER_LAYERS_ENABLE", "ENABLE_SAMPLIN", "DISABLE_SAMPLIN", "SAMPLIN_TRACE")
+# The last one is the tests' own: programs of the test harness put that folder in front of the layers' paths.
+STEERING = (
+    "VK_INSTANCE_LAYERS",
+    "VK_LOADER_LAYERS_ENABLE",
+    "ENABLE_SAMPLIN",
+    "DISABLE_SAMPLIN",
+    "SAMPLIN_TRACE",
+    "SAMPLIN_LAYER_DIR",
+)
 
 
 class Missing(Exception):
