@@ -896,8 +896,8 @@ fn borders() -> Vec<Case> {
         Case::pair(
             "custom-border-of-another-format",
             Scene::colour(F::R32_SFLOAT),
-            nearest().custom_border(BorderValue::Float([0.5, 0.0, 0.0, 1.0]), F::R8G8B8A8_UNORM),
-            nearest().custom_border(BorderValue::Float([0.5, 0.0, 0.0, 1.0]), F::R32_SFLOAT),
+            nearest().custom_border(BorderValue::Float([0.6, 0.0, 0.0, 1.0]), F::R8G8B8A8_UNORM),
+            nearest().custom_border(BorderValue::Float([0.6, 0.0, 0.0, 1.0]), F::R32_SFLOAT),
             Blind,
         )
         .needs(Capability::CustomBorderColor)
@@ -905,8 +905,8 @@ fn borders() -> Vec<Case> {
         Case::pair(
             "custom-border-beyond-the-view",
             RGBA8,
-            nearest().custom_border(BorderValue::Float([2.0, -1.0, 0.5, 1.0]), F::UNDEFINED),
-            nearest().custom_border(BorderValue::Float([1.0, 0.0, 0.5, 1.0]), F::UNDEFINED),
+            nearest().custom_border(BorderValue::Float([2.0, -1.0, 0.0, 1.0]), F::UNDEFINED),
+            nearest().custom_border(BorderValue::Float([1.0, 0.0, 0.0, 1.0]), F::UNDEFINED),
             Blind,
         )
         .needs(Capability::CustomBorderColorWithoutFormat)
@@ -914,7 +914,7 @@ fn borders() -> Vec<Case> {
             Scene::colour(F::R32_SFLOAT),
             nearest().custom_border(BorderValue::Float([2.0, 0.0, 0.0, 1.0]), F::UNDEFINED),
         )
-        .at_pair([change(B58, "customBorderColor", "[2.0,-1.0,0.5,1.0]", "[1.0,0.0,0.5,1.0]")]),
+        .at_pair([change(B58, "customBorderColor", "[2.0,-1.0,0.0,1.0]", "[1.0,0.0,0.0,1.0]")]),
         Case::pair(
             "custom-border-of-stencil",
             stencil,

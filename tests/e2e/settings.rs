@@ -134,7 +134,8 @@ fn rule_bias() -> Outcome {
         let biased = |desc: SamplerDesc| SamplerDesc { lod_bias: desc.lod_bias + 0.75, ..desc };
         let given = SamplerDesc { lod_bias: 0.5, ..SamplerDesc::trilinear() };
         check(context, RGBA8, &given, &biased(given.clone()))?;
-        let other = SamplerDesc { lod_bias: 0.5, ..SamplerDesc::nearest() };
+        // Not a half, which drivers round either way.
+        let other = SamplerDesc { lod_bias: 0.25, ..SamplerDesc::nearest() };
         check(context, RGBA8, &other, &other)
     })?;
     let changes = judged.changes("pair");
