@@ -112,7 +112,12 @@ fn sampler(random: &mut Random, context: &Context, scene: &Scene, alone: bool) -
         // They also exempt combined depth/stencil formats only from matching the kind of the colour.
         let own = if scene.aspect == vk::ImageAspectFlags::COLOR { scene.format } else { vk::Format::UNDEFINED };
         let formats = [vk::Format::UNDEFINED, own, vk::Format::R8G8B8A8_UNORM, vk::Format::R32_UINT];
-        desc.custom_border = Some(CustomBorder { value, format: random.pick(&formats) });
+        let mut format = random.pick(&formats);
+        // And for some formats validation asks for the colour's format even where no border is read, which samplin leaves alone.
+        if scene.format == vk::Format::B4G4R4A4_UNORM_PACK16 && format == vk::Format::UNDEFINED {
+            format = vk::Format::R8G8B8A8_UNORM;
+        }
+        desc.custom_border = Some(CustomBorder { value, format });
     }
     desc
 }
