@@ -560,6 +560,10 @@ impl Device {
                     format!("the sampler has a structure of type {s_type} chained, which a variant could not carry");
                 trouble = Some((Rule::Flags, why));
             } else if lock(&self.pinned).contains(&pair.sampler) {
+                if self.cache.is_shareable(pair.state) {
+                    // It is just being given a place of its own; what holds for it must not hold for the others of this one.
+                    return KEEP;
+                }
                 let why = "the sampler is immutable in a descriptor-buffer layout, so it must stay the same everywhere";
                 trouble = Some((Rule::Flags, why.to_owned()));
             } else if let Some(handle) = self.cache.use_variant(&wanted) {
@@ -587,7 +591,7 @@ impl Device {
                 }
             }
         }
-        let (choice, first) = self.cache.publish(&self.hot.choices, pair.state, pair.class, choice, variant);
+        let (choice, first) = self.cache.publish(&self.hot.choices, (pair.state, pair.class), &shared, choice, variant);
         if !first {
             // Another thread was faster; what was prepared here is not needed.
             if let Some(key) = variant

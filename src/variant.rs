@@ -14,7 +14,7 @@ use samplin_hot::{Choices, Recent};
 use crate::decide::{Bits, SamplerState, StateKey, is_valid_border};
 use crate::table::{AppendVec, FastMap, lock};
 
-/// A state that at least one live sampler has.
+/// A state that samplers have, or had a while ago.
 #[derive(Clone, Debug)]
 pub struct SharedState {
     /// What the application asked for.
@@ -80,6 +80,8 @@ struct Shared {
     /// Whether the border colour is one: `border=strict` judges its kind even where it is ignored, and the key takes a value of no
     /// enumeration for a float colour.
     has_border: bool,
+    /// [`SharedState::given`], which the records of its samplers tell.
+    given: Option<u64>,
 }
 
 impl Shared {
@@ -89,6 +91,7 @@ impl Shared {
             rules: state.rules,
             custom_border: state.custom_border,
             has_border: is_valid_border(state.original.border_color),
+            given: state.given,
         }
     }
 }
@@ -262,6 +265,7 @@ impl Cache {
             if let Some(old) = lock(self.places.get(number as usize)?).take() {
                 index.by_key.remove(&Shared::of(&old.state));
             }
+            choices.clear(number);
             free = Some(number);
         }
         if let Some(number) = free {
@@ -375,10 +379,21 @@ impl Cache {
     pub fn count_duplicate(&self, more: bool) {
         let mut index = lock(&self.index);
         if more {
-            index.samplers.add();
+            // Its creation was counted when it was given a place, which it has given back.
+            index.samplers.live += 1;
         } else {
             index.samplers.live -= 1;
         }
+    }
+
+    /// Takes back the count of a creation that failed.
+    pub fn uncount_created(&self) {
+        lock(&self.index).samplers.created -= 1;
+    }
+
+    /// Whether other samplers of the same state may be at a place.
+    pub fn is_shareable(&self, number: u32) -> bool {
+        self.places.get(number as usize).is_some_and(|place| lock(place).as_ref().is_some_and(|owned| owned.shareable))
     }
 
     /// The state at a place.
@@ -389,17 +404,25 @@ impl Cache {
     /// Sets the choice for (state, view class) unless there is one; returns the choice in force and whether it is this one.
     ///
     /// `variant` is the key of the variant that the choice stands for, whose use goes over to the state on success.
+    /// Nothing is set when the place meanwhile has another state than `decided`, or no sampler: then nobody would take the choice
+    /// back.
     pub fn publish(
         &self,
         choices: &Choices,
-        state: u32,
-        class: u32,
+        (state, class): (u32, u32),
+        decided: &Arc<SharedState>,
         choice: u64,
         variant: Option<StateKey>,
     ) -> (u64, bool) {
+        let index = lock(&self.index);
+        if index.lives.get(state as usize).is_none_or(|life| life.live == 0) {
+            return (KEEP, false);
+        }
         let Some(place) = self.places.get(state as usize) else { return (KEEP, false) };
         let mut place = lock(place);
-        let Some(owned) = place.as_mut() else { return (KEEP, false) };
+        let Some(owned) = place.as_mut().filter(|owned| Arc::ptr_eq(&owned.state, decided)) else {
+            return (KEEP, false);
+        };
         let before = choices.publish(state, class, choice);
         if before != UNDECIDED {
             return (before, false);
@@ -498,10 +521,10 @@ mod tests {
         assert_ne!(a, b);
         let key = state(0.0).original.key();
         assert_eq!(cache.add_variant(key, 77, false), (77, true));
-        assert_eq!(cache.publish(&choices, a, 9, 77, Some(key)), (77, true));
-        assert_eq!(cache.publish(&choices, a, 9, KEEP, None), (77, false));
+        assert_eq!(cache.publish(&choices, (a, 9), &cache.state(a).unwrap(), 77, Some(key)), (77, true));
+        assert_eq!(cache.publish(&choices, (a, 9), &cache.state(a).unwrap(), KEEP, None), (77, false));
         assert_eq!(cache.use_variant(&key), Some(77));
-        assert_eq!(cache.publish(&choices, b, 0, 77, Some(key)), (77, true));
+        assert_eq!(cache.publish(&choices, (b, 0), &cache.state(b).unwrap(), 77, Some(key)), (77, true));
         assert_eq!((choices.choice(a, 9), choices.choice(a, 8), choices.choice(b, 0)), (77, UNDECIDED, 77));
         assert!(cache.release(&choices, a).variants.is_empty());
         assert_eq!(choices.choice(a, 9), 77);
@@ -512,6 +535,20 @@ mod tests {
         assert_eq!(cache.acquire(&choices, state(0.0)), Some(a), "a state is kept for a while");
         assert_eq!(choices.choice(a, 9), UNDECIDED);
         assert!(cache.release(&choices, a).variants.is_empty());
+    }
+
+    #[test]
+    fn no_choice_is_published_for_a_state_that_has_no_sampler_or_is_gone() {
+        let (cache, choices) = (Cache::default(), Choices::default());
+        let number = cache.acquire(&choices, state(0.0)).unwrap();
+        let decided = cache.state(number).unwrap();
+        assert!(cache.release(&choices, number).variants.is_empty());
+        assert_eq!(cache.publish(&choices, (number, 0), &decided, 77, None), (KEEP, false), "idle");
+        assert_eq!(cache.acquire(&choices, state(0.0)), Some(number));
+        assert_eq!(cache.publish(&choices, (number, 0), &decided, 77, None), (77, true));
+        let other = Arc::new(state(0.0));
+        assert_eq!(cache.publish(&choices, (number, 1), &other, 77, None), (KEEP, false), "decided for another");
+        assert_eq!((choices.choice(number, 0), choices.choice(number, 1)), (77, UNDECIDED));
     }
 
     #[test]
@@ -581,7 +618,7 @@ mod tests {
         let shared = cache.acquire(&choices, state(0.0)).unwrap();
         assert_eq!(cache.acquire(&choices, state(0.0)), Some(shared));
         assert_eq!(cache.add_variant(key, 77, false), (77, true));
-        assert_eq!(cache.publish(&choices, shared, 3, 77, Some(key)), (77, true));
+        assert_eq!(cache.publish(&choices, (shared, 3), &cache.state(shared).unwrap(), 77, Some(key)), (77, true));
         let own = cache.isolate(&choices, shared).unwrap();
         assert_ne!(own, shared);
         assert_eq!(cache.isolate(&choices, own), Some(own));
@@ -606,7 +643,7 @@ mod tests {
         let key = state(0.0).original.key();
         let from = cache.acquire(&choices, state(0.0)).unwrap();
         assert_eq!(cache.add_variant(key, 77, false), (77, true));
-        assert_eq!(cache.publish(&choices, from, 3, 77, Some(key)), (77, true));
+        assert_eq!(cache.publish(&choices, (from, 3), &cache.state(from).unwrap(), 77, Some(key)), (77, true));
         let to = cache.acquire_moved(&choices, from, SharedState { rules: 1, ..state(0.0) }).unwrap();
         assert_eq!(cache.samplers().created, 1);
         assert_ne!(to, from);

@@ -11,7 +11,7 @@ use ash::vk::{self, DescriptorImageInfo, Handle};
 
 use crate::choices::Choices;
 use crate::hooks::choose;
-use crate::table::{BitFilter, FastMap, FlatTable, lock};
+use crate::table::{Apart, BitFilter, FastMap, FlatTable, lock};
 
 /// A descriptor whose sampler and view conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,8 @@ struct Unions {
     stale: usize,
     /// Insertions after which the filters are made anew.
     limit: usize,
+    /// [`Gate::open`] was called.
+    open: bool,
 }
 
 /// Descriptors looked at together: one bit each.
@@ -54,10 +56,10 @@ pub struct Gate {
     views: FlatTable,
     sampler_filter: BitFilter,
     view_filter: BitFilter,
-    unions: Mutex<Unions>,
+    unions: Apart<Mutex<Unions>>,
     /// How often a sampler handle exists beyond once: drivers may return one handle for equal states. Guarded by the table's
     /// own lock; the flag spares all others a second one.
-    duplicates: Mutex<FastMap<u64, u32>>,
+    duplicates: Apart<Mutex<FastMap<u64, u32>>>,
     has_duplicates: AtomicBool,
 }
 
@@ -71,8 +73,8 @@ impl Gate {
             views: FlatTable::new(64),
             sampler_filter: BitFilter::new(everything),
             view_filter: BitFilter::new(everything),
-            unions: Mutex::default(),
-            duplicates: Mutex::default(),
+            unions: Apart::default(),
+            duplicates: Apart::default(),
             has_duplicates: AtomicBool::new(false),
         }
     }
@@ -85,6 +87,8 @@ impl Gate {
 
     /// Lets every pair through from here on.
     pub fn open(&self) {
+        // Under the lock, so that filters which are being made anew do not close it again.
+        lock(&self.unions.0).open = true;
         self.look.store(false, Ordering::Relaxed);
     }
 
@@ -221,13 +225,12 @@ impl Gate {
     pub fn add_sampler(&self, sampler: u64, needs: u32, state: u32) -> bool {
         let word = (u64::from(needs) << 32) | (u64::from(state) + 1);
         let before = self.samplers.insert_unless(sampler, word, &mut || {
-            *lock(&self.duplicates).entry(sampler).or_insert(0) += 1;
+            *lock(&self.duplicates.0).entry(sampler).or_insert(0) += 1;
             self.has_duplicates.store(true, Ordering::Relaxed);
             true
         });
-        if before == 0 {
-            self.need(sampler, needs);
-        }
+        // Also for a handle that was there: whoever entered it may not have come this far yet, and this call returns it as well.
+        self.need(sampler, if before == 0 { needs } else { (before >> 32) as u32 });
         before == 0
     }
 
@@ -241,7 +244,7 @@ impl Gate {
         if self.force != 0 || needs == 0 {
             return;
         }
-        let mut unions = lock(&self.unions);
+        let mut unions = lock(&self.unions.0);
         if needs & !unions.needs != 0 {
             unions.needs |= needs;
             self.rebuild_filters(&mut unions);
@@ -263,7 +266,7 @@ impl Gate {
     pub fn insert_view(&self, view: u64, lacks: u32, class: u32) {
         self.views.insert(view, (u64::from(lacks) << 32) | (u64::from(class) + 1));
         if self.force == 0 && lacks != 0 {
-            let mut unions = lock(&self.unions);
+            let mut unions = lock(&self.unions.0);
             if lacks & !unions.lacks != 0 {
                 unions.lacks |= lacks;
                 self.rebuild_filters(&mut unions);
@@ -281,7 +284,7 @@ impl Gate {
             if !self.has_duplicates.load(Ordering::Relaxed) {
                 return false;
             }
-            let mut duplicates = lock(&self.duplicates);
+            let mut duplicates = lock(&self.duplicates.0);
             let Some(count) = duplicates.get_mut(&sampler) else { return false };
             *count -= 1;
             if *count == 0 {
@@ -330,7 +333,7 @@ impl Gate {
         };
         self.sampler_filter.reset(of(samplers, unions.lacks));
         self.view_filter.reset(of(views, unions.needs));
-        if unions.needs & unions.lacks != 0 {
+        if unions.needs & unions.lacks != 0 && !unions.open {
             self.look.store(true, Ordering::Release);
         }
     }

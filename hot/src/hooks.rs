@@ -292,7 +292,7 @@ impl Hot {
                 if write.descriptor_count != 1 {
                     return Err(index);
                 }
-                // SAFETY: one element (VUID-VkWriteDescriptorSet-descriptorType-02994).
+                // SAFETY: one element (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493), which the driver reads as well.
                 let info = unsafe { &*write.p_image_info };
                 if self.gate.candidate(info.sampler, info.image_view) != 0 {
                     return Err(index);
@@ -350,7 +350,7 @@ impl Hot {
 ///
 /// # Safety
 ///
-/// The write is valid (VUID-VkWriteDescriptorSet-descriptorType-02994).
+/// The write is valid (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493).
 #[inline(always)]
 unsafe fn infos<'a>(write: &WriteDescriptorSet<'a>) -> &'a [DescriptorImageInfo] {
     if write.descriptor_count == 0 || write.p_image_info.is_null() {
@@ -746,6 +746,9 @@ impl Run {
     #[inline(never)]
     unsafe fn conflicts(&self, gate: &Gate, start: *const u8) -> bool {
         let infos = start.cast::<DescriptorImageInfo>();
+        if self.count == 0 {
+            return false;
+        }
         if self.stride == size_of::<DescriptorImageInfo>() && infos.is_aligned() {
             // SAFETY: the template describes `count` infos without gaps, and they are aligned.
             return gate.first_conflict(unsafe { std::slice::from_raw_parts(infos, self.count) }).is_some();

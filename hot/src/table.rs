@@ -34,6 +34,11 @@ pub fn fold(key: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
+/// What is written often, away from the cache lines of what is read often.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Apart<T>(pub(crate) T);
+
 /// Hasher of [`FastMap`]: folded multiplication over 64-bit words. Not resistant to chosen keys; keys here are the
 /// driver's handles and the application's own states.
 #[derive(Clone, Copy, Default)]
@@ -129,7 +134,7 @@ unsafe impl Send for Writer {}
 /// newest.
 pub struct FlatTable {
     current: TablePtr<Slots>,
-    writer: TableMutex<Writer>,
+    writer: Apart<TableMutex<Writer>>,
 }
 
 impl FlatTable {
@@ -138,12 +143,12 @@ impl FlatTable {
         let slots = Box::into_raw(Slots::new(capacity.next_power_of_two().max(8)));
         Self {
             current: TablePtr::new(slots),
-            writer: TableMutex::new(Writer { live: 0, tombstones: 0, owned: vec![slots] }),
+            writer: Apart(TableMutex::new(Writer { live: 0, tombstones: 0, owned: vec![slots] })),
         }
     }
 
     fn writer(&self) -> impl DerefMut<Target = Writer> + '_ {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+        self.writer.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[inline(always)]

@@ -70,7 +70,7 @@ impl<'a> LayoutOf<'a> {
 #[inline(always)]
 unsafe fn combined<'a>(write: &vk::WriteDescriptorSet<'a>) -> &'a [vk::DescriptorImageInfo] {
     if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
-        // SAFETY: VUID-VkWriteDescriptorSet-descriptorType-02994 and -00324: `descriptorCount` valid elements.
+        // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493: `descriptorCount` valid elements.
         unsafe { slice(write.p_image_info, write.descriptor_count) }
     } else {
         &[]
@@ -104,10 +104,10 @@ unsafe fn immutable(known: &Device, write: &vk::WriteDescriptorSet<'_>, layout: 
 
 /// Notes a conflict of the immutable sampler at an element with a view.
 pub(crate) fn note_immutable(known: &Device, layout: &SetLayout, binding: u32, element: u64, view: vk::ImageView) {
-    if let Some((sampler, state)) = layout.immutable_at(binding, element)
-        && known.hot.gate.conflict(vk::Sampler::from_raw(sampler), view).is_some()
+    if let Some((sampler, _)) = layout.immutable_at(binding, element)
+        && let Some(pair) = known.hot.gate.conflict(vk::Sampler::from_raw(sampler), view)
     {
-        known.guard(|| known.immutable_conflict(sampler, state, view.as_raw()), || ());
+        known.guard(|| known.immutable_conflict(sampler, pair.state, view.as_raw()), || ());
     }
 }
 

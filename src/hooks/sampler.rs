@@ -144,6 +144,7 @@ unsafe fn create_again(
             } else {
                 known.totals.allocated.fetch_sub(1, Ordering::Relaxed);
                 destroy_variants(known, number);
+                known.cache.uncount_created();
             }
         },
         || (),

@@ -33,6 +33,8 @@ fn one_handle_for_equal_samplers_is_counted() {
     let view = device.view(UNFILTERED);
     let samplers: Vec<_> = (0..3).map(|_| device.linear()).collect();
     assert!(samplers.iter().all(|sampler| *sampler == samplers[0]));
+    let counted = device.record().cache.samplers();
+    assert_eq!((counted.live, counted.peak, counted.created), (3, 3, 3));
     let variant = written(&device, samplers[0], view);
     assert!(is_variant(&device, variant));
     for left in (0..3).rev() {
