@@ -4,6 +4,8 @@
 //! parts: [`decide`], [`format`](mod@format), [`settings`] and the record types.
 //!
 //! Where to start: [`decide`] for what is decided, [`hooks`] for where, [`state`] for what is remembered.
+// No panic may come from a hook; the guard is for what slips through, not for what is written down.
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
 #![allow(non_snake_case, reason = "the library's file name is what the Vulkan loader's manifests expect")]
 
 use std::ffi::CStr;

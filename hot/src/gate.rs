@@ -407,6 +407,19 @@ mod tests {
     }
 
     #[test]
+    fn a_handle_that_another_thread_is_still_entering_is_looked_at() {
+        let gate = Gate::new(false);
+        gate.insert_view(8, 1, 0);
+        gate.insert_view(9, 0, 1);
+        // The other thread has put the handle into the table and not come to the filters yet.
+        gate.samplers.insert(7, (1 << 32) | 1);
+        assert!(!gate.add_sampler(7, 1, 0), "the driver returned it twice");
+        let conflict = |view| gate.conflict(vk::Sampler::from_raw(7), vk::ImageView::from_raw(view));
+        assert!(gate.must_look() && conflict(8).is_some());
+        assert_eq!(conflict(9), None);
+    }
+
+    #[test]
     fn the_first_conflict_is_found_wherever_it_lies() {
         let (gate, samplers, views) = scene(64);
         let legal = DescriptorImageInfo { sampler: samplers[0], image_view: views[0], ..Default::default() };

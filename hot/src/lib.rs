@@ -7,6 +7,9 @@
 //! On the paths that a descriptor takes nothing here locks or can panic, and only a call that has to change and is too large for
 //! the stack allocates. What is done for a pair without a choice belongs to the caller.
 
+// The hooks here have no guard around them. What is indexed is masked or bounded on the line before.
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
+
 pub mod choices;
 pub mod counters;
 pub mod gate;

@@ -9,7 +9,8 @@ use ash::vk::{self, Handle};
 use crate::args;
 use crate::driver::{Args, Kind};
 use crate::loader::{
-    Device, InstanceBuilder, allocator, binding, call, combined, entry, image_info, linear_info, pair, view_info,
+    Device, InstanceBuilder, allocator, assert_nothing_left, binding, call, combined, entry, image_info, linear_info,
+    pair, view_info,
 };
 
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
@@ -263,27 +264,7 @@ fn any_call_may_fail(failure: vk::Result) -> u64 {
         let made = script(&device, failure);
         let (count, expected) = (device.driver.fallible(), made.failed.clone());
         destroy(&device, made);
-        for kind in [
-            Kind::Sampler,
-            Kind::Conversion,
-            Kind::Image,
-            Kind::View,
-            Kind::Layout,
-            Kind::PipelineLayout,
-            Kind::Pool,
-            Kind::Set,
-            Kind::Template,
-            Kind::Swapchain,
-        ] {
-            assert_eq!(device.driver.live(kind), [0; 0], "{kind:?} after call {nth} failed");
-        }
-        let record = device.record();
-        assert_eq!((record.hot.gate.samplers(), record.hot.gate.views(), record.images.len()), (0, 0, 0));
-        assert!(record.layouts.is_empty() && record.pipeline_layouts.is_empty());
-        assert!(record.sets.is_empty() && record.hot.templates.is_empty());
-        assert_eq!(record.cache.variants().live, 0);
-        assert_eq!(record.totals.allocated.load(Ordering::Relaxed), 0);
-        assert_eq!(record.cache.states().live, 0);
+        assert_nothing_left(&device, &format!("after call {nth} failed"));
         device.finish();
         // A variant that fails is nobody's failure, nor is the modifier that is asked for behind the application's back.
         failed.extend(expected);

@@ -7,20 +7,10 @@ use VkLayer_samplin::state;
 use ash::vk::{self, Handle};
 use serde_json::{Value, json};
 
-use crate::args;
 use crate::driver::{Args, Kind, Reuse};
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, call, combined, entry, linear_info, pair};
+use crate::loader::{Device, DeviceInfo, InstanceBuilder, call, combined, entry, linear_info, pair, written};
 
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
-
-fn written(device: &Device, sampler: vk::Sampler, view: vk::ImageView) -> vk::Sampler {
-    let set = device.plain_set();
-    let infos = [pair(sampler, view)];
-    device.driver.calls();
-    device.update(&[combined(set, 0, &infos)], &[]);
-    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
-    writes.items[0].images[0].sampler
-}
 
 /// Sampler handles in the order in which they were destroyed, with the allocators.
 fn destroyed(device: &Device) -> Vec<(u64, usize)> {

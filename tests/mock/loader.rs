@@ -25,7 +25,8 @@ use vk_layer_sys::{
 };
 
 use crate::driver::{
-    self, CHAIN_ERROR, Config, DeviceState, EXPECTED_LINK, NEXT_CONFIG, device_destroyed, instance_destroyed, state_of,
+    self, Args, CHAIN_ERROR, Config, DeviceState, EXPECTED_LINK, Kind, NEXT_CONFIG, device_destroyed,
+    instance_destroyed, state_of,
 };
 
 /// What the layer handed to the loader.
@@ -835,4 +836,39 @@ pub(crate) fn entry(
         offset,
         stride,
     }
+}
+
+/// The sampler that arrives below when the pair is written to a set.
+pub(crate) fn written(device: &Device, sampler: vk::Sampler, view: vk::ImageView) -> vk::Sampler {
+    let set = device.plain_set();
+    let infos = [pair(sampler, view)];
+    device.driver.calls();
+    device.update(&[combined(set, 0, &infos)], &[]);
+    crate::args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
+    writes.items[0].images[0].sampler
+}
+
+/// Neither the driver nor the layer's tables hold anything any more.
+pub(crate) fn assert_nothing_left(device: &Device, when: &str) {
+    for kind in [
+        Kind::Sampler,
+        Kind::Conversion,
+        Kind::Image,
+        Kind::View,
+        Kind::Layout,
+        Kind::PipelineLayout,
+        Kind::Pool,
+        Kind::Set,
+        Kind::Template,
+        Kind::Swapchain,
+    ] {
+        assert_eq!(device.driver.live(kind), [0; 0], "{kind:?} {when}");
+    }
+    let record = device.record();
+    assert_eq!((record.hot.gate.samplers(), record.hot.gate.views(), record.images.len()), (0, 0, 0));
+    assert!(record.layouts.is_empty() && record.pipeline_layouts.is_empty());
+    assert!(record.sets.is_empty() && record.hot.templates.is_empty());
+    assert_eq!((record.cache.variants().live, record.cache.states().live), (0, 0));
+    assert_eq!(record.totals.allocated.load(Ordering::Relaxed), 0);
+    assert_eq!(record.totals.custom_borders.load(Ordering::Relaxed), 0);
 }

@@ -6,22 +6,12 @@ use std::sync::{Arc, Mutex, mpsc};
 use VkLayer_samplin::state;
 use ash::vk::{self, Handle};
 
-use crate::args;
 use crate::driver::{Args, Kind, Reuse, lock};
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call, combined, entry, linear_info, pair};
+use crate::loader::{Device, InstanceBuilder, allocator, binding, call, entry, linear_info, written};
 
 const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
 const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-
-fn written(device: &Device, sampler: vk::Sampler, view: vk::ImageView) -> vk::Sampler {
-    let set = device.plain_set();
-    let infos = [pair(sampler, view)];
-    device.driver.calls();
-    device.update(&[combined(set, 0, &infos)], &[]);
-    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
-    writes.items[0].images[0].sampler
-}
 
 fn is_variant(device: &Device, sampler: vk::Sampler) -> bool {
     device.driver.variants().contains(&sampler.as_raw())

@@ -9,7 +9,7 @@ use ash::vk::{self, Handle};
 
 use crate::args;
 use crate::driver::{Args, Chained, Feature};
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, call, combined, linear_info, pair};
+use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, call, linear_info, written};
 
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
 const PLANAR: vk::Format = vk::Format::G8_B8R8_2PLANE_420_UNORM;
@@ -35,16 +35,6 @@ fn create(
     args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
     let own = down.at == ptr::from_ref(info) as usize;
     (sampler, down, own)
-}
-
-/// What a sampler becomes when it is written with a view.
-fn written(device: &Device, sampler: vk::Sampler, view: vk::ImageView) -> vk::Sampler {
-    let set = device.plain_set();
-    let infos = [pair(sampler, view)];
-    device.driver.calls();
-    device.update(&[combined(set, 0, &infos)], &[]);
-    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
-    writes.items[0].images[0].sampler
 }
 
 /// The records about what was passed through, by `what`.

@@ -18,10 +18,12 @@ use VkLayer_samplin::decide::{
 use ash::vk::{self, Handle};
 
 use super::chain::{Unknown, put, read_back, with_info};
-use crate::driver::{Args, Call, FormatSupport, Kind, Reuse};
+use crate::driver::{Args, Call, FormatSupport, Reuse};
 use crate::legality::draw::{self, Dice};
 use crate::legality::{blit_violations, fixable, formats, replay, replays, violations};
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, binding, call, dangling_handle, entry, pair};
+use crate::loader::{
+    Device, DeviceInfo, InstanceBuilder, allocator, assert_nothing_left, binding, call, dangling_handle, entry, pair,
+};
 use crate::pages::dangling;
 use crate::stress::Random;
 
@@ -1567,7 +1569,7 @@ impl Application {
         for image in self.images.drain(..) {
             device.destroy_image(vk::Image::from_raw(image.handle));
         }
-        assert_nothing_left(device);
+        assert_nothing_left(device, "at the end");
         self.device.finish();
         self.tally
     }
@@ -1580,31 +1582,6 @@ impl Target {
             Self::Push(pipeline, set) => Rc::clone(&pipeline.sets[*set as usize]),
         }
     }
-}
-
-/// Neither the driver nor the layer's tables hold anything any more.
-pub(crate) fn assert_nothing_left(device: &Device) {
-    for kind in [
-        Kind::Sampler,
-        Kind::Conversion,
-        Kind::Image,
-        Kind::View,
-        Kind::Layout,
-        Kind::PipelineLayout,
-        Kind::Pool,
-        Kind::Set,
-        Kind::Template,
-        Kind::Swapchain,
-    ] {
-        assert_eq!(device.driver.live(kind), [0; 0], "{kind:?}");
-    }
-    let record = device.record();
-    assert_eq!((record.hot.gate.samplers(), record.hot.gate.views(), record.images.len()), (0, 0, 0));
-    assert!(record.layouts.is_empty() && record.pipeline_layouts.is_empty());
-    assert!(record.sets.is_empty() && record.hot.templates.is_empty());
-    assert_eq!((record.cache.variants().live, record.cache.states().live), (0, 0));
-    assert_eq!(record.totals.allocated.load(Ordering::Relaxed), 0);
-    assert_eq!(record.totals.custom_borders.load(Ordering::Relaxed), 0);
 }
 
 /// Enough bytes for the largest drawing.

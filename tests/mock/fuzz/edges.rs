@@ -9,11 +9,12 @@ use std::ptr;
 
 use ash::vk::{self, Handle};
 
-use super::application::assert_nothing_left;
 use super::chain::{Unknown, put, with_info};
 use crate::driver::{Args, Call, Kind, lock};
 use crate::legality::draw::{self, Dice};
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call, entry, image_info, pair, view_info};
+use crate::loader::{
+    Device, InstanceBuilder, allocator, assert_nothing_left, binding, call, entry, image_info, pair, view_info,
+};
 use crate::pages::dangling;
 use crate::stress::Random;
 
@@ -486,7 +487,7 @@ impl Edges {
         assert_eq!(drain(Kind::PipelineLayout), [0; 0]);
         if mode != "off" {
             assert!(!device.record().is_broken(), "a hook panicked");
-            assert_nothing_left(device);
+            assert_nothing_left(device, "at the end");
         }
         // What a driver may not be asked was asked of it on purpose.
         lock(&self.device.driver.errors).clear();
