@@ -83,6 +83,8 @@ pub struct Hot {
     pub templates: HandleMap<Template>,
     next: Next,
     rest: Rest,
+    /// The whole record, as given to [`insert`]: a reference to this part of it must not be made into one.
+    record: AtomicPtr<c_void>,
 }
 
 impl Hot {
@@ -97,6 +99,7 @@ impl Hot {
             templates: HandleMap::new(),
             next,
             rest,
+            record: AtomicPtr::new(std::ptr::null_mut()),
         }
     }
 }
@@ -135,6 +138,8 @@ fn far_devices() -> &'static HandleMap<Far> {
 /// `device` points to a record that starts with a [`Hot`], may be used by every thread, and stays valid until [`remove`] has
 /// returned.
 pub unsafe fn insert(key: u64, device: *const c_void) {
+    // SAFETY: forwarded from the caller.
+    unsafe { &*device.cast::<Hot>() }.record.store(device.cast_mut(), Ordering::Release);
     for place in &NEAR_DEVICES {
         // The pointer is the claim: it goes from null to a device once, and readers look at the key first.
         let claim =
@@ -381,6 +386,9 @@ unsafe fn combined<'w, 'a>(
 
 // ---- rewriting ----
 
+/// Tells which writes keep their samplers, because those are immutable ones.
+type LeftAlone<'f> = &'f mut dyn FnMut(&WriteDescriptorSet<'_>) -> bool;
+
 /// Writes and image infos that are copied on the stack.
 const WRITES: usize = 16;
 const INFOS: usize = 64;
@@ -390,13 +398,14 @@ const INFOS: usize = 64;
 ///
 /// # Safety
 ///
-/// The writes are valid, none goes to an immutable sampler, and `hot` starts the record of its device.
+/// The writes are valid, those to immutable samplers are `left_alone`, and `hot` starts the record of its device.
 #[inline(always)]
 unsafe fn rewrite<'a>(
     hot: &Hot,
     given: &[WriteDescriptorSet<'a>],
     first: usize,
     path: Path,
+    left_alone: LeftAlone<'_>,
     down: impl FnOnce(*const WriteDescriptorSet<'a>),
 ) {
     let mut seen = 0;
@@ -406,7 +415,8 @@ unsafe fn rewrite<'a>(
         let mut room_writes = [const { MaybeUninit::uninit() }; WRITES];
         let mut room_infos = [const { MaybeUninit::uninit() }; INFOS];
         // SAFETY: forwarded from the caller; there is room.
-        let (changed, rewritten) = unsafe { rewrite_into(hot, given, first, path, &mut room_writes, &mut room_infos) };
+        let (changed, rewritten) =
+            unsafe { rewrite_into(hot, given, (first, path), left_alone, &mut room_writes, &mut room_infos) };
         hot.counters.add(path, seen as u64, rewritten);
         down(changed);
     } else {
@@ -414,7 +424,7 @@ unsafe fn rewrite<'a>(
         let mut room_infos = Vec::with_capacity(seen);
         let (writes, infos) = (room_writes.spare_capacity_mut(), room_infos.spare_capacity_mut());
         // SAFETY: forwarded from the caller; there is room.
-        let (changed, rewritten) = unsafe { rewrite_into(hot, given, first, path, writes, infos) };
+        let (changed, rewritten) = unsafe { rewrite_into(hot, given, (first, path), left_alone, writes, infos) };
         hot.counters.add(path, seen as u64, rewritten);
         down(changed);
     }
@@ -429,12 +439,12 @@ unsafe fn rewrite<'a>(
 unsafe fn rewrite_into<'a>(
     hot: &Hot,
     writes: &[WriteDescriptorSet<'a>],
-    first: usize,
-    path: Path,
+    (first, path): (usize, Path),
+    left_alone: LeftAlone<'_>,
     room_writes: &mut [MaybeUninit<WriteDescriptorSet<'a>>],
     room_infos: &mut [MaybeUninit<DescriptorImageInfo>],
 ) -> (*const WriteDescriptorSet<'a>, u64) {
-    let device = std::ptr::from_ref(hot).cast::<c_void>();
+    let device = hot.record.load(Ordering::Acquire).cast_const();
     // SAFETY: `hot` starts the record of its device.
     let mut undecided = |pair| unsafe { (hot.rest.resolve)(device, pair, path) };
     let mut rewritten = 0;
@@ -464,6 +474,9 @@ unsafe fn rewrite_into<'a>(
     // SAFETY: forwarded from the caller.
     for (index, infos) in unsafe { combined(writes.get(first..).unwrap_or(&[])) } {
         let index = first + index;
+        if writes.get(index).is_none_or(&mut *left_alone) {
+            continue;
+        }
         if let [info] = infos {
             // SAFETY: there is room for every info of the writes.
             unsafe { (*room.add(used + gathered)).write(*info) };
@@ -524,8 +537,42 @@ unsafe fn forward<'a>(
             down(writes);
         }
         // SAFETY: as above.
-        Verdict::Rewrite(first) => unsafe { rewrite(hot, given, first, path, down) },
+        Verdict::Rewrite(first) => unsafe { rewrite(hot, given, first, path, &mut |_| false, down) },
     }
+}
+
+/// Passes writes on for a device with immutable samplers, and for commands whose hooks are elsewhere.
+///
+/// # Safety
+///
+/// `count` valid writes; `hot` starts the record of their device.
+pub unsafe fn forward_except<'a>(
+    hot: &Hot,
+    count: u32,
+    writes: *const WriteDescriptorSet<'a>,
+    path: Path,
+    left_alone: LeftAlone<'_>,
+    down: impl FnOnce(*const WriteDescriptorSet<'a>),
+) {
+    // SAFETY: `count` valid writes.
+    let given = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(writes, count as usize) } };
+    let look = hot.gate.must_look();
+    // SAFETY: as above.
+    let mut conflicts = unsafe { combined(given) }.filter(|(index, infos)| {
+        look && !given.get(*index).is_none_or(&mut *left_alone) && hot.gate.first_conflict(infos).is_some()
+    });
+    if let Some((first, _)) = conflicts.next() {
+        drop(conflicts);
+        // SAFETY: forwarded from the caller.
+        return unsafe { rewrite(hot, given, first, path, left_alone, down) };
+    }
+    drop(conflicts);
+    // SAFETY: as above.
+    let seen: usize = unsafe { combined(given) }.map(|(_, infos)| infos.len()).sum();
+    if seen > 0 {
+        hot.counters.add(path, seen as u64, 0);
+    }
+    down(writes);
 }
 
 /// `vkUpdateDescriptorSets`.
@@ -698,11 +745,11 @@ unsafe fn template_rewritten(
     data: *const c_void,
     room: &mut [MaybeUninit<DescriptorImageInfo>],
 ) -> *const c_void {
-    let owner = std::ptr::from_ref(hot).cast::<c_void>();
+    let device = hot.record.load(Ordering::Acquire).cast_const();
     // SAFETY: a plain template describes that many infos at `data`; `hot` starts the record of its device.
     let changed = unsafe {
         let given = std::slice::from_raw_parts(data.cast::<DescriptorImageInfo>(), record.seen as usize);
-        let mut undecided = |pair| (hot.rest.resolve)(owner, pair, Path::Template);
+        let mut undecided = |pair| (hot.rest.resolve)(device, pair, Path::Template);
         hot.gate.substitute(&hot.choices, given, room, &mut undecided)
     };
     hot.counters.add(Path::Template, record.seen, changed);

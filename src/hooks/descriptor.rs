@@ -3,26 +3,15 @@
 //!
 //! `vkUpdateDescriptorSets` and `vkCmdPushDescriptorSet` come here only with what `samplin_hot::hooks` leaves over: immutable
 //! samplers, and the first separate one.
-//!
-//! The scan that finds the first conflict runs outside the panic guard: it takes no lock, allocates nothing, indexes nothing and
-//! has no other way to panic. Only when something must change is a copy made, inside the guard.
 
-use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
-use smallvec::SmallVec;
+use samplin_hot::hooks;
 
 use super::{device, slice};
 use crate::counters::Path;
 use crate::state::{Device, SetLayout};
-
-/// Room for a rewritten write list: on the stack for the usual sizes.
-#[derive(Default)]
-struct Scratch<'a> {
-    writes: SmallVec<[vk::WriteDescriptorSet<'a>; 8]>,
-    infos: SmallVec<[MaybeUninit<vk::DescriptorImageInfo>; 32]>,
-}
 
 /// Where the set layout of a write comes from.
 #[derive(Clone, Copy)]
@@ -111,131 +100,29 @@ pub(crate) fn note_immutable(known: &Device, layout: &SetLayout, binding: u32, e
     }
 }
 
-/// Index of the first write that has to change, and the number of combined image samplers. Conflicts of immutable samplers are
-/// noted on the way.
+/// Hands `writes` to `down`, or a copy with legal pairs if one of them conflicts. Conflicts of immutable samplers are noted.
 ///
 /// # Safety
 ///
 /// The writes are valid.
-unsafe fn scan(known: &Device, writes: &[vk::WriteDescriptorSet<'_>], layout: LayoutOf<'_>) -> (Option<usize>, u64) {
-    let look = known.hot.gate.must_look();
-    let immutables = known.hot.has_immutables.load(Ordering::Acquire);
-    let mut first = None;
-    let mut seen = 0;
-    for (index, write) in writes.iter().enumerate() {
-        match write.descriptor_type {
-            vk::DescriptorType::COMBINED_IMAGE_SAMPLER => {
-                seen += u64::from(write.descriptor_count);
-                // SAFETY: the write is valid.
-                if !look || first.is_some() || (immutables && unsafe { immutable(known, write, layout) }) {
-                    continue;
-                }
-                // SAFETY: the write is valid.
-                if known.hot.gate.first_conflict(unsafe { combined(write) }).is_some() {
-                    first = Some(index);
-                }
-            }
-            vk::DescriptorType::SAMPLER => known.separate_seen(),
-            _ => {}
-        }
-    }
-    (first, seen)
-}
-
-/// Fills `scratch` with a copy of `writes` in which every conflicting pair has the sampler chosen for it. Returns the number of
-/// samplers that differ from the given ones; 0 means that the original can go down.
-///
-/// # Safety
-///
-/// The writes are valid.
-unsafe fn rewrite<'a>(
-    known: &Device,
-    writes: &[vk::WriteDescriptorSet<'a>],
-    first: usize,
-    layout: LayoutOf<'_>,
-    path: Path,
-    scratch: &mut Scratch<'a>,
-) -> u64 {
-    let immutables = known.hot.has_immutables.load(Ordering::Acquire);
-    // Reserved at once: pointers into it go into the writes.
-    // SAFETY: the writes are valid.
-    let room = writes.iter().skip(first).map(|write| unsafe { combined(write) }.len()).sum();
-    let mut undecided = |pair| known.resolve(pair, path);
-    scratch.infos.reserve_exact(room);
-    // SAFETY: there is room, and the elements need no initialisation.
-    unsafe { scratch.infos.set_len(room) };
-    scratch.writes.extend_from_slice(writes);
-    let mut out = scratch.infos.as_mut_slice();
-    let mut rewritten = 0;
-    for write in scratch.writes.iter_mut().skip(first) {
-        // SAFETY: the write is a copy of a valid one.
-        let infos = unsafe { combined(write) };
-        // SAFETY: as above.
-        if infos.is_empty() || (immutables && unsafe { immutable(known, write, layout) }) {
-            continue;
-        }
-        let changed = known.hot.gate.substitute(&known.hot.choices, infos, out, &mut undecided);
-        if changed > 0 {
-            rewritten += changed;
-            let Some((made, rest)) = out.split_at_mut_checked(infos.len()) else { break };
-            // The buffer stays where it is until the writes have gone down.
-            write.p_image_info = made.as_ptr().cast();
-            out = rest;
-        }
-    }
-    rewritten
-}
-
-/// Hands `writes` to `down`, or a copy with legal pairs if one of them conflicts.
-///
-/// # Safety
-///
-/// The writes are valid.
-#[inline(always)]
-unsafe fn forward(
+unsafe fn forward<'a>(
     known: &Device,
     count: u32,
-    writes: *const vk::WriteDescriptorSet<'_>,
+    writes: *const vk::WriteDescriptorSet<'a>,
     layout: LayoutOf<'_>,
     path: Path,
-    down: impl FnOnce(*const vk::WriteDescriptorSet<'_>),
+    down: impl FnOnce(*const vk::WriteDescriptorSet<'a>),
 ) {
+    let immutables = known.hot.has_immutables.load(Ordering::Acquire);
     // SAFETY: `count` valid elements by the command's valid usage.
-    let given = unsafe { slice(writes, count) };
-    // SAFETY: as above.
-    let (first, seen) = unsafe { scan(known, given, layout) };
-    match first {
-        None => {
-            if seen > 0 {
-                known.hot.counters.add(path, seen, 0);
-            }
-            down(writes);
-        }
-        // SAFETY: as above.
-        Some(first) => unsafe { forward_rewritten(known, given, first, seen, layout, path, down) },
+    if unsafe { slice(writes, count) }.iter().any(|write| write.descriptor_type == vk::DescriptorType::SAMPLER) {
+        known.separate_seen();
     }
-}
-
-/// The rest of [`forward`] once a conflict is known.
-///
-/// # Safety
-///
-/// The writes are valid.
-#[inline(never)]
-unsafe fn forward_rewritten(
-    known: &Device,
-    given: &[vk::WriteDescriptorSet<'_>],
-    first: usize,
-    seen: u64,
-    layout: LayoutOf<'_>,
-    path: Path,
-    down: impl FnOnce(*const vk::WriteDescriptorSet<'_>),
-) {
-    let mut scratch = Scratch::default();
-    // SAFETY: forwarded from the caller.
-    let rewritten = known.guard(|| unsafe { rewrite(known, given, first, layout, path, &mut scratch) }, || 0);
-    known.hot.counters.add(path, seen, rewritten);
-    down(if rewritten > 0 { scratch.writes.as_ptr() } else { given.as_ptr() });
+    // SAFETY: the writes are valid, and `known` starts with its `Hot`.
+    unsafe {
+        let mut left_alone = |write: &vk::WriteDescriptorSet<'_>| immutables && immutable(known, write, layout);
+        hooks::forward_except(&known.hot, count, writes, path, &mut left_alone, down);
+    }
 }
 
 pub(crate) unsafe extern "system" fn update_descriptor_sets(
