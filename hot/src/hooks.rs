@@ -405,7 +405,7 @@ unsafe fn rewrite<'a>(
     given: &[WriteDescriptorSet<'a>],
     first: usize,
     path: Path,
-    left_alone: LeftAlone<'_>,
+    left_alone: Option<LeftAlone<'_>>,
     down: impl FnOnce(*const WriteDescriptorSet<'a>),
 ) {
     let mut seen = 0;
@@ -440,7 +440,7 @@ unsafe fn rewrite_into<'a>(
     hot: &Hot,
     writes: &[WriteDescriptorSet<'a>],
     (first, path): (usize, Path),
-    left_alone: LeftAlone<'_>,
+    mut left_alone: Option<LeftAlone<'_>>,
     room_writes: &mut [MaybeUninit<WriteDescriptorSet<'a>>],
     room_infos: &mut [MaybeUninit<DescriptorImageInfo>],
 ) -> (*const WriteDescriptorSet<'a>, u64) {
@@ -474,7 +474,9 @@ unsafe fn rewrite_into<'a>(
     // SAFETY: forwarded from the caller.
     for (index, infos) in unsafe { combined(writes.get(first..).unwrap_or(&[])) } {
         let index = first + index;
-        if writes.get(index).is_none_or(&mut *left_alone) {
+        if let (Some(left_alone), Some(write)) = (&mut left_alone, writes.get(index))
+            && left_alone(write)
+        {
             continue;
         }
         if let [info] = infos {
@@ -537,7 +539,7 @@ unsafe fn forward<'a>(
             down(writes);
         }
         // SAFETY: as above.
-        Verdict::Rewrite(first) => unsafe { rewrite(hot, given, first, path, &mut |_| false, down) },
+        Verdict::Rewrite(first) => unsafe { rewrite(hot, given, first, path, None, down) },
     }
 }
 
@@ -564,7 +566,7 @@ pub unsafe fn forward_except<'a>(
     if let Some((first, _)) = conflicts.next() {
         drop(conflicts);
         // SAFETY: forwarded from the caller.
-        return unsafe { rewrite(hot, given, first, path, left_alone, down) };
+        return unsafe { rewrite(hot, given, first, path, Some(left_alone), down) };
     }
     drop(conflicts);
     // SAFETY: as above.
