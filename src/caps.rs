@@ -7,6 +7,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
+use samplin_hot::memory::Room;
 
 use crate::decide::DeviceCaps;
 use crate::dispatch::InstanceFns;
@@ -270,7 +271,7 @@ impl Formats {
         if let Some(simulation) = &self.simulation {
             simulation.restrict_format(format, &mut features);
         }
-        lock(&self.known).insert(format.as_raw(), features.clone());
+        lock(&self.known).with_room().insert(format.as_raw(), features.clone());
         Some(features)
     }
 

@@ -26,6 +26,11 @@ use crate::state::Device;
 /// What a hook returns when a command that cannot exist here is called all the same.
 pub(crate) const MISSING: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
 
+/// What a creation returns whose record could not be made.
+pub(crate) fn failure(payload: &(dyn std::any::Any + Send)) -> vk::Result {
+    if payload.is::<samplin_hot::memory::OutOfMemory>() { vk::Result::ERROR_OUT_OF_HOST_MEMORY } else { MISSING }
+}
+
 /// The device record of a dispatchable handle.
 ///
 /// # Safety

@@ -19,6 +19,7 @@ pub mod dispatch;
 pub mod entry;
 pub mod format;
 pub mod hooks;
+pub mod memory;
 pub mod names;
 pub mod platform;
 pub mod pnext;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use ash::vk;
 use once_cell::sync::Lazy;
+use samplin_hot::memory::{OutOfMemory, Room};
 use samplin_hot::{Gate, Hot, Next, Pair, Recent, Rest};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
@@ -22,6 +23,7 @@ use crate::decide::{
 };
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::hooks;
+use crate::memory;
 use crate::names;
 use crate::record::{self, Context, Tiling};
 use crate::rules::Rules;
@@ -288,6 +290,9 @@ pub struct Device {
     said: Mutex<Said>,
 }
 
+/// Why a device is passed through that ran out of memory.
+const NO_MEMORY: &str = "the host has no memory left";
+
 /// What the record of a pair tells beside the pair.
 struct Outcome<'a> {
     changes: &'a [Change],
@@ -433,40 +438,56 @@ impl Device {
 
     /// Runs `body`; if it panics, now or at any time before, returns `fallback()` and lets the device forward from then on.
     pub fn guard<R>(&self, body: impl FnOnce() -> R, fallback: impl FnOnce() -> R) -> R {
-        if self.is_broken() {
+        if !self.works() {
             return fallback();
         }
-        match catch_unwind(AssertUnwindSafe(body)) {
+        match catch_unwind(AssertUnwindSafe(|| memory::inside(body))) {
             Ok(result) => result,
             Err(payload) => {
-                self.panicked(&*payload);
-                // A payload whose destructor panics must not get the chance.
-                std::mem::forget(payload);
+                self.panicked(payload);
                 fallback()
             }
         }
     }
 
+    /// Whether the layer's own work goes on; not if little is left of the reserve.
+    #[inline(never)]
+    fn works(&self) -> bool {
+        if memory::is_low() {
+            self.pass_through(NO_MEMORY);
+        }
+        !self.is_broken()
+    }
+
     #[cold]
-    fn panicked(&self, payload: &(dyn Any + Send)) {
-        let first = !self.broken.swap(true, Ordering::Relaxed);
-        self.hot.gate.open();
-        if !first {
+    #[inline(never)]
+    fn panicked(&self, payload: Box<dyn Any + Send>) {
+        let text = if payload.is::<OutOfMemory>() {
+            NO_MEMORY
+        } else {
+            let literal = payload.downcast_ref::<&str>().copied();
+            literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or_default()
+        };
+        self.pass_through(text);
+        // A payload whose destructor panics must not get the chance.
+        std::mem::forget(payload);
+    }
+
+    /// Lets the device forward only, and says why the first time.
+    #[cold]
+    fn pass_through(&self, why: &str) {
+        if self.broken.swap(true, Ordering::Relaxed) {
             return;
         }
-        let text = payload
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| payload.downcast_ref::<String>().cloned())
-            .unwrap_or_default();
+        self.hot.gate.open();
         // A record may be what panicked.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             tracing::error!(
                 target: "samplin::guard",
                 trace = self.instance.trace.id(),
-                what = "panic in a hook",
-                why = %format!("{text}; the device is passed through from here on"),
-                "panic"
+                what = if why == NO_MEMORY { "out of host memory" } else { "panic in a hook" },
+                why,
+                "the device is passed through from here on"
             );
         }));
     }
@@ -675,11 +696,11 @@ impl Device {
             given_back();
             return Err(format!("vkCreateSampler of the variant failed: {result:?}"));
         }
-        let (handle, first) = self.cache.add_variant(key, vk::Handle::as_raw(made), custom);
-        if !first {
+        let added = self.cache.add_variant(key, vk::Handle::as_raw(made), custom);
+        if added.is_none_or(|(_, first)| !first) {
             self.destroy_sampler(vk::Handle::as_raw(made));
         }
-        Ok((handle, first))
+        added.ok_or_else(|| NO_MEMORY.to_owned())
     }
 
     /// Destroys a variant that is no longer used.
@@ -754,7 +775,7 @@ impl Device {
             return self.forget_name(ty, object);
         }
         self.has_names.store(true, Ordering::Relaxed);
-        lock(&self.names).by_object.insert((ty.as_raw(), object), name);
+        lock(&self.names).by_object.with_room().insert((ty.as_raw(), object), name);
     }
 
     /// Forgets the name of an object that goes away.
@@ -891,7 +912,7 @@ impl Device {
         }
         // A legal one must not keep an illegal one of another tiling from being told.
         let key = if changes.is_empty() { !filter.as_raw() } else { filter.as_raw() };
-        if !lock(&self.said).blits.insert((source.format.as_raw(), key)) {
+        if !lock(&self.said).blits.with_room().insert((source.format.as_raw(), key)) {
             return;
         }
         self.count(&changes);
@@ -948,7 +969,8 @@ impl Device {
 
     /// Says once (per `what` and `key`) that something is passed through although it may be wrong.
     pub fn unresolved(&self, what: &str, why: &str, rule: Option<Rule>, members: Json, key: (u64, u64)) {
-        if !lock(&self.said).unresolved.insert((what.to_owned(), key.0, key.1)) || !self.records_decisions() {
+        if !lock(&self.said).unresolved.with_room().insert((what.to_owned(), key.0, key.1)) || !self.records_decisions()
+        {
             return;
         }
         let mut record = Map::new();

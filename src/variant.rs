@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 pub use samplin_hot::choices::{KEEP, UNDECIDED};
+use samplin_hot::memory::{self, Room};
 use samplin_hot::recent::Words;
 use samplin_hot::{Choices, Recent};
 
@@ -65,7 +66,7 @@ pub struct Gone {
 }
 
 impl Variant {
-    fn gone(&self) -> Gone {
+    fn gone(self) -> Gone {
         Gone { handle: self.handle, custom_border: self.custom_border }
     }
 }
@@ -217,7 +218,7 @@ impl Cache {
                 let number =
                     self.place(choices, index, Owned { state: Arc::new(state), shareable, used: Vec::new() })?;
                 if shareable {
-                    index.by_key.insert(key, number);
+                    index.by_key.with_room().insert(key, number);
                 }
                 number
             }
@@ -276,7 +277,7 @@ impl Cache {
         }
         // The index is locked, so rows, places and lives stay in step.
         self.places.push(Mutex::new(Some(owned)))?;
-        index.lives.push(Life { custom_border, needs, ..Life::default() });
+        index.lives.with_room().push(Life { custom_border, needs, ..Life::default() });
         choices.add_row()
     }
 
@@ -328,7 +329,7 @@ impl Cache {
                 && let Some(variant) = variants.by_key.get_mut(&key)
             {
                 variant.uses += 1;
-                owned.used.push(key);
+                owned.used.with_room().push(key);
             }
         }
     }
@@ -357,12 +358,12 @@ impl Cache {
             if owned.shareable {
                 if !life.idle {
                     life.idle = true;
-                    index.idle.push_back(number);
+                    index.idle.with_room().push_back(number);
                 }
             } else {
                 life.generation = life.generation.wrapping_add(1);
                 *place = None;
-                index.free.push(number);
+                index.free.with_room().push(number);
             }
             choices.clear(number);
             used
@@ -370,6 +371,8 @@ impl Cache {
         if used.is_empty() {
             return out;
         }
+        // Before any use is given back, so that the end of the device finds them all if there is no memory.
+        out.variants = memory::vec(used.len());
         let mut variants = lock(&self.variants);
         out.variants.extend(used.into_iter().filter_map(|key| variants.unuse(&key)));
         out
@@ -423,6 +426,7 @@ impl Cache {
         let Some(owned) = place.as_mut().filter(|owned| Arc::ptr_eq(&owned.state, decided)) else {
             return (KEEP, false);
         };
+        owned.used.with_room();
         let before = choices.publish(state, class, choice);
         if before != UNDECIDED {
             return (before, false);
@@ -440,16 +444,17 @@ impl Cache {
     }
 
     /// Adds a variant that was just created, with one use. If another thread was faster its handle is returned instead, with
-    /// the use counted there, and the given one has to be destroyed.
-    pub fn add_variant(&self, key: StateKey, handle: u64, custom_border: bool) -> (u64, bool) {
+    /// the use counted there, and the given one has to be destroyed, as it has to be when there is no memory and nothing is returned.
+    pub fn add_variant(&self, key: StateKey, handle: u64, custom_border: bool) -> Option<(u64, bool)> {
         let mut variants = lock(&self.variants);
         if let Some(variant) = variants.by_key.get_mut(&key) {
             variant.uses += 1;
-            return (variant.handle, false);
+            return Some((variant.handle, false));
         }
+        variants.by_key.try_room().ok()?;
         variants.by_key.insert(key, Variant { handle, uses: 1, custom_border });
         variants.census.add();
-        (handle, true)
+        Some((handle, true))
     }
 
     /// Gives one use back; returns the handle to destroy when it was the last.
@@ -459,11 +464,10 @@ impl Cache {
     }
 
     /// Every variant, which is thereby forgotten: for the end of the device.
-    #[must_use]
-    pub fn take_variants(&self) -> Vec<Gone> {
+    pub fn take_variants(&self) -> impl Iterator<Item = Gone> + use<> {
         let mut variants = lock(&self.variants);
         variants.census.live = 0;
-        variants.by_key.drain().map(|(_, variant)| variant.gone()).collect()
+        std::mem::take(&mut variants.by_key).into_values().map(Variant::gone)
     }
 
     /// Variants now, at most and ever.
@@ -520,7 +524,7 @@ mod tests {
         let b = cache.acquire(&choices, state(1.0)).unwrap();
         assert_ne!(a, b);
         let key = state(0.0).original.key();
-        assert_eq!(cache.add_variant(key, 77, false), (77, true));
+        assert_eq!(cache.add_variant(key, 77, false), Some((77, true)));
         assert_eq!(cache.publish(&choices, (a, 9), &cache.state(a).unwrap(), 77, Some(key)), (77, true));
         assert_eq!(cache.publish(&choices, (a, 9), &cache.state(a).unwrap(), KEEP, None), (77, false));
         assert_eq!(cache.use_variant(&key), Some(77));
@@ -617,7 +621,7 @@ mod tests {
         let key = state(0.0).original.key();
         let shared = cache.acquire(&choices, state(0.0)).unwrap();
         assert_eq!(cache.acquire(&choices, state(0.0)), Some(shared));
-        assert_eq!(cache.add_variant(key, 77, false), (77, true));
+        assert_eq!(cache.add_variant(key, 77, false), Some((77, true)));
         assert_eq!(cache.publish(&choices, (shared, 3), &cache.state(shared).unwrap(), 77, Some(key)), (77, true));
         let own = cache.isolate(&choices, shared).unwrap();
         assert_ne!(own, shared);
@@ -642,7 +646,7 @@ mod tests {
         let (cache, choices) = (Cache::default(), Choices::default());
         let key = state(0.0).original.key();
         let from = cache.acquire(&choices, state(0.0)).unwrap();
-        assert_eq!(cache.add_variant(key, 77, false), (77, true));
+        assert_eq!(cache.add_variant(key, 77, false), Some((77, true)));
         assert_eq!(cache.publish(&choices, (from, 3), &cache.state(from).unwrap(), 77, Some(key)), (77, true));
         let to = cache.acquire_moved(&choices, from, SharedState { rules: 1, ..state(0.0) }).unwrap();
         assert_eq!(cache.samplers().created, 1);
@@ -663,8 +667,8 @@ mod tests {
     fn the_loser_of_a_race_gives_its_sampler_back() {
         let cache = Cache::default();
         let key = state(0.0).original.key();
-        assert_eq!(cache.add_variant(key, 1, true), (1, true));
-        assert_eq!(cache.add_variant(key, 2, true), (1, false));
+        assert_eq!(cache.add_variant(key, 1, true), Some((1, true)));
+        assert_eq!(cache.add_variant(key, 2, true), Some((1, false)));
         assert_eq!(cache.drop_use(&key), None);
         assert_eq!(cache.drop_use(&key), Some(Gone { handle: 1, custom_border: true }));
     }

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
+use crate::memory;
 use crate::table::{AppendVec, lock};
 
 /// Choice word: no decision yet.
@@ -46,8 +47,10 @@ impl Row {
         let Some(index) = class.checked_sub(NEAR) else { return self.near.get(class) };
         let mut retired = lock(&self.retired);
         if self.far().len() <= index {
-            let fresh: Box<[AtomicU64]> =
-                (0..(index + 1).next_power_of_two().max(8)).map(|_| AtomicU64::new(UNDECIDED)).collect();
+            let len = (index + 1).next_power_of_two().max(8);
+            let mut fresh = memory::vec(len);
+            fresh.resize_with(len, || AtomicU64::new(UNDECIDED));
+            let fresh = fresh.into_boxed_slice();
             for (to, from) in fresh.iter().zip(self.far()) {
                 to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
             }

@@ -11,6 +11,7 @@ use ash::vk::{self, DescriptorImageInfo, Handle};
 
 use crate::choices::Choices;
 use crate::hooks::choose;
+use crate::memory::Room;
 use crate::table::{Apart, BitFilter, FastMap, FlatTable, lock};
 
 /// A descriptor whose sampler and view conflict.
@@ -225,7 +226,7 @@ impl Gate {
     pub fn add_sampler(&self, sampler: u64, needs: u32, state: u32) -> bool {
         let word = (u64::from(needs) << 32) | (u64::from(state) + 1);
         let before = self.samplers.insert_unless(sampler, word, &mut || {
-            *lock(&self.duplicates.0).entry(sampler).or_insert(0) += 1;
+            *lock(&self.duplicates.0).with_room().entry(sampler).or_insert(0) += 1;
             self.has_duplicates.store(true, Ordering::Relaxed);
             true
         });
@@ -323,16 +324,20 @@ impl Gate {
     /// Makes both filters anew from the tables.
     #[cold]
     fn rebuild_filters(&self, unions: &mut Unions) {
-        let (samplers, views) = (self.samplers.entries(), self.views.entries());
         unions.stale = 0;
         // In proportion to what has to be walked, so that it costs a constant amount per insertion.
-        unions.limit = (2 * (samplers.len() + views.len())).max(8192);
-        let of = |entries: Vec<(u64, u64)>, other: u32| {
-            let relevant = entries.into_iter().filter(move |(_, word)| (word >> 32) as u32 & other != 0);
-            relevant.map(|(handle, _)| handle)
+        unions.limit = (2 * (self.samplers.len() + self.views.len())).max(8192);
+        let fill = |filter: &BitFilter, table: &FlatTable, other: u32| {
+            filter.reset(|add| {
+                table.for_each(&mut |handle, word| {
+                    if (word >> 32) as u32 & other != 0 {
+                        add(handle);
+                    }
+                });
+            });
         };
-        self.sampler_filter.reset(of(samplers, unions.lacks));
-        self.view_filter.reset(of(views, unions.needs));
+        fill(&self.sampler_filter, &self.samplers, unions.lacks);
+        fill(&self.view_filter, &self.views, unions.needs);
         if unions.needs & unions.lacks != 0 && !unions.open {
             self.look.store(true, Ordering::Release);
         }

@@ -420,8 +420,11 @@ unsafe fn rewrite<'a>(
         hot.counters.add(path, seen as u64, rewritten);
         down(changed);
     } else {
-        let mut room_writes = Vec::with_capacity(given.len());
-        let mut room_infos = Vec::with_capacity(seen);
+        let (mut room_writes, mut room_infos) = (Vec::new(), Vec::new());
+        if room_writes.try_reserve_exact(given.len()).is_err() || room_infos.try_reserve_exact(seen).is_err() {
+            // Without memory for a copy there is only what was given.
+            return down(given.as_ptr());
+        }
         let (writes, infos) = (room_writes.spare_capacity_mut(), room_infos.spare_capacity_mut());
         // SAFETY: forwarded from the caller; there is room.
         let (changed, rewritten) = unsafe { rewrite_into(hot, given, (first, path), left_alone, writes, infos) };
@@ -730,7 +733,11 @@ unsafe extern "system" fn template_slowly(
             let mut room = [const { MaybeUninit::uninit() }; INFOS];
             next(device, set, template, template_rewritten(hot, record, data, &mut room));
         } else {
-            let mut room = Vec::with_capacity(record.seen as usize);
+            let mut room = Vec::new();
+            if room.try_reserve_exact(record.seen as usize).is_err() {
+                // Without memory for a copy there is only what was given.
+                return next(device, set, template, data);
+            }
             next(device, set, template, template_rewritten(hot, record, data, room.spare_capacity_mut()));
         }
     }

@@ -14,6 +14,7 @@ pub mod choices;
 pub mod counters;
 pub mod gate;
 pub mod hooks;
+pub mod memory;
 pub mod recent;
 pub mod table;
 

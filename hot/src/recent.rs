@@ -1,5 +1,6 @@
 //! What create infos seen lately came to, so that creating an object like one before costs little.
 
+use crate::memory;
 use crate::table::fold;
 
 /// A create info as plain words. What differs must differ here.
@@ -45,7 +46,9 @@ impl Recent {
     /// Keeps a value, which is not 0.
     pub fn set(&mut self, words: &Words, value: u64) {
         if self.sets.is_empty() {
-            self.sets = vec![[Entry { words: [0; 8], value: 0 }; 4]; Self::SETS];
+            let mut sets = memory::vec(Self::SETS);
+            sets.resize(Self::SETS, [Entry { words: [0; 8], value: 0 }; 4]);
+            self.sets = sets;
         }
         if let Some(set) = self.sets.get_mut(Self::place(words)) {
             let at = set.iter().position(|entry| entry.words == *words).unwrap_or(set.len() - 1);

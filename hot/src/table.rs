@@ -12,6 +12,8 @@ use std::ops::DerefMut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::memory::{self, Room};
+
 /// The primitives of [`FlatTable`] and [`BitFilter`]: the standard library's, or those that the models in `model.rs` run with.
 mod sync {
     #[cfg(all(loom, test))]
@@ -104,8 +106,9 @@ struct Slots {
 
 impl Slots {
     fn new(capacity: usize) -> Box<Self> {
-        let slots = (0..capacity).map(|_| Slot { key: AtomicU64::new(EMPTY), value: AtomicU64::new(0) }).collect();
-        Box::new(Self { mask: capacity - 1, slots })
+        let mut slots = memory::vec(capacity);
+        slots.resize_with(capacity, || Slot { key: AtomicU64::new(EMPTY), value: AtomicU64::new(0) });
+        Box::new(Self { mask: capacity - 1, slots: slots.into_boxed_slice() })
     }
 
     #[inline(always)]
@@ -279,14 +282,15 @@ impl FlatTable {
         self.len() == 0
     }
 
-    /// Every (key, value), in no order.
-    pub fn entries(&self) -> Vec<(u64, u64)> {
+    /// Calls `with` for every key and value, in no order. It must not change the table.
+    pub fn for_each(&self, with: &mut dyn FnMut(u64, u64)) {
         let _writer = self.writer();
-        let live = |slot: &Slot| {
+        for slot in &self.slots().slots {
             let key = slot.key.load(Ordering::Relaxed);
-            (key != EMPTY && key != TOMBSTONE).then(|| (key, slot.value.load(Ordering::Relaxed)))
-        };
-        self.slots().slots.iter().filter_map(live).collect()
+            if key != EMPTY && key != TOMBSTONE {
+                with(key, slot.value.load(Ordering::Relaxed));
+            }
+        }
     }
 
     /// Publishes a table that is twice as large.
@@ -357,13 +361,13 @@ impl BitFilter {
         self.words[word].fetch_or(bit, Ordering::Release);
     }
 
-    /// Replaces the set by `keys`. Keys that are in both sets are never missed meanwhile.
-    pub fn reset(&self, keys: impl Iterator<Item = u64>) {
+    /// Replaces the set by the keys that `fill` adds. Keys that are in both sets are never missed meanwhile.
+    pub fn reset(&self, fill: impl FnOnce(&mut dyn FnMut(u64))) {
         let mut fresh = [0_u64; Self::WORDS];
-        for key in keys {
+        fill(&mut |key| {
             let (word, bit) = Self::place(key);
             fresh[word] |= bit;
-        }
+        });
         for (word, value) in self.words.iter().zip(fresh) {
             word.store(value, Ordering::Release);
         }
@@ -449,9 +453,7 @@ impl<T> Default for HandleMap<T> {
 
 impl<T> Drop for HandleMap<T> {
     fn drop(&mut self) {
-        for (_, word) in self.table.entries() {
-            Self::release(word);
-        }
+        self.table.for_each(&mut |_, word| Self::release(word));
     }
 }
 
@@ -503,7 +505,7 @@ impl<T> AppendVec<T> {
         let slot = self.chunks.get(chunk)?;
         let mut base = slot.load(Ordering::Relaxed);
         if base.is_null() {
-            let mut fresh: Vec<T> = Vec::with_capacity(32 << chunk);
+            let mut fresh: Vec<T> = memory::vec(32 << chunk);
             base = fresh.as_mut_ptr();
             std::mem::forget(fresh);
             slot.store(base, Ordering::Release);
@@ -578,7 +580,7 @@ impl<K: Hash + Eq, V> Interner<K, V> {
         }
         let next = u32::try_from(self.items.len()).ok()?;
         let index = u32::try_from(self.items.push(make(next))?).ok()?;
-        map.insert(key, index);
+        map.with_room().insert(key, index);
         Some(index)
     }
 
@@ -628,9 +630,12 @@ mod tests {
             }
         }
         assert_eq!(table.len(), model.len());
-        for (key, value) in table.entries() {
+        let mut seen = 0;
+        table.for_each(&mut |key, value| {
             assert_eq!(model.get(&key), Some(&value));
-        }
+            seen += 1;
+        });
+        assert_eq!(seen, model.len());
         let published = table.writer().owned.len();
         assert!(published <= 10, "churn of a bounded set grew the table {published} times");
     }

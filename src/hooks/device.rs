@@ -7,12 +7,13 @@ use std::sync::Arc;
 use ash::vk;
 use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
 
-use super::MISSING;
 use super::augment::{self, Augmented};
+use super::{MISSING, failure};
 use crate::caps::{self, Enabled, Formats};
 use crate::decide::DeviceCaps;
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::entry;
+use crate::memory;
 use crate::pnext;
 use crate::rules::Rules;
 use crate::settings::Mode;
@@ -66,7 +67,7 @@ pub(crate) unsafe extern "system" fn create_device(
             return None;
         }
         // SAFETY: `info` is the valid create info of a device of `physical`.
-        unsafe { plan(&instance, physical, info) }
+        memory::inside(|| unsafe { plan(&instance, physical, info) })
     }))
     .unwrap_or(None);
     let mut result = vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -101,9 +102,9 @@ pub(crate) unsafe extern "system" fn create_device(
     let handle = unsafe { *device };
     let registered = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: `info` is valid and `handle` was just created from `physical`.
-        unsafe { register(instance, physical, &down, handle, next_gdpa, plan.as_ref()) };
+        memory::inside(|| unsafe { register(instance, physical, &down, handle, next_gdpa, plan.as_ref()) });
     }));
-    if registered.is_err() {
+    if let Err(payload) = registered {
         // SAFETY: `handle` is the device just created, with the same allocator.
         unsafe {
             if let Some(destroy) = next_gdpa(handle, c"vkDestroyDevice".as_ptr())
@@ -113,7 +114,7 @@ pub(crate) unsafe extern "system" fn create_device(
             }
             *device = vk::Device::null();
         }
-        return MISSING;
+        return failure(&*payload);
     }
     result
 }
@@ -167,6 +168,7 @@ unsafe fn register(
     next_gdpa: PfnGetDeviceProcAddr,
     plan: Option<&Augmented>,
 ) {
+    let taken = memory::taken();
     // SAFETY: `handle` is valid for the resolver below.
     let fns = DeviceFns::load(|name| unsafe { next_gdpa(handle, name.as_ptr()) });
     if instance.is_off() {
@@ -217,6 +219,10 @@ unsafe fn register(
             .filter_map(|name| name.to_str().ok())
             .collect();
         device.record_device(properties, &intercepts);
+    }
+    if memory::taken() != taken {
+        // What a device needs is too much for the reserve to give to many, and this command has a result for it.
+        samplin_hot::memory::give_up();
     }
     // SAFETY: `handle` is valid.
     unsafe { Arc::new(device).register() };

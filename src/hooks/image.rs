@@ -1,6 +1,7 @@
 //! Images, swapchain images and image views: what fixes the format features of a pair.
 
 use ash::vk::{self, Handle};
+use samplin_hot::memory::Room;
 use samplin_hot::recent::Words;
 
 use super::{MISSING, device, slice};
@@ -97,7 +98,7 @@ fn swapchain_traits(info: &vk::SwapchainCreateInfoKHR<'_>) -> ImageTraits {
 fn remember_swapchain(known: &Device, info: &vk::SwapchainCreateInfoKHR<'_>, swapchain: vk::SwapchainKHR) {
     let traits = swapchain_traits(info);
     if let Some(number) = known.image_traits.intern(traits, |_| traits) {
-        lock(&known.swapchains).insert(swapchain.as_raw(), (number, Vec::new()));
+        lock(&known.swapchains).with_room().insert(swapchain.as_raw(), (number, Vec::new()));
     }
 }
 
@@ -167,7 +168,7 @@ pub(crate) unsafe extern "system" fn get_swapchain_images(
                 for image in written {
                     known.images.insert(image.as_raw(), u64::from(*number) + 1);
                     if !seen.contains(&image.as_raw()) {
-                        seen.push(image.as_raw());
+                        seen.with_room().push(image.as_raw());
                     }
                 }
             },
@@ -366,7 +367,7 @@ fn query_cubic(known: &Device, number: u32, image: &ImageTraits, view_type: vk::
     } else {
         (true, true)
     };
-    lock(&known.cubic).insert(key, answer);
+    lock(&known.cubic).with_room().insert(key, answer);
     answer
 }
 

@@ -9,9 +9,10 @@ use serde_json::json;
 use vk_layer_sys::{LayerFunction, LayerInstanceCreateInfo};
 
 use super::augment::GL_ADDRESS_MODES;
-use super::{MISSING, slice};
+use super::{MISSING, failure, slice};
 use crate::caps;
 use crate::dispatch::{self, InstanceFns};
+use crate::memory;
 use crate::platform;
 use crate::pnext;
 use crate::rules::{Host, Rules};
@@ -149,9 +150,9 @@ pub(crate) unsafe extern "system" fn create_instance(
     let handle = unsafe { *instance };
     let registered = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: `info` is valid and `handle` was just created by the layer below.
-        unsafe { register(info, handle, next_gipa) };
+        memory::inside(|| unsafe { register(info, handle, next_gipa) });
     }));
-    if registered.is_err() {
+    if let Err(payload) = registered {
         // Nothing is registered, so nothing can be forwarded: undo, as a failing layer must.
         // SAFETY: `handle` is the instance just created, with the same allocator.
         unsafe {
@@ -162,7 +163,7 @@ pub(crate) unsafe extern "system" fn create_instance(
             }
             *instance = vk::Instance::null();
         }
-        return MISSING;
+        return failure(&*payload);
     }
     result
 }
@@ -177,6 +178,7 @@ unsafe fn register(
     handle: vk::Instance,
     next_gipa: vk_layer_sys::PfnGetInstanceProcAddr,
 ) {
+    let taken = memory::taken();
     // SAFETY: `info` is valid.
     let (given, (app, engine, api_version)) = unsafe { (application_settings(info.p_next), application(info)) };
     // SAFETY: VUID-VkInstanceCreateInfo-ppEnabledExtensionNames-parameter.
@@ -221,6 +223,10 @@ unsafe fn register(
             app: app.as_deref().unwrap_or_default(),
             engine: engine.as_deref().unwrap_or_default(),
         });
+    }
+    if memory::taken() != taken {
+        // This command has a result for it.
+        samplin_hot::memory::give_up();
     }
     let trace = Arc::new(trace);
     trace::diagnostics_init();

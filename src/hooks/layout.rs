@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
+use samplin_hot::memory::{self, Room};
 
 use super::{MISSING, device, slice};
 use crate::state::{Binding, Device, SetLayout};
@@ -65,13 +66,10 @@ unsafe fn remember_layout(
                 binding: b.binding,
                 ty: b.descriptor_type,
                 count: b.descriptor_count,
-                immutable: samplers
-                    .iter()
-                    .map(|sampler| {
-                        let word = known.hot.gate.sampler(sampler.as_raw());
-                        (sampler.as_raw(), (word as u32).checked_sub(1).unwrap_or(u32::MAX))
-                    })
-                    .collect(),
+                immutable: memory::collect(samplers.iter().map(|sampler| {
+                    let word = known.hot.gate.sampler(sampler.as_raw());
+                    (sampler.as_raw(), (word as u32).checked_sub(1).unwrap_or(u32::MAX))
+                })),
             }
         })
         .collect();
@@ -83,7 +81,7 @@ unsafe fn remember_layout(
 /// Keeps a sampler of a descriptor-buffer layout the same everywhere. Choices are made by state, so it gets a place of its own.
 fn pin(known: &Device, sampler: u64) {
     known.has_pinned.store(true, Ordering::Relaxed);
-    if !lock(&known.pinned).insert(sampler) {
+    if !lock(&known.pinned).with_room().insert(sampler) {
         return;
     }
     if let Some(own) = (known.hot.gate.sampler(sampler) as u32)
@@ -177,7 +175,13 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
                     // SAFETY: the set layouts are valid during this command.
                     if let Some(layout) = unsafe { known.layouts.share(layout.as_raw()) } {
                         known.sets.insert(set.as_raw(), layout);
-                        lock(&known.pools).entry(info.descriptor_pool.as_raw()).or_default().push(set.as_raw());
+                        let mut pools = lock(&known.pools);
+                        pools
+                            .with_room()
+                            .entry(info.descriptor_pool.as_raw())
+                            .or_default()
+                            .with_room()
+                            .push(set.as_raw());
                     }
                 }
             },

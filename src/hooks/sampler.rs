@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
+use samplin_hot::memory::Room;
 use samplin_hot::recent::Words;
 
 use super::{MISSING, device};
@@ -320,7 +321,7 @@ pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
                     separate_reconstruction: features.is_none_or(|features| features.contains(separate)),
                     fingerprint: fnv1a(words.iter().flat_map(|word| word.to_le_bytes())),
                 };
-                lock(&known.conversions).insert(raw, record);
+                lock(&known.conversions).with_room().insert(raw, record);
                 known.record_conversion(raw, info.format, &decision.changes);
             },
             || (),

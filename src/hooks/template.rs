@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering;
 use ash::vk::{self, Handle};
 use samplin_hot::Pair;
 use samplin_hot::hooks::Run;
+use samplin_hot::memory::{self, Room};
 
 use super::descriptor::{LayoutOf, note_immutable};
 use super::{MISSING, device, slice};
@@ -96,8 +97,8 @@ fn are_disjoint(entries: &[Entry], extent: usize) -> bool {
     if bytes > extent {
         return false;
     }
-    let of = |entry: &Entry| (0..entry.count).map(|index| entry.at(index)).map(|at| (at, at + entry.size)).collect();
-    let mut ranges: Vec<(usize, usize)> = entries.iter().flat_map(|entry| -> Vec<_> { of(entry) }).collect();
+    let all = entries.iter().flat_map(|entry| (0..entry.count).map(move |index| (entry.at(index), entry.size)));
+    let mut ranges = memory::collect(all.map(|(at, size)| (at, at + size)));
     ranges.sort_unstable();
     ranges.windows(2).all(|pair| matches!(pair, [(_, end), (start, _)] if end <= start))
 }
@@ -274,10 +275,10 @@ unsafe fn again(
             if let Some((patch, _)) =
                 left.next_if(|(patch, at)| (patch.0, patch.1, *at) == (binding, element, entry.at(index)))
             {
-                out.push(*patch);
+                out.with_room().push(*patch);
             } else if again && !out.is_empty() {
                 // SAFETY: forwarded from the caller.
-                out.push((binding, element, unsafe { read(data, entry, index) }));
+                out.with_room().push((binding, element, unsafe { read(data, entry, index) }));
             }
         }
     }
@@ -305,7 +306,7 @@ unsafe fn rewrite(
                 let info =
                     vk::DescriptorImageInfo { sampler: vk::Sampler::from_raw(choice), ..read(data, entry, index) };
                 let element = entry.element.wrapping_add(index as u32);
-                patches.push(((entry.binding, element, info), entry.at(index)));
+                patches.with_room().push(((entry.binding, element, info), entry.at(index)));
             }
             true
         });
@@ -319,7 +320,8 @@ unsafe fn rewrite(
         return Some((Rewritten::Patches(unsafe { again(template, layout, data, &patches) }), rewritten));
     };
     // The same address modulo 16 as the application's block, so that what is aligned there is aligned here.
-    let mut block = vec![0_u8; extent + 32];
+    let mut block = memory::vec(extent + 32);
+    block.resize(extent + 32, 0_u8);
     let start = (data as usize).wrapping_sub(block.as_ptr() as usize) & 15;
     for entry in &template.entries {
         for index in 0..entry.count {

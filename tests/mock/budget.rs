@@ -117,7 +117,7 @@ fn a_variant_that_cannot_be_made_is_given_up() {
 
 /// What a script made: everything is `None` that failed.
 #[derive(Default)]
-struct Made {
+pub(crate) struct Made {
     image: Option<vk::Image>,
     view: Option<vk::ImageView>,
     samplers: Vec<vk::Sampler>,
@@ -131,7 +131,7 @@ struct Made {
 }
 
 /// Every call that can fail, once, and uses of what they made. Returns what was made.
-fn script(device: &Device, failure: vk::Result) -> Made {
+pub(crate) fn script(device: &Device, failure: vk::Result) -> Made {
     let mut made = Made::default();
     macro_rules! create {
         ($create:ident $handle:ident = $info:expr) => {{
@@ -214,7 +214,7 @@ fn script(device: &Device, failure: vk::Result) -> Made {
     made
 }
 
-fn destroy(device: &Device, made: Made) {
+pub(crate) fn destroy(device: &Device, made: Made) {
     for sampler in made.samplers {
         device.destroy_sampler(sampler);
     }

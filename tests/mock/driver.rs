@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
+use VkLayer_samplin::memory::faults::Outside;
 use ash::vk::{self, Handle, TaggedStructure};
 use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, LayerInstanceCreateInfo, PfnGetImageViewHandle64Nvx};
 
@@ -488,6 +489,7 @@ impl DeviceState {
     }
 
     fn arrive(&self, command: &'static CStr, args: Args) {
+        let _outside = Outside::new();
         let recording = self.recording.load(Ordering::Relaxed);
         let observed = self.observed.load(Ordering::Acquire);
         if !recording && !observed {
@@ -515,6 +517,7 @@ impl DeviceState {
     }
 
     fn make(&self, kind: Kind, allocator: usize, data: Data) -> u64 {
+        let _outside = Outside::new();
         let mut objects = lock(&self.objects);
         if let Data::Sampler(model) = &data {
             objects.samplers += 1;
@@ -535,6 +538,7 @@ impl DeviceState {
     }
 
     fn destroy(&self, command: &'static CStr, kind: Kind, handle: u64, allocator: usize) {
+        let _outside = Outside::new();
         self.arrive(command, Args::Destroy { handle, allocator });
         if handle == 0 {
             return;
@@ -1309,6 +1313,7 @@ unsafe extern "system" fn create_sampler(
 ) -> vk::Result {
     // SAFETY: the command's valid usage.
     unsafe {
+        let _outside = Outside::new();
         let state = dev(device);
         let copied: Chained<vk::SamplerCreateInfo<'static>> = copy(info);
         let model = SamplerModel { info: copied.value, chain: copied.chain.clone(), by_layer: allocator.is_null() };

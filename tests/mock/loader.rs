@@ -199,13 +199,17 @@ impl InstanceBuilder {
         Ok(Instance { raw, destroy, destroyed, trace: this.traced, kept: AtomicBool::new(false) })
     }
 
+    /// A device with every extension of the driver.
+    pub(crate) fn device_info(&self) -> DeviceInfo {
+        let extensions = self.config.extensions.iter().copied();
+        let without = extensions.filter(|name| *name != ash::khr::portability_subset::NAME).collect();
+        DeviceInfo { extensions: without, ..DeviceInfo::default() }
+    }
+
     /// Creates an instance that has to work, and a device with every extension of the driver.
     pub(crate) fn device(self) -> Device {
-        let extensions = self.config.extensions.clone();
-        let without: Vec<&CStr> =
-            extensions.into_iter().filter(|name| *name != ash::khr::portability_subset::NAME).collect();
-        let instance = Arc::new(self.create().expect("the instance is created"));
-        instance.device(&DeviceInfo { extensions: without, ..DeviceInfo::default() })
+        let info = self.device_info();
+        Arc::new(self.create().expect("the instance is created")).device(&info)
     }
 }
 

@@ -19,6 +19,7 @@ mod guarded;
 mod identity;
 mod images;
 mod lifetime;
+mod memory;
 mod panics;
 mod paths;
 mod resolve;

@@ -1,0 +1,271 @@
+//! Memory that the layer cannot get.
+//!
+//! The allocator of a debug build fails on demand, see [`memory::faults`]. What it has to do then ends the process if it goes wrong,
+//! and the reserve is one for the whole process, so each test runs in a process of its own.
+
+use std::process::Command;
+use std::sync::Arc;
+
+use VkLayer_samplin::memory;
+use VkLayer_samplin::memory::faults::{self, Plan};
+use ash::vk;
+
+use crate::args;
+use crate::budget::{destroy, script};
+use crate::driver::{Args, Kind};
+use crate::loader::{
+    Device, InstanceBuilder, allocator, binding, call, combined, entry, image_info, linear_info, pair, view_info,
+    written,
+};
+
+const FAILURE: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+const UNFILTERED: vk::Format = vk::Format::R32_UINT;
+const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+
+/// Runs one of the ignored tests below in a process of its own and prints what it printed.
+fn alone(name: &str) -> String {
+    let program = std::env::current_exe().expect("this program");
+    let out = Command::new(program)
+        .args(["--ignored", "--exact", "--nocapture", "--test-threads=1"])
+        .arg(format!("memory::{name}"))
+        .output()
+        .expect("this program runs again");
+    let (said, wrong) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert!(out.status.success(), "{}\n{said}\n{wrong}", out.status);
+    assert!(said.contains("1 passed"), "{name} did not run:\n{said}");
+    println!("{said}");
+    said.into_owned()
+}
+
+/// The number in front of `unit` in what a test printed.
+fn figure(said: &str, unit: &str) -> u64 {
+    let before = said.split(unit).next().unwrap_or_default();
+    before
+        .split_whitespace()
+        .next_back()
+        .and_then(|number| number.parse().ok())
+        .unwrap_or_else(|| panic!("{unit}: {said}"))
+}
+
+/// No plan is left behind, whatever happens.
+struct Faults;
+
+impl Faults {
+    fn new(plan: Plan) -> Self {
+        faults::set(Some(plan));
+        Self
+    }
+}
+
+impl Drop for Faults {
+    fn drop(&mut self) {
+        faults::set(None);
+    }
+}
+
+/// What the driver has to be asked for afterwards.
+fn assert_driver_is_clean(device: Device, when: &str) {
+    device.driver.check();
+    let driver = Arc::clone(&device.driver);
+    drop(device);
+    driver.check();
+    assert_eq!(driver.live(Kind::Sampler), [0; 0], "{when}");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts a process")]
+fn a_host_without_memory_for_small_things() {
+    let said = alone("small_allocations_fail");
+    assert!(figure(&said, " allocations failed alone") > 300);
+    assert!(figure(&said, " instances refused") > 5);
+    assert!(figure(&said, " devices refused") > 5);
+}
+
+/// Every allocation of a script fails once, alone, and then with all that follow.
+#[test]
+#[ignore = "run by another test"]
+fn small_allocations_fail() {
+    let mut refused = [0, 0];
+    let mut alone = 0;
+    for level in [None, Some("all")] {
+        for count in [1, u64::MAX] {
+            for first in 0.. {
+                let builder = InstanceBuilder::new();
+                let builder = if let Some(level) = level { builder.traced(level) } else { builder };
+                let info = builder.device_info();
+                let plan = Faults::new(Plan { smallest: 0, first, count, reserve: true });
+                let instance = match builder.create() {
+                    Ok(instance) => Arc::new(instance),
+                    Err(error) => {
+                        assert_eq!(error, FAILURE);
+                        refused[0] += 1;
+                        continue;
+                    }
+                };
+                let device = match instance.try_device(&info) {
+                    Ok(device) => device,
+                    Err(error) => {
+                        assert_eq!(error, FAILURE);
+                        refused[1] += 1;
+                        continue;
+                    }
+                };
+                let made = script(&device, FAILURE);
+                let seen = faults::seen();
+                destroy(&device, made);
+                drop(plan);
+                assert_driver_is_clean(device, &format!("after allocation {first}"));
+                drop(instance);
+                assert!(!memory::is_low(), "what the reserve gave came back");
+                if first >= seen {
+                    break;
+                }
+                alone += u64::from(count == 1);
+            }
+        }
+    }
+    println!("{alone} allocations failed alone, {} instances refused, {} devices refused", refused[0], refused[1]);
+    // With memory again everything is as before.
+    let device = Device::usual();
+    assert_ne!(written(&device, device.linear(), device.view(UNFILTERED)), device.linear());
+    device.finish();
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts a process")]
+fn a_host_without_memory_for_large_things() {
+    let said = alone("large_allocations_fail");
+    assert!(figure(&said, " large allocations failed") > 40);
+}
+
+/// Every large allocation fails once, and the reserve has nothing for it.
+#[test]
+#[ignore = "run by another test"]
+fn large_allocations_fail() {
+    let mut failed = 0;
+    for first in 0.. {
+        let device = InstanceBuilder::new().driver(|driver| driver.max_samplers = u32::MAX).device();
+        let plan = Faults::new(Plan { smallest: 1024, first, count: 1, reserve: false });
+        grow(&device);
+        let seen = faults::seen();
+        drop(plan);
+        if first < seen {
+            // Whatever it was, the device has passed everything through from then on.
+            let (view, sampler) = (device.view(UNFILTERED), device.linear());
+            if device.record().is_broken() {
+                assert_eq!(written(&device, sampler, view), sampler, "passed through");
+            }
+            device.destroy_sampler(sampler);
+            device.destroy_view(view);
+            failed += 1;
+        } else {
+            assert!(!device.record().is_broken());
+        }
+        assert_driver_is_clean(device, &format!("after large allocation {first}"));
+        if first >= seen {
+            break;
+        }
+    }
+    println!("{failed} large allocations failed");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts a process")]
+fn a_host_that_stays_without_memory() {
+    alone("everything_fails");
+}
+
+/// The reserve runs low long before everything is made that the application makes.
+#[test]
+#[ignore = "run by another test"]
+fn everything_fails() {
+    let device = InstanceBuilder::new().traced("decisions").driver(|driver| driver.max_samplers = u32::MAX).device();
+    let plan = Faults::new(Plan { smallest: 0, first: 0, count: u64::MAX, reserve: true });
+    grow(&device);
+    assert!(device.record().is_broken());
+    let said = device.instance.records("unresolved");
+    let said: Vec<_> = said.iter().filter(|record| record["what"] == "out of host memory").collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert_eq!(said[0]["why"], "the host has no memory left; the device is passed through from here on");
+    drop(plan);
+    assert_driver_is_clean(device, "at the end");
+    assert!(!memory::is_low(), "what the reserve gave came back");
+}
+
+/// Makes everything grow that can.
+fn grow(device: &Device) {
+    const MANY: u32 = 700;
+    let images: Vec<_> = (0..MANY).map(|n| device.image_with(&image_info(UNFILTERED).mip_levels(1 + n))).collect();
+    let views: Vec<_> = images.iter().map(|image| device.view_with(&view_info(*image, UNFILTERED))).collect();
+    let biased = |n: u32| vk::SamplerCreateInfo { mip_lod_bias: n as f32 / 512.0, ..linear_info() };
+    let samplers: Vec<_> = (0..MANY).map(|n| device.sampler(&biased(n))).collect();
+    let set = device.plain_set();
+    // One call, so that the copy is large.
+    let infos: Vec<_> = samplers.iter().zip(&views).map(|(sampler, view)| [pair(*sampler, *view)]).collect();
+    let writes: Vec<_> = infos.iter().map(|info| combined(set, 0, info)).collect();
+    device.update(&writes, &[]);
+    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
+    assert_eq!(down.items.len(), writes.len());
+    let flat: Vec<_> = infos.iter().flatten().copied().collect();
+    for stride in [24, 32] {
+        let layout = device.layout(&[]);
+        let template = device.template(layout, &[entry(0, 0, MANY, COMBINED, 0, stride)]);
+        let data: Vec<u8> = vec![0; MANY as usize * stride];
+        for (n, info) in flat.iter().enumerate() {
+            // SAFETY: `data` has `stride` bytes for each info.
+            unsafe {
+                data.as_ptr().add(n * stride).cast_mut().cast::<vk::DescriptorImageInfo>().write_unaligned(*info)
+            };
+        }
+        device.update_with_template(set, template, data.as_ptr().cast());
+        call!(device.destroy_template(device.raw, template, allocator()));
+        call!(device.destroy_layout(device.raw, layout, allocator()));
+    }
+    let conversion =
+        vk::SamplerYcbcrConversionCreateInfo { format: vk::Format::G8_B8R8_2PLANE_420_UNORM, ..Default::default() };
+    let (mut conversions, mut swapchains) = (Vec::new(), Vec::new());
+    let (mut layouts, mut pools, mut templates, mut pipelines) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for n in 0..MANY {
+        let mut out = vk::SamplerYcbcrConversion::null();
+        assert_eq!(
+            call!(device.create_conversion(device.raw, &conversion, allocator(), &mut out)),
+            vk::Result::SUCCESS
+        );
+        conversions.push(out);
+        let mut out = vk::SwapchainKHR::null();
+        let info = vk::SwapchainCreateInfoKHR::default().image_format(UNFILTERED);
+        assert_eq!(call!(device.create_swapchain(device.raw, &info, allocator(), &mut out)), vk::Result::SUCCESS);
+        swapchains.push(out);
+        let immutable = if n == 0 { &samplers } else { &samplers[..1] };
+        let bindings = [binding(0, COMBINED, immutable.len() as u32).immutable_samplers(immutable)];
+        layouts.push(device.layout(&bindings));
+        pipelines.push(device.pipeline_layout(&layouts[layouts.len() - 1..]));
+        pools.push(device.pool());
+        device.sets(pools[pools.len() - 1], &layouts[layouts.len() - 1..]);
+        templates.push(device.template(layouts[layouts.len() - 1], &[entry(0, 0, 1, COMBINED, 0, 24)]));
+    }
+    for sampler in &samplers {
+        let name = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(*sampler).object_name(c"a sampler");
+        assert_eq!(call!(device.set_name(device.raw, &name)), vk::Result::SUCCESS);
+    }
+    for sampler in samplers {
+        device.destroy_sampler(sampler);
+    }
+    for (image, view) in images.into_iter().zip(views) {
+        device.destroy_view(view);
+        device.destroy_image(image);
+    }
+    macro_rules! destroy {
+        ($($destroy:ident $objects:expr;)+) => {
+            $($objects.into_iter().for_each(|object| call!(device.$destroy(device.raw, object, allocator())));)+
+        };
+    }
+    destroy! {
+        destroy_template templates;
+        destroy_pool pools;
+        destroy_pipeline_layout pipelines;
+        destroy_layout layouts;
+        destroy_conversion conversions;
+        destroy_swapchain swapchains;
+    }
+}
