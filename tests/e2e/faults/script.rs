@@ -274,12 +274,16 @@ impl<'t> Application<'t> {
             (f.enumerate_physical_devices)(raw, count, out)
         });
         let wanted = std::env::var(context::DEVICE_VARIABLE).unwrap_or_default().to_lowercase();
-        let physical = devices.into_iter().find(|device| {
+        let index = wanted.strip_prefix('#').and_then(|index| index.parse::<usize>().ok());
+        let physical = devices.into_iter().enumerate().find(|(number, device)| {
+            if let Some(index) = index {
+                return *number == index;
+            }
             // SAFETY: enumerated from this instance.
             let properties = unsafe { instance.get_physical_device_properties(*device) };
             properties.device_name_as_c_str().is_ok_and(|name| name.to_string_lossy().to_lowercase().contains(&wanted))
         });
-        let Some(physical) = physical else { return };
+        let Some((_, physical)) = physical else { return };
         let extensions: Vec<vk::ExtensionProperties> =
             // SAFETY: as above.
             self.list("vkEnumerateDeviceExtensionProperties", |count, out| unsafe {
