@@ -13,6 +13,8 @@ mod blits;
 mod cases;
 #[path = "e2e/chain.rs"]
 mod chain;
+#[path = "e2e/faults.rs"]
+mod faults;
 #[path = "e2e/input.rs"]
 mod input;
 #[path = "e2e/instances.rs"]
@@ -41,7 +43,7 @@ mod threads;
 mod ycbcr;
 
 fn main() -> std::process::ExitCode {
-    if let Some(status) = input::application().or_else(process::application) {
+    if let Some(status) = input::application().or_else(process::application).or_else(faults::application) {
         return status;
     }
     let arguments = libtest_mimic::Arguments::from_args();
@@ -59,6 +61,7 @@ fn main() -> std::process::ExitCode {
         ycbcr::trials(),
         random::trials(),
         process::trials(),
+        faults::trials(),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }

@@ -388,12 +388,13 @@ impl<T> HandleMap<T> {
 
     /// Inserts a record, replacing any previous one of that handle.
     pub fn insert(&self, handle: u64, record: Arc<T>) {
-        let word = Arc::into_raw(record) as usize as u64;
+        let word = Arc::as_ptr(&record) as usize as u64;
         let old = self.table.insert(handle, word);
-        let refused = self.table.get(handle) != word;
-        for unused in [old, if refused { word } else { 0 }] {
-            Self::release(unused);
+        if self.table.get(handle) == word {
+            // The table has this share now. Not before, because an insertion without memory unwinds.
+            let _ = Arc::into_raw(record);
         }
+        Self::release(old);
     }
 
     fn release(word: u64) {

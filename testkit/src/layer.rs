@@ -70,20 +70,28 @@ pub fn locate() -> Result<PathBuf, String> {
 ///
 /// A sentence naming the folders that were searched and the command that builds the library.
 pub fn built_library() -> Result<PathBuf, String> {
+    built(LIBRARY).map_err(|error| {
+        format!("{error}; build it (cargo build -p samplin) or name a manifest's folder in {LAYER_DIR_VARIABLE}")
+    })
+}
+
+/// The newest library of a file name near the running program.
+///
+/// # Errors
+///
+/// A sentence naming the folders that were searched.
+pub fn built(library: &str) -> Result<PathBuf, String> {
     let program = std::env::current_exe().map_err(|error| format!("the running program has no path: {error}"))?;
     let folders: Vec<PathBuf> =
         program.ancestors().skip(1).take(2).flat_map(|folder| [folder.to_owned(), folder.join("deps")]).collect();
     let newest = folders
         .iter()
-        .map(|folder| folder.join(LIBRARY))
+        .map(|folder| folder.join(library))
         .filter_map(|path| Some((fs::metadata(&path).ok()?.modified().ok()?, path)))
         .max();
     newest.map(|(_, path)| path).ok_or_else(|| {
         let searched = folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ");
-        format!(
-            "{LIBRARY} is in none of {searched}; build it (cargo build -p samplin) or name a manifest's folder in \
-             {LAYER_DIR_VARIABLE}"
-        )
+        format!("{library} is in none of {searched}")
     })
 }
 
