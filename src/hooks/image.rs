@@ -242,7 +242,7 @@ unsafe fn remember_view(known: &Device, info: &vk::ImageViewCreateInfo<'_>, view
         return;
     };
     // SAFETY: `info` is valid, so its chain is.
-    let traits = unsafe { view_traits(known, info, number, image) };
+    let (traits, settled) = unsafe { view_traits(known, info, number, image) };
     let tiling = image.tiling;
     let class = known.classes.intern((traits, tiling), |_| ViewClass {
         traits,
@@ -252,7 +252,9 @@ unsafe fn remember_view(known: &Device, info: &vk::ImageViewCreateInfo<'_>, view
     if let Some(class) = class {
         let lacks = known.classes.get(class).map_or(Bits::NONE, |class| class.lacks);
         known.hot.gate.insert_view(view.as_raw(), lacks.0, class);
-        if let Some(words) = words {
+        if let Some(words) = words
+            && settled
+        {
             lock(&known.recent_views).classes.set(&words, (u64::from(lacks.0) << 32) | (u64::from(class) + 1));
         }
     }
@@ -278,6 +280,8 @@ fn view_words(known: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Word
     ])
 }
 
+/// What decisions look at, and whether the driver has answered all that they need to know.
+///
 /// # Safety
 ///
 /// `info` is valid.
@@ -286,7 +290,7 @@ unsafe fn view_traits(
     info: &vk::ImageViewCreateInfo<'_>,
     number: u32,
     image: &ImageTraits,
-) -> ViewTraits {
+) -> (ViewTraits, bool) {
     let range = info.subresource_range;
     let single = |count: u32, first: u32, all: u32| count == 1 || (count == u32::MAX && first.saturating_add(1) >= all);
     let aspect = if range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH) {
@@ -303,12 +307,14 @@ unsafe fn view_traits(
     let ycbcr = unsafe { pnext::find::<vk::SamplerYcbcrConversionInfo<'_>>(info.p_next) }.is_some();
     let features = known.features(image, info.format);
     let cubic = features.is_some_and(|f| f.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT));
-    let (filter_cubic, filter_cubic_minmax) = if known.caps.filter_cubic_ext && cubic {
+    let answer = if known.caps.filter_cubic_ext && cubic {
         query_cubic(known, number, image, info.view_type)
     } else {
-        (true, true)
+        Some((true, true))
     };
-    ViewTraits {
+    // What could not be asked is not taken away.
+    let (filter_cubic, filter_cubic_minmax) = answer.unwrap_or((true, true));
+    let traits = ViewTraits {
         format: info.format,
         aspect,
         view_type: info.view_type,
@@ -332,7 +338,8 @@ unsafe fn view_traits(
         ycbcr: ycbcr || format_needs_conversion(info.format, range.aspect_mask),
         filter_cubic,
         filter_cubic_minmax,
-    }
+    };
+    (traits, answer.is_some())
 }
 
 /// Whether a view of this format and aspect can only be sampled through a conversion.
@@ -343,13 +350,14 @@ fn format_needs_conversion(view_format: vk::Format, aspects: vk::ImageAspectFlag
     planar && !single && aspects.contains(vk::ImageAspectFlags::COLOR) && !format::is_depth_stencil(view_format)
 }
 
-/// `filterCubic` and `filterCubicMinmax` of an image's parameters with a view type, asked once for each.
-fn query_cubic(known: &Device, number: u32, image: &ImageTraits, view_type: vk::ImageViewType) -> (bool, bool) {
+/// `filterCubic` and `filterCubicMinmax` of an image's parameters with a view type, asked once for each; `None` if the driver could
+/// not answer.
+fn query_cubic(known: &Device, number: u32, image: &ImageTraits, view_type: vk::ImageViewType) -> Option<(bool, bool)> {
     let key = (number, view_type.as_raw());
     if let Some(answer) = lock(&known.cubic).get(&key) {
-        return *answer;
+        return Some(*answer);
     }
-    let Some(get) = known.instance_fns.get_physical_device_image_format_properties2 else { return (true, true) };
+    let Some(get) = known.instance_fns.get_physical_device_image_format_properties2 else { return Some((true, true)) };
     let mut view_info = vk::PhysicalDeviceImageViewImageFormatInfoEXT::default().image_view_type(view_type);
     let info = vk::PhysicalDeviceImageFormatInfo2::default()
         .format(image.format)
@@ -362,13 +370,16 @@ fn query_cubic(known: &Device, number: u32, image: &ImageTraits, view_type: vk::
     let mut properties = vk::ImageFormatProperties2::default().push_next(&mut cubic);
     // SAFETY: the physical device of `formats` belongs to this instance; the chains are made of live locals.
     let result = unsafe { get(known.formats.physical(), &info, &mut properties) };
-    let answer = if result == vk::Result::SUCCESS && image.tiling != Tiling::Modifier {
-        (cubic.filter_cubic != 0, cubic.filter_cubic_minmax != 0)
-    } else {
-        (true, true)
+    let answer = match result {
+        vk::Result::SUCCESS if image.tiling != Tiling::Modifier => {
+            (cubic.filter_cubic != 0, cubic.filter_cubic_minmax != 0)
+        }
+        vk::Result::SUCCESS | vk::Result::ERROR_FORMAT_NOT_SUPPORTED => (true, true),
+        // Out of memory, say, which may pass: the next view asks again.
+        _ => return None,
     };
     lock(&known.cubic).with_room().insert(key, answer);
-    answer
+    Some(answer)
 }
 
 pub(crate) unsafe extern "system" fn destroy_image_view(

@@ -65,6 +65,8 @@ pub(crate) struct Config {
     pub(crate) careless: bool,
     /// Modifier of every image with modifier tiling.
     pub(crate) modifier: u64,
+    /// What the image format queries with a view type answer in turn: a result, `filterCubic` and `filterCubicMinmax`.
+    pub(crate) cubic: Arc<Mutex<VecDeque<(vk::Result, bool, bool)>>>,
     /// Images of each swapchain.
     pub(crate) swapchain_images: u32,
     /// `vkGetPhysicalDeviceFeatures2` exists and says that everything is supported; without it nothing can be augmented.
@@ -113,6 +115,7 @@ impl Config {
             hidden: Vec::new(),
             careless: false,
             modifier: 9,
+            cubic: Arc::default(),
             swapchain_images: 3,
             tells_features: false,
         }
@@ -815,6 +818,7 @@ commands! {
     Instance get_features2: vk::PFN_vkGetPhysicalDeviceFeatures2 = c"vkGetPhysicalDeviceFeatures2" V11, c"vkGetPhysicalDeviceFeatures2KHR" PROPERTIES2;
     Instance get_format_properties: vk::PFN_vkGetPhysicalDeviceFormatProperties = c"vkGetPhysicalDeviceFormatProperties" V10;
     Instance get_format_properties2: vk::PFN_vkGetPhysicalDeviceFormatProperties2 = c"vkGetPhysicalDeviceFormatProperties2" V11, c"vkGetPhysicalDeviceFormatProperties2KHR" PROPERTIES2;
+    Instance get_image_format_properties2: vk::PFN_vkGetPhysicalDeviceImageFormatProperties2 = c"vkGetPhysicalDeviceImageFormatProperties2" V11, c"vkGetPhysicalDeviceImageFormatProperties2KHR" PROPERTIES2;
     Instance create_device: vk::PFN_vkCreateDevice = c"vkCreateDevice" V10;
     Device get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr = c"vkGetDeviceProcAddr" V10;
     Device destroy_device: vk::PFN_vkDestroyDevice = c"vkDestroyDevice" V10;
@@ -1148,6 +1152,25 @@ unsafe extern "system" fn get_format_properties(
             linear_tiling_features: narrow(support.linear),
             ..Default::default()
         });
+    }
+}
+
+unsafe extern "system" fn get_image_format_properties2(
+    physical: vk::PhysicalDevice,
+    info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
+    out: *mut vk::ImageFormatProperties2<'_>,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let asked = (*info).p_next.cast::<vk::PhysicalDeviceImageViewImageFormatInfoEXT<'_>>();
+        let answer = (*out).p_next.cast::<vk::FilterCubicImageViewImageFormatPropertiesEXT<'_>>();
+        assert_eq!((*asked).s_type, vk::PhysicalDeviceImageViewImageFormatInfoEXT::STRUCTURE_TYPE);
+        assert_eq!((*answer).s_type, vk::FilterCubicImageViewImageFormatPropertiesEXT::STRUCTURE_TYPE);
+        let mut answers = lock(&physical_object(physical).config.cubic);
+        let (result, cubic, minmax) = answers.pop_front().expect("nobody asks again what was answered");
+        (*answer).filter_cubic = cubic.into();
+        (*answer).filter_cubic_minmax = minmax.into();
+        result
     }
 }
 

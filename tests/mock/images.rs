@@ -7,7 +7,9 @@ use ash::vk::{self, Handle};
 
 use crate::args;
 use crate::driver::{Args, Config, Reuse};
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, call, combined, image_info, pair, view_info};
+use crate::loader::{
+    Device, DeviceInfo, InstanceBuilder, allocator, call, combined, image_info, linear_info, pair, view_info, written,
+};
 
 const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
@@ -26,6 +28,34 @@ fn changes(device: &Device, view: vk::ImageView) -> bool {
     let changed = down.items[0].images[0].sampler != sampler;
     assert_eq!(changed, down.at != writes.as_ptr() as usize);
     changed
+}
+
+#[test]
+fn what_filters_cubic_is_asked_once_for_each_kind_of_view() {
+    let cubic = vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT;
+    for (failure, asked) in [(None, 1), (Some(vk::Result::ERROR_OUT_OF_HOST_MEMORY), 2)] {
+        let config = |driver: &mut Config| {
+            let rgba8 = driver.formats.iter_mut().find(|(format, _)| *format == FILTERED).unwrap();
+            rgba8.1.optimal |= cubic;
+            let failed = failure.map(|failure| (failure, false, false));
+            let answers = failed.into_iter().chain([(vk::Result::SUCCESS, false, false)]);
+            *crate::driver::lock(&driver.cubic) = answers.collect();
+        };
+        let builder = InstanceBuilder::new().driver(config);
+        let answers = Arc::clone(&builder.config.cubic);
+        let instance = Arc::new(builder.create().unwrap());
+        let device =
+            instance.device(&DeviceInfo { extensions: vec![ash::ext::filter_cubic::NAME], ..Default::default() });
+        let sampler = device.sampler(&linear_info().mag_filter(vk::Filter::CUBIC_EXT));
+        let image = device.image(FILTERED);
+        for number in 1..=3 {
+            let able = written(&device, sampler, device.view_of(image, FILTERED)) == sampler;
+            // An answer that fails takes nothing away, and is no answer.
+            assert_eq!(able, number < asked, "view {number}");
+        }
+        assert!(crate::driver::lock(&answers).is_empty(), "everything was asked for");
+        device.finish();
+    }
 }
 
 fn swapchain_info(flags: vk::SwapchainCreateFlagsKHR) -> vk::SwapchainCreateInfoKHR<'static> {
