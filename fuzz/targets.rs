@@ -129,9 +129,7 @@ pub(crate) fn rules(data: &[u8]) {
     let (rules, problems) = rules::Rules::parse(Path::new("fuzz.toml"), text);
     let lines = text.lines().count().max(1) as u32 + 1;
     for problem in &problems {
-        assert!(
-            !problem.message.is_empty() && problem.line.is_some_and(|line| line as u32 >= 1 && line as u32 <= lines)
-        );
+        assert!(!problem.message.is_empty() && problem.line.is_some_and(|line| (1..=lines).contains(&line)));
     }
     let state = VkLayer_samplin::decide::SamplerState::default();
     let bits = rules.match_sampler(&state, state.fingerprint(), 1, Some("name"));

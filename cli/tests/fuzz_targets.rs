@@ -1,0 +1,73 @@
+//! The functions that `scripts/fuzz` runs under libFuzzer, on their seeds and for a moment on damaged and random bytes.
+
+#[path = "../../fuzz/targets.rs"]
+mod targets;
+
+use std::path::Path;
+
+/// A change such as an editor, a full disk or a bad cable would make.
+fn damage(bytes: &mut Vec<u8>, random: &mut fastrand::Rng) {
+    let at = random.usize(..=bytes.len());
+    match random.u8(..5) {
+        0 => bytes.truncate(at),
+        1 => bytes.insert(at, random.u8(..)),
+        2 if at < bytes.len() => bytes[at] ^= 1 << random.u8(..8),
+        3 if at < bytes.len() => _ = bytes.remove(at),
+        _ => {
+            let piece: Vec<u8> = bytes.iter().skip(at).take(random.usize(1..40)).copied().collect();
+            let to = random.usize(..=bytes.len());
+            bytes.splice(to..to, piece);
+        }
+    }
+}
+
+/// Runs `target` on its seeds and on what becomes of them.
+fn run(name: &str, target: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds").join(name);
+    let mut seeds: Vec<Vec<u8>> = std::fs::read_dir(&folder)
+        .expect("the folder of seeds")
+        .map(|entry| std::fs::read(entry.expect("an entry").path()).expect("a seed"))
+        .collect();
+    assert!(!seeds.is_empty(), "{name} has no seeds");
+    seeds.sort();
+    seeds.push(Vec::new());
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut inputs = 0;
+    for seed in seeds.iter().cycle().take(400) {
+        let mut bytes = seed.clone();
+        target(&bytes);
+        for _ in 0..4 {
+            damage(&mut bytes, &mut random);
+            target(&bytes);
+        }
+        let mut noise = vec![0; random.usize(..200)];
+        random.fill(&mut noise);
+        target(&noise);
+        inputs += 6;
+    }
+    println!("{name}: {inputs} inputs");
+}
+
+#[test]
+fn chains_of_any_shape() {
+    run("chain", targets::chain);
+}
+
+#[test]
+fn settings_that_say_anything() {
+    run("settings", targets::settings);
+    // The target has one file for all inputs.
+    if let Some(file) = std::env::var_os("VK_LAYER_SETTINGS_PATH") {
+        let _ = std::fs::remove_file(file);
+    }
+}
+
+#[test]
+fn rules_that_say_anything() {
+    run("rules", targets::rules);
+}
+
+#[test]
+fn traces_that_say_anything() {
+    run("trace", targets::trace);
+}
