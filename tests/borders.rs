@@ -335,7 +335,7 @@ fn custom_kinds() -> Vec<Row> {
                 colour("B-51", float, int),
                 value(
                     "B-51",
-                    vec![f64::from(-200.0_f32), f64::from(127.6_f32), f64::from(0.4_f32), -1.5],
+                    vec![-200.0, 127.6, 0.4, -1.5],
                     vec![(-128_i32).cast_unsigned(), 127, 0, (-2_i32).cast_unsigned()],
                 ),
             ],

@@ -5,7 +5,8 @@
 //! that it made itself; and nothing at all where samplin made the call. Pixels have to be those of a run without faults, and
 //! nothing may stay behind below samplin. Start reading at [`judge`]; the script is [`script`].
 //!
-//! Each test is a process of its own, this program again ([`application`]), because a fault may end it.
+//! The tests are processes of their own, this program again ([`application`]), because a fault may end one. The faults are spread
+//! over several, because there are drivers that refuse an instance to a process that has had dozens.
 
 use crate::run::{Folder, Outcome, Skip, read_trace, trial};
 use ash::vk;
@@ -14,9 +15,9 @@ use libtest_mimic::Trial;
 use samplin_testkit::{Trace, layer};
 use script::{Application, PAIRS, Path};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, OsStr, c_char};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path as FilePath, PathBuf};
 use std::process::{Command, ExitCode};
 
 #[path = "faults/script.rs"]
@@ -27,6 +28,10 @@ const FAULTS: &str = "VK_LAYER_SAMPLIN_faults";
 const LIBRARY: &str = "libVkLayer_samplin_faults.so";
 /// Names the case to the process that is to be the application.
 const APPLICATION: &str = "SAMPLIN_TEST_E2E_FAULTS";
+/// Number of the process among those of its case.
+const SHARE: &str = "SAMPLIN_TEST_E2E_FAULTS_SHARE";
+/// Processes that a case's faults are spread over.
+const SHARES: u64 = 16;
 const DONE: &str = "all is well: ";
 const SKIPPED: &str = "the application cannot run: ";
 /// What calls fail with, each where the command may.
@@ -63,13 +68,32 @@ fn run(name: &'static str) -> Outcome {
     let variable = if std::env::var_os("VK_LAYER_PATH").is_some() { "VK_LAYER_PATH" } else { "VK_ADD_LAYER_PATH" };
     let mut search = vec![folder.file("")];
     search.extend(std::env::var_os(variable).iter().flat_map(std::env::split_paths));
+    let search = std::env::join_paths(search).expect("paths without colons");
     let trace = folder.file("trace.jsonl");
+    let shares = if name == "order-of-the-layers" { 1 } else { SHARES };
+    let mut told: BTreeMap<String, u64> = BTreeMap::new();
+    for share in 0..shares {
+        for (what, count) in application_of(name, share, variable, &search, &trace)? {
+            *told.entry(what).or_default() += count;
+        }
+    }
+    let told: Vec<String> = told.into_iter().map(|(what, count)| format!("{count} {what}")).collect();
+    println!("\nfaults/{name}: {}", told.join(", "));
+    Ok(())
+}
+
+/// Counts that an application tells, by what is counted.
+type Told = Vec<(String, u64)>;
+
+/// Runs one process of a case.
+fn application_of(name: &str, share: u64, variable: &str, search: &OsStr, trace: &FilePath) -> Result<Told, Skip> {
     let output = Command::new(std::env::current_exe().expect("this program has a path"))
         .env(APPLICATION, name)
-        .env(variable, std::env::join_paths(search).expect("paths without colons"))
+        .env(SHARE, share.to_string())
+        .env(variable, search)
         // A layer of the system between these two would make calls of its own.
         .env("VK_LOADER_LAYERS_DISABLE", "~implicit~")
-        .env("SAMPLIN_TRACE", &trace)
+        .env("SAMPLIN_TRACE", trace)
         .env("SAMPLIN_TRACE_LEVEL", "decisions")
         .output()
         .expect("the program starts");
@@ -81,28 +105,29 @@ fn run(name: &'static str) -> Outcome {
     let last: Vec<&str> = said.lines().rev().take(3).collect();
     assert!(output.status.success(), "{}, last said, newest first: {last:#?}\n{errors}", output.status);
     let (_, told) = said.split_once(DONE).expect("the application's last words");
-    println!("\nfaults/{name}: {}", told.trim());
-    Ok(())
+    Ok(serde_json::from_str(told.trim()).expect("counts"))
 }
 
 /// The application of a case; `None` when this process is not to be one.
 pub(crate) fn application() -> Option<ExitCode> {
     let name = std::env::var(APPLICATION).ok()?;
     match case(&name) {
-        Ok(told) => println!("{DONE}{told}"),
+        Ok(told) => println!("{DONE}{}", serde_json::json!(told)),
         Err(Skip(reason)) => println!("{SKIPPED}{reason}"),
     }
     Some(ExitCode::SUCCESS)
 }
 
-fn case(name: &str) -> Result<String, Skip> {
+fn case(name: &str) -> Result<Told, Skip> {
+    let share = std::env::var(SHARE).ok().and_then(|share| share.parse().ok()).expect("the number of this process");
     let tests = Tests::new()?;
-    match name {
-        "order-of-the-layers" => Ok(order(&tests)),
-        "each-call-fails-once" => Ok(fail_each(&tests, Extent::Once)),
-        "every-call-fails-from-then-on" => Ok(fail_each(&tests, Extent::FromThenOn)),
+    let told = match name {
+        "order-of-the-layers" => order(&tests),
+        "each-call-fails-once" => fail_each(&tests, Extent::Once, share),
+        "every-call-fails-from-then-on" => fail_each(&tests, Extent::FromThenOn, share),
         other => panic!("{other} is no case"),
-    }
+    };
+    Ok(told.into_iter().map(|(what, count)| (what.to_owned(), count)).collect())
 }
 
 // --- the layer that fails calls -------------------------------------------------------------------------------------
@@ -326,7 +351,7 @@ fn assert_clean(run: &Run, what: &str) {
 }
 
 /// The layers lie in the order that the other tests rest on, and the script is one: repairs are made and seen.
-fn order(tests: &Tests) -> String {
+fn order(tests: &Tests) -> Vec<(&'static str, u64)> {
     let Tests { bare, above, .. } = tests;
     // Alone, the layer sees the application's calls and what the loader asks for their sake.
     assert!((0..bare.calls.len() as u64).all(|number| bare.step_of(number).is_some()), "{:?}", bare.calls);
@@ -363,19 +388,22 @@ fn order(tests: &Tests) -> String {
     assert_eq!(other.calls.iter().filter(|call| *call == "vkCreateSampler").count(), samplers(bare));
     assert!(other.rewritten.is_empty());
     tests.assert_pixels(&other, "with samplin below");
-    let (count, bare, own) = (above.calls.len(), bare.calls.len(), own.len());
-    format!("{count} calls below samplin, {bare} without it; {own} of them make variants")
+    vec![
+        ("calls below samplin", above.calls.len() as u64),
+        ("calls without it", bare.calls.len() as u64),
+        ("calls that make variants", own.len() as u64),
+    ]
 }
 
-/// Every call of the script fails with every result that its command may have.
-fn fail_each(tests: &Tests, extent: Extent) -> String {
+/// Every call of the script fails with every result that its command may have; this process has those of its share.
+fn fail_each(tests: &Tests, extent: Extent, share: u64) -> Vec<(&'static str, u64)> {
     let above = [layer::SAMPLIN, FAULTS];
     // What the application sees without samplin, by call and result.
     let mut bare: BTreeMap<(u64, i32), Run> = BTreeMap::new();
     let (mut injected, mut of_samplin) = (0, 0);
     let mut cannot: BTreeSet<(String, i32)> = BTreeSet::new();
     for result in RESULTS {
-        for number in 0..tests.above.calls.len() as u64 {
+        for number in (share..tests.above.calls.len() as u64).step_by(SHARES as usize) {
             let command = &tests.above.calls[number as usize];
             if cannot.contains(&(command.clone(), result.as_raw())) {
                 continue;
@@ -391,7 +419,7 @@ fn fail_each(tests: &Tests, extent: Extent) -> String {
             }
             injected += 1;
             let hit = tests.above.made_for(number, &tests.bare);
-            of_samplin += u32::from(hit.is_none());
+            of_samplin += u64::from(hit.is_none());
             // Nobody asked for what samplin adds to a device, so it tries again without.
             let again = command == "vkCreateDevice" && tests.above.augmented();
             let hit = match extent {
@@ -425,11 +453,11 @@ fn fail_each(tests: &Tests, extent: Extent) -> String {
             }
         }
     }
-    format!(
-        "{injected} faults injected below samplin, {of_samplin} of them into calls that it makes by itself; \
-         {} runs without samplin to compare with",
-        bare.len()
-    )
+    vec![
+        ("faults injected below samplin", injected),
+        ("of them in calls that it makes by itself", of_samplin),
+        ("runs without samplin to compare with", bare.len() as u64),
+    ]
 }
 
 /// What must hold after any fault: `sees` is what the application has to see.
