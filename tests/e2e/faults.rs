@@ -31,7 +31,7 @@ const APPLICATION: &str = "SAMPLIN_TEST_E2E_FAULTS";
 /// Number of the process among those of its case.
 const SHARE: &str = "SAMPLIN_TEST_E2E_FAULTS_SHARE";
 /// Processes that a case's faults are spread over.
-const SHARES: u64 = 16;
+const SHARES: u64 = 32;
 const DONE: &str = "all is well: ";
 const SKIPPED: &str = "the application cannot run: ";
 /// What calls fail with, each where the command may.
