@@ -260,3 +260,46 @@ pub mod faults {
         FAILED.get() && !PLAN.get().reserve
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::alloc::Layout;
+
+    use super::{GRAIN, RESERVE, give_back, is_low, is_reserve, start, take, taken};
+
+    #[test]
+    fn pieces_are_apart_aligned_and_used_again() {
+        let sizes = [1, GRAIN, GRAIN + 1, 8320, 3];
+        for _ in 0..2 {
+            let before = taken();
+            let mut pieces = Vec::new();
+            for (number, size) in sizes.iter().cycle().enumerate() {
+                let layout = Layout::from_size_align(*size, [1, 8, 128][number % 3]).unwrap();
+                let at = take(layout);
+                if at.is_null() {
+                    break;
+                }
+                assert!(is_reserve(at) && (at as usize).is_multiple_of(layout.align()));
+                // SAFETY: the piece has that many bytes.
+                unsafe { at.write_bytes(number as u8, *size) };
+                pieces.push((at, *size, number as u8));
+            }
+            assert!(is_low() && pieces.len() > 100 && taken() - before == pieces.len() as u64);
+            for (at, size, byte) in pieces {
+                // SAFETY: written above, and nobody else has it.
+                let bytes = unsafe { std::slice::from_raw_parts(at, size) };
+                assert!(bytes.iter().all(|found| *found == byte), "pieces that share bytes");
+                give_back(at, size);
+            }
+            assert!(!is_low());
+        }
+        // Everything is one piece again, and more than everything is none.
+        let all = Layout::from_size_align(RESERVE, GRAIN).unwrap();
+        let at = take(all);
+        assert_eq!(at, start());
+        assert!(take(Layout::new::<u8>()).is_null());
+        give_back(at, RESERVE);
+        assert!(take(Layout::from_size_align(RESERVE + 1, 1).unwrap()).is_null());
+        assert!(take(Layout::from_size_align(1, 2 * GRAIN).unwrap()).is_null());
+    }
+}
