@@ -268,6 +268,7 @@ mod tests {
     use super::{GRAIN, RESERVE, give_back, is_low, is_reserve, start, take, taken};
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes an hour")]
     fn pieces_are_apart_aligned_and_used_again() {
         let sizes = [1, GRAIN, GRAIN + 1, 8320, 3];
         for _ in 0..2 {
