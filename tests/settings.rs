@@ -22,6 +22,8 @@ impl Folder {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("samplin-settings-{}-{number}", std::process::id()));
+        // One that is there is what a failed test left, of a process whose number has come round.
+        let _ = fs::remove_dir_all(&path);
         fs::create_dir(&path).expect("creates a folder");
         Folder(path)
     }

@@ -53,6 +53,8 @@ impl Folder {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("e2e-{}-{number}", std::process::id()));
+        // One that is there is what a failed test left, of a process whose number has come round.
+        let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).expect("a folder for temporary files");
         Self(path)
     }

@@ -17,6 +17,8 @@ impl Folder {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("samplin-cli-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
+        // One that is there is what a failed test left, of a process whose number has come round.
+        let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).expect("creates a folder");
         Self(path.canonicalize().expect("is there"))
     }
