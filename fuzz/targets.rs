@@ -6,11 +6,12 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 
-use VkLayer_samplin::decide::YcbcrConversion;
-use VkLayer_samplin::{pnext, rules, sampler_info, settings};
 use ash::vk;
+use samplin::{pnext, sampler_info};
 use samplin_cli::trace::analysis::Analysis;
 use samplin_cli::trace::reader;
+use samplin_config::{rules, settings};
+use samplin_core::decide::YcbcrConversion;
 
 /// Words of a node: more than any structure that the layer knows has.
 const WORDS: usize = 24;
@@ -64,7 +65,7 @@ pub(crate) fn chain(data: &[u8]) {
     // SAFETY: as above, and each node is as large as its type asks for.
     let given = unsafe { sampler_info::read(&info, conversion) };
     // What is made of a state says that state, but for opaque data, which nothing but the original has.
-    let alone = VkLayer_samplin::decide::SamplerState { opaque_capture: false, ..given.state };
+    let alone = samplin_core::decide::SamplerState { opaque_capture: false, ..given.state };
     // SAFETY: as above.
     let again = unsafe { sampler_info::with_create_info(&alone, None, |info, _| sampler_info::read(info, conversion)) };
     assert!(again.state.key() == alone.key(), "{:?} became {:?}", alone, again.state);
@@ -131,9 +132,9 @@ pub(crate) fn rules(data: &[u8]) {
     for problem in &problems {
         assert!(!problem.message.is_empty() && problem.line.is_some_and(|line| (1..=lines).contains(&line)));
     }
-    let state = VkLayer_samplin::decide::SamplerState::default();
+    let state = samplin_core::decide::SamplerState::default();
     let bits = rules.match_sampler(&state, state.fingerprint(), 1, Some("name"));
-    let view = VkLayer_samplin::decide::ViewTraits::new_2d(vk::Format::R8_UNORM, vk::FormatFeatureFlags2::empty());
+    let view = samplin_core::decide::ViewTraits::new_2d(vk::Format::R8_UNORM, vk::FormatFeatureFlags2::empty());
     assert!(rules.for_view(bits, &view).count() <= 64);
 }
 

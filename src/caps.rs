@@ -7,6 +7,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
+use samplin_core::features::FormatFeatures;
 use samplin_hot::memory::Room;
 
 use crate::decide::DeviceCaps;
@@ -51,28 +52,8 @@ pub struct Enabled {
 impl Enabled {
     /// Fills `features` from what decisions will see.
     pub fn name_features(&mut self, caps: &DeviceCaps) {
-        self.features = vec![
-            ("samplerAnisotropy", caps.sampler_anisotropy),
-            ("samplerMirrorClampToEdge", caps.sampler_mirror_clamp_to_edge),
-            ("samplerFilterMinmax", caps.sampler_filter_minmax),
-            ("samplerYcbcrConversion", caps.sampler_ycbcr_conversion),
-            ("customBorderColors", caps.custom_border_colors),
-            ("customBorderColorWithoutFormat", caps.custom_border_color_without_format),
-            ("borderColorSwizzle", caps.border_color_swizzle),
-            ("borderColorSwizzleFromImage", caps.border_color_swizzle_from_image),
-            ("nonSeamlessCubeMap", caps.non_seamless_cube_map),
-            ("filterCubic", caps.filter_cubic_img || caps.filter_cubic_ext),
-            ("VK_IMG_filter_cubic", caps.filter_cubic_img),
-            ("VK_EXT_filter_cubic", caps.filter_cubic_ext),
-            ("VK_IMG_filter_linear_2d", caps.filter_linear_2d_img),
-            ("cubicRangeClamp", caps.cubic_range_clamp),
-            ("selectableCubicWeights", caps.selectable_cubic_weights),
-            ("descriptorBufferCaptureReplay", caps.descriptor_buffer_capture_replay),
-            ("samplerMipLodBias", caps.sampler_mip_lod_bias),
-            ("mutableComparisonSamplers", caps.mutable_comparison_samplers),
-            ("VK_EXT_fragment_density_map", self.subsampled),
-            ("VK_SAMPLIN_gl_address_modes", caps.gl_address_modes),
-        ];
+        self.features = caps.features();
+        self.features.push(("VK_EXT_fragment_density_map", self.subsampled));
     }
 
     /// Whether an extension is enabled.
@@ -183,24 +164,6 @@ pub unsafe fn query(
     };
     enabled.name_features(&caps);
     (caps, enabled)
-}
-
-/// Format features of one format.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FormatFeatures {
-    /// `optimalTilingFeatures`.
-    pub optimal: vk::FormatFeatureFlags2,
-    /// `linearTilingFeatures`.
-    pub linear: vk::FormatFeatureFlags2,
-    /// Features per DRM format modifier.
-    pub modifiers: Vec<(u64, vk::FormatFeatureFlags2)>,
-}
-
-impl FormatFeatures {
-    /// Union over every tiling and modifier: the *potential format features* of a Y′CbCr conversion.
-    pub fn potential(&self) -> vk::FormatFeatureFlags2 {
-        self.modifiers.iter().fold(self.optimal | self.linear, |all, (_, features)| all | *features)
-    }
 }
 
 /// The formats of one physical device, each queried once.

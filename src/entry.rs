@@ -1,4 +1,4 @@
-//! Negotiation with the loader and the proc-addr functions: the only module with an exported symbol.
+//! Negotiation with the loader and the proc-addr functions.
 //!
 //! The functions handed to the loader are private ones, so that no other object in the process can interpose them.
 //! Source of the rules: *Loader and Layer Interface*, "Layer Interface Versions" and "Layer Interception Requirements".
@@ -175,10 +175,7 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
 /// # Safety
 ///
 /// `interface` is null or points to a `VkNegotiateLayerInterface` that may be written.
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
-    interface: *mut NegotiateLayerInterface,
-) -> vk::Result {
+pub unsafe fn negotiate(interface: *mut NegotiateLayerInterface) -> vk::Result {
     // SAFETY: the caller's promise.
     let Some(interface) = (unsafe { interface.as_mut() }) else { return vk::Result::ERROR_INITIALIZATION_FAILED };
     if interface.s_type != NegotiateLayerStructType::INTERFACE_STRUCT

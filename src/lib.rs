@@ -1,39 +1,31 @@
 //! samplin: a Vulkan layer that makes texture sampling legal, portable and explained.
 //!
-//! Built as the shared object that the Vulkan loader loads, and as a Rust library for tests and tools, which use the pure
-//! parts: [`decide`], [`format`](mod@format), [`settings`] and the record types.
+//! This is the layer as a plain library; `so/` makes the shared object of it that the Vulkan loader loads. What is decided stands
+//! in `samplin-core`, what users write in `samplin-config`, what the trace looks like in `samplin-wire`.
 //!
-//! Where to start: [`decide`] for what is decided, [`hooks`] for where, [`state`] for what is remembered.
+//! Where to start: [`entry`] for what the loader calls, [`hooks`] for what is intercepted, [`state`] for what is remembered.
 // No panic may come from a hook; the guard is for what slips through, not for what is written down.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
-#![allow(non_snake_case, reason = "the library's file name is what the Vulkan loader's manifests expect")]
-
-use std::ffi::CStr;
 
 use ash::vk;
 
+use samplin_config::{LAYER_NAME, rules, settings, simulate};
+use samplin_core::{decide, features, format, names};
+use samplin_hot::{counters, table};
+use samplin_platform as platform;
+use samplin_wire::record;
+
 pub mod caps;
-pub use samplin_hot::{counters, table};
-pub mod decide;
 pub mod dispatch;
 pub mod entry;
-pub mod format;
 pub mod hooks;
 pub mod memory;
-pub mod names;
-pub mod platform;
 pub mod pnext;
-pub mod record;
-pub mod rules;
 pub mod sampler_info;
-pub mod settings;
-pub mod simulate;
 pub mod state;
 pub mod trace;
 pub mod variant;
 
-/// Name of the layer.
-pub const LAYER_NAME: &CStr = c"VK_LAYER_SAMPLIN_sampling";
 /// Version of the layer.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Highest core version that the layer understands.

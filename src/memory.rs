@@ -32,11 +32,9 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 /// Pieces ever served.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
-/// The allocator of the library.
-struct WithReserve;
-
-#[global_allocator]
-static ALLOCATOR: WithReserve = WithReserve;
+/// The allocator of the loadable library.
+#[derive(Clone, Copy, Debug)]
+pub struct WithReserve;
 
 /// How many allocations the host has refused and the reserve has served.
 pub fn taken() -> u64 {

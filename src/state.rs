@@ -11,6 +11,7 @@ use ash::vk;
 use once_cell::sync::Lazy;
 use samplin_hot::memory::{OutOfMemory, Room};
 use samplin_hot::{Gate, Hot, Next, Pair, Recent, Rest};
+use samplin_wire::text::handle;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use vk_layer_sys::{PfnGetDeviceProcAddr, PfnGetInstanceProcAddr};
@@ -18,20 +19,21 @@ use vk_layer_sys::{PfnGetDeviceProcAddr, PfnGetInstanceProcAddr};
 use crate::caps::{Enabled, Formats};
 use crate::counters::Path;
 use crate::decide::{
-    self, Bits, BlitSource, Change, Changes, DeviceCaps, Policy, Rule, SamplerState, StateKey, ViewTraits,
+    self, Bits, BlitSource, Change, Changes, Context, DeviceCaps, Policy, Rule, SamplerState, StateKey, ViewTraits,
     YcbcrConversion,
 };
 use crate::dispatch::{self, DeviceFns, InstanceFns};
+use crate::features::Tiling;
 use crate::hooks;
 use crate::memory;
 use crate::names;
-use crate::record::{self, Context, Tiling};
+use crate::record;
 use crate::rules::Rules;
 use crate::sampler_info;
 use crate::settings::{Mode, Settings, TraceLevel};
 use crate::simulate::Simulation;
 use crate::table::{FastMap, FlatTable, HandleMap, Interner, lock};
-use crate::trace::{Trace, handle};
+use crate::trace::Trace;
 use crate::variant::{Cache, Gone, KEEP, SharedState, UNDECIDED};
 
 static INSTANCES: Lazy<HandleMap<Instance>> = Lazy::new(HandleMap::new);
@@ -629,12 +631,12 @@ impl Device {
         // and that there was no place for.
         if wanted != shared.base.key() || overrides.iter().next().is_some() || over_budget {
             changes.extend(overrides.iter());
-            changes.extend(new_changes(&decision.changes, &created.changes));
+            changes.extend(decide::new_changes(&decision.changes, &created.changes));
         }
         if let Some(catalog) = decision.unresolved {
             let change =
                 Change { catalog, field: decide::Field::Flags, from: decide::Value::Absent, to: decide::Value::Absent };
-            let why = record::because(&change, &self.context(Some(class)));
+            let why = decide::because(&change, &self.context(Some(class)));
             self.pair_unresolved("pair", &why, catalog.rule(), catalog.vuid(), pair, &shared, class);
         }
         if let Some((rule, why)) = &trouble {
@@ -928,7 +930,7 @@ impl Device {
         if let (true, Json::Object(members)) = (self.records_all(), &mut record) {
             members.insert("filter".into(), names::filter(filter).into());
             members.insert("src_type".into(), names::image_type(source.image_type).into());
-            members.insert("src_tiling".into(), record::tiling(tiling).into());
+            members.insert("src_tiling".into(), tiling.word().into());
             members.insert("src_features".into(), record::features(source.features).into());
         }
         self.trace().emit("blit", &record);
@@ -1018,11 +1020,11 @@ impl Device {
         }
         let decision = decide::pair(&shared.original, &class.traits, &self.caps, &self.policy);
         let created = decide::create(&shared.original, &self.caps, &self.policy);
-        let changes = new_changes(&decision.changes, &created.changes);
+        let changes = decide::new_changes(&decision.changes, &created.changes);
         let catalog = changes.first().map(|change| change.catalog).or(decision.unresolved);
         if let Some(catalog) = catalog {
             let reason = changes.first().map_or_else(String::new, |change| {
-                format!(": {}", record::because(change, &self.context(Some(class))))
+                format!(": {}", decide::because(change, &self.context(Some(class))))
             });
             let pair = Pair { sampler, view, state, class: view_word as u32 - 1 };
             let why = format!("the sampler is immutable, so it is the same for every view{reason}");
@@ -1108,12 +1110,4 @@ impl Device {
             }),
         );
     }
-}
-
-/// The changes of a pair that creation had not already made.
-pub fn new_changes(pair: &Changes, created: &Changes) -> Vec<Change> {
-    // Not by `from`: it may be NaN, which no comparison finds equal to itself.
-    // By rule and not by row: anisotropy that the device does not have is gone, and need not go again for want of a filter.
-    let same = |a: &Change, b: &Change| (a.catalog.rule(), a.field) == (b.catalog.rule(), b.field) && a.to == b.to;
-    pair.iter().filter(|change| !created.iter().any(|made| same(made, change))).copied().collect()
 }

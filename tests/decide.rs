@@ -9,12 +9,12 @@ mod legality;
 #[path = "legality/properties.rs"]
 mod properties;
 
-use VkLayer_samplin::decide::{
+use ash::vk;
+use legality::{replay::untouched, violations};
+use samplin_core::decide::{
     self, BlitSource, BlockMatchWindow, BorderMapping, Catalog, Change, ConversionState, CustomBorder, Decision,
     DeviceCaps, Policy, SamplerState, Value, ViewTraits, YcbcrConversion, normalize_components,
 };
-use ash::vk;
-use legality::{replay::untouched, violations};
 use std::collections::BTreeSet;
 
 use vk::ComponentSwizzle as Swizzle;

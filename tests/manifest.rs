@@ -1,6 +1,6 @@
 //! The manifests describe the settings that the layer has, as it has them.
 
-use VkLayer_samplin::settings;
+use samplin_config::settings;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

@@ -10,9 +10,9 @@ mod run;
 #[path = "e2e/scene.rs"]
 mod scene;
 
-use VkLayer_samplin::rules::Rules;
 use ash::vk;
 use run::{Folder, Judged, Outcome, Skip, build, skip_if, trial, with_layer};
+use samplin_config::rules::Rules;
 use samplin_testkit::trace::{Trace, changes};
 use samplin_testkit::{
     BorderValue, Capability, Context, ContextBuilder, Image, ImageDesc, Mapping, Painter, Pair, Sampler, SamplerDesc,

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use VkLayer_samplin::platform;
-use VkLayer_samplin::settings::{Loaded, load};
+use samplin_config::settings::{Loaded, load};
+use samplin_platform as platform;
 use serde_json::{Value, json};
 
 /// A folder of the test's own, removed at the end.

@@ -14,9 +14,10 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use VkLayer_samplin::platform;
-use VkLayer_samplin::settings::{Level, TraceLevel, TraceTarget};
-use VkLayer_samplin::trace::{self, Float, Trace};
+use samplin::trace::{self, Trace};
+use samplin_config::settings::{Level, TraceLevel, TraceTarget};
+use samplin_platform as platform;
+use samplin_wire::text::{Float, handle};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -265,7 +266,7 @@ fn a_record_has_five_members_and_its_own() {
     let trace = open(&path);
     let before = platform::now_ns();
     let floats = [1.5, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0].map(Float);
-    trace.emit("sampler", &Body { text: "a\n\"b\"", handle: trace::handle(0xABC), floats, nothing: None });
+    trace.emit("sampler", &Body { text: "a\n\"b\"", handle: handle(0xABC), floats, nothing: None });
     let found = records(&path);
     let [record] = &found[..] else {
         panic!("one record: {found:?}");
@@ -343,8 +344,8 @@ fn a_record_that_cannot_be_serialised_is_dropped() {
 
 #[test]
 fn handles_are_hexadecimal() {
-    assert_eq!(trace::handle(0), "0x0");
-    assert_eq!(trace::handle(u64::MAX), "0xffffffffffffffff");
+    assert_eq!(handle(0), "0x0");
+    assert_eq!(handle(u64::MAX), "0xffffffffffffffff");
 }
 
 #[test]
@@ -1128,11 +1129,11 @@ fn strings(list: &Value) -> Vec<&str> {
 fn the_schema_names_every_rule_setting_and_event() {
     let (_, schema) = schema();
     let rules = strings(&schema["$defs"]["rule"]["enum"]);
-    for rule in VkLayer_samplin::decide::Rule::ALL {
+    for rule in samplin_core::decide::Rule::ALL {
         assert!(rules.contains(&rule.name()), "{}", rule.name());
     }
     let settings = &schema["$defs"]["layer"]["properties"]["settings"]["properties"];
-    let loaded = VkLayer_samplin::settings::load(&[]);
+    let loaded = samplin_config::settings::load(&[]);
     assert_eq!(settings.as_object().map(serde_json::Map::len), Some(loaded.sources.len()));
     for (key, ..) in &loaded.sources {
         assert!(settings[key].is_object(), "{key}");
@@ -1192,7 +1193,7 @@ fn the_records_of_this_part_follow_the_schema() {
     let folder = Folder::new();
     let path = folder.path("t.jsonl");
     let application = [("mode".to_owned(), "audit".to_owned()), ("brder".to_owned(), "x".to_owned())];
-    let loaded = VkLayer_samplin::settings::load(&application);
+    let loaded = samplin_config::settings::load(&application);
     let trace = Arc::new(open(&path));
     trace.emit(
         "layer",
@@ -1298,7 +1299,7 @@ fn no_thread_gets_a_destructor() {
     static IS_FINE: AtomicU32 = AtomicU32::new(0);
     fn everything() {
         let folder = std::env::temp_dir().join(format!("samplin-trace-destructors-{}", std::process::id()));
-        let loaded = VkLayer_samplin::settings::load(&[("mode".to_owned(), "x".to_owned())]);
+        let loaded = samplin_config::settings::load(&[("mode".to_owned(), "x".to_owned())]);
         let (trace, problems) = Trace::open(&target(&folder.join("%e-%p-%d.jsonl")), TraceLevel::All);
         let trace = Arc::new(trace);
         trace::diagnostics_init();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use VkLayer_samplin::decide::Rule;
+use samplin_core::decide::Rule;
 use serde::Serialize;
 use serde_json::json;
 

@@ -132,7 +132,7 @@ fn search(system: &System) -> Option<PathBuf> {
 /// When it cannot be written.
 pub fn private_folder(library: &Path, system: &System) -> Result<PathBuf> {
     let text = manifest(LayerKind::Explicit, library)?;
-    let hash = VkLayer_samplin::decide::fnv1a(text.bytes());
+    let hash = samplin_core::decide::fnv1a(text.bytes());
     let base = system.cache_home().unwrap_or_else(|| std::env::temp_dir().join("samplin-cache"));
     let folder = base.join("samplin/layers").join(format!("{hash:016x}"));
     let path = folder.join("VkLayer_samplin.json");

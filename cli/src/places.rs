@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use VkLayer_samplin::platform;
+use samplin_platform as platform;
 
 /// The folder of automatic traces.
 pub fn traces() -> Option<PathBuf> {

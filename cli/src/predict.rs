@@ -1,6 +1,6 @@
 //! `samplin predict`: what the decisions of a recorded run would be on another device.
 //!
-//! The layer's own [decision code](VkLayer_samplin::decide) is run on the states and views that a trace of the level `all` holds, against
+//! The layer's own [decision code](samplin_core::decide) is run on the states and views that a trace of the level `all` holds, against
 //! what a capability file says. By default a prediction is for the recording device made as weak as the other one, which is
 //! what the layer's `device` setting does; `--alone` takes the other device by itself.
 
@@ -10,15 +10,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use VkLayer_samplin::caps::FormatFeatures;
-use VkLayer_samplin::decide::{
-    self, BlitSource, Change as Decided, Decision, DeviceCaps, Policy, SamplerState, StateKey, ViewTraits,
-};
-use VkLayer_samplin::record::{self as layer_record, Context, Tiling};
-use VkLayer_samplin::simulate::{self, Simulation};
-use VkLayer_samplin::state::new_changes;
-use VkLayer_samplin::{format, names};
 use ash::vk;
+use samplin_config::simulate::{self, Simulation};
+use samplin_core::decide::{
+    self, BlitSource, Change as Decided, Context, Decision, DeviceCaps, Policy, SamplerState, StateKey, ViewTraits,
+    new_changes,
+};
+use samplin_core::features::{FormatFeatures, Tiling};
+use samplin_core::{format, names};
+use samplin_wire::record as layer_record;
 use serde_json::{Map, Value, json};
 
 use crate::devices;
@@ -452,7 +452,7 @@ impl Prediction {
                 from: decide::Value::Absent,
                 to: decide::Value::Absent,
             };
-            let why = layer_record::because(&change, &context);
+            let why = decide::because(&change, &context);
             self.unresolved(value, &why, catalog);
         }
     }

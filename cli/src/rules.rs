@@ -5,8 +5,8 @@ mod bisect;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use VkLayer_samplin::rules::{Host, Rules};
-use VkLayer_samplin::settings::{Level, Problem};
+use samplin_config::rules::{Host, Rules};
+use samplin_config::settings::{Level, Problem};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome, Result};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-use VkLayer_samplin::settings::{self, Mode, TraceLevel};
+use samplin_config::settings::{self, Mode, TraceLevel};
 
 use crate::devices;
 use crate::failure::{Failure, Outcome, Result};

@@ -6,9 +6,9 @@ use samplin_hot::recent::Words;
 
 use super::{MISSING, device, slice};
 use crate::decide::{self, Aspect, Bits, ViewTraits, normalize_components};
+use crate::features::Tiling;
 use crate::format;
 use crate::pnext;
-use crate::record::Tiling;
 use crate::state::{Device, ImageTraits, ViewClass};
 use crate::table::lock;
 

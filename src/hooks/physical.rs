@@ -8,8 +8,8 @@ use std::ffi::c_void;
 
 use ash::vk;
 
-use crate::caps::FormatFeatures;
 use crate::decide::DeviceCaps;
+use crate::features::FormatFeatures;
 use crate::pnext::{self, Base};
 use crate::simulate::Simulation;
 use crate::state::Instance;

@@ -213,7 +213,7 @@ fn remember(known: &Device, sampler: u64, plan: &Plan, words: Option<Words>, dro
         let why = format!(
             "the structure of type {s_type} stands before one that had to change, and its size is not known, so it was left out"
         );
-        let members = serde_json::json!({ "sampler": crate::trace::handle(sampler) });
+        let members = serde_json::json!({ "sampler": samplin_wire::text::handle(sampler) });
         known.unresolved("unknown structure", &why, None, members, (s_type as u64, original.fingerprint()));
     }
 }

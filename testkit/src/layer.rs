@@ -71,7 +71,7 @@ pub fn locate() -> Result<PathBuf, String> {
 /// A sentence naming the folders that were searched and the command that builds the library.
 pub fn built_library() -> Result<PathBuf, String> {
     built(LIBRARY).map_err(|error| {
-        format!("{error}; build it (cargo build -p samplin) or name a manifest's folder in {LAYER_DIR_VARIABLE}")
+        format!("{error}; build it (cargo build -p samplin-so) or name a manifest's folder in {LAYER_DIR_VARIABLE}")
     })
 }
 

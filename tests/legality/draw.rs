@@ -5,12 +5,12 @@
 //! overwrites leave a good share legal; many make combinations that no one would write. Byte 0 always draws the plain
 //! choice, so that shrinking a failure moves towards the zero-filled sampler on a device that can do everything.
 
-use VkLayer_samplin::decide::{
+use ash::vk;
+use proptest::prelude::*;
+use samplin_core::decide::{
     Aspect, BlitSource, BlockMatchWindow, BorderMapping, ConversionState, CustomBorder, DeviceCaps, Policy,
     SamplerState, ViewTraits, YcbcrConversion, normalize_components,
 };
-use ash::vk;
-use proptest::prelude::*;
 use std::fmt;
 
 use super::formats;

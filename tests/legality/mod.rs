@@ -1,7 +1,7 @@
 //! A second opinion on legality, written from the catalogue of sampling rules and not from the code under test.
 //!
 //! [`violations`] names every catalogue row that a sampler, alone or with a view, breaks. It repairs nothing, knows no
-//! order of steps and shares no helper with `VkLayer_samplin::decide`; what it needs to know of a format it reads off
+//! order of steps and shares no helper with `samplin_core::decide`; what it needs to know of a format it reads off
 //! the format's name ([`formats`]), so that neither side can hide a slip of the other.
 //!
 //! A row is evaluated as its valid-usage statement reads, on the members that the statement names. Three readings that
@@ -18,8 +18,8 @@ pub(crate) mod formats;
 pub(crate) mod replay;
 
 use self::formats::{Facts, Numeric};
-use VkLayer_samplin::decide::{Aspect, BlitSource, ConversionState, DeviceCaps, Policy, SamplerState, ViewTraits};
 use ash::vk;
+use samplin_core::decide::{Aspect, BlitSource, ConversionState, DeviceCaps, Policy, SamplerState, ViewTraits};
 
 /// Rows that no other sampler can mend: another view or shader could (reject class `fix-view`).
 pub(crate) const VIEW_ONLY: [&str; 3] = ["B-40", "B-41", "B-78"];

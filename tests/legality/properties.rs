@@ -6,12 +6,12 @@
 use crate::legality::draw::{self, Case};
 use crate::legality::replay::{self, FIELDS, apply, current, identical, untouched, words};
 use crate::legality::{blit_violations, conversion_violations, fixable, replays, violations};
-use VkLayer_samplin::decide::{
-    self, Bits, BlockMatchWindow, BorderMapping, Catalog, Decision, Field, SamplerState, Use, Value, YcbcrConversion,
-};
 use ash::vk;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestCaseResult, TestRunner};
+use samplin_core::decide::{
+    self, Bits, BlockMatchWindow, BorderMapping, Catalog, Decision, Field, SamplerState, Use, Value, YcbcrConversion,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -631,7 +631,7 @@ fn conversions_become_legal_and_legal_ones_stay() {
 #[test]
 fn format_tables_agree_with_names() {
     use crate::legality::formats::{Numeric, facts, known};
-    use VkLayer_samplin::format::{self, ComponentRange, NumericClass};
+    use samplin_core::format::{self, ComponentRange, NumericClass};
     for format in known() {
         let facts = facts(format);
         assert!(format::is_known(format), "{format:?}");

@@ -1,7 +1,7 @@
 //! Changes as a program: applying a decision's list to the state it was made for must give the state it decided.
 
-use VkLayer_samplin::decide::{BorderMapping, Change, Field, SamplerState, Value};
 use ash::vk;
+use samplin_core::decide::{BorderMapping, Change, Field, SamplerState, Value};
 
 /// Every member of a sampler that a change can be about.
 pub(crate) const FIELDS: [Field; 23] = [

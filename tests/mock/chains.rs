@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-use VkLayer_samplin::hooks::augment::GL_ADDRESS_MODES;
 use ash::vk::{self, Handle};
+use samplin::hooks::augment::GL_ADDRESS_MODES;
 use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, LayerInstanceCreateInfo, LayerInstanceCreateInfoUnion};
 
 use crate::args;

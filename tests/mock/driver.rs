@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
-use VkLayer_samplin::memory::faults::Outside;
 use ash::vk::{self, Handle, TaggedStructure};
+use samplin::memory::faults::Outside;
 use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, LayerInstanceCreateInfo, PfnGetImageViewHandle64Nvx};
 
 pub(crate) type Feature = vk::FormatFeatureFlags2;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use VkLayer_samplin::state;
 use ash::vk::{self, Handle};
+use samplin::state;
 use serde_json::{Value, json};
 
 use crate::driver::{Args, Kind, Reuse};

@@ -13,9 +13,10 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use VkLayer_samplin::entry::vkNegotiateLoaderLayerInterfaceVersion;
-use VkLayer_samplin::{LAYER_NAME, state};
 use ash::vk::{self, Handle};
+use samplin::entry::negotiate;
+use samplin::state;
+use samplin_config::LAYER_NAME;
 use samplin_testkit::Trace;
 use serde_json::Value;
 use vk_layer_sys::{
@@ -36,7 +37,7 @@ pub(crate) struct Layer {
 }
 
 /// The result of negotiating with these values.
-pub(crate) fn negotiate(s_type: i32, version: u32) -> (vk::Result, NegotiateLayerInterface) {
+pub(crate) fn negotiate_with(s_type: i32, version: u32) -> (vk::Result, NegotiateLayerInterface) {
     let mut interface = NegotiateLayerInterface {
         s_type: NegotiateLayerStructType(s_type),
         p_next: ptr::null_mut(),
@@ -46,7 +47,7 @@ pub(crate) fn negotiate(s_type: i32, version: u32) -> (vk::Result, NegotiateLaye
         pfn_get_physical_device_proc_addr: None,
     };
     // SAFETY: a whole structure that may be written.
-    let result = unsafe { vkNegotiateLoaderLayerInterfaceVersion(&raw mut interface) };
+    let result = unsafe { negotiate(&raw mut interface) };
     (result, interface)
 }
 
@@ -57,7 +58,7 @@ pub(crate) fn layer() -> &'static Layer {
         // The environment comes before what an application says, and these tests speak as applications.
         let set = std::env::vars_os().find(|(key, _)| key.to_string_lossy().starts_with("SAMPLIN_"));
         assert!(set.is_none(), "these tests need an environment without SAMPLIN_ variables: {set:?}");
-        let (result, interface) = negotiate(1, 2);
+        let (result, interface) = negotiate_with(1, 2);
         assert_eq!(result, vk::Result::SUCCESS);
         Layer {
             gipa: interface.pfn_get_instance_proc_addr.expect("a layer has an instance resolver"),

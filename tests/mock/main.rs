@@ -6,6 +6,10 @@
 #![allow(dead_code, reason = "parts of the mock serve tests that some configurations leave out")]
 #![allow(clippy::field_reassign_with_default, reason = "chains are linked after their nodes have addresses")]
 
+/// The library's own, which the tests of memory that runs out need.
+#[global_allocator]
+static ALLOCATOR: samplin::memory::WithReserve = samplin::memory::WithReserve;
+
 mod driver;
 #[path = "../legality/mod.rs"]
 mod legality;

@@ -6,9 +6,9 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use VkLayer_samplin::memory;
-use VkLayer_samplin::memory::faults::{self, Plan};
 use ash::vk;
+use samplin::memory;
+use samplin::memory::faults::{self, Plan};
 
 use crate::args;
 use crate::budget::{destroy, script};

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::sync::Arc;
 
-use VkLayer_samplin::entry::device_commands;
-use VkLayer_samplin::hooks::augment::GL_ADDRESS_MODES;
-use VkLayer_samplin::{API_VERSION, LAYER_NAME};
 use ash::vk;
+use samplin::API_VERSION;
+use samplin::entry::device_commands;
+use samplin::hooks::augment::GL_ADDRESS_MODES;
+use samplin_config::LAYER_NAME;
 
 use crate::driver::{COMMANDS, Config, Level, Need};
-use crate::loader::{Device, DeviceInfo, Instance, InstanceBuilder, cast, gipa, negotiate};
+use crate::loader::{Device, DeviceInfo, Instance, InstanceBuilder, cast, gipa, negotiate_with};
 
 const NULL: vk::Instance = vk::Instance::null();
 
@@ -57,18 +58,18 @@ fn below_device(device: &Device, name: &CStr) -> usize {
 #[test]
 fn negotiation_settles_on_version_2() {
     for version in [2, 3, 7, u32::MAX] {
-        let (result, interface) = negotiate(1, version);
+        let (result, interface) = negotiate_with(1, version);
         assert_eq!((result, interface.loader_layer_interface_version), (vk::Result::SUCCESS, 2));
         assert!(interface.pfn_get_instance_proc_addr.is_some() && interface.pfn_get_device_proc_addr.is_some());
     }
     for (s_type, version) in [(1, 0), (1, 1), (0, 2), (2, 2), (-1, 2)] {
-        let (result, interface) = negotiate(s_type, version);
+        let (result, interface) = negotiate_with(s_type, version);
         assert_eq!(result, vk::Result::ERROR_INITIALIZATION_FAILED);
         assert_eq!(interface.loader_layer_interface_version, version, "outputs stay as they were");
         assert!(interface.pfn_get_instance_proc_addr.is_none());
     }
     // SAFETY: null is the case under test.
-    let result = unsafe { VkLayer_samplin::entry::vkNegotiateLoaderLayerInterfaceVersion(std::ptr::null_mut()) };
+    let result = unsafe { samplin::entry::negotiate(std::ptr::null_mut()) };
     assert_eq!(result, vk::Result::ERROR_INITIALIZATION_FAILED);
 }
 

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
-use VkLayer_samplin::state;
 use ash::vk::{self, Handle};
+use samplin::state;
 
 use crate::driver::{Args, Kind, Reuse, lock};
 use crate::loader::{Device, InstanceBuilder, allocator, binding, call, entry, linear_info, written};

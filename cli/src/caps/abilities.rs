@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use VkLayer_samplin::names;
 use ash::vk::{self, FormatFeatureFlags2 as Feature};
+use samplin_core::names;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use VkLayer_samplin::settings;
+use samplin_config::settings;
 
 use super::{Finding, Level, ProbeResult};
 use crate::layer::{NAME, VALIDATION};

@@ -1,12 +1,12 @@
 //! Reads the values back that the layer's records were made of.
 
-use VkLayer_samplin::decide::{
+use ash::vk;
+use samplin_core::decide::{
     Aspect, BlitSource, BlockMatchWindow, BorderMapping, CustomBorder, DeviceCaps, SamplerState, ViewTraits,
     YcbcrConversion, is_int_border,
 };
-use VkLayer_samplin::names;
-use VkLayer_samplin::record::Tiling;
-use ash::vk;
+use samplin_core::features::Tiling;
+use samplin_core::names;
 use serde_json::{Map, Value};
 
 /// The value whose name, or number, a text is.
@@ -293,8 +293,7 @@ pub(crate) fn features(caps: &DeviceCaps, recorded: Option<&Value>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use VkLayer_samplin::caps::Enabled;
-    use VkLayer_samplin::record;
+    use samplin_wire::record;
 
     #[test]
     fn states_survive_their_record() {
@@ -383,10 +382,8 @@ mod tests {
             max_block_match_window: [64, 32],
             ..DeviceCaps::default()
         };
-        let mut enabled = Enabled::default();
-        enabled.name_features(&caps);
         let features: Map<String, Value> =
-            enabled.features.iter().map(|(name, on)| ((*name).to_owned(), (*on).into())).collect();
+            caps.features().iter().map(|(name, on)| ((*name).to_owned(), (*on).into())).collect();
         let device = serde_json::json!({ "features": features, "limits": record::limits(&caps) });
         assert_eq!(super::caps(&device), Some(caps));
         let again = super::features(&caps, device.get("features"));

@@ -10,7 +10,7 @@ use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use VkLayer_samplin::rules::{MAX_RULES, Rules};
+use samplin_config::rules::{MAX_RULES, Rules};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome, Result};

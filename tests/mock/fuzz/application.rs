@@ -12,10 +12,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use VkLayer_samplin::decide::{
+use ash::vk::{self, Handle};
+use samplin_core::decide::{
     self, Aspect, BlitSource, DeviceCaps, Policy, SamplerState, ViewTraits, YcbcrConversion, normalize_components,
 };
-use ash::vk::{self, Handle};
 
 use super::chain::{Unknown, put, read_back, with_info};
 use crate::driver::{Args, Call, FormatSupport, Reuse};

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr;
 
-use VkLayer_samplin::decide::{BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, YcbcrConversion};
 use ash::vk::{self, Handle};
+use samplin_core::decide::{BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, YcbcrConversion};
 
 use crate::driver::SamplerModel;
 

@@ -13,7 +13,7 @@
 //!   the process inherited, waits as the process's own would.
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-compile_error!("src/platform.rs has no version for this operating system yet");
+compile_error!("the platform module has no version for this operating system yet");
 
 use std::ffi::{CString, OsString};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
@@ -28,10 +28,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A descriptor number. It says nothing about ownership.
-pub(crate) type RawFile = libc::c_int;
+pub type RawFile = libc::c_int;
 
 /// The number of standard error.
-pub(crate) const STDERR: RawFile = libc::STDERR_FILENO;
+pub const STDERR: RawFile = libc::STDERR_FILENO;
 
 /// Whether the process runs with more rights than the user who started it (`AT_SECURE`).
 ///
@@ -165,7 +165,7 @@ pub fn env(key: &str) -> Option<String> {
 /// Every environment variable whose name begins with `prefix`, in order of name; the value is `None` if it is not UTF-8.
 ///
 /// Variables with an empty value are left out, as [`env()`] does. Empty when the process [is elevated](is_elevated).
-pub(crate) fn env_with_prefix(prefix: &str) -> Vec<(String, Option<String>)> {
+pub fn env_with_prefix(prefix: &str) -> Vec<(String, Option<String>)> {
     if is_elevated() {
         return Vec::new();
     }
@@ -219,7 +219,7 @@ fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
 }
 
 /// Whether a process with this id exists on the machine, as far as this process can see.
-pub(crate) fn process_exists(pid: u32) -> bool {
+pub fn process_exists(pid: u32) -> bool {
     let Ok(pid) = libc::pid_t::try_from(pid) else {
         return false;
     };
@@ -233,26 +233,28 @@ pub(crate) fn process_exists(pid: u32) -> bool {
 
 /// Which file a descriptor stands for: device and inode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct FileId {
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
+pub struct FileId {
+    /// Number of the device it is on.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
 }
 
 /// A file opened for appending by [`open_append`] or [`inherit`].
 #[derive(Debug)]
-pub(crate) struct AppendFile {
+pub struct AppendFile {
     /// The descriptor, closed on drop.
-    pub(crate) file: OwnedFd,
+    pub file: OwnedFd,
     /// The file behind it.
-    pub(crate) id: FileId,
+    pub id: FileId,
     /// Whether the file ends in the middle of a line, left there by a writer that was cut off. It may also be one that
     /// another process is writing at this moment; then an empty line comes of it.
-    pub(crate) ends_mid_line: bool,
+    pub ends_mid_line: bool,
 }
 
 /// Which descriptor a path names, if it is one of the names the system gives to descriptors: `/dev/stdout`,
 /// `/dev/stderr`, `/dev/fd/N`, `/proc/self/fd/N`. They are symbolic links, which [`open_append`] would refuse.
-pub(crate) fn descriptor_path(path: &Path) -> Option<RawFile> {
+pub fn descriptor_path(path: &Path) -> Option<RawFile> {
     let path = path.to_str()?;
     match path {
         "/dev/stdout" => return Some(libc::STDOUT_FILENO),
@@ -270,7 +272,7 @@ pub(crate) fn descriptor_path(path: &Path) -> Option<RawFile> {
 ///
 /// # Errors
 /// The descriptor is not open, or is not open for writing.
-pub(crate) fn inherit(descriptor: RawFile) -> io::Result<AppendFile> {
+pub fn inherit(descriptor: RawFile) -> io::Result<AppendFile> {
     let file = duplicate(descriptor)?;
     // SAFETY: F_GETFL takes no argument and touches no memory of ours (fcntl(2)).
     let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
@@ -312,7 +314,7 @@ fn duplicate(descriptor: RawFile) -> io::Result<OwnedFd> {
 /// # Errors
 /// Those of the system, and a refusal for any other existing target: a symbolic link in last place, a folder, a socket,
 /// another user's file. Nothing has been created then, except perhaps folders.
-pub(crate) fn open_append(path: &Path) -> io::Result<AppendFile> {
+pub fn open_append(path: &Path) -> io::Result<AppendFile> {
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
@@ -340,7 +342,7 @@ pub(crate) fn open_append(path: &Path) -> io::Result<AppendFile> {
 ///
 /// # Errors
 /// What [`open_append`] would say.
-pub(crate) fn check_append(path: &Path) -> io::Result<Option<AppendFile>> {
+pub fn check_append(path: &Path) -> io::Result<Option<AppendFile>> {
     if path.as_os_str().is_empty() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is empty"));
     }
@@ -402,7 +404,7 @@ fn open_existing(path: &Path) -> io::Result<AppendFile> {
 }
 
 /// Whether a file belongs to the user as whom the process runs.
-pub(crate) fn is_own(metadata: &Metadata) -> bool {
+pub fn is_own(metadata: &Metadata) -> bool {
     // SAFETY: geteuid takes no argument and cannot fail (geteuid(2)).
     metadata.uid() == unsafe { libc::geteuid() }
 }
@@ -449,7 +451,7 @@ fn id_of(metadata: &Metadata) -> FileId {
 ///
 /// A process may close every descriptor it finds (daemons and sandboxes do) and get the same number back for a file of
 /// its own. Compare before writing to a number that was opened earlier.
-pub(crate) fn file_id(descriptor: RawFile) -> Option<FileId> {
+pub fn file_id(descriptor: RawFile) -> Option<FileId> {
     let mut status = MaybeUninit::<libc::stat64>::uninit();
     // SAFETY: fstat64 writes one `stat64` through the pointer, which is to storage of that type; a closed descriptor gives EBADF.
     if unsafe { libc::fstat64(descriptor, status.as_mut_ptr()) } != 0 {
@@ -466,7 +468,7 @@ fn to_u64<T: TryInto<u64>>(id: T) -> u64 {
 }
 
 /// Closes a descriptor taken out of an [`AppendFile`] with `into_raw_fd`, if it still stands for the same file.
-pub(crate) fn close(descriptor: RawFile, id: FileId) {
+pub fn close(descriptor: RawFile, id: FileId) {
     if file_id(descriptor) == Some(id) {
         // SAFETY: the caller gave up the descriptor, and the line above found that it is still the file that was opened.
         drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
@@ -481,7 +483,7 @@ pub(crate) fn close(descriptor: RawFile, id: FileId) {
 /// # Errors
 /// The first error of the system ends the attempt; `EAGAIN` from a full non-blocking pipe is one. The error holds the number
 /// of bytes that were written before.
-pub(crate) fn write(descriptor: RawFile, bytes: &[u8]) -> Result<(), usize> {
+pub fn write(descriptor: RawFile, bytes: &[u8]) -> Result<(), usize> {
     let guard = SignalGuard::block();
     let mut written = 0;
     while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
@@ -507,7 +509,7 @@ pub(crate) fn write(descriptor: RawFile, bytes: &[u8]) -> Result<(), usize> {
 }
 
 /// Says one line on standard error. `line` has no newline of its own; nothing is reported if it cannot be written.
-pub(crate) fn say(line: &str) {
+pub fn say(line: &str) {
     let mut bytes = Vec::with_capacity(line.len() + 1);
     bytes.extend(line.bytes().map(|b| if b == b'\n' { b' ' } else { b }));
     bytes.push(b'\n');
@@ -650,7 +652,7 @@ mod tests {
 
     #[test]
     fn this_process_is_known() {
-        assert!(executable_name().starts_with("VkLayer_samplin-"), "{}", executable_name());
+        assert!(executable_name().starts_with("samplin_platform-"), "{}", executable_name());
         assert!(!is_elevated());
         assert!(process_exists(process_id()));
         assert!(process_exists(1), "a process that may not be signalled exists too");

@@ -25,7 +25,7 @@ use std::fmt::{self, Display};
 use serde::ser::{SerializeMap, SerializeStruct};
 use serde::{Serialize, Serializer};
 
-use crate::platform;
+use samplin_platform as platform;
 
 /// Declares an enumeration together with the words that stand for it in settings and in the trace.
 macro_rules! words {
@@ -167,7 +167,7 @@ pub enum TraceTarget {
     /// Standard error.
     Stderr,
     /// A file. `%e` stands for the executable, `%p` for the process id, `%d` for the date, `%%` for `%`; a leading `~/`
-    /// for the home folder. See [`crate::trace::Trace::open`].
+    /// for the home folder. See `Trace::open` of the layer.
     Path(String),
 }
 
@@ -439,7 +439,7 @@ const KEYS: [Key; 13] = [
             Ok(())
         },
         show: |settings| settings.trace.to_string(),
-        doubt: |text| crate::trace::template::doubt(text),
+        doubt: |text| crate::template::doubt(text),
     },
     word_key!(trace_level: TraceLevel),
     path_key!(config, ["auto"]),

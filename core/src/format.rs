@@ -1,7 +1,7 @@
 //! Facts about formats: aspects, numeric class and component widths. Table data, no queries.
 //!
 //! Knows: what the specification's "Formats" chapter says about a `VkFormat` value. Deliberately does
-//! not know: what any device can do with a format (that is [`crate::caps`]).
+//! not know: what any device can do with a format (that is [`crate::features`]).
 #![forbid(unsafe_code)]
 
 use ash::vk;

@@ -1,6 +1,6 @@
 //! The functions that `scripts/fuzz` runs under libFuzzer, on their seeds and for a moment on damaged and random bytes.
 
-#[path = "../../fuzz/targets.rs"]
+#[path = "../fuzz/targets.rs"]
 mod targets;
 
 use std::path::Path;
@@ -23,7 +23,7 @@ fn damage(bytes: &mut Vec<u8>, random: &mut fastrand::Rng) {
 
 /// Runs `target` on its seeds and on what becomes of them.
 fn run(name: &str, target: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds").join(name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(name);
     let mut seeds: Vec<Vec<u8>> = std::fs::read_dir(&folder)
         .expect("the folder of seeds")
         .map(|entry| std::fs::read(entry.expect("an entry").path()).expect("a seed"))

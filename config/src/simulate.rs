@@ -3,16 +3,16 @@
 //! Reads the capability files of `devices/` (`schema: device-caps/1`). A simulation only ever takes away: where a file does not
 //! know something, the device's own answer stays.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use ash::vk;
 use serde_json::{Map, Value as Json};
 
-use crate::caps::FormatFeatures;
-use crate::decide::DeviceCaps;
-use crate::names;
-use crate::platform;
-use crate::table::FastMap;
+use samplin_core::decide::DeviceCaps;
+use samplin_core::features::FormatFeatures;
+use samplin_core::names;
+use samplin_platform as platform;
 
 /// Format-feature bits that an export of the profiles tool carries; it knows nothing about the others.
 const LOSSY: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(0xdfff);
@@ -24,9 +24,9 @@ pub struct Simulation {
     pub name: String,
     /// The file.
     pub path: PathBuf,
-    effective: FastMap<String, bool>,
-    limits: FastMap<String, f64>,
-    formats: FastMap<i32, FormatFeatures>,
+    effective: BTreeMap<String, bool>,
+    limits: BTreeMap<String, f64>,
+    formats: BTreeMap<i32, FormatFeatures>,
     /// Bits that the file knows about.
     covered: vk::FormatFeatureFlags2,
 }

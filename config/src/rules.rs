@@ -10,9 +10,9 @@ use ash::vk;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::decide::{self, Bias, Compare, Guard, Guards, SamplerState, ViewTraits, Wish};
-use crate::names;
 use crate::settings::{Level, Problem};
+use samplin_core::decide::{self, Bias, Compare, Guard, Guards, SamplerState, ViewTraits, Wish};
+use samplin_core::names;
 
 /// Most rules that one file may hold: which of them match a sampler is kept as one bit each.
 pub const MAX_RULES: usize = 64;
@@ -498,7 +498,7 @@ fn rule(number: usize, line: u32, value: Value<'_, '_>) -> Understood<Rule> {
 
 /// The rules file of the user for an executable: its own, else the general one.
 fn automatic(exe: &str) -> Option<PathBuf> {
-    let folder = crate::platform::config_folder()?.join("samplin");
+    let folder = samplin_platform::config_folder()?.join("samplin");
     let own = (!exe.contains('/')).then(|| folder.join(format!("{exe}.toml")));
     own.into_iter().chain([folder.join("samplin.toml")]).find(|path| path.is_file())
 }
@@ -506,7 +506,7 @@ fn automatic(exe: &str) -> Option<PathBuf> {
 impl Rules {
     /// Finds and reads the rules file: the one that the setting names, else the user's for this executable.
     pub fn find(setting: Option<&str>, exe: &str) -> (Self, Vec<Problem>) {
-        match setting.map(crate::platform::home_path).or_else(|| automatic(exe)) {
+        match setting.map(samplin_platform::home_path).or_else(|| automatic(exe)) {
             Some(path) => Self::load(&path),
             None => (Self::default(), Vec::new()),
         }
@@ -687,7 +687,7 @@ impl When {
             Class::Stencil => view.aspect == decide::Aspect::Stencil,
             Class::Float => !view.is_integer(),
             Class::Integer => view.is_integer(),
-            Class::Srgb => crate::format::is_srgb(view.format),
+            Class::Srgb => samplin_core::format::is_srgb(view.format),
         };
         self.format.as_ref().is_none_or(|glob| {
             let name = names::format(view.format);

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Level, Place, Problem, Raw, Source};
-use crate::platform;
+use samplin_platform as platform;
 
 /// What may stand before the dot: the short name, and the one that Vulkan Configurator derives from
 /// `VK_LAYER_SAMPLIN_sampling` (lower case, without `VK_LAYER_`).

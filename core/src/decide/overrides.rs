@@ -1,6 +1,6 @@
 //! Overrides: wishes of the user about a sampler, held back where they are known to break effects.
 //!
-//! Knows what a wish may touch. Deliberately does not know where wishes come from (that is [`crate::rules`]) and whether the
+//! Knows what a wish may touch. Deliberately does not know where wishes come from (that is the rules file's reader) and whether the
 //! outcome is legal: it goes through [`super::legalize`] like anything an application asks for.
 
 use ash::vk;

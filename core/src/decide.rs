@@ -6,7 +6,6 @@
 //!
 //! Start reading at [`legalize`], which runs the rules in an order that reaches a fixed point in one pass: every
 //! step only moves down a lattice (CUBIC > LINEAR > NEAREST, custom > predefined, on > off).
-#![forbid(unsafe_code)]
 
 mod address;
 mod blit;
@@ -16,6 +15,7 @@ mod compare;
 mod filter;
 mod gate;
 mod overrides;
+mod reason;
 mod sanitize;
 mod state;
 mod view;
@@ -29,6 +29,7 @@ pub use self::border::without_custom_border;
 pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Value};
 pub use self::gate::{Bits, lacks, lacks_dynamic, needs};
 pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
+pub use self::reason::{Context, because, lost};
 pub use self::state::{
     BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, StateKey, YcbcrConversion, fnv1a, is_custom,
     is_int_border, is_valid_border,
@@ -241,4 +242,12 @@ impl Pass<'_> {
             self.unresolved = Some(Catalog::B78);
         }
     }
+}
+
+/// The changes of a pair that creation had not already made.
+pub fn new_changes(pair: &Changes, created: &Changes) -> Vec<Change> {
+    // Not by `from`: it may be NaN, which no comparison finds equal to itself.
+    // By rule and not by row: anisotropy that the device does not have is gone, and need not go again for want of a filter.
+    let same = |a: &Change, b: &Change| (a.catalog.rule(), a.field) == (b.catalog.rule(), b.field) && a.to == b.to;
+    pair.iter().filter(|change| !created.iter().any(|made| same(made, change))).copied().collect()
 }

@@ -1,9 +1,9 @@
 //! The `%` marks in the path of a trace.
 
-use crate::platform;
+use samplin_platform as platform;
 
 /// What the marks stand for.
-pub(crate) struct Values {
+pub struct Values {
     executable: String,
     process: u32,
     date: String,
@@ -15,7 +15,7 @@ const LONGEST: usize = 200;
 
 impl Values {
     /// The values of this process at this moment.
-    pub(crate) fn current() -> Values {
+    pub fn current() -> Values {
         let mut executable = platform::executable_name();
         let end = (0..=LONGEST.min(executable.len())).rev().find(|&end| executable.is_char_boundary(end));
         executable.truncate(end.unwrap_or(0));
@@ -28,7 +28,7 @@ impl Values {
     }
 
     /// Replaces the marks in `text`. A mark that is not known stays as it is.
-    pub(crate) fn expand(&self, text: &str) -> String {
+    pub fn expand(&self, text: &str) -> String {
         let mut expanded = String::with_capacity(text.len() + 32);
         let rest = match (text.strip_prefix("~/"), &self.home) {
             (Some(rest), Some(home)) => {
@@ -58,7 +58,7 @@ impl Values {
 }
 
 /// What is suspicious about the marks in `text`, for a warning; `None` if nothing is.
-pub(crate) fn doubt(text: &str) -> Option<String> {
+pub fn doubt(text: &str) -> Option<String> {
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         if character != '%' {

@@ -1,0 +1,24 @@
+//! The loadable library: the allocator and the one exported symbol, nothing else.
+//!
+//! A package of its own, because a library that is also linked by other packages is built without link-time optimisation.
+#![allow(non_snake_case, reason = "the library's file name is what the Vulkan loader's manifests expect")]
+
+use ash::vk;
+use samplin::memory::WithReserve;
+use vk_layer_sys::NegotiateLayerInterface;
+
+#[global_allocator]
+static ALLOCATOR: WithReserve = WithReserve;
+
+/// Agrees with the loader on version 2 of the layer interface, see [`samplin::entry::negotiate`].
+///
+/// # Safety
+///
+/// `interface` is null or points to a `VkNegotiateLayerInterface` that may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
+    interface: *mut NegotiateLayerInterface,
+) -> vk::Result {
+    // SAFETY: the caller's promise is the one that `negotiate` asks for.
+    unsafe { samplin::entry::negotiate(interface) }
+}

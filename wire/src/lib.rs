@@ -1,0 +1,7 @@
+//! The records of the trace: what decisions look like as JSON.
+//!
+//! The schema is `manifest/trace.schema.json`. Where lines go is the layer's business, what they add up to the tool's.
+#![forbid(unsafe_code)]
+
+pub mod record;
+pub mod text;

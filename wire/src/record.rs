@@ -1,0 +1,220 @@
+//! The records of the trace: what a decision looks like as JSON.
+//!
+//! Builds values from decisions; writing them is the layer's business. The schema is `manifest/trace.schema.json`.
+
+use ash::vk;
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+
+use samplin_core::decide::{
+    self, Aspect, Change, Context, DeviceCaps, Field, SamplerState, Value, ViewTraits, is_custom, is_int_border,
+};
+use samplin_core::features::Tiling;
+use samplin_core::names;
+
+use crate::text::{Float, handle};
+
+fn float(value: f32) -> Json {
+    serde_json::to_value(Float(value)).unwrap_or(Json::Null)
+}
+
+/// A value before or after a change, in Vulkan's words.
+pub fn value(value: Value) -> Json {
+    match value {
+        Value::Filter(v) => names::filter(v).into(),
+        Value::MipmapMode(v) => names::mipmap_mode(v).into(),
+        Value::AddressMode(v) => names::address_mode(v).into(),
+        Value::CompareOp(v) => names::compare_op(v).into(),
+        Value::BorderColor(v) => names::border_color(v).into(),
+        Value::ReductionMode(v) => names::reduction_mode(v).into(),
+        Value::SamplerFlags(v) => names::sampler_flags(v).into(),
+        Value::ChromaLocation(v) => names::chroma_location(v).into(),
+        Value::Format(v) => names::format(v).into(),
+        Value::Bool(v) => v.into(),
+        Value::Float(v) => float(v),
+        Value::FloatColor(words) => words.map(|word| float(f32::from_bits(word))).to_vec().into(),
+        Value::IntColor(words) => words.to_vec().into(),
+        Value::Extent(v) => v.to_vec().into(),
+        Value::Mapping(v) => json!({ "components": mapping_letters(v.components), "srgb": v.srgb }),
+        Value::Raw(v) => v.into(),
+        Value::Present => "present".into(),
+        Value::Absent => Json::Null,
+    }
+}
+
+/// One change as a record member.
+pub fn change(change: &Change, context: &Context<'_>) -> Json {
+    let mut out = Map::new();
+    out.insert("rule".into(), change.catalog.rule().name().into());
+    out.insert("catalog".into(), change.catalog.id().into());
+    out.insert("vuid".into(), change.catalog.vuid().map_or(Json::Null, Into::into));
+    out.insert("field".into(), change.field.name().into());
+    out.insert("from".into(), value(change.from));
+    out.insert("to".into(), value(change.to));
+    out.insert("because".into(), decide::because(change, context).into());
+    out.insert("lost".into(), decide::lost(change).into());
+    Json::Object(out)
+}
+
+/// A sampler state as a record member: every member by its Vulkan name, ignored ones left out.
+pub fn state(state: &SamplerState) -> Json {
+    let s = state.normalized();
+    let mut out = Map::new();
+    let mut put = |key: &str, value: Json| {
+        out.insert(key.to_owned(), value);
+    };
+    if !s.flags.is_empty() {
+        put("flags", names::sampler_flags(s.flags).into());
+    }
+    put("magFilter", names::filter(s.mag_filter).into());
+    put("minFilter", names::filter(s.min_filter).into());
+    put("mipmapMode", names::mipmap_mode(s.mipmap_mode).into());
+    for (field, mode) in Field::ADDRESS_MODES.into_iter().zip(s.address_mode) {
+        put(field.name(), names::address_mode(mode).into());
+    }
+    put("mipLodBias", float(s.mip_lod_bias));
+    put("anisotropyEnable", s.anisotropy_enable.into());
+    if s.anisotropy_enable {
+        put("maxAnisotropy", float(s.max_anisotropy));
+    }
+    put("compareEnable", s.compare_enable.into());
+    if s.compare_enable {
+        put("compareOp", names::compare_op(s.compare_op).into());
+    }
+    put("minLod", float(s.min_lod));
+    put("maxLod", float(s.max_lod));
+    // The kind of an ignored one counts where border is strict.
+    if s.uses_border() || is_custom(s.border_color) || is_int_border(s.border_color) {
+        put("borderColor", names::border_color(s.border_color).into());
+    }
+    put("unnormalizedCoordinates", s.unnormalized_coordinates.into());
+    if let Some(mode) = s.reduction_mode {
+        put("reductionMode", names::reduction_mode(mode).into());
+    }
+    if let Some(conversion) = s.ycbcr {
+        put("ycbcrConversion", handle(conversion.handle).into());
+        put("ycbcrChromaFilter", names::filter(conversion.chroma_filter).into());
+        put("ycbcrSeparateReconstruction", conversion.separate_reconstruction.into());
+        put("ycbcrFingerprint", format!("{:016x}", conversion.fingerprint).into());
+    }
+    if let Some(custom) = s.custom_border {
+        let words =
+            if is_int_border(s.border_color) { Value::IntColor(custom.color) } else { Value::FloatColor(custom.color) };
+        put("customBorderColor", value(words));
+        put("customBorderColorFormat", names::format(custom.format).into());
+    }
+    if let Some(mapping) = s.border_mapping {
+        put("borderColorComponents", mapping.components.map(names::component_swizzle).to_vec().into());
+        put("borderColorSrgb", mapping.srgb.into());
+    }
+    if let Some(weights) = s.cubic_weights {
+        put("cubicWeights", weights.into());
+    }
+    if let Some(window) = s.block_match {
+        put("blockMatchWindow", window.extent.to_vec().into());
+        put("blockMatchCompareMode", window.compare_mode.into());
+    }
+    if s.opaque_capture {
+        put("opaqueCapture", true.into());
+    }
+    Json::Object(out)
+}
+
+/// The members that tell a view class, shared by `pair` and `unresolved` records.
+#[derive(Clone, Debug, Serialize)]
+pub struct ViewMembers {
+    /// Vulkan name of the view's format.
+    pub format: String,
+    /// `color`, `depth` or `stencil`.
+    pub aspect: &'static str,
+    /// Vulkan name of the view type.
+    pub view_type: String,
+    /// Four letters of `rgba01`, the identity is `rgba`.
+    pub swizzle: String,
+    /// What else decisions look at, for predictions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub view_class: Option<ViewClassMembers>,
+}
+
+/// What decisions look at in a view, beyond what people want to read.
+#[derive(Clone, Debug, Serialize)]
+pub struct ViewClassMembers {
+    /// Type of the image.
+    pub image_type: String,
+    /// `optimal`, `linear` or `modifier`.
+    pub tiling: &'static str,
+    /// `VkFormatFeatureFlags2` of the view's format with that tiling, in hexadecimal; `None` when not known.
+    pub features: Option<String>,
+    /// Number of mip levels; 0 unless a rule looks at it.
+    pub levels: u32,
+    /// What holds of the view.
+    pub is: Vec<&'static str>,
+}
+
+/// Format features as a record member.
+pub fn features(features: Option<vk::FormatFeatureFlags2>) -> Option<String> {
+    features.map(|features| format!("{:#x}", features.as_raw()))
+}
+
+/// Everything of a view class that a prediction for another device needs.
+pub fn view_class(view: &ViewTraits, of: Tiling) -> ViewClassMembers {
+    let facts = [
+        ("single_level", view.single_level),
+        ("single_layer", view.single_layer),
+        ("corner_sampled", view.corner_sampled),
+        ("subsampled", view.subsampled),
+        ("attachment", view.attachment),
+        ("ycbcr", view.ycbcr),
+        ("filter_cubic", view.filter_cubic),
+        ("filter_cubic_minmax", view.filter_cubic_minmax),
+    ];
+    ViewClassMembers {
+        image_type: names::image_type(view.image_type),
+        tiling: of.word(),
+        features: features(view.features),
+        levels: view.levels,
+        is: facts.into_iter().filter_map(|(fact, holds)| holds.then_some(fact)).collect(),
+    }
+}
+
+/// Four letters for a component mapping; `rgba` is the identity.
+pub fn mapping_letters(components: [vk::ComponentSwizzle; 4]) -> String {
+    use vk::ComponentSwizzle as C;
+    let letter = |(component, own): (C, char)| match component {
+        C::ZERO => '0',
+        C::ONE => '1',
+        C::R => 'r',
+        C::G => 'g',
+        C::B => 'b',
+        C::A => 'a',
+        _ => own,
+    };
+    components.into_iter().zip("rgba".chars()).map(letter).collect()
+}
+
+/// Describes a view class.
+pub fn view(view: &ViewTraits) -> ViewMembers {
+    ViewMembers {
+        format: names::format(view.format),
+        aspect: match view.aspect {
+            Aspect::Color => "color",
+            Aspect::Depth => "depth",
+            Aspect::Stencil => "stencil",
+        },
+        view_type: names::view_type(view.view_type),
+        swizzle: mapping_letters(view.components),
+        view_class: None,
+    }
+}
+
+/// The limits and features of a `device` record.
+pub fn limits(caps: &DeviceCaps) -> Json {
+    json!({
+        "maxSamplerAnisotropy": float(caps.max_sampler_anisotropy),
+        "maxSamplerLodBias": float(caps.max_sampler_lod_bias),
+        "maxSamplerAllocationCount": caps.max_sampler_allocation_count,
+        "maxCustomBorderColorSamplers": caps.max_custom_border_color_samplers,
+        "filterMinmaxImageComponentMapping": caps.filter_minmax_component_mapping,
+        "maxBlockMatchWindow": caps.max_block_match_window,
+    })
+}
