@@ -9,6 +9,7 @@ use ash::vk;
 use samplin_hot::hooks as hot;
 use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterface, NegotiateLayerStructType};
 
+use crate::commands::commands;
 use crate::hooks::{blit, descriptor, device, image, instance, layout, physical, sampler, template};
 use crate::state::{Device, Instance};
 
@@ -24,85 +25,34 @@ enum Level {
     Device,
 }
 
-macro_rules! commands {
-    ($($level:ident $function:path: $type:ty = $($name:literal),+;)+) => {
-        const COMMANDS: &[(&CStr, Level)] = &[$($(($name, Level::$level),)+)+];
+macro_rules! row {
+    ($name:ident $level:ident $type:ty, $($command:literal)+ => $hook:path) => {
+        $(if $name == $command {
+            let function: $type = $hook;
+            // SAFETY: a pointer of the command's own signature (checked by the line above), typed without arguments as
+            // PFN_vkVoidFunction is; the caller casts it back by the command's name.
+            let function = unsafe { std::mem::transmute::<$type, Function>(function) };
+            return Some((function, Level::$level));
+        })+
+    };
+    ($name:ident $level:ident $type:ty, $($command:literal)+) => {};
+}
 
+macro_rules! table {
+    (
+        own { $($own_level:ident $own:ident: $own_type:ty, $own_needed:literal, $($own_name:literal),+ => $own_hook:path;)+ }
+        $($level:ident { $($field:ident: $type:ty, $needed:literal, $($name:literal),+ $(=> $hook:path)?;)+ })+
+    ) => {
         /// The intercept of a command.
         fn find(name: &CStr) -> Option<(Function, Level)> {
-            $(
-                $(if name == $name {
-                    let function: $type = $function;
-                    // SAFETY: a pointer of the command's own signature (checked by the line above), typed without arguments as
-                    // PFN_vkVoidFunction is; the caller casts it back by the command's name.
-                    let function = unsafe { std::mem::transmute::<$type, Function>(function) };
-                    return Some((function, Level::$level));
-                })+
-            )+
+            $(row!(name $own_level $own_type, $($own_name)+ => $own_hook);)+
+            $($(row!(name $level $type, $($name)+ $(=> $hook)?);)+)+
             None
         }
     };
 }
 
-commands! {
-    Global get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr = c"vkGetInstanceProcAddr";
-    Global instance::create_instance: vk::PFN_vkCreateInstance = c"vkCreateInstance";
-    Global instance::enumerate_instance_layer_properties: vk::PFN_vkEnumerateInstanceLayerProperties = c"vkEnumerateInstanceLayerProperties";
-    Global instance::enumerate_instance_extension_properties: vk::PFN_vkEnumerateInstanceExtensionProperties = c"vkEnumerateInstanceExtensionProperties";
-    Instance instance::destroy_instance: vk::PFN_vkDestroyInstance = c"vkDestroyInstance";
-    Instance instance::enumerate_device_layer_properties: vk::PFN_vkEnumerateDeviceLayerProperties = c"vkEnumerateDeviceLayerProperties";
-    Instance instance::enumerate_device_extension_properties: vk::PFN_vkEnumerateDeviceExtensionProperties = c"vkEnumerateDeviceExtensionProperties";
-    Instance device::create_device: vk::PFN_vkCreateDevice = c"vkCreateDevice";
-    Physical physical::get_physical_device_format_properties: vk::PFN_vkGetPhysicalDeviceFormatProperties = c"vkGetPhysicalDeviceFormatProperties";
-    Physical physical::get_physical_device_format_properties2: vk::PFN_vkGetPhysicalDeviceFormatProperties2 = c"vkGetPhysicalDeviceFormatProperties2", c"vkGetPhysicalDeviceFormatProperties2KHR";
-    Physical physical::get_physical_device_features: vk::PFN_vkGetPhysicalDeviceFeatures = c"vkGetPhysicalDeviceFeatures";
-    Physical physical::get_physical_device_features2: vk::PFN_vkGetPhysicalDeviceFeatures2 = c"vkGetPhysicalDeviceFeatures2", c"vkGetPhysicalDeviceFeatures2KHR";
-    Physical physical::get_physical_device_properties: vk::PFN_vkGetPhysicalDeviceProperties = c"vkGetPhysicalDeviceProperties";
-    Physical physical::get_physical_device_properties2: vk::PFN_vkGetPhysicalDeviceProperties2 = c"vkGetPhysicalDeviceProperties2", c"vkGetPhysicalDeviceProperties2KHR";
-    Device get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr = c"vkGetDeviceProcAddr";
-    Device device::destroy_device: vk::PFN_vkDestroyDevice = c"vkDestroyDevice";
-    Device hot::update_descriptor_sets: vk::PFN_vkUpdateDescriptorSets = c"vkUpdateDescriptorSets";
-    Device hot::update_descriptor_set_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate = c"vkUpdateDescriptorSetWithTemplate", c"vkUpdateDescriptorSetWithTemplateKHR";
-    Device hot::cmd_push_descriptor_set: vk::PFN_vkCmdPushDescriptorSetKHR = c"vkCmdPushDescriptorSet", c"vkCmdPushDescriptorSetKHR";
-    Device descriptor::cmd_push_descriptor_set2: vk::PFN_vkCmdPushDescriptorSet2KHR = c"vkCmdPushDescriptorSet2", c"vkCmdPushDescriptorSet2KHR";
-    Device template::cmd_push_descriptor_set_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR = c"vkCmdPushDescriptorSetWithTemplate", c"vkCmdPushDescriptorSetWithTemplateKHR";
-    Device template::cmd_push_descriptor_set_with_template2: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR = c"vkCmdPushDescriptorSetWithTemplate2", c"vkCmdPushDescriptorSetWithTemplate2KHR";
-    Device descriptor::get_descriptor: vk::PFN_vkGetDescriptorEXT = c"vkGetDescriptorEXT";
-    Device descriptor::get_image_view_handle: vk::PFN_vkGetImageViewHandleNVX = c"vkGetImageViewHandleNVX";
-    Device descriptor::get_image_view_handle64: vk_layer_sys::PfnGetImageViewHandle64Nvx = c"vkGetImageViewHandle64NVX";
-    Device descriptor::get_descriptor_set_host_mapping: vk::PFN_vkGetDescriptorSetHostMappingVALVE = c"vkGetDescriptorSetHostMappingVALVE";
-    Device sampler::create_sampler: vk::PFN_vkCreateSampler = c"vkCreateSampler";
-    Device sampler::destroy_sampler: vk::PFN_vkDestroySampler = c"vkDestroySampler";
-    Device sampler::create_sampler_ycbcr_conversion: vk::PFN_vkCreateSamplerYcbcrConversion = c"vkCreateSamplerYcbcrConversion", c"vkCreateSamplerYcbcrConversionKHR";
-    Device sampler::destroy_sampler_ycbcr_conversion: vk::PFN_vkDestroySamplerYcbcrConversion = c"vkDestroySamplerYcbcrConversion", c"vkDestroySamplerYcbcrConversionKHR";
-    Device sampler::set_debug_utils_object_name: vk::PFN_vkSetDebugUtilsObjectNameEXT = c"vkSetDebugUtilsObjectNameEXT";
-    Device sampler::debug_marker_set_object_name: vk::PFN_vkDebugMarkerSetObjectNameEXT = c"vkDebugMarkerSetObjectNameEXT";
-    Device image::create_image: vk::PFN_vkCreateImage = c"vkCreateImage";
-    Device image::destroy_image: vk::PFN_vkDestroyImage = c"vkDestroyImage";
-    Device image::create_image_view: vk::PFN_vkCreateImageView = c"vkCreateImageView";
-    Device image::destroy_image_view: vk::PFN_vkDestroyImageView = c"vkDestroyImageView";
-    Device image::create_swapchain: vk::PFN_vkCreateSwapchainKHR = c"vkCreateSwapchainKHR";
-    Device image::create_shared_swapchains: vk::PFN_vkCreateSharedSwapchainsKHR = c"vkCreateSharedSwapchainsKHR";
-    Device image::get_swapchain_images: vk::PFN_vkGetSwapchainImagesKHR = c"vkGetSwapchainImagesKHR";
-    Device image::destroy_swapchain: vk::PFN_vkDestroySwapchainKHR = c"vkDestroySwapchainKHR";
-    Device layout::create_descriptor_set_layout: vk::PFN_vkCreateDescriptorSetLayout = c"vkCreateDescriptorSetLayout";
-    Device layout::destroy_descriptor_set_layout: vk::PFN_vkDestroyDescriptorSetLayout = c"vkDestroyDescriptorSetLayout";
-    Device layout::create_pipeline_layout: vk::PFN_vkCreatePipelineLayout = c"vkCreatePipelineLayout";
-    Device layout::destroy_pipeline_layout: vk::PFN_vkDestroyPipelineLayout = c"vkDestroyPipelineLayout";
-    Device layout::allocate_descriptor_sets: vk::PFN_vkAllocateDescriptorSets = c"vkAllocateDescriptorSets";
-    Device layout::free_descriptor_sets: vk::PFN_vkFreeDescriptorSets = c"vkFreeDescriptorSets";
-    Device layout::reset_descriptor_pool: vk::PFN_vkResetDescriptorPool = c"vkResetDescriptorPool";
-    Device layout::destroy_descriptor_pool: vk::PFN_vkDestroyDescriptorPool = c"vkDestroyDescriptorPool";
-    Device template::create_descriptor_update_template: vk::PFN_vkCreateDescriptorUpdateTemplate = c"vkCreateDescriptorUpdateTemplate", c"vkCreateDescriptorUpdateTemplateKHR";
-    Device template::destroy_descriptor_update_template: vk::PFN_vkDestroyDescriptorUpdateTemplate = c"vkDestroyDescriptorUpdateTemplate", c"vkDestroyDescriptorUpdateTemplateKHR";
-    Device blit::cmd_blit_image: vk::PFN_vkCmdBlitImage = c"vkCmdBlitImage";
-    Device blit::cmd_blit_image2: vk::PFN_vkCmdBlitImage2 = c"vkCmdBlitImage2", c"vkCmdBlitImage2KHR";
-}
-
-/// Names of the device commands that the layer intercepts, aliases included.
-pub fn device_commands() -> impl Iterator<Item = &'static CStr> {
-    COMMANDS.iter().filter(|(_, level)| *level == Level::Device).map(|(name, _)| *name)
-}
+commands!(table);
 
 /// The layer's `vkGetInstanceProcAddr`.
 ///

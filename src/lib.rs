@@ -16,6 +16,7 @@ use samplin_platform as platform;
 use samplin_wire::record;
 
 pub mod caps;
+pub mod commands;
 pub mod dispatch;
 pub mod entry;
 pub mod hooks;

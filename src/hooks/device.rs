@@ -10,9 +10,9 @@ use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
 use super::augment::{self, Augmented};
 use super::{MISSING, failure};
 use crate::caps::{self, Enabled, Formats};
+use crate::commands;
 use crate::decide::DeviceCaps;
 use crate::dispatch::{self, DeviceFns, InstanceFns};
-use crate::entry;
 use crate::memory;
 use crate::pnext;
 use crate::rules::Rules;
@@ -213,7 +213,8 @@ unsafe fn register(
     let device =
         Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats, rules });
     if device.trace().is_on() {
-        let intercepts: Vec<&str> = entry::device_commands()
+        let intercepts: Vec<&str> = commands::intercepted_on_devices()
+            .into_iter()
             // SAFETY: as above.
             .filter(|name| unsafe { next_gdpa(handle, name.as_ptr()) }.is_some())
             .filter_map(|name| name.to_str().ok())

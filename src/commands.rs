@@ -1,0 +1,103 @@
+//! The one table of commands: which are called, by which names, since when, and which hook stands in their place.
+//!
+//! `dispatch` makes the structures of next-layer pointers of it and `entry` what the proc-addr functions return. It is a macro
+//! that hands its rows to another, so that the pointers do not depend on the hooks.
+
+use std::ffi::CStr;
+
+/// Hands every row to the macro `$with`.
+///
+/// A row is `field: pointer type, needed, names => hook;`. *Needed* is the core version or the extension that brings the command.
+/// Of several names the core's stands first. A row without a hook is a command that the layer only calls; those under `own` have
+/// a hook and no field, and each says at which level it resolves.
+macro_rules! commands {
+    ($with:ident) => {
+        $with! {
+            own {
+                Global get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr, "1.0", c"vkGetInstanceProcAddr" => get_instance_proc_addr;
+                Global create_instance: vk::PFN_vkCreateInstance, "1.0", c"vkCreateInstance" => instance::create_instance;
+                Global enumerate_instance_layer_properties: vk::PFN_vkEnumerateInstanceLayerProperties, "1.0", c"vkEnumerateInstanceLayerProperties" => instance::enumerate_instance_layer_properties;
+                Global enumerate_instance_extension_properties: vk::PFN_vkEnumerateInstanceExtensionProperties, "1.0", c"vkEnumerateInstanceExtensionProperties" => instance::enumerate_instance_extension_properties;
+                Instance enumerate_device_layer_properties: vk::PFN_vkEnumerateDeviceLayerProperties, "1.0", c"vkEnumerateDeviceLayerProperties" => instance::enumerate_device_layer_properties;
+                Instance create_device: vk::PFN_vkCreateDevice, "1.0", c"vkCreateDevice" => device::create_device;
+                Device get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr, "1.0", c"vkGetDeviceProcAddr" => get_device_proc_addr;
+            }
+            Instance {
+                destroy_instance: vk::PFN_vkDestroyInstance, "1.0", c"vkDestroyInstance" => instance::destroy_instance;
+                enumerate_device_extension_properties: vk::PFN_vkEnumerateDeviceExtensionProperties, "1.0", c"vkEnumerateDeviceExtensionProperties" => instance::enumerate_device_extension_properties;
+                get_physical_device_image_format_properties2: vk::PFN_vkGetPhysicalDeviceImageFormatProperties2, "1.1", c"vkGetPhysicalDeviceImageFormatProperties2", c"vkGetPhysicalDeviceImageFormatProperties2KHR";
+            }
+            Physical {
+                get_physical_device_format_properties: vk::PFN_vkGetPhysicalDeviceFormatProperties, "1.0", c"vkGetPhysicalDeviceFormatProperties" => physical::get_physical_device_format_properties;
+                get_physical_device_format_properties2: vk::PFN_vkGetPhysicalDeviceFormatProperties2, "1.1", c"vkGetPhysicalDeviceFormatProperties2", c"vkGetPhysicalDeviceFormatProperties2KHR" => physical::get_physical_device_format_properties2;
+                get_physical_device_features: vk::PFN_vkGetPhysicalDeviceFeatures, "1.0", c"vkGetPhysicalDeviceFeatures" => physical::get_physical_device_features;
+                get_physical_device_features2: vk::PFN_vkGetPhysicalDeviceFeatures2, "1.1", c"vkGetPhysicalDeviceFeatures2", c"vkGetPhysicalDeviceFeatures2KHR" => physical::get_physical_device_features2;
+                get_physical_device_properties: vk::PFN_vkGetPhysicalDeviceProperties, "1.0", c"vkGetPhysicalDeviceProperties" => physical::get_physical_device_properties;
+                get_physical_device_properties2: vk::PFN_vkGetPhysicalDeviceProperties2, "1.1", c"vkGetPhysicalDeviceProperties2", c"vkGetPhysicalDeviceProperties2KHR" => physical::get_physical_device_properties2;
+            }
+            Device {
+                destroy_device: vk::PFN_vkDestroyDevice, "1.0", c"vkDestroyDevice" => device::destroy_device;
+                update_descriptor_sets: vk::PFN_vkUpdateDescriptorSets, "1.0", c"vkUpdateDescriptorSets" => hot::update_descriptor_sets;
+                update_descriptor_set_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate, "1.1", c"vkUpdateDescriptorSetWithTemplate", c"vkUpdateDescriptorSetWithTemplateKHR" => hot::update_descriptor_set_with_template;
+                cmd_push_descriptor_set: vk::PFN_vkCmdPushDescriptorSetKHR, "1.4", c"vkCmdPushDescriptorSet", c"vkCmdPushDescriptorSetKHR" => hot::cmd_push_descriptor_set;
+                cmd_push_descriptor_set2: vk::PFN_vkCmdPushDescriptorSet2KHR, "1.4", c"vkCmdPushDescriptorSet2", c"vkCmdPushDescriptorSet2KHR" => descriptor::cmd_push_descriptor_set2;
+                cmd_push_descriptor_set_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR, "1.4", c"vkCmdPushDescriptorSetWithTemplate", c"vkCmdPushDescriptorSetWithTemplateKHR" => template::cmd_push_descriptor_set_with_template;
+                cmd_push_descriptor_set_with_template2: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR, "1.4", c"vkCmdPushDescriptorSetWithTemplate2", c"vkCmdPushDescriptorSetWithTemplate2KHR" => template::cmd_push_descriptor_set_with_template2;
+                get_descriptor: vk::PFN_vkGetDescriptorEXT, "VK_EXT_descriptor_buffer", c"vkGetDescriptorEXT" => descriptor::get_descriptor;
+                get_image_view_handle: vk::PFN_vkGetImageViewHandleNVX, "VK_NVX_image_view_handle", c"vkGetImageViewHandleNVX" => descriptor::get_image_view_handle;
+                get_image_view_handle64: vk_layer_sys::PfnGetImageViewHandle64Nvx, "VK_NVX_image_view_handle", c"vkGetImageViewHandle64NVX" => descriptor::get_image_view_handle64;
+                get_descriptor_set_host_mapping: vk::PFN_vkGetDescriptorSetHostMappingVALVE, "VK_VALVE_descriptor_set_host_mapping", c"vkGetDescriptorSetHostMappingVALVE" => descriptor::get_descriptor_set_host_mapping;
+                create_sampler: vk::PFN_vkCreateSampler, "1.0", c"vkCreateSampler" => sampler::create_sampler;
+                destroy_sampler: vk::PFN_vkDestroySampler, "1.0", c"vkDestroySampler" => sampler::destroy_sampler;
+                create_sampler_ycbcr_conversion: vk::PFN_vkCreateSamplerYcbcrConversion, "1.1", c"vkCreateSamplerYcbcrConversion", c"vkCreateSamplerYcbcrConversionKHR" => sampler::create_sampler_ycbcr_conversion;
+                destroy_sampler_ycbcr_conversion: vk::PFN_vkDestroySamplerYcbcrConversion, "1.1", c"vkDestroySamplerYcbcrConversion", c"vkDestroySamplerYcbcrConversionKHR" => sampler::destroy_sampler_ycbcr_conversion;
+                set_debug_utils_object_name: vk::PFN_vkSetDebugUtilsObjectNameEXT, "VK_EXT_debug_utils", c"vkSetDebugUtilsObjectNameEXT" => sampler::set_debug_utils_object_name;
+                debug_marker_set_object_name: vk::PFN_vkDebugMarkerSetObjectNameEXT, "VK_EXT_debug_marker", c"vkDebugMarkerSetObjectNameEXT" => sampler::debug_marker_set_object_name;
+                create_image: vk::PFN_vkCreateImage, "1.0", c"vkCreateImage" => image::create_image;
+                destroy_image: vk::PFN_vkDestroyImage, "1.0", c"vkDestroyImage" => image::destroy_image;
+                create_image_view: vk::PFN_vkCreateImageView, "1.0", c"vkCreateImageView" => image::create_image_view;
+                destroy_image_view: vk::PFN_vkDestroyImageView, "1.0", c"vkDestroyImageView" => image::destroy_image_view;
+                create_swapchain: vk::PFN_vkCreateSwapchainKHR, "VK_KHR_swapchain", c"vkCreateSwapchainKHR" => image::create_swapchain;
+                create_shared_swapchains: vk::PFN_vkCreateSharedSwapchainsKHR, "VK_KHR_display_swapchain", c"vkCreateSharedSwapchainsKHR" => image::create_shared_swapchains;
+                get_swapchain_images: vk::PFN_vkGetSwapchainImagesKHR, "VK_KHR_swapchain", c"vkGetSwapchainImagesKHR" => image::get_swapchain_images;
+                destroy_swapchain: vk::PFN_vkDestroySwapchainKHR, "VK_KHR_swapchain", c"vkDestroySwapchainKHR" => image::destroy_swapchain;
+                create_descriptor_set_layout: vk::PFN_vkCreateDescriptorSetLayout, "1.0", c"vkCreateDescriptorSetLayout" => layout::create_descriptor_set_layout;
+                destroy_descriptor_set_layout: vk::PFN_vkDestroyDescriptorSetLayout, "1.0", c"vkDestroyDescriptorSetLayout" => layout::destroy_descriptor_set_layout;
+                create_pipeline_layout: vk::PFN_vkCreatePipelineLayout, "1.0", c"vkCreatePipelineLayout" => layout::create_pipeline_layout;
+                destroy_pipeline_layout: vk::PFN_vkDestroyPipelineLayout, "1.0", c"vkDestroyPipelineLayout" => layout::destroy_pipeline_layout;
+                allocate_descriptor_sets: vk::PFN_vkAllocateDescriptorSets, "1.0", c"vkAllocateDescriptorSets" => layout::allocate_descriptor_sets;
+                free_descriptor_sets: vk::PFN_vkFreeDescriptorSets, "1.0", c"vkFreeDescriptorSets" => layout::free_descriptor_sets;
+                reset_descriptor_pool: vk::PFN_vkResetDescriptorPool, "1.0", c"vkResetDescriptorPool" => layout::reset_descriptor_pool;
+                destroy_descriptor_pool: vk::PFN_vkDestroyDescriptorPool, "1.0", c"vkDestroyDescriptorPool" => layout::destroy_descriptor_pool;
+                create_descriptor_update_template: vk::PFN_vkCreateDescriptorUpdateTemplate, "1.1", c"vkCreateDescriptorUpdateTemplate", c"vkCreateDescriptorUpdateTemplateKHR" => template::create_descriptor_update_template;
+                destroy_descriptor_update_template: vk::PFN_vkDestroyDescriptorUpdateTemplate, "1.1", c"vkDestroyDescriptorUpdateTemplate", c"vkDestroyDescriptorUpdateTemplateKHR" => template::destroy_descriptor_update_template;
+                cmd_blit_image: vk::PFN_vkCmdBlitImage, "1.0", c"vkCmdBlitImage" => blit::cmd_blit_image;
+                cmd_blit_image2: vk::PFN_vkCmdBlitImage2, "1.3", c"vkCmdBlitImage2", c"vkCmdBlitImage2KHR" => blit::cmd_blit_image2;
+                get_image_drm_format_modifier_properties: vk::PFN_vkGetImageDrmFormatModifierPropertiesEXT, "VK_EXT_image_drm_format_modifier", c"vkGetImageDrmFormatModifierPropertiesEXT";
+            }
+        }
+    };
+}
+pub(crate) use commands;
+
+macro_rules! name_row {
+    ($list:ident Device $($command:literal)+ => $hook:path) => { $($list.push($command);)+ };
+    ($list:ident $($other:tt)+) => {};
+}
+
+macro_rules! names {
+    (
+        own { $($own_level:ident $own:ident: $own_type:ty, $own_needed:literal, $($own_name:literal),+ => $own_hook:path;)+ }
+        $($level:ident { $($field:ident: $type:ty, $needed:literal, $($name:literal),+ $(=> $hook:path)?;)+ })+
+    ) => {
+        /// Names of the device commands that the layer intercepts, aliases included.
+        pub fn intercepted_on_devices() -> Vec<&'static CStr> {
+            let mut out = Vec::new();
+            $(name_row!(out $own_level $($own_name)+ => $own_hook);)+
+            $($(name_row!(out $level $($name)+ $(=> $hook)?);)+)+
+            out
+        }
+    };
+}
+
+commands!(names);
