@@ -13,8 +13,9 @@ use std::process::ExitCode;
 
 use ash::vk;
 use samplin_testkit::context::{Context, ContextBuilder};
-use samplin_testkit::descriptor::{Binding, Pair, Path, Pool, SetLayout, sample_via, write_combined};
+use samplin_testkit::descriptor::{Binding, Pair, Pool, SetLayout, write_combined};
 use samplin_testkit::image::{BlitApi, Image, ImageDesc, View, ViewDesc};
+use samplin_testkit::path::{Path, sample_via};
 use samplin_testkit::sampler::{BorderValue, Sampler, SamplerDesc};
 use samplin_testkit::shader;
 use samplin_testkit::texel::Value;

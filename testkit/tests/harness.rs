@@ -4,7 +4,7 @@
 //! harness's.
 
 use ash::vk;
-use samplin_testkit::descriptor::{Path, sample_via};
+use samplin_testkit::path::{Path, sample_via};
 use samplin_testkit::{
     BlitApi, Capability, Context, ContextBuilder, ContextError, Image, ImageDesc, Kind, Mapping, Painter, Pair, Point,
     SamplerDesc, Value, ViewDesc, descriptor, layer, reference, sample, shader, texel,

@@ -11,7 +11,7 @@ use samplin_testkit::descriptor::{
     Binding, Pool, SetLayout, Spelling, Template, TemplateData, update, write_combined, write_images,
 };
 use samplin_testkit::shader::{Access, Bind, Op};
-use samplin_testkit::{Capability, Context, Pair, Path, Probe, SamplerDesc, Value, descriptor, reference, sample};
+use samplin_testkit::{Capability, Context, Pair, Path, Probe, SamplerDesc, Value, reference, sample, sample_via};
 
 const UINT: Scene = Scene::colour(vk::Format::R32_UINT);
 const RGBA8: Scene = Scene::colour(vk::Format::R8G8B8A8_UNORM);
@@ -229,7 +229,7 @@ fn immutable_alone() -> Outcome {
         let sampler = SamplerDesc::linear().lod(1.75, 0.25).create(context);
         let points = RGBA8.points(false);
         let pair = Pair::new(&view, &sampler);
-        let got = descriptor::sample_via(context, Path::Immutable, &[pair], &points).map_err(Skip)?;
+        let got = sample_via(context, Path::Immutable, &[pair], &points).map_err(Skip)?;
         let texture = reference::Texture::read(&image, &view);
         let wanted: Vec<Value> = points.iter().map(|point| reference::sample(&texture, &legal, point, 16.0)).collect();
         assert_same(&got[0], &wanted, &legal, &RGBA8, "an immutable sampler");
@@ -318,7 +318,7 @@ fn sample_separately(context: &Context, path: Path, scene: Scene, sampler: &Samp
     let view = scene.view(&image);
     let sampler = sampler.create(context);
     let pairs = vec![Pair::new(&view, &sampler); times];
-    descriptor::sample_via(context, path, &pairs, &scene.points(false)).map_err(Skip)?;
+    sample_via(context, path, &pairs, &scene.points(false)).map_err(Skip)?;
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use samplin_testkit::descriptor::{
 use samplin_testkit::shader::{Access, Bind, Op};
 use samplin_testkit::{
     Buffer, Capability, Context, ContextBuilder, Image, Pair, Path, Point, Probe, Sampler, SamplerDesc, Value, View,
-    descriptor, reference,
+    reference, sample_via,
 };
 
 /// One test for each path.
@@ -193,7 +193,7 @@ fn plain(path: Path) -> Outcome {
         |context, checks| {
             skip_if(path.missing(context))?;
             let five = Five::new(context)?;
-            let got = descriptor::sample_via(context, path, &five.pairs(), &points()).map_err(Skip)?;
+            let got = sample_via(context, path, &five.pairs(), &points()).map_err(Skip)?;
             if checks {
                 five.check_all(context, &got, &format!("{path:?}"));
             }

@@ -1,0 +1,180 @@
+//! What a sampling program is asked: the shape and kind of a lookup, how it reaches its pair, and where it looks.
+
+use crate::texel::NumericKind;
+use ash::vk;
+
+/// Dimensionality of the sampled image in the shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// `sampler1D`.
+    D1,
+    /// `sampler1DArray`.
+    D1Array,
+    /// `sampler2D`.
+    D2,
+    /// `sampler2DArray`.
+    D2Array,
+    /// `sampler3D`.
+    D3,
+    /// `samplerCube`.
+    Cube,
+    /// `samplerCubeArray`; needs `imageCubeArray`.
+    CubeArray,
+}
+
+impl Shape {
+    /// The shape a view of this type is sampled as.
+    pub fn of(view_type: vk::ImageViewType) -> Self {
+        match view_type {
+            vk::ImageViewType::TYPE_1D => Self::D1,
+            vk::ImageViewType::TYPE_1D_ARRAY => Self::D1Array,
+            vk::ImageViewType::TYPE_2D_ARRAY => Self::D2Array,
+            vk::ImageViewType::TYPE_3D => Self::D3,
+            vk::ImageViewType::CUBE => Self::Cube,
+            vk::ImageViewType::CUBE_ARRAY => Self::CubeArray,
+            _ => Self::D2,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::D1 => "1d",
+            Self::D1Array => "1d_array",
+            Self::D2 => "2d",
+            Self::D2Array => "2d_array",
+            Self::D3 => "3d",
+            Self::Cube => "cube",
+            Self::CubeArray => "cube_array",
+        }
+    }
+}
+
+/// What a lookup returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Four floats.
+    Float,
+    /// Four signed integers.
+    Int,
+    /// Four unsigned integers.
+    Uint,
+    /// A depth comparison, replicated to four floats.
+    Shadow,
+}
+
+impl Kind {
+    /// Kind of the values that come back.
+    pub fn numeric(self) -> NumericKind {
+        match self {
+            Self::Float | Self::Shadow => NumericKind::Float,
+            Self::Int => NumericKind::Int,
+            Self::Uint => NumericKind::Uint,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Float => "float",
+            Self::Int => "int",
+            Self::Uint => "uint",
+            Self::Shadow => "shadow",
+        }
+    }
+}
+
+impl From<NumericKind> for Kind {
+    fn from(kind: NumericKind) -> Self {
+        match kind {
+            NumericKind::Float => Self::Float,
+            NumericKind::Int => Self::Int,
+            NumericKind::Uint => Self::Uint,
+        }
+    }
+}
+
+/// How the shader declares the pair in set 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// One combined image sampler at `binding`.
+    Single {
+        /// Binding number.
+        binding: u32,
+    },
+    /// Element `element` of an array of `count` combined image samplers at `binding`.
+    Array {
+        /// Binding number.
+        binding: u32,
+        /// Array size in the shader.
+        count: u32,
+        /// Constant index.
+        element: u32,
+    },
+    /// A sampled image and a sampler, combined in the shader.
+    Separate {
+        /// Binding of the image.
+        image: u32,
+        /// Binding of the sampler.
+        sampler: u32,
+    },
+}
+
+/// The instruction a probe executes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// `textureLod`; for shadow lookups of 2D arrays by gradients, of cubes at the base level only.
+    Sample,
+    /// `texelFetch` through a combined image sampler; coordinates and LOD are integers. Single access, no cubes.
+    Fetch,
+    /// `textureGather` of the first component; the LOD is ignored. Single access; 2D, 2D array and cube.
+    Gather,
+}
+
+/// One lookup.
+///
+/// `coord`: normalised (in texels for an unnormalized sampler or [`Op::Fetch`]); array shapes take the layer in the
+/// component after the coordinates, cubes a direction in xyz and the cube index in w.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Coordinate.
+    pub coord: [f32; 4],
+    /// Explicit LOD in mip levels.
+    pub lod: f32,
+    /// Reference value of a shadow lookup.
+    pub reference: f32,
+}
+
+impl Point {
+    /// A point at level 0.
+    pub fn at(x: f32, y: f32, z: f32) -> Self {
+        Self { coord: [x, y, z, 0.0], lod: 0.0, reference: 0.0 }
+    }
+
+    /// Sets the LOD.
+    pub fn lod(mut self, lod: f32) -> Self {
+        self.lod = lod;
+        self
+    }
+
+    /// Sets the depth reference.
+    pub fn reference(mut self, reference: f32) -> Self {
+        self.reference = reference;
+        self
+    }
+
+    pub(crate) fn bytes(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        let words = self.coord.into_iter().chain([self.lod, self.reference]);
+        for (slot, word) in bytes.chunks_exact_mut(4).zip(words) {
+            slot.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+}
+
+/// The coordinates of `columns` × `rows` pixel centres that cover [`low`, `high`) in x and y, row by row from the top.
+pub fn grid(columns: u32, rows: u32, low: [f32; 2], high: [f32; 2]) -> Vec<Point> {
+    let place = |index: u32, count: u32, axis: usize| {
+        low[axis] + (high[axis] - low[axis]) * (index as f32 + 0.5) / count as f32
+    };
+    (0..rows).flat_map(|y| (0..columns).map(move |x| Point::at(place(x, columns, 0), place(y, rows, 1), 0.0))).collect()
+}
