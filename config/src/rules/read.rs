@@ -1,0 +1,384 @@
+//! From the tables of a rules file to rules: every key with its type, its words and what is wrong with it.
+
+use ash::vk;
+use samplin_core::decide::{self, Bias, Compare, Guard, Guards, Wish};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Class, Glob, Rule, When};
+
+/// Line and column, from 1, of a byte in a text.
+pub(super) fn place(text: &str, at: usize) -> (u32, u32) {
+    let before = text.get(..at.min(text.len())).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+    (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
+}
+
+/// Where a problem of a rule lies, and what it is.
+pub(super) struct Complaint(pub(super) usize, pub(super) String);
+
+pub(super) type Understood<T> = Result<T, Complaint>;
+type Value<'a, 'i> = &'a Spanned<DeValue<'i>>;
+
+fn complain<T>(value: Value<'_, '_>, message: impl Into<String>) -> Understood<T> {
+    Err(Complaint(value.span().start, message.into()))
+}
+
+fn wrong_type<T>(key: &str, value: Value<'_, '_>, wanted: &str) -> Understood<T> {
+    complain(value, format!("{key} must be {wanted}, not {}", article(value.get_ref().type_str())))
+}
+
+fn article(kind: &str) -> String {
+    let vowel = kind.starts_with(['a', 'e', 'i', 'o', 'u']);
+    format!("{} {kind}", if vowel { "an" } else { "a" })
+}
+
+fn table<'a, 'i>(key: &str, value: Value<'a, 'i>) -> Understood<&'a DeTable<'i>> {
+    match value.get_ref().as_table() {
+        Some(table) => Ok(table),
+        None => wrong_type(key, value, "a table"),
+    }
+}
+
+fn text<'a>(key: &str, value: Value<'a, '_>) -> Understood<&'a str> {
+    match value.get_ref().as_str() {
+        Some(text) => Ok(text),
+        None => wrong_type(key, value, "a string"),
+    }
+}
+
+fn boolean(key: &str, value: Value<'_, '_>) -> Understood<bool> {
+    match value.get_ref().as_bool() {
+        Some(on) => Ok(on),
+        None => wrong_type(key, value, "true or false"),
+    }
+}
+
+fn float(key: &str, value: Value<'_, '_>) -> Understood<f32> {
+    let literal = match value.get_ref() {
+        DeValue::Float(float) => float.as_str().replace('_', ""),
+        DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str().replace('_', ""),
+        _ => return wrong_type(key, value, "a number"),
+    };
+    match literal.parse::<f32>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => complain(value, format!("{key} must be a finite number")),
+    }
+}
+
+fn count(key: &str, value: Value<'_, '_>) -> Understood<u64> {
+    let number = match value.get_ref() {
+        DeValue::Integer(integer) => u64::from_str_radix(&integer.as_str().replace('_', ""), integer.radix()).ok(),
+        _ => return wrong_type(key, value, "a whole number"),
+    };
+    number.map_or_else(|| complain(value, format!("{key} must be a whole number of 0 or more")), Ok)
+}
+
+fn glob(key: &str, value: Value<'_, '_>) -> Understood<Glob> {
+    Ok(Glob(text(key, value)?.to_owned()))
+}
+
+/// One of a list of words.
+fn word<T: Copy>(key: &str, value: Value<'_, '_>, words: &[(&str, T)]) -> Understood<T> {
+    let given = text(key, value)?;
+    let found = words.iter().find(|(word, _)| word.eq_ignore_ascii_case(given));
+    match found {
+        Some((_, meaning)) => Ok(*meaning),
+        None => {
+            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            complain(value, format!("{key} cannot be \"{given}\"; it is one of {}", known.join(", ")))
+        }
+    }
+}
+
+const FILTERS: &[(&str, vk::Filter)] =
+    &[("nearest", vk::Filter::NEAREST), ("linear", vk::Filter::LINEAR), ("cubic", vk::Filter::CUBIC_EXT)];
+
+const MIPMAP_MODES: &[(&str, vk::SamplerMipmapMode)] =
+    &[("nearest", vk::SamplerMipmapMode::NEAREST), ("linear", vk::SamplerMipmapMode::LINEAR)];
+
+const ADDRESS_MODES: &[(&str, vk::SamplerAddressMode)] = &[
+    ("repeat", vk::SamplerAddressMode::REPEAT),
+    ("mirrored_repeat", vk::SamplerAddressMode::MIRRORED_REPEAT),
+    ("clamp_to_edge", vk::SamplerAddressMode::CLAMP_TO_EDGE),
+    ("clamp_to_border", vk::SamplerAddressMode::CLAMP_TO_BORDER),
+    ("mirror_clamp_to_edge", vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE),
+    ("gl_clamp", decide::GL_CLAMP),
+    ("gl_mirror_clamp", decide::GL_MIRROR_CLAMP),
+];
+
+const BORDERS: &[(&str, vk::BorderColor)] = &[
+    ("transparent_black", vk::BorderColor::FLOAT_TRANSPARENT_BLACK),
+    ("opaque_black", vk::BorderColor::FLOAT_OPAQUE_BLACK),
+    ("opaque_white", vk::BorderColor::FLOAT_OPAQUE_WHITE),
+];
+
+const COMPARES: &[(&str, Compare)] = &[
+    ("off", Compare::Off),
+    ("never", Compare::Op(vk::CompareOp::NEVER)),
+    ("less", Compare::Op(vk::CompareOp::LESS)),
+    ("equal", Compare::Op(vk::CompareOp::EQUAL)),
+    ("less_or_equal", Compare::Op(vk::CompareOp::LESS_OR_EQUAL)),
+    ("greater", Compare::Op(vk::CompareOp::GREATER)),
+    ("not_equal", Compare::Op(vk::CompareOp::NOT_EQUAL)),
+    ("greater_or_equal", Compare::Op(vk::CompareOp::GREATER_OR_EQUAL)),
+    ("always", Compare::Op(vk::CompareOp::ALWAYS)),
+];
+
+const CLASSES: &[(&str, Class)] = &[
+    ("color", Class::Color),
+    ("depth", Class::Depth),
+    ("stencil", Class::Stencil),
+    ("float", Class::Float),
+    ("integer", Class::Integer),
+    ("srgb", Class::Srgb),
+];
+
+/// An unknown key, with the nearest known one.
+pub(super) fn unknown<T>(at: usize, key: &str, of: &str, known: &[&str]) -> Understood<T> {
+    let hint = known
+        .iter()
+        .map(|candidate| (distance(key, candidate), candidate))
+        .min()
+        .filter(|(distance, _)| *distance <= 2 && *distance < key.chars().count())
+        .map_or_else(|| format!("; {of} knows {}", known.join(", ")), |(_, near)| format!("; did you mean {near}?"));
+    Err(Complaint(at, format!("{of} has no key {key}{hint}")))
+}
+
+/// Edit distance of two short words.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut before = i;
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+        for (j, cb) in b.iter().enumerate() {
+            let (left, above) = (row.get(j).copied().unwrap_or(0), row.get(j + 1).copied().unwrap_or(0));
+            let best = (before + usize::from(ca != *cb)).min(left + 1).min(above + 1);
+            before = above;
+            if let Some(slot) = row.get_mut(j + 1) {
+                *slot = best;
+            }
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+const WHEN_KEYS: &[&str] = &[
+    "exe",
+    "app",
+    "engine",
+    "driver",
+    "fingerprint",
+    "mag_filter",
+    "min_filter",
+    "mipmap_mode",
+    "address_mode",
+    "compare",
+    "anisotropy",
+    "unnormalized",
+    "nth",
+    "name",
+    "format",
+    "class",
+    "mip_levels",
+];
+
+fn when(value: Value<'_, '_>) -> Understood<When> {
+    let mut out = When::default();
+    for (key, value) in table("when", value)? {
+        let name: &str = key.get_ref();
+        match name {
+            "exe" => out.exe = Some(glob(name, value)?),
+            "app" => out.app = Some(glob(name, value)?),
+            "engine" => out.engine = Some(glob(name, value)?),
+            "driver" => out.driver = Some(glob(name, value)?),
+            "fingerprint" => out.fingerprints = fingerprints(value)?,
+            "mag_filter" => out.mag_filter = Some(word(name, value, FILTERS)?),
+            "min_filter" => out.min_filter = Some(word(name, value, FILTERS)?),
+            "mipmap_mode" => out.mipmap_mode = Some(word(name, value, MIPMAP_MODES)?),
+            "address_mode" => out.address_mode = Some(word(name, value, ADDRESS_MODES)?),
+            "compare" => out.compare = Some(boolean(name, value)?),
+            "anisotropy" => out.anisotropy = Some(boolean(name, value)?),
+            "unnormalized" => out.unnormalized = Some(boolean(name, value)?),
+            "nth" => out.nth = Some(count(name, value)?),
+            "name" => out.name = Some(glob(name, value)?),
+            "format" => out.format = Some(glob(name, value)?),
+            "class" => out.class = Some(word(name, value, CLASSES)?),
+            "mip_levels" => (out.min_levels, out.max_levels) = levels(value)?,
+            _ => return unknown(key.span().start, name, "when", WHEN_KEYS),
+        }
+    }
+    Ok(out)
+}
+
+fn fingerprints(value: Value<'_, '_>) -> Understood<Vec<u64>> {
+    let one = |value: Value<'_, '_>| {
+        let given = text("fingerprint", value)?;
+        match u64::from_str_radix(given.trim_start_matches("0x"), 16) {
+            Ok(number) if (1..=18).contains(&given.len()) => Ok(number),
+            _ => {
+                complain(value, format!("\"{given}\" is no fingerprint; it has 16 hexadecimal digits, as in the trace"))
+            }
+        }
+    };
+    match value.get_ref() {
+        DeValue::Array(list) => list.iter().map(one).collect(),
+        _ => Ok(vec![one(value)?]),
+    }
+}
+
+fn levels(value: Value<'_, '_>) -> Understood<(Option<u32>, Option<u32>)> {
+    let number = |key: &str, value: Value<'_, '_>| Ok(Some(u32::try_from(count(key, value)?).unwrap_or(u32::MAX)));
+    if let DeValue::Table(bounds) = value.get_ref() {
+        let mut out = (None, None);
+        for (key, value) in bounds {
+            let name: &str = key.get_ref();
+            match name {
+                "min" => out.0 = number("mip_levels.min", value)?,
+                "max" => out.1 = number("mip_levels.max", value)?,
+                _ => return unknown(key.span().start, name, "mip_levels", &["min", "max"]),
+            }
+        }
+        if let (Some(min), Some(max)) = out
+            && min > max
+        {
+            return complain(value, "mip_levels.min is greater than mip_levels.max, which nothing matches");
+        }
+        return Ok(out);
+    }
+    let exactly = number("mip_levels", value)?;
+    Ok((exactly, exactly))
+}
+
+const SET_KEYS: &[&str] = &[
+    "max_anisotropy",
+    "mip_lod_bias",
+    "min_lod",
+    "max_lod",
+    "mag_filter",
+    "min_filter",
+    "mipmap_mode",
+    "address_mode",
+    "compare",
+    "border",
+];
+
+fn set(value: Value<'_, '_>) -> Understood<Wish> {
+    let mut out = Wish::default();
+    let given = table("set", value)?;
+    if given.is_empty() {
+        return complain(value, format!("set is empty; it knows {}", SET_KEYS.join(", ")));
+    }
+    for (key, value) in given {
+        let name: &str = key.get_ref();
+        match name {
+            "max_anisotropy" => {
+                let degree = float(name, value)?;
+                if degree < 1.0 {
+                    return complain(value, "max_anisotropy must be 1 (off) or more");
+                }
+                out.max_anisotropy = Some(degree);
+            }
+            "mip_lod_bias" => out.mip_lod_bias = Some(bias(value)?),
+            "min_lod" => out.min_lod = Some(float(name, value)?),
+            "max_lod" => out.max_lod = Some(float(name, value)?),
+            "mag_filter" => out.mag_filter = Some(word(name, value, FILTERS)?),
+            "min_filter" => out.min_filter = Some(word(name, value, FILTERS)?),
+            "mipmap_mode" => out.mipmap_mode = Some(word(name, value, MIPMAP_MODES)?),
+            "address_mode" => out.address_mode = address_modes(value)?,
+            "compare" => out.compare = Some(word(name, value, COMPARES)?),
+            "border" => out.border_color = Some(word(name, value, BORDERS)?),
+            _ => return unknown(key.span().start, name, "set", SET_KEYS),
+        }
+    }
+    if let (Some(min), Some(max)) = (out.min_lod, out.max_lod)
+        && min > max
+    {
+        return complain(value, "min_lod is greater than max_lod");
+    }
+    Ok(out)
+}
+
+fn bias(value: Value<'_, '_>) -> Understood<Bias> {
+    let DeValue::Table(how) = value.get_ref() else { return Ok(Bias::Set(float("mip_lod_bias", value)?)) };
+    let mut out = None;
+    for (key, value) in how {
+        let name: &str = key.get_ref();
+        let next = match name {
+            "add" => Bias::Add(float("mip_lod_bias.add", value)?),
+            "set" => Bias::Set(float("mip_lod_bias.set", value)?),
+            _ => return unknown(key.span().start, name, "mip_lod_bias", &["add", "set"]),
+        };
+        if out.replace(next).is_some() {
+            return complain(value, "mip_lod_bias has both add and set; say one");
+        }
+    }
+    out.map_or_else(|| complain(value, "mip_lod_bias needs add or set"), Ok)
+}
+
+fn address_modes(value: Value<'_, '_>) -> Understood<[Option<vk::SamplerAddressMode>; 3]> {
+    let DeValue::Table(axes) = value.get_ref() else {
+        return Ok([Some(word("address_mode", value, ADDRESS_MODES)?); 3]);
+    };
+    let mut out = [None; 3];
+    for (key, value) in axes {
+        let name: &str = key.get_ref();
+        let axis = match name {
+            "u" => 0,
+            "v" => 1,
+            "w" => 2,
+            _ => return unknown(key.span().start, name, "address_mode", &["u", "v", "w"]),
+        };
+        if let Some(slot) = out.get_mut(axis) {
+            *slot = Some(word("address_mode", value, ADDRESS_MODES)?);
+        }
+    }
+    Ok(out)
+}
+
+fn guards(value: Value<'_, '_>) -> Understood<Guards> {
+    let Some(list) = value.get_ref().as_array() else { return wrong_type("guards_off", value, "an array") };
+    let words: Vec<(&str, Guard)> = Guard::ALL.iter().map(|guard| (guard.name(), *guard)).collect();
+    let mut out = Guards::NONE;
+    for item in list.iter() {
+        out.insert(word("guards_off", item, &words)?);
+    }
+    Ok(out)
+}
+
+const RULE_KEYS: &[&str] = &["name", "when", "set", "guards_off", "stop"];
+
+pub(super) fn rule(number: usize, line: u32, value: Value<'_, '_>) -> Understood<Rule> {
+    let given = table("rule", value)?;
+    let mut out = Rule {
+        name: format!("rule {}", number + 1),
+        line,
+        when: When::default(),
+        wish: Wish::default(),
+        guards_off: Guards::NONE,
+        stop: false,
+    };
+    let mut has_set = false;
+    for (key, value) in given {
+        let name: &str = key.get_ref();
+        match name {
+            "name" => text(name, value)?.clone_into(&mut out.name),
+            "when" => out.when = when(value)?,
+            "set" => {
+                out.wish = set(value)?;
+                has_set = true;
+            }
+            "guards_off" => out.guards_off = guards(value)?,
+            "stop" => out.stop = boolean(name, value)?,
+            _ => return unknown(key.span().start, name, "a rule", RULE_KEYS),
+        }
+    }
+    if !has_set && !out.stop {
+        return complain(value, "the rule has no set and no stop, so it does nothing");
+    }
+    Ok(out)
+}
