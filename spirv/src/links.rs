@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
+use spirv::Dim;
+
 use crate::error::{Error, push};
 use crate::fold::Specialization;
 use crate::module::{Function, Instruction, Module, is_vendor};
@@ -348,6 +350,10 @@ impl Scratch {
             }
         }
         let Some(ty) = image_type(tracer.module, value.word(1)) else { return Ok(()) };
+        // A texel buffer has no sampler, whatever its type is called.
+        if ty.dim == Dim::DimBuffer as u32 {
+            return Ok(());
+        }
         self.images.clear();
         self.samplers.clear();
         let combined = value.opcode() != op::SAMPLED_IMAGE;

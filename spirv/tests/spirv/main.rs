@@ -1,0 +1,4 @@
+//! The reader, the links, the editor and the pass `split` on shaders of several compilers.
+
+mod corpus;
+mod links;
