@@ -32,7 +32,7 @@ fn literal(text: &str) -> Result<Vec<u32>, Error> {
     for chunk in text.as_bytes().chunks(4) {
         words.push(chunk.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)));
     }
-    if text.len() % 4 == 0 {
+    if text.len().is_multiple_of(4) {
         words.push(0);
     }
     Ok(words)

@@ -171,7 +171,8 @@ pub(crate) struct Analysis {
     /// By place: pairs with a parameter in them, and what is done with them.
     pub(crate) open: Vec<Vec<(Pair, Uses)>>,
     pub(crate) links: Vec<Link>,
-    places: Places<(Option<Operand>, Option<Operand>, ImageType, bool, bool)>,
+    /// By link, with no uses but that of being one descriptor.
+    places: Places<Link>,
 }
 
 impl Analysis {
@@ -240,14 +241,14 @@ impl Analysis {
         }
         let (image, sampler) = (tracer.operand(pair.image), tracer.operand(pair.sampler));
         let opaque = pair.opaque || image.is_none() || sampler.is_none();
+        let combined = if pair.combined { Uses::COMBINED } else { Uses::default() };
+        let link = Link { image, sampler, uses: combined, ty: pair.ty, opaque };
         self.places.try_reserve(1).map_err(|_| Error::Memory)?;
         let next = self.links.len();
-        let place = *self.places.entry((image, sampler, pair.ty, pair.combined, opaque)).or_insert(next);
+        let place = *self.places.entry(link).or_insert(next);
         match self.links.get_mut(place) {
             Some(known) => known.uses |= uses,
-            None if next < Module::LINKS => {
-                push(&mut self.links, Link { image, sampler, uses, ty: pair.ty, opaque })?;
-            }
+            None if next < Module::LINKS => push(&mut self.links, Link { uses, ..link })?,
             None => return Err(Error::TooManyLinks),
         }
         Ok(())

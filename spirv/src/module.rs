@@ -359,6 +359,12 @@ impl<'w> Module<'w> {
         (at != 0).then(|| self.instruction(at as usize))
     }
 
+    /// The instruction behind the one that begins at a word offset.
+    pub fn instruction_after(&self, at: usize) -> Option<Instruction<'w>> {
+        let next = at + self.instruction(at).words.len();
+        Some(self.instruction(next)).filter(|instruction| next > at && !instruction.words.is_empty())
+    }
+
     /// The id of the type of `id`, 0 if it has none.
     pub fn type_of(&self, id: u32) -> u32 {
         match self.definition(id) {
@@ -469,6 +475,14 @@ impl<'w> EntryPoint<'w> {
     pub fn name(&self) -> impl Iterator<Item = u8> + 'w {
         let words = self.instruction.words.get(3..).unwrap_or_default();
         words.iter().flat_map(|word| word.to_le_bytes()).take_while(|byte| *byte != 0)
+    }
+
+    /// The ids of the interface: inputs and outputs, from SPIR-V 1.4 on all global variables.
+    pub fn interface(&self) -> &'w [u32] {
+        let words = self.instruction.words.get(3..).unwrap_or_default();
+        // The name ends with the first word that has a zero in it.
+        let name = words.iter().position(|word| word.to_le_bytes().contains(&0));
+        name.and_then(|name| words.get(name + 1..)).unwrap_or_default()
     }
 }
 

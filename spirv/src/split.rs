@@ -58,7 +58,7 @@ pub enum Why {
     Opaque,
     /// An index reaches elements of an array without a length, or more than 64.
     Unbounded,
-    /// Vendors' instructions read more than one image, all through samplers that have to agree.
+    /// Vendors' instructions read more than one image, all through samplers that have to agree, or take no pair made in the shader.
     Vendor,
     /// A sampler has to be passed to a function that is called with different links, and the index is not known where it is called,
     /// or the function takes pairs or samplers that are no pointers.
@@ -141,7 +141,7 @@ fn elements(analysis: &Analysis, part: &Part) -> Result<u32, Why> {
             if link.opaque {
                 return Err(Why::Opaque);
             }
-            if link.uses.contains(Uses::VENDOR) {
+            if link.uses.intersects(Uses::VENDOR | Uses::FOOTPRINT) {
                 return Err(Why::Vendor);
             }
             found = true;

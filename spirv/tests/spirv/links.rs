@@ -1,9 +1,8 @@
 //! Links against the tables in the shaders, which were written by hand.
 
-use samplin_spirv::{Error, Module};
-use spirv::ExecutionModel;
+use samplin_spirv::Module;
 
-use crate::corpus::{assembled, shaders, text};
+use crate::corpus::{shaders, text};
 
 #[test]
 fn links_are_those_of_the_tables() {
