@@ -12,6 +12,8 @@ use samplin_cli::trace::analysis::Analysis;
 use samplin_cli::trace::reader;
 use samplin_config::{rules, settings};
 use samplin_core::decide::YcbcrConversion;
+use samplin_spirv::split::{Part, split};
+use samplin_spirv::{Editor, Link, Module, Specialization};
 
 /// Words of a node: more than any structure that the layer knows has.
 const WORDS: usize = 24;
@@ -149,4 +151,26 @@ pub(crate) fn trace(data: &[u8]) {
         std::hint::black_box(group);
     }
     std::hint::black_box((analysis.census(), analysis.change_count(), analysis.processes(), analysis.settings()));
+}
+
+/// The reader of shaders, their links, and the pass that splits them.
+pub(crate) fn spirv(data: &[u8]) {
+    let words: Vec<u32> = data.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let Ok(module) = Module::read(&words) else { return };
+    assert_eq!(Editor::new(&module).finish().as_ref(), Ok(&words));
+    // As many entry points as real modules have: each is a walk over everything.
+    for entry in module.entry_points().take(4) {
+        let Ok(name) = String::from_utf8(entry.name().collect()) else { continue };
+        for values in [None, Some(&Specialization(&[(0, &[1, 0, 0, 0]), (3, &[0])]))] {
+            let Ok(links) = module.links(&name, entry.model(), values) else { continue };
+            assert!(links.len() <= Module::LINKS);
+            let part = |link: &Link| Some(Part { image: link.image?, sampler: link.sampler?, binding: 1 });
+            for part in links.iter().filter_map(part).take(4) {
+                if let Ok(split) = split(&module, (&name, entry.model()), values, 3, &[part]) {
+                    let again = Module::read(&split.words).expect("what was made can be read");
+                    assert!(again.entry_points().count() == module.entry_points().count());
+                }
+            }
+        }
+    }
 }

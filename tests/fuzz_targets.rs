@@ -71,3 +71,8 @@ fn rules_that_say_anything() {
 fn traces_that_say_anything() {
     run("trace", targets::trace);
 }
+
+#[test]
+fn shaders_that_say_anything() {
+    run("spirv", targets::spirv);
+}

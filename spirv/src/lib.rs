@@ -1,0 +1,23 @@
+//! SPIR-V: which images a shader reads through which samplers, and passes that change that.
+//!
+//! Words in, values out: no Vulkan call, no global, no unsafe code. [`Module::read`] checks the words once and remembers where
+//! things are; [`Module::links`] says which image instructions of an entry point join which descriptors; [`Editor`] makes a new
+//! module in which everything that was not named is as it was; [`split`] is a pass that uses both.
+#![forbid(unsafe_code)]
+
+mod edit;
+mod error;
+mod fold;
+mod links;
+mod module;
+mod op;
+pub mod split;
+mod trace;
+mod uses;
+
+pub use edit::{Editor, assemble};
+pub use error::Error;
+pub use fold::Specialization;
+pub use links::{ImageType, Index, Link, Operand, Sampled};
+pub use module::{EntryPoint, Instruction, Module};
+pub use uses::Uses;

@@ -1,0 +1,452 @@
+//! Which images a shader reads through which samplers.
+//!
+//! A link is found at the image instruction, whose sampled image is either made there of an image and a sampler or loaded as a
+//! pair. Both are followed back to their variables: in a function in terms of its parameters, once, and at each call with what is
+//! passed there.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use spirv::Dim;
+
+use crate::error::{Error, push};
+use crate::fold::Specialization;
+use crate::module::{Function, Instruction, Module, is_vendor};
+use crate::op;
+use crate::trace::{Base, Term, Tracer};
+use crate::uses::{Uses, uses};
+
+/// Which element of an array of descriptors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Index {
+    /// The variable is no array.
+    Whole,
+    /// A constant, or a specialization constant whose value was given.
+    Const(u32),
+    /// The specialization constant of this `SpecId`; only where no specialization was given.
+    Spec(u32),
+    /// The integer at this byte offset of the push constants, whatever the size of the array.
+    Push(u32),
+    /// Any element of an array of at most 64.
+    Dynamic {
+        /// Whether invocations that run together may differ.
+        nonuniform: bool,
+    },
+    /// Any element of a larger array, or of one without a length.
+    Unbounded,
+}
+
+/// A descriptor, or the descriptors of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Operand {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in it.
+    pub binding: u32,
+    /// Descriptors that the shader declares there: 1 if it is no array, 0 if the array has no length. Specialization constants
+    /// count with the value that was given or else their default.
+    pub count: u32,
+    /// Which of them.
+    pub index: Index,
+}
+
+/// What texels become in the shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sampled {
+    /// Floating point; also what is neither of the others.
+    Float,
+    /// Signed integers.
+    Sint,
+    /// Unsigned integers.
+    Uint,
+}
+
+/// What the shader declares of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ImageType {
+    /// A number of [`spirv::Dim`], or an unknown one.
+    pub dim: u32,
+    /// Whether it has layers.
+    pub arrayed: bool,
+    /// Whether it has samples.
+    pub multisampled: bool,
+    /// What texels become.
+    pub sampled: Sampled,
+}
+
+/// An image that is read through a sampler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Link {
+    /// The image; none if it comes from no variable with a set and a binding.
+    pub image: Option<Operand>,
+    /// The sampler; the same as the image where both are one descriptor.
+    pub sampler: Option<Operand>,
+    /// All that is done with it, in all functions that the entry point reaches.
+    pub uses: Uses,
+    /// What the shader declares of the image.
+    pub ty: ImageType,
+    /// Whether image or sampler are one of several or unknown: the link is then a possible one.
+    pub opaque: bool,
+}
+
+impl Module<'_> {
+    /// The links of the entry point `name` for an execution model (a number of [`spirv::ExecutionModel`]), in the order in which
+    /// functions are first met callee first, and instructions in them. Links that differ in their uses only are one.
+    ///
+    /// Branches that are never taken count. With a specialization, constants have the values that the pipeline gives them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoEntryPoint`], [`Error::Recursion`], [`Error::TooManyLinks`], [`Error::TooComplex`], [`Error::Memory`].
+    pub fn links(
+        &self,
+        name: &str,
+        model: u32,
+        specialization: Option<&Specialization<'_>>,
+    ) -> Result<Vec<Link>, Error> {
+        let entry = self.entry(name, model).ok_or(Error::NoEntryPoint)?;
+        let mut tracer = Tracer::new(self, specialization);
+        Ok(Analysis::new(&mut tracer, entry)?.links)
+    }
+
+    /// The place in the list of functions of an entry point.
+    pub(crate) fn entry(&self, name: &str, model: u32) -> Option<usize> {
+        let entry = self.entry_points().find(|entry| entry.model() == model && entry.name().eq(name.bytes()))?;
+        self.function(entry.function())
+    }
+}
+
+/// A link in terms of one function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Pair {
+    pub(crate) image: Term,
+    pub(crate) sampler: Term,
+    pub(crate) ty: ImageType,
+    /// Loaded as one.
+    pub(crate) combined: bool,
+    pub(crate) opaque: bool,
+}
+
+impl Pair {
+    pub(crate) fn is_open(&self) -> bool {
+        self.image.is_parameter() || self.sampler.is_parameter()
+    }
+}
+
+/// A hash that is good enough for what is bounded by limits.
+#[derive(Default)]
+pub(crate) struct Fold(u64);
+
+impl std::hash::Hasher for Fold {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_isize(&mut self, value: isize) {
+        self.write_u64(value as u64);
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        let product = u128::from(self.0 ^ value ^ 0x9e37_79b9_7f4a_7c15) * 0xd6e8_feb8_6659_fd93;
+        self.0 = (product as u64) ^ (product >> 64) as u64;
+    }
+}
+
+type Places<K> = HashMap<K, usize, BuildHasherDefault<Fold>>;
+
+/// The links of an entry point, and those of its functions that depend on what they are called with.
+pub(crate) struct Analysis {
+    /// Places of the functions that the entry point reaches, callees before callers.
+    pub(crate) order: Vec<usize>,
+    /// By place: pairs with a parameter in them, and what is done with them.
+    pub(crate) open: Vec<Vec<(Pair, Uses)>>,
+    pub(crate) links: Vec<Link>,
+    /// By link, with no uses but that of being one descriptor.
+    places: Places<Link>,
+}
+
+impl Analysis {
+    pub(crate) fn new(tracer: &mut Tracer<'_, '_>, entry: usize) -> Result<Analysis, Error> {
+        let module = tracer.module;
+        let order = order(module, entry)?;
+        let mut open = Vec::new();
+        open.try_reserve_exact(module.functions().len()).map_err(|_| Error::Memory)?;
+        open.resize_with(module.functions().len(), Vec::new);
+        let mut analysis = Analysis { order, open, links: Vec::new(), places: Places::default() };
+        let (mut scratch, mut total) = (Scratch::default(), 0);
+        for at in 0..analysis.order.len() {
+            let Some(place) = analysis.order.get(at).copied() else { break };
+            let Some(function) = module.functions().get(place) else { continue };
+            let mut places = Places::default();
+            let mut own = Vec::new();
+            for site in module.sites(function) {
+                scratch.site(tracer, function, &site)?;
+                for (pair, uses) in &scratch.pairs {
+                    analysis.add(tracer, (*pair, *uses), &mut own, &mut places)?;
+                }
+            }
+            for call in module.calls(function) {
+                let callee = module.function(call.word(3)).and_then(|callee| analysis.open.get_mut(callee));
+                let Some(callee) = callee.map(std::mem::take).filter(|pairs| !pairs.is_empty()) else { continue };
+                for (pair, uses) in &callee {
+                    scratch.call(tracer, function, &call, pair)?;
+                    for (pair, _) in &scratch.pairs {
+                        analysis.add(tracer, (*pair, *uses), &mut own, &mut places)?;
+                    }
+                }
+                if let Some(place) = module.function(call.word(3)).and_then(|place| analysis.open.get_mut(place)) {
+                    *place = callee;
+                }
+            }
+            total += own.len();
+            if total > Module::LINKS {
+                return Err(Error::TooManyLinks);
+            }
+            if let Some(place) = analysis.open.get_mut(place) {
+                *place = own;
+            }
+        }
+        Ok(analysis)
+    }
+
+    /// Adds a pair to the function's own if it has a parameter in it, else to the links.
+    fn add(
+        &mut self,
+        tracer: &mut Tracer<'_, '_>,
+        (pair, uses): (Pair, Uses),
+        own: &mut Vec<(Pair, Uses)>,
+        places: &mut Places<Pair>,
+    ) -> Result<(), Error> {
+        tracer.step(1)?;
+        if pair.is_open() {
+            places.try_reserve(1).map_err(|_| Error::Memory)?;
+            let next = own.len();
+            let place = *places.entry(pair).or_insert(next);
+            match own.get_mut(place) {
+                Some(known) => known.1 |= uses,
+                None if next < Module::LINKS => push(own, (pair, uses))?,
+                None => return Err(Error::TooManyLinks),
+            }
+            return Ok(());
+        }
+        let (image, sampler) = (tracer.operand(pair.image), tracer.operand(pair.sampler));
+        let opaque = pair.opaque || image.is_none() || sampler.is_none();
+        let combined = if pair.combined { Uses::COMBINED } else { Uses::default() };
+        let link = Link { image, sampler, uses: combined, ty: pair.ty, opaque };
+        self.places.try_reserve(1).map_err(|_| Error::Memory)?;
+        let next = self.links.len();
+        let place = *self.places.entry(link).or_insert(next);
+        match self.links.get_mut(place) {
+            Some(known) => known.uses |= uses,
+            None if next < Module::LINKS => push(&mut self.links, Link { uses, ..link })?,
+            None => return Err(Error::TooManyLinks),
+        }
+        Ok(())
+    }
+}
+
+/// The places of the functions that one reaches, callees before callers.
+fn order(module: &Module<'_>, entry: usize) -> Result<Vec<usize>, Error> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Open,
+        Done,
+    }
+    let functions = module.functions();
+    let mut states = Vec::new();
+    states.try_reserve_exact(functions.len()).map_err(|_| Error::Memory)?;
+    states.resize(functions.len(), State::New);
+    let mut order = Vec::new();
+    let callees = |place: usize| functions.get(place).map(|function| module.calls(function));
+    // Functions that are being looked at, with the calls in them that have not been.
+    let mut stack = Vec::new();
+    push(&mut stack, (entry, callees(entry)))?;
+    if let Some(state) = states.get_mut(entry) {
+        *state = State::Open;
+    }
+    while let Some((place, calls)) = stack.last_mut() {
+        let place = *place;
+        let Some(call) = calls.as_mut().and_then(Iterator::next) else {
+            if let Some(state) = states.get_mut(place) {
+                *state = State::Done;
+            }
+            push(&mut order, place)?;
+            stack.pop();
+            continue;
+        };
+        // A call of what is no function here is one of an import.
+        let Some(callee) = module.function(call.word(3)) else { continue };
+        match states.get_mut(callee) {
+            Some(State::Open) => return Err(Error::Recursion),
+            Some(state @ State::New) => {
+                *state = State::Open;
+                push(&mut stack, (callee, callees(callee)))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(order)
+}
+
+/// Lists that are filled again and again.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    images: Vec<Term>,
+    samplers: Vec<Term>,
+    /// What the last call found.
+    pub(crate) pairs: Vec<(Pair, Uses)>,
+}
+
+impl Scratch {
+    /// The pairs of an image instruction.
+    pub(crate) fn site(
+        &mut self,
+        tracer: &mut Tracer<'_, '_>,
+        function: &Function,
+        site: &Instruction<'_>,
+    ) -> Result<(), Error> {
+        self.pairs.clear();
+        let opcode = site.opcode();
+        if !is_vendor(opcode) {
+            return self.value(tracer, function, site.word(3), uses(tracer, site));
+        }
+        for id in site.words.iter().skip(3).take(3) {
+            let module = tracer.module;
+            let ty = module.definition(module.type_of(*id));
+            if ty.is_some_and(|ty| ty.opcode() == op::TYPE_SAMPLED_IMAGE) {
+                self.value(tracer, function, *id, Uses::VENDOR)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The pairs of an image or a sampled image.
+    fn value(
+        &mut self,
+        tracer: &mut Tracer<'_, '_>,
+        function: &Function,
+        id: u32,
+        mut uses: Uses,
+    ) -> Result<(), Error> {
+        let Some(mut value) = origin(tracer, id)? else { return Ok(()) };
+        if !uses.samples() {
+            // An image by itself has no sampler, unless it was taken out of a pair.
+            if value.opcode() != op::IMAGE {
+                return Ok(());
+            }
+            match origin(tracer, value.word(3))? {
+                Some(pair) if pair.opcode() != op::SAMPLED_IMAGE => value = pair,
+                _ => return Ok(()),
+            }
+        }
+        let Some(ty) = image_type(tracer.module, value.word(1)) else { return Ok(()) };
+        // A texel buffer has no sampler, whatever its type is called.
+        if ty.dim == Dim::DimBuffer as u32 {
+            return Ok(());
+        }
+        self.images.clear();
+        self.samplers.clear();
+        let combined = value.opcode() != op::SAMPLED_IMAGE;
+        let opaque = if combined {
+            uses |= Uses::COMBINED;
+            tracer.terms(function, value.word(2), &mut self.images)?
+        } else {
+            let image = tracer.terms(function, value.word(3), &mut self.images)?;
+            let sampler = tracer.terms(function, value.word(4), &mut self.samplers)?;
+            image || sampler
+        };
+        self.product(tracer, Pair { image: Term::UNKNOWN, sampler: Term::UNKNOWN, ty, combined, opaque }, uses)
+    }
+
+    /// The pairs that a pair of a callee's becomes at a call.
+    pub(crate) fn call(
+        &mut self,
+        tracer: &mut Tracer<'_, '_>,
+        function: &Function,
+        call: &Instruction<'_>,
+        pair: &Pair,
+    ) -> Result<(), Error> {
+        self.pairs.clear();
+        let image = argument(tracer, function, call, pair.image, &mut self.images)?;
+        let sampler = if pair.combined {
+            self.samplers.clear();
+            false
+        } else {
+            argument(tracer, function, call, pair.sampler, &mut self.samplers)?
+        };
+        self.product(tracer, Pair { opaque: pair.opaque || image || sampler, ..*pair }, Uses::default())
+    }
+
+    /// All pairs of an image and a sampler.
+    fn product(&mut self, tracer: &mut Tracer<'_, '_>, pair: Pair, uses: Uses) -> Result<(), Error> {
+        tracer.step(self.images.len() * self.samplers.len().max(1))?;
+        for image in &self.images {
+            if pair.combined {
+                push(&mut self.pairs, (Pair { image: *image, sampler: *image, ..pair }, uses))?;
+            }
+            for sampler in &self.samplers {
+                push(&mut self.pairs, (Pair { image: *image, sampler: *sampler, ..pair }, uses))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Fills `terms` with what a callee's term is in the caller; says whether that is one of several, or unknown.
+fn argument(
+    tracer: &mut Tracer<'_, '_>,
+    function: &Function,
+    call: &Instruction<'_>,
+    term: Term,
+    terms: &mut Vec<Term>,
+) -> Result<bool, Error> {
+    terms.clear();
+    let Base::Parameter(position) = term.base else {
+        push(terms, term.elsewhere())?;
+        return Ok(false);
+    };
+    let opaque = tracer.terms(function, call.word(4 + position as usize), terms)?;
+    for argument in terms.iter_mut() {
+        *argument = term.of(*argument);
+    }
+    Ok(opaque)
+}
+
+/// The instruction that a value was first defined by, past copies.
+pub(crate) fn origin<'w>(tracer: &mut Tracer<'_, 'w>, mut id: u32) -> Result<Option<Instruction<'w>>, Error> {
+    loop {
+        tracer.step(1)?;
+        match tracer.module.definition(id) {
+            Some(copy) if copy.opcode() == op::COPY_OBJECT => id = copy.word(3),
+            found => return Ok(found),
+        }
+    }
+}
+
+/// What an `OpTypeImage`, or the one of an `OpTypeSampledImage`, says.
+fn image_type(module: &Module<'_>, id: u32) -> Option<ImageType> {
+    let mut ty = module.definition(id)?;
+    if ty.opcode() == op::TYPE_SAMPLED_IMAGE {
+        ty = module.definition(ty.word(2))?;
+    }
+    if ty.opcode() != op::TYPE_IMAGE {
+        return None;
+    }
+    let sampled = match module.definition(ty.word(2)) {
+        Some(texel) if texel.opcode() == op::TYPE_INT && texel.word(3) != 0 => Sampled::Sint,
+        Some(texel) if texel.opcode() == op::TYPE_INT => Sampled::Uint,
+        _ => Sampled::Float,
+    };
+    Some(ImageType { dim: ty.word(3), arrayed: ty.word(5) != 0, multisampled: ty.word(6) != 0, sampled })
+}

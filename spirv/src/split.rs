@@ -1,0 +1,580 @@
+//! The pass `split`: chosen links read their sampler from a descriptor set of the layer's own.
+//!
+//! The sampler is loaded where image and sampler are joined, in the same block and with the index that the image has, so no control
+//! flow changes. A function that joins what it is called with is not cloned: where its calls disagree it takes one more parameter,
+//! a pointer to the sampler, and each call passes the one that is right there. Cloning would have to know of every operand of
+//! every instruction whether it is an id; this needs to know nothing of the rest of the function.
+
+use spirv::{Decoration, Op, StorageClass};
+
+use crate::edit::{Editor, assemble};
+use crate::error::{Error, push};
+use crate::fold::Specialization;
+use crate::links::{Analysis, Index, Operand, Pair, Scratch, origin};
+use crate::module::{Function, Instruction, Module};
+use crate::op;
+use crate::trace::{Base, ELEMENTS, Element, Tracer};
+use crate::uses::Uses;
+
+/// Most parameters that are added to one function.
+pub const PARAMETERS: usize = 64;
+
+/// A link that is to read another sampler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The link's image, as [`Module::links`] gives it under the same specialization.
+    pub image: Operand,
+    /// Its sampler.
+    pub sampler: Operand,
+    /// The binding in the hidden set that its sampler is read from.
+    pub binding: u32,
+}
+
+/// A binding of the hidden set that the new module reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// The binding.
+    pub binding: u32,
+    /// Descriptors in it. Element *i* goes with element *i* of the image or of the sampler, whichever is indexed dynamically; if both
+    /// are, element *i m + j* with element *i* of the image and *j* of the sampler, of which there are *m*.
+    pub count: u32,
+}
+
+/// What became of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// The new module, for the entry point that was asked for: functions that others share with it read the hidden set there too.
+    pub words: Vec<u32>,
+    /// The bindings of the hidden set, one for each part, in the order of the parts.
+    pub hidden: Vec<Hidden>,
+}
+
+/// Why a part cannot be split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The entry point has no such link, or never samples through it.
+    NoLink,
+    /// The image or the sampler is one of several at some instruction.
+    Opaque,
+    /// An index reaches elements of an array without a length, or more than 64.
+    Unbounded,
+    /// Vendors' instructions read more than one image, all through samplers that have to agree, or take no pair made in the shader.
+    Vendor,
+    /// A sampler has to be passed to a function that is called with different links, and the index is not known where it is called,
+    /// or the function takes pairs or samplers that are no pointers.
+    Call,
+    /// A function would have more than [`PARAMETERS`] new parameters.
+    Parameters,
+}
+
+/// Why nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The module as a whole.
+    Module(Error),
+    /// The part with this position.
+    Part(usize, Why),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Refused {
+        Refused::Module(error)
+    }
+}
+
+/// Where an instruction's sampler is to come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// Where it comes from now.
+    Own,
+    /// The hidden set's binding for a part.
+    Part(usize),
+    /// A pointer that the function is called with, and a part that is among those it may lead to.
+    Passed(usize),
+}
+
+/// Rewrites the links `parts` of the entry point `name` for an execution model so that their samplers come from `set`.
+///
+/// # Errors
+///
+/// The module as a whole, or the first part that cannot be split; the others may be tried without it.
+pub fn split(
+    module: &Module<'_>,
+    (name, model): (&str, u32),
+    specialization: Option<&Specialization<'_>>,
+    set: u32,
+    parts: &[Part],
+) -> Result<Split, Refused> {
+    let entry = module.entry(name, model).ok_or(Error::NoEntryPoint)?;
+    let mut tracer = Tracer::new(module, specialization);
+    let analysis = Analysis::new(&mut tracer, entry)?;
+    let mut hidden = Vec::new();
+    for (position, part) in parts.iter().enumerate() {
+        let count = elements(&analysis, part).map_err(|why| Refused::Part(position, why))?;
+        push(&mut hidden, Hidden { binding: part.binding, count })?;
+    }
+    let mut pass = Pass {
+        tracer,
+        analysis,
+        parts,
+        hidden: &hidden,
+        editor: Editor::new(module),
+        reached: Vec::new(),
+        sources: Vec::new(),
+        passed: Vec::new(),
+        variables: Vec::new(),
+        pointer: 0,
+        sampler: 0,
+    };
+    pass.declare(set)?;
+    pass.decide()?;
+    pass.rewrite()?;
+    let words = pass.editor.finish()?;
+    Ok(Split { words, hidden })
+}
+
+/// Descriptors that a part needs.
+fn elements(analysis: &Analysis, part: &Part) -> Result<u32, Why> {
+    let mut found = false;
+    for link in &analysis.links {
+        if link.image == Some(part.image) && link.sampler == Some(part.sampler) && link.uses.samples() {
+            if link.opaque {
+                return Err(Why::Opaque);
+            }
+            if link.uses.intersects(Uses::VENDOR | Uses::FOOTPRINT) {
+                return Err(Why::Vendor);
+            }
+            found = true;
+        }
+    }
+    if !found {
+        return Err(Why::NoLink);
+    }
+    let reach = |operand: &Operand| match operand.index {
+        Index::Whole | Index::Const(_) | Index::Spec(_) => Ok(1),
+        Index::Push(_) | Index::Dynamic { .. } if (1..=ELEMENTS).contains(&operand.count) => Ok(operand.count),
+        _ => Err(Why::Unbounded),
+    };
+    // One descriptor that is both is indexed once.
+    let sampler = if part.is_combined(analysis) { 1 } else { reach(&part.sampler)? };
+    let count = reach(&part.image)? * sampler;
+    if count > ELEMENTS { Err(Why::Unbounded) } else { Ok(count) }
+}
+
+impl Part {
+    fn is_combined(&self, analysis: &Analysis) -> bool {
+        let same = |link: &&crate::Link| link.image == Some(self.image) && link.sampler == Some(self.sampler);
+        analysis.links.iter().find(same).is_some_and(|link| link.uses.contains(Uses::COMBINED))
+    }
+}
+
+/// Whether an index can be more than one element.
+fn varies(index: Index) -> bool {
+    matches!(index, Index::Dynamic { .. } | Index::Push(_))
+}
+
+struct Pass<'a, 'm, 'w> {
+    tracer: Tracer<'m, 'w>,
+    analysis: Analysis,
+    parts: &'a [Part],
+    hidden: &'a [Hidden],
+    editor: Editor<'m, 'w>,
+    /// By function: whether the entry point reaches it.
+    reached: Vec<bool>,
+    /// By function and open pair: what its calls agree on, none if nothing calls it.
+    sources: Vec<Vec<Option<Source>>>,
+    /// By function and open pair: the id of the parameter, 0 if there is none.
+    passed: Vec<Vec<u32>>,
+    /// By part: the variable.
+    variables: Vec<u32>,
+    /// The types of a sampler and of a pointer to one.
+    pointer: u32,
+    sampler: u32,
+}
+
+impl<'w> Pass<'_, '_, 'w> {
+    /// Adds the variables of the hidden set.
+    fn declare(&mut self, set: u32) -> Result<(), Error> {
+        let class = StorageClass::UniformConstant;
+        if self.parts.is_empty() {
+            return Ok(());
+        }
+        self.sampler = self.editor.ty(Op::TypeSampler, &[])?;
+        self.pointer = self.editor.ty(Op::TypePointer, &[class as u32, self.sampler])?;
+        for hidden in self.hidden {
+            let pointer = if hidden.count == 1 {
+                self.pointer
+            } else {
+                let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
+                let length = self.editor.constant(int, &[hidden.count])?;
+                let array = self.editor.aggregate(Op::TypeArray, &[self.sampler, length])?;
+                self.editor.ty(Op::TypePointer, &[class as u32, array])?
+            };
+            let variable = self.editor.variable(pointer, class)?;
+            self.editor.decorate(variable, Decoration::DescriptorSet, &[set])?;
+            self.editor.decorate(variable, Decoration::Binding, &[hidden.binding])?;
+            push(&mut self.variables, variable)?;
+        }
+        Ok(())
+    }
+
+    /// Finds, callers first, what the calls of each function agree on.
+    fn decide(&mut self) -> Result<(), Refused> {
+        let module = self.tracer.module;
+        for open in &self.analysis.open {
+            let (mut sources, mut passed) = (Vec::new(), Vec::new());
+            sources.try_reserve_exact(open.len()).map_err(|_| Error::Memory)?;
+            sources.resize(open.len(), None);
+            passed.try_reserve_exact(open.len()).map_err(|_| Error::Memory)?;
+            passed.resize(open.len(), 0);
+            push(&mut self.sources, sources)?;
+            push(&mut self.passed, passed)?;
+        }
+        self.reached.try_reserve_exact(module.functions().len()).map_err(|_| Error::Memory)?;
+        self.reached.resize(module.functions().len(), false);
+        for place in &self.analysis.order {
+            if let Some(reached) = self.reached.get_mut(*place) {
+                *reached = true;
+            }
+        }
+        // Functions of other entry points go on as they do: what they call counts as called with its own sampler.
+        for (function, _) in module.functions().iter().zip(&self.reached).filter(|(_, reached)| !**reached) {
+            for call in module.calls(function) {
+                let callee = module.function(call.word(3)).and_then(|callee| self.sources.get_mut(callee));
+                callee.into_iter().flatten().for_each(|source| *source = Some(Source::Own));
+            }
+        }
+        let mut scratch = Scratch::default();
+        for at in (0..self.analysis.order.len()).rev() {
+            let Some(place) = self.analysis.order.get(at).copied() else { break };
+            let Some(function) = module.functions().get(place) else { continue };
+            self.settle(place)?;
+            for call in module.calls(function) {
+                let Some(callee) = module.function(call.word(3)) else { continue };
+                for position in 0..self.analysis.open.get(callee).map_or(0, Vec::len) {
+                    let Some((pair, _)) = open(&self.analysis, callee, position) else { break };
+                    scratch.call(&mut self.tracer, function, &call, &pair)?;
+                    let source = self.source(place, &scratch)?;
+                    let known = self.sources.get_mut(callee).and_then(|sources| sources.get_mut(position));
+                    if let Some(known) = known {
+                        *known = Some(meet(*known, source));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a function, all of whose callers are known, its new parameters.
+    fn settle(&mut self, place: usize) -> Result<(), Refused> {
+        let mut added = 0;
+        for position in 0..self.analysis.open.get(place).map_or(0, Vec::len) {
+            let Some((pair, _)) = open(&self.analysis, place, position) else { break };
+            let Some(source) = self.sources.get_mut(place).and_then(|sources| sources.get_mut(position)) else { break };
+            let part = match *source {
+                // What all calls agree on is read here, unless an index is known to the callers only.
+                Some(Source::Part(part)) => match (self.parts.get(part), self.hidden.get(part)) {
+                    (Some(asked), Some(hidden)) if hidden.count == 1 || is_local(&pair, asked) => continue,
+                    _ => part,
+                },
+                Some(Source::Passed(part)) => part,
+                _ => continue,
+            };
+            *source = Some(Source::Passed(part));
+            added += 1;
+            if added > PARAMETERS {
+                return Err(Refused::Part(part, Why::Parameters));
+            }
+            let id = self.editor.id()?;
+            if let Some(passed) = self.passed.get_mut(place).and_then(|passed| passed.get_mut(position)) {
+                *passed = id;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the pairs that `scratch` has found in a function get their sampler from; one answer for all.
+    fn source(&mut self, place: usize, scratch: &Scratch) -> Result<Source, Refused> {
+        let mut source = Source::Own;
+        for (pair, _) in &scratch.pairs {
+            let one = if pair.is_open() {
+                let known = self.analysis.open.get(place).map_or(&[][..], Vec::as_slice);
+                self.tracer.step(known.len())?;
+                let position = known.iter().position(|(open, _)| open == pair);
+                let sources = self.sources.get(place);
+                position.and_then(|at| *sources?.get(at)?).unwrap_or(Source::Own)
+            } else {
+                let (image, sampler) = (self.tracer.operand(pair.image), self.tracer.operand(pair.sampler));
+                self.tracer.step(self.parts.len())?;
+                let same = |part: &Part| Some(part.image) == image && Some(part.sampler) == sampler;
+                self.parts.iter().position(same).map_or(Source::Own, Source::Part)
+            };
+            match one {
+                Source::Own => {}
+                Source::Part(part) | Source::Passed(part) if pair.opaque || scratch.pairs.len() > 1 => {
+                    return Err(Refused::Part(part, Why::Opaque));
+                }
+                found => source = found,
+            }
+        }
+        Ok(source)
+    }
+
+    /// Changes instructions, calls and functions.
+    fn rewrite(&mut self) -> Result<(), Refused> {
+        let module = self.tracer.module;
+        let mut scratch = Scratch::default();
+        for at in 0..self.analysis.order.len() {
+            let Some(place) = self.analysis.order.get(at).copied() else { break };
+            let Some(function) = module.functions().get(place) else { continue };
+            // Places where image and sampler are joined and that have been changed.
+            let mut done = Vec::new();
+            for site in module.sites(function) {
+                scratch.site(&mut self.tracer, function, &site)?;
+                if scratch.pairs.iter().any(|(_, uses)| uses.samples()) {
+                    self.site(place, &site, &scratch, &mut done)?;
+                }
+            }
+            self.signature(place, function)?;
+        }
+        for (place, function) in module.functions().iter().enumerate() {
+            for call in module.calls(function) {
+                self.call(place, function, &call, &mut scratch)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes what an image instruction reads through.
+    fn site(
+        &mut self,
+        place: usize,
+        site: &Instruction<'w>,
+        scratch: &Scratch,
+        done: &mut Vec<usize>,
+    ) -> Result<(), Refused> {
+        let source = self.source(place, scratch)?;
+        let Some((pair, _)) = scratch.pairs.first().filter(|_| source != Source::Own) else { return Ok(()) };
+        let Some(value) = origin(&mut self.tracer, site.word(3))? else { return Ok(()) };
+        let joined = value.opcode() == op::SAMPLED_IMAGE;
+        let at = if joined { value.at } else { site.at };
+        if done.contains(&at) {
+            return Ok(());
+        }
+        self.tracer.step(done.len())?;
+        push(done, at)?;
+        let mut words = Vec::new();
+        let (pointer, nonuniform) = self.pointer(place, source, pair, &mut words)?;
+        let sampler = self.editor.id()?;
+        assemble(&mut words, Op::Load, &[self.sampler, sampler, pointer])?;
+        if nonuniform {
+            self.editor.decorate(sampler, Decoration::NonUniform, &[])?;
+        }
+        let (changed, with) = if joined {
+            (at + 4, sampler)
+        } else {
+            let (image, pair) = (self.editor.id()?, self.editor.id()?);
+            let ty = self.tracer.module.type_of(site.word(3));
+            let image_ty = self.tracer.module.definition(ty).map_or(0, |ty| ty.word(2));
+            assemble(&mut words, Op::Image, &[image_ty, image, site.word(3)])?;
+            assemble(&mut words, Op::SampledImage, &[ty, pair, image, sampler])?;
+            if self.tracer.module.is_nonuniform(site.word(3)) {
+                self.editor.decorate(image, Decoration::NonUniform, &[])?;
+                self.editor.decorate(pair, Decoration::NonUniform, &[])?;
+            }
+            (at + 3, pair)
+        };
+        self.editor.insert(at, &words)?;
+        self.editor.replace(changed, 1, &[with])?;
+        Ok(())
+    }
+
+    /// The id of a pointer to the sampler, and whether it differs between invocations; what has to be computed for it is appended.
+    fn pointer(
+        &mut self,
+        place: usize,
+        source: Source,
+        pair: &Pair,
+        words: &mut Vec<u32>,
+    ) -> Result<(u32, bool), Refused> {
+        let part = match source {
+            Source::Part(part) => part,
+            Source::Own | Source::Passed(_) => {
+                let known =
+                    self.analysis.open.get(place).and_then(|open| open.iter().position(|(open, _)| open == pair));
+                let id = known.and_then(|at| self.passed.get(place)?.get(at)).copied().unwrap_or(0);
+                return Ok((id, false));
+            }
+        };
+        let cannot = Refused::Part(part, Why::Call);
+        let (Some(asked), Some(hidden), Some(variable)) =
+            (self.parts.get(part), self.hidden.get(part), self.variables.get(part).copied())
+        else {
+            return Err(cannot);
+        };
+        if hidden.count == 1 {
+            return Ok((variable, false));
+        }
+        let index = |operand: &Operand, element: Option<Element>| match element {
+            Some(element) if varies(operand.index) && operand.count > 1 => {
+                if element.id == 0 {
+                    Err(cannot)
+                } else {
+                    Ok(Some(element.id))
+                }
+            }
+            _ => Ok(None),
+        };
+        let image = index(&asked.image, pair.image.element)?;
+        let sampler = if pair.combined { None } else { index(&asked.sampler, pair.sampler.element)? };
+        let index = match (image, sampler) {
+            (Some(image), Some(sampler)) => {
+                let module = self.tracer.module;
+                for id in [image, sampler] {
+                    let ty = module.definition(module.type_of(id));
+                    ty.filter(|ty| ty.opcode() == op::TYPE_INT && ty.word(2) == 32).ok_or(cannot)?;
+                }
+                let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
+                let length = self.editor.constant(int, &[asked.sampler.count])?;
+                let (row, index) = (self.editor.id()?, self.editor.id()?);
+                assemble(words, Op::IMul, &[int, row, image, length])?;
+                assemble(words, Op::IAdd, &[int, index, row, sampler])?;
+                index
+            }
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => return Err(cannot),
+        };
+        let chain = self.editor.id()?;
+        assemble(words, Op::AccessChain, &[self.pointer, chain, variable, index])?;
+        let differs = |operand: &Operand| operand.index == Index::Dynamic { nonuniform: true };
+        let nonuniform = differs(&asked.image) || differs(&asked.sampler);
+        if nonuniform {
+            self.editor.decorate(chain, Decoration::NonUniform, &[])?;
+            if image.is_some() && sampler.is_some() {
+                self.editor.decorate(index, Decoration::NonUniform, &[])?;
+            }
+        }
+        Ok((chain, nonuniform))
+    }
+
+    /// Adds to a function the parameters that were decided on.
+    fn signature(&mut self, place: usize, function: &Function) -> Result<(), Error> {
+        let module = self.tracer.module;
+        let mut words = Vec::new();
+        let mut types = Vec::new();
+        push(&mut types, module.instruction(function.at).word(1))?;
+        let mut behind = function.at;
+        for parameter in module.parameters(function) {
+            push(&mut types, parameter.word(1))?;
+            behind = parameter.at + parameter.words.len();
+        }
+        for id in self.passed.get(place).into_iter().flatten().filter(|id| **id != 0) {
+            assemble(&mut words, Op::FunctionParameter, &[self.pointer, *id])?;
+            push(&mut types, self.pointer)?;
+        }
+        if words.is_empty() {
+            return Ok(());
+        }
+        let ty = self.editor.ty(Op::TypeFunction, &types)?;
+        self.editor.replace(function.at + 4, 1, &[ty])?;
+        self.editor.insert(behind, &words)
+    }
+
+    /// Passes to a function the samplers that it takes now.
+    fn call(
+        &mut self,
+        place: usize,
+        function: &Function,
+        call: &Instruction<'w>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Refused> {
+        let Some(callee) = self.tracer.module.function(call.word(3)) else { return Ok(()) };
+        let reached = self.reached.get(place).is_some_and(|reached| *reached);
+        let (mut before, mut arguments) = (Vec::new(), Vec::new());
+        for position in 0..self.passed.get(callee).map_or(0, Vec::len) {
+            if self.passed.get(callee).and_then(|passed| passed.get(position)).is_none_or(|id| *id == 0) {
+                continue;
+            }
+            let Some((pair, _)) = open(&self.analysis, callee, position) else { break };
+            let source = if reached {
+                scratch.call(&mut self.tracer, function, call, &pair)?;
+                self.source(place, scratch)?
+            } else {
+                Source::Own
+            };
+            let pointer = match (source, scratch.pairs.first()) {
+                (Source::Part(_) | Source::Passed(_), Some((seen, _))) => {
+                    self.pointer(place, source, seen, &mut before)?.0
+                }
+                _ => {
+                    let sources = self.sources.get(callee).and_then(|sources| sources.get(position));
+                    let part = match sources {
+                        Some(Some(Source::Part(part) | Source::Passed(part))) => *part,
+                        _ => 0,
+                    };
+                    self.own(call, &pair, &mut before)?.ok_or(Refused::Part(part, Why::Call))?
+                }
+            };
+            push(&mut arguments, pointer)?;
+        }
+        if arguments.is_empty() {
+            return Ok(());
+        }
+        self.editor.insert(call.at, &before)?;
+        self.editor.lengthen(call, &arguments)?;
+        Ok(())
+    }
+
+    /// The pointer to the sampler that a callee's pair has had so far, as its caller knows it; none if there is none.
+    fn own(&mut self, call: &Instruction<'_>, pair: &Pair, words: &mut Vec<u32>) -> Result<Option<u32>, Error> {
+        let module = self.tracer.module;
+        if pair.combined {
+            return Ok(None);
+        }
+        let base = match pair.sampler.base {
+            Base::Parameter(position) => call.word(4 + position as usize),
+            Base::Variable(variable) => variable,
+            Base::Unknown => return Ok(None),
+        };
+        let ty = module.definition(module.type_of(base));
+        if ty.is_none_or(|ty| ty.opcode() != op::TYPE_POINTER) {
+            return Ok(None);
+        }
+        match pair.sampler.element.map(|element| element.index) {
+            None => Ok(Some(base)),
+            Some(Index::Const(element)) => {
+                let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
+                let element = self.editor.constant(int, &[element])?;
+                let chain = self.editor.id()?;
+                assemble(words, Op::AccessChain, &[self.pointer, chain, base, element])?;
+                Ok(Some(chain))
+            }
+            Some(_) => Ok(None),
+        }
+    }
+}
+
+/// An open pair of a function.
+fn open(analysis: &Analysis, place: usize, position: usize) -> Option<(Pair, Uses)> {
+    analysis.open.get(place)?.get(position).copied()
+}
+
+/// Whether the function that a pair belongs to has all indices that a part needs.
+fn is_local(pair: &Pair, part: &Part) -> bool {
+    let has = |operand: &Operand, element: Option<Element>| {
+        !varies(operand.index) || operand.count == 1 || element.is_some_and(|element| element.id != 0)
+    };
+    has(&part.image, pair.image.element) && (pair.combined || has(&part.sampler, pair.sampler.element))
+}
+
+/// What calls agree on, one more of which wants `source`.
+fn meet(known: Option<Source>, source: Source) -> Source {
+    match (known, source) {
+        (None, source) => source,
+        (Some(known), source) if known == source => known,
+        (Some(Source::Passed(part) | Source::Part(part)), _) | (_, Source::Passed(part) | Source::Part(part)) => {
+            Source::Passed(part)
+        }
+        (Some(Source::Own), Source::Own) => Source::Own,
+    }
+}

@@ -1,0 +1,186 @@
+//! The shaders of `tests/data`, compiled, with the links that their comments say.
+//!
+//! A first line `//# ENVIRONMENT [spvVERSION [unchecked]]` names the environment for `spirv-val` and the version for `spirv-as`; what
+//! is unchecked is known not to be valid. Lines `//= NAME STAGE [spec [ID=VALUE…]]` begin a table,
+//! the lines `//= LINK` behind it are its links, written as [`text`] does. In assembly comments begin with `;`.
+//! GLSL and assembly are compiled here. What other compilers made of a source is beside it, in assembly: `data/README.md`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use samplin_spirv::{Index, Link, Operand, Sampled, Specialization};
+use spirv::ExecutionModel;
+
+/// The links of one entry point, under one specialization or none.
+pub(crate) struct Table {
+    pub(crate) name: String,
+    pub(crate) model: u32,
+    pub(crate) values: Option<Vec<(u32, [u8; 4])>>,
+    /// Sorted.
+    pub(crate) links: Vec<String>,
+}
+
+impl Table {
+    /// Runs `with` on the specialization.
+    pub(crate) fn specialized<T>(&self, with: impl FnOnce(Option<&Specialization<'_>>) -> T) -> T {
+        let Some(values) = &self.values else { return with(None) };
+        let entries: Vec<(u32, &[u8])> = values.iter().map(|(id, bytes)| (*id, &bytes[..])).collect();
+        with(Some(&Specialization(&entries)))
+    }
+}
+
+pub(crate) struct Shader {
+    pub(crate) file: String,
+    pub(crate) environment: String,
+    /// Whether it is meant to be valid.
+    pub(crate) valid: bool,
+    pub(crate) words: Vec<u32>,
+    pub(crate) tables: Vec<Table>,
+}
+
+/// All shaders, compiled once.
+pub(crate) fn shaders() -> &'static [Shader] {
+    static SHADERS: OnceLock<Vec<Shader>> = OnceLock::new();
+    SHADERS.get_or_init(|| {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data"))
+            .expect("the folder of shaders")
+            .map(|entry| entry.expect("an entry").path())
+            .filter(|path| {
+                let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
+                // What another compiler made belongs to its source.
+                name != "README.md" && name.matches('.').count() == 1
+            })
+            .collect();
+        files.sort();
+        files.iter().map(|file| shader(file)).collect()
+    })
+}
+
+fn shader(file: &Path) -> Shader {
+    let name = file.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+    let source = std::fs::read_to_string(file).expect("a shader");
+    let comment = if name.ends_with(".spvasm") { ";" } else { "//" };
+    let environment = source
+        .lines()
+        .find_map(|line| line.strip_prefix(&format!("{comment}# ")))
+        .unwrap_or_else(|| panic!("{name} names no environment"));
+    let mut environment = environment.split(' ');
+    let target = environment.next().expect("an environment").to_owned();
+    let version = environment.next().unwrap_or_default();
+    let valid = environment.next() != Some("unchecked");
+    let mut tables: Vec<Table> = Vec::new();
+    for line in source.lines().filter_map(|line| line.strip_prefix(&format!("{comment}= "))) {
+        if line.contains(" + ") {
+            tables.last_mut().expect("a link of an entry point").links.push(line.to_owned());
+            continue;
+        }
+        let mut words = line.split(' ');
+        let entry = words.next().expect("a name").to_owned();
+        let model = match words.next().expect("a stage") {
+            "vertex" => ExecutionModel::Vertex,
+            "fragment" => ExecutionModel::Fragment,
+            "compute" => ExecutionModel::GLCompute,
+            stage => panic!("{name}: stage {stage}"),
+        };
+        let values = words.next().map(|_| {
+            words
+                .map(|value| value.split_once('=').expect("ID=VALUE"))
+                .map(|(id, value)| (id.parse().expect("an id"), value.parse::<i32>().expect("a value").to_ne_bytes()))
+                .collect()
+        });
+        tables.push(Table { name: entry, model: model as u32, values, links: Vec::new() });
+    }
+    assert!(!tables.is_empty(), "{name} has no table");
+    tables.iter_mut().for_each(|table| table.links.sort());
+    let words = match file.extension().and_then(|extension| extension.to_str()).expect("an extension") {
+        "spvasm" => assemble(file, version),
+        "frag" | "vert" | "comp" => {
+            let out = scratch("compiled");
+            run(Command::new("glslangValidator")
+                .args(["--quiet", "-V", "--target-env", &target, "-o"])
+                .arg(&out)
+                .arg(file));
+            take(&out)
+        }
+        _ => assemble(&file.with_file_name(format!("{name}.spvasm")), version),
+    };
+    assert_eq!(validate(&words, &target).is_ok(), valid, "{name}: {:?}", validate(&words, &target));
+    Shader { file: name, environment: target, valid, words, tables }
+}
+
+fn assemble(file: &Path, version: &str) -> Vec<u32> {
+    let out = scratch("assembled");
+    run(Command::new("spirv-as").args(["--target-env", version, "-o"]).arg(&out).arg(file));
+    take(&out)
+}
+
+/// Assembles a text as SPIR-V 1.3.
+pub(crate) fn assembled(text: &str) -> Vec<u32> {
+    let file = scratch("text");
+    std::fs::write(&file, text).expect("writes a file");
+    let words = assemble(&file, "spv1.3");
+    std::fs::remove_file(&file).expect("removes a file");
+    words
+}
+
+/// What `spirv-val` has against a module.
+pub(crate) fn validate(words: &[u32], environment: &str) -> Result<(), String> {
+    let file = scratch("module");
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    std::fs::write(&file, bytes).expect("writes a file");
+    let output = Command::new("spirv-val").args(["--target-env", environment]).arg(&file).output();
+    std::fs::remove_file(&file).expect("removes a file");
+    let output = output.expect("spirv-val is installed");
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+/// A file that no other test has.
+fn scratch(what: &str) -> PathBuf {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("samplin-spirv-{what}-{}-{number}", std::process::id()))
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stdout));
+}
+
+fn take(file: &Path) -> Vec<u32> {
+    let bytes = std::fs::read(file).expect("what was made");
+    std::fs::remove_file(file).expect("removes a file");
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+}
+
+/// A link as the tables write it: image, sampler, dimension, what is read, uses.
+pub(crate) fn text(link: &Link) -> String {
+    let ty = link.ty;
+    let dim = ["1D", "2D", "3D", "cube", "rect", "buffer"].get(ty.dim as usize).copied().unwrap_or("other");
+    let array = if ty.arrayed { " array" } else { "" };
+    let samples = if ty.multisampled { " ms" } else { "" };
+    let sampled = match ty.sampled {
+        Sampled::Float => "float",
+        Sampled::Sint => "sint",
+        Sampled::Uint => "uint",
+    };
+    let opaque = if link.opaque { " opaque" } else { "" };
+    let (image, sampler, uses) = (operand(link.image), operand(link.sampler), link.uses);
+    format!("{image} + {sampler} {dim}{array}{samples} {sampled} {uses:?}{opaque}")
+}
+
+fn operand(operand: Option<Operand>) -> String {
+    let Some(Operand { set, binding, count, index }) = operand else { return "?".to_owned() };
+    let index = match index {
+        Index::Whole if count == 1 => return format!("{set}:{binding}"),
+        Index::Whole => "whole".to_owned(),
+        Index::Const(element) => element.to_string(),
+        Index::Spec(id) => format!("spec {id}"),
+        Index::Push(byte) => format!("push {byte}"),
+        Index::Dynamic { nonuniform: false } => "any".to_owned(),
+        Index::Dynamic { nonuniform: true } => "nonuniform any".to_owned(),
+        Index::Unbounded => "unbounded".to_owned(),
+    };
+    format!("{set}:{binding}[{index} of {count}]")
+}

@@ -1,0 +1,7 @@
+//! The reader, the links, the editor and the pass `split` on shaders of several compilers.
+
+mod corpus;
+mod edit;
+mod links;
+mod split;
+mod words;
