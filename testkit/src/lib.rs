@@ -14,6 +14,7 @@ pub mod layer;
 pub mod reference;
 pub mod sampler;
 pub mod shader;
+pub mod skip;
 pub mod texel;
 pub mod trace;
 
@@ -23,5 +24,6 @@ pub use descriptor::{Pair, Path, sample, sample_via};
 pub use image::{BlitApi, Buffer, Image, ImageDesc, View, ViewDesc};
 pub use sampler::{BorderValue, Sampler, SamplerDesc};
 pub use shader::{Kind, Mapping, Painter, Point, Probe, Shape};
+pub use skip::skip;
 pub use texel::{NumericKind, Value};
 pub use trace::Trace;

@@ -175,7 +175,7 @@ fn what_cannot_be_read_is_named() {
     let failure = samplin_in(&home, ["inspect", "/proc/self/mem"]).fails(3);
     assert!(failure.contains("/proc/self/mem: Input/output error"), "{failure}");
     if is_root() {
-        eprintln!("skipped: permissions, because root reads everything");
+        samplin_testkit::skip("permissions, because root reads everything");
     } else {
         let path = home.write("secret.jsonl", "{}");
         let mut permissions = std::fs::metadata(&path).unwrap().permissions();
