@@ -50,7 +50,7 @@ pub enum Format {
 }
 
 fn rule_names() -> Vec<&'static str> {
-    Rule::ALL.iter().map(|rule| rule.name()).chain(["filter-emulation", "override", UNRESOLVED]).collect()
+    Rule::ALL.iter().map(|rule| rule.name()).chain([UNRESOLVED]).collect()
 }
 
 /// Something that is not as it should be.
