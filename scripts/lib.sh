@@ -28,14 +28,41 @@ want() {
     fi
 }
 
+# How long to wait for another program that holds a lock of the package manager, and between two looks, in seconds.
+apt_patience=${SAMPLIN_APT_PATIENCE:-600}
+apt_pause=${SAMPLIN_APT_PAUSE:-3}
+
+# apt_get ARGUMENT…: apt-get, tried again while another program holds one of its locks. Its own option for waiting is about the
+# lock of dpkg only, and there are others, on the lists and on the archives.
+apt_get() {
+    local said status told=0 started=$SECONDS
+    said=$(mktemp)
+    while :; do
+        status=0
+        # The messages are looked for in English.
+        LC_ALL=C apt-get -q "$@" >&2 2>"$said" || status=$?
+        if ((status == 0)) || ! grep -q 'Could not get lock' "$said" || ((SECONDS - started >= apt_patience)); then
+            break
+        fi
+        if ((!told)); then
+            note "waiting for another program: $(grep -m 1 'Could not get lock' "$said")"
+            told=1
+        fi
+        sleep "$apt_pause"
+    done
+    cat "$said" >&2
+    rm -f "$said"
+    return "$status"
+}
+
 # Installs what `want` found missing, or says what to install and ends the script.
 install_missing() {
     ((${#missing_packages[@]} == 0)) && return
     local list="${missing_packages[*]}"
     if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
         note "installing $list"
-        if ! { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
-            "${missing_packages[@]}"; } >&2; then
+        if ! { apt_get update &&
+            DEBIAN_FRONTEND=noninteractive apt_get install -y --no-install-recommends "${missing_packages[@]}"; }; then
             die "apt-get could not install: $list"
         fi
         missing_packages=()
@@ -145,8 +172,8 @@ fetch_chromium_parts() {
         # apt-get drops to its own user for downloads, which must be able to write here.
         chown _apt "$work" 2>/dev/null || true
     fi
-    if ! (cd "$work" && apt-get -q download chromium-common) >&2; then
-        if ! { [[ $EUID -eq 0 ]] && apt-get -q update >&2 && (cd "$work" && apt-get -q download chromium-common) >&2; }; then
+    if ! (cd "$work" && apt_get download chromium-common); then
+        if ! { [[ $EUID -eq 0 ]] && apt_get update && (cd "$work" && apt_get download chromium-common); }; then
             rm -rf "$work"
             return 1
         fi

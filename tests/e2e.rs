@@ -5,7 +5,8 @@
 //! trace exactly the expected changes; and as its legal twin, which must come out untouched. Start reading at
 //! [`run`] for how a context is made and judged.
 //!
-//! A device that cannot do a case is reported as `SKIP <case>: <reason>`, and as ignored where the harness can say so.
+//! A case that a device cannot do says so with `SKIP: <reason>`, and is ignored where the harness can tell; every skip has to
+//! stand in a list of `tests/skips`.
 
 #[path = "e2e/blits.rs"]
 mod blits;

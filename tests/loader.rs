@@ -5,7 +5,7 @@
 //! trace. Where loaders differ, both behaviours are asserted, by loader version. `LD_LIBRARY_PATH` picks the loader.
 
 use ash::vk;
-use samplin_testkit::layer;
+use samplin_testkit::{layer, skip};
 use serde_json::Value;
 use std::ffi::{CStr, CString};
 use std::fs;
@@ -387,8 +387,7 @@ fn samplin_is_above_validation() {
     let outcome = run("above", &[layer::SAMPLIN, layer::VALIDATION]);
     outcome.assert_on();
     if !outcome.chain.iter().any(|name| name == layer::VALIDATION) {
-        println!("SKIP samplin_is_above_validation: the Khronos validation layer is not installed");
-        return;
+        return skip("the Khronos validation layer is not installed");
     }
     assert!(
         position(&outcome.chain, layer::SAMPLIN) < position(&outcome.chain, layer::VALIDATION),
@@ -416,8 +415,7 @@ fn implicit_samplin_is_above_validation() {
         .start();
     outcome.assert_on();
     if !outcome.chain.iter().any(|name| name == layer::VALIDATION) {
-        println!("SKIP implicit_samplin_is_above_validation: the Khronos validation layer is not installed");
-        return;
+        return skip("the Khronos validation layer is not installed");
     }
     assert!(
         position(&outcome.chain, layer::SAMPLIN) < position(&outcome.chain, layer::VALIDATION),

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use samplin_config::settings::{Loaded, load};
 use samplin_platform as platform;
+use samplin_testkit::skip;
 use serde_json::{Value, json};
 
 /// A folder of the test's own, removed at the end.
@@ -251,7 +252,7 @@ fn bytes_that_are_not_utf_8_in_other_lines_do_no_harm() {
 fn a_process_with_more_rights_than_its_user_asks_the_application_only() {
     // SAFETY: geteuid takes no argument and cannot fail.
     if unsafe { libc::geteuid() } != 0 {
-        return eprintln!("skipped: only root can make a program of another user");
+        return skip("only root can make a program of another user");
     }
     let folder = Folder::new();
     let path = folder.write("vk_layer_settings.txt", "samplin.mode = off\nsamplin.mistake = 1");
@@ -270,7 +271,7 @@ fn a_process_with_more_rights_than_its_user_asks_the_application_only() {
         .with("VK_LAYER_SETTINGS_PATH", &path)
         .load();
     if loaded["elevated"] == json!(false) {
-        return eprintln!("skipped: set-user-id programs have no effect in the temporary folder");
+        return skip("set-user-id programs have no effect in the temporary folder");
     }
     assert_eq!(loaded["problems"], json!([]));
     assert_eq!(loaded["settings"]["mode"], json!({"value": "legalize", "source": "default"}));

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use samplin::trace::{self, Trace};
 use samplin_config::settings::{Level, TraceLevel, TraceTarget};
 use samplin_platform as platform;
+use samplin_testkit::skip;
 use samplin_wire::text::{Float, handle};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -483,7 +484,7 @@ fn a_file_with_a_second_name_is_refused() {
 #[test]
 fn another_users_file_is_refused() {
     if !is_root() {
-        return eprintln!("skipped: only root can make another user's file");
+        return skip("only root can make another user's file");
     }
     let folder = Folder::new();
     let path = folder.path("t.jsonl");
@@ -1003,7 +1004,7 @@ fn a_process_with_more_rights_than_its_user_writes_nothing() {
         return;
     }
     if !is_root() {
-        return eprintln!("skipped: only root can make a program of another user");
+        return skip("only root can make a program of another user");
     }
     let folder = Folder::new();
     fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).expect("sets");
@@ -1017,7 +1018,7 @@ fn a_process_with_more_rights_than_its_user_writes_nothing() {
     let path = folder.path("t.jsonl");
     let output = again(&program, NAME, &[("HOME", folder.text()), ("SAMPLIN_TEST_PATH", utf8(&path))]);
     if said(&output, "elevated") != "true" {
-        return eprintln!("skipped: set-user-id programs have no effect in the temporary folder");
+        return skip("set-user-id programs have no effect in the temporary folder");
     }
     assert_eq!(said(&output, "home"), "None");
     assert!(!path.exists() && !folder.path(".local").exists());
@@ -1183,7 +1184,7 @@ fn validate(file: &str) -> Option<String> {
 #[test]
 fn the_schemas_examples_follow_it() {
     let Some(said) = validate("examples") else {
-        return eprintln!("skipped: python3 with jsonschema is not installed");
+        return skip("python3 with jsonschema is not installed");
     };
     assert_eq!(said, "10 records\n");
 }
@@ -1216,7 +1217,7 @@ fn the_records_of_this_part_follow_the_schema() {
     let count = records(&path).len();
     assert!(count >= 6, "{count}");
     let Some(said) = validate(utf8(&path)) else {
-        return eprintln!("skipped: python3 with jsonschema is not installed");
+        return skip("python3 with jsonschema is not installed");
     };
     assert_eq!(said, format!("{count} records\n"));
 }

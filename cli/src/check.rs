@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::failure::{Failure, Outcome, Result};
 use crate::inspect;
-use crate::output::{Cell, Output, Style, Table};
+use crate::output::{Cell, Output, Style, Table, visible};
 use crate::trace::analysis::{Analysis, Decision, Unresolved};
 use crate::trace::reader::Source;
 use crate::trace::record::{counted, grouped, short};
@@ -50,7 +50,7 @@ pub enum Format {
 }
 
 fn rule_names() -> Vec<&'static str> {
-    Rule::ALL.iter().map(|rule| rule.name()).chain(["filter-emulation", "override", UNRESOLVED]).collect()
+    Rule::ALL.iter().map(|rule| rule.name()).chain([UNRESOLVED]).collect()
 }
 
 /// Something that is not as it should be.
@@ -186,7 +186,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
             "warnings": warnings,
             "traces": analysis.traces.iter().map(|read| read.source.name()).collect::<Vec<_>>(),
         })),
-        Format::Junit => output.raw(junit(&analysis, &found, &warnings, arguments).as_bytes()),
+        Format::Junit => output.document(&junit(&analysis, &found, &warnings, arguments)),
         Format::Github => github(&found, &warnings, output),
     }
     Ok(Outcome::from_findings(!found.is_empty()))
@@ -222,16 +222,13 @@ fn text(found: &[Finding], warnings: &[String], output: &mut Output) {
 
 fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in visible(text).chars() {
         match character {
             '&' => out += "&amp;",
             '<' => out += "&lt;",
             '>' => out += "&gt;",
             '"' => out += "&quot;",
             '\'' => out += "&apos;",
-            '\n' | '\t' => out.push(' '),
-            // XML 1.0 has no other control characters, not even escaped.
-            c if (c as u32) < 0x20 || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
@@ -289,9 +286,10 @@ fn junit(analysis: &Analysis, found: &[Finding], warnings: &[String], arguments:
     out + "  </testsuite>\n</testsuites>\n"
 }
 
-/// Source: GitHub's "Workflow commands": a message has `%`, CR and LF escaped, a property `:` and `,` as well.
+/// Source: GitHub's "Workflow commands": a message has `%`, CR and LF escaped, a property `:` and `,` as well. CR and LF are
+/// [`visible`] already.
 fn escape(text: &str, property: bool) -> String {
-    let text = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let text = visible(text).replace('%', "%25");
     if property { text.replace(':', "%3A").replace(',', "%2C") } else { text }
 }
 
@@ -317,8 +315,8 @@ mod tests {
 
     #[test]
     fn text_is_escaped_for_its_reader() {
-        assert_eq!(xml("a<b>&\"'\u{1}\n"), "a&lt;b&gt;&amp;&quot;&apos;\u{fffd} ");
-        assert_eq!(escape("50%: a,b\nc", true), "50%25%3A a%2Cb%0Ac");
-        assert_eq!(escape("50%: a,b\nc", false), "50%25: a,b%0Ac");
+        assert_eq!(xml("a<b>&\"'\u{1}\n]]>\u{ffff}"), r"a&lt;b&gt;&amp;&quot;&apos;\u{1}\n]]&gt;\u{ffff}");
+        assert_eq!(escape("50%: a,b\r\nc%0A", true), r"50%25%3A a%2Cb\r\nc%250A");
+        assert_eq!(escape("50%: a,b\r\nc%0A", false), r"50%25: a,b\r\nc%250A");
     }
 }

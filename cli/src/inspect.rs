@@ -359,7 +359,8 @@ pub fn census_rows(census: &Census) -> Vec<(String, String)> {
     for (limit, headroom) in &census.headroom {
         let left = grouped(headroom.left);
         let value = match headroom.limit {
-            Some(0) => "not available on this device".to_owned(),
+            Some(0) if headroom.devices == 1 => "not available on this device".to_owned(),
+            Some(0) => format!("not available on any of {} devices", grouped(headroom.devices)),
             Some(limit) => {
                 let used = limit.saturating_sub(headroom.left);
                 let percent = used as f64 * 100.0 / limit as f64;
@@ -367,7 +368,11 @@ pub fn census_rows(census: &Census) -> Vec<(String, String)> {
             }
             None => format!("{left} left at the peak"),
         };
-        rows.push((limit.clone(), value));
+        let lacking = match headroom.without {
+            without if without == 0 || without == headroom.devices => String::new(),
+            without => format!("; not available on {} of {} devices", grouped(without), grouped(headroom.devices)),
+        };
+        rows.push((limit.clone(), value + &lacking));
     }
     rows
 }

@@ -20,7 +20,7 @@ pub struct Completions {
 pub fn completions(arguments: &Completions, output: &mut Output) -> Result {
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut crate::command(), "samplin", &mut text);
-    output.raw(&text);
+    output.document(&String::from_utf8_lossy(&text));
     Ok(Outcome::Fine)
 }
 
@@ -37,7 +37,7 @@ pub fn page(output: &mut Output) -> Result {
     made.map_err(|error| Failure::environment(format!("the manual page cannot be made: {error}")))?;
     // Everything is on this one page; there is no samplin-run(1) to look up.
     let text = String::from_utf8_lossy(&text).replace("(1)\n", "\n").replace(".SH EXTRA\n", ".SH \"EXIT STATUS\"\n");
-    output.raw(text.as_bytes());
+    output.document(&text);
     Ok(Outcome::Fine)
 }
 

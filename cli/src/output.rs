@@ -1,6 +1,11 @@
 //! Writing to standard output: colours only on a terminal, quiet when nobody reads on, tables.
+//!
+//! Names come from programs, drivers and files, and may hold anything. Everything that is printed passes [`visible`] here, so that
+//! no command has to think of it.
 
-use std::fmt::Display;
+use std::borrow::Cow;
+use std::fmt::{Display, Write as _};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use crate::failure::{Failure, Result};
@@ -67,10 +72,45 @@ impl Style {
     }
 }
 
+/// Whether a terminal, a browser or an XML reader may do something else with a character than show it: control characters (C0,
+/// DEL, C1), line separators, marks that turn the direction of writing, and what XML 1.0 does not allow.
+fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// Text in which what [`is_unsafe`] stands as Rust writes it, `\n` or `\u{1b}`.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    escaped(text, |_| false, |character| character.escape_default().collect())
+}
+
+/// The same for text of several lines, which stays laid out as it is.
+pub fn visible_lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |character| matches!(character, '\n' | '\t'), |character| character.escape_default().collect())
+}
+
+fn escaped(text: &str, keep: fn(char) -> bool, write: fn(char) -> String) -> Cow<'_, str> {
+    let is_hit = |character: char| is_unsafe(character) && !keep(character);
+    if !text.contains(is_hit) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().fold(String::with_capacity(text.len() + 16), |mut out, character| {
+        if is_hit(character) {
+            out += &write(character)
+        } else {
+            out.push(character)
+        }
+        out
+    }))
+}
+
 /// Standard output, or standard error for what accompanies another program.
 pub struct Output {
     writer: BufWriter<Box<dyn Write>>,
     color: bool,
+    /// What begins a style until the line is written. Nobody can guess it, so a name cannot bring styles of its own.
+    mark: String,
     /// Whether a command is to print JSON.
     pub json: bool,
     error: Option<io::Error>,
@@ -81,32 +121,41 @@ impl Output {
     pub fn stdout(choice: ColorChoice, json: bool) -> Self {
         let stdout = io::stdout();
         let color = choice.decide(stdout.is_terminal()) && !json;
-        Self { writer: BufWriter::new(Box::new(stdout)), color, json, error: None }
+        Self::to(Box::new(stdout), color, json)
     }
 
     /// Standard error.
     pub fn stderr(choice: ColorChoice) -> Self {
         let stderr = io::stderr();
         let color = choice.decide(stderr.is_terminal());
-        Self { writer: BufWriter::new(Box::new(stderr)), color, json: false, error: None }
+        Self::to(Box::new(stderr), color, false)
     }
 
-    /// Text with a style, if there are colours.
+    fn to(writer: Box<dyn Write>, color: bool, json: bool) -> Self {
+        let mark = format!("\u{1b}{:016x}", RandomState::new().build_hasher().finish());
+        Self { writer: BufWriter::new(writer), color, mark, json, error: None }
+    }
+
+    /// Text with a style, if there are colours, for [`Output::line`].
     pub fn styled(&self, style: Style, text: impl Display) -> String {
         if self.color && style != Style::Plain {
-            format!("\u{1b}[{}m{text}\u{1b}[0m", style.code())
+            format!("{mark}{}m{text}{mark}0m", style.code(), mark = self.mark)
         } else {
             text.to_string()
         }
     }
 
-    /// Writes a line. Errors are kept for [`Output::finish`].
+    /// Writes a line, [`visible`] but for its styles. Errors are kept for [`Output::finish`].
     pub fn line(&mut self, text: impl Display) {
-        if self.error.is_none()
-            && let Err(error) = writeln!(self.writer, "{text}")
-        {
-            self.error = Some(error);
+        let mut line = String::new();
+        for (index, part) in text.to_string().split(&self.mark).enumerate() {
+            if index > 0 {
+                line += "\u{1b}[";
+            }
+            line += &visible(part);
         }
+        line.push('\n');
+        self.write(&line);
     }
 
     /// Writes a line in a style.
@@ -115,10 +164,14 @@ impl Output {
         self.line(text);
     }
 
-    /// Writes text as it is.
-    pub fn raw(&mut self, text: &[u8]) {
+    /// Writes a text of several lines, each with its break.
+    pub fn document(&mut self, text: &str) {
+        self.write(&visible_lines(text));
+    }
+
+    fn write(&mut self, text: &str) {
         if self.error.is_none()
-            && let Err(error) = self.writer.write_all(text)
+            && let Err(error) = self.writer.write_all(text.as_bytes())
         {
             self.error = Some(error);
         }
@@ -127,7 +180,21 @@ impl Output {
     /// Writes a value as JSON, pretty-printed.
     pub fn json(&mut self, value: &impl serde::Serialize) {
         match serde_json::to_string_pretty(value) {
-            Ok(text) => self.line(text),
+            // Outside of strings there is only ASCII, and inside of them no line break.
+            Ok(text) => {
+                let text = escaped(
+                    &text,
+                    |character| character == '\n',
+                    |character| {
+                        character.encode_utf16(&mut [0; 2]).iter().fold(String::new(), |mut out, unit| {
+                            // Writing to a string cannot fail.
+                            let _ = write!(out, "\\u{unit:04x}");
+                            out
+                        })
+                    },
+                );
+                self.write(&(text.into_owned() + "\n"));
+            }
             Err(error) => self.error = Some(error.into()),
         }
     }
@@ -176,7 +243,7 @@ pub struct Cell {
 impl Cell {
     /// Text.
     pub fn new(text: impl Display) -> Self {
-        Self { text: text.to_string(), ..Self::default() }
+        Self { text: visible(&text.to_string()).into_owned(), ..Self::default() }
     }
 
     /// A number, aligned to the right.
@@ -270,10 +337,65 @@ mod tests {
         table.heading(["count", "what"]);
         table.row([Cell::number(5), Cell::new("é"), Cell::new("x")]);
         table.row([Cell::number(12_345), Cell::new("long"), Cell::new("y")]);
-        let output = Output { writer: BufWriter::new(Box::new(io::sink())), color: false, json: false, error: None };
+        let output = Output::to(Box::new(io::sink()), false, false);
         assert_eq!(
             table.lines(&output),
             [" ".repeat(3) + "count  what", "       5  é     x".into(), "  12 345  long  y".into()]
         );
+    }
+
+    /// What arrives of what `print` writes.
+    fn printed(color: bool, print: impl FnOnce(&mut Output)) -> String {
+        #[derive(Clone, Default)]
+        struct Page(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
+        impl Write for Page {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.borrow_mut().extend_from_slice(bytes);
+                Ok(bytes.len())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let page = Page::default();
+        let mut output = Output::to(Box::new(page.clone()), color, false);
+        print(&mut output);
+        output.finish().unwrap();
+        String::from_utf8(page.0.take()).unwrap()
+    }
+
+    const NASTY: &str = "a\u{1b}[31mb\u{7}c\nd\u{202e}e\u{2066}f\u{9b}g\u{7f}h\u{2028}";
+    const TAME: &str = "a\\u{1b}[31mb\\u{7}c\\nd\\u{202e}e\\u{2066}f\\u{9b}g\\u{7f}h\\u{2028}";
+
+    #[test]
+    fn control_characters_are_shown_and_not_sent() {
+        assert_eq!(printed(true, |output| output.line(NASTY)), format!("{TAME}\n"));
+        let styled = printed(true, |output| output.styled_line(Style::Bad, NASTY));
+        assert_eq!(styled, format!("\u{1b}[31m{TAME}\u{1b}[0m\n"));
+        let table = printed(true, |output| {
+            let mut table = Table::new(0);
+            table.row([Cell::new(NASTY).style(Style::Name), Cell::new("x")]);
+            table.row([Cell::new("y".repeat(TAME.len())), Cell::new("x")]);
+            output.table(&table);
+        });
+        assert_eq!(table, format!("\u{1b}[36m{TAME}\u{1b}[0m  x\n{}  x\n", "y".repeat(TAME.len())));
+        assert_eq!(printed(false, |output| output.document("a\n\u{1b}[31m\r\n")), "a\n\\u{1b}[31m\\r\n");
+    }
+
+    #[test]
+    fn other_text_is_left_alone() {
+        for text in ["", "plain", "é × “Größe” 日本語 👩\u{200d}🚀", "\\n", "%0A", "]]>"] {
+            assert!(matches!(visible(text), Cow::Borrowed(same) if same == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn json_stays_the_same_value() {
+        let value = serde_json::json!({ "name": NASTY, "\u{9b}": ["\u{fffe}", "é"] });
+        let text = printed(false, |output| output.json(&value));
+        assert!(!text.contains(|c| c != '\n' && is_unsafe(c)), "{text:?}");
+        assert!(text.contains("\\u202e") && text.contains("é"), "{text}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 }

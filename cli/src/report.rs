@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::failure::{Failure, Outcome, Result};
 use crate::inspect;
-use crate::output::Output;
+use crate::output::{Output, visible_lines};
 use crate::system;
 use crate::trace::analysis::{Analysis, By, Decision};
 use crate::trace::reader::Source;
@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let analysis = Analysis::of(&sources, true)?;
     let page = page(&analysis, arguments.title.as_deref(), arguments.rows)?;
     if is_stdout {
-        output.raw(page.as_bytes());
+        output.document(&page);
         return Ok(Outcome::Fine);
     }
     system::write_atomically(
@@ -192,7 +192,7 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize) -> Result<St
     let trouble = |error: minijinja::Error| Failure::environment(format!("the page cannot be made: {error:#}"));
     environment.add_template("page", PAGE).map_err(trouble)?;
     let template = environment.get_template("page").map_err(trouble)?;
-    template
+    let page = template
         .render(context! {
             style => STYLE,
             script => SCRIPT,
@@ -222,7 +222,9 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize) -> Result<St
             samplers,
             devices => devices(analysis),
         })
-        .map_err(trouble)
+        .map_err(trouble)?;
+    // Names reach the page in many places, and nothing of the page itself is escaped here.
+    Ok(visible_lines(&page).into_owned())
 }
 
 /// Text that may be broken after underscores, of which Vulkan names are full.

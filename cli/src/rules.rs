@@ -171,7 +171,7 @@ fn matches(rules: &Rules, trace: &Path) -> Result<BTreeMap<String, u64>> {
 
 fn new(arguments: &New, output: &mut Output) -> Result {
     let Some(path) = &arguments.file else {
-        output.raw(SAMPLE.as_bytes());
+        output.document(SAMPLE);
         return Ok(Outcome::Fine);
     };
     if path.exists() && !arguments.force {

@@ -1,8 +1,9 @@
 //! The decision core: pure functions from values to values.
 //!
 //! Knows every rule about samplers, (sampler, view) pairs and blits. Makes no Vulkan call, reads no global, allocates
-//! nothing and cannot fail; `ash::vk` types appear only as plain data, unknown enumerants included. A decision
-//! carries one reason per changed field, so the trace is a by-product and no second implementation.
+//! only for a decision of more than four changes ([`Changes`]) and cannot fail; `ash::vk` types appear only as plain
+//! data, unknown enumerants included. A decision carries one reason per changed field, so the trace is a by-product and
+//! no second implementation.
 //!
 //! Start reading at [`legalize`], which runs the rules in an order that reaches a fixed point in one pass: every
 //! step only moves down a lattice (CUBIC > LINEAR > NEAREST, custom > predefined, on > off).

@@ -1,6 +1,6 @@
 //! Draws every kind of sampling the layer repairs, without it and with it, onto one page.
 //!
-//! Each half of each case runs in a process of its own, this program started again with a cleaned environment and the
+//! Each half of each case runs in a process of its own, this program started again with an environment that loads no layer and the
 //! hidden `--worker` option. Two reasons. Some of these cases crash drivers: without the layer, llvmpipe dies on a
 //! comparison sampler over a colour texture; then that half is drawn as a crash and the rest of the page still comes
 //! out. And the layer may be switched on in the environment; a new process starts without those variables, before
@@ -92,16 +92,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Names of the environment variables that would load or steer the layer behind the gallery's back.
-///
-/// The variables that say which layer and device to use stay.
-fn steering_variables() -> Vec<std::ffi::OsString> {
-    let kept = [layer::LAYER_DIR_VARIABLE, samplin_testkit::context::DEVICE_VARIABLE];
-    let steers = |name: &str| {
-        (name.starts_with("SAMPLIN_") && !kept.contains(&name))
-            || ["ENABLE_SAMPLIN", "VK_LOADER_LAYERS_ENABLE", "VK_INSTANCE_LAYERS"].contains(&name)
-    };
-    std::env::vars_os().map(|(name, _)| name).filter(|name| name.to_str().is_some_and(steers)).collect()
+/// Names of the environment variables that would load the layer behind the gallery's back, or undo what the gallery sets itself:
+/// the environment wins over the application. The caller's other settings of the layer stay.
+fn steering_variables(settings: &[(String, String)]) -> Vec<String> {
+    let own = settings.iter().map(|(key, _)| key.as_str()).chain(["trace"]);
+    own.map(|key| format!("SAMPLIN_{}", key.to_ascii_uppercase()))
+        .chain(["ENABLE_SAMPLIN", "VK_LOADER_LAYERS_ENABLE", "VK_INSTANCE_LAYERS"].map(str::to_owned))
+        .collect()
 }
 
 // ---- the child's side ----
@@ -214,7 +211,7 @@ fn half(arguments: &Arguments, case: &Case, with_layer: bool, folder: &Path) -> 
     for (key, value) in &arguments.setting {
         command.arg("--setting").arg(format!("{key}={value}"));
     }
-    for name in steering_variables() {
+    for name in steering_variables(&arguments.setting) {
         command.env_remove(name);
     }
     // An installed implicit manifest may need no variable to be on; this one switches it off. The half with the layer

@@ -16,6 +16,7 @@ pub mod path;
 pub mod reference;
 pub mod sampler;
 pub mod shader;
+pub mod skip;
 pub mod texel;
 pub mod trace;
 
@@ -26,5 +27,6 @@ pub use image::{BlitApi, Buffer, Image, ImageDesc, View, ViewDesc};
 pub use path::{Path, sample, sample_via};
 pub use sampler::{BorderValue, Sampler, SamplerDesc};
 pub use shader::{Kind, Mapping, Painter, Point, Probe, Shape};
+pub use skip::skip;
 pub use texel::{NumericKind, Value};
 pub use trace::Trace;

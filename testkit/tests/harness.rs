@@ -7,7 +7,7 @@ use ash::vk;
 use samplin_testkit::path::{Path, sample_via};
 use samplin_testkit::{
     BlitApi, Capability, Context, ContextBuilder, ContextError, Image, ImageDesc, Kind, Mapping, Painter, Pair, Point,
-    SamplerDesc, Value, ViewDesc, descriptor, layer, reference, sample, shader, texel,
+    SamplerDesc, Value, ViewDesc, descriptor, layer, reference, sample, shader, skip, texel,
 };
 
 /// A context, with the validation layer when it is visible; `None` (and a message) without loader or driver.
@@ -20,7 +20,7 @@ fn context(builder: ContextBuilder) -> Option<Context> {
         Ok(context) => Some(context),
         Err(error) => {
             assert!(std::env::var_os("CI").is_none(), "no context: {error}");
-            eprintln!("skipped: {error}");
+            skip(error);
             None
         }
     }
@@ -69,7 +69,7 @@ fn every_path_delivers_the_same_texels() {
     for path in Path::COMBINED.into_iter().chain(Path::APART) {
         match sample_via(&context, path, &pairs, &points) {
             Ok(got) => assert_eq!(got, expected, "{path:?}"),
-            Err(missing) => eprintln!("skipped {path:?}: {missing}"),
+            Err(missing) => skip(format!("{path:?}: {missing}")),
         }
     }
     assert_silent(&context);
@@ -116,7 +116,7 @@ fn texels_survive_upload_and_fetch() {
         let image = match Image::filled(&context, &ImageDesc::d2(format, 4, 3), |aspect, _, _, at| value(aspect, at)) {
             Ok(image) => image,
             Err(missing) => {
-                eprintln!("skipped {format:?}: {missing}");
+                skip(format!("{format:?}: {missing}"));
                 continue;
             }
         };
@@ -236,7 +236,7 @@ fn depth_comparison_runs_in_every_shape() {
         let image = match Image::filled(&context, &desc, |_, _, _, _| Value::Float([0.5, 0.0, 0.0, 1.0])) {
             Ok(image) => image,
             Err(missing) => {
-                eprintln!("skipped {desc:?}: {missing}");
+                skip(format!("{desc:?}: {missing}"));
                 continue;
             }
         };
@@ -293,7 +293,7 @@ fn blits_scale_by_every_command() {
             BlitApi::Khr2 => context.missing(&[Capability::Copy2Khr]),
         };
         if let Some(lacking) = lacking {
-            eprintln!("skipped {api:?}: {lacking}");
+            skip(format!("{api:?}: {lacking}"));
             continue;
         }
         let target = Image::new(&context, &ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 4, 1)).expect("a required format");
@@ -339,7 +339,7 @@ fn abilities_can_be_left_off_and_old_versions_work() {
         for path in Path::COMBINED {
             match sample_via(&context, path, &pairs, &points) {
                 Ok(got) => assert!(got[0][0].is_near(ramp(2, [1, 0, 0]), 1e-6), "{path:?}: {got:?}"),
-                Err(missing) => eprintln!("skipped {path:?}: {missing}"),
+                Err(missing) => skip(format!("{path:?}: {missing}")),
             }
         }
         assert_silent(&context);
@@ -410,7 +410,7 @@ fn devices_agree_with_the_reference() {
             if mode == vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE
                 && let Some(lacking) = context.missing(&[Capability::SamplerMirrorClampToEdge])
             {
-                eprintln!("skipped {mode:?}: {lacking}");
+                skip(format!("{mode:?}: {lacking}"));
                 continue;
             }
             for base in [SamplerDesc::nearest(), SamplerDesc::linear(), SamplerDesc::trilinear()] {

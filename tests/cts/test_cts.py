@@ -93,6 +93,32 @@ class Cts(unittest.TestCase):
         self.expect("fails", CASES[2])
         self.assert_ends(3, self.run_script(), "not CASE,RESULT")
 
+    def test_unknown_name(self):
+        self.list.write_text("\n".join([*CASES[:9], "dEQP-VK.texture.unknown", *CASES[9:]]) + "\n", encoding="utf-8")
+        self.assert_ends(
+            1,
+            self.run_script(),
+            "did not run: dEQP-VK.texture.unknown",
+            "0 of 20 cases differ, 0 flakes, 0 unexpected, 1 did not run twice",
+        )
+        self.assertEqual(self.runs(), 40)
+
+    def test_unknown_name_beside_a_crash(self):
+        self.list.write_text("\n".join(["dEQP-VK.texture.unknown", *CASES]) + "\n", encoding="utf-8")
+        self.assert_ends(
+            1,
+            self.run_script(crash=CASES[19]),
+            f"differs: {CASES[19]}: Pass without, Crash with",
+            "1 of 20 cases differ, 0 flakes, 0 unexpected, 1 did not run twice",
+        )
+
+    def test_only_unknown_names(self):
+        self.list.write_text("a.unknown\nb.unknown\n", encoding="utf-8")
+        self.assert_ends(1, self.run_script(), "0 of 0 cases differ", "2 did not run twice")
+
+    def test_program_that_runs_nothing(self):
+        self.assert_ends(4, self.run_script(broken=1), "ran no")
+
     def test_skips(self):
         self.expect("skips", "*.case_1?")
         self.assert_ends(0, self.run_script(regression=CASES[12]), "cases    10 of 20", "10 skipped", "0 of 10 cases differ")

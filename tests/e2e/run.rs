@@ -9,21 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Why a case cannot run here.
-#[derive(Debug)]
-pub(crate) struct Skip(pub(crate) String);
-
-/// What a case comes to; failures panic.
-pub(crate) type Outcome = Result<(), Skip>;
+pub(crate) use samplin_testkit::skip::{Outcome, Skip, skip_if};
 
 /// One named test.
 pub(crate) fn trial(name: impl Into<String>, body: impl FnOnce() -> Outcome + Send + 'static) -> Trial {
-    let name = name.into();
-    Trial::ignorable_test(name.clone(), move || match body() {
+    Trial::ignorable_test(name, move || match body() {
         Ok(()) => Ok(Completion::Completed),
         Err(Skip(reason)) => {
-            // A line of its own, also when the harness has started one with the test's name.
-            println!("\nSKIP {name}: {reason}");
+            samplin_testkit::skip(&reason);
             Ok(Completion::ignored_with(reason))
         }
     })
@@ -35,11 +28,6 @@ pub(crate) type Named = (&'static str, fn() -> Outcome);
 /// Tests by their names.
 pub(crate) fn trials(all: &[Named]) -> Vec<Trial> {
     all.iter().map(|(name, body)| trial(*name, *body)).collect()
-}
-
-/// Skips when there is a reason to.
-pub(crate) fn skip_if(reason: Option<String>) -> Outcome {
-    reason.map_or(Ok(()), |reason| Err(Skip(reason)))
 }
 
 // --- folders --------------------------------------------------------------------------------------------------------

@@ -315,5 +315,5 @@ fn report(all: &Candidates, guilty: &[&String], runs: u32, path: &Path, output: 
         path.display()
     ));
     output.line("");
-    output.raw(snippet.as_bytes());
+    output.document(&snippet);
 }

@@ -693,6 +693,7 @@ impl Analysis {
             return None;
         }
         let mut census = Census { devices: self.summaries.len() as u64, ..Census::default() };
+        let mut lefts: BTreeMap<&String, Vec<u64>> = BTreeMap::new();
         let at = |value: &Value, path: &[&str]| {
             path.iter().try_fold(value, |value, key| value.get(key)).and_then(Value::as_u64).unwrap_or(0)
         };
@@ -717,15 +718,14 @@ impl Analysis {
             }
             if let Some(headroom) = summary.pointer("/census/headroom").and_then(Value::as_object) {
                 for (limit, left) in headroom {
-                    let left = left.as_u64().unwrap_or(0);
-                    let entry = census.headroom.entry(limit.clone()).or_insert(Headroom { left, limit: None });
-                    entry.left = entry.left.min(left);
+                    lefts.entry(limit).or_default().push(left.as_u64().unwrap_or(0));
                 }
             }
         }
-        for (name, headroom) in &mut census.headroom {
-            headroom.limit =
-                self.devices.iter().filter_map(|(_, device)| device.get("limits")?.get(name)?.as_u64()).min();
+        for (name, lefts) in lefts {
+            let limits =
+                self.devices.iter().filter_map(|(_, device)| device.get("limits")?.get(name)?.as_u64()).collect();
+            census.headroom.insert(name.clone(), Headroom::of(lefts, limits));
         }
         Some(census)
     }
@@ -760,13 +760,34 @@ pub struct Writes {
     pub rewritten: u64,
 }
 
-/// What is left of a limit.
-#[derive(Clone, Copy, Debug, Serialize)]
+/// What is left of a limit, where it is scarcest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Headroom {
-    /// Left at the peak.
+    /// Left at the peak, on the devices that have any.
     pub left: u64,
-    /// The limit, if a device record tells.
+    /// The lowest limit that is not 0; 0 if all are; nothing if no device record tells.
     pub limit: Option<u64>,
+    /// How many device records tell a limit.
+    pub devices: u64,
+    /// For how many of them it is 0: what is limited is not available.
+    pub without: u64,
+}
+
+impl Headroom {
+    /// `lefts`: what the summaries say is left; `limits`: what the device records say there is. A summary does not say which
+    /// device record is its own, but a device without anything has nothing left, so as many zeros are theirs.
+    fn of(mut lefts: Vec<u64>, mut limits: Vec<u64>) -> Self {
+        lefts.sort_unstable();
+        limits.sort_unstable();
+        let without = limits.iter().take_while(|limit| **limit == 0).count();
+        let theirs = lefts.iter().take(without).take_while(|left| **left == 0).count();
+        Self {
+            left: lefts.get(theirs).copied().unwrap_or(0),
+            limit: limits.get(without).or(limits.last()).copied(),
+            devices: limits.len() as u64,
+            without: without as u64,
+        }
+    }
 }
 
 impl Analysis {

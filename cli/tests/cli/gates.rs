@@ -1,5 +1,7 @@
 //! `samplin check` and `samplin diff`, as processes.
 
+use samplin_core::decide::Rule;
+
 use crate::common::{Folder, borrow, samplin, samplin_in, snapshot};
 
 fn home() -> Folder {
@@ -79,6 +81,20 @@ fn a_gate_that_saw_nothing_is_not_green() {
     assert!(samplin_in(&home, ["check", "garbage.jsonl"]).fails(3).contains("there is no record in it"));
     assert!(samplin_in(&home, ["check", "missing.jsonl"]).fails(3).contains("missing.jsonl: No such file"));
     samplin(["check"]).fails(2);
+}
+
+#[test]
+fn the_rules_on_offer_are_the_layers() {
+    let help = samplin(["check", "--help"]).quiet(0);
+    let (_, offered) = help.split_once("[possible values: ").unwrap();
+    let offered: Vec<String> =
+        offered.split(']').next().unwrap().split(',').map(|name| name.trim().to_owned()).collect();
+    let known: Vec<&str> = Rule::ALL.iter().map(|rule| rule.name()).chain(["unresolved"]).collect();
+    assert_eq!(offered, known);
+    let mut once = offered.clone();
+    once.sort();
+    once.dedup();
+    assert_eq!(once.len(), offered.len(), "each rule once: {offered:?}");
 }
 
 #[test]

@@ -53,6 +53,37 @@ fn alike_processes_and_devices_are_told_once() {
     );
 }
 
+/// A trace of devices, each with its limit of custom border colours and how many were left.
+fn with_limits(devices: &[(u64, u64)]) -> String {
+    let mut text = String::new();
+    for (index, (limit, left)) in devices.iter().enumerate() {
+        text += &format!(
+            "{{\"event\":\"device\",\"pid\":{index},\"device\":\"GPU\",\"limits\":{{\"maxCustomBorderColorSamplers\":{limit}}}}}\n\
+             {{\"event\":\"summary\",\"pid\":{index},\"scope\":\"device\",\"census\":{{\"headroom\":{{\"maxCustomBorderColorSamplers\":{left}}}}}}}\n"
+        );
+    }
+    text
+}
+
+#[test]
+fn a_limit_is_told_for_the_devices_that_have_it() {
+    let home = Folder::new();
+    let cases: [(&[(u64, u64)], &str); 5] = [
+        (&[(0, 0)], "not available on this device"),
+        (&[(0, 0), (0, 0)], "not available on any of 2 devices"),
+        (&[(32, 30), (32, 31)], "2 of 32 used at the peak (6.2 %), 30 left"),
+        (&[(32, 30), (0, 0), (32, 31)], "2 of 32 used at the peak (6.2 %), 30 left; not available on 1 of 3 devices"),
+        // Used to the last, on one that has it.
+        (&[(0, 0), (32, 0)], "32 of 32 used at the peak (100.0 %), 0 left; not available on 1 of 2 devices"),
+    ];
+    for (devices, expected) in cases {
+        home.write("limits.jsonl", with_limits(devices));
+        let told = samplin_in(&home, ["inspect", "limits.jsonl"]).quiet(0);
+        let row = told.lines().find_map(|line| line.trim().strip_prefix("maxCustomBorderColorSamplers")).unwrap();
+        assert_eq!(row.trim(), expected, "{devices:?}");
+    }
+}
+
 #[test]
 fn json_has_every_group() {
     let value = samplin(["inspect".into(), "--json".into(), data("decisions.jsonl").into_os_string()]).json(0);
@@ -175,7 +206,7 @@ fn what_cannot_be_read_is_named() {
     let failure = samplin_in(&home, ["inspect", "/proc/self/mem"]).fails(3);
     assert!(failure.contains("/proc/self/mem: Input/output error"), "{failure}");
     if is_root() {
-        eprintln!("skipped: permissions, because root reads everything");
+        samplin_testkit::skip("permissions, because root reads everything");
     } else {
         let path = home.write("secret.jsonl", "{}");
         let mut permissions = std::fs::metadata(&path).unwrap().permissions();

@@ -3,6 +3,7 @@
 mod common;
 mod devices;
 mod gates;
+mod hostile;
 mod inspect;
 mod installation;
 mod program;

@@ -187,5 +187,5 @@ pub(crate) fn vulkan() -> Option<(PathBuf, PathBuf)> {
 #[track_caller]
 pub(crate) fn skip(why: &str) {
     assert!(std::env::var_os("CI").is_none(), "{why}");
-    eprintln!("skipped: {why}");
+    samplin_testkit::skip(why);
 }
