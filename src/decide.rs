@@ -26,7 +26,7 @@ use ash::vk;
 pub use self::address::{GL_CLAMP, GL_MIRROR_CLAMP, is_gl};
 pub use self::blit::{BlitDecision, BlitSource, blit};
 pub use self::border::without_custom_border;
-pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Value};
+pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Source, Value};
 pub use self::gate::{Bits, lacks, lacks_dynamic, needs};
 pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
 pub use self::state::{

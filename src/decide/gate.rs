@@ -96,7 +96,8 @@ pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, po
     }
     let minmax = base.is_minmax();
     let cubic = base.uses_filter(vk::Filter::CUBIC_EXT);
-    bits.add(Bits::LINEAR, base.uses_linear() && !minmax && !base.compare_enable);
+    let averages = base.reduction() == vk::SamplerReductionMode::WEIGHTED_AVERAGE;
+    bits.add(Bits::LINEAR, base.uses_linear() && averages && !base.compare_enable);
     bits.add(Bits::MINMAX, base.uses_linear() && minmax);
     bits.add(Bits::REDUCTION, minmax);
     bits.add(Bits::CUBIC, cubic);
@@ -109,6 +110,8 @@ pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, po
     // By what the application asked for: creation may have had to drop a custom colour that a view's format allows.
     let custom = (is_custom(original.border_color) && original.custom_border.is_some() && caps.custom_border_colors)
         || base.border_mapping.is_some();
+    // A colour without a format concerns some views even where no axis reaches it (B-56).
+    let formatless = custom && original.custom_border.is_some_and(|border| border.format == vk::Format::UNDEFINED);
     let opaque_black = !is_custom(base.border_color) && is_swizzle_sensitive(base.border_color);
     for dimensions in Bits::DIMENSIONS {
         let slot = Bits::slot(dimensions);
@@ -116,7 +119,7 @@ pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, po
         bits.add(Bits(1 << (kind + slot)), !fixed && (strict || reached));
         bits.add(Bits(1 << (Bits::SWIZZLED_BORDER + slot)), reached && opaque_black);
         // With border=strict a custom colour follows the view even where it cannot be seen.
-        bits.add(Bits(1 << (Bits::CUSTOM_BORDER + slot)), custom && (reached || (strict && !fixed)));
+        bits.add(Bits(1 << (Bits::CUSTOM_BORDER + slot)), custom && (reached || formatless || (strict && !fixed)));
     }
     bits.add(Bits::GL_ADDRESS, caps.gl_address_modes && original.address_mode.iter().any(|mode| is_gl(*mode)));
     bits
