@@ -17,6 +17,7 @@ pub use samplin_hot::{counters, table};
 pub mod decide;
 pub mod dispatch;
 pub mod entry;
+pub mod extensions;
 pub mod format;
 pub mod hooks;
 pub mod memory;

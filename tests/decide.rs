@@ -69,6 +69,7 @@ impl Setting {
             mutable_comparison_samplers: true,
             sampler_ycbcr_conversion: true,
             gl_address_modes: false,
+            unknown_extension: false,
         };
         Self { s: SamplerState::default(), view: None, caps, policy: Policy::default() }
     }

@@ -145,6 +145,7 @@ impl Pass<'_> {
             && weights != CATMULL_ROM
             && self.state.uses_filter(vk::Filter::CUBIC_EXT)
             && !self.caps.selectable_cubic_weights
+            && !self.stays(Value::Raw(weights))
         {
             self.note(Catalog::B12, Field::CubicWeights, Value::Raw(weights), Value::Absent);
             self.state.cubic_weights = None;

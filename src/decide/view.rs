@@ -195,6 +195,9 @@ pub struct DeviceCaps {
     pub sampler_ycbcr_conversion: bool,
     /// The layer's own extension `VK_SAMPLIN_gl_address_modes`, or a rule that uses its modes.
     pub gl_address_modes: bool,
+    /// An extension is enabled, or a core version is supported, that is younger than the layer, so that values of the
+    /// extension range may be enumerants.
+    pub unknown_extension: bool,
 }
 
 impl Default for DeviceCaps {
@@ -225,6 +228,7 @@ impl Default for DeviceCaps {
             mutable_comparison_samplers: true,
             sampler_ycbcr_conversion: false,
             gl_address_modes: false,
+            unknown_extension: false,
         }
     }
 }
