@@ -3,7 +3,7 @@
 //! Queried when the device is created, when a format is first used by an image or view, and when a Y′CbCr conversion is
 //! created; never while a descriptor is written. Queries go through the chain below the layer.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
@@ -12,6 +12,7 @@ use samplin_hot::memory::Room;
 
 use crate::decide::DeviceCaps;
 use crate::dispatch::InstanceFns;
+use crate::extensions;
 use crate::pnext;
 use crate::simulate::Simulation;
 use crate::table::{FastMap, lock};
@@ -56,6 +57,12 @@ impl Enabled {
         self.features.push(("VK_EXT_fragment_density_map", self.subsampled));
     }
 
+    /// The enabled extensions that are younger than the layer.
+    pub fn unknown(&self) -> impl Iterator<Item = &str> {
+        let unknown = |name: &&String| CString::new(name.as_str()).is_ok_and(|name| !extensions::is_known(&name));
+        self.extensions.iter().filter(unknown).map(String::as_str)
+    }
+
     /// Whether an extension is enabled.
     pub fn extension(&self, name: &CStr) -> bool {
         self.extensions.iter().any(|enabled| enabled.as_bytes() == name.to_bytes())
@@ -73,8 +80,8 @@ pub unsafe fn query(
     create_info: &vk::DeviceCreateInfo<'_>,
 ) -> (DeviceCaps, Enabled) {
     // SAFETY: valid by VUID-VkDeviceCreateInfo-ppEnabledExtensionNames-parameter.
-    let extensions = unsafe { names(create_info.pp_enabled_extension_names, create_info.enabled_extension_count) };
-    let has = |name: &CStr| extensions.contains(&name);
+    let asked = unsafe { names(create_info.pp_enabled_extension_names, create_info.enabled_extension_count) };
+    let has = |name: &CStr| asked.contains(&name);
     let chain = create_info.p_next;
 
     macro_rules! feature {
@@ -139,16 +146,21 @@ pub unsafe fn query(
         properties = properties.push_next(&mut processing);
     }
     let mut limits = vk::PhysicalDeviceLimits::default();
+    let mut version = vk::API_VERSION_1_0;
     if let Some(get) = fns.get_physical_device_properties2 {
         // SAFETY: `physical` belongs to the instance that `fns` were loaded for; the chain is made of live locals.
         unsafe { get(physical, &mut properties) };
         limits = properties.properties.limits;
+        version = properties.properties.api_version;
     } else if let Some(get) = fns.get_physical_device_properties {
         let mut plain = vk::PhysicalDeviceProperties::default();
         // SAFETY: as above.
         unsafe { get(physical, &mut plain) };
         limits = plain.limits;
+        version = plain.api_version;
     }
+    caps.unknown_extension =
+        !extensions::is_known_version(version) || asked.iter().any(|name| !extensions::is_known(name));
     caps.max_sampler_anisotropy = limits.max_sampler_anisotropy.max(1.0);
     caps.max_sampler_lod_bias = limits.max_sampler_lod_bias;
     caps.max_sampler_allocation_count = limits.max_sampler_allocation_count;
@@ -160,7 +172,7 @@ pub unsafe fn query(
         subsampled: has(ash::ext::fragment_density_map::NAME),
         features: Vec::new(),
         augmented: Vec::new(),
-        extensions: extensions.iter().map(|name| name.to_string_lossy().into_owned()).collect(),
+        extensions: asked.iter().map(|name| name.to_string_lossy().into_owned()).collect(),
     };
     enabled.name_features(&caps);
     (caps, enabled)

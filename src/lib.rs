@@ -19,6 +19,7 @@ pub mod caps;
 pub mod commands;
 pub mod dispatch;
 pub mod entry;
+pub mod extensions;
 pub mod hooks;
 pub mod memory;
 pub mod pnext;

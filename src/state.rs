@@ -985,6 +985,16 @@ impl Device {
         self.trace().emit("unresolved", &record);
     }
 
+    /// Says once (per `key`) that members hold values which an extension younger than the layer may have added.
+    pub fn unknown_enumerants(&self, members: &[(decide::Field, decide::Value)], about: Json, key: u64) {
+        let values: Vec<_> =
+            members.iter().map(|(field, value)| format!("{} {}", field.name(), record::value(*value))).collect();
+        let names: Vec<_> = self.enabled.unknown().collect();
+        let origin = if names.is_empty() { "the device's core version".to_owned() } else { names.join(", ") };
+        let why = format!("{}: {origin} is younger than the layer and may have added it", values.join(", "));
+        self.unresolved("unknown enumerant", &why, None, about, (key, members.len() as u64));
+    }
+
     /// Says once that separate samplers and images are paired in the shader only.
     #[inline(always)]
     pub fn separate_seen(&self) {

@@ -297,6 +297,7 @@ impl Prediction {
                 mutable_comparison_samplers: caps.mutable_comparison_samplers,
                 sampler_ycbcr_conversion: caps.sampler_ycbcr_conversion,
                 gl_address_modes: caps.gl_address_modes,
+                unknown_extension: caps.unknown_extension,
                 ..own
             };
         } else {

@@ -19,6 +19,7 @@ mod overrides;
 mod reason;
 mod sanitize;
 mod state;
+mod unknown;
 mod view;
 mod ycbcr;
 
@@ -27,7 +28,7 @@ use ash::vk;
 pub use self::address::{GL_CLAMP, GL_MIRROR_CLAMP, is_gl};
 pub use self::blit::{BlitDecision, BlitSource, blit};
 pub use self::border::without_custom_border;
-pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Value};
+pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Source, Value};
 pub use self::gate::{Bits, lacks, lacks_dynamic, needs};
 pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
 pub use self::reason::{Context, because, lost};
@@ -35,6 +36,7 @@ pub use self::state::{
     BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, StateKey, YcbcrConversion, fnv1a, is_custom,
     is_int_border, is_valid_border,
 };
+pub use self::unknown::{is_unknown_enumerant, unknown_enumerants};
 pub use self::view::{Aspect, DeviceCaps, Dimensions, Policy, Use, ViewTraits, normalize_components};
 pub use self::ycbcr::{ConversionDecision, ConversionState, conversion};
 
@@ -77,15 +79,21 @@ impl Pass<'_> {
         self.changes.push(Change { catalog, field, from, to });
     }
 
+    /// Whether a member may hold an enumerant that the layer does not know. It stays as it came, whatever a rule would have:
+    /// what the rules are for such a value is not known either.
+    fn stays(&self, value: Value) -> bool {
+        is_unknown_enumerant(value, self.caps)
+    }
+
     fn set_mag(&mut self, catalog: Catalog, to: vk::Filter) {
-        if self.state.mag_filter != to {
+        if self.state.mag_filter != to && !self.stays(Value::Filter(self.state.mag_filter)) {
             self.note(catalog, Field::MagFilter, Value::Filter(self.state.mag_filter), Value::Filter(to));
             self.state.mag_filter = to;
         }
     }
 
     fn set_min(&mut self, catalog: Catalog, to: vk::Filter) {
-        if self.state.min_filter != to {
+        if self.state.min_filter != to && !self.stays(Value::Filter(self.state.min_filter)) {
             self.note(catalog, Field::MinFilter, Value::Filter(self.state.min_filter), Value::Filter(to));
             self.state.min_filter = to;
         }
@@ -103,16 +111,17 @@ impl Pass<'_> {
 
     fn set_mip(&mut self, catalog: Catalog, to: vk::SamplerMipmapMode) {
         let from = self.state.mipmap_mode;
-        if from != to {
+        if from != to && !self.stays(Value::MipmapMode(from)) {
             self.note(catalog, Field::MipmapMode, Value::MipmapMode(from), Value::MipmapMode(to));
             self.state.mipmap_mode = to;
         }
     }
 
     fn set_address(&mut self, catalog: Catalog, axis: usize, to: vk::SamplerAddressMode) {
+        let caps = self.caps;
         if let (Some(mode), Some(field)) = (self.state.address_mode.get_mut(axis), Field::ADDRESS_MODES.get(axis)) {
             let from = *mode;
-            if from != to {
+            if from != to && !is_unknown_enumerant(Value::AddressMode(from), caps) {
                 *mode = to;
                 self.note(catalog, *field, Value::AddressMode(from), Value::AddressMode(to));
             }
@@ -136,7 +145,7 @@ impl Pass<'_> {
     /// Back to `WEIGHTED_AVERAGE`, which is what an absent structure means.
     fn drop_reduction(&mut self, catalog: Catalog) {
         let from = self.state.reduction();
-        if from != vk::SamplerReductionMode::WEIGHTED_AVERAGE {
+        if from != vk::SamplerReductionMode::WEIGHTED_AVERAGE && !self.stays(Value::ReductionMode(from)) {
             self.note(
                 catalog,
                 Field::ReductionMode,
@@ -170,7 +179,7 @@ impl Pass<'_> {
 
     fn set_border_color(&mut self, catalog: Catalog, to: vk::BorderColor) {
         let from = self.state.border_color;
-        if from != to {
+        if from != to && !self.stays(Value::BorderColor(from)) {
             self.note(catalog, Field::BorderColor, Value::BorderColor(from), Value::BorderColor(to));
             self.state.border_color = to;
         }

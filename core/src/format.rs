@@ -196,19 +196,17 @@ pub enum ComponentRange {
 
 /// Range of values that a border colour of this format can hold.
 ///
-/// The stencil aspect is 8 bits in R. Floating-point formats, depth included, keep any value (unsigned ones from zero),
-/// and so do formats that are not [known](is_known).
+/// The stencil aspect is 8 bits in R (Image Operations > Border Replacement). Floating-point formats, depth included, keep
+/// any value (unsigned ones from zero), and so do formats that are not [known](is_known).
 pub fn component_range(format: vk::Format, stencil: bool) -> ComponentRange {
     use vk::Format as F;
     if stencil {
-        // The value may be taken from R or from G (VkSamplerCustomBorderColorCreateInfoEXT), so both are 8 bits.
-        return ComponentRange::Uint([8, 8, 0, 0]);
+        return ComponentRange::Uint([8, 0, 0, 0]);
     }
     let unsigned = ComponentRange::Uint;
     let signed = ComponentRange::Sint;
     match format {
-        F::S8_UINT => unsigned([8, 8, 0, 0]),
-        F::R8_UINT => unsigned([8, 0, 0, 0]),
+        F::S8_UINT | F::R8_UINT => unsigned([8, 0, 0, 0]),
         F::R8G8_UINT => unsigned([8, 8, 0, 0]),
         F::R8G8B8_UINT | F::B8G8R8_UINT => unsigned([8, 8, 8, 0]),
         F::R8G8B8A8_UINT | F::B8G8R8A8_UINT | F::A8B8G8R8_UINT_PACK32 => unsigned([8; 4]),
@@ -295,7 +293,9 @@ fn float_range(format: vk::Format) -> (f32, f32) {
         | F::BC5_SNORM_BLOCK
         | F::EAC_R11_SNORM_BLOCK
         | F::EAC_R11G11_SNORM_BLOCK => (-1.0, 1.0),
-        F::B10G11R11_UFLOAT_PACK32 | F::E5B9G9R9_UFLOAT_PACK32 | F::BC6H_UFLOAT_BLOCK => (0.0, f32::INFINITY),
+        // 511/512 of 2^16; a shared exponent has no encoding of infinity.
+        F::E5B9G9R9_UFLOAT_PACK32 => (0.0, 65_408.0),
+        F::B10G11R11_UFLOAT_PACK32 | F::BC6H_UFLOAT_BLOCK => (0.0, f32::INFINITY),
         F::R16_SFLOAT
         | F::R16G16_SFLOAT
         | F::R16G16B16_SFLOAT

@@ -208,6 +208,14 @@ fn remember(known: &Device, sampler: u64, plan: &Plan, words: Option<Words>, dro
         }
     }
     known.record_sampler(sampler, &original, &plan.decision.changes);
+    let strange = decide::unknown_enumerants(&original, &known.caps);
+    if !strange.is_empty() {
+        let members = serde_json::json!({
+            "sampler": samplin_wire::text::handle(sampler),
+            "fingerprint": format!("{:016x}", original.fingerprint()),
+        });
+        known.unknown_enumerants(&strange, members, original.fingerprint());
+    }
     if dropped {
         let s_type = plan.given.unknown.unwrap_or_default();
         let why = format!(

@@ -89,7 +89,9 @@ fn parse(name: &str) -> Facts {
         "SINT" => (Numeric::Sint, None),
         "UNORM" | "SRGB" => (Numeric::Float, Some((0.0, 1.0))),
         "SNORM" => (Numeric::Float, Some((-1.0, 1.0))),
-        // No sign bit; NaN and infinity have encodings (but for the shared-exponent format, which is not told apart).
+        // A shared exponent has no encoding of infinity or NaN: 511/512 of 2^16 is the largest value.
+        "UFLOAT" if layout.starts_with("E5") => (Numeric::Float, Some((0.0, 65_408.0))),
+        // No sign bit; NaN and infinity have encodings.
         "UFLOAT" => (Numeric::Float, Some((0.0, f32::INFINITY))),
         _ => (Numeric::Float, None),
     };

@@ -404,3 +404,107 @@ fn names_reach_the_records() {
     assert!(device.record().name(vk::ObjectType::SAMPLER, other.as_raw()).is_none());
     device.finish();
 }
+
+/// The first value that an extension without enumerants of a sampler's today could give one.
+const NEW: i32 = 1_000_900_000;
+
+/// A device with an extension that no registry of today lists.
+fn device_of_tomorrow() -> Device {
+    const TOMORROW: &CStr = c"VK_EXT_sampling_of_tomorrow";
+    let minmax = vk::PhysicalDeviceVulkan12Features { sampler_filter_minmax: 1, ..Default::default() };
+    device_with(&[TOMORROW], ptr::from_ref(&minmax).cast(), |driver| driver.extensions.push(TOMORROW))
+}
+
+/// One sampler for each member that holds an enumerant, with this value in it.
+fn with_value_in_each_member(raw: i32) -> [(&'static str, vk::SamplerCreateInfo<'static>); 8] {
+    let plain = linear_info();
+    let (filter, address) = (vk::Filter::from_raw(raw), vk::SamplerAddressMode::from_raw(raw));
+    let border = vk::SamplerAddressMode::CLAMP_TO_BORDER;
+    [
+        ("magFilter", plain.mag_filter(filter)),
+        ("minFilter", plain.min_filter(filter)),
+        ("mipmapMode", plain.mipmap_mode(vk::SamplerMipmapMode::from_raw(raw))),
+        ("addressModeU", plain.address_mode_u(address)),
+        ("addressModeV", plain.address_mode_v(address)),
+        ("addressModeW", plain.address_mode_w(address)),
+        ("compareOp", plain.compare_enable(true).compare_op(vk::CompareOp::from_raw(raw))),
+        ("borderColor", plain.address_mode_u(border).border_color(vk::BorderColor::from_raw(raw))),
+    ]
+}
+
+/// Fundamentals > Valid Usage for Enumerated Types: an enumerant is valid if an enabled extension added it, and which ones an
+/// extension adds that is younger than the layer is not known.
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn values_of_an_unknown_extension_pass() {
+    let device = device_of_tomorrow();
+    for (count, (member, info)) in with_value_in_each_member(NEW).into_iter().enumerate() {
+        // Twice: it is told once.
+        for _ in 0..2 {
+            let (_, _, own) = create(&device, &info);
+            assert!(own, "{member} goes down as it came");
+        }
+        let said = unresolved(&device, "unknown enumerant");
+        assert_eq!(said.len(), count + 1, "{member} is told once");
+        let why = said[count]["why"].as_str().unwrap();
+        assert!(why.contains(member) && why.contains("VK_EXT_sampling_of_tomorrow"), "{why}");
+    }
+    let mut reduction =
+        vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::from_raw(NEW));
+    let (_, _, own) = create(&device, &linear_info().push_next(&mut reduction));
+    assert!(own, "reductionMode goes down as it came");
+    assert_eq!(unresolved(&device, "unknown enumerant").len(), 9);
+    // Also with a view that today's filters conflict with: what the value asks of it is not known.
+    let (sampler, _, _) =
+        create(&device, &vk::SamplerCreateInfo { mag_filter: vk::Filter::from_raw(NEW), ..Default::default() });
+    assert_eq!(written(&device, sampler, device.view(UNFILTERED)), sampler);
+
+    // The rest of such a sampler is what it always was.
+    let bad = vk::SamplerCreateInfo { mag_filter: vk::Filter::from_raw(NEW), mip_lod_bias: 99.0, ..linear_info() };
+    let (_, down, own) = create(&device, &bad);
+    assert_eq!((own, down.value.mag_filter.as_raw(), down.value.mip_lod_bias), (false, NEW, 4.0));
+
+    // A filter of a blit as well.
+    let image = device.image(UNFILTERED);
+    let said = unresolved(&device, "unknown enumerant").len();
+    for _ in 0..2 {
+        let layout = vk::ImageLayout::GENERAL;
+        device.driver.calls();
+        call!(device.blit(device.commands, image, layout, image, layout, 0, ptr::null(), vk::Filter::from_raw(NEW)));
+        args!(device, c"vkCmdBlitImage", Args::Blit { filter, .. });
+        assert_eq!(filter.as_raw(), NEW);
+    }
+    assert_eq!(unresolved(&device, "unknown enumerant").len(), said + 1);
+    assert_eq!(unresolved(&device, "pair").len(), 0);
+    device.finish();
+}
+
+/// The twin: what no extension can have added is repaired, and so is everything where no unknown extension is enabled.
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn values_of_no_extension_are_repaired() {
+    let today = || device_with(&[ash::ext::filter_cubic::NAME, ash::khr::swapchain::NAME], ptr::null(), |_| ());
+    for (device, values) in
+        [(device_of_tomorrow(), &[77, -1, 999_999_999, i32::MIN, i32::MAX][..]), (today(), &[NEW, i32::MAX, 77])]
+    {
+        for raw in values {
+            for (member, info) in with_value_in_each_member(*raw) {
+                let (_, down, own) = create(&device, &info);
+                let shown = format!("{:?}", down.value);
+                assert!(!own && !shown.contains(&raw.to_string()), "{member} {raw} went down: {shown}");
+            }
+        }
+        assert_eq!(unresolved(&device, "unknown enumerant").len(), 0);
+        device.finish();
+    }
+    // A value that an extension of today has, which is not enabled, is not one of tomorrow.
+    let device = device_of_tomorrow();
+    let (_, down, _) = create(&device, &linear_info().mag_filter(vk::Filter::CUBIC_EXT));
+    assert_eq!(down.value.mag_filter, vk::Filter::LINEAR);
+    // Where nobody reads the member, any value is legal and nothing is told.
+    let ignored = linear_info().compare_op(vk::CompareOp::from_raw(NEW)).border_color(vk::BorderColor::from_raw(NEW));
+    let (_, _, own) = create(&device, &ignored);
+    assert!(own);
+    assert_eq!(unresolved(&device, "unknown enumerant").len(), 0);
+    device.finish();
+}

@@ -264,7 +264,9 @@ pub(crate) fn caps(device: &Value) -> Option<DeviceCaps> {
     let mut caps = DeviceCaps::default();
     let features = device.get("features")?;
     read_features(features, &mut caps)?;
-    caps.gl_address_modes = features.get("VK_SAMPLIN_gl_address_modes").and_then(Value::as_bool).unwrap_or(false);
+    let own = |name: &str| features.get(name).and_then(Value::as_bool).unwrap_or(false);
+    caps.gl_address_modes = own("VK_SAMPLIN_gl_address_modes");
+    caps.unknown_extension = own("VK_SAMPLIN_unknown_extension");
     let limits = device.get("limits")?;
     let count = |key: &str| u32::try_from(limits.get(key)?.as_u64()?).ok();
     caps.max_sampler_anisotropy = float(limits.get("maxSamplerAnisotropy"))?;

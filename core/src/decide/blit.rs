@@ -61,12 +61,9 @@ pub fn blit(filter: vk::Filter, source: &BlitSource) -> BlitDecision {
             to(catalog, now);
         }
     }
-    let blends = now == vk::Filter::LINEAR || now == vk::Filter::CUBIC_EXT;
-    if blends && format::numeric_class(source.format).is_integer() {
-        // Whatever is reported: some drivers have the CUBIC bit for an integer format or two.
-        to(Catalog::C10, vk::Filter::NEAREST);
-    } else if now == vk::Filter::LINEAR && !may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_LINEAR) {
-        to(Catalog::C1, vk::Filter::NEAREST);
+    if now == vk::Filter::LINEAR && !may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_LINEAR) {
+        let integer = format::numeric_class(source.format).is_integer();
+        to(if integer { Catalog::C10 } else { Catalog::C1 }, vk::Filter::NEAREST);
     }
     out
 }

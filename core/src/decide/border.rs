@@ -180,11 +180,11 @@ fn clamp(word: u32, index: usize, range: ComponentRange) -> u32 {
     }
 }
 
-/// `value` with every component clamped to what the format can hold. Components that the format does not have are not
-/// stored, so any value is as good there.
+/// `value` with every component clamped to what the format can hold. Only those that replace one of the format's are
+/// (Image Operations > Border Replacement: of a depth and of a stencil aspect R); any value is as good in the others.
 fn clamp_to_format(value: [u32; 4], format: vk::Format, stencil: bool) -> [u32; 4] {
     let range = format::component_range(format, stencil);
-    let present = if stencil { [true, true, false, false] } else { format::components(format) };
+    let present = if stencil { [true, false, false, false] } else { format::components(format) };
     let mut out = value;
     for (index, (word, present)) in out.iter_mut().zip(present).enumerate() {
         if present {
@@ -208,12 +208,18 @@ fn meant_aspect(format: vk::Format, int: bool) -> Option<Aspect> {
     }
 }
 
+/// B-56: the chained custom colour has no format and the view's is one of those that need it, border or not.
+fn lacks_format(state: &SamplerState, view: &ViewTraits) -> bool {
+    format::needs_border_format(view.format)
+        && state.custom_border.is_some_and(|custom| custom.format == vk::Format::UNDEFINED)
+}
+
 fn color_value(int: bool, words: [u32; 4]) -> Value {
     if int { Value::IntColor(words) } else { Value::FloatColor(words) }
 }
 
 impl Pass<'_> {
-    /// Step 13, the border colour of A-54, B-50 to B-59.
+    /// Step 13, the border colour of A-54, B-50 to B-58.
     ///
     /// The view, where it can show the border, settles the kind of the colour; then the format has to suit the kind,
     /// the value the format, and the swizzle the view.
@@ -246,6 +252,14 @@ impl Pass<'_> {
                 self.custom_for_view(&view);
             }
             self.border_swizzle(&view);
+        } else if let Some(view) = self.used.view
+            && is_custom(self.state.border_color)
+            && lacks_format(&self.state, view)
+            && !self.use_exact(Catalog::B56Exact)
+            && let Some(custom) = self.state.custom_border
+        {
+            // Nobody sees the colour, so it is not worth a place among the custom ones.
+            self.set_border_color(Catalog::B56, nearest_predefined(self.state.border_color, custom.color));
         }
     }
 
@@ -324,8 +338,8 @@ impl Pass<'_> {
             Some(custom) if is_custom(self.state.border_color) => {
                 let stencil = view.aspect == Aspect::Stencil;
                 let mut value = clamp_to_format(self.converted(&custom, view.numeric_class()), view.format, stencil);
-                if stencil {
-                    // With an undefined format the stencil value may be taken from R or from G.
+                if stencil && custom.format == vk::Format::UNDEFINED {
+                    // The value may be taken from G (Image Operations > Border Replacement).
                     value[1] = value[0];
                 }
                 self.set_border_color(catalog, twin(self.state.border_color));
@@ -378,27 +392,28 @@ impl Pass<'_> {
         }
     }
 
-    /// B-56 to B-59: a custom colour has the view's format, if it has one, and a value that the view can show.
+    /// B-56 to B-58: a custom colour has the view's format, if it has one, and a value that the view can show.
     fn custom_for_view(&mut self, view: &ViewTraits) {
-        let Some(custom) = self.state.custom_border else { return };
-        if custom.format == vk::Format::UNDEFINED {
-            if format::needs_border_format(view.format) {
-                if self.use_exact(Catalog::B56Exact) {
-                    return;
-                }
-                self.set_custom_format(Catalog::B56, view.format);
+        if lacks_format(&self.state, view) {
+            if self.use_exact(Catalog::B56Exact) {
+                return;
             }
-        } else {
+            self.set_custom_format(Catalog::B56, view.format);
+        }
+        let Some(custom) = self.state.custom_border else { return };
+        let formatless = custom.format == vk::Format::UNDEFINED;
+        if !formatless {
             self.set_custom_format(Catalog::B57, view.format);
         }
         let stencil = view.aspect == Aspect::Stencil;
         let int = is_int_border(self.state.border_color);
         let mut value = clamp_to_format(custom.color, view.format, stencil);
-        self.set_custom(Catalog::B58, value, int);
-        if stencil && self.state.custom_border.is_some_and(|custom| custom.format == vk::Format::UNDEFINED) {
-            value[1] = value[0];
-            self.set_custom(Catalog::B59, value, int);
+        if stencil && formatless {
+            // The value may be taken from G (Image Operations > Border Replacement), so that has to be one too. That R and
+            // G differ is legal: which is read depends on the implementation.
+            value[1] = clamp(value[1], 0, format::component_range(view.format, true));
         }
+        self.set_custom(Catalog::B58, value, int);
     }
 
     /// B-52 to B-55: a colour that swizzling changes needs the device to know the view's swizzle.

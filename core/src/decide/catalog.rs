@@ -88,8 +88,19 @@ impl Catalog {
     }
 }
 
+/// Where a row's rule stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A valid-usage statement, by its id. Ids of action commands are given for `vkCmdDraw`; they exist for every one of them.
+    Vuid(&'static str),
+    /// The specification's running text: chapter and heading. Its breach is undefined, and nothing reports it.
+    Text(&'static str),
+    /// Not Vulkan's rule but the layer's own: a setting, a wish of the user, an address mode of OpenGL.
+    Layer,
+}
+
 macro_rules! catalog {
-    ($($variant:ident: $id:literal, $rule:ident, $vuid:expr, $lost:literal;)+) => {
+    ($($variant:ident: $id:literal, $rule:ident, $source:ident $(($at:literal))?, $lost:literal;)+) => {
         /// One rule of the catalogue of sampling rules.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[expect(missing_docs, reason = "each variant is its catalogue id")]
@@ -109,10 +120,17 @@ macro_rules! catalog {
                 match self { $(Self::$variant => Rule::$rule,)+ }
             }
 
-            /// Valid-usage id the application's state breaks; `None` for rules whose breach is undefined by the
-            /// text alone. Ids of action commands are given for `vkCmdDraw`; they exist for every one of them.
+            /// Where the rule stands.
+            pub const fn source(self) -> Source {
+                match self { $(Self::$variant => Source::$source $(($at))?,)+ }
+            }
+
+            /// Valid-usage id the application's state breaks; `None` for rules that have none.
             pub const fn vuid(self) -> Option<&'static str> {
-                match self { $(Self::$variant => $vuid,)+ }
+                match self.source() {
+                    Source::Vuid(id) => Some(id),
+                    Source::Text(_) | Source::Layer => None,
+                }
             }
 
             /// What the application no longer gets.
@@ -124,120 +142,119 @@ macro_rules! catalog {
 }
 
 catalog! {
-    A1Mag: "A-1", Cubic, Some("VUID-VkSamplerCreateInfo-magFilter-parameter"), "kernel";
-    A1Min: "A-1", Cubic, Some("VUID-VkSamplerCreateInfo-minFilter-parameter"), "kernel";
-    A1Mip: "A-1", Cubic, Some("VUID-VkSamplerCreateInfo-mipmapMode-parameter"), "mipmap mode";
-    A2: "A-2", LodBias, Some("VUID-VkSamplerCreateInfo-mipLodBias-01069"), "part of the bias";
-    A3: "A-3", LodBias, Some("VUID-VkSamplerCreateInfo-samplerMipLodBias-04467"), "bias";
-    A4: "A-4", LodRange, Some("VUID-VkSamplerCreateInfo-maxLod-01973"), "order of the two ends";
-    A5: "A-5", Anisotropy, Some("VUID-VkSamplerCreateInfo-anisotropyEnable-01070"), "anisotropic quality";
-    A6: "A-6", Anisotropy, Some("VUID-VkSamplerCreateInfo-anisotropyEnable-01071"), "anisotropic quality";
-    A7: "A-7", Anisotropy, Some("VUID-VkSamplerCreateInfo-magFilter-01081"), "anisotropic quality; CUBIC is kept";
-    A10: "A-10", Unnormalized, Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01072"), "one filter";
-    A11: "A-11", Unnormalized, Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01073"), "mipmap mode";
-    A12: "A-12", Unnormalized, Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01074"), "LOD range";
-    A13: "A-13", Unnormalized, Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01075"), "wrapping";
-    A14: "A-14", Unnormalized, Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01076"), "anisotropic quality";
-    A15: "A-15", Unnormalized, Some("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01077"), "comparison";
-    A20U: "A-20", AddressMode, Some("VUID-VkSamplerCreateInfo-addressModeU-parameter"), "address mode";
-    A20V: "A-20", AddressMode, Some("VUID-VkSamplerCreateInfo-addressModeV-parameter"), "address mode";
-    A20W: "A-20", AddressMode, Some("VUID-VkSamplerCreateInfo-addressModeW-parameter"), "address mode";
-    A21: "A-21", MirrorClamp, Some("VUID-VkSamplerCreateInfo-addressModeU-01079"), "clamping beyond one mirrored copy";
-    A22: "A-22", BorderType, Some("VUID-VkSamplerCreateInfo-addressModeU-01078"), "border colour";
-    A25: "A-25", Compare, Some("VUID-VkSamplerCreateInfo-compareEnable-01080"), "comparison operator";
-    A26: "A-26", Reduction, Some("VUID-VkSamplerCreateInfo-compareEnable-01423"), "footprint minimum or maximum";
-    A27: "A-27", Reduction, Some("VUID-VkSamplerCreateInfo-pNext-06726"), "footprint minimum or maximum";
-    A28: "A-28", Reduction, Some("VUID-VkSamplerCreateInfo-magFilter-07911"), "footprint minimum or maximum";
-    A30: "A-30", BorderCustom, Some("VUID-VkSamplerCreateInfo-customBorderColors-04085"), "exact border colour";
-    A30Exact: "A-30", BorderCustom, Some("VUID-VkSamplerCreateInfo-customBorderColors-04085"), "nothing: the predefined colour has the same value";
-    A31: "A-31", BorderCustom, Some("VUID-VkSamplerCreateInfo-borderColor-04011"), "border colour";
-    A32: "A-32", BorderFormat, Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04014"), "exact border colour";
-    A32Exact: "A-32", BorderFormat, Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04014"), "nothing: the predefined colour has the same value";
-    A33: "A-33", BorderValue, Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-07605"), "kind of the border colour";
-    A34: "A-34", BorderValue, Some("VUID-VkSamplerCreateInfo-borderColor-04442"), "values outside the format's range";
-    A35: "A-35", BorderBudget, Some("VUID-VkSamplerCreateInfo-None-04012"), "exact border colour";
-    A35Exact: "A-35", BorderBudget, Some("VUID-VkSamplerCreateInfo-None-04012"), "nothing: the predefined colour has the same value";
-    A36: "A-36", BorderCustom, Some("VUID-VkSamplerBorderColorComponentMappingCreateInfoEXT-borderColorSwizzle-06437"), "border swizzle";
-    A40: "A-40", Ycbcr, Some("VUID-VkSamplerCreateInfo-minFilter-01645"), "luma filter";
-    A41: "A-41", Ycbcr, Some("VUID-VkSamplerCreateInfo-addressModeU-01646"), "addressing";
-    A42: "A-42", Ycbcr, Some("VUID-VkSamplerCreateInfo-None-01647"), "footprint minimum or maximum";
-    A43: "A-43", Ycbcr, Some("VUID-VkSamplerYcbcrConversionCreateInfo-chromaFilter-01657"), "chroma smoothing";
-    A44X: "A-44", Ycbcr, Some("VUID-VkSamplerYcbcrConversionCreateInfo-xChromaOffset-01651"), "half a texel of chroma position";
-    A44Y: "A-44", Ycbcr, Some("VUID-VkSamplerYcbcrConversionCreateInfo-xChromaOffset-01652"), "half a texel of chroma position";
-    A45: "A-45", Ycbcr, Some("VUID-VkSamplerYcbcrConversionCreateInfo-forceExplicitReconstruction-01656"), "explicit reconstruction";
-    A52: "A-52", Flags, Some("VUID-VkSamplerCreateInfo-nonSeamlessCubeMap-06788"), "seams between cube faces";
-    A53Filter: "A-53", Flags, Some("VUID-VkSamplerCreateInfo-flags-02574"), "one filter";
-    A53Mip: "A-53", Flags, Some("VUID-VkSamplerCreateInfo-flags-02575"), "mipmap mode";
-    A53Lod: "A-53", Flags, Some("VUID-VkSamplerCreateInfo-flags-02576"), "LOD range";
-    A53Address: "A-53", Flags, Some("VUID-VkSamplerCreateInfo-flags-02577"), "wrapping";
-    A53Anisotropy: "A-53", Flags, Some("VUID-VkSamplerCreateInfo-flags-02578"), "anisotropic quality";
-    A53Compare: "A-53", Flags, Some("VUID-VkSamplerCreateInfo-flags-02579"), "comparison";
-    A53Unnormalized: "A-53", Flags, Some("VUID-VkSamplerCreateInfo-flags-02580"), "subsampled images";
-    A54Filter: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06964"), "smoothing";
-    A54Mip: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06965"), "mipmap mode";
-    A54Lod: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06966"), "LOD range";
-    A54Address: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06967"), "wrapping";
-    A54Border: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06968"), "border colour";
-    A54Anisotropy: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06969"), "anisotropic quality";
-    A54Compare: "A-54", Flags, Some("VUID-VkSamplerCreateInfo-flags-06970"), "comparison";
-    A55: "A-55", Flags, Some("VUID-VkSamplerBlockMatchWindowCreateInfoQCOM-WindowExtent-09210"), "window size";
-    A56: "A-56", Flags, Some("VUID-VkSamplerCreateInfo-flags-08110"), "capture and replay";
-    A57: "A-57", Flags, Some("VUID-VkSamplerCreateInfo-pNext-08111"), "capture and replay";
-    A59Weights: "A-59", Cubic, Some("VUID-VkSamplerCubicWeightsCreateInfoQCOM-cubicWeights-parameter"), "cubic weights";
-    A59Reduction: "A-59", Reduction, Some("VUID-VkSamplerReductionModeCreateInfo-reductionMode-parameter"), "reduction mode";
-    B1: "B-1", LinearFilter, Some("VUID-vkCmdDraw-magFilter-04553"), "smoothing";
-    B2: "B-2", LinearMipmap, Some("VUID-vkCmdDraw-mipmapMode-04770"), "blending between mip levels";
-    B3: "B-3", Minmax, Some("VUID-vkCmdDraw-magFilter-09598"), "footprint minimum or maximum";
-    B4: "B-4", Minmax, Some("VUID-vkCmdDraw-mipmapMode-09599"), "footprint minimum or maximum";
-    B5: "B-5", Cubic, Some("VUID-vkCmdDraw-None-02692"), "cubic kernel";
-    B6: "B-6", Cubic, Some("VUID-vkCmdDraw-None-02693"), "cubic kernel";
-    B7: "B-7", Cubic, Some("VUID-vkCmdDraw-filterCubic-02694"), "cubic kernel";
-    B8: "B-8", Cubic, Some("VUID-vkCmdDraw-filterCubicMinmax-02695"), "footprint minimum or maximum";
-    B9: "B-9", Anisotropy, None, "anisotropic quality";
-    B10: "B-10", Reduction, Some("VUID-vkCmdDraw-cubicRangeClamp-09212"), "range clamp";
-    B11: "B-11", Reduction, Some("VUID-vkCmdDraw-reductionMode-09213"), "range clamp";
-    B12: "B-12", Reduction, Some("VUID-vkCmdDraw-selectableCubicWeights-09214"), "cubic weights";
-    B13: "B-13", Minmax, None, "footprint minimum or maximum";
-    B15: "B-15", Stencil, None, "nothing: stencil values have no average";
-    B16: "B-16", LinearFilter, Some("VUID-vkCmdDraw-magFilter-04553"), "nothing: integer values have no average";
-    B33: "B-33", Compare, None, "comparison";
-    B35: "B-35", Compare, None, "comparison";
-    B36: "B-36", Compare, Some("VUID-VkDescriptorImageInfo-mutableComparisonSamplers-04450"), "comparison";
-    B50: "B-50", BorderType, None, "nothing, or what the format cannot hold of a custom colour";
-    B51: "B-51", BorderType, None, "nothing, or the fractions and the range of a custom colour";
-    B52: "B-52", BorderSwizzle, None, "nothing";
-    B52Lossy: "B-52", BorderSwizzle, None, "exact border colour";
-    B53: "B-53", BorderSwizzle, None, "nothing";
-    B53Lossy: "B-53", BorderSwizzle, None, "exact border colour";
-    B54: "B-54", BorderSwizzle, None, "nothing";
-    B55: "B-55", BorderSwizzle, None, "nothing";
-    B56: "B-56", BorderFormat, Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04015"), "nothing";
-    B56Exact: "B-56", BorderFormat, Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04015"), "nothing: the predefined colour has the same value";
-    B57: "B-57", BorderFormat, None, "nothing";
-    B58: "B-58", BorderValue, None, "values outside the view format's range";
-    B59: "B-59", BorderValue, None, "nothing";
-    B64: "B-64", AddressMode, Some("VUID-vkCmdDraw-flags-02696"), "address mode";
-    Override: "O-1", Override, None, "what the application asked for";
-    HeldUnnormalized: "O-2", Override, None, "the wish";
-    HeldCompare: "O-2", Override, None, "the wish";
-    HeldYcbcr: "O-2", Override, None, "the wish";
-    HeldInteger: "O-2", Override, None, "the wish";
-    HeldAttachment: "O-2", Override, None, "the wish";
-    HeldSingleMip: "O-2", Override, None, "the wish";
-    HeldNearest: "O-2", Override, None, "the wish";
-    HeldOneDimensional: "O-2", Override, None, "the wish";
-    GlClamp: "S-4", GlClamp, None, "half of the border's influence until the shader saturates coordinates";
-    GlClampEdge: "S-4", GlClamp, None, "nothing: without LINEAR only edge texels are read";
-    GlMirrorClamp: "S-4", GlClamp, None, "half of the border's influence until the shader saturates coordinates";
-    DepthCompare: "S-2", DepthCompare, Some("VUID-vkCmdDraw-magFilter-04553"), "plain sampling is undefined by today's specification";
-    B40: "B-40", Unnormalized, Some("VUID-vkCmdDraw-None-08609"), "";
-    B41: "B-41", Unnormalized, Some("VUID-vkCmdDraw-unnormalizedCoordinates-09635"), "";
-    B78: "B-78", Flags, None, "";
-    C1: "C-1", BlitFilter, Some("VUID-vkCmdBlitImage-filter-02001"), "smoothing";
-    C2: "C-2", BlitFilter, Some("VUID-vkCmdBlitImage-filter-02002"), "cubic kernel";
-    C3: "C-3", BlitFilter, Some("VUID-vkCmdBlitImage-filter-00237"), "cubic kernel";
-    C4: "C-4", BlitFilter, Some("VUID-vkCmdBlitImage-srcImage-00232"), "smoothing";
-    C10: "C-10", BlitFilter, Some("VUID-vkCmdBlitImage-filter-02001"), "nothing: integer values have no average";
+    A1Mag: "A-1", Cubic, Vuid("VUID-VkSamplerCreateInfo-magFilter-parameter"), "kernel";
+    A1Min: "A-1", Cubic, Vuid("VUID-VkSamplerCreateInfo-minFilter-parameter"), "kernel";
+    A1Mip: "A-1", Cubic, Vuid("VUID-VkSamplerCreateInfo-mipmapMode-parameter"), "mipmap mode";
+    A2: "A-2", LodBias, Vuid("VUID-VkSamplerCreateInfo-mipLodBias-01069"), "part of the bias";
+    A3: "A-3", LodBias, Vuid("VUID-VkSamplerCreateInfo-samplerMipLodBias-04467"), "bias";
+    A4: "A-4", LodRange, Vuid("VUID-VkSamplerCreateInfo-maxLod-01973"), "order of the two ends";
+    A5: "A-5", Anisotropy, Vuid("VUID-VkSamplerCreateInfo-anisotropyEnable-01070"), "anisotropic quality";
+    A6: "A-6", Anisotropy, Vuid("VUID-VkSamplerCreateInfo-anisotropyEnable-01071"), "anisotropic quality";
+    A7: "A-7", Anisotropy, Vuid("VUID-VkSamplerCreateInfo-magFilter-01081"), "anisotropic quality; CUBIC is kept";
+    A10: "A-10", Unnormalized, Vuid("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01072"), "one filter";
+    A11: "A-11", Unnormalized, Vuid("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01073"), "mipmap mode";
+    A12: "A-12", Unnormalized, Vuid("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01074"), "LOD range";
+    A13: "A-13", Unnormalized, Vuid("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01075"), "wrapping";
+    A14: "A-14", Unnormalized, Vuid("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01076"), "anisotropic quality";
+    A15: "A-15", Unnormalized, Vuid("VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01077"), "comparison";
+    A20U: "A-20", AddressMode, Vuid("VUID-VkSamplerCreateInfo-addressModeU-parameter"), "address mode";
+    A20V: "A-20", AddressMode, Vuid("VUID-VkSamplerCreateInfo-addressModeV-parameter"), "address mode";
+    A20W: "A-20", AddressMode, Vuid("VUID-VkSamplerCreateInfo-addressModeW-parameter"), "address mode";
+    A21: "A-21", MirrorClamp, Vuid("VUID-VkSamplerCreateInfo-addressModeU-01079"), "clamping beyond one mirrored copy";
+    A22: "A-22", BorderType, Vuid("VUID-VkSamplerCreateInfo-addressModeU-01078"), "border colour";
+    A25: "A-25", Compare, Vuid("VUID-VkSamplerCreateInfo-compareEnable-01080"), "comparison operator";
+    A26: "A-26", Reduction, Vuid("VUID-VkSamplerCreateInfo-compareEnable-01423"), "footprint minimum or maximum";
+    A27: "A-27", Reduction, Vuid("VUID-VkSamplerCreateInfo-pNext-06726"), "footprint minimum or maximum";
+    A28: "A-28", Reduction, Vuid("VUID-VkSamplerCreateInfo-magFilter-07911"), "footprint minimum or maximum";
+    A30: "A-30", BorderCustom, Vuid("VUID-VkSamplerCreateInfo-customBorderColors-04085"), "exact border colour";
+    A30Exact: "A-30", BorderCustom, Vuid("VUID-VkSamplerCreateInfo-customBorderColors-04085"), "nothing: the predefined colour has the same value";
+    A31: "A-31", BorderCustom, Vuid("VUID-VkSamplerCreateInfo-borderColor-04011"), "border colour";
+    A32: "A-32", BorderFormat, Vuid("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04014"), "exact border colour";
+    A32Exact: "A-32", BorderFormat, Vuid("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04014"), "nothing: the predefined colour has the same value";
+    A33: "A-33", BorderValue, Vuid("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-07605"), "kind of the border colour";
+    A34: "A-34", BorderValue, Vuid("VUID-VkSamplerCreateInfo-borderColor-04442"), "values outside the format's range";
+    A35: "A-35", BorderBudget, Vuid("VUID-VkSamplerCreateInfo-None-04012"), "exact border colour";
+    A35Exact: "A-35", BorderBudget, Vuid("VUID-VkSamplerCreateInfo-None-04012"), "nothing: the predefined colour has the same value";
+    A36: "A-36", BorderCustom, Vuid("VUID-VkSamplerBorderColorComponentMappingCreateInfoEXT-borderColorSwizzle-06437"), "border swizzle";
+    A40: "A-40", Ycbcr, Vuid("VUID-VkSamplerCreateInfo-minFilter-01645"), "luma filter";
+    A41: "A-41", Ycbcr, Vuid("VUID-VkSamplerCreateInfo-addressModeU-01646"), "addressing";
+    A42: "A-42", Ycbcr, Vuid("VUID-VkSamplerCreateInfo-None-01647"), "footprint minimum or maximum";
+    A43: "A-43", Ycbcr, Vuid("VUID-VkSamplerYcbcrConversionCreateInfo-chromaFilter-01657"), "chroma smoothing";
+    A44X: "A-44", Ycbcr, Vuid("VUID-VkSamplerYcbcrConversionCreateInfo-xChromaOffset-01651"), "half a texel of chroma position";
+    A44Y: "A-44", Ycbcr, Vuid("VUID-VkSamplerYcbcrConversionCreateInfo-xChromaOffset-01652"), "half a texel of chroma position";
+    A45: "A-45", Ycbcr, Vuid("VUID-VkSamplerYcbcrConversionCreateInfo-forceExplicitReconstruction-01656"), "explicit reconstruction";
+    A52: "A-52", Flags, Vuid("VUID-VkSamplerCreateInfo-nonSeamlessCubeMap-06788"), "seams between cube faces";
+    A53Filter: "A-53", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-02574"), "one filter";
+    A53Mip: "A-53", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-02575"), "mipmap mode";
+    A53Lod: "A-53", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-02576"), "LOD range";
+    A53Address: "A-53", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-02577"), "wrapping";
+    A53Anisotropy: "A-53", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-02578"), "anisotropic quality";
+    A53Compare: "A-53", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-02579"), "comparison";
+    A53Unnormalized: "A-53", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-02580"), "subsampled images";
+    A54Filter: "A-54", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-06964"), "smoothing";
+    A54Mip: "A-54", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-06965"), "mipmap mode";
+    A54Lod: "A-54", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-06966"), "LOD range";
+    A54Address: "A-54", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-06967"), "wrapping";
+    A54Border: "A-54", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-06968"), "border colour";
+    A54Anisotropy: "A-54", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-06969"), "anisotropic quality";
+    A54Compare: "A-54", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-06970"), "comparison";
+    A55: "A-55", Flags, Vuid("VUID-VkSamplerBlockMatchWindowCreateInfoQCOM-WindowExtent-09210"), "window size";
+    A56: "A-56", Flags, Vuid("VUID-VkSamplerCreateInfo-flags-08110"), "capture and replay";
+    A57: "A-57", Flags, Vuid("VUID-VkSamplerCreateInfo-pNext-08111"), "capture and replay";
+    A59Weights: "A-59", Cubic, Vuid("VUID-VkSamplerCubicWeightsCreateInfoQCOM-cubicWeights-parameter"), "cubic weights";
+    A59Reduction: "A-59", Reduction, Vuid("VUID-VkSamplerReductionModeCreateInfo-reductionMode-parameter"), "reduction mode";
+    B1: "B-1", LinearFilter, Vuid("VUID-vkCmdDraw-magFilter-04553"), "smoothing";
+    B2: "B-2", LinearMipmap, Vuid("VUID-vkCmdDraw-mipmapMode-04770"), "blending between mip levels";
+    B3: "B-3", Minmax, Vuid("VUID-vkCmdDraw-magFilter-09598"), "footprint minimum or maximum";
+    B4: "B-4", Minmax, Vuid("VUID-vkCmdDraw-mipmapMode-09599"), "footprint minimum or maximum";
+    B5: "B-5", Cubic, Vuid("VUID-vkCmdDraw-None-02692"), "cubic kernel";
+    B6: "B-6", Cubic, Vuid("VUID-vkCmdDraw-None-02693"), "cubic kernel";
+    B7: "B-7", Cubic, Vuid("VUID-vkCmdDraw-filterCubic-02694"), "cubic kernel";
+    B8: "B-8", Cubic, Vuid("VUID-vkCmdDraw-filterCubicMinmax-02695"), "footprint minimum or maximum";
+    B9: "B-9", Anisotropy, Text("Image Operations > Texel Anisotropic Filtering"), "anisotropic quality";
+    B10: "B-10", Reduction, Vuid("VUID-vkCmdDraw-cubicRangeClamp-09212"), "range clamp";
+    B11: "B-11", Reduction, Vuid("VUID-vkCmdDraw-reductionMode-09213"), "range clamp";
+    B12: "B-12", Reduction, Vuid("VUID-vkCmdDraw-selectableCubicWeights-09214"), "cubic weights";
+    B13: "B-13", Minmax, Text("Limits > VkPhysicalDeviceSamplerFilterMinmaxProperties"), "footprint minimum or maximum";
+    B15: "B-15", Stencil, Text("Formats > VkFormatFeatureFlagBits2"), "nothing: stencil values have no average";
+    B16: "B-16", LinearFilter, Vuid("VUID-vkCmdDraw-magFilter-04553"), "nothing: integer values have no average";
+    B33: "B-33", Compare, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "comparison";
+    B35: "B-35", Compare, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "comparison";
+    B36: "B-36", Compare, Vuid("VUID-VkDescriptorImageInfo-mutableComparisonSamplers-04450"), "comparison";
+    B50: "B-50", BorderType, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "nothing, or what the format cannot hold of a custom colour";
+    B51: "B-51", BorderType, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "nothing, or the fractions and the range of a custom colour";
+    B52: "B-52", BorderSwizzle, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "nothing";
+    B52Lossy: "B-52", BorderSwizzle, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "exact border colour";
+    B53: "B-53", BorderSwizzle, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "nothing";
+    B53Lossy: "B-53", BorderSwizzle, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "exact border colour";
+    B54: "B-54", BorderSwizzle, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "nothing";
+    B55: "B-55", BorderSwizzle, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "nothing";
+    B56: "B-56", BorderFormat, Vuid("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04015"), "nothing";
+    B56Exact: "B-56", BorderFormat, Vuid("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04015"), "nothing: the predefined colour has the same value";
+    B57: "B-57", BorderFormat, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "nothing";
+    B58: "B-58", BorderValue, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "values outside the view format's range";
+    B64: "B-64", AddressMode, Vuid("VUID-vkCmdDraw-flags-02696"), "address mode";
+    Override: "O-1", Override, Layer, "what the application asked for";
+    HeldUnnormalized: "O-2", Override, Layer, "the wish";
+    HeldCompare: "O-2", Override, Layer, "the wish";
+    HeldYcbcr: "O-2", Override, Layer, "the wish";
+    HeldInteger: "O-2", Override, Layer, "the wish";
+    HeldAttachment: "O-2", Override, Layer, "the wish";
+    HeldSingleMip: "O-2", Override, Layer, "the wish";
+    HeldNearest: "O-2", Override, Layer, "the wish";
+    HeldOneDimensional: "O-2", Override, Layer, "the wish";
+    GlClamp: "S-4", GlClamp, Layer, "half of the border's influence until the shader saturates coordinates";
+    GlClampEdge: "S-4", GlClamp, Layer, "nothing: without LINEAR only edge texels are read";
+    GlMirrorClamp: "S-4", GlClamp, Layer, "half of the border's influence until the shader saturates coordinates";
+    DepthCompare: "S-2", DepthCompare, Vuid("VUID-vkCmdDraw-magFilter-04553"), "plain sampling is undefined by today's specification";
+    B40: "B-40", Unnormalized, Vuid("VUID-vkCmdDraw-None-08609"), "";
+    B41: "B-41", Unnormalized, Vuid("VUID-vkCmdDraw-unnormalizedCoordinates-09635"), "";
+    B78: "B-78", Flags, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "";
+    C1: "C-1", BlitFilter, Vuid("VUID-vkCmdBlitImage-filter-02001"), "smoothing";
+    C2: "C-2", BlitFilter, Vuid("VUID-vkCmdBlitImage-filter-02002"), "cubic kernel";
+    C3: "C-3", BlitFilter, Vuid("VUID-vkCmdBlitImage-filter-00237"), "cubic kernel";
+    C4: "C-4", BlitFilter, Vuid("VUID-vkCmdBlitImage-srcImage-00232"), "smoothing";
+    C10: "C-10", BlitFilter, Vuid("VUID-vkCmdBlitImage-filter-02001"), "nothing: integer values have no average";
 }
 
 /// Member of a create info (or of a structure in its chain) that a change is about.

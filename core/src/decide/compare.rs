@@ -8,12 +8,13 @@ use super::{Aspect, Catalog, Pass, ViewTraits};
 ///
 /// A depth view is left alone even if its format lacks the comparison bit: whether a shader compares is not known here,
 /// and the rule (VUID-vkCmdDraw-None-06479) only forbids that. On a colour view without the bit neither a comparing
-/// nor a plain sample is defined, so giving up the comparison can only help.
+/// nor a plain sample is defined (Image Operations > Instruction/Format/Sampler/Image View Validation), so giving up the
+/// comparison can only help.
 pub(super) fn can_compare(view: &ViewTraits) -> bool {
     match view.aspect {
         Aspect::Depth => true,
         Aspect::Stencil => false,
-        Aspect::Color => !view.is_integer() && view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON),
+        Aspect::Color => view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON),
     }
 }
 

@@ -8,9 +8,12 @@ use super::{Aspect, Catalog, DeviceCaps, Field, Pass, Value, ViewTraits};
 /// `VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_LINEAR_2D_BIT_IMG`, younger than the bindings.
 const FILTER_LINEAR_2D: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(1 << 45);
 
-/// Whether LINEAR may be used with the view (B-1, B-15, B-16, B-17).
+/// Whether LINEAR may be used with the view (B-1, B-15, B-17).
+///
+/// Of a depth/stencil format the filter bits speak of depth only (Formats > VkFormatFeatureFlagBits2), so a stencil aspect
+/// has none of them. An integer format has those that are reported: no statement excludes it.
 pub(super) fn can_filter_linear(view: &ViewTraits, caps: &DeviceCaps) -> bool {
-    if view.is_integer() {
+    if view.aspect == Aspect::Stencil {
         return false;
     }
     let flat = matches!(view.image_type, vk::ImageType::TYPE_1D | vk::ImageType::TYPE_2D);
@@ -18,7 +21,7 @@ pub(super) fn can_filter_linear(view: &ViewTraits, caps: &DeviceCaps) -> bool {
         || (caps.filter_linear_2d_img && flat && view.may(FILTER_LINEAR_2D))
 }
 
-/// The first rule that forbids CUBIC with the view (B-5 to B-7, B-15, B-16), if any.
+/// The first rule that forbids CUBIC with the view (B-5 to B-7, B-15), if any.
 pub(super) fn cubic_conflict(view: &ViewTraits, caps: &DeviceCaps) -> Option<Catalog> {
     let deep =
         matches!(view.view_type, vk::ImageViewType::TYPE_3D | vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY);
@@ -26,8 +29,6 @@ pub(super) fn cubic_conflict(view: &ViewTraits, caps: &DeviceCaps) -> Option<Cat
         Some(Catalog::B5)
     } else if view.aspect == Aspect::Stencil {
         Some(Catalog::B15)
-    } else if view.is_integer() {
-        Some(Catalog::B16)
     } else if deep && !caps.filter_cubic_ext {
         Some(Catalog::B6)
     } else if caps.filter_cubic_ext && !view.filter_cubic {
@@ -37,15 +38,12 @@ pub(super) fn cubic_conflict(view: &ViewTraits, caps: &DeviceCaps) -> Option<Cat
     }
 }
 
-/// Whether MIN and MAX may be used at all with the view, whatever the filter (B-13, B-15).
+/// Whether MIN and MAX may be used at all with the view, whatever the filter (B-13).
 pub(super) fn can_reduce(view: &ViewTraits, caps: &DeviceCaps) -> bool {
-    view.aspect != Aspect::Stencil && (caps.filter_minmax_component_mapping || view.is_identity(0))
+    caps.filter_minmax_component_mapping || view.is_identity(0)
 }
 
-/// Whether MIN and MAX may be used with a LINEAR footprint (B-3, B-4).
-///
-/// Integers have no average, but they have a minimum and a maximum, and drivers report the bit for them (NVIDIA, AMD,
-/// Adreno and Mali do, for `R32_UINT` among others).
+/// Whether MIN and MAX may be used with a LINEAR footprint (B-3, B-4, B-15).
 pub(super) fn can_filter_minmax(view: &ViewTraits) -> bool {
     view.aspect != Aspect::Stencil && view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_MINMAX)
 }
@@ -67,7 +65,9 @@ impl Pass<'_> {
             if cubic && !self.caps.cubic_range_clamp {
                 self.drop_reduction(Catalog::B10);
             }
-        } else if let Some(view) = self.used.view {
+        } else if self.state.is_minmax()
+            && let Some(view) = self.used.view
+        {
             self.minmax_with(view);
         }
     }
@@ -92,7 +92,7 @@ impl Pass<'_> {
         if reduce && !filters && !mip {
             return;
         }
-        let (cause, mip_cause) = if view.aspect == Aspect::Stencil {
+        let (cause, mip_cause) = if view.aspect == Aspect::Stencil && (filters || mip) {
             (Catalog::B15, Catalog::B15)
         } else if reduce {
             (Catalog::B3, Catalog::B4)
@@ -145,6 +145,7 @@ impl Pass<'_> {
             && weights != CATMULL_ROM
             && self.state.uses_filter(vk::Filter::CUBIC_EXT)
             && !self.caps.selectable_cubic_weights
+            && !self.stays(Value::Raw(weights))
         {
             self.note(Catalog::B12, Field::CubicWeights, Value::Raw(weights), Value::Absent);
             self.state.cubic_weights = None;
@@ -154,9 +155,10 @@ impl Pass<'_> {
     /// Step 9: B-1, B-2, B-15, B-16 and `depth_linear=compare`.
     pub(super) fn linear(&mut self) {
         let Some(view) = self.used.view else { return };
-        if self.state.compare_enable || self.state.is_minmax() || !self.state.uses_linear() {
-            // A comparison with LINEAR on a depth format without the bit is legal (B-34); MIN and MAX
-            // were looked at in step 6.
+        let averages = self.state.reduction() == vk::SamplerReductionMode::WEIGHTED_AVERAGE;
+        if self.state.compare_enable || !averages || !self.state.uses_linear() {
+            // VUID-vkCmdDraw-magFilter-04553 and mipmapMode-04770 speak of WEIGHTED_AVERAGE without comparison alone. MIN and
+            // MAX were looked at in step 6; a range clamp, which only CUBIC has by now, is no average to them.
             return;
         }
         if can_filter_linear(view, self.caps) {
@@ -188,14 +190,13 @@ impl Pass<'_> {
         self.landed_on_nearest();
     }
 
-    /// Whether `depth_linear=compare` leaves a legal sampler: no rule must want comparison off (A-15, A-26, A-53,
+    /// Whether `depth_linear=compare` leaves a legal sampler: no rule must want comparison off (A-15, A-53,
     /// B-36), and the view must be able to compare.
     fn may_compare_instead(&self, view: &ViewTraits) -> bool {
         view.aspect == Aspect::Depth
             && view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON)
             && !self.state.unnormalized_coordinates
             && !self.state.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT)
-            && self.state.reduction() == vk::SamplerReductionMode::WEIGHTED_AVERAGE
             && (!self.used.dynamic || self.caps.mutable_comparison_samplers)
     }
 

@@ -9,7 +9,10 @@ use super::address::is_gl;
 use super::border::{is_border_fixed, is_swizzle_sensitive, reaches_border};
 use super::compare::can_compare;
 use super::filter::{can_filter_linear, can_filter_minmax, can_reduce, cubic_conflict};
-use super::{DeviceCaps, Dimensions, Policy, SamplerState, ViewTraits, is_custom, is_int_border, is_valid_border};
+use super::{
+    DeviceCaps, Dimensions, Policy, SamplerState, Value, ViewTraits, is_custom, is_int_border, is_unknown_enumerant,
+    is_valid_border,
+};
 
 /// A set of conflicts that a sampler and a view can have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -96,27 +99,34 @@ pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, po
     }
     let minmax = base.is_minmax();
     let cubic = base.uses_filter(vk::Filter::CUBIC_EXT);
-    bits.add(Bits::LINEAR, base.uses_linear() && !minmax && !base.compare_enable);
+    let averages = base.reduction() == vk::SamplerReductionMode::WEIGHTED_AVERAGE;
+    bits.add(Bits::LINEAR, base.uses_linear() && averages && !base.compare_enable);
     bits.add(Bits::MINMAX, base.uses_linear() && minmax);
     bits.add(Bits::REDUCTION, minmax);
     bits.add(Bits::CUBIC, cubic);
     bits.add(Bits::CUBIC_MINMAX, cubic && minmax);
     bits.add(Bits::COMPARE, base.compare_enable);
-    bits.add(Bits::ADDRESS, base.address_mode.iter().any(|mode| *mode != vk::SamplerAddressMode::CLAMP_TO_EDGE));
-    let strict = policy.strict_border && is_valid_border(base.border_color);
+    let clamps = |mode: vk::SamplerAddressMode| {
+        mode == vk::SamplerAddressMode::CLAMP_TO_EDGE || is_unknown_enumerant(Value::AddressMode(mode), caps)
+    };
+    bits.add(Bits::ADDRESS, !base.address_mode.into_iter().all(clamps));
+    let valid = is_valid_border(base.border_color);
+    let strict = policy.strict_border && valid;
     let fixed = is_border_fixed(base);
     let kind = if is_int_border(base.border_color) { Bits::INT_BORDER } else { Bits::FLOAT_BORDER };
     // By what the application asked for: creation may have had to drop a custom colour that a view's format allows.
     let custom = (is_custom(original.border_color) && original.custom_border.is_some() && caps.custom_border_colors)
         || base.border_mapping.is_some();
+    // A colour without a format concerns some views even where no axis reaches it (B-56).
+    let formatless = custom && original.custom_border.is_some_and(|border| border.format == vk::Format::UNDEFINED);
     let opaque_black = !is_custom(base.border_color) && is_swizzle_sensitive(base.border_color);
     for dimensions in Bits::DIMENSIONS {
         let slot = Bits::slot(dimensions);
         let reached = !fixed && reaches_border(base, dimensions);
-        bits.add(Bits(1 << (kind + slot)), !fixed && (strict || reached));
+        bits.add(Bits(1 << (kind + slot)), !fixed && (strict || (reached && valid)));
         bits.add(Bits(1 << (Bits::SWIZZLED_BORDER + slot)), reached && opaque_black);
         // With border=strict a custom colour follows the view even where it cannot be seen.
-        bits.add(Bits(1 << (Bits::CUSTOM_BORDER + slot)), custom && (reached || (strict && !fixed)));
+        bits.add(Bits(1 << (Bits::CUSTOM_BORDER + slot)), custom && (reached || formatless || (strict && !fixed)));
     }
     bits.add(Bits::GL_ADDRESS, caps.gl_address_modes && original.address_mode.iter().any(|mode| is_gl(*mode)));
     bits

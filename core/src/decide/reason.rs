@@ -129,7 +129,6 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::B56 | Catalog::B56Exact => format!("a custom border on {format} needs its format"),
         Catalog::B57 => format!("the border's format is not the view's, {format}"),
         Catalog::B58 => format!("{format} cannot hold the value"),
-        Catalog::B59 => "a stencil border may be taken from R or from G".into(),
         Catalog::Override => "a rule asks for it".into(),
         Catalog::HeldUnnormalized => "held back: the sampler has unnormalized coordinates (guard unnormalized)".into(),
         Catalog::HeldCompare => "held back: the sampler compares (guard compare)".into(),

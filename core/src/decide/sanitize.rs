@@ -39,8 +39,8 @@ impl Pass<'_> {
                 self.set_address(catalog, axis, vk::SamplerAddressMode::CLAMP_TO_EDGE);
             }
         }
-        if self.state.compare_enable && !(0..=7).contains(&self.state.compare_op.as_raw()) {
-            let from = self.state.compare_op;
+        let from = self.state.compare_op;
+        if self.state.compare_enable && !(0..=7).contains(&from.as_raw()) && !self.stays(Value::CompareOp(from)) {
             self.note(Catalog::A25, Field::CompareOp, Value::CompareOp(from), Value::CompareOp(vk::CompareOp::ALWAYS));
             self.state.compare_op = vk::CompareOp::ALWAYS;
         }
@@ -51,6 +51,7 @@ impl Pass<'_> {
         }
         if let Some(weights) = self.state.cubic_weights
             && !(0..=3).contains(&weights)
+            && !self.stays(Value::Raw(weights))
         {
             self.note(Catalog::A59Weights, Field::CubicWeights, Value::Raw(weights), Value::Absent);
             self.state.cubic_weights = None;
@@ -65,15 +66,21 @@ impl Pass<'_> {
         if !self.state.unnormalized_coordinates || self.state.ycbcr.is_some() {
             return;
         }
-        if self.state.min_filter != self.state.mag_filter {
-            self.set_mag(Catalog::A10, vk::Filter::NEAREST);
-            self.set_min(Catalog::A10, vk::Filter::NEAREST);
-        }
+        self.equal_filters(Catalog::A10);
         self.set_mip(Catalog::A11, vk::SamplerMipmapMode::NEAREST);
         self.set_lods(Catalog::A12, 0.0, 0.0);
         self.clamp_uv(Catalog::A13);
         self.disable_anisotropy(Catalog::A14);
         self.disable_compare(Catalog::A15);
+    }
+
+    /// Filters that differ become NEAREST, unless one of them has to stay as it came: then they cannot be made equal.
+    fn equal_filters(&mut self, catalog: Catalog) {
+        let (mag, min) = (self.state.mag_filter, self.state.min_filter);
+        if mag != min && !self.stays(Value::Filter(mag)) && !self.stays(Value::Filter(min)) {
+            self.set_mag(catalog, vk::Filter::NEAREST);
+            self.set_min(catalog, vk::Filter::NEAREST);
+        }
     }
 
     /// U and V become CLAMP_TO_EDGE unless they already clamp to edge or border.
@@ -102,10 +109,7 @@ impl Pass<'_> {
             self.set_flags(Catalog::A53Unnormalized, self.state.flags & !F::SUBSAMPLED_EXT);
         }
         if self.state.flags.contains(F::SUBSAMPLED_EXT) {
-            if self.state.min_filter != self.state.mag_filter {
-                self.set_mag(Catalog::A53Filter, vk::Filter::NEAREST);
-                self.set_min(Catalog::A53Filter, vk::Filter::NEAREST);
-            }
+            self.equal_filters(Catalog::A53Filter);
             self.set_mip(Catalog::A53Mip, vk::SamplerMipmapMode::NEAREST);
             self.set_lods(Catalog::A53Lod, 0.0, 0.0);
             self.clamp_uv(Catalog::A53Address);
@@ -115,7 +119,7 @@ impl Pass<'_> {
         if self.state.flags.contains(F::IMAGE_PROCESSING_QCOM)
             && let Some(conversion) = self.state.ycbcr
             && !conversion.separate_reconstruction
-            && self.state.mag_filter == conversion.chroma_filter
+            && self.state.uses_filter(conversion.chroma_filter)
             && conversion.chroma_filter != vk::Filter::NEAREST
         {
             // A-40 asks for the chroma filter and this family for NEAREST; the conversion cannot go, so the flag does.

@@ -195,6 +195,9 @@ pub struct DeviceCaps {
     pub sampler_ycbcr_conversion: bool,
     /// The layer's own extension `VK_SAMPLIN_gl_address_modes`, or a rule that uses its modes.
     pub gl_address_modes: bool,
+    /// An extension is enabled, or a core version is supported, that is younger than the layer, so that values of the
+    /// extension range may be enumerants.
+    pub unknown_extension: bool,
 }
 
 impl DeviceCaps {
@@ -220,6 +223,7 @@ impl DeviceCaps {
             ("samplerMipLodBias", self.sampler_mip_lod_bias),
             ("mutableComparisonSamplers", self.mutable_comparison_samplers),
             ("VK_SAMPLIN_gl_address_modes", self.gl_address_modes),
+            ("VK_SAMPLIN_unknown_extension", self.unknown_extension),
         ]
     }
 }
@@ -252,6 +256,7 @@ impl Default for DeviceCaps {
             mutable_comparison_samplers: true,
             sampler_ycbcr_conversion: false,
             gl_address_modes: false,
+            unknown_extension: false,
         }
     }
 }

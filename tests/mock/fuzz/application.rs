@@ -314,6 +314,7 @@ impl Application {
                     mutable_comparison_samplers: !on(OPTIONAL[11]) || subset.mutable_comparison_samplers != 0,
                     sampler_ycbcr_conversion: false,
                     gl_address_modes: on(OPTIONAL[14]),
+                    unknown_extension: false,
                 };
                 let mut builder = InstanceBuilder::new()
                     .set("mode", if audit { "audit" } else { "legalize" })
