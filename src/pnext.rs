@@ -59,10 +59,62 @@ pub unsafe fn chain(p_next: *const c_void) -> Chain {
 /// As for [`chain`]; and a node whose `sType` is that of `T` is a whole `T` (VUID-…-sType-sType), for `'a`.
 pub unsafe fn find<'a, T: vk::TaggedStructure + 'a>(p_next: *const c_void) -> Option<&'a T> {
     // SAFETY: forwarded from the caller.
+    unsafe { find_as(p_next, T::STRUCTURE_TYPE) }
+}
+
+/// As [`find`], for a structure that the bindings do not have.
+///
+/// # Safety
+///
+/// As for [`chain`]; and a node whose `sType` is `s_type` is a whole `T`, for `'a`.
+pub unsafe fn find_as<'a, T: 'a>(p_next: *const c_void, s_type: vk::StructureType) -> Option<&'a T> {
+    // SAFETY: forwarded from the caller.
     unsafe { chain(p_next) }.find_map(|node| {
         // SAFETY: `chain` yields readable bases; the type is checked before the rest is touched.
-        unsafe { ((*node).s_type == T::STRUCTURE_TYPE).then(|| &*node.cast::<T>()) }
+        unsafe { ((*node).s_type == s_type).then(|| &*node.cast::<T>()) }
     })
+}
+
+/// A copied node, in storage that no pointer into ever moves, aligned for every structure of Vulkan.
+#[derive(Clone, Debug)]
+pub struct Copied(Box<[u64]>);
+
+impl Copied {
+    /// Copies a node; `None` if nobody knows its size.
+    ///
+    /// # Safety
+    ///
+    /// `node` is a node of the chain of a valid create info of one of the kinds that [`vk_layer_sys::sizes`] is about.
+    pub unsafe fn new(node: *const Base) -> Option<Self> {
+        // SAFETY: every node starts with a base.
+        let size = vk_layer_sys::sizes::of(unsafe { (*node).s_type })?;
+        let mut words = vec![0_u64; size.div_ceil(8)].into_boxed_slice();
+        // SAFETY: a valid node of this type has this size, and `words` has at least as many bytes.
+        unsafe { std::ptr::copy_nonoverlapping(node.cast::<u8>(), words.as_mut_ptr().cast(), size) };
+        Some(Self(words))
+    }
+
+    /// `sType`.
+    pub fn s_type(&self) -> vk::StructureType {
+        // SAFETY: only `new` makes one, from at least a base.
+        unsafe { (*self.0.as_ptr().cast::<Base>()).s_type }
+    }
+
+    /// The copy as a structure of type `T`, if that is what it is.
+    pub fn get_mut<T: vk::TaggedStructure>(&mut self) -> Option<&mut T> {
+        let fits = self.s_type() == T::STRUCTURE_TYPE && size_of::<T>() <= size_of_val(&*self.0);
+        // SAFETY: a copy of a whole structure of that type, in memory that is aligned for it and that nobody else points into while
+        // `self` is borrowed.
+        fits.then(|| unsafe { &mut *self.0.as_mut_ptr().cast() })
+    }
+
+    /// Puts the copy in front of a chain and returns the new chain.
+    pub fn link(&mut self, next: *const c_void) -> *const c_void {
+        let base = self.0.as_mut_ptr().cast::<Base>();
+        // SAFETY: only `new` makes one, from at least a base.
+        unsafe { (*base).p_next = next };
+        base.cast_const().cast()
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use ash::vk::{self, TaggedStructure};
 
 use crate::decide::{BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, YcbcrConversion, is_custom};
-use crate::pnext::{self, Base};
+use crate::pnext::{self, Base, Copied};
 
 /// A sampler state as read from the application, with what the chain held beyond it.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ pub unsafe fn read(
 ///
 /// `original` is the create info that the state was derived from, if it is still alive: structures that `state` does not
 /// cover (and those after the last edited one) are kept from it. A structure of unknown size that stands before an edited one
-/// cannot be kept without writing to the application's memory; it is left out, which `f`'s second argument tells.
+/// cannot be kept without writing to the application's memory; it is left out, and `f`'s second argument is its `sType`.
 ///
 /// # Safety
 ///
@@ -114,13 +114,12 @@ pub unsafe fn read(
 pub unsafe fn with_create_info<R>(
     state: &SamplerState,
     original: Option<(&vk::SamplerCreateInfo<'_>, &SamplerState)>,
-    f: impl FnOnce(&vk::SamplerCreateInfo<'_>, bool) -> R,
+    f: impl FnOnce(&vk::SamplerCreateInfo<'_>, Option<i32>) -> R,
 ) -> R {
     let mut tail: *const c_void = std::ptr::null();
     let mut kept = [false; Kind::Unknown as usize + 1];
-    let mut dropped = false;
-    let mut name: Option<vk::DebugUtilsObjectNameInfoEXT<'_>> = None;
-    let mut opaque: Option<vk::OpaqueCaptureDescriptorDataCreateInfoEXT<'_>> = None;
+    let mut dropped = None;
+    let mut copies = Vec::new();
     if let Some((info, before)) = original {
         // SAFETY: the caller promises a live, valid chain.
         let nodes: Vec<*const Base> = unsafe { pnext::chain(info.p_next) }.collect();
@@ -146,15 +145,19 @@ pub unsafe fn with_create_info<R>(
             }
         }
         for (node, kind) in nodes.iter().zip(&kinds).take(split) {
-            match kind {
-                Kind::Unknown => dropped = true,
-                // SAFETY: `kind` comes from the node's sType, so it is a whole structure of that type.
-                Kind::Name => name = Some(unsafe { *node.cast::<vk::DebugUtilsObjectNameInfoEXT<'_>>() }),
-                Kind::OpaqueCapture => {
-                    // SAFETY: as above.
-                    opaque = Some(unsafe { *node.cast::<vk::OpaqueCaptureDescriptorDataCreateInfoEXT<'_>>() });
+            // The others are made anew from `state`.
+            let keeps = match kind {
+                Kind::Name | Kind::Unknown => true,
+                Kind::OpaqueCapture => state.opaque_capture,
+                _ => false,
+            };
+            if keeps {
+                // SAFETY: a node of the chain of a valid `VkSamplerCreateInfo`.
+                match unsafe { Copied::new(*node) } {
+                    Some(copy) => copies.push(copy),
+                    // SAFETY: `chain` yields readable bases.
+                    None => dropped = dropped.or(Some(unsafe { (**node).s_type.as_raw() })),
                 }
-                _ => {}
             }
         }
     }
@@ -225,12 +228,7 @@ pub unsafe fn with_create_info<R>(
         window.window_compare_mode = vk::BlockMatchWindowCompareModeQCOM::from_raw(block.compare_mode);
         link!(&mut window);
     }
-    if let (Some(opaque), true, true) = (&mut opaque, state.opaque_capture, fresh(Kind::OpaqueCapture)) {
-        link!(opaque);
-    }
-    if let Some(name) = &mut name {
-        link!(name);
-    }
+    info.p_next = copies.iter_mut().rev().fold(info.p_next, |next, copy| copy.link(next));
     f(&info, dropped)
 }
 
@@ -264,7 +262,7 @@ mod tests {
         // SAFETY: as above.
         let key = unsafe {
             with_create_info(&read_once.state, None, |rebuilt, dropped| {
-                assert!(!dropped);
+                assert_eq!(dropped, None);
                 read(rebuilt, plain).state.key()
             })
         };
@@ -286,7 +284,7 @@ mod tests {
         // SAFETY: live locals.
         unsafe {
             with_create_info(&changed, Some((&info, &given.state)), |out, dropped| {
-                assert!(!dropped);
+                assert_eq!(dropped, None);
                 assert_eq!(types(out), [unknown_type]);
             });
         }
@@ -297,14 +295,14 @@ mod tests {
         // SAFETY: live locals.
         unsafe {
             with_create_info(&changed, Some((&info, &given.state)), |out, dropped| {
-                assert!(dropped);
+                assert_eq!(dropped, Some(unknown_type));
                 assert!(types(out).is_empty());
             });
             // An edit that concerns no structure keeps the whole chain.
             let mut filtered = given.state;
             filtered.mag_filter = vk::Filter::LINEAR;
             with_create_info(&filtered, Some((&info, &given.state)), |out, dropped| {
-                assert!(!dropped);
+                assert_eq!(dropped, None);
                 assert_eq!(out.p_next, info.p_next);
             });
         }

@@ -118,10 +118,12 @@ pub struct ImageTraits {
     pub tiling: Tiling,
     /// DRM format modifier, 0 without one.
     pub modifier: u64,
-    /// `flags`.
-    pub flags: vk::ImageCreateFlags,
-    /// `usage`.
-    pub usage: vk::ImageUsageFlags,
+    /// Effective create flags ("Effective Flags"), whose low half is a `VkImageCreateFlags`.
+    pub flags: u64,
+    /// Effective usage, whose low half is a `VkImageUsageFlags`.
+    pub usage: u64,
+    /// Effective usage of the stencil aspect.
+    pub stencil_usage: u64,
     /// `mipLevels`.
     pub levels: u32,
     /// `arrayLayers`.

@@ -6,18 +6,13 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use ash::vk::{self, TaggedStructure};
-use vk_layer_sys::LayerDeviceCreateInfo;
-
 use crate::caps;
 use crate::dispatch::InstanceFns;
-use crate::pnext::{self, Base};
+use crate::pnext::{self, Copied};
+use ash::vk::{self, TaggedStructure};
 
 /// The layer's own device extension: `GL_CLAMP` and `GL_MIRROR_CLAMP_EXT` as address modes.
 pub const GL_ADDRESS_MODES: &CStr = c"VK_SAMPLIN_gl_address_modes";
-
-/// A node of a copied chain, in storage that no pointer into ever moves.
-type Node = Box<[u64]>;
 
 /// A create info of the layer's own, with everything it points to.
 pub(super) struct Augmented {
@@ -25,7 +20,10 @@ pub(super) struct Augmented {
     core: vk::PhysicalDeviceFeatures,
     custom: vk::PhysicalDeviceCustomBorderColorFeaturesEXT<'static>,
     swizzle: vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT<'static>,
-    copies: Vec<Node>,
+    /// The application's nodes up to the last one that differs.
+    copies: Vec<Copied>,
+    /// What follows them in the application's chain.
+    rest: *const c_void,
     /// Extensions and features that the application did not ask for.
     pub(super) added: Vec<&'static str>,
     /// The application asked for the layer's own extension.
@@ -35,125 +33,22 @@ pub(super) struct Augmented {
     use_swizzle: bool,
 }
 
-/// Size of a structure that can stand in the chain of a `VkDeviceCreateInfo`; `None` for one the layer does not know.
-fn size_of_node(s_type: vk::StructureType) -> Option<usize> {
-    macro_rules! sizes {
-        ($($type:ident),+ $(,)?) => {
-            match s_type {
-                vk::StructureType::LOADER_DEVICE_CREATE_INFO => Some(size_of::<LayerDeviceCreateInfo>()),
-                $(vk::$type::STRUCTURE_TYPE => Some(size_of::<vk::$type<'_>>()),)+
-                _ => None,
-            }
-        };
-    }
-    sizes!(
-        PhysicalDeviceFeatures2,
-        PhysicalDeviceVulkan11Features,
-        PhysicalDeviceVulkan12Features,
-        PhysicalDeviceVulkan13Features,
-        DeviceGroupDeviceCreateInfo,
-        DevicePrivateDataCreateInfo,
-        PhysicalDevice16BitStorageFeatures,
-        PhysicalDevice4444FormatsFeaturesEXT,
-        PhysicalDevice8BitStorageFeatures,
-        PhysicalDeviceAccelerationStructureFeaturesKHR,
-        PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT,
-        PhysicalDeviceBorderColorSwizzleFeaturesEXT,
-        PhysicalDeviceBufferDeviceAddressFeatures,
-        PhysicalDeviceColorWriteEnableFeaturesEXT,
-        PhysicalDeviceConditionalRenderingFeaturesEXT,
-        PhysicalDeviceCustomBorderColorFeaturesEXT,
-        PhysicalDeviceDepthClampZeroOneFeaturesEXT,
-        PhysicalDeviceDepthClipControlFeaturesEXT,
-        PhysicalDeviceDepthClipEnableFeaturesEXT,
-        PhysicalDeviceDescriptorBufferFeaturesEXT,
-        PhysicalDeviceDescriptorIndexingFeatures,
-        PhysicalDeviceDynamicRenderingFeatures,
-        PhysicalDeviceExtendedDynamicState2FeaturesEXT,
-        PhysicalDeviceExtendedDynamicState3FeaturesEXT,
-        PhysicalDeviceExtendedDynamicStateFeaturesEXT,
-        PhysicalDeviceFragmentShaderInterlockFeaturesEXT,
-        PhysicalDeviceFragmentShadingRateFeaturesKHR,
-        PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT,
-        PhysicalDeviceHostQueryResetFeatures,
-        PhysicalDeviceImage2DViewOf3DFeaturesEXT,
-        PhysicalDeviceImageRobustnessFeatures,
-        PhysicalDeviceImageViewMinLodFeaturesEXT,
-        PhysicalDeviceImagelessFramebufferFeatures,
-        PhysicalDeviceIndexTypeUint8FeaturesEXT,
-        PhysicalDeviceInlineUniformBlockFeatures,
-        PhysicalDeviceLineRasterizationFeaturesKHR,
-        PhysicalDeviceMaintenance4Features,
-        PhysicalDeviceMaintenance5FeaturesKHR,
-        PhysicalDeviceMaintenance6FeaturesKHR,
-        PhysicalDeviceMemoryPriorityFeaturesEXT,
-        PhysicalDeviceMeshShaderFeaturesEXT,
-        PhysicalDeviceMultiDrawFeaturesEXT,
-        PhysicalDeviceMultiviewFeatures,
-        PhysicalDeviceMutableDescriptorTypeFeaturesEXT,
-        PhysicalDeviceNonSeamlessCubeMapFeaturesEXT,
-        PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT,
-        PhysicalDevicePipelineCreationCacheControlFeatures,
-        PhysicalDevicePortabilitySubsetFeaturesKHR,
-        PhysicalDevicePresentIdFeaturesKHR,
-        PhysicalDevicePresentWaitFeaturesKHR,
-        PhysicalDevicePrimitivesGeneratedQueryFeaturesEXT,
-        PhysicalDevicePrivateDataFeatures,
-        PhysicalDeviceProtectedMemoryFeatures,
-        PhysicalDeviceProvokingVertexFeaturesEXT,
-        PhysicalDeviceRasterizationOrderAttachmentAccessFeaturesEXT,
-        PhysicalDeviceRayQueryFeaturesKHR,
-        PhysicalDeviceRayTracingPipelineFeaturesKHR,
-        PhysicalDeviceRobustness2FeaturesEXT,
-        PhysicalDeviceSamplerYcbcrConversionFeatures,
-        PhysicalDeviceScalarBlockLayoutFeatures,
-        PhysicalDeviceSeparateDepthStencilLayoutsFeatures,
-        PhysicalDeviceShaderAtomicFloatFeaturesEXT,
-        PhysicalDeviceShaderAtomicInt64Features,
-        PhysicalDeviceShaderClockFeaturesKHR,
-        PhysicalDeviceShaderDemoteToHelperInvocationFeatures,
-        PhysicalDeviceShaderDrawParametersFeatures,
-        PhysicalDeviceShaderFloat16Int8Features,
-        PhysicalDeviceShaderIntegerDotProductFeatures,
-        PhysicalDeviceShaderModuleIdentifierFeaturesEXT,
-        PhysicalDeviceShaderObjectFeaturesEXT,
-        PhysicalDeviceShaderSubgroupExtendedTypesFeatures,
-        PhysicalDeviceShaderTerminateInvocationFeatures,
-        PhysicalDeviceSubgroupSizeControlFeatures,
-        PhysicalDeviceSynchronization2Features,
-        PhysicalDeviceTexelBufferAlignmentFeaturesEXT,
-        PhysicalDeviceTextureCompressionASTCHDRFeatures,
-        PhysicalDeviceTimelineSemaphoreFeatures,
-        PhysicalDeviceTransformFeedbackFeaturesEXT,
-        PhysicalDeviceUniformBufferStandardLayoutFeatures,
-        PhysicalDeviceVariablePointersFeatures,
-        PhysicalDeviceVertexAttributeDivisorFeaturesKHR,
-        PhysicalDeviceVertexInputDynamicStateFeaturesEXT,
-        PhysicalDeviceVulkanMemoryModelFeatures,
-        PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR,
-        PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT,
-        PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures,
-    )
-}
-
-/// Copies the chain up to and with the first node of type `last`, for [`Augmented::link`] to go on from the rest.
+/// Copies the chain up to and with the first node of type `last`; with it what follows in the chain. `None` if there is no such node
+/// or one of unknown size stands before it.
 ///
 /// # Safety
 ///
 /// `p_next` is the chain of a valid create info.
-unsafe fn copy_chain(p_next: *const c_void, last: vk::StructureType) -> Option<Vec<Node>> {
+unsafe fn copy_chain(p_next: *const c_void, last: vk::StructureType) -> Option<(Vec<Copied>, *const c_void)> {
     let mut out = Vec::new();
     // SAFETY: forwarded from the caller.
     for node in unsafe { pnext::chain(p_next) } {
+        // SAFETY: a node of the chain of a `VkDeviceCreateInfo`.
+        out.push(unsafe { Copied::new(node) }?);
         // SAFETY: `chain` yields readable bases.
-        let s_type = unsafe { (*node).s_type };
-        let size = size_of_node(s_type)?;
-        let mut copy = vec![0_u64; size.div_ceil(8)].into_boxed_slice();
-        // SAFETY: a valid node of this type has this size, and the copy has at least as many bytes.
-        unsafe { std::ptr::copy_nonoverlapping(node.cast::<u8>(), copy.as_mut_ptr().cast::<u8>(), size) };
-        out.push(copy);
-        if s_type == last {
-            return Some(out);
+        let base = unsafe { *node };
+        if base.s_type == last {
+            return Some((out, base.p_next));
         }
     }
     None
@@ -250,6 +145,7 @@ pub(super) unsafe fn plan(
         custom: vk::PhysicalDeviceCustomBorderColorFeaturesEXT::default(),
         swizzle: vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT::default(),
         copies: Vec::new(),
+        rest: info.p_next,
         added: Vec::new(),
         gl_address_modes: asked(GL_ADDRESS_MODES),
         use_core: false,
@@ -278,7 +174,8 @@ pub(super) unsafe fn plan(
             && !chained(vk::PhysicalDeviceCustomBorderColorFeaturesEXT::STRUCTURE_TYPE)
         {
             enable(&mut out.names, ash::ext::custom_border_color::NAME);
-            out.custom = supported.custom;
+            // Not `customBorderColorWithoutFormat`: see "What is added at vkCreateDevice" in ARCHITECTURE.md.
+            out.custom.custom_border_colors = supported.custom.custom_border_colors;
             out.use_custom = true;
         }
         // Extensions and features of version 1.2 must agree (VUID-VkDeviceCreateInfo-ppEnabledExtensionNames-02831), and a
@@ -292,22 +189,22 @@ pub(super) unsafe fn plan(
                 enable(&mut out.names, ash::ext::sampler_filter_minmax::NAME);
             }
         // SAFETY: the chain of a valid create info.
-        } else if let Some(mut copies) = unsafe { copy_chain(info.p_next, twelve) } {
-            let last = copies.last_mut().map(|node| node.as_mut_ptr().cast::<vk::PhysicalDeviceVulkan12Features<'_>>());
-            // SAFETY: the last node is a copy of that structure, aligned for it.
-            if let Some(features) = last.map(|node| unsafe { &mut *node }) {
-                let before = (features.sampler_mirror_clamp_to_edge, features.sampler_filter_minmax);
-                features.sampler_mirror_clamp_to_edge |= u32::from(supported.mirror_clamp);
-                features.sampler_filter_minmax |= u32::from(supported.minmax);
-                if before.0 != features.sampler_mirror_clamp_to_edge {
-                    out.added.push("samplerMirrorClampToEdge");
+        } else if let Some((mut copies, rest)) = unsafe { copy_chain(info.p_next, twelve) }
+            && let Some(features) =
+                copies.last_mut().and_then(Copied::get_mut::<vk::PhysicalDeviceVulkan12Features<'_>>)
+        {
+            let before = out.added.len();
+            for (feature, supported, name) in [
+                (&mut features.sampler_mirror_clamp_to_edge, supported.mirror_clamp, "samplerMirrorClampToEdge"),
+                (&mut features.sampler_filter_minmax, supported.minmax, "samplerFilterMinmax"),
+            ] {
+                if *feature == 0 && supported {
+                    *feature = 1;
+                    out.added.push(name);
                 }
-                if before.1 != features.sampler_filter_minmax {
-                    out.added.push("samplerFilterMinmax");
-                }
-                if before != (features.sampler_mirror_clamp_to_edge, features.sampler_filter_minmax) {
-                    out.copies = copies;
-                }
+            }
+            if out.added.len() > before {
+                (out.copies, out.rest) = (copies, rest);
             }
         }
         // Anisotropy costs nothing until a sampler uses it, and only an override makes one that does.
@@ -330,32 +227,22 @@ impl Augmented {
         // SAFETY: null or valid by VUID-VkDeviceCreateInfo-pEnabledFeatures-parameter.
         let plain = unsafe { info.p_enabled_features.as_ref() };
         let two = vk::PhysicalDeviceFeatures2::STRUCTURE_TYPE;
-        let in_copies = |copies: &[Node]| {
-            copies.iter().position(|node| {
-                // SAFETY: every copy starts with the base of a structure.
-                unsafe { (*node.as_ptr().cast::<Base>()).s_type == two }
-            })
-        };
         // SAFETY: the chain of a valid create info.
         let chained = unsafe { pnext::find::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next) };
         match chained {
             Some(features) if features.features.sampler_anisotropy == 0 => {
-                if in_copies(&self.copies).is_none() {
-                    // SAFETY: as above. A longer copy made before holds changes, which must not be lost.
-                    let Some(copies) = (unsafe { copy_chain(info.p_next, two) }) else { return };
-                    if copies.len() < self.copies.len() {
-                        return;
-                    }
-                    let kept = std::mem::replace(&mut self.copies, copies);
-                    for (to, from) in self.copies.iter_mut().zip(kept) {
-                        *to = from;
-                    }
+                if !self.copies.iter().any(|copy| copy.s_type() == two) {
+                    // SAFETY: as above.
+                    let Some((mut copies, rest)) = (unsafe { copy_chain(info.p_next, two) }) else { return };
+                    // Those made before hold changes, which must not be lost.
+                    let kept = self.copies.len();
+                    self.copies.extend(copies.drain(kept.min(copies.len())..));
+                    self.rest = rest;
                 }
-                if let Some(node) = in_copies(&self.copies).and_then(|index| self.copies.get_mut(index)) {
-                    // SAFETY: the node is a copy of that structure, aligned for it.
-                    unsafe {
-                        (*node.as_mut_ptr().cast::<vk::PhysicalDeviceFeatures2<'_>>()).features.sampler_anisotropy = 1
-                    };
+                if let Some(features) =
+                    self.copies.iter_mut().find_map(Copied::get_mut::<vk::PhysicalDeviceFeatures2<'_>>)
+                {
+                    features.features.sampler_anisotropy = 1;
                     self.added.push("samplerAnisotropy");
                 }
             }
@@ -377,6 +264,7 @@ impl Augmented {
         let given = unsafe { caps::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
         self.names = given.iter().filter(|name| **name != GL_ADDRESS_MODES).map(|name| name.as_ptr()).collect();
         self.copies.clear();
+        self.rest = info.p_next;
         self.added.clear();
         (self.use_core, self.use_custom, self.use_swizzle) = (false, false, false);
     }
@@ -389,19 +277,7 @@ impl Augmented {
         if self.use_core {
             out.p_enabled_features = &self.core;
         }
-        // The last copy already points at the application's node that follows it.
-        let mut next: *const c_void = info.p_next;
-        for index in (0..self.copies.len()).rev() {
-            let last = index + 1 == self.copies.len();
-            if let Some(node) = self.copies.get_mut(index) {
-                let base = node.as_mut_ptr().cast::<Base>();
-                if !last {
-                    // SAFETY: every copy starts with the base of a structure.
-                    unsafe { (*base).p_next = next };
-                }
-                next = base.cast();
-            }
-        }
+        let mut next = self.copies.iter_mut().rev().fold(self.rest, |next, copy| copy.link(next));
         if self.use_custom {
             self.custom.p_next = next.cast_mut();
             next = (&raw const self.custom).cast();

@@ -1,17 +1,18 @@
 //! `vkCreateDevice` and `vkDestroyDevice`.
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ash::vk;
-use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
+use vk_layer_sys::{EXT_DESCRIPTOR_HEAP_NAME, LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
 
 use super::augment::{self, Augmented};
 use super::{MISSING, failure};
 use crate::caps::{self, Enabled, Formats};
 use crate::commands;
-use crate::decide::DeviceCaps;
+use crate::decide::{DeviceCaps, Rule};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::memory;
 use crate::pnext;
@@ -70,6 +71,9 @@ pub(crate) unsafe extern "system" fn create_device(
         memory::inside(|| unsafe { plan(&instance, physical, info) })
     }))
     .unwrap_or(None);
+    // The loader passes an object of its own there, which a failed attempt may overwrite.
+    // SAFETY: non-null by VUID-vkCreateDevice-pDevice-parameter; what an application has there need not be initialised.
+    let given = unsafe { device.cast::<MaybeUninit<vk::Device>>().read() };
     let mut result = vk::Result::ERROR_INITIALIZATION_FAILED;
     let mut done = false;
     let mut down = *info;
@@ -85,6 +89,7 @@ pub(crate) unsafe extern "system" fn create_device(
             // SAFETY: as above; the layers below have advanced the link, which goes back to where this layer found it.
             result = unsafe {
                 restore(info.p_next, link_below);
+                device.cast::<MaybeUninit<vk::Device>>().write(given);
                 create(physical, &down, allocator, device)
             };
             done = result == vk::Result::SUCCESS;
@@ -220,6 +225,11 @@ unsafe fn register(
             .filter_map(|name| name.to_str().ok())
             .collect();
         device.record_device(properties, &intercepts);
+    }
+    if device.enabled.extension(EXT_DESCRIPTOR_HEAP_NAME) {
+        let why = "samplers and images in descriptor heaps are written by vkWriteSamplerDescriptorsEXT and vkWriteResourceDescriptorsEXT, \
+                   which are passed through: neither such a sampler nor what it meets is looked at";
+        device.unresolved("descriptor-heap", why, Some(Rule::Heap), serde_json::json!({}), (0, 0));
     }
     if memory::taken() != taken {
         // What a device needs is too much for the reserve to give to many, and this command has a result for it.

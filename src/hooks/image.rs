@@ -1,8 +1,14 @@
 //! Images, swapchain images and image views: what fixes the format features of a pair.
 
+use std::ffi::c_void;
+
 use ash::vk::{self, Handle};
 use samplin_hot::memory::Room;
 use samplin_hot::recent::Words;
+use vk_layer_sys::{
+    ImageCreateFlags2CreateInfoKHR, ImageStencilUsage2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR,
+    ImageViewUsage2CreateInfoKHR,
+};
 
 use super::{MISSING, device, slice};
 use crate::decide::{self, Aspect, Bits, ViewTraits, normalize_components};
@@ -28,13 +34,19 @@ pub(crate) unsafe extern "system" fn create_image(
             || {
                 // SAFETY: valid by VUID-vkCreateImage-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *image) };
+                // SAFETY: the chain of a valid create info.
+                let (flags, usage, stencil_usage) = unsafe {
+                    let usage = wide_usage(info.p_next, info.usage);
+                    (wide_flags(info.p_next, info.flags), usage, stencil_usage(info.p_next).unwrap_or(usage))
+                };
                 let mut traits = ImageTraits {
                     format: info.format,
                     image_type: info.image_type,
                     tiling: Tiling::Optimal,
                     modifier: 0,
-                    flags: info.flags,
-                    usage: info.usage,
+                    flags,
+                    usage,
+                    stencil_usage,
                     levels: info.mip_levels,
                     layers: info.array_layers,
                 };
@@ -50,6 +62,73 @@ pub(crate) unsafe extern "system" fn create_image(
         );
     }
     result
+}
+
+/// The create flags that count: with `VkImageCreateFlags2CreateInfoKHR` chained the word is ignored (VkImageCreateInfo).
+///
+/// # Safety
+///
+/// `p_next` is the chain of a valid `VkImageCreateInfo`.
+unsafe fn wide_flags(p_next: *const c_void, word: vk::ImageCreateFlags) -> u64 {
+    type Wide = ImageCreateFlags2CreateInfoKHR;
+    // SAFETY: forwarded from the caller.
+    unsafe { pnext::find_as::<Wide>(p_next, Wide::STRUCTURE_TYPE) }.map_or(word.as_raw().into(), |wide| wide.flags)
+}
+
+/// The usage that counts: with `VkImageUsageFlags2CreateInfoKHR` chained the word is ignored (VkImageCreateInfo,
+/// VkSwapchainCreateInfoKHR).
+///
+/// # Safety
+///
+/// `p_next` is the chain of a valid create info of an image or a swapchain.
+unsafe fn wide_usage(p_next: *const c_void, word: vk::ImageUsageFlags) -> u64 {
+    type Wide = ImageUsageFlags2CreateInfoKHR;
+    // SAFETY: forwarded from the caller.
+    unsafe { pnext::find_as::<Wide>(p_next, Wide::STRUCTURE_TYPE) }.map_or(word.as_raw().into(), |wide| wide.usage)
+}
+
+/// The usage of an image's stencil aspect, if it has one of its own; at most one of the two structures is chained
+/// (VUID-VkImageCreateInfo-pNext-12442).
+///
+/// # Safety
+///
+/// `p_next` is the chain of a valid `VkImageCreateInfo`.
+unsafe fn stencil_usage(p_next: *const c_void) -> Option<u64> {
+    type Wide = ImageStencilUsage2CreateInfoKHR;
+    // SAFETY: forwarded from the caller.
+    unsafe {
+        let wide = pnext::find_as::<Wide>(p_next, Wide::STRUCTURE_TYPE).map(|wide| wide.stencil_usage);
+        wide.or_else(|| {
+            pnext::find::<vk::ImageStencilUsageCreateInfo<'_>>(p_next).map(|node| node.stencil_usage.as_raw().into())
+        })
+    }
+}
+
+/// The usage of a view: what its chain says, else that of the aspects it shows (VkImageViewCreateInfo); at most one of the two
+/// structures is chained (VUID-vkCreateImageView-pNext-12444).
+///
+/// # Safety
+///
+/// `info` is valid.
+unsafe fn view_usage(info: &vk::ImageViewCreateInfo<'_>, image: &ImageTraits) -> u64 {
+    type Wide = ImageViewUsage2CreateInfoKHR;
+    // SAFETY: the chain of a valid create info.
+    unsafe {
+        if let Some(wide) = pnext::find_as::<Wide>(info.p_next, Wide::STRUCTURE_TYPE) {
+            return wide.usage;
+        }
+        if let Some(node) = pnext::find::<vk::ImageViewUsageCreateInfo<'_>>(info.p_next) {
+            return node.usage.as_raw().into();
+        }
+    }
+    let aspects = info.subresource_range.aspect_mask;
+    let (depth, stencil) =
+        (aspects.contains(vk::ImageAspectFlags::DEPTH), aspects.contains(vk::ImageAspectFlags::STENCIL));
+    match (depth, stencil) {
+        (false, true) => image.stencil_usage,
+        (true, true) => image.usage & image.stencil_usage,
+        _ => image.usage,
+    }
 }
 
 /// The modifier that the driver chose, which is only known after creation.
@@ -78,25 +157,36 @@ pub(crate) unsafe extern "system" fn destroy_image(
 }
 
 /// Traits of the images of a swapchain, which never go through `vkCreateImage`.
-fn swapchain_traits(info: &vk::SwapchainCreateInfoKHR<'_>) -> ImageTraits {
+///
+/// # Safety
+///
+/// `info` is valid.
+unsafe fn swapchain_traits(info: &vk::SwapchainCreateInfoKHR<'_>) -> ImageTraits {
     let mut flags = vk::ImageCreateFlags::empty();
     if info.flags.contains(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT) {
         flags |= vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::EXTENDED_USAGE;
     }
+    // SAFETY: the chain of a valid create info.
+    let usage = unsafe { wide_usage(info.p_next, info.image_usage) };
     ImageTraits {
         format: info.image_format,
         image_type: vk::ImageType::TYPE_2D,
         tiling: Tiling::Optimal,
         modifier: 0,
-        flags,
-        usage: info.image_usage,
+        flags: flags.as_raw().into(),
+        usage,
+        stencil_usage: usage,
         levels: 1,
         layers: info.image_array_layers,
     }
 }
 
-fn remember_swapchain(known: &Device, info: &vk::SwapchainCreateInfoKHR<'_>, swapchain: vk::SwapchainKHR) {
-    let traits = swapchain_traits(info);
+/// # Safety
+///
+/// `info` is valid.
+unsafe fn remember_swapchain(known: &Device, info: &vk::SwapchainCreateInfoKHR<'_>, swapchain: vk::SwapchainKHR) {
+    // SAFETY: forwarded from the caller.
+    let traits = unsafe { swapchain_traits(info) };
     if let Some(number) = known.image_traits.intern(traits, |_| traits) {
         lock(&known.swapchains).with_room().insert(swapchain.as_raw(), (number, Vec::new()));
     }
@@ -138,7 +228,8 @@ pub(crate) unsafe extern "system" fn create_shared_swapchains(
                 // SAFETY: both arrays have `count` elements by the command's valid usage.
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(swapchains.cast_const(), count)) };
                 for (info, swapchain) in infos.iter().zip(made) {
-                    remember_swapchain(known, info, *swapchain);
+                    // SAFETY: each of them is valid.
+                    unsafe { remember_swapchain(known, info, *swapchain) };
                 }
             },
             || (),
@@ -301,8 +392,7 @@ unsafe fn view_traits(
         Aspect::Color
     };
     // SAFETY: forwarded from the caller.
-    let usage = unsafe { pnext::find::<vk::ImageViewUsageCreateInfo<'_>>(info.p_next) };
-    let usage = usage.map_or(image.usage, |node| node.usage);
+    let usage = unsafe { view_usage(info, image) };
     // SAFETY: as above.
     let ycbcr = unsafe { pnext::find::<vk::SamplerYcbcrConversionInfo<'_>>(info.p_next) }.is_some();
     let features = known.features(image, info.format);
@@ -312,6 +402,7 @@ unsafe fn view_traits(
     } else {
         Some((true, true))
     };
+    let flags = vk::ImageCreateFlags::from_raw(image.flags as u32);
     // What could not be asked is not taken away.
     let (filter_cubic, filter_cubic_minmax) = answer.unwrap_or((true, true));
     let traits = ViewTraits {
@@ -331,9 +422,9 @@ unsafe fn view_traits(
         },
         single_level: single(range.level_count, range.base_mip_level, image.levels),
         single_layer: single(range.layer_count, range.base_array_layer, image.layers),
-        corner_sampled: image.flags.contains(vk::ImageCreateFlags::CORNER_SAMPLED_NV),
-        subsampled: image.flags.contains(vk::ImageCreateFlags::SUBSAMPLED_EXT),
-        attachment: usage
+        corner_sampled: flags.contains(vk::ImageCreateFlags::CORNER_SAMPLED_NV),
+        subsampled: flags.contains(vk::ImageCreateFlags::SUBSAMPLED_EXT),
+        attachment: vk::ImageUsageFlags::from_raw(usage as u32)
             .intersects(vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT),
         ycbcr: ycbcr || format_needs_conversion(info.format, range.aspect_mask),
         filter_cubic,
@@ -359,12 +450,19 @@ fn query_cubic(known: &Device, number: u32, image: &ImageTraits, view_type: vk::
     }
     let Some(get) = known.instance_fns.get_physical_device_image_format_properties2 else { return Some((true, true)) };
     let mut view_info = vk::PhysicalDeviceImageViewImageFormatInfoEXT::default().image_view_type(view_type);
+    let (mut flags, usage) =
+        (ImageCreateFlags2CreateInfoKHR::new(image.flags), ImageUsageFlags2CreateInfoKHR::new(image.usage));
+    if (image.flags | image.usage) >> 32 != 0 {
+        // Only an application with VK_KHR_extended_flags can have such an image.
+        flags.p_next = (&raw const usage).cast();
+        view_info.p_next = (&raw mut flags).cast();
+    }
     let info = vk::PhysicalDeviceImageFormatInfo2::default()
         .format(image.format)
         .ty(image.image_type)
         .tiling(if image.tiling == Tiling::Linear { vk::ImageTiling::LINEAR } else { vk::ImageTiling::OPTIMAL })
-        .usage(image.usage)
-        .flags(image.flags)
+        .usage(vk::ImageUsageFlags::from_raw(image.usage as u32))
+        .flags(vk::ImageCreateFlags::from_raw(image.flags as u32))
         .push_next(&mut view_info);
     let mut cubic = vk::FilterCubicImageViewImageFormatPropertiesEXT::default();
     let mut properties = vk::ImageFormatProperties2::default().push_next(&mut cubic);

@@ -63,7 +63,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
         },
         || None,
     );
-    let mut dropped = false;
+    let mut dropped = None;
     known.totals.allocated.fetch_add(1, Ordering::Relaxed);
     let result = match &plan {
         Some(plan) if plan.rewrite => {
@@ -165,7 +165,7 @@ fn destroy_variants(known: &Device, number: u32) {
 }
 
 /// Enters a new sampler into the tables and the trace.
-fn remember(known: &Device, sampler: u64, plan: &Plan, words: Option<Words>, dropped: bool) {
+fn remember(known: &Device, sampler: u64, plan: &Plan, words: Option<Words>, dropped: Option<i32>) {
     let original = plan.given.state;
     let base = if plan.rewrite { plan.decision.state } else { original };
     // A custom border that there was no place for stays given up, with every view.
@@ -216,8 +216,7 @@ fn remember(known: &Device, sampler: u64, plan: &Plan, words: Option<Words>, dro
         });
         known.unknown_enumerants(&strange, members, original.fingerprint());
     }
-    if dropped {
-        let s_type = plan.given.unknown.unwrap_or_default();
+    if let Some(s_type) = dropped {
         let why = format!(
             "the structure of type {s_type} stands before one that had to change, and its size is not known, so it was left out"
         );

@@ -73,8 +73,8 @@ fn augment_custom_border() -> Outcome {
     augmented(
         &[Capability::CustomBorderColor, Capability::CustomBorderColorWithoutFormat],
         RGBA8,
-        &SamplerDesc::nearest().custom_border(BorderValue::Float([0.2, 0.4, 0.6, 0.8]), vk::Format::UNDEFINED),
-        Some("customBorderColors-04085|addressModeU-01078|format-04014|ExtensionNotEnabled|pNext-pNext"),
+        &SamplerDesc::nearest().custom_border(BorderValue::Float([0.2, 0.4, 0.6, 0.8]), vk::Format::R8G8B8A8_UNORM),
+        Some("customBorderColors-04085|addressModeU-01078|ExtensionNotEnabled|pNext-pNext"),
         "VK_EXT_custom_border_color",
     )
 }

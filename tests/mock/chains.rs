@@ -11,7 +11,7 @@ use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, LayerInstanceCreateInfo
 use crate::args;
 use crate::driver::{ATTEMPTS, Args, Attempt, EXPECTED_LINK, NEXT_RESULTS, Node};
 use crate::loader::{
-    Device, DeviceChain, DeviceInfo, InstanceBuilder, InstanceChain, allocator, cast, gipa, linear_info,
+    Device, DeviceChain, DeviceInfo, InstanceBuilder, InstanceChain, LOADERS_DEVICE, allocator, cast, gipa, linear_info,
 };
 use crate::pages::Guarded;
 
@@ -163,14 +163,20 @@ fn what_a_device_is_augmented_with_comes_on_top() {
     let custom: vk::PhysicalDeviceCustomBorderColorFeaturesEXT<'_> =
         attempt.chain.iter().find_map(Node::get).expect("the feature is enabled");
     assert_eq!(custom.custom_border_colors, 1);
+    // A border colour without a format may cost speed and change opaque black ("Border Replacement"), and no repair needs it.
+    assert_eq!(custom.custom_border_color_without_format, 0);
+    assert!(!device.record().caps.custom_border_color_without_format);
     assert!(device.record().caps.border_color_swizzle && device.record().caps.sampler_filter_minmax);
     let record = &device.instance.records("device")[0];
     assert_eq!(record["augmented"], serde_json::json!(text(&ADDED)));
     device.finish();
 
     // What the application chained is its own decision, and what it enabled is not enabled twice.
-    let own =
-        vk::PhysicalDeviceCustomBorderColorFeaturesEXT { p_next: robustness.cast_mut().cast(), ..Default::default() };
+    let own = vk::PhysicalDeviceCustomBorderColorFeaturesEXT {
+        p_next: robustness.cast_mut().cast(),
+        custom_border_color_without_format: 1,
+        ..Default::default()
+    };
     let own = memory.value(own);
     let swizzle =
         vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT { p_next: own.cast_mut().cast(), ..Default::default() };
@@ -183,7 +189,97 @@ fn what_a_device_is_augmented_with_comes_on_top() {
         attempt.chain.iter().filter(|node| node.get::<vk::PhysicalDeviceCustomBorderColorFeaturesEXT<'_>>().is_some());
     assert_eq!(custom.map(|node| node.at).collect::<Vec<_>>(), [own as usize]);
     assert!(!device.record().caps.custom_border_colors);
+    assert!(device.record().caps.custom_border_color_without_format);
     device.finish();
+}
+
+#[test]
+fn a_border_that_was_not_asked_for_is_made_with_the_format_of_its_view() {
+    let instance = Arc::new(InstanceBuilder::new().driver(|driver| driver.tells_features = true).create().unwrap());
+    let info = linear_info()
+        .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_BORDER)
+        .border_color(vk::BorderColor::FLOAT_CUSTOM_EXT);
+    let color = vk::ClearColorValue { float32: [0.5, 0.25, 0.0, 1.0] };
+    let format = vk::Format::R8G8B8A8_UNORM;
+    // The application enabled nothing, so no format is not for it to leave out; with the feature of its own it is.
+    let custom = vk::PhysicalDeviceCustomBorderColorFeaturesEXT {
+        custom_border_colors: 1,
+        custom_border_color_without_format: 1,
+        ..Default::default()
+    };
+    for (chain, own) in [(ptr::null(), false), (ptr::from_ref(&custom).cast::<c_void>(), true)] {
+        let device = instance.device(&DeviceInfo { chain, ..Default::default() });
+        let mut border = vk::SamplerCustomBorderColorCreateInfoEXT::default().custom_border_color(color);
+        let sampler = device.sampler(&info.push_next(&mut border));
+        let down = crate::loader::written(&device, sampler, device.view(format));
+        let model = device.driver.sampler(down.as_raw()).unwrap();
+        assert_eq!((down == sampler, model.by_layer), (own, !own));
+        let found: vk::SamplerCustomBorderColorCreateInfoEXT<'_> =
+            model.chain.iter().find_map(Node::get).expect("the colour that was asked for");
+        // SAFETY: the member that was set.
+        assert_eq!(unsafe { found.custom_border_color.float32 }, unsafe { color.float32 });
+        assert_eq!(found.format, if own { vk::Format::UNDEFINED } else { format });
+        device.finish();
+    }
+}
+
+/// The structures of a chain that are of these types, from the front.
+fn of_types(attempt: &Attempt, types: &[i32]) -> Vec<Node> {
+    attempt.chain.iter().filter(|node| types.contains(&node.s_type.as_raw())).cloned().collect()
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "maps memory")]
+fn structures_younger_than_the_bindings_are_copied_whole() {
+    /// `VkPhysicalDeviceVulkan14Features`: 21 features.
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    struct Vulkan14 {
+        s_type: vk::StructureType,
+        p_next: *const c_void,
+        features: [u32; 21],
+    }
+    let instance = Arc::new(InstanceBuilder::new().driver(|driver| driver.tells_features = true).create().unwrap());
+    let mut memory = Guarded::new();
+    let twelve = memory.value(vk::PhysicalDeviceVulkan12Features::default());
+    let features = std::array::from_fn(|index| 0x1400 + index as u32);
+    let s_type = vk::StructureType::from_raw(55);
+    let fourteen = memory.value(Vulkan14 { s_type, p_next: twelve.cast(), features });
+    attempts();
+    let device = instance.device(&DeviceInfo { chain: fourteen.cast(), ..Default::default() });
+    let found = of_types(&attempts()[0], &[55, 51]);
+    assert_eq!(found.iter().map(|node| node.s_type.as_raw()).collect::<Vec<_>>(), [55, 51], "their order stays");
+    assert!(found[0].at != fourteen as usize && found[1].at != twelve as usize, "copies");
+    // SAFETY: the mock copied the whole structure.
+    let copy = unsafe { found[0].bytes.as_ptr().cast::<Vulkan14>().read_unaligned() };
+    assert_eq!(copy.features, features);
+    let second: vk::PhysicalDeviceVulkan12Features<'_> = found[1].get().unwrap();
+    assert_eq!((second.sampler_mirror_clamp_to_edge, second.sampler_filter_minmax), (1, 1));
+    assert!(device.record().caps.sampler_filter_minmax);
+    device.finish();
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn a_descriptor_heap_is_named_once_for_each_device() {
+    let instance = Arc::new(InstanceBuilder::new().traced("decisions").create().unwrap());
+    let heaps = || {
+        let records = instance.records("unresolved").into_iter().filter(|record| record["what"] == "descriptor-heap");
+        records.collect::<Vec<_>>()
+    };
+    let plain = instance.device(&DeviceInfo::default());
+    assert_eq!(heaps().len(), 0);
+    let info = DeviceInfo { extensions: vec![vk_layer_sys::EXT_DESCRIPTOR_HEAP_NAME], ..Default::default() };
+    for number in 1..=2 {
+        let device = instance.device(&info);
+        device.linear();
+        device.linear();
+        let said = heaps();
+        assert_eq!(said.len(), number);
+        assert_eq!(said[number - 1]["rule"], "heap");
+        device.finish();
+    }
+    plain.finish();
 }
 
 #[test]
@@ -238,6 +334,8 @@ fn a_device_that_fails_with_additions_is_tried_without() {
     assert_eq!(tried.len(), 2);
     assert_eq!(names(&tried[0]), [text(&given[..1]), text(&ADDED)].concat());
     assert_eq!(names(&tried[1]), text(&given[..1]), "the layer's own extension never reaches the driver");
+    // Behind pDevice is the loader's own object, whatever the first attempt left there.
+    assert_eq!([tried[0].device, tried[1].device], [LOADERS_DEVICE; 2]);
     assert!(!device.record().caps.custom_border_colors && device.record().caps.gl_address_modes);
     assert_eq!(device.instance.records("device")[0]["augmented"], serde_json::json!([]));
     device.finish();
@@ -245,6 +343,26 @@ fn a_device_that_fails_with_additions_is_tried_without() {
     NEXT_RESULTS.set([vk::Result::ERROR_TOO_MANY_OBJECTS, vk::Result::ERROR_DEVICE_LOST].into());
     assert_eq!(instance.try_device(&info).err(), Some(vk::Result::ERROR_DEVICE_LOST));
     assert_eq!(attempts().len(), 2);
+}
+
+#[test]
+fn a_copied_chain_leaves_the_link_to_the_second_attempt() {
+    // The loader's nodes stand before the structure that has to differ, so they are copied with it and the layers below advance the
+    // copy; the second attempt goes down with the loader's own.
+    let instance = Arc::new(InstanceBuilder::new().driver(|driver| driver.tells_features = true).create().unwrap());
+    let twelve = vk::PhysicalDeviceVulkan12Features::default();
+    let info = DeviceInfo { chain: ptr::from_ref(&twelve).cast(), ..Default::default() };
+    attempts();
+    NEXT_RESULTS.set([vk::Result::ERROR_TOO_MANY_OBJECTS].into());
+    // The mock checks at each attempt that the link is the one for the layer below.
+    let device = instance.device(&info);
+    let tried = attempts();
+    let at = |attempt: &Attempt| of_types(attempt, &[51])[0].at;
+    assert_eq!(
+        (at(&tried[0]) == ptr::from_ref(&twelve) as usize, at(&tried[1])),
+        (false, ptr::from_ref(&twelve) as usize)
+    );
+    device.finish();
 }
 
 #[test]

@@ -68,6 +68,8 @@ pub(crate) struct Config {
     /// What the image format queries with a view type answer in turn: a result, `filterCubic` and `filterCubicMinmax`; that all
     /// is there when no answer is left.
     pub(crate) cubic: Arc<Mutex<VecDeque<(vk::Result, bool, bool)>>>,
+    /// What those queries asked.
+    pub(crate) asked: Arc<Mutex<Vec<Chained<vk::PhysicalDeviceImageFormatInfo2<'static>>>>>,
     /// Images of each swapchain.
     pub(crate) swapchain_images: u32,
     /// `vkGetPhysicalDeviceFeatures2` exists and says that everything is supported; without it nothing can be augmented.
@@ -117,6 +119,7 @@ impl Config {
             careless: false,
             modifier: 9,
             cubic: Arc::default(),
+            asked: Arc::default(),
             swapchain_images: 3,
             tells_features: false,
         }
@@ -164,7 +167,7 @@ pub(crate) struct Node {
     pub(crate) s_type: vk::StructureType,
     /// The whole structure, for the types that the mock knows; else the 16 bytes that every node has. Padding is not
     /// initialised.
-    bytes: Vec<MaybeUninit<u8>>,
+    pub(crate) bytes: Vec<MaybeUninit<u8>>,
 }
 
 impl Node {
@@ -288,7 +291,7 @@ macro_rules! known_nodes {
         fn size_of_node(s_type: vk::StructureType) -> usize {
             match s_type {
                 $(vk::$type::STRUCTURE_TYPE => size_of::<vk::$type<'_>>(),)+
-                _ => size_of::<vk::BaseInStructure<'_>>(),
+                other => vk_layer_sys::sizes::of(other).unwrap_or(size_of::<vk::BaseInStructure<'_>>()),
             }
         }
 
@@ -938,7 +941,12 @@ pub(crate) struct Attempt {
     pub(crate) extensions: Vec<String>,
     pub(crate) features: Option<vk::PhysicalDeviceFeatures>,
     pub(crate) chain: Vec<Node>,
+    /// What `pDevice` led to.
+    pub(crate) device: u64,
 }
+
+/// What a failed `vkCreateDevice` leaves behind `pDevice`.
+pub(crate) const LEFT_BEHIND: u64 = 0xbad0_bad0;
 
 fn check_link(found: Option<usize>) {
     let expected = EXPECTED_LINK.with_borrow(|link| *link);
@@ -1163,11 +1171,13 @@ unsafe extern "system" fn get_image_format_properties2(
 ) -> vk::Result {
     // SAFETY: the command's valid usage.
     unsafe {
+        let config = &physical_object(physical).config;
+        lock(&config.asked).push(copy(info));
         let asked = (*info).p_next.cast::<vk::PhysicalDeviceImageViewImageFormatInfoEXT<'_>>();
         let answer = (*out).p_next.cast::<vk::FilterCubicImageViewImageFormatPropertiesEXT<'_>>();
         assert_eq!((*asked).s_type, vk::PhysicalDeviceImageViewImageFormatInfoEXT::STRUCTURE_TYPE);
         assert_eq!((*answer).s_type, vk::FilterCubicImageViewImageFormatPropertiesEXT::STRUCTURE_TYPE);
-        let mut answers = lock(&physical_object(physical).config.cubic);
+        let mut answers = lock(&config.cubic);
         let (result, cubic, minmax) = answers.pop_front().unwrap_or((vk::Result::SUCCESS, true, true));
         (*answer).filter_cubic = cubic.into();
         (*answer).filter_cubic_minmax = minmax.into();
@@ -1240,6 +1250,7 @@ unsafe extern "system" fn create_device(
     unsafe {
         let mut next = (*info).p_next;
         let mut found = None;
+        let mut link: *mut LayerDeviceCreateInfo = ptr::null_mut();
         let mut seen = 0;
         while !next.is_null() && seen < 300 {
             let node = next.cast::<LayerDeviceCreateInfo>();
@@ -1247,20 +1258,27 @@ unsafe extern "system" fn create_device(
                 && (*node).function == LayerFunction::LINK_INFO
             {
                 found = Some((*node).u.p_layer_info as usize);
+                link = node.cast_mut();
                 break;
             }
             next = (*node).p_next;
             seen += 1;
         }
         check_link(found);
+        if let Some(link) = link.as_mut() {
+            // As every layer does, for the one below it.
+            link.u.p_layer_info = ptr::null_mut();
+        }
         let attempt = Attempt {
             info: info as usize,
             extensions: strings((*info).pp_enabled_extension_names, (*info).enabled_extension_count),
             features: (*info).p_enabled_features.as_ref().copied(),
             chain: nodes((*info).p_next),
+            device: (*out).as_raw(),
         };
         ATTEMPTS.with_borrow_mut(|attempts| attempts.push(attempt));
         if let Some(result) = NEXT_RESULTS.with_borrow_mut(VecDeque::pop_front) {
+            out.write(vk::Device::from_raw(LEFT_BEHIND));
             return result;
         }
         let instance = physical_object(physical);

@@ -1,9 +1,15 @@
 //! Images that are not just created with optimal tiling, and views of images that the layer never saw.
 
+use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 
 use ash::vk::{self, Handle};
+use samplin_core::decide::ViewTraits;
+use vk_layer_sys::{
+    ImageCreateFlags2CreateInfoKHR, ImageStencilUsage2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR,
+    ImageViewUsage2CreateInfoKHR,
+};
 
 use crate::args;
 use crate::driver::{Args, Config, Reuse};
@@ -58,6 +64,130 @@ fn what_filters_cubic_is_asked_once_for_each_kind_of_view() {
     }
 }
 
+/// What the layer took from the create infos of a view and its image.
+fn traits(device: &Device, view: vk::ImageView) -> ViewTraits {
+    let word = device.record().hot.gate.view(view.as_raw());
+    device.record().classes.get(word as u32 - 1).expect("a known view").traits
+}
+
+#[test]
+fn wide_flags_stand_for_the_words_of_an_image() {
+    let device = Device::usual();
+    let (corner, subsampled) = (vk::ImageCreateFlags::CORNER_SAMPLED_NV, vk::ImageCreateFlags::SUBSAMPLED_EXT);
+    let (attachment, sampled) = (vk::ImageUsageFlags::COLOR_ATTACHMENT, vk::ImageUsageFlags::SAMPLED);
+    let wide = |flags: vk::ImageCreateFlags| ImageCreateFlags2CreateInfoKHR::new(u64::from(flags.as_raw()) | 1 << 40);
+    let wide_usage =
+        |usage: vk::ImageUsageFlags| ImageUsageFlags2CreateInfoKHR::new(u64::from(usage.as_raw()) | 1 << 40);
+    // Without the structures the words count; with them the words are ignored, whatever they say.
+    for (flags, usage, flags2, usage2, expected) in [
+        (corner, attachment, None, None, (true, false, true)),
+        (corner, attachment, Some(wide(subsampled)), None, (false, true, true)),
+        (corner, attachment, None, Some(wide_usage(sampled)), (true, false, false)),
+        (vk::ImageCreateFlags::empty(), sampled, Some(wide(corner)), Some(wide_usage(attachment)), (true, false, true)),
+    ] {
+        let mut next = ptr::null();
+        let mut flags2 = flags2;
+        let mut usage2 = usage2;
+        if let Some(node) = &mut flags2 {
+            node.p_next = next;
+            next = ptr::from_ref(node).cast::<c_void>();
+        }
+        if let Some(node) = &mut usage2 {
+            node.p_next = next;
+            next = ptr::from_ref(node).cast();
+        }
+        let info = vk::ImageCreateInfo { p_next: next, ..image_info(FILTERED).flags(flags).usage(usage) };
+        let seen = traits(&device, device.view_of(device.image_with(&info), FILTERED));
+        assert_eq!((seen.corner_sampled, seen.subsampled, seen.attachment), expected);
+    }
+    device.finish();
+}
+
+#[test]
+fn a_view_has_the_usage_that_its_chain_says() {
+    let device = Device::usual();
+    let (attachment, sampled) = (vk::ImageUsageFlags::COLOR_ATTACHMENT, vk::ImageUsageFlags::SAMPLED);
+    let image = device.image_with(&image_info(FILTERED).usage(attachment | sampled));
+    let narrow = vk::ImageViewUsageCreateInfo::default().usage(sampled);
+    let wide = ImageViewUsage2CreateInfoKHR::new(u64::from(sampled.as_raw()));
+    let wide_attachment = ImageViewUsage2CreateInfoKHR::new(u64::from(attachment.as_raw()));
+    for (next, expected) in [
+        (ptr::null(), true),
+        (ptr::from_ref(&narrow).cast::<c_void>(), false),
+        (ptr::from_ref(&wide).cast(), false),
+        (ptr::from_ref(&wide_attachment).cast(), true),
+    ] {
+        let info = vk::ImageViewCreateInfo { p_next: next, ..view_info(image, FILTERED) };
+        assert_eq!(traits(&device, device.view_with(&info)).attachment, expected);
+    }
+    device.finish();
+}
+
+#[test]
+fn a_stencil_view_has_the_usage_of_its_aspect() {
+    let device = Device::usual();
+    let format = vk::Format::D24_UNORM_S8_UINT;
+    let (attachment, sampled) = (vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT, vk::ImageUsageFlags::SAMPLED);
+    let (depth, stencil) = (vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL);
+    let narrow = vk::ImageStencilUsageCreateInfo::default().stencil_usage(sampled);
+    let wide = ImageStencilUsage2CreateInfoKHR::new(u64::from(sampled.as_raw()));
+    // "Image Views": the stencil's usage for stencil alone, the image's for depth alone, what both have for both.
+    for (next, expected) in [
+        (ptr::null(), [true, true, true]),
+        (ptr::from_ref(&narrow).cast::<c_void>(), [true, false, false]),
+        (ptr::from_ref(&wide).cast(), [true, false, false]),
+    ] {
+        let info = vk::ImageCreateInfo { p_next: next, ..image_info(format).usage(attachment | sampled) };
+        let image = device.image_with(&info);
+        let seen = [depth, stencil, depth | stencil].map(|aspects| {
+            let mut info = view_info(image, format);
+            info.subresource_range.aspect_mask = aspects;
+            traits(&device, device.view_with(&info)).attachment
+        });
+        assert_eq!(seen, expected);
+    }
+    device.finish();
+}
+
+#[test]
+fn what_filters_cubic_is_asked_with_the_flags_that_count() {
+    let config = |driver: &mut Config| {
+        let rgba8 = driver.formats.iter_mut().find(|(format, _)| *format == FILTERED).unwrap();
+        rgba8.1.optimal |= vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT;
+    };
+    let builder = InstanceBuilder::new().driver(config);
+    let asked = Arc::clone(&builder.config.asked);
+    let instance = Arc::new(builder.create().unwrap());
+    let device = instance.device(&DeviceInfo { extensions: vec![ash::ext::filter_cubic::NAME], ..Default::default() });
+    let sampled = u64::from(vk::ImageUsageFlags::SAMPLED.as_raw());
+    let mutable = u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw());
+    let flags = [1_000_668_001, 1_000_668_002];
+    // What fits in the words goes there, as before the extension; what does not needs the structures.
+    for (wide, expected) in [((mutable, sampled), vec![]), ((mutable | 1 << 33, sampled | 1 << 34), flags.to_vec())] {
+        let usage = ImageUsageFlags2CreateInfoKHR::new(wide.1);
+        let mut node = ImageCreateFlags2CreateInfoKHR::new(wide.0);
+        node.p_next = ptr::from_ref(&usage).cast();
+        let stale = image_info(FILTERED).usage(vk::ImageUsageFlags::STORAGE).flags(vk::ImageCreateFlags::ALIAS);
+        let image = device.image_with(&vk::ImageCreateInfo { p_next: ptr::from_ref(&node).cast(), ..stale });
+        device.view_of(image, FILTERED);
+        let question = crate::driver::lock(&asked).pop().expect("a question");
+        assert_eq!((question.value.usage.as_raw(), question.value.flags.as_raw()), (wide.1 as u32, wide.0 as u32));
+        let chained = question.chain.iter().filter(|node| flags.contains(&node.s_type.as_raw()));
+        let chained: Vec<(i32, u64)> = chained
+            .map(|node| {
+                // SAFETY: the mock copied the whole structure.
+                let node = unsafe { node.bytes.as_ptr().cast::<ImageUsageFlags2CreateInfoKHR>().read_unaligned() };
+                (node.s_type.as_raw(), node.usage)
+            })
+            .collect();
+        let words = [(flags[0], wide.0), (flags[1], wide.1)];
+        let expected: Vec<(i32, u64)> = words.into_iter().filter(|(s_type, _)| expected.contains(s_type)).collect();
+        assert_eq!(chained.len(), expected.len());
+        assert!(expected.iter().all(|node| chained.contains(node)), "{chained:x?}");
+    }
+    device.finish();
+}
+
 fn swapchain_info(flags: vk::SwapchainCreateFlagsKHR) -> vk::SwapchainCreateInfoKHR<'static> {
     vk::SwapchainCreateInfoKHR::default()
         .flags(flags)
@@ -105,6 +235,22 @@ fn swapchain_images_have_the_format_of_the_swapchain() {
     call!(device.destroy_swapchain(device.raw, chain, allocator()));
     for image in all {
         assert_eq!(device.record().images.get(image.as_raw()), 0, "gone with the swapchain");
+    }
+    device.finish();
+}
+
+#[test]
+fn wide_usage_stands_for_that_of_a_swapchain() {
+    let device = Device::usual();
+    let wide = ImageUsageFlags2CreateInfoKHR::new(u64::from(vk::ImageUsageFlags::SAMPLED.as_raw()));
+    for (next, expected) in [(ptr::null(), true), (ptr::from_ref(&wide).cast::<c_void>(), false)] {
+        let info = vk::SwapchainCreateInfoKHR { p_next: next, ..swapchain_info(Default::default()) };
+        let info = info.image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT);
+        let mut chain = vk::SwapchainKHR::null();
+        let result = call!(device.create_swapchain(device.raw, &info, allocator(), &mut chain));
+        assert_eq!(result, vk::Result::SUCCESS);
+        let (_, all) = images(&device, chain, 3);
+        assert_eq!(traits(&device, device.view_of(all[0], SRGB)).attachment, expected);
     }
     device.finish();
 }

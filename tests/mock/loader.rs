@@ -26,7 +26,7 @@ use vk_layer_sys::{
 };
 
 use crate::driver::{
-    self, Args, CHAIN_ERROR, Config, DeviceState, EXPECTED_LINK, Kind, NEXT_CONFIG, device_destroyed,
+    self, Args, CHAIN_ERROR, Config, DeviceState, EXPECTED_LINK, Kind, LEFT_BEHIND, NEXT_CONFIG, device_destroyed,
     instance_destroyed, state_of,
 };
 
@@ -79,6 +79,9 @@ pub(crate) fn cast<F: Copy>(function: vk::PFN_vkVoidFunction) -> Option<F> {
     // SAFETY: both are function pointers of the same size; the caller names the command's own type.
     function.map(|f| unsafe { std::mem::transmute_copy::<unsafe extern "system" fn(), F>(&f) })
 }
+
+/// What `pDevice` leads to when a device is created: the loader's own object.
+pub(crate) const LOADERS_DEVICE: u64 = 0x10ad_0000;
 
 // ---- instances ----
 
@@ -418,13 +421,13 @@ impl Instance {
         EXPECTED_LINK.set(chain.below());
         CHAIN_ERROR.set(None);
         let create: vk::PFN_vkCreateDevice = self.get(c"vkCreateDevice");
-        let mut raw = vk::Device::null();
+        let mut raw = vk::Device::from_raw(LOADERS_DEVICE);
         // SAFETY: a valid create info with the chain that the loader interface asks for.
         let result = unsafe { create(self.physical(), &info, allocator(), &mut raw) };
         let error = CHAIN_ERROR.take();
         assert!(error.is_none(), "{error:?}");
         if result != vk::Result::SUCCESS {
-            assert_eq!(raw, vk::Device::null());
+            assert!([0, LOADERS_DEVICE, LEFT_BEHIND].contains(&raw.as_raw()), "{raw:?}");
             return Err(result);
         }
         Ok(Device::new(Arc::clone(self), raw))

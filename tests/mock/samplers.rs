@@ -315,6 +315,26 @@ fn unknown_structures_stay_where_they_can() {
     assert!(!own && down.types().is_empty());
     assert_eq!(unresolved(&device, "unknown structure").len(), 1);
 
+    // One that decisions know nothing of, but whose size is in the table: it is copied, and what it says goes down.
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    struct BorderColorIndex {
+        s_type: vk::StructureType,
+        p_next: *const c_void,
+        index: u32,
+    }
+    let index_type = vk::StructureType::from_raw(1_000_135_011);
+    let reduction = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MAX);
+    let before = BorderColorIndex { s_type: index_type, p_next: ptr::from_ref(&reduction).cast(), index: 0x1d };
+    let info = vk::SamplerCreateInfo { p_next: ptr::from_ref(&before).cast(), ..linear_info() };
+    let (_, down, own) = create(&device, &info);
+    assert!(!own);
+    assert_eq!(down.types(), [index_type]);
+    assert_ne!(down.chain[0].at, ptr::from_ref(&before) as usize, "it led to what must not go down");
+    // SAFETY: the mock copied the whole structure.
+    assert_eq!(unsafe { down.chain[0].bytes.as_ptr().cast::<BorderColorIndex>().read_unaligned() }.index, 0x1d);
+    assert_eq!(unresolved(&device, "unknown structure").len(), 1, "nothing more was left out");
+
     // Nothing in the chain has to change: all of it is kept, unknown ones in front included.
     let mut reduction = vk::SamplerReductionModeCreateInfo::default();
     reduction.p_next = ptr::null();

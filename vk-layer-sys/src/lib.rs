@@ -1,7 +1,10 @@
 //! Raw ABI of the Vulkan loader's layer interface, `vk_layer.h`, expressed on [`ash::vk`] types.
 //!
-//! Types and constants only, no behaviour. Every function pointer that crosses the interface is an
+//! Types and constants only, no behaviour but a look-up. Every function pointer that crosses the interface is an
 //! [`Option`], because the loader, another layer or a driver may hand over null.
+//!
+//! Beside it, what the layer needs of Vulkan that the bindings do not have: [`sizes`] of structures in chains, and
+//! types younger than the bindings.
 //!
 //! Source: *Loader and Layer Interface* (interface version 2) and `vk_layer.h`, header version 1.3.239
 //! up to 1.4.364; the layouts are unchanged over that range. Sizes and offsets are asserted at compile
@@ -12,6 +15,11 @@
 
 use ash::vk;
 use core::ffi::{c_char, c_void};
+
+pub mod sizes;
+mod younger;
+
+pub use younger::*;
 
 /// Interface version spoken by this crate's types (`CURRENT_LOADER_LAYER_INTERFACE_VERSION`).
 pub const CURRENT_LOADER_LAYER_INTERFACE_VERSION: u32 = 2;
@@ -282,10 +290,6 @@ pub struct EnumerateInstanceVersionChain {
     /// What to pass to it.
     pub p_next_link: *const EnumerateInstanceVersionChain,
 }
-
-/// `PFN_vkGetImageViewHandle64NVX` (VK_NVX_image_view_handle revision 3), younger than the bindings.
-pub type PfnGetImageViewHandle64Nvx =
-    unsafe extern "system" fn(device: vk::Device, info: *const vk::ImageViewHandleInfoNVX<'_>) -> u64;
 
 /// Layout claims of this crate, checked at compile time for both pointer widths.
 const _: () = {

@@ -73,6 +73,21 @@ fn a_clean_trace_passes() {
 }
 
 #[test]
+fn what_the_layer_does_not_look_at_is_no_fault_until_it_is_denied() {
+    let home = Folder::new();
+    let heap = r#"{"seq":2,"t_ns":3,"pid":7,"tid":7,"event":"unresolved","what":"descriptor-heap","why":"not looked at","rule":"heap"}"#;
+    home.write("heap.jsonl", format!("{CLEAN}{heap}\n"));
+    samplin_in(&home, ["check", "heap.jsonl"]).quiet(0);
+    for denied in ["heap", "unresolved"] {
+        let value = samplin_in(&home, ["check", "heap.jsonl", "--json", "--deny", denied]).json(1);
+        assert_eq!(value["findings"][0]["rule"], "heap", "{value:#}");
+    }
+    // Another rule that was broken and could not be mended is one.
+    home.write("flags.jsonl", format!("{CLEAN}{}\n", heap.replace("\"heap\"", "\"flags\"")));
+    samplin_in(&home, ["check", "flags.jsonl"]).quiet(1);
+}
+
+#[test]
 fn a_gate_that_saw_nothing_is_not_green() {
     let home = Folder::new();
     home.write("empty.jsonl", "");

@@ -73,6 +73,8 @@ rules! {
     SamplerBudget = "sampler-budget",
     /// Filter of a blit.
     BlitFilter = "blit-filter",
+    /// Descriptor heaps, which nothing looks into.
+    Heap = "heap",
     /// `depth_linear=compare`.
     DepthCompare = "depth-compare",
     /// `GL_CLAMP` and `GL_MIRROR_CLAMP_EXT`.

@@ -1,0 +1,51 @@
+//! Types that are younger than the bindings.
+
+use ash::vk;
+use core::ffi::{CStr, c_void};
+
+/// `PFN_vkGetImageViewHandle64NVX` (VK_NVX_image_view_handle revision 3).
+pub type PfnGetImageViewHandle64Nvx =
+    unsafe extern "system" fn(device: vk::Device, info: *const vk::ImageViewHandleInfoNVX<'_>) -> u64;
+
+/// Name of `VK_EXT_descriptor_heap`.
+pub const EXT_DESCRIPTOR_HEAP_NAME: &CStr = c"VK_EXT_descriptor_heap";
+
+/// The structures of `VK_KHR_extended_flags` that carry flags: base and one 64-bit word each.
+macro_rules! wide_flags {
+    ($($(#[$doc:meta])+ $name:ident = $s_type:literal, $member:ident;)+) => {
+        $(
+            $(#[$doc])+
+            #[repr(C)]
+            #[derive(Clone, Copy, Debug)]
+            pub struct $name {
+                /// [`Self::STRUCTURE_TYPE`](vk::TaggedStructure::STRUCTURE_TYPE).
+                pub s_type: vk::StructureType,
+                /// Next node.
+                pub p_next: *const c_void,
+                /// The flags, whose low 32 bits mean what they mean in the words of Vulkan 1.0.
+                pub $member: u64,
+            }
+
+            impl $name {
+                /// `sType` of the structure.
+                pub const STRUCTURE_TYPE: vk::StructureType = vk::StructureType::from_raw($s_type);
+
+                /// The structure with these flags and nothing chained to it.
+                pub const fn new($member: u64) -> Self {
+                    Self { s_type: Self::STRUCTURE_TYPE, p_next: core::ptr::null(), $member }
+                }
+            }
+        )+
+    };
+}
+
+wide_flags! {
+    /// `VkImageCreateFlags2CreateInfoKHR`: stands for `VkImageCreateInfo::flags`.
+    ImageCreateFlags2CreateInfoKHR = 1_000_668_001, flags;
+    /// `VkImageUsageFlags2CreateInfoKHR`: stands for `VkImageCreateInfo::usage` and `VkSwapchainCreateInfoKHR::imageUsage`.
+    ImageUsageFlags2CreateInfoKHR = 1_000_668_002, usage;
+    /// `VkImageViewUsage2CreateInfoKHR`: stands for `VkImageViewUsageCreateInfo`.
+    ImageViewUsage2CreateInfoKHR = 1_000_668_003, usage;
+    /// `VkImageStencilUsage2CreateInfoKHR`: stands for `VkImageStencilUsageCreateInfo`.
+    ImageStencilUsage2CreateInfoKHR = 1_000_668_005, stencil_usage;
+}
