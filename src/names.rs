@@ -2,6 +2,8 @@
 
 use ash::vk;
 
+use crate::table::FastMap;
+
 /// `prefix` + the registry's name, or the plain number of a value that the bindings do not know.
 fn named(prefix: &str, debug: String) -> String {
     let unknown = debug.starts_with(|c: char| c.is_ascii_digit() || c == '-');
@@ -83,7 +85,7 @@ pub fn sampler_flags(flags: vk::SamplerCreateFlags) -> Vec<String> {
 
 /// The format of that name, the reverse of [`format()`].
 pub fn format_by_name(name: &str) -> Option<vk::Format> {
-    static BY_NAME: once_cell::sync::Lazy<std::collections::HashMap<String, vk::Format>> =
+    static BY_NAME: once_cell::sync::Lazy<FastMap<String, vk::Format>> =
         once_cell::sync::Lazy::new(|| formats().map(|f| (format(f), f)).collect());
     BY_NAME.get(name).copied()
 }

@@ -500,7 +500,7 @@ fn rule(number: usize, line: u32, value: Value<'_, '_>) -> Understood<Rule> {
 fn automatic(exe: &str) -> Option<PathBuf> {
     let folder = crate::platform::config_folder()?.join("samplin");
     let own = (!exe.contains('/')).then(|| folder.join(format!("{exe}.toml")));
-    own.into_iter().chain([folder.join("samplin.toml")]).find(|path| path.is_file())
+    own.into_iter().chain([folder.join("samplin.toml")]).find(|path| crate::platform::is_file(path))
 }
 
 impl Rules {
@@ -569,7 +569,7 @@ impl Rules {
 
     /// Reads a file.
     pub fn load(path: &Path) -> (Self, Vec<Problem>) {
-        match std::fs::read_to_string(path) {
+        match crate::platform::read_text(path) {
             Ok(content) => Self::parse(path, &content),
             Err(error) => {
                 let problem = Problem {

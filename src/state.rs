@@ -1,7 +1,6 @@
 //! Per-instance and per-device records, found by dispatch key.
 
 use std::any::Any;
-use std::collections::HashSet;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -30,7 +29,7 @@ use crate::rules::Rules;
 use crate::sampler_info;
 use crate::settings::{Mode, Settings, TraceLevel};
 use crate::simulate::Simulation;
-use crate::table::{FastMap, FlatTable, HandleMap, Interner, lock};
+use crate::table::{FastMap, FastSet, FlatTable, HandleMap, Interner, lock};
 use crate::trace::{Trace, handle};
 use crate::variant::{Cache, Gone, KEEP, SharedState, UNDECIDED};
 
@@ -217,8 +216,8 @@ pub struct RecentViews {
 /// What was said before, so that each thing is said once.
 #[derive(Default)]
 struct Said {
-    unresolved: HashSet<(String, u64, u64)>,
-    blits: HashSet<(i32, i32)>,
+    unresolved: FastSet<(String, u64, u64)>,
+    blits: FastSet<(i32, i32)>,
     rules: FastMap<&'static str, u64>,
 }
 
@@ -280,7 +279,7 @@ pub struct Device {
     /// Answers of the cubic filter query by (image traits number, view type).
     pub cubic: Mutex<FastMap<(u32, i32), (bool, bool)>>,
     /// Samplers that a descriptor-buffer layout holds as immutable ones: they must stay the same object everywhere.
-    pub pinned: Mutex<HashSet<u64>>,
+    pub pinned: Mutex<FastSet<u64>>,
     /// Whether `pinned` ever held one.
     pub has_pinned: AtomicBool,
     names: Mutex<Names>,

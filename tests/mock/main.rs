@@ -6,6 +6,7 @@
 #![allow(dead_code, reason = "parts of the mock serve tests that some configurations leave out")]
 #![allow(clippy::field_reassign_with_default, reason = "chains are linked after their nodes have addresses")]
 
+mod alone;
 mod driver;
 #[path = "../legality/mod.rs"]
 mod legality;
@@ -13,6 +14,7 @@ mod loader;
 mod pages;
 
 mod budget;
+mod cancel;
 mod chains;
 mod fuzz;
 mod guarded;
