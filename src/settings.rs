@@ -409,7 +409,7 @@ fn show_size(bytes: u64) -> String {
     if bytes == u64::MAX {
         return "none".to_owned();
     }
-    match UNITS.into_iter().find(|(_, unit)| bytes > 0 && bytes % unit == 0) {
+    match UNITS.into_iter().find(|(_, unit)| bytes > 0 && bytes.is_multiple_of(*unit)) {
         Some((suffix, unit)) => format!("{}{suffix}", bytes / unit),
         None => bytes.to_string(),
     }
