@@ -1,8 +1,8 @@
 //! Per-instance and per-device records, found by dispatch key.
 
 use std::any::Any;
-use std::collections::HashSet;
 use std::ffi::c_void;
+use std::hash::Hash;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,8 +19,8 @@ use vk_layer_sys::{PfnGetDeviceProcAddr, PfnGetInstanceProcAddr};
 use crate::caps::{Enabled, Formats};
 use crate::counters::Path;
 use crate::decide::{
-    self, Bits, BlitSource, Change, Changes, Context, DeviceCaps, Policy, Rule, SamplerState, StateKey, ViewTraits,
-    YcbcrConversion,
+    self, Bits, BlitSource, Change, Changes, Context, Decision, DeviceCaps, Policy, Rule, SamplerState, StateKey,
+    ViewTraits, YcbcrConversion,
 };
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::features::Tiling;
@@ -32,7 +32,7 @@ use crate::rules::Rules;
 use crate::sampler_info;
 use crate::settings::{Mode, Settings, TraceLevel};
 use crate::simulate::Simulation;
-use crate::table::{FastMap, FlatTable, HandleMap, Interner, lock};
+use crate::table::{FastMap, FastSet, FlatTable, HandleMap, Interner, lock};
 use crate::trace::Trace;
 use crate::variant::{Cache, Gone, KEEP, SharedState, UNDECIDED};
 
@@ -205,6 +205,8 @@ pub struct Totals {
     pub custom_borders: AtomicU32,
     /// Peak of `custom_borders`.
     pub custom_borders_peak: AtomicU32,
+    /// Samplers that were changed at creation, or would have been but for the mode.
+    pub samplers_changed: AtomicU64,
     /// Blits whose filter was changed.
     pub blits_rewritten: AtomicU64,
 }
@@ -218,11 +220,16 @@ pub struct RecentViews {
     pub classes: Recent,
 }
 
+/// How many things of a kind are remembered as said. Of what is new beyond that nothing is said.
+const SAID: usize = 1 << 16;
+
 /// What was said before, so that each thing is said once.
 #[derive(Default)]
 struct Said {
-    unresolved: HashSet<(String, u64, u64)>,
-    blits: HashSet<(i32, i32)>,
+    unresolved: FastSet<(String, u64, u64)>,
+    blits: FastSet<(i32, i32)>,
+    /// Fingerprints of what samplers asked for and of what they got.
+    samplers: FastSet<(u64, u64)>,
     rules: FastMap<&'static str, u64>,
 }
 
@@ -284,7 +291,7 @@ pub struct Device {
     /// Answers of the cubic filter query by (image traits number, view type).
     pub cubic: Mutex<FastMap<(u32, i32), (bool, bool)>>,
     /// Samplers that a descriptor-buffer layout holds as immutable ones: they must stay the same object everywhere.
-    pub pinned: Mutex<HashSet<u64>>,
+    pub pinned: Mutex<FastSet<u64>>,
     /// Whether `pinned` ever held one.
     pub has_pinned: AtomicBool,
     names: Mutex<Names>,
@@ -813,6 +820,19 @@ impl Device {
         }
     }
 
+    /// Whether something is to be said: not again, and not if too much was said already, which counts as left out of the trace.
+    fn is_news<T: Hash + Eq>(&self, kind: impl FnOnce(&mut Said) -> &mut FastSet<T>, thing: T) -> bool {
+        let mut said = lock(&self.said);
+        let said = kind(&mut said);
+        if said.len() < SAID {
+            return said.with_room().insert(thing);
+        }
+        if !said.contains(&thing) {
+            self.trace().leave_out(0);
+        }
+        false
+    }
+
     fn record_pair(&self, pair: Pair, shared: &SharedState, class: &ViewClass, outcome: &Outcome<'_>, path: Path) {
         #[derive(Serialize)]
         struct Record {
@@ -858,12 +878,19 @@ impl Device {
         );
     }
 
-    /// Writes a `sampler` record.
-    pub fn record_sampler(&self, sampler: u64, state: &SamplerState, changes: &Changes) {
-        if changes.is_empty() && !self.records_all() {
-            return;
+    /// Writes a `sampler` record: at the level all for each, else one for all that ask for the same and get the same.
+    pub fn record_sampler(&self, sampler: u64, state: &SamplerState, decision: &Decision) {
+        if !decision.changes.is_empty() {
+            self.totals.samplers_changed.fetch_add(1, Ordering::Relaxed);
         }
-        let changes: Vec<Change> = changes.iter().copied().collect();
+        if !self.records_all() {
+            let both = || (state.fingerprint(), decision.state.fingerprint());
+            if decision.changes.is_empty() || !self.trace().is_on() || !self.is_news(|said| &mut said.samplers, both())
+            {
+                return;
+            }
+        }
+        let changes: Vec<Change> = decision.changes.iter().copied().collect();
         self.count(&changes);
         if !self.records_decisions() {
             return;
@@ -916,7 +943,7 @@ impl Device {
         }
         // A legal one must not keep an illegal one of another tiling from being told.
         let key = if changes.is_empty() { !filter.as_raw() } else { filter.as_raw() };
-        if !lock(&self.said).blits.with_room().insert((source.format.as_raw(), key)) {
+        if !self.is_news(|said| &mut said.blits, (source.format.as_raw(), key)) {
             return;
         }
         self.count(&changes);
@@ -973,8 +1000,7 @@ impl Device {
 
     /// Says once (per `what` and `key`) that something is passed through although it may be wrong.
     pub fn unresolved(&self, what: &str, why: &str, rule: Option<Rule>, members: Json, key: (u64, u64)) {
-        if !lock(&self.said).unresolved.with_room().insert((what.to_owned(), key.0, key.1)) || !self.records_decisions()
-        {
+        if !self.records_decisions() || !self.is_news(|said| &mut said.unresolved, (what.to_owned(), key.0, key.1)) {
             return;
         }
         let mut record = Map::new();
@@ -1092,12 +1118,17 @@ impl Device {
         let variants = self.cache.variants();
         let states = self.cache.states();
         let samplers = self.cache.samplers();
-        self.trace().emit(
+        self.trace().emit_last(
             "summary",
             &json!({
                 "scope": "device",
                 "device": handle(vk::Handle::as_raw(self.handle)),
-                "samplers": { "created": samplers.created, "live": samplers.live, "peak": samplers.peak },
+                "samplers": {
+                    "created": samplers.created,
+                    "live": samplers.live,
+                    "peak": samplers.peak,
+                    "changed": self.totals.samplers_changed.load(Ordering::Relaxed),
+                },
                 "views": {
                     "created": lock(&self.recent_views).created,
                     "live": self.hot.gate.views(),
@@ -1119,6 +1150,7 @@ impl Device {
                 },
                 "passed_through": self.is_broken(),
                 "dropped": self.trace().dropped(),
+                "left_out": self.trace().left_out(),
             }),
         );
     }

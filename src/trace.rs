@@ -38,8 +38,22 @@ use crate::settings::{Level, Problem, TraceLevel, TraceTarget};
 pub struct Trace {
     sink: Option<Sink>,
     level: TraceLevel,
+    /// How many bytes its records may take.
+    limit: u64,
     seq: AtomicU64,
+    /// Bytes of all records so far, those beyond the limit too: nothing follows the first that does not fit.
+    asked: AtomicU64,
     dropped: AtomicU64,
+    left_out: [AtomicU64; 2],
+}
+
+/// What a trace does not hold because of its [limit](Trace::limited).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Records.
+    pub records: u64,
+    /// Their bytes, with the newlines. Records that were not made, because too many like them were, add none.
+    pub bytes: u64,
 }
 
 impl Trace {
@@ -92,7 +106,22 @@ impl Trace {
     }
 
     fn new(sink: Option<Sink>, level: TraceLevel) -> Trace {
-        Trace { sink, level, seq: AtomicU64::new(0), dropped: AtomicU64::new(0) }
+        Trace {
+            sink,
+            level,
+            limit: u64::MAX,
+            seq: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+            left_out: Default::default(),
+        }
+    }
+
+    /// The same trace, whose records may take `bytes` bytes: the first that does not fit and all later ones are
+    /// [left out](Trace::left_out). What a file held before does not count.
+    #[must_use]
+    pub fn limited(self, bytes: u64) -> Trace {
+        Trace { limit: bytes, ..self }
     }
 
     /// How much the trace is meant to hold. The caller decides by it what to emit; [`Trace::wants`] helps.
@@ -133,15 +162,41 @@ impl Trace {
     /// A record that cannot be serialised or written is counted in [`Trace::dropped`]; there is one attempt. Does nothing if
     /// the trace is off. A non-finite float becomes `null`, unless it is a [`Float`].
     pub fn emit<T: Serialize + ?Sized>(&self, event: &'static str, record: &T) {
+        self.put(event, record, self.limit);
+    }
+
+    /// [`Trace::emit`], whatever the limit: for what tells how a trace ended.
+    pub fn emit_last<T: Serialize + ?Sized>(&self, event: &'static str, record: &T) {
+        self.put(event, record, u64::MAX);
+    }
+
+    fn put<T: Serialize + ?Sized>(&self, event: &'static str, record: &T, limit: u64) {
         let Some(sink) = self.sink.as_ref().filter(|sink| sink.is_on()) else {
             return;
         };
         let mut line = self.begin(event);
         let start = line.len();
-        let written = serde_json::to_writer(&mut line, record).is_ok() && finish(&mut line, start) && sink.write(&line);
-        if !written {
+        let is_whole = serde_json::to_writer(&mut line, record).is_ok() && finish(&mut line, start);
+        // Without the newline in front.
+        let bytes = line.len().saturating_sub(1) as u64;
+        if is_whole && self.asked.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) > limit {
+            self.leave_out(bytes);
+        } else if !(is_whole && sink.write(&line)) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Counts a record of so many bytes that is not written.
+    pub fn leave_out(&self, bytes: u64) {
+        let [records, of_bytes] = &self.left_out;
+        records.fetch_add(1, Ordering::Relaxed);
+        of_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// What was left out so far. `seq` goes on past it.
+    pub fn left_out(&self) -> LeftOut {
+        let [records, bytes] = &self.left_out;
+        LeftOut { records: records.load(Ordering::Relaxed), bytes: bytes.load(Ordering::Relaxed) }
     }
 
     /// The start of a line, up to and without the record's own members. The first byte is a newline, which the sink

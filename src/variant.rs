@@ -110,6 +110,23 @@ struct Life {
     custom_border: bool,
     /// [`SharedState::needs`].
     needs: Bits,
+    /// One more than the index in [`Index::rewritten`], 0 for none.
+    rewritten: u32,
+    /// What is there is of this state.
+    is_rewritten: bool,
+}
+
+/// What a create info led to before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Again {
+    /// The place of its state.
+    pub number: u32,
+    /// What it asks of a view.
+    pub needs: Bits,
+    /// It was changed, or would have been but for the mode.
+    pub changed: bool,
+    /// What goes down instead of it.
+    pub rewritten: Option<Words>,
 }
 
 /// What goes with a sampler.
@@ -124,6 +141,9 @@ pub struct Released {
 /// States without a sampler that are kept, because applications create the same samplers again and again.
 const IDLE: usize = 512;
 
+/// In [`Index::recent`]: the create info was changed.
+const CHANGED: u32 = 1 << 31;
+
 #[derive(Default)]
 struct Index {
     /// By what makes samplers share a place.
@@ -133,8 +153,10 @@ struct Index {
     idle: VecDeque<u32>,
     /// Places without a state.
     free: Vec<u32>,
-    /// Place and generation by create info.
+    /// By create info: generation in the high half; place + 1, and [`CHANGED`], in the low one.
     recent: Recent,
+    /// [`Again::rewritten`] of the places that ever had one, which keep their element.
+    rewritten: Vec<Words>,
     states: Census,
     samplers: Census,
 }
@@ -227,28 +249,43 @@ impl Cache {
         Some(number)
     }
 
-    /// Counts one more sampler of the state that a create info with these words had, if it is still at its place; also returns
-    /// what it asks of a view.
-    pub fn acquire_recent(&self, words: &Words) -> Option<(u32, Bits)> {
+    /// Counts one more sampler of the state that a create info with these words had, if it is still at its place.
+    pub fn acquire_recent(&self, words: &Words) -> Option<Again> {
         let mut index = lock(&self.index);
         let value = index.recent.get(words);
-        let number = (value as u32).checked_sub(1)?;
+        let changed = value as u32 & CHANGED != 0;
+        let number = (value as u32 & !CHANGED).checked_sub(1)?;
         let life = *index.lives.get(number as usize)?;
         if life.generation != (value >> 32) as u32 {
             return None;
         }
         index.enter(number)?;
         index.samplers.add();
-        Some((number, life.needs))
+        let at = life.rewritten.checked_sub(1).filter(|_| changed && life.is_rewritten);
+        let rewritten = at.and_then(|at| index.rewritten.get(at as usize).copied());
+        Some(Again { number, needs: life.needs, changed, rewritten })
     }
 
-    /// Remembers which place the create info with these words led to.
-    pub fn remember_recent(&self, words: &Words, number: u32) {
+    /// Remembers which place the create info with these words led to, and whether and into what it was changed.
+    pub fn remember_recent(&self, words: &Words, number: u32, changed: bool, rewritten: Option<Words>) {
         let mut index = lock(&self.index);
-        if let Some(life) = index.lives.get(number as usize) {
-            let value = (u64::from(life.generation) << 32) | (u64::from(number) + 1);
-            index.recent.set(words, value);
+        let index = &mut *index;
+        let Some(life) = index.lives.get_mut(number as usize).filter(|_| number < CHANGED - 1) else { return };
+        if let Some(rewritten) = rewritten {
+            match index.rewritten.get_mut((life.rewritten as usize).wrapping_sub(1)) {
+                // Another create info of this state, which differs in what is ignored and came to something else: one of them has
+                // to be looked at each time.
+                Some(own) if life.is_rewritten && *own != rewritten => return,
+                Some(own) => *own = rewritten,
+                None => {
+                    index.rewritten.with_room().push(rewritten);
+                    life.rewritten = index.rewritten.len() as u32;
+                }
+            }
+            life.is_rewritten = true;
         }
+        let place = (number + 1) | if changed { CHANGED } else { 0 };
+        index.recent.set(words, (u64::from(life.generation) << 32) | u64::from(place));
     }
 
     /// Puts `owned` at a free place, or at that of the state that has been without a sampler for longest if there are many.
@@ -272,7 +309,7 @@ impl Cache {
         if let Some(number) = free {
             *lock(self.places.get(number as usize)?) = Some(owned);
             let life = index.lives.get_mut(number as usize)?;
-            *life = Life { custom_border, needs, ..*life };
+            *life = Life { custom_border, needs, is_rewritten: false, ..*life };
             return Some(number);
         }
         // The index is locked, so rows, places and lives stay in step.
@@ -562,13 +599,15 @@ mod tests {
         let mut numbers = std::collections::HashSet::new();
         for n in 0..4 * IDLE as u32 {
             let number = cache.acquire(&choices, state(n as f32)).unwrap();
-            cache.remember_recent(&words(n), number);
-            assert_eq!(cache.acquire_recent(&words(n)), Some((number, Bits::NONE)));
+            let rewritten = (n % 2 == 1).then(|| words(n + 1));
+            cache.remember_recent(&words(n), number, n % 2 == 1, rewritten);
+            let again = Some(Again { number, needs: Bits::NONE, changed: n % 2 == 1, rewritten });
+            assert_eq!(cache.acquire_recent(&words(n)), again);
             assert!(
                 cache.release(&choices, number).variants.is_empty()
                     && cache.release(&choices, number).variants.is_empty()
             );
-            assert_eq!(cache.acquire_recent(&words(n)), Some((number, Bits::NONE)), "idle, but there");
+            assert_eq!(cache.acquire_recent(&words(n)), again, "idle, but there");
             assert!(cache.release(&choices, number).variants.is_empty());
             numbers.insert(number);
         }
@@ -576,6 +615,33 @@ mod tests {
         assert_eq!(cache.acquire_recent(&words(0)), None, "another state is at its place");
         assert_eq!((cache.states().live, cache.samplers().live), (0, 0));
         assert_eq!(cache.samplers().peak, 2);
+    }
+
+    #[test]
+    fn create_infos_of_one_state_keep_what_each_came_to() {
+        let (cache, choices) = (Cache::default(), Choices::default());
+        let words = |n: u64| [n, 0, 0, 0, 0, 0, 0, 0];
+        let number = cache.acquire(&choices, state(0.0)).unwrap();
+        // They differ in what is ignored: the first is legal, the second changed, the third changed into something else.
+        cache.remember_recent(&words(1), number, false, None);
+        cache.remember_recent(&words(2), number, true, Some(words(20)));
+        cache.remember_recent(&words(3), number, true, Some(words(30)));
+        let came_to = |n| cache.acquire_recent(&words(n)).map(|again| (again.changed, again.rewritten));
+        assert_eq!(came_to(1), Some((false, None)));
+        assert_eq!(came_to(2), Some((true, Some(words(20)))));
+        assert_eq!(came_to(3), None, "looked at each time");
+        // Another state at the same place starts anew.
+        for _ in 0..3 {
+            assert!(cache.release(&choices, number).variants.is_empty());
+        }
+        for n in 1..=IDLE as u32 {
+            let other = cache.acquire(&choices, state(n as f32)).unwrap();
+            assert!(cache.release(&choices, other).variants.is_empty());
+        }
+        let other = cache.acquire(&choices, state(-1.0)).unwrap();
+        assert_eq!(other, number);
+        cache.remember_recent(&words(4), other, true, None);
+        assert_eq!(came_to(4), Some((true, None)), "changed in mode audit");
     }
 
     #[test]

@@ -35,7 +35,8 @@ pub(crate) enum Row {
     Buffers,
     Template(usize, Pairs),
     Push(Pairs),
-    Sampler,
+    /// Whether it is legal.
+    Sampler(bool),
     View,
 }
 
@@ -47,7 +48,7 @@ impl Row {
             out.extend([1, 16, 256].map(|n| Self::Template(n, pairs)));
             out.push(Self::Push(pairs));
         }
-        out.extend([Self::Buffers, Self::Sampler, Self::View]);
+        out.extend([Self::Buffers, Self::Sampler(true), Self::Sampler(false), Self::View]);
         out
     }
 
@@ -60,7 +61,8 @@ impl Row {
             Self::Buffers => "update, 4 buffer writes".to_owned(),
             Self::Template(n, p) => format!("template, {n}, {}", pairs(p)),
             Self::Push(p) => format!("push, 1, {}", pairs(p)),
-            Self::Sampler => "create and destroy a sampler".to_owned(),
+            Self::Sampler(true) => "create and destroy a sampler".to_owned(),
+            Self::Sampler(false) => "create and destroy an illegal sampler".to_owned(),
             Self::View => "create and destroy a view".to_owned(),
         }
     }
@@ -71,7 +73,7 @@ impl Row {
             Self::Update(n, _) | Self::Array(n, _) | Self::Template(n, _) => n,
             Self::Mixed(_) => 2,
             Self::Push(_) => 1,
-            Self::Buffers | Self::Sampler | Self::View => 0,
+            Self::Buffers | Self::Sampler(_) | Self::View => 0,
         }
     }
 
@@ -288,10 +290,11 @@ impl Parts<'_> {
                 Some(ns)
             }
             Row::Push(pairs) => self.push(pairs, seed),
-            Row::Sampler => {
-                let infos: Vec<_> = (0..CALLS)
-                    .map(|n| vk::SamplerCreateInfo::default().mag_filter(vk::Filter::LINEAR).max_lod(n as f32 / 64.0))
-                    .collect();
+            Row::Sampler(is_legal) => {
+                let plain = vk::SamplerCreateInfo::default().mag_filter(vk::Filter::LINEAR);
+                // Beyond every driver's maxSamplerLodBias; drivers take it all the same.
+                let plain = plain.mip_lod_bias(if is_legal { 0.0 } else { 1000.0 });
+                let infos: Vec<_> = (0..CALLS).map(|n| plain.max_lod(n as f32 / 64.0)).collect();
                 Some(time(&infos, |info| {
                     // SAFETY: a valid create info; the sampler is not in use.
                     unsafe {

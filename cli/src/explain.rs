@@ -13,6 +13,10 @@ use crate::trace::record::{self, Change, grouped, short};
 /// How many records of a story are kept.
 const LONGEST: usize = 10_000;
 
+/// What a trace of another level than `all` does not tell.
+const PARTIAL: &str = "The trace holds only what was changed, and names the first of the samplers that ask for the same; \
+    `--set trace_level=all` records every sampler and pair.";
+
 /// How many names are offered when none fits.
 const SUGGESTIONS: usize = 5;
 
@@ -126,11 +130,7 @@ pub fn run(sources: &[Source], object: &str, output: &mut Output) -> Result {
 fn nothing(wanted: &Wanted, story: &Story) -> Failure {
     let failure = Failure::input(format!("no record is about {}", wanted.text()));
     let Wanted::Name(name) = wanted else {
-        return if story.complete {
-            failure
-        } else {
-            failure.hint("the trace holds only what was changed; record with `--set trace_level=all` for every object")
-        };
+        return if story.complete { failure } else { failure.hint(PARTIAL) };
     };
     let lower = name.to_lowercase();
     let near: Vec<&str> = story
@@ -235,10 +235,7 @@ fn tell(wanted: &Wanted, story: &Story, output: &mut Output) {
         output.styled_line(Style::Warn, format!("{} later records are left out", grouped(story.left_out)));
     }
     if !story.complete {
-        output.styled_line(
-            Style::Dim,
-            "The trace holds only what was changed; `--set trace_level=all` records every sampler and pair.",
-        );
+        output.styled_line(Style::Dim, PARTIAL);
     }
 }
 

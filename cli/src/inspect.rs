@@ -109,6 +109,7 @@ pub fn json(analysis: &Analysis) -> serde_json::Value {
         "census": analysis.census(),
         "problems": analysis.problems,
         "dropped": analysis.dropped,
+        "left_out": { "records": analysis.left_out.0, "bytes": analysis.left_out.1 },
     })
 }
 
@@ -325,11 +326,16 @@ fn census(analysis: &Analysis, output: &mut Output) {
 
 /// The census as rows of text.
 pub fn census_rows(census: &Census) -> Vec<(String, String)> {
+    // Older traces do not say, and have a record for each.
+    let changed = match census.samplers_changed {
+        0 => String::new(),
+        changed => format!(", {} of them changed", grouped(changed)),
+    };
     let mut rows = vec![
         (
             "samplers".to_owned(),
             format!(
-                "{} created, {} alive at once, {} at the end; {} different states at once",
+                "{} created{changed}, {} alive at once, {} at the end; {} different states at once",
                 grouped(census.samplers_created),
                 grouped(census.samplers_peak),
                 grouped(census.samplers_live),
@@ -410,6 +416,13 @@ pub fn warnings(analysis: &Analysis) -> Vec<String> {
     }
     if analysis.dropped > 0 {
         found.push(format!("the layer could not write {}", counted(analysis.dropped, "record")));
+    }
+    if let (records @ 1.., bytes) = analysis.left_out {
+        found.push(format!(
+            "the trace is not complete: {} ({}) did not fit its limit; see the setting trace_limit",
+            counted(records, "record"),
+            record::bytes(bytes)
+        ));
     }
     if analysis.folded > 0 {
         found.push(format!(

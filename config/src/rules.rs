@@ -127,7 +127,7 @@ pub struct Rules {
 fn automatic(exe: &str) -> Option<PathBuf> {
     let folder = samplin_platform::config_folder()?.join("samplin");
     let own = (!exe.contains('/')).then(|| folder.join(format!("{exe}.toml")));
-    own.into_iter().chain([folder.join("samplin.toml")]).find(|path| path.is_file())
+    own.into_iter().chain([folder.join("samplin.toml")]).find(|path| samplin_platform::is_file(path))
 }
 
 impl Rules {
@@ -196,7 +196,7 @@ impl Rules {
 
     /// Reads a file.
     pub fn load(path: &Path) -> (Self, Vec<Problem>) {
-        match std::fs::read_to_string(path) {
+        match samplin_platform::read_text(path) {
             Ok(content) => Self::parse(path, &content),
             Err(error) => {
                 let problem = Problem {

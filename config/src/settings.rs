@@ -209,6 +209,8 @@ pub struct Settings {
     pub trace: TraceTarget,
     /// How much is written to the trace.
     pub trace_level: TraceLevel,
+    /// How many bytes the records of one instance may take; `u64::MAX` for any number.
+    pub trace_limit: u64,
     /// The path of the rules file; `None` to look in the user's configuration folder.
     pub config: Option<String>,
     /// The path of a capability file whose abilities are intersected with the device's; `None` for the device as it is.
@@ -237,6 +239,7 @@ impl Default for Settings {
             mode: Mode::default(),
             trace: TraceTarget::default(),
             trace_level: TraceLevel::default(),
+            trace_limit: 64 << 20,
             config: None,
             device: None,
             device_visible: false,
@@ -318,7 +321,7 @@ impl Display for Problem {
 pub struct Loaded {
     /// The settings in effect.
     pub settings: Settings,
-    /// Each setting's name, its effective value as text and its source, in a fixed order: 13 elements.
+    /// Each setting's name, its effective value as text and its source, in a fixed order: 14 elements.
     pub sources: Vec<(&'static str, String, Source)>,
     /// What was wrong, in the order in which it was met.
     pub problems: Vec<Problem>,
@@ -383,6 +386,35 @@ fn path(text: &str, nothing: &[&str]) -> Option<String> {
     (!is_nothing).then(|| text.to_owned())
 }
 
+/// The suffixes of a number of bytes, and what they multiply it by.
+const UNITS: [(&str, u64); 3] = [("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)];
+
+/// A number of bytes, with one of [`UNITS`] or without; `u64::MAX` for `none`. `64M`, `64MiB` and `64 MB` are the same.
+fn size(text: &str) -> Result<u64, Wrong> {
+    const WANTED: &[&str] = &["a number of bytes such as 65536, 512K, 64M or 1G", "none"];
+    let text = text.to_ascii_uppercase();
+    if ["NONE", "OFF"].contains(&text.as_str()) {
+        return Ok(u64::MAX);
+    }
+    let bare = ["IB", "B"].into_iter().find_map(|end| text.strip_suffix(end)).unwrap_or(&text);
+    let unit = UNITS.into_iter().find_map(|(suffix, bytes)| Some((bare.strip_suffix(suffix)?, bytes)));
+    let (digits, bytes) = unit.unwrap_or((bare, 1));
+    let digits = digits.trim_end();
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number = if is_number { digits.parse().ok() } else { None };
+    number.and_then(|number: u64| number.checked_mul(bytes)).ok_or(Wrong(WANTED))
+}
+
+fn show_size(bytes: u64) -> String {
+    if bytes == u64::MAX {
+        return "none".to_owned();
+    }
+    match UNITS.into_iter().find(|(_, unit)| bytes > 0 && bytes.is_multiple_of(*unit)) {
+        Some((suffix, unit)) => format!("{}{suffix}", bytes / unit),
+        None => bytes.to_string(),
+    }
+}
+
 fn no_doubt(_: &str) -> Option<String> {
     None
 }
@@ -430,7 +462,7 @@ macro_rules! path_key {
 }
 
 /// Every setting.
-const KEYS: [Key; 13] = [
+const KEYS: [Key; 14] = [
     word_key!(mode: Mode),
     Key {
         name: "trace",
@@ -442,6 +474,15 @@ const KEYS: [Key; 13] = [
         doubt: |text| crate::template::doubt(text),
     },
     word_key!(trace_level: TraceLevel),
+    Key {
+        name: "trace_limit",
+        set: |settings, text| {
+            settings.trace_limit = size(text)?;
+            Ok(())
+        },
+        show: |settings| show_size(settings.trace_limit),
+        doubt: no_doubt,
+    },
     path_key!(config, ["auto"]),
     path_key!(device, ["none", "off"]),
     boolean_key!(device_visible),

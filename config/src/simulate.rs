@@ -79,11 +79,10 @@ fn locate(setting: &str) -> Result<PathBuf, Unusable> {
     let mut matches: Vec<PathBuf> = Vec::new();
     for folder in folders() {
         let exact = folder.join(format!("{setting}.json"));
-        if exact.is_file() {
+        if platform::is_file(&exact) {
             return Ok(exact);
         }
-        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-        matches.extend(entries.flatten().map(|entry| entry.path()).filter(|path| {
+        matches.extend(platform::list(&folder).into_iter().filter(|path| {
             path.extension().is_some_and(|extension| extension == "json")
                 && path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| names_device(stem, setting))
         }));
@@ -115,7 +114,7 @@ fn locate(setting: &str) -> Result<PathBuf, Unusable> {
 /// When no file is found, it cannot be read, is not JSON (with line and column), or is not of this schema.
 pub fn load(setting: &str) -> Result<Simulation, Unusable> {
     let path = locate(setting)?;
-    let text = std::fs::read_to_string(&path)
+    let text = platform::read_text(&path)
         .map_err(|error| Unusable::new(Some(&path), format!("the capability file cannot be read: {error}")))?;
     parse(&path, &text)
 }

@@ -1,5 +1,7 @@
 //! Vulkan's own spelling of enumerants, for the trace.
 
+use std::collections::BTreeMap;
+
 use ash::vk;
 
 /// `prefix` + the registry's name, or the plain number of a value that the bindings do not know.
@@ -83,7 +85,7 @@ pub fn sampler_flags(flags: vk::SamplerCreateFlags) -> Vec<String> {
 
 /// The format of that name, the reverse of [`format()`].
 pub fn format_by_name(name: &str) -> Option<vk::Format> {
-    static BY_NAME: once_cell::sync::Lazy<std::collections::HashMap<String, vk::Format>> =
+    static BY_NAME: once_cell::sync::Lazy<BTreeMap<String, vk::Format>> =
         once_cell::sync::Lazy::new(|| formats().map(|f| (format(f), f)).collect());
     BY_NAME.get(name).copied()
 }

@@ -6,7 +6,7 @@
 //! nobody removes a key while another thread may look it up *and act on the answer*. A look-up of any other
 //! word (an ignored member, say) may return a stale value, which is why values are plain words and never freed memory.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::ops::DerefMut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -87,6 +87,8 @@ impl Hasher for FoldHasher {
 
 /// A hash map with the cheap hasher.
 pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FoldHasher>>;
+/// A hash set with the cheap hasher.
+pub type FastSet<T> = HashSet<T, BuildHasherDefault<FoldHasher>>;
 
 const EMPTY: u64 = 0;
 const TOMBSTONE: u64 = u64::MAX;

@@ -199,6 +199,7 @@ unsafe fn register(
     let off = loaded.settings.mode == settings::Mode::Off;
     let (trace, mut problems) =
         if off { (Trace::off(), Vec::new()) } else { Trace::open(&loaded.settings.trace, loaded.settings.trace_level) };
+    let trace = trace.limited(loaded.settings.trace_limit);
     let mut simulation = None;
     if let Some(device) = loaded.settings.device.as_deref().filter(|_| !off) {
         match simulate::load(device) {
@@ -292,7 +293,8 @@ pub(crate) unsafe extern "system" fn destroy_instance(
     Instance::forget(key);
     let _ = catch_unwind(AssertUnwindSafe(|| {
         if known.trace.is_on() {
-            known.trace.emit("summary", &json!({ "scope": "instance", "dropped": known.trace.dropped() }));
+            let (dropped, left_out) = (known.trace.dropped(), known.trace.left_out());
+            known.trace.emit_last("summary", &json!({ "scope": "instance", "dropped": dropped, "left_out": left_out }));
         }
         trace::unregister(&known.trace);
     }));

@@ -8,12 +8,12 @@ use samplin_hot::memory::Room;
 use samplin_hot::recent::Words;
 
 use super::{MISSING, device};
-use crate::decide::{self, Bits, Catalog, ConversionState, Decision, SamplerState, YcbcrConversion, fnv1a, is_custom};
+use crate::decide::{self, Catalog, ConversionState, Decision, SamplerState, YcbcrConversion, fnv1a, is_custom};
 use crate::names;
 use crate::sampler_info::{self, SamplerInfo};
 use crate::state::Device;
 use crate::table::lock;
-use crate::variant::SharedState;
+use crate::variant::{Again, SharedState};
 
 /// What `vkCreateSampler` is going to hand down.
 struct Plan {
@@ -36,9 +36,11 @@ pub(crate) unsafe extern "system" fn create_sampler(
     let Some(next) = known.fns.create_sampler else { return MISSING };
     // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.
     let words = unsafe { create_info.as_ref() }.and_then(|info| words(known, info));
-    if let Some((number, needs)) = words.and_then(|words| known.guard(|| known.cache.acquire_recent(&words), || None)) {
-        // SAFETY: the application's own arguments.
-        return unsafe { create_again(known, (number, needs), create_info, allocator, sampler) };
+    if let Some(again) = words.and_then(|words| known.guard(|| known.cache.acquire_recent(&words), || None)) {
+        let rewritten = again.rewritten.as_ref().map(info_of);
+        let down = rewritten.as_ref().map_or(create_info, std::ptr::from_ref);
+        // SAFETY: the application's own arguments, or what went down for the same create info before.
+        return unsafe { create_again(known, &again, down, allocator, sampler) };
     }
     let plan = known.guard(
         || {
@@ -64,6 +66,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
         || None,
     );
     let mut dropped = None;
+    let mut rewritten = None;
     known.totals.allocated.fetch_add(1, Ordering::Relaxed);
     let result = match &plan {
         Some(plan) if plan.rewrite => {
@@ -73,6 +76,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
                 let original = Some((&*create_info, &plan.given.state));
                 sampler_info::with_create_info(&plan.decision.state, original, |info, left_out| {
                     dropped = left_out;
+                    rewritten = words_of(info);
                     next(handle, info, allocator, sampler)
                 })
             }
@@ -87,7 +91,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
         if result == vk::Result::SUCCESS {
             // SAFETY: set by the successful call.
             let raw = unsafe { *sampler }.as_raw();
-            known.guard(|| remember(known, raw, &plan, words, dropped), || ());
+            known.guard(|| remember(known, raw, &plan, words.map(|words| (words, rewritten)), dropped), || ());
         } else if plan.custom {
             known.release_custom_border();
         }
@@ -95,10 +99,15 @@ pub(crate) unsafe extern "system" fn create_sampler(
     result
 }
 
-/// A create info that needs no second look when one like it was legal before: without a chain, and where neither rules nor the
+/// A create info that needs no second look when one like it was seen before: without a chain, and where neither rules nor the
 /// trace care for single samplers.
 fn words(known: &Device, info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
-    if !info.p_next.is_null() || !known.rules.is_empty() || known.records_all() {
+    if !known.rules.is_empty() || known.records_all() { None } else { words_of(info) }
+}
+
+/// A create info without a chain as plain words. [`info_of`] is the reverse.
+fn words_of(info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
+    if !info.p_next.is_null() {
         return None;
     }
     let two = |low: u32, high: u32| u64::from(low) | (u64::from(high) << 32);
@@ -115,18 +124,52 @@ fn words(known: &Device, info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
     ])
 }
 
-/// Creates a sampler whose state is known to be legal and has been counted at a place.
+fn info_of(words: &Words) -> vk::SamplerCreateInfo<'static> {
+    let halves = |word: u64| (word as u32, (word >> 32) as u32);
+    let [
+        (flags, mag),
+        (min, mipmap),
+        (u, v),
+        (w, bias),
+        (anisotropy, degree),
+        (compare, op),
+        (low, high),
+        (border, raw),
+    ] = words.map(halves);
+    vk::SamplerCreateInfo {
+        flags: vk::SamplerCreateFlags::from_raw(flags),
+        mag_filter: vk::Filter::from_raw(mag as i32),
+        min_filter: vk::Filter::from_raw(min as i32),
+        mipmap_mode: vk::SamplerMipmapMode::from_raw(mipmap as i32),
+        address_mode_u: vk::SamplerAddressMode::from_raw(u as i32),
+        address_mode_v: vk::SamplerAddressMode::from_raw(v as i32),
+        address_mode_w: vk::SamplerAddressMode::from_raw(w as i32),
+        mip_lod_bias: f32::from_bits(bias),
+        anisotropy_enable: anisotropy,
+        max_anisotropy: f32::from_bits(degree),
+        compare_enable: compare,
+        compare_op: vk::CompareOp::from_raw(op as i32),
+        min_lod: f32::from_bits(low),
+        max_lod: f32::from_bits(high),
+        border_color: vk::BorderColor::from_raw(border as i32),
+        unnormalized_coordinates: raw,
+        ..Default::default()
+    }
+}
+
+/// Creates a sampler whose create info was seen before and which has been counted at a place.
 ///
 /// # Safety
 ///
 /// The arguments are those of a valid `vkCreateSampler`.
 unsafe fn create_again(
     known: &Device,
-    (number, needs): (u32, Bits),
+    again: &Again,
     create_info: *const vk::SamplerCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
     sampler: *mut vk::Sampler,
 ) -> vk::Result {
+    let number = again.number;
     known.totals.allocated.fetch_add(1, Ordering::Relaxed);
     let result = match known.fns.create_sampler {
         // SAFETY: forwarded from the caller.
@@ -138,7 +181,10 @@ unsafe fn create_again(
             if result == vk::Result::SUCCESS {
                 // SAFETY: set by the successful call.
                 let raw = unsafe { *sampler }.as_raw();
-                if !known.hot.gate.add_sampler(raw, needs.0, number) {
+                if again.changed {
+                    known.totals.samplers_changed.fetch_add(1, Ordering::Relaxed);
+                }
+                if !known.hot.gate.add_sampler(raw, again.needs.0, number) {
                     destroy_variants(known, number);
                     known.cache.count_duplicate(true);
                 }
@@ -164,8 +210,9 @@ fn destroy_variants(known: &Device, number: u32) {
     }
 }
 
-/// Enters a new sampler into the tables and the trace.
-fn remember(known: &Device, sampler: u64, plan: &Plan, words: Option<Words>, dropped: Option<i32>) {
+/// Enters a new sampler into the tables and the trace. `words`: its create info and, if it has no chain either, what went down
+/// instead.
+fn remember(known: &Device, sampler: u64, plan: &Plan, words: Option<(Words, Option<Words>)>, dropped: Option<i32>) {
     let original = plan.given.state;
     let base = if plan.rewrite { plan.decision.state } else { original };
     // A custom border that there was no place for stays given up, with every view.
@@ -195,11 +242,13 @@ fn remember(known: &Device, sampler: u64, plan: &Plan, words: Option<Words>, dro
     };
     if let Some(number) = known.cache.acquire(&known.hot.choices, shared) {
         if known.hot.gate.add_sampler(sampler, needs.0, number) {
-            if let Some(words) = words
-                && plan.decision.changes.is_empty()
+            // Places for custom borders come and go: whether there is one is asked each time.
+            if let Some((words, rewritten)) = words
+                && rewritten.is_some() == plan.rewrite
                 && !plan.custom
+                && !given_up
             {
-                known.cache.remember_recent(&words, number);
+                known.cache.remember_recent(&words, number, !plan.decision.changes.is_empty(), rewritten);
             }
         } else {
             // The driver's one object for equal states; the first of them holds the places.
@@ -207,7 +256,7 @@ fn remember(known: &Device, sampler: u64, plan: &Plan, words: Option<Words>, dro
             known.cache.count_duplicate(true);
         }
     }
-    known.record_sampler(sampler, &original, &plan.decision.changes);
+    known.record_sampler(sampler, &original, &plan.decision);
     let strange = decide::unknown_enumerants(&original, &known.caps);
     if !strange.is_empty() {
         let members = serde_json::json!({

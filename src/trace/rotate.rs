@@ -1,6 +1,6 @@
 //! Keeping the folder of automatic traces small.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::platform;
@@ -14,25 +14,18 @@ pub(super) const KEEP: usize = 20;
 /// files of any other name; files of another user. Several processes may do this at once: each removes some, none
 /// removes what the others keep. Errors are ignored.
 pub(super) fn rotate(folder: &Path, own: &Path, keep: usize) {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
-    let mut files: Vec<(SystemTime, std::path::PathBuf, u32)> = entries
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            let process = process_of(entry.file_name().to_str()?)?;
-            // Not following links: this describes the entry itself.
-            let metadata = entry.metadata().ok()?;
-            let path = entry.path();
-            let is_candidate = metadata.is_file() && platform::is_own(&metadata) && path != own;
-            is_candidate.then_some((metadata.modified().ok()?, path, process))
+    let mut files: Vec<(SystemTime, PathBuf, u32)> = platform::list(folder)
+        .into_iter()
+        .filter(|path| path != own)
+        .filter_map(|path| {
+            let process = process_of(path.file_name()?.to_str()?)?;
+            Some((platform::own_file_written(&path)?, path, process))
         })
         .collect();
     files.sort_by(|left, right| right.cmp(left));
     for (_, path, process) in files.into_iter().skip(keep.saturating_sub(1)) {
         if !platform::process_exists(process) {
-            // Somebody else may have removed it first.
-            let _ = std::fs::remove_file(path);
+            platform::remove(&path);
         }
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! There is no lock: the state is a few atomics, so that a child forked at any moment can go on.
 
-use std::os::fd::IntoRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 
@@ -58,7 +57,7 @@ impl Sink {
 
     /// The file that `text` names, after a check that it could be opened. Says on standard error if it cannot.
     pub(super) fn named(text: String) -> Result<Sink, String> {
-        let path = std::path::absolute(&text).unwrap_or_else(|_| PathBuf::from(&text));
+        let path = platform::absolute(Path::new(&text));
         let sink = match platform::descriptor_path(&path) {
             Some(platform::STDERR) => Ok(Sink::stderr()),
             Some(descriptor) => {
@@ -164,7 +163,7 @@ impl Sink {
 
     /// Makes `file` the one to write to; `false` if there is one already.
     fn adopt(&self, file: AppendFile) -> bool {
-        let AppendFile { file, id, ends_mid_line } = file;
+        let (id, ends_mid_line) = (file.id, file.ends_mid_line);
         if self.descriptor.load(Ordering::Acquire) != UNOPENED {
             return false;
         }
@@ -172,7 +171,7 @@ impl Sink {
         // is taken for lost at the next record and the file opened again.
         self.device.store(id.device, Ordering::Relaxed);
         self.inode.store(id.inode, Ordering::Relaxed);
-        let descriptor = file.into_raw_fd();
+        let descriptor = file.release();
         let adopted = self.descriptor.compare_exchange(UNOPENED, descriptor, Ordering::AcqRel, Ordering::Acquire);
         if adopted.is_err() {
             platform::close(descriptor, id);

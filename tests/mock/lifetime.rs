@@ -87,7 +87,7 @@ fn variants_go_before_the_device_even_if_the_application_forgets_its_samplers() 
     driver.check();
     assert_eq!(driver.live(Kind::Sampler).len(), 3, "the application's own are its own matter");
     let summary = &instance.records("summary")[0];
-    assert_eq!(summary["samplers"], json!({ "created": 3, "live": 3, "peak": 3 }));
+    assert_eq!(summary["samplers"], json!({ "created": 3, "live": 3, "peak": 3, "changed": 0 }));
     assert_eq!(summary["variants"], json!({ "live": 3, "peak": 3, "created": 3 }));
 }
 
@@ -117,7 +117,7 @@ fn the_summary_counts_what_happened() {
     assert_eq!(writes("push"), (json!(3), json!(2)));
     assert_eq!(writes("template"), (json!(3), json!(2)));
     assert_eq!(writes("push_template"), (json!(0), json!(0)));
-    assert_eq!(summary["samplers"], json!({ "created": 2, "live": 1, "peak": 2 }));
+    assert_eq!(summary["samplers"], json!({ "created": 2, "live": 1, "peak": 2, "changed": 1 }));
     assert_eq!(summary["views"]["created"], 2);
     assert_eq!(summary["variants"], json!({ "live": 1, "peak": 1, "created": 1 }));
     assert_eq!(summary["blits_rewritten"], 1);

@@ -10,6 +10,7 @@
 #[global_allocator]
 static ALLOCATOR: samplin::memory::WithReserve = samplin::memory::WithReserve;
 
+mod alone;
 mod driver;
 #[path = "../legality/mod.rs"]
 mod legality;
@@ -17,6 +18,7 @@ mod loader;
 mod pages;
 
 mod budget;
+mod cancel;
 mod chains;
 mod fuzz;
 mod guarded;
@@ -30,6 +32,7 @@ mod resolve;
 mod reuse;
 mod samplers;
 mod stress;
+mod trace;
 
 /// Takes the arguments of the only call of a command since the last look: `args!(device, c"vkName", Args::Kind { … })`.
 macro_rules! args {

@@ -3,13 +3,13 @@
 //! The allocator of a debug build fails on demand, see [`memory::faults`]. What it has to do then ends the process if it goes wrong,
 //! and the reserve is one for the whole process, so each test runs in a process of its own.
 
-use std::process::Command;
 use std::sync::Arc;
 
 use ash::vk;
 use samplin::memory;
 use samplin::memory::faults::{self, Plan};
 
+use crate::alone::alone;
 use crate::args;
 use crate::budget::{destroy, script};
 use crate::driver::{Args, Kind};
@@ -21,33 +21,6 @@ use crate::loader::{
 const FAILURE: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
 const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-
-/// Last words of such a process.
-const DONE: &str = "all is well";
-/// Set in the process that a test has of its own.
-const ALONE: &str = "MOCK_TEST_ALONE";
-
-/// Runs `body` in a process of its own, which is this test again, and returns what it printed.
-fn alone(name: &str, body: impl FnOnce()) -> String {
-    if std::env::var_os(ALONE).is_some() {
-        body();
-        println!("{DONE}");
-        // The counts are looked at by the process that started this one.
-        std::process::exit(0);
-    }
-    let program = std::env::current_exe().expect("this program");
-    let out = Command::new(program)
-        .env(ALONE, "1")
-        .args(["--exact", "--nocapture", "--test-threads=1"])
-        .arg(format!("memory::{name}"))
-        .output()
-        .expect("this program runs again");
-    let (said, wrong) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-    assert!(out.status.success(), "{}\n{said}\n{wrong}", out.status);
-    assert!(said.contains(DONE), "{name} did not run:\n{said}");
-    println!("{said}");
-    said.into_owned()
-}
 
 /// The number in front of `unit` in what a test printed.
 fn figure(said: &str, unit: &str) -> u64 {
@@ -87,7 +60,7 @@ fn assert_driver_is_clean(device: Device, when: &str) {
 #[test]
 #[cfg_attr(miri, ignore = "starts a process")]
 fn a_host_without_memory_for_small_things() {
-    let said = alone("a_host_without_memory_for_small_things", small_allocations_fail);
+    let said = alone("memory::a_host_without_memory_for_small_things", small_allocations_fail);
     assert!(figure(&said, " allocations failed alone") > 300);
     assert!(figure(&said, " instances refused") > 5);
     assert!(figure(&said, " devices refused") > 5);
@@ -144,7 +117,7 @@ fn small_allocations_fail() {
 #[test]
 #[cfg_attr(miri, ignore = "starts a process")]
 fn a_host_without_memory_for_large_things() {
-    let said = alone("a_host_without_memory_for_large_things", large_allocations_fail);
+    let said = alone("memory::a_host_without_memory_for_large_things", large_allocations_fail);
     assert!(figure(&said, " large allocations failed") > 40);
 }
 
@@ -180,7 +153,7 @@ fn large_allocations_fail() {
 #[test]
 #[cfg_attr(miri, ignore = "starts a process")]
 fn a_host_that_stays_without_memory() {
-    alone("a_host_that_stays_without_memory", everything_fails);
+    alone("memory::a_host_that_stays_without_memory", everything_fails);
 }
 
 /// The reserve runs low long before everything is made that the application makes.

@@ -266,6 +266,8 @@ pub struct Analysis {
     pub ended: u64,
     /// Records that the layer could not write.
     pub dropped: u64,
+    /// Records beyond `trace_limit`, and their bytes.
+    pub left_out: (u64, u64),
     /// Decisions that changed something, in the order in which they were first met.
     pub decisions: Vec<Decision>,
     /// Legal pairs and samplers (only in a trace of the level all).
@@ -374,7 +376,10 @@ impl Analysis {
                 if summary.get("scope").and_then(Value::as_str) == Some("instance") {
                     self.ended += 1;
                     // Counted per instance, so the last one of a process says it all.
-                    self.dropped += summary.get("dropped").and_then(Value::as_u64).unwrap_or(0);
+                    let at = |pointer: &str| summary.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
+                    self.dropped += at("/dropped");
+                    self.left_out.0 += at("/left_out/records");
+                    self.left_out.1 += at("/left_out/bytes");
                 } else {
                     keep(&mut self.summaries, self.limits.records, || summary);
                 }
@@ -699,6 +704,7 @@ impl Analysis {
         };
         for summary in &self.summaries {
             census.samplers_created += at(summary, &["samplers", "created"]);
+            census.samplers_changed += at(summary, &["samplers", "changed"]);
             census.samplers_live += at(summary, &["samplers", "live"]);
             census.samplers_peak = census.samplers_peak.max(at(summary, &["samplers", "peak"]));
             census.views_created += at(summary, &["views", "created"]);
@@ -737,6 +743,7 @@ impl Analysis {
 pub struct Census {
     pub devices: u64,
     pub samplers_created: u64,
+    pub samplers_changed: u64,
     pub samplers_live: u64,
     pub samplers_peak: u64,
     pub views_created: u64,

@@ -222,6 +222,49 @@ fn is_root() -> bool {
     std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0
 }
 
+/// A trace of one device whose summaries say that `changed` samplers were changed and `records` left out.
+fn counted(changed: u64, records: u64) -> String {
+    let whole = std::fs::read_to_string(data("decisions.jsonl")).unwrap();
+    let mut text = String::new();
+    for line in whole.lines() {
+        let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+        if record["event"] == "summary" {
+            record["left_out"] = serde_json::json!({ "records": records, "bytes": records * 700 });
+            if record["scope"] == "device" {
+                record["samplers"]["changed"] = changed.into();
+            }
+        }
+        text += &(record.to_string() + "\n");
+    }
+    text
+}
+
+#[test]
+fn samplers_without_a_record_are_counted_and_what_was_left_out_is_said() {
+    let home = Folder::new();
+    home.write("some.jsonl", counted(20_000, 3));
+    home.write("none.jsonl", counted(0, 0));
+    let told = samplin_in(&home, ["inspect", "some.jsonl"]).quiet(0);
+    for part in ["20 000 of them changed", "3 records (", "trace_limit"] {
+        assert!(told.contains(part), "{part} is missing in:\n{told}");
+    }
+    let value = samplin_in(&home, ["inspect", "--json", "some.jsonl"]).json(0);
+    let devices = value["census"]["devices"].as_u64().unwrap();
+    assert_eq!(value["census"]["samplers_changed"], 20_000 * devices);
+    assert!(value["left_out"]["records"].as_u64().is_some_and(|records| records > 0));
+    let told = samplin_in(&home, ["inspect", "none.jsonl"]).quiet(0);
+    assert!(!told.contains("of them changed") && !told.contains("trace_limit"), "{told}");
+}
+
+/// A handle that no record names may be that of a sampler like one that has a record.
+#[test]
+fn a_handle_without_a_record_is_not_said_to_be_unchanged() {
+    let home = Folder::new();
+    home.write("some.jsonl", counted(2, 0));
+    let failure = samplin_in(&home, ["inspect", "--object", "0xdead", "some.jsonl"]).fails(3);
+    assert!(failure.contains("names the first of the samplers that ask for the same"), "{failure}");
+}
+
 #[test]
 fn an_empty_trace_is_said_to_be_empty() {
     let home = Folder::new();

@@ -44,10 +44,10 @@ pub(super) fn find() -> Found {
     let mut places = Vec::new();
     if let Some(named) = platform::env("VK_LAYER_SETTINGS_PATH") {
         let mut path = PathBuf::from(&named);
-        if path.is_dir() {
+        if platform::is_folder(&path) {
             path.push(NAME);
         }
-        if !path.exists() {
+        if !platform::exists(&path) {
             found.problems.push(Problem {
                 level: Level::Warning,
                 key: "VK_LAYER_SETTINGS_PATH".to_owned(),
@@ -61,7 +61,7 @@ pub(super) fn find() -> Found {
     }
     places.push(PathBuf::from(NAME));
     places.extend(platform::data_folder().map(|f| f.join("vulkan/settings.d").join(NAME)));
-    if let Some(path) = places.into_iter().find(|path| path.exists()) {
+    if let Some(path) = places.into_iter().find(|path| platform::exists(path)) {
         let read = read(&path);
         found.raws = read.raws;
         found.problems.extend(read.problems);
@@ -71,17 +71,7 @@ pub(super) fn find() -> Found {
 
 fn read(path: &Path) -> Found {
     let shown = path.to_string_lossy().into_owned();
-    let text = std::fs::metadata(path).map_err(|e| e.to_string()).and_then(|metadata| {
-        // A FIFO or a device would make the process wait.
-        if !metadata.is_file() {
-            return Err("it is not a file".to_owned());
-        }
-        if metadata.len() > LARGEST {
-            return Err(format!("it is larger than {LARGEST} bytes"));
-        }
-        std::fs::read(path).map_err(|e| e.to_string())
-    });
-    match text {
+    match platform::read_regular(path, LARGEST) {
         Ok(bytes) => parse(&shown, &String::from_utf8_lossy(&bytes)),
         Err(why) => Found {
             raws: Vec::new(),

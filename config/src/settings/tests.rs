@@ -58,6 +58,14 @@ const VALUES: &[(&str, &str, fn(&Settings) -> bool)] = &[
     ("trace_level", "decisions", |s| s.trace_level == TraceLevel::Decisions),
     ("trace_level", "all", |s| s.trace_level == TraceLevel::All),
     ("trace_level", "summary", |s| s.trace_level == TraceLevel::Summary),
+    ("trace_limit", "64M", |s| s.trace_limit == 64 << 20),
+    ("trace_limit", "1000", |s| s.trace_limit == 1000),
+    ("trace_limit", "0", |s| s.trace_limit == 0),
+    ("trace_limit", "512k", |s| s.trace_limit == 512 << 10),
+    ("trace_limit", "64 MiB", |s| s.trace_limit == 64 << 20),
+    ("trace_limit", "2GB", |s| s.trace_limit == 2 << 30),
+    ("trace_limit", "1536M", |s| s.trace_limit == 3 << 29),
+    ("trace_limit", "None", |s| s.trace_limit == u64::MAX),
     ("config", "auto", |s| s.config.is_none()),
     ("config", "/Etc/a b=c.toml", |s| s.config.as_deref() == Some("/Etc/a b=c.toml")),
     ("device", "none", |s| s.device.is_none()),
@@ -128,6 +136,7 @@ fn nothing_given_is_the_default() {
             ("mode", "legalize"),
             ("trace", "auto"),
             ("trace_level", "decisions"),
+            ("trace_limit", "64M"),
             ("config", "auto"),
             ("device", "none"),
             ("device_visible", "off"),
@@ -234,6 +243,14 @@ fn every_wrong_value_is_one_error_with_the_choices() {
         assert_eq!((problem.level, problem.key.as_str()), (Level::Error, key.name));
         assert_eq!((&problem.file, problem.line, problem.column), (&None, None, None));
         assert!(problem.message.starts_with("\"#nonsense\" is not one of "), "{}", problem.message);
+    }
+}
+
+#[test]
+fn a_size_that_is_none_is_an_error() {
+    for text in ["-1", "+1", "1.5M", "M", "MiB", "1T", "64 M B", "18446744073709551616", "17179869184G"] {
+        let problem = Given { application: &[("trace_limit", text)], ..Given::default() }.mistake();
+        assert!(problem.message.contains("a number of bytes"), "{text}: {}", problem.message);
     }
 }
 

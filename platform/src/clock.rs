@@ -1,0 +1,99 @@
+//! Time.
+
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::to_u64;
+
+/// Monotonic time in nanoseconds since the first call in this process, which the layer makes when it is loaded.
+pub fn now_ns() -> u64 {
+    // No `OnceLock`: the child of a fork could wait for the thread that was filling it.
+    static START: AtomicU64 = AtomicU64::new(0);
+    let now = monotonic_ns();
+    match START.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => 0,
+        Err(start) => now.saturating_sub(start),
+    }
+}
+
+/// The monotonic clock of the system in nanoseconds, never 0.
+fn monotonic_ns() -> u64 {
+    let mut time = MaybeUninit::<libc::timespec>::uninit();
+    // SAFETY: clock_gettime writes one `timespec` through the pointer, which is to storage of that type (clock_gettime(2)).
+    if unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, time.as_mut_ptr()) } != 0 {
+        return 1;
+    }
+    // SAFETY: clock_gettime returned 0, so it has filled the structure.
+    let time = unsafe { time.assume_init() };
+    to_u64(time.tv_sec).saturating_mul(1_000_000_000).saturating_add(to_u64(time.tv_nsec)).max(1)
+}
+
+/// The date in UTC as `YYYY-MM-DD`.
+///
+/// UTC, because local time reads the environment and the time zone files in the middle of somebody else's process.
+pub fn date() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (year, month, day) = civil_from_days(seconds / 86_400);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// The day of the Gregorian calendar that is `days` days after 1970-01-01: year, month 1..=12, day 1..=31.
+fn civil_from_days(days: u64) -> (u64, u64, u64) {
+    // Count from 0000-03-01, so that the leap day ends the year, in eras of 400 years = 146,097 days.
+    let since_march = days + 719_468;
+    let era = since_march / 146_097;
+    let day_of_era = since_march % 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_become_dates() {
+        assert_eq!(civil_from_days(0), (1970, 1, 1));
+        assert_eq!(civil_from_days(58), (1970, 2, 28));
+        assert_eq!(civil_from_days(59), (1970, 3, 1));
+        assert_eq!(civil_from_days(11_016), (2000, 2, 29));
+        assert_eq!(civil_from_days(11_017), (2000, 3, 1));
+        assert_eq!(civil_from_days(20_453), (2025, 12, 31));
+        assert_eq!(civil_from_days(20_454), (2026, 1, 1));
+        assert_eq!(civil_from_days(47_540), (2100, 2, 28));
+        assert_eq!(civil_from_days(47_541), (2100, 3, 1));
+    }
+
+    #[test]
+    fn every_day_follows_the_one_before() {
+        let mut before = civil_from_days(0);
+        for days in 1..150_000 {
+            let date = civil_from_days(days);
+            let is_next_day = date.2 == before.2 + 1 && date.1 == before.1 && date.0 == before.0;
+            let is_next_month = date.2 == 1 && date.1 == before.1 + 1 && date.0 == before.0 && before.2 >= 28;
+            let is_next_year = (date.1, date.2) == (1, 1) && (before.1, before.2) == (12, 31) && date.0 == before.0 + 1;
+            assert!(is_next_day || is_next_month || is_next_year, "{before:?} then {date:?}");
+            before = date;
+        }
+    }
+
+    #[test]
+    fn the_date_has_its_shape() {
+        let date = date();
+        assert_eq!(date.len(), 10, "{date}");
+        assert!(date.starts_with("20") && date.bytes().filter(|&byte| byte == b'-').count() == 2, "{date}");
+    }
+
+    #[test]
+    fn time_passes() {
+        let first = now_ns();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        let second = now_ns();
+        assert!(second - first >= 2_000_000 && second < 3_600_000_000_000, "{first} then {second}");
+    }
+}

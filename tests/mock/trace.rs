@@ -1,0 +1,139 @@
+//! How large a trace becomes: one record for samplers that ask for the same, and a limit.
+
+use ash::vk;
+use serde_json::{Value, json};
+
+use crate::args;
+use crate::driver::Args;
+use crate::loader::{Device, InstanceBuilder, linear_info};
+
+fn illegal(bias: f32) -> vk::SamplerCreateInfo<'static> {
+    vk::SamplerCreateInfo { mip_lod_bias: bias, ..linear_info() }
+}
+
+/// Creates and destroys a sampler, and checks that what goes down is `members` of the info with a bias of `bias`.
+fn create(device: &Device, info: &vk::SamplerCreateInfo<'_>, bias: f32) {
+    device.driver.calls();
+    let sampler = device.sampler(info);
+    args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
+    let own = down.at == std::ptr::from_ref(info) as usize;
+    assert_eq!(own, info.mip_lod_bias == bias, "what is legal goes down as it is, the rest does not");
+    let got = down.value;
+    assert!(down.chain.is_empty());
+    assert_eq!(
+        (got.mag_filter, got.min_filter, got.mipmap_mode, got.address_mode_u, got.address_mode_v, got.address_mode_w),
+        (
+            info.mag_filter,
+            info.min_filter,
+            info.mipmap_mode,
+            info.address_mode_u,
+            info.address_mode_v,
+            info.address_mode_w
+        )
+    );
+    assert_eq!((got.flags, got.compare_enable, got.compare_op), (info.flags, info.compare_enable, info.compare_op));
+    assert_eq!((got.min_lod, got.max_lod, got.border_color), (info.min_lod, info.max_lod, info.border_color));
+    assert_eq!(
+        (got.anisotropy_enable, got.unnormalized_coordinates),
+        (info.anisotropy_enable, info.unnormalized_coordinates)
+    );
+    assert_eq!(got.mip_lod_bias, bias);
+    device.destroy_sampler(sampler);
+}
+
+/// The trace's last summary of a device.
+fn summary(records: &samplin_testkit::Trace) -> Value {
+    let of_device = |record: &&Value| record["scope"] == "device";
+    records.events("summary").find(of_device).expect("a summary of the device").clone()
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn equal_illegal_samplers_have_one_record_and_a_count() {
+    let device = InstanceBuilder::new().traced("decisions").device();
+    let trace = device.instance.keep_trace();
+    let max = device.record().caps.max_sampler_lod_bias;
+    for _ in 0..500 {
+        create(&device, &illegal(99.0), max);
+        create(&device, &illegal(-77.0), -max);
+        create(&device, &illegal(0.5), 0.5);
+    }
+    device.finish();
+    let trace = trace.read();
+    let from: Vec<_> = trace.events("sampler").map(|record| record["changes"][0]["from"].clone()).collect();
+    assert_eq!(from, [json!(99.0), json!(-77.0)], "a record for each of what was asked for, none for the legal one");
+    let summary = summary(&trace);
+    assert_eq!(summary["samplers"]["created"], 1500);
+    assert_eq!(summary["samplers"]["changed"], 1000);
+    assert_eq!(summary["changes"], json!({ "lod-bias": 2 }), "as often as records tell");
+    assert_eq!(summary["left_out"], json!({ "records": 0, "bytes": 0 }));
+}
+
+/// In mode audit samplers are not changed, and told and counted as if they were.
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn equal_illegal_samplers_have_one_record_in_audit() {
+    let device = InstanceBuilder::new().set("mode", "audit").traced("decisions").device();
+    let trace = device.instance.keep_trace();
+    for _ in 0..5 {
+        create(&device, &illegal(99.0), 99.0);
+    }
+    device.finish();
+    let trace = trace.read();
+    assert_eq!(trace.events("sampler").count(), 1);
+    assert_eq!(summary(&trace)["samplers"]["changed"], 5);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn the_level_all_has_a_record_for_each_sampler() {
+    let device = InstanceBuilder::new().traced("all").device();
+    let trace = device.instance.keep_trace();
+    let max = device.record().caps.max_sampler_lod_bias;
+    for _ in 0..5 {
+        create(&device, &illegal(99.0), max);
+        create(&device, &illegal(0.5), 0.5);
+    }
+    device.finish();
+    let trace = trace.read();
+    assert_eq!(trace.events("sampler").count(), 10);
+    assert_eq!(summary(&trace)["samplers"]["changed"], 5);
+    assert_eq!(summary(&trace)["changes"], json!({ "lod-bias": 5 }));
+}
+
+/// The bytes that a life of 100 samplers of the level all writes under a limit, and what its summary of the instance says.
+fn limited(limit: &str) -> (u64, u64, Value) {
+    let device = InstanceBuilder::new().set("trace_limit", limit).traced("all").device();
+    let trace = device.instance.keep_trace();
+    for _ in 0..100 {
+        let sampler = device.sampler(&illegal(99.0));
+        device.destroy_sampler(sampler);
+    }
+    device.finish();
+    let trace = trace.read();
+    let bytes =
+        |records: &mut dyn Iterator<Item = &Value>| records.map(|r| r.to_string().len() as u64 + 1).sum::<u64>();
+    let all = bytes(&mut trace.records.iter());
+    let ends = bytes(&mut trace.events("summary"));
+    let last = trace.records.last().expect("a record").clone();
+    assert_eq!((&last["event"], &last["scope"]), (&json!("summary"), &json!("instance")), "whatever the limit");
+    assert!(trace.events("summary").count() == 2);
+    (all - ends, trace.records.len() as u64, last["left_out"].clone())
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn beyond_the_limit_there_are_only_summaries() {
+    let (whole, records, left_out) = limited("none");
+    assert_eq!(left_out, json!({ "records": 0, "bytes": 0 }));
+    assert_eq!(limited("64M").1, records, "the twin: what fits is whole");
+    for limit in [0, 5000, 20_000] {
+        let (written, some, left_out) = limited(&limit.to_string());
+        assert!(written <= limit, "{written} bytes of {limit}");
+        assert_eq!(left_out["records"], records - some);
+        let bytes = left_out["bytes"].as_u64().expect("a number");
+        // Members of other lengths: times, and the limit itself.
+        assert!((written + bytes).abs_diff(whole) < 20 * records, "{written} and {bytes} of {whole}");
+        assert!(limit - written < 10_000, "the limit is used: {written} of {limit}");
+    }
+}
