@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn this_process_is_known() {
-        assert!(executable_name().starts_with("VkLayer_samplin-"), "{}", executable_name());
+        assert!(executable_name().starts_with("samplin_platform-"), "{}", executable_name());
         assert!(!is_elevated());
         assert!(process_exists(process_id()));
         assert!(process_exists(1), "a process that may not be signalled exists too");
