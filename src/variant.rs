@@ -48,6 +48,15 @@ struct Owned {
     shareable: bool,
     /// Variants this state holds a use of.
     used: Vec<StateKey>,
+    /// Where its one sampler was before. What was chosen for it there may be in descriptors, and a thread that looked it up before
+    /// it moved may still be asking there, so it stays counted there as well for as long as it lives.
+    from: Option<u32>,
+}
+
+impl Owned {
+    fn new(state: Arc<SharedState>, shareable: bool, from: Option<u32>) -> Self {
+        Self { state, shareable, used: Vec::new(), from }
+    }
 }
 
 struct Variant {
@@ -194,18 +203,22 @@ impl Cache {
         Some(number)
     }
 
-    /// Lets a sampler of place `from` have another state. The place of that one uses every variant that `from` does: descriptors
-    /// may hold what was chosen for the sampler before. The sampler still has to be released from `from`.
-    pub fn acquire_moved(&self, choices: &Choices, from: u32, state: SharedState) -> Option<u32> {
-        let number = {
-            let mut index = lock(&self.index);
-            let number = self.acquire_locked(choices, &mut index, state)?;
-            // It is one sampler, which is about to be released once.
-            index.samplers.live += 1;
-            number
+    /// Lets a sampler of place `from` have another state. Returns the number of its new place, and whether the sampler still has
+    /// to be released from `from`: not where variants were chosen for it, which descriptors may hold.
+    pub fn acquire_moved(&self, choices: &Choices, from: u32, state: SharedState) -> Option<(u32, bool)> {
+        let mut index = lock(&self.index);
+        let is_free = {
+            let place = lock(self.places.get(from as usize)?);
+            place.as_ref().is_some_and(|owned| owned.used.is_empty() && owned.from.is_none())
         };
-        self.inherit(from, number);
-        Some(number)
+        if !is_free {
+            let own = Owned::new(Arc::new(state), false, Some(from));
+            return Some((self.enter_own(choices, &mut index, own)?, false));
+        }
+        let number = self.acquire_locked(choices, &mut index, state)?;
+        // It is one sampler, which is about to be released once.
+        index.samplers.live += 1;
+        Some((number, true))
     }
 
     fn acquire_locked(&self, choices: &Choices, index: &mut Index, state: SharedState) -> Option<u32> {
@@ -215,8 +228,7 @@ impl Cache {
         let number = match known {
             Some(number) => number,
             None => {
-                let number =
-                    self.place(choices, index, Owned { state: Arc::new(state), shareable, used: Vec::new() })?;
+                let number = self.place(choices, index, Owned::new(Arc::new(state), shareable, None))?;
                 if shareable {
                     index.by_key.with_room().insert(key, number);
                 }
@@ -281,57 +293,25 @@ impl Cache {
         choices.add_row()
     }
 
-    /// Moves one sampler of place `number` to a place of its own, where choices are made for it alone, and returns that.
-    ///
-    /// The variants chosen for it before may be in descriptors, so they live on with it.
+    /// Gives one sampler of place `number` a place of its own, where choices are made for it alone, and returns that.
     pub fn isolate(&self, choices: &Choices, number: u32) -> Option<u32> {
-        let place = self.places.get(number as usize)?;
         let mut index = lock(&self.index);
         let own = {
-            let place = lock(place);
+            let place = lock(self.places.get(number as usize)?);
             let owned = place.as_ref()?;
             if index.lives.get(number as usize)?.live == 1 && !owned.shareable {
                 return Some(number);
             }
-            let mut variants = lock(&self.variants);
-            for key in &owned.used {
-                if let Some(variant) = variants.by_key.get_mut(key) {
-                    variant.uses += 1;
-                }
-            }
-            Owned { state: Arc::clone(&owned.state), shareable: false, used: owned.used.clone() }
+            Owned::new(Arc::clone(&owned.state), false, Some(number))
         };
-        let own = self.place(choices, &mut index, own)?;
-        index.enter(own)?;
-        // It is one sampler, which is about to be released once.
-        index.samplers.live += 1;
-        drop(index);
-        // None of its variants can be gone with this, since the new place uses them.
-        let _ = self.release(choices, number);
-        Some(own)
+        self.enter_own(choices, &mut index, own)
     }
 
-    /// Lets place `to` use every variant that place `from` does, for a sampler that moves from one to the other: descriptors may
-    /// hold what was chosen for it before.
-    ///
-    /// Both places have a sampler that keeps them during the call.
-    fn inherit(&self, from: u32, to: u32) {
-        let used = |number: u32| self.places.get(number as usize);
-        let Some(keys) = used(from).and_then(|place| lock(place).as_ref().map(|owned| owned.used.clone())) else {
-            return;
-        };
-        let Some(place) = used(to).filter(|_| from != to) else { return };
-        let mut place = lock(place);
-        let Some(owned) = place.as_mut() else { return };
-        let mut variants = lock(&self.variants);
-        for key in keys {
-            if !owned.used.contains(&key)
-                && let Some(variant) = variants.by_key.get_mut(&key)
-            {
-                variant.uses += 1;
-                owned.used.with_room().push(key);
-            }
-        }
+    /// A place for one sampler that stays counted where it was, and as one sampler and state.
+    fn enter_own(&self, choices: &Choices, index: &mut Index, own: Owned) -> Option<u32> {
+        let number = self.place(choices, index, own)?;
+        index.lives.get_mut(number as usize)?.live += 1;
+        Some(number)
     }
 
     /// Counts one sampler less. With the last one of a state its variants lose their use; those that nobody uses any more are
@@ -340,34 +320,17 @@ impl Cache {
     pub fn release(&self, choices: &Choices, number: u32) -> Released {
         let mut index = lock(&self.index);
         let index = &mut *index;
-        let Some(life) = index.lives.get_mut(number as usize).filter(|life| life.live > 0) else {
+        let Some(life) = index.lives.get(number as usize).filter(|life| life.live > 0) else {
             return Released::default();
         };
         let mut out = Released { variants: Vec::new(), custom_border: life.custom_border };
-        life.live -= 1;
         index.samplers.live -= 1;
-        if life.live > 0 {
-            return out;
+        let (mut used, mut from) = self.leave(choices, index, number);
+        while let Some(before) = from {
+            let more;
+            (more, from) = self.leave(choices, index, before);
+            more.into_iter().for_each(|key| used.with_room().push(key));
         }
-        index.states.live -= 1;
-        let Some(place) = self.places.get(number as usize) else { return out };
-        let used = {
-            let mut place = lock(place);
-            let Some(owned) = place.as_mut() else { return out };
-            let used = std::mem::take(&mut owned.used);
-            if owned.shareable {
-                if !life.idle {
-                    life.idle = true;
-                    index.idle.with_room().push_back(number);
-                }
-            } else {
-                life.generation = life.generation.wrapping_add(1);
-                *place = None;
-                index.free.with_room().push(number);
-            }
-            choices.clear(number);
-            used
-        };
         if used.is_empty() {
             return out;
         }
@@ -376,6 +339,35 @@ impl Cache {
         let mut variants = lock(&self.variants);
         out.variants.extend(used.into_iter().filter_map(|key| variants.unuse(&key)));
         out
+    }
+
+    /// Counts one sampler less at a place. Returns what the place used, if that was the last, and where else it is counted.
+    fn leave(&self, choices: &Choices, index: &mut Index, number: u32) -> (Vec<StateKey>, Option<u32>) {
+        let nothing = (Vec::new(), None);
+        let Some(life) = index.lives.get_mut(number as usize).filter(|life| life.live > 0) else { return nothing };
+        life.live -= 1;
+        if life.live > 0 {
+            return nothing;
+        }
+        let Some(place) = self.places.get(number as usize) else { return nothing };
+        let mut place = lock(place);
+        let Some(owned) = place.as_mut() else { return nothing };
+        let (used, from) = (std::mem::take(&mut owned.used), owned.from);
+        if from.is_none() {
+            index.states.live -= 1;
+        }
+        if owned.shareable {
+            if !life.idle {
+                life.idle = true;
+                index.idle.with_room().push_back(number);
+            }
+        } else {
+            life.generation = life.generation.wrapping_add(1);
+            *place = None;
+            index.free.with_room().push(number);
+        }
+        choices.clear(number);
+        (used, from)
     }
 
     /// Counts a sampler whose handle the driver had returned before, and which therefore has no place.
@@ -635,10 +627,67 @@ mod tests {
         // The only sampler of a state.
         let shared = cache.acquire(&choices, state(1.0)).unwrap();
         let own = cache.isolate(&choices, shared).unwrap();
+        assert_eq!((cache.states().live, cache.samplers().live), (1, 1), "it is counted once");
         let again = cache.acquire(&choices, state(1.0)).unwrap();
         assert_ne!(again, own);
         assert!(cache.release(&choices, own).variants.is_empty() && cache.release(&choices, again).variants.is_empty());
         assert_eq!((cache.states().live, cache.samplers().live), (0, 0));
+    }
+
+    #[test]
+    fn the_place_of_an_isolated_sampler_is_given_to_no_other_state() {
+        let (cache, choices) = (Cache::default(), Choices::default());
+        let shared = cache.acquire(&choices, state(0.0)).unwrap();
+        let own = cache.isolate(&choices, shared).unwrap();
+        for n in 0..2 * IDLE as u32 {
+            let other = cache.acquire(&choices, state(1.0 + n as f32)).unwrap();
+            // A thread that looked the sampler up before it moved still asks for choices by this number.
+            assert_ne!(other, shared, "a stale number meets another state");
+            assert!(cache.release(&choices, other).variants.is_empty());
+        }
+        assert!(cache.release(&choices, own).variants.is_empty());
+        assert_eq!((cache.states().live, cache.samplers().live), (0, 0));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes an hour")]
+    fn no_variant_is_lost_while_a_sampler_is_isolated() {
+        use std::sync::Barrier;
+        const ROUNDS: u32 = 2000;
+        const CLASSES: u32 = 64;
+        let key = |class: u32| state(1.0 + class as f32).original.key();
+        let start = Barrier::new(2);
+        for round in 0..ROUNDS {
+            let (cache, choices) = (Cache::default(), Choices::default());
+            let shared = cache.acquire(&choices, state(0.0)).unwrap();
+            let decided = cache.state(shared).unwrap();
+            let (mut gone, published, own) = std::thread::scope(|scope| {
+                let writer = scope.spawn(|| {
+                    let (mut gone, mut published) = (Vec::new(), 0);
+                    start.wait();
+                    for class in 0..CLASSES {
+                        let (handle, key) = (u64::from(class) + 1, key(class));
+                        assert_eq!(cache.add_variant(key, handle, true), Some((handle, true)));
+                        if cache.publish(&choices, (shared, class), &decided, handle, Some(key)).1 {
+                            published += 1;
+                        } else {
+                            gone.extend(cache.drop_use(&key));
+                        }
+                    }
+                    (gone, published)
+                });
+                start.wait();
+                // So that it falls on another part of the writer's work in each round.
+                (0..round % 50 * 40).for_each(|_| std::hint::spin_loop());
+                let own = cache.isolate(&choices, shared).unwrap();
+                let (gone, published) = writer.join().unwrap();
+                (gone, published, own)
+            });
+            assert!(gone.len() + published as usize == CLASSES as usize);
+            gone.extend(cache.release(&choices, own).variants);
+            assert_eq!(gone.len(), CLASSES as usize, "round {round}: what is not handed back is never destroyed");
+            assert_eq!(cache.variants().live, 0);
+        }
     }
 
     #[test]
@@ -648,19 +697,22 @@ mod tests {
         let from = cache.acquire(&choices, state(0.0)).unwrap();
         assert_eq!(cache.add_variant(key, 77, false), Some((77, true)));
         assert_eq!(cache.publish(&choices, (from, 3), &cache.state(from).unwrap(), 77, Some(key)), (77, true));
-        let to = cache.acquire_moved(&choices, from, SharedState { rules: 1, ..state(0.0) }).unwrap();
-        assert_eq!(cache.samplers().created, 1);
-        assert_ne!(to, from);
-        // However often samplers move, one use is enough.
-        cache.inherit(from, to);
-        cache.inherit(from, to);
-        cache.inherit(to, to);
-        assert!(
-            cache.release(&choices, from).variants.is_empty(),
-            "the variant may be in a descriptor of the one that moved"
-        );
+        let named = || SharedState { rules: 1, ..state(0.0) };
+        let (to, free) = cache.acquire_moved(&choices, from, named()).unwrap();
         assert_eq!(choices.choice(to, 3), UNDECIDED, "choices are made anew");
-        assert_eq!(cache.release(&choices, to).variants, [Gone { handle: 77, custom_border: false }]);
+        assert_eq!((cache.samplers().created, cache.samplers().live, cache.states().live), (1, 1, 1));
+        assert!(to != from && !free && !cache.is_shareable(to), "descriptors may hold what was chosen for it");
+        let (again, free) = cache.acquire_moved(&choices, to, SharedState { rules: 3, ..state(0.0) }).unwrap();
+        assert!(again != to && !free);
+        assert_eq!(cache.release(&choices, again).variants, [Gone { handle: 77, custom_border: false }]);
+        // Without a variant it joins others of its new state.
+        let from = cache.acquire(&choices, state(0.0)).unwrap();
+        let other = cache.acquire(&choices, named()).unwrap();
+        assert_eq!(cache.acquire_moved(&choices, from, named()), Some((other, true)));
+        for number in [from, other, other] {
+            assert!(cache.release(&choices, number).variants.is_empty());
+        }
+        assert_eq!((cache.states().live, cache.samplers().live), (0, 0));
     }
 
     #[test]

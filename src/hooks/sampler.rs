@@ -357,11 +357,13 @@ fn rematch(known: &Device, sampler: u64, name: &str) {
     }
     let needs = known.needs(&shared.original, &shared.base, rules);
     let moved = SharedState { rules, needs, ..(*shared).clone() };
-    if let Some(to) = known.cache.acquire_moved(&known.hot.choices, number, moved) {
+    if let Some((to, free)) = known.cache.acquire_moved(&known.hot.choices, number, moved) {
         known.hot.gate.replace_sampler(sampler, needs.0, to);
-        // It is the same sampler, so it keeps its place for a custom border.
-        for variant in known.cache.release(&known.hot.choices, number).variants {
-            known.destroy_variant(variant);
+        if free {
+            // It is the same sampler, so it keeps its place for a custom border.
+            for variant in known.cache.release(&known.hot.choices, number).variants {
+                known.destroy_variant(variant);
+            }
         }
     }
 }
