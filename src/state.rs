@@ -4,7 +4,7 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::hash::Hash;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
@@ -16,11 +16,12 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use vk_layer_sys::{PfnGetDeviceProcAddr, PfnGetInstanceProcAddr};
 
+use crate::budget::{BorderPlace, BorderPlaces, Crowded, SamplerPlaces};
 use crate::caps::{Enabled, Formats};
 use crate::counters::Path;
 use crate::decide::{
-    self, Bits, BlitSource, Change, Changes, Context, Decision, DeviceCaps, Policy, Rule, SamplerState, StateKey,
-    ViewTraits, YcbcrConversion,
+    self, Bits, BlitSource, Change, Changes, Context, Decision, DeviceCaps, Policy, Rule, SamplerState, ViewTraits,
+    YcbcrConversion,
 };
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::features::Tiling;
@@ -34,7 +35,7 @@ use crate::settings::{Mode, Settings, TraceLevel};
 use crate::simulate::Simulation;
 use crate::table::{FastMap, FastSet, FlatTable, HandleMap, Interner, lock};
 use crate::trace::Trace;
-use crate::variant::{Cache, Gone, KEEP, SharedState, UNDECIDED};
+use crate::variant::{Cache, Gone, KEEP, Reserved, SharedState, UNDECIDED, Use};
 
 static INSTANCES: Lazy<HandleMap<Instance>> = Lazy::new(HandleMap::new);
 /// One `VkInstance`.
@@ -198,13 +199,8 @@ struct Names {
 pub struct Totals {
     /// Samplers ever, while there are rules: those by order of creation count with it.
     pub samplers_created: AtomicU64,
-    /// Samplers that the driver has or is being asked for: the application's, which may be more than there is room for, and
-    /// variants, which take a place before they are made.
-    pub allocated: AtomicU32,
-    /// Live samplers with a custom border colour, variants included.
-    pub custom_borders: AtomicU32,
-    /// Peak of `custom_borders`.
-    pub custom_borders_peak: AtomicU32,
+    /// Who holds the places of `maxSamplerAllocationCount`.
+    pub places: SamplerPlaces,
     /// Samplers that were changed at creation, or would have been but for the mode.
     pub samplers_changed: AtomicU64,
     /// Blits whose filter was changed.
@@ -304,6 +300,14 @@ pub struct Device {
 /// Why a device is passed through that ran out of memory.
 const NO_MEMORY: &str = "the host has no memory left";
 
+/// Why there is no variant.
+enum Refusal {
+    /// No place for its custom border colour.
+    Border,
+    /// No sampler, for this reason.
+    Sampler(String),
+}
+
 /// What the record of a pair tells beside the pair.
 struct Outcome<'a> {
     changes: &'a [Change],
@@ -370,7 +374,7 @@ impl Device {
             instance: new.instance,
             broken: AtomicBool::new(false),
             records_all,
-            cache: Cache::default(),
+            cache: Cache::new(new.caps.max_custom_border_color_samplers),
             recent_views: Mutex::default(),
             classes: Interner::new(),
             images: FlatTable::new(64),
@@ -598,36 +602,47 @@ impl Device {
                 }
                 let why = "the sampler is immutable in a descriptor-buffer layout, so it must stay the same everywhere";
                 trouble = Some((Rule::Flags, why.to_owned()));
-            } else if let Some(handle) = self.cache.use_variant(&wanted) {
-                (choice, variant) = (handle, Some(wanted));
             } else {
-                let mut reserved = decide::is_custom(decision.state.border_color) && self.reserve_custom_border();
-                if decide::is_custom(decision.state.border_color) && !reserved {
+                let mut found = self.variant(pair.state, &shared, &decision.state);
+                if matches!(found, Err(Refusal::Border))
+                    && !by_rules.is_empty()
+                    && decide::is_custom(shared.original.border_color)
+                {
+                    // No wish is worth the colour that the application has.
+                    overrides = Changes::new();
+                    decision = decide::pair(&shared.original, &class.traits, &self.caps, &self.policy);
+                    wanted = decision.state.key();
+                    found = if wanted == shared.base.key() {
+                        trouble = Some((Rule::BorderBudget, decide::no_border_share(&self.caps)));
+                        Ok(None)
+                    } else {
+                        self.variant(pair.state, &shared, &decision.state)
+                    };
+                }
+                if matches!(found, Err(Refusal::Border)) {
                     let (state, change) =
                         decide::without_custom_border(&decision.state, Some(&class.traits), &self.caps);
                     decision.replace_border(state, change);
                     wanted = decision.state.key();
                     over_budget = true;
+                    found = if wanted == shared.base.key() {
+                        Ok(None)
+                    } else {
+                        self.variant(pair.state, &shared, &decision.state)
+                    };
                 }
-                if wanted != shared.base.key() {
-                    match self.variant(&decision.state, wanted) {
-                        Ok((made, fresh)) => {
-                            (choice, variant) = (made, Some(wanted));
-                            reserved &= !fresh;
-                        }
-                        Err(why) => trouble = Some((Rule::SamplerBudget, why)),
-                    }
-                }
-                if reserved {
-                    self.release_custom_border();
+                match found {
+                    Ok(Some((made, usage))) => (choice, variant) = (made, Some(usage)),
+                    Ok(None) | Err(Refusal::Border) => {}
+                    Err(Refusal::Sampler(why)) => trouble = Some((Rule::SamplerBudget, why)),
                 }
             }
         }
         let (choice, first) = self.cache.publish(&self.hot.choices, (pair.state, pair.class), &shared, choice, variant);
         if !first {
             // Another thread was faster; what was prepared here is not needed.
-            if let Some(key) = variant
-                && let Some(unused) = self.cache.drop_use(&key)
+            if let Some(usage) = variant
+                && let Some(unused) = self.cache.drop_use(pair.state, &shared, &usage)
             {
                 self.destroy_variant(unused);
             }
@@ -638,7 +653,7 @@ impl Device {
         // Equal to what creation made of it: then creation has told every change, by whichever rule. But for wishes: also one
         // that was held back, or that came to nothing, is told with its reason; and a colour that the view would have brought back
         // and that there was no place for.
-        if wanted != shared.base.key() || overrides.iter().next().is_some() || over_budget {
+        if trouble.is_none() && (wanted != shared.base.key() || overrides.iter().next().is_some() || over_budget) {
             changes.extend(overrides.iter());
             changes.extend(decide::new_changes(&decision.changes, &created.changes));
         }
@@ -651,7 +666,7 @@ impl Device {
         if let Some((rule, why)) = &trouble {
             self.pair_unresolved("pair", why, *rule, None, pair, &shared, class);
         }
-        if (!changes.is_empty() && trouble.is_none()) || self.records_all() {
+        if !changes.is_empty() || self.records_all() {
             self.count(&changes);
             if self.records_decisions() {
                 let outcome = Outcome { changes: &changes, saturate: decision.saturate, by_rules: &by_rules, choice };
@@ -661,40 +676,44 @@ impl Device {
         choice
     }
 
-    /// Takes one place of `maxCustomBorderColorSamplers` (A-35), if there is one left.
-    pub fn reserve_custom_border(&self) -> bool {
-        let totals = &self.totals;
-        let below = |live: u32| (live < self.caps.max_custom_border_color_samplers).then_some(live + 1);
-        let reserved = totals.custom_borders.fetch_update(Ordering::Relaxed, Ordering::Relaxed, below);
-        if let Ok(before) = reserved {
-            totals.custom_borders_peak.fetch_max(before + 1, Ordering::Relaxed);
-        }
-        reserved.is_ok()
-    }
-
-    /// Gives a place back.
-    pub fn release_custom_border(&self) {
-        self.totals.custom_borders.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    /// A sampler of `state`, shared with whoever else needs the same one.
-    ///
-    /// Also tells whether it was made just now; then it keeps the place for a custom border that the caller reserved.
-    fn variant(&self, state: &SamplerState, key: StateKey) -> Result<(u64, bool), String> {
-        if let Some(handle) = self.cache.use_variant(&key) {
-            return Ok((handle, false));
-        }
-        let below = |live: u32| (live < self.caps.max_sampler_allocation_count).then_some(live + 1);
-        if let Err(live) = self.totals.allocated.fetch_update(Ordering::Relaxed, Ordering::Relaxed, below) {
-            return Err(format!("{live} samplers are live and maxSamplerAllocationCount allows no more"));
-        }
-        let given_back = || _ = self.totals.allocated.fetch_sub(1, Ordering::Relaxed);
-        // Whoever asks has reserved a place for a custom border.
+    /// A sampler of `decided`'s kind for the state at place `number`, shared with whoever else needs the same one.
+    fn variant(
+        &self,
+        number: u32,
+        decided: &Arc<SharedState>,
+        state: &SamplerState,
+    ) -> Result<Option<(u64, Use)>, Refusal> {
         let custom = decide::is_custom(state.border_color);
-        let Some(create) = self.fns.create_sampler else {
-            given_back();
-            return Err("vkCreateSampler is missing".into());
+        let usage = match self.cache.reserve(number, decided, state.key(), custom) {
+            Reserved::Made(handle, usage) => return Ok(Some((handle, usage))),
+            Reserved::ToMake(usage) => usage,
+            Reserved::NoBorder => return Err(Refusal::Border),
         };
+        let made = match self.make(state) {
+            Ok(made) => match self.cache.add_variant(&usage, made, custom) {
+                Some((handle, true)) => return Ok(Some((handle, usage))),
+                added => {
+                    self.destroy_variant(Gone { handle: made, custom_border: custom });
+                    added.map(|(handle, _)| handle).ok_or_else(|| NO_MEMORY.to_owned())
+                }
+            },
+            Err(why) => {
+                if custom {
+                    self.cache.with_borders(BorderPlaces::give_back);
+                }
+                Err(why)
+            }
+        };
+        made.map(|handle| Some((handle, usage))).map_err(|why| {
+            self.cache.abandon(number, decided, &usage);
+            Refusal::Sampler(why)
+        })
+    }
+
+    /// A new sampler, which holds one of the variants' places.
+    fn make(&self, state: &SamplerState) -> Result<u64, String> {
+        let Some(create) = self.fns.create_sampler else { return Err("vkCreateSampler is missing".into()) };
+        self.totals.places.lend(self.caps.max_sampler_allocation_count)?;
         let mut made = vk::Sampler::null();
         // SAFETY: the create info is legal for this device, its chain is made of live locals, and a NULL allocator is always
         // allowed: the application's own one is only promised for the call it was passed to.
@@ -704,32 +723,65 @@ impl Device {
             })
         };
         if result != vk::Result::SUCCESS {
-            given_back();
+            self.totals.places.give_back();
             return Err(format!("vkCreateSampler of the variant failed: {result:?}"));
         }
-        let added = self.cache.add_variant(key, vk::Handle::as_raw(made), custom);
-        if added.is_none_or(|(_, first)| !first) {
-            self.destroy_sampler(vk::Handle::as_raw(made));
-        }
-        added.ok_or_else(|| NO_MEMORY.to_owned())
+        Ok(vk::Handle::as_raw(made))
     }
 
-    /// Destroys a variant that is no longer used.
+    /// Destroys a variant that is no longer used. Its places are free only after that.
     pub fn destroy_variant(&self, gone: Gone) {
-        if gone.custom_border {
-            self.release_custom_border();
-        }
-        self.destroy_sampler(gone.handle);
-    }
-
-    fn destroy_sampler(&self, sampler: u64) {
         if let Some(destroy) = self.fns.destroy_sampler {
-            // SAFETY: the sampler was created by `variant` with a NULL allocator and is named by no descriptor in use: every
+            // SAFETY: the sampler was created by `make` with a NULL allocator and is named by no descriptor in use: every
             // application sampler that it stood in for is being destroyed, so work that refers to it is complete
             // (VUID-vkDestroySampler-sampler-01082).
-            unsafe { destroy(self.handle, vk::Handle::from_raw(sampler), std::ptr::null()) };
+            unsafe { destroy(self.handle, vk::Handle::from_raw(gone.handle), std::ptr::null()) };
         }
-        self.totals.allocated.fetch_sub(1, Ordering::Relaxed);
+        self.totals.places.give_back();
+        if gone.custom_border {
+            self.cache.with_borders(BorderPlaces::give_back);
+        }
+    }
+
+    /// Takes a place of `maxSamplerAllocationCount` for the application.
+    #[inline]
+    pub fn enter_sampler(&self) {
+        let limit = self.caps.max_sampler_allocation_count;
+        if let Some(crowded) = self.totals.places.enter(limit) {
+            self.crowded(Rule::SamplerBudget, crowded, limit);
+        }
+    }
+
+    /// Takes a place of `maxCustomBorderColorSamplers` for a sampler of the application, unless its own count refuses it; not if
+    /// it `must` be created as it is.
+    pub fn enter_border(&self, must: bool) -> BorderPlace {
+        let (place, crowded) = self.cache.with_borders(|borders| borders.enter(must));
+        if let Some(crowded) = crowded {
+            self.crowded(Rule::BorderBudget, crowded, self.caps.max_custom_border_color_samplers);
+        }
+        place
+    }
+
+    /// A sampler of the application and its variants are destroyed, or its creation failed.
+    pub fn leave_border(&self, place: BorderPlace) {
+        if place != BorderPlace::None {
+            self.cache.with_borders(|borders| borders.leave(place));
+        }
+    }
+
+    /// Says once per limit that variants hold places that the application wants.
+    #[cold]
+    fn crowded(&self, rule: Rule, crowded: Crowded, limit: u32) {
+        let (name, vuid) = match rule {
+            Rule::BorderBudget => ("maxCustomBorderColorSamplers", "VUID-VkSamplerCreateInfo-None-04012"),
+            _ => ("maxSamplerAllocationCount", "VUID-vkCreateSampler-maxSamplerAllocationCount-04110"),
+        };
+        let Crowded { application, variants } = crowded;
+        let why = format!(
+            "{name} is {limit}: the application wants {application} of these samplers and variants hold {variants}, \
+             which cannot be destroyed while descriptors may name them"
+        );
+        self.guard(|| self.unresolved("limit", &why, Some(rule), json!({ "vuid": vuid }), (rule as u64, 0)), || ());
     }
 
     /// The potential conversion of a handle, with a harmless stand-in for one that was never seen.
@@ -1145,7 +1197,7 @@ impl Device {
                             self.caps.max_sampler_allocation_count.saturating_sub(samplers.peak + variants.peak),
                         "maxCustomBorderColorSamplers":
                             self.caps.max_custom_border_color_samplers
-                                .saturating_sub(self.totals.custom_borders_peak.load(Ordering::Relaxed)),
+                                .saturating_sub(self.cache.with_borders(|borders| borders.peak())),
                     },
                 },
                 "passed_through": self.is_broken(),

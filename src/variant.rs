@@ -12,6 +12,7 @@ use samplin_hot::memory::{self, Room};
 use samplin_hot::recent::Words;
 use samplin_hot::{Choices, Recent};
 
+use crate::budget::{BorderPlace, BorderPlaces, Cover};
 use crate::decide::{Bits, SamplerState, StateKey, is_valid_border};
 use crate::table::{AppendVec, FastMap, lock};
 
@@ -30,8 +31,8 @@ pub struct SharedState {
     pub unknown: Option<i32>,
     /// The rules that match its samplers, one bit each.
     pub rules: u64,
-    /// Its samplers hold a place each of `maxCustomBorderColorSamplers`.
-    pub custom_border: bool,
+    /// What each of its samplers has of `maxCustomBorderColorSamplers`.
+    pub border: BorderPlace,
 }
 
 impl SharedState {
@@ -46,13 +47,54 @@ struct Owned {
     state: Arc<SharedState>,
     /// Whether samplers of an equal state come here too.
     shareable: bool,
-    /// Variants this state holds a use of.
-    used: Vec<StateKey>,
+    /// Variants this state holds a use of, each once.
+    used: Vec<Use>,
+    /// A sampler of it gave up a place of `maxCustomBorderColorSamplers` that covers no variant yet.
+    has_place: bool,
+    /// Where its one sampler was before. What was chosen for it there may be in descriptors, and a thread that looked it up before
+    /// it moved may still be asking there, so it stays counted there as well for as long as it lives.
+    from: Option<u32>,
+}
+
+impl Owned {
+    fn new(state: Arc<SharedState>, shareable: bool, from: Option<u32>) -> Self {
+        let mut new = Self { state, shareable, used: Vec::new(), has_place: false, from };
+        new.clear();
+        new
+    }
+
+    /// Forgets what it uses, which is returned.
+    fn clear(&mut self) -> Vec<Use> {
+        // A sampler that has moved may have left its place to a variant where it was.
+        self.has_place = self.state.border == BorderPlace::GivenUp && self.from.is_none();
+        std::mem::take(&mut self.used)
+    }
+}
+
+/// A use of a variant by a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    key: StateKey,
+    /// What covers its place for a custom border colour; `None` without one, and where another use by the state does.
+    cover: Option<Cover>,
+}
+
+/// What a state gets that wants a variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reserved {
+    /// There is one, with this handle.
+    Made(u64, Use),
+    /// There is none, and a place for its custom border colour is taken if it has one.
+    ToMake(Use),
+    /// No place for its custom border colour.
+    NoBorder,
 }
 
 struct Variant {
     handle: u64,
     uses: u32,
+    /// Uses that are covered by a place of the share.
+    shared: u32,
     custom_border: bool,
 }
 
@@ -66,6 +108,11 @@ pub struct Gone {
 }
 
 impl Variant {
+    fn add(&mut self, usage: &Use) {
+        self.uses += 1;
+        self.shared += u32::from(usage.cover == Some(Cover::Shared));
+    }
+
     fn gone(self) -> Gone {
         Gone { handle: self.handle, custom_border: self.custom_border }
     }
@@ -76,8 +123,7 @@ impl Variant {
 struct Shared {
     state: StateKey,
     rules: u64,
-    /// Whether they hold places for custom border colours.
-    custom_border: bool,
+    border: BorderPlace,
     /// Whether the border colour is one: `border=strict` judges its kind even where it is ignored, and the key takes a value of no
     /// enumeration for a float colour.
     has_border: bool,
@@ -90,7 +136,7 @@ impl Shared {
         Self {
             state: state.original.key(),
             rules: state.rules,
-            custom_border: state.custom_border,
+            border: state.border,
             has_border: is_valid_border(state.original.border_color),
             given: state.given,
         }
@@ -106,8 +152,8 @@ struct Life {
     generation: u32,
     /// It is in `idle`.
     idle: bool,
-    /// [`SharedState::custom_border`].
-    custom_border: bool,
+    /// [`SharedState::border`].
+    border: BorderPlace,
     /// [`SharedState::needs`].
     needs: Bits,
     /// One more than the index in [`Index::rewritten`], 0 for none.
@@ -134,8 +180,8 @@ pub struct Again {
 pub struct Released {
     /// Variants that nobody uses any more, to be destroyed.
     pub variants: Vec<Gone>,
-    /// It held a place of `maxCustomBorderColorSamplers`.
-    pub custom_border: bool,
+    /// What it had of `maxCustomBorderColorSamplers`.
+    pub border: BorderPlace,
 }
 
 /// States without a sampler that are kept, because applications create the same samplers again and again.
@@ -196,6 +242,7 @@ impl Census {
 struct Variants {
     by_key: FastMap<StateKey, Variant>,
     census: Census,
+    borders: BorderPlaces,
 }
 
 /// The states and variants of one device. The choices made for them lie beside it, where descriptors are looked at.
@@ -208,6 +255,12 @@ pub struct Cache {
 }
 
 impl Cache {
+    /// An empty one, for a device with this `maxCustomBorderColorSamplers`.
+    pub fn new(max_custom_borders: u32) -> Self {
+        let variants = Variants { borders: BorderPlaces::new(max_custom_borders), ..Variants::default() };
+        Self { variants: Mutex::new(variants), ..Self::default() }
+    }
+
     /// Counts one more sampler of `state` and returns the number of its place; `None` when numbers run out.
     pub fn acquire(&self, choices: &Choices, state: SharedState) -> Option<u32> {
         let mut index = lock(&self.index);
@@ -216,18 +269,22 @@ impl Cache {
         Some(number)
     }
 
-    /// Lets a sampler of place `from` have another state. The place of that one uses every variant that `from` does: descriptors
-    /// may hold what was chosen for the sampler before. The sampler still has to be released from `from`.
-    pub fn acquire_moved(&self, choices: &Choices, from: u32, state: SharedState) -> Option<u32> {
-        let number = {
-            let mut index = lock(&self.index);
-            let number = self.acquire_locked(choices, &mut index, state)?;
-            // It is one sampler, which is about to be released once.
-            index.samplers.live += 1;
-            number
+    /// Lets a sampler of place `from` have another state. Returns the number of its new place, and whether the sampler still has
+    /// to be released from `from`: not where variants were chosen for it, which descriptors may hold.
+    pub fn acquire_moved(&self, choices: &Choices, from: u32, state: SharedState) -> Option<(u32, bool)> {
+        let mut index = lock(&self.index);
+        let is_free = {
+            let place = lock(self.places.get(from as usize)?);
+            place.as_ref().is_some_and(|owned| owned.used.is_empty() && owned.from.is_none())
         };
-        self.inherit(from, number);
-        Some(number)
+        if !is_free {
+            let own = Owned::new(Arc::new(state), false, Some(from));
+            return Some((self.enter_own(choices, &mut index, own)?, false));
+        }
+        let number = self.acquire_locked(choices, &mut index, state)?;
+        // It is one sampler, which is about to be released once.
+        index.samplers.live += 1;
+        Some((number, true))
     }
 
     fn acquire_locked(&self, choices: &Choices, index: &mut Index, state: SharedState) -> Option<u32> {
@@ -237,8 +294,7 @@ impl Cache {
         let number = match known {
             Some(number) => number,
             None => {
-                let number =
-                    self.place(choices, index, Owned { state: Arc::new(state), shareable, used: Vec::new() })?;
+                let number = self.place(choices, index, Owned::new(Arc::new(state), shareable, None))?;
                 if shareable {
                     index.by_key.with_room().insert(key, number);
                 }
@@ -290,7 +346,7 @@ impl Cache {
 
     /// Puts `owned` at a free place, or at that of the state that has been without a sampler for longest if there are many.
     fn place(&self, choices: &Choices, index: &mut Index, owned: Owned) -> Option<u32> {
-        let (custom_border, needs) = (owned.state.custom_border, owned.state.needs);
+        let (border, needs) = (owned.state.border, owned.state.needs);
         let mut free = index.free.pop();
         while free.is_none() && index.idle.len() > IDLE {
             let number = index.idle.pop_front()?;
@@ -309,66 +365,34 @@ impl Cache {
         if let Some(number) = free {
             *lock(self.places.get(number as usize)?) = Some(owned);
             let life = index.lives.get_mut(number as usize)?;
-            *life = Life { custom_border, needs, is_rewritten: false, ..*life };
+            *life = Life { border, needs, is_rewritten: false, ..*life };
             return Some(number);
         }
         // The index is locked, so rows, places and lives stay in step.
         self.places.push(Mutex::new(Some(owned)))?;
-        index.lives.with_room().push(Life { custom_border, needs, ..Life::default() });
+        index.lives.with_room().push(Life { border, needs, ..Life::default() });
         choices.add_row()
     }
 
-    /// Moves one sampler of place `number` to a place of its own, where choices are made for it alone, and returns that.
-    ///
-    /// The variants chosen for it before may be in descriptors, so they live on with it.
+    /// Gives one sampler of place `number` a place of its own, where choices are made for it alone, and returns that.
     pub fn isolate(&self, choices: &Choices, number: u32) -> Option<u32> {
-        let place = self.places.get(number as usize)?;
         let mut index = lock(&self.index);
         let own = {
-            let place = lock(place);
+            let place = lock(self.places.get(number as usize)?);
             let owned = place.as_ref()?;
             if index.lives.get(number as usize)?.live == 1 && !owned.shareable {
                 return Some(number);
             }
-            let mut variants = lock(&self.variants);
-            for key in &owned.used {
-                if let Some(variant) = variants.by_key.get_mut(key) {
-                    variant.uses += 1;
-                }
-            }
-            Owned { state: Arc::clone(&owned.state), shareable: false, used: owned.used.clone() }
+            Owned::new(Arc::clone(&owned.state), false, Some(number))
         };
-        let own = self.place(choices, &mut index, own)?;
-        index.enter(own)?;
-        // It is one sampler, which is about to be released once.
-        index.samplers.live += 1;
-        drop(index);
-        // None of its variants can be gone with this, since the new place uses them.
-        let _ = self.release(choices, number);
-        Some(own)
+        self.enter_own(choices, &mut index, own)
     }
 
-    /// Lets place `to` use every variant that place `from` does, for a sampler that moves from one to the other: descriptors may
-    /// hold what was chosen for it before.
-    ///
-    /// Both places have a sampler that keeps them during the call.
-    fn inherit(&self, from: u32, to: u32) {
-        let used = |number: u32| self.places.get(number as usize);
-        let Some(keys) = used(from).and_then(|place| lock(place).as_ref().map(|owned| owned.used.clone())) else {
-            return;
-        };
-        let Some(place) = used(to).filter(|_| from != to) else { return };
-        let mut place = lock(place);
-        let Some(owned) = place.as_mut() else { return };
-        let mut variants = lock(&self.variants);
-        for key in keys {
-            if !owned.used.contains(&key)
-                && let Some(variant) = variants.by_key.get_mut(&key)
-            {
-                variant.uses += 1;
-                owned.used.with_room().push(key);
-            }
-        }
+    /// A place for one sampler that stays counted where it was, and as one sampler and state.
+    fn enter_own(&self, choices: &Choices, index: &mut Index, own: Owned) -> Option<u32> {
+        let number = self.place(choices, index, own)?;
+        index.lives.get_mut(number as usize)?.live += 1;
+        Some(number)
     }
 
     /// Counts one sampler less. With the last one of a state its variants lose their use; those that nobody uses any more are
@@ -377,42 +401,54 @@ impl Cache {
     pub fn release(&self, choices: &Choices, number: u32) -> Released {
         let mut index = lock(&self.index);
         let index = &mut *index;
-        let Some(life) = index.lives.get_mut(number as usize).filter(|life| life.live > 0) else {
+        let Some(life) = index.lives.get(number as usize).filter(|life| life.live > 0) else {
             return Released::default();
         };
-        let mut out = Released { variants: Vec::new(), custom_border: life.custom_border };
-        life.live -= 1;
+        let mut out = Released { variants: Vec::new(), border: life.border };
         index.samplers.live -= 1;
-        if life.live > 0 {
-            return out;
+        let (mut used, mut from) = self.leave(choices, index, number);
+        while let Some(before) = from {
+            let more;
+            (more, from) = self.leave(choices, index, before);
+            more.into_iter().for_each(|usage| used.with_room().push(usage));
         }
-        index.states.live -= 1;
-        let Some(place) = self.places.get(number as usize) else { return out };
-        let used = {
-            let mut place = lock(place);
-            let Some(owned) = place.as_mut() else { return out };
-            let used = std::mem::take(&mut owned.used);
-            if owned.shareable {
-                if !life.idle {
-                    life.idle = true;
-                    index.idle.with_room().push_back(number);
-                }
-            } else {
-                life.generation = life.generation.wrapping_add(1);
-                *place = None;
-                index.free.with_room().push(number);
-            }
-            choices.clear(number);
-            used
-        };
         if used.is_empty() {
             return out;
         }
         // Before any use is given back, so that the end of the device finds them all if there is no memory.
         out.variants = memory::vec(used.len());
         let mut variants = lock(&self.variants);
-        out.variants.extend(used.into_iter().filter_map(|key| variants.unuse(&key)));
+        out.variants.extend(used.into_iter().filter_map(|usage| variants.unuse(&usage)));
         out
+    }
+
+    /// Counts one sampler less at a place. Returns what the place used, if that was the last, and where else it is counted.
+    fn leave(&self, choices: &Choices, index: &mut Index, number: u32) -> (Vec<Use>, Option<u32>) {
+        let nothing = (Vec::new(), None);
+        let Some(life) = index.lives.get_mut(number as usize).filter(|life| life.live > 0) else { return nothing };
+        life.live -= 1;
+        if life.live > 0 {
+            return nothing;
+        }
+        let Some(place) = self.places.get(number as usize) else { return nothing };
+        let mut place = lock(place);
+        let Some(owned) = place.as_mut() else { return nothing };
+        let (used, from) = (owned.clear(), owned.from);
+        if from.is_none() {
+            index.states.live -= 1;
+        }
+        if owned.shareable {
+            if !life.idle {
+                life.idle = true;
+                index.idle.with_room().push_back(number);
+            }
+        } else {
+            life.generation = life.generation.wrapping_add(1);
+            *place = None;
+            index.free.with_room().push(number);
+        }
+        choices.clear(number);
+        (used, from)
     }
 
     /// Counts a sampler whose handle the driver had returned before, and which therefore has no place.
@@ -443,7 +479,7 @@ impl Cache {
 
     /// Sets the choice for (state, view class) unless there is one; returns the choice in force and whether it is this one.
     ///
-    /// `variant` is the key of the variant that the choice stands for, whose use goes over to the state on success.
+    /// `variant` is the use of the variant that the choice stands for, which goes over to the state on success.
     /// Nothing is set when the place meanwhile has another state than `decided`, or no sampler: then nobody would take the choice
     /// back.
     pub fn publish(
@@ -452,7 +488,7 @@ impl Cache {
         (state, class): (u32, u32),
         decided: &Arc<SharedState>,
         choice: u64,
-        variant: Option<StateKey>,
+        variant: Option<Use>,
     ) -> (u64, bool) {
         let index = lock(&self.index);
         if index.lives.get(state as usize).is_none_or(|life| life.live == 0) {
@@ -468,36 +504,94 @@ impl Cache {
         if before != UNDECIDED {
             return (before, false);
         }
-        owned.used.extend(variant);
+        if let Some(usage) = variant {
+            if owned.used.iter().any(|other| other.key == usage.key) {
+                // For another class as well: one use is enough, and it is not the last.
+                let _ = lock(&self.variants).unuse(&usage);
+                owned.has_place |= usage.cover == Some(Cover::Own);
+            } else {
+                owned.used.push(usage);
+            }
+        }
         (choice, true)
     }
 
-    /// One more use of the variant of this state, if it exists.
-    pub fn use_variant(&self, key: &StateKey) -> Option<u64> {
+    /// A use of a variant for the state at a place, and what covers it if it has a custom border colour (`custom`).
+    pub fn reserve(&self, number: u32, decided: &Arc<SharedState>, key: StateKey, custom: bool) -> Reserved {
+        let Some(place) = self.places.get(number as usize) else { return Reserved::NoBorder };
+        let mut place = lock(place);
+        let Some(owned) = place.as_mut().filter(|owned| Arc::ptr_eq(&owned.state, decided)) else {
+            return Reserved::NoBorder;
+        };
+        let is_used = owned.used.iter().any(|usage| usage.key == key);
         let mut variants = lock(&self.variants);
-        let variant = variants.by_key.get_mut(key)?;
-        variant.uses += 1;
-        Some(variant.handle)
+        let Variants { by_key, borders, .. } = &mut *variants;
+        let made = by_key.get_mut(&key);
+        let mut cover = None;
+        if custom && !is_used {
+            cover = borders.cover(made.as_ref().map(|variant| variant.shared), owned.has_place);
+            if cover.is_none() {
+                return Reserved::NoBorder;
+            }
+            owned.has_place &= cover != Some(Cover::Own);
+        }
+        let usage = Use { key, cover };
+        match made {
+            Some(variant) => {
+                variant.add(&usage);
+                Reserved::Made(variant.handle, usage)
+            }
+            None => Reserved::ToMake(usage),
+        }
     }
 
-    /// Adds a variant that was just created, with one use. If another thread was faster its handle is returned instead, with
-    /// the use counted there, and the given one has to be destroyed, as it has to be when there is no memory and nothing is returned.
-    pub fn add_variant(&self, key: StateKey, handle: u64, custom_border: bool) -> Option<(u64, bool)> {
+    /// Adds a variant that was just created. If another thread was faster its handle is returned instead, with the use counted
+    /// there, and the given one has to be destroyed, as it has to be when there is no memory and nothing is returned.
+    pub fn add_variant(&self, usage: &Use, handle: u64, custom_border: bool) -> Option<(u64, bool)> {
         let mut variants = lock(&self.variants);
-        if let Some(variant) = variants.by_key.get_mut(&key) {
-            variant.uses += 1;
+        let Variants { by_key, borders, census } = &mut *variants;
+        if let Some(variant) = by_key.get_mut(&usage.key) {
+            if usage.cover == Some(Cover::Shared) && variant.shared > 0 {
+                borders.unshare();
+            }
+            variant.add(usage);
             return Some((variant.handle, false));
         }
-        variants.by_key.try_room().ok()?;
-        variants.by_key.insert(key, Variant { handle, uses: 1, custom_border });
-        variants.census.add();
+        by_key.try_room().ok()?;
+        let mut variant = Variant { handle, uses: 0, shared: 0, custom_border };
+        variant.add(usage);
+        by_key.insert(usage.key, variant);
+        census.add();
         Some((handle, true))
     }
 
-    /// Gives one use back; returns the handle to destroy when it was the last.
+    /// Gives a use back that was not published; returns the variant to destroy when it was the last.
     #[must_use]
-    pub fn drop_use(&self, key: &StateKey) -> Option<Gone> {
-        lock(&self.variants).unuse(key)
+    pub fn drop_use(&self, number: u32, decided: &Arc<SharedState>, usage: &Use) -> Option<Gone> {
+        self.uncover(number, decided, usage);
+        lock(&self.variants).unuse(usage)
+    }
+
+    /// Gives back what was reserved for a variant that was not made; its place for a custom border colour is given back apart.
+    pub fn abandon(&self, number: u32, decided: &Arc<SharedState>, usage: &Use) {
+        self.uncover(number, decided, usage);
+        if usage.cover == Some(Cover::Shared) {
+            lock(&self.variants).borders.unshare();
+        }
+    }
+
+    fn uncover(&self, number: u32, decided: &Arc<SharedState>, usage: &Use) {
+        if usage.cover == Some(Cover::Own)
+            && let Some(place) = self.places.get(number as usize)
+            && let Some(owned) = lock(place).as_mut().filter(|owned| Arc::ptr_eq(&owned.state, decided))
+        {
+            owned.has_place = true;
+        }
+    }
+
+    /// Runs `body` on the places for custom border colours.
+    pub fn with_borders<R>(&self, body: impl FnOnce(&mut BorderPlaces) -> R) -> R {
+        body(&mut lock(&self.variants).borders)
     }
 
     /// Every variant, which is thereby forgotten: for the end of the device.
@@ -524,13 +618,19 @@ impl Cache {
 }
 
 impl Variants {
-    fn unuse(&mut self, key: &StateKey) -> Option<Gone> {
-        let variant = self.by_key.get_mut(key)?;
+    fn unuse(&mut self, usage: &Use) -> Option<Gone> {
+        let variant = self.by_key.get_mut(&usage.key)?;
         variant.uses -= 1;
+        if usage.cover == Some(Cover::Shared) {
+            variant.shared -= 1;
+            if variant.shared == 0 {
+                self.borders.unshare();
+            }
+        }
         if variant.uses > 0 {
             return None;
         }
-        let variant = self.by_key.remove(key)?;
+        let variant = self.by_key.remove(&usage.key)?;
         self.census.live -= 1;
         Some(variant.gone())
     }
@@ -549,8 +649,12 @@ mod tests {
             given: None,
             unknown: None,
             rules: 0,
-            custom_border: false,
+            border: BorderPlace::None,
         }
+    }
+
+    fn plain(key: StateKey) -> Use {
+        Use { key, cover: None }
     }
 
     #[test]
@@ -561,11 +665,11 @@ mod tests {
         let b = cache.acquire(&choices, state(1.0)).unwrap();
         assert_ne!(a, b);
         let key = state(0.0).original.key();
-        assert_eq!(cache.add_variant(key, 77, false), Some((77, true)));
-        assert_eq!(cache.publish(&choices, (a, 9), &cache.state(a).unwrap(), 77, Some(key)), (77, true));
+        assert_eq!(cache.add_variant(&plain(key), 77, false), Some((77, true)));
+        assert_eq!(cache.publish(&choices, (a, 9), &cache.state(a).unwrap(), 77, Some(plain(key))), (77, true));
         assert_eq!(cache.publish(&choices, (a, 9), &cache.state(a).unwrap(), KEEP, None), (77, false));
-        assert_eq!(cache.use_variant(&key), Some(77));
-        assert_eq!(cache.publish(&choices, (b, 0), &cache.state(b).unwrap(), 77, Some(key)), (77, true));
+        assert_eq!(cache.reserve(b, &cache.state(b).unwrap(), key, false), Reserved::Made(77, plain(key)));
+        assert_eq!(cache.publish(&choices, (b, 0), &cache.state(b).unwrap(), 77, Some(plain(key))), (77, true));
         assert_eq!((choices.choice(a, 9), choices.choice(a, 8), choices.choice(b, 0)), (77, UNDECIDED, 77));
         assert!(cache.release(&choices, a).variants.is_empty());
         assert_eq!(choices.choice(a, 9), 77);
@@ -647,14 +751,21 @@ mod tests {
     #[test]
     fn samplers_with_a_place_for_a_custom_border_do_not_share_with_those_without() {
         let (cache, choices) = (Cache::default(), Choices::default());
-        let with = cache.acquire(&choices, SharedState { custom_border: true, ..state(0.0) }).unwrap();
+        let with = cache.acquire(&choices, SharedState { border: BorderPlace::Held, ..state(0.0) }).unwrap();
         let without = cache.acquire(&choices, state(0.0)).unwrap();
-        let holds = |place| cache.state(place).unwrap().custom_border;
-        assert_eq!((holds(with), holds(without)), (true, false), "each gives back what it took");
+        let holds = |place| cache.state(place).unwrap().border;
+        assert_eq!(
+            (holds(with), holds(without)),
+            (BorderPlace::Held, BorderPlace::None),
+            "each gives back what it took"
+        );
         assert!(
             cache.release(&choices, with).variants.is_empty() && cache.release(&choices, without).variants.is_empty()
         );
-        assert_eq!(cache.acquire(&choices, SharedState { custom_border: true, ..state(0.0) }).map(holds), Some(true));
+        assert_eq!(
+            cache.acquire(&choices, SharedState { border: BorderPlace::Held, ..state(0.0) }).map(holds),
+            Some(BorderPlace::Held)
+        );
     }
 
     #[test]
@@ -687,8 +798,11 @@ mod tests {
         let key = state(0.0).original.key();
         let shared = cache.acquire(&choices, state(0.0)).unwrap();
         assert_eq!(cache.acquire(&choices, state(0.0)), Some(shared));
-        assert_eq!(cache.add_variant(key, 77, false), Some((77, true)));
-        assert_eq!(cache.publish(&choices, (shared, 3), &cache.state(shared).unwrap(), 77, Some(key)), (77, true));
+        assert_eq!(cache.add_variant(&plain(key), 77, false), Some((77, true)));
+        assert_eq!(
+            cache.publish(&choices, (shared, 3), &cache.state(shared).unwrap(), 77, Some(plain(key))),
+            (77, true)
+        );
         let own = cache.isolate(&choices, shared).unwrap();
         assert_ne!(own, shared);
         assert_eq!(cache.isolate(&choices, own), Some(own));
@@ -701,6 +815,7 @@ mod tests {
         // The only sampler of a state.
         let shared = cache.acquire(&choices, state(1.0)).unwrap();
         let own = cache.isolate(&choices, shared).unwrap();
+        assert_eq!((cache.states().live, cache.samplers().live), (1, 1), "it is counted once");
         let again = cache.acquire(&choices, state(1.0)).unwrap();
         assert_ne!(again, own);
         assert!(cache.release(&choices, own).variants.is_empty() && cache.release(&choices, again).variants.is_empty());
@@ -708,34 +823,147 @@ mod tests {
     }
 
     #[test]
+    fn the_place_of_an_isolated_sampler_is_given_to_no_other_state() {
+        let (cache, choices) = (Cache::default(), Choices::default());
+        let shared = cache.acquire(&choices, state(0.0)).unwrap();
+        let own = cache.isolate(&choices, shared).unwrap();
+        for n in 0..2 * IDLE as u32 {
+            let other = cache.acquire(&choices, state(1.0 + n as f32)).unwrap();
+            // A thread that looked the sampler up before it moved still asks for choices by this number.
+            assert_ne!(other, shared, "a stale number meets another state");
+            assert!(cache.release(&choices, other).variants.is_empty());
+        }
+        assert!(cache.release(&choices, own).variants.is_empty());
+        assert_eq!((cache.states().live, cache.samplers().live), (0, 0));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes an hour")]
+    fn no_variant_is_lost_while_a_sampler_is_isolated() {
+        use std::sync::Barrier;
+        const ROUNDS: u32 = 2000;
+        const CLASSES: u32 = 64;
+        let key = |class: u32| state(1.0 + class as f32).original.key();
+        let start = Barrier::new(2);
+        for round in 0..ROUNDS {
+            let (cache, choices) = (Cache::default(), Choices::default());
+            let shared = cache.acquire(&choices, state(0.0)).unwrap();
+            let decided = cache.state(shared).unwrap();
+            let (mut gone, published, own) = std::thread::scope(|scope| {
+                let writer = scope.spawn(|| {
+                    let (mut gone, mut published) = (Vec::new(), 0);
+                    start.wait();
+                    for class in 0..CLASSES {
+                        let (handle, key) = (u64::from(class) + 1, key(class));
+                        let usage = plain(key);
+                        assert_eq!(cache.add_variant(&usage, handle, true), Some((handle, true)));
+                        if cache.publish(&choices, (shared, class), &decided, handle, Some(usage)).1 {
+                            published += 1;
+                        } else {
+                            gone.extend(cache.drop_use(shared, &decided, &usage));
+                        }
+                    }
+                    (gone, published)
+                });
+                start.wait();
+                // So that it falls on another part of the writer's work in each round.
+                (0..round % 50 * 40).for_each(|_| std::hint::spin_loop());
+                let own = cache.isolate(&choices, shared).unwrap();
+                let (gone, published) = writer.join().unwrap();
+                (gone, published, own)
+            });
+            assert!(gone.len() + published as usize == CLASSES as usize);
+            gone.extend(cache.release(&choices, own).variants);
+            assert_eq!(gone.len(), CLASSES as usize, "round {round}: what is not handed back is never destroyed");
+            assert_eq!(cache.variants().live, 0);
+        }
+    }
+
+    #[test]
     fn a_sampler_that_moves_takes_its_variants_along() {
         let (cache, choices) = (Cache::default(), Choices::default());
         let key = state(0.0).original.key();
         let from = cache.acquire(&choices, state(0.0)).unwrap();
-        assert_eq!(cache.add_variant(key, 77, false), Some((77, true)));
-        assert_eq!(cache.publish(&choices, (from, 3), &cache.state(from).unwrap(), 77, Some(key)), (77, true));
-        let to = cache.acquire_moved(&choices, from, SharedState { rules: 1, ..state(0.0) }).unwrap();
-        assert_eq!(cache.samplers().created, 1);
-        assert_ne!(to, from);
-        // However often samplers move, one use is enough.
-        cache.inherit(from, to);
-        cache.inherit(from, to);
-        cache.inherit(to, to);
-        assert!(
-            cache.release(&choices, from).variants.is_empty(),
-            "the variant may be in a descriptor of the one that moved"
-        );
+        assert_eq!(cache.add_variant(&plain(key), 77, false), Some((77, true)));
+        assert_eq!(cache.publish(&choices, (from, 3), &cache.state(from).unwrap(), 77, Some(plain(key))), (77, true));
+        let named = || SharedState { rules: 1, ..state(0.0) };
+        let (to, free) = cache.acquire_moved(&choices, from, named()).unwrap();
         assert_eq!(choices.choice(to, 3), UNDECIDED, "choices are made anew");
-        assert_eq!(cache.release(&choices, to).variants, [Gone { handle: 77, custom_border: false }]);
+        assert_eq!((cache.samplers().created, cache.samplers().live, cache.states().live), (1, 1, 1));
+        assert!(to != from && !free && !cache.is_shareable(to), "descriptors may hold what was chosen for it");
+        let (again, free) = cache.acquire_moved(&choices, to, SharedState { rules: 3, ..state(0.0) }).unwrap();
+        assert!(again != to && !free);
+        assert_eq!(cache.release(&choices, again).variants, [Gone { handle: 77, custom_border: false }]);
+        // Without a variant it joins others of its new state.
+        let from = cache.acquire(&choices, state(0.0)).unwrap();
+        let other = cache.acquire(&choices, named()).unwrap();
+        assert_eq!(cache.acquire_moved(&choices, from, named()), Some((other, true)));
+        for number in [from, other, other] {
+            assert!(cache.release(&choices, number).variants.is_empty());
+        }
+        assert_eq!((cache.states().live, cache.samplers().live), (0, 0));
+    }
+
+    /// A state whose base gave a custom border colour up.
+    fn given_up(bias: f32) -> SharedState {
+        SharedState { border: BorderPlace::GivenUp, ..state(bias) }
     }
 
     #[test]
     fn the_loser_of_a_race_gives_its_sampler_back() {
-        let cache = Cache::default();
+        let (cache, choices) = (Cache::new(1024), Choices::default());
         let key = state(0.0).original.key();
-        assert_eq!(cache.add_variant(key, 1, true), Some((1, true)));
-        assert_eq!(cache.add_variant(key, 2, true), Some((1, false)));
-        assert_eq!(cache.drop_use(&key), None);
-        assert_eq!(cache.drop_use(&key), Some(Gone { handle: 1, custom_border: true }));
+        let [a, b] = [0.0, 1.0].map(|bias| cache.acquire(&choices, state(bias)).unwrap());
+        let [first, second] = [a, b].map(|number| {
+            let Reserved::ToMake(usage) = cache.reserve(number, &cache.state(number).unwrap(), key, true) else {
+                panic!("there is a share");
+            };
+            usage
+        });
+        assert_eq!(cache.with_borders(|borders| borders.taken()), 2, "both are asked for");
+        assert_eq!(cache.add_variant(&first, 1, true), Some((1, true)));
+        assert_eq!(cache.add_variant(&second, 2, true), Some((1, false)));
+        cache.with_borders(BorderPlaces::give_back);
+        assert_eq!(cache.drop_use(b, &cache.state(b).unwrap(), &second), None);
+        let gone = Gone { handle: 1, custom_border: true };
+        assert_eq!(cache.drop_use(a, &cache.state(a).unwrap(), &first), Some(gone));
+    }
+
+    #[test]
+    fn a_state_covers_one_variant_by_the_place_that_it_gave_up() {
+        let (cache, choices) = (Cache::new(2), Choices::default());
+        let [one, two] = [1.0, 2.0].map(|bias| state(bias).original.key());
+        let make = |number: u32, class: u32, key: StateKey, handle: u64| {
+            let decided = cache.state(number).unwrap();
+            let (handle, usage) = match cache.reserve(number, &decided, key, true) {
+                Reserved::Made(handle, usage) => (handle, usage),
+                Reserved::ToMake(usage) => (cache.add_variant(&usage, handle, true).unwrap().0, usage),
+                Reserved::NoBorder => return None,
+            };
+            assert_eq!(cache.publish(&choices, (number, class), &decided, handle, Some(usage)), (handle, true));
+            Some(handle)
+        };
+        cache.with_borders(|borders| (borders.give_up(), borders.give_up()));
+        let [a, b] = [given_up(10.0), given_up(11.0)].map(|state| cache.acquire(&choices, state).unwrap());
+        assert_eq!(make(a, 0, one, 77), Some(77));
+        assert_eq!(make(a, 1, one, 0), Some(77), "the same for another class");
+        assert_eq!(make(a, 2, two, 78), None, "another one would be the application's place");
+        let own = cache.isolate(&choices, a).unwrap();
+        assert_eq!(make(own, 0, two, 78), None, "it is the same sampler, whose place is used");
+        assert_eq!(make(b, 0, one, 0), Some(77), "each of them may be the last");
+        assert_eq!(make(b, 1, two, 78), None);
+        assert!(cache.release(&choices, own).variants.is_empty());
+        assert_eq!(cache.release(&choices, b).variants, [Gone { handle: 77, custom_border: true }]);
+        cache.with_borders(BorderPlaces::give_back);
+        // The place is there again with a new sampler.
+        assert_eq!(cache.acquire(&choices, given_up(10.0)), Some(a));
+        let decided = cache.state(a).unwrap();
+        let Reserved::ToMake(usage) = cache.reserve(a, &decided, two, true) else { panic!("it has a place") };
+        assert_eq!(cache.reserve(a, &decided, one, true), Reserved::NoBorder);
+        cache.abandon(a, &decided, &usage);
+        cache.with_borders(BorderPlaces::give_back);
+        assert_eq!(make(a, 0, two, 79), Some(79));
+        let released = cache.release(&choices, a);
+        assert_eq!((released.variants.len(), released.border), (1, BorderPlace::GivenUp));
     }
 }

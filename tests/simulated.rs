@@ -245,6 +245,7 @@ impl Checker {
             bases.insert(handle, (original, base));
         }
         let mut variants = BTreeSet::new();
+        let mut refusals = 0;
         for record in trace.events("pair") {
             let (original, base) = &bases[record["sampler"].as_str().expect("a handle")];
             let state = match record["variant"].as_str() {
@@ -259,12 +260,31 @@ impl Checker {
                     state
                 }
             };
+            let refused = trace.events("unresolved").any(|said| {
+                said["rule"] == "sampler-budget" && said["fingerprint"] == record["fingerprint"] && is_of(said, record)
+            });
+            if refused {
+                assert!(
+                    self.limit("maxSamplerAllocationCount") < 1024.0,
+                    "only a small limit is the application's alone"
+                );
+                assert_eq!((&record["variant"], record["changes"].as_array().map(Vec::len)), (&Json::Null, Some(0)));
+                refusals += 1;
+                continue;
+            }
             wrong.extend(self.check_pair(&state, record).into_iter().map(|what| format!("{what}: {record:#}")));
         }
         assert!(wrong.is_empty(), "{}: {} wrong, of which the first: {}", self.name(), wrong.len(), wrong[0]);
         assert!(customs.len() as f64 <= self.limit("maxCustomBorderColorSamplers"), "{}", self.name());
-        assert!((bases.len() + variants.len()) as f64 <= self.limit("maxSamplerAllocationCount"), "{}", self.name());
+        let limit = self.limit("maxSamplerAllocationCount");
+        assert!((bases.len() + variants.len()) as f64 <= limit, "{}", self.name());
+        assert_eq!(refusals > 0, limit < 1024.0, "{}: {refusals} pairs are left alone for want of places", self.name());
     }
+}
+
+/// Whether a record of what is passed through is about the view of a pair's record.
+fn is_of(said: &Json, pair: &Json) -> bool {
+    ["format", "aspect", "view_type", "sampler", "view"].iter().all(|member| said[member] == pair[member])
 }
 
 /// Members that a pair's record claims to change and that creation had already left like that.

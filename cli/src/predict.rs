@@ -12,9 +12,10 @@ use std::path::PathBuf;
 
 use ash::vk;
 use samplin_config::simulate::{self, Simulation};
+use samplin_core::budget::{self, BorderPlace, BorderPlaces, Cover};
 use samplin_core::decide::{
-    self, BlitSource, Change as Decided, Context, Decision, DeviceCaps, Policy, SamplerState, StateKey, ViewTraits,
-    new_changes,
+    self, BlitSource, Change as Decided, Context, Decision, DeviceCaps, Policy, Rule, SamplerState, StateKey,
+    ViewTraits, new_changes,
 };
 use samplin_core::features::{FormatFeatures, Tiling};
 use samplin_core::{format, names};
@@ -54,30 +55,25 @@ pub struct Arguments {
 }
 
 /// What is known of the process that records come from.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Host {
     caps: DeviceCaps,
     policy: Policy,
     audit: bool,
     /// Custom border colours in use. The trace does not tell when samplers end, so all count as alive.
-    custom_borders: u32,
-    /// Samplers that hold one of them.
+    borders: BorderPlaces,
+    /// Samplers that asked for one of them.
     holders: HashSet<String>,
-    /// Variants that exist.
-    variants: HashSet<StateKey>,
-}
-
-impl Host {
-    /// Takes a place for a custom border colour, if there is one left.
-    fn reserve(&mut self) -> bool {
-        let is_left = self.custom_borders < self.caps.max_custom_border_color_samplers;
-        self.custom_borders += u32::from(is_left);
-        is_left
-    }
+    /// Variants that exist, with how many states cover each by the share.
+    variants: HashMap<StateKey, u32>,
+    /// Variants with a custom border colour by the fingerprints of the states that use them.
+    uses: HashSet<(String, StateKey)>,
+    /// States whose place covers a variant.
+    covering: HashSet<String>,
 }
 
 /// What a pair needs beyond the sampler that creation made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Variant {
     /// Nothing.
     None,
@@ -85,28 +81,69 @@ enum Variant {
     Made,
     /// Another sampler, without the custom border colour that there was no place for.
     OverBudget,
+    /// Another sampler, which there is no place for, for this reason.
+    Refused(String),
+}
+
+/// Why there is no variant.
+enum Refusal {
+    Border,
+    Sampler(String),
 }
 
 impl Host {
     /// Decides a pair as the layer does when it meets one for the first time.
-    fn pair(&mut self, kept: &Kept, view: &ViewTraits) -> (Decision, Variant) {
+    fn pair(&mut self, fingerprint: &str, kept: &Kept, view: &ViewTraits) -> (Decision, Variant) {
         let mut decision = decide::pair(&kept.original, view, &self.caps, &self.policy);
         let may_change = !self.audit || kept.original.address_mode.iter().any(|mode| decide::is_gl(*mode));
-        let wanted = decision.state.key();
-        if wanted == kept.base.key() || !may_change {
+        if decision.state.key() == kept.base.key() || !may_change {
             return (decision, Variant::None);
         }
-        if self.variants.contains(&wanted) {
-            return (decision, Variant::Made);
-        }
+        let mut found = self.variant(fingerprint, kept, &decision.state);
         let mut variant = Variant::Made;
-        if decide::is_custom(decision.state.border_color) && !self.reserve() {
+        if matches!(found, Err(Refusal::Border)) {
             let (without, change) = decide::without_custom_border(&decision.state, Some(view), &self.caps);
             decision.replace_border(without, change);
             variant = Variant::OverBudget;
+            found = if without.key() == kept.base.key() {
+                Ok(())
+            } else {
+                self.variant(fingerprint, kept, &decision.state)
+            };
         }
-        self.variants.insert(decision.state.key());
+        if let Err(Refusal::Sampler(why)) = found {
+            variant = Variant::Refused(why);
+        }
         (decision, variant)
+    }
+
+    /// Takes the places of a variant for a state, unless they are taken.
+    fn variant(&mut self, fingerprint: &str, kept: &Kept, state: &SamplerState) -> std::result::Result<(), Refusal> {
+        let key = state.key();
+        let shared = self.variants.get(&key).copied();
+        let limit = self.caps.max_sampler_allocation_count;
+        let used = u32::try_from(self.variants.len()).unwrap_or(u32::MAX);
+        let is_full = shared.is_none() && used >= budget::share(limit);
+        let user = (fingerprint.to_owned(), key);
+        if decide::is_custom(state.border_color) && !self.uses.contains(&user) {
+            let own = kept.border == BorderPlace::GivenUp && !self.covering.contains(fingerprint);
+            if is_full {
+                // As the layer, which asks for this place first and gives it back.
+                self.borders.clone().cover(shared, own).ok_or(Refusal::Border)?;
+            } else {
+                let cover = self.borders.cover(shared, own).ok_or(Refusal::Border)?;
+                *self.variants.entry(key).or_insert(0) += u32::from(cover == Cover::Shared);
+                if cover == Cover::Own {
+                    self.covering.insert(fingerprint.to_owned());
+                }
+                self.uses.insert(user);
+            }
+        }
+        if is_full {
+            return Err(Refusal::Sampler(budget::no_share(limit, used)));
+        }
+        self.variants.entry(key).or_insert(0);
+        Ok(())
     }
 }
 
@@ -115,6 +152,7 @@ impl Host {
 struct Kept {
     original: SamplerState,
     base: SamplerState,
+    border: BorderPlace,
 }
 
 /// A prediction in the making.
@@ -314,9 +352,11 @@ impl Prediction {
             caps,
             policy,
             audit: is("mode", "audit"),
-            custom_borders: 0,
+            borders: BorderPlaces::new(caps.max_custom_border_color_samplers),
             holders: HashSet::new(),
-            variants: HashSet::new(),
+            variants: HashMap::new(),
+            uses: HashSet::new(),
+            covering: HashSet::new(),
         };
         if let Some(members) = device.as_object_mut() {
             members.insert("limits".into(), layer_record::limits(&host.caps));
@@ -345,12 +385,21 @@ impl Prediction {
         let mut rewritten = !host.audit || state.address_mode.iter().any(|mode| decide::is_gl(*mode));
         let down = if rewritten { created.state } else { state };
         let mut original = state;
-        if decide::is_custom(down.border_color)
-            // A handle that comes again is the driver's one object for equal states, or a new one in an old place.
-            && host.holders.insert(text(value, "sampler").unwrap_or(fingerprint).to_owned())
-            && !host.reserve()
-            && !host.audit
+        let asks = [down, state].map(|state| decide::is_custom(state.border_color));
+        let mut border = match asks {
+            [true, _] => BorderPlace::Held,
+            [false, true] => BorderPlace::GivenUp,
+            [false, false] => BorderPlace::None,
+        };
+        // A handle that comes again is the driver's one object for equal states, or a new one in an old place.
+        if border != BorderPlace::None && host.holders.insert(text(value, "sampler").unwrap_or(fingerprint).to_owned())
         {
+            border = match border {
+                BorderPlace::Held => host.borders.enter(host.audit || decide::replays(&state, &host.caps)).0,
+                _ => host.borders.give_up(),
+            };
+        }
+        if asks[0] && border == BorderPlace::None {
             let (without, change) = decide::without_custom_border(&created.state, None, &host.caps);
             created.replace_border(without, change);
             rewritten = true;
@@ -358,7 +407,7 @@ impl Prediction {
         }
         let base = if rewritten { created.state } else { state };
         // The first one stays in force, as in the layer.
-        self.states.entry(fingerprint.to_owned()).or_insert(Some(Kept { original, base }));
+        self.states.entry(fingerprint.to_owned()).or_insert(Some(Kept { original, base, border }));
         let caps = host.caps;
         if !self.first("sampler", fingerprint.to_owned()) {
             return;
@@ -431,18 +480,19 @@ impl Prediction {
             (view.filter_cubic, view.filter_cubic_minmax) = (true, true);
         }
         let Some(host) = self.hosts.get_mut(&record.process()) else { return };
-        let (decision, is_variant) = host.pair(&kept, &view);
+        let (decision, is_variant) = host.pair(fingerprint, &kept, &view);
         let created = decide::create(&kept.original, &host.caps, &host.policy);
         let over_budget = is_variant == Variant::OverBudget;
-        let changes: Vec<Decided> = if decision.state.key() != kept.base.key() || over_budget {
+        let is_refused = matches!(is_variant, Variant::Refused(_));
+        let changes: Vec<Decided> = if !is_refused && (decision.state.key() != kept.base.key() || over_budget) {
             new_changes(&decision.changes, &created.changes)
         } else {
             Vec::new()
         };
         let context = Context { caps: &caps, view: Some(&view), source: None, tiling };
         let differs = decision.state.key() != kept.base.key();
-        let variant =
-            (differs && is_variant != Variant::None).then(|| Value::from(format!("{:#x}", self.records.len() + 1)));
+        let variant = (differs && !is_refused && is_variant != Variant::None)
+            .then(|| Value::from(format!("{:#x}", self.records.len() + 1)));
         self.push(value, &changes, &context, |members| {
             members.insert("variant".into(), variant.into());
         });
@@ -454,11 +504,14 @@ impl Prediction {
                 to: decide::Value::Absent,
             };
             let why = decide::because(&change, &context);
-            self.unresolved(value, &why, catalog);
+            self.unresolved(value, &why, catalog.rule(), catalog.vuid());
+        }
+        if let Variant::Refused(why) = is_variant {
+            self.unresolved(value, &why, Rule::SamplerBudget, None);
         }
     }
 
-    fn unresolved(&mut self, value: &Value, why: &str, catalog: decide::Catalog) {
+    fn unresolved(&mut self, value: &Value, why: &str, rule: Rule, vuid: Option<&str>) {
         let mut members = Map::new();
         for key in
             ["seq", "t_ns", "pid", "tid", "sampler", "view", "names", "fingerprint", "format", "aspect", "view_type"]
@@ -470,8 +523,8 @@ impl Prediction {
         members.insert("event".into(), "unresolved".into());
         members.insert("what".into(), "pair".into());
         members.insert("why".into(), why.into());
-        members.insert("rule".into(), catalog.rule().name().into());
-        members.insert("vuid".into(), catalog.vuid().map_or(Value::Null, Into::into));
+        members.insert("rule".into(), rule.name().into());
+        members.insert("vuid".into(), vuid.map_or(Value::Null, Into::into));
         self.records.push(Value::Object(members));
     }
 
@@ -513,7 +566,7 @@ impl Prediction {
     }
 
     fn blit(&mut self, record: &Record<'_>, value: &Value) {
-        let Some(host) = self.hosts.get(&record.process()).cloned() else { return };
+        let Some(caps) = self.hosts.get(&record.process()).map(|host| host.caps) else { return };
         if value.get("filter").is_none() {
             self.without_class += 1;
             return;
@@ -530,7 +583,7 @@ impl Prediction {
         self.blits += 1;
         let decision = decide::blit(filter, &source);
         let changes: Vec<Decided> = decision.changes.iter().copied().collect();
-        let context = Context { caps: &host.caps, view: None, source: Some(source.format), tiling };
+        let context = Context { caps: &caps, view: None, source: Some(source.format), tiling };
         self.push(value, &changes, &context, |_| {});
     }
 

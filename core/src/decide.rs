@@ -31,7 +31,7 @@ pub use self::border::without_custom_border;
 pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Source, Value};
 pub use self::gate::{Bits, lacks, lacks_dynamic, needs};
 pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
-pub use self::reason::{Context, because, lost};
+pub use self::reason::{Context, because, lost, no_border_share};
 pub use self::state::{
     BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, StateKey, YcbcrConversion, fnv1a, is_custom,
     is_int_border, is_valid_border,

@@ -8,6 +8,7 @@ use samplin_hot::memory::Room;
 use samplin_hot::recent::Words;
 
 use super::{MISSING, device};
+use crate::budget::{BorderPlace, BorderPlaces};
 use crate::decide::{self, Catalog, ConversionState, Decision, SamplerState, YcbcrConversion, fnv1a, is_custom};
 use crate::names;
 use crate::sampler_info::{self, SamplerInfo};
@@ -21,8 +22,8 @@ struct Plan {
     decision: Decision,
     /// Whether the decision goes down instead of what was given.
     rewrite: bool,
-    /// Whether a place for a custom border colour was reserved.
-    custom: bool,
+    /// What it has of `maxCustomBorderColorSamplers`.
+    border: BorderPlace,
 }
 
 pub(crate) unsafe extern "system" fn create_sampler(
@@ -53,21 +54,26 @@ pub(crate) unsafe extern "system" fn create_sampler(
             let rewrite = !decision.changes.is_empty()
                 && (!known.audit || given.state.address_mode.iter().any(|mode| decide::is_gl(*mode)));
             let down = if rewrite { &decision.state } else { &given.state };
-            let wants_place = is_custom(down.border_color);
-            let custom = wants_place && known.reserve_custom_border();
+            let must = known.audit || decide::replays(&given.state, &known.caps);
             let mut rewrite = rewrite;
-            if wants_place && !custom && !known.audit && !decide::replays(&given.state, &known.caps) {
-                let (state, change) = decide::without_custom_border(&decision.state, None, &known.caps);
-                decision.replace_border(state, change);
-                rewrite = true;
+            let mut border = BorderPlace::None;
+            if is_custom(down.border_color) {
+                border = known.enter_border(must);
+                if border == BorderPlace::None {
+                    let (state, change) = decide::without_custom_border(&decision.state, None, &known.caps);
+                    decision.replace_border(state, change);
+                    rewrite = true;
+                }
+            } else if is_custom(given.state.border_color) {
+                border = known.cache.with_borders(BorderPlaces::give_up);
             }
-            Some(Plan { given, decision, rewrite, custom })
+            Some(Plan { given, decision, rewrite, border })
         },
         || None,
     );
     let mut dropped = None;
     let mut rewritten = None;
-    known.totals.allocated.fetch_add(1, Ordering::Relaxed);
+    known.enter_sampler();
     let result = match &plan {
         Some(plan) if plan.rewrite => {
             // SAFETY: `create_info` was dereferenced above; the application's chain is alive during the call; the
@@ -85,15 +91,15 @@ pub(crate) unsafe extern "system" fn create_sampler(
         _ => unsafe { next(handle, create_info, allocator, sampler) },
     };
     if result != vk::Result::SUCCESS {
-        known.totals.allocated.fetch_sub(1, Ordering::Relaxed);
+        known.totals.places.leave();
     }
     if let Some(plan) = plan {
         if result == vk::Result::SUCCESS {
             // SAFETY: set by the successful call.
             let raw = unsafe { *sampler }.as_raw();
             known.guard(|| remember(known, raw, &plan, words.map(|words| (words, rewritten)), dropped), || ());
-        } else if plan.custom {
-            known.release_custom_border();
+        } else {
+            known.leave_border(plan.border);
         }
     }
     result
@@ -170,7 +176,7 @@ unsafe fn create_again(
     sampler: *mut vk::Sampler,
 ) -> vk::Result {
     let number = again.number;
-    known.totals.allocated.fetch_add(1, Ordering::Relaxed);
+    known.enter_sampler();
     let result = match known.fns.create_sampler {
         // SAFETY: forwarded from the caller.
         Some(next) => unsafe { next(known.handle, create_info, allocator, sampler) },
@@ -185,12 +191,13 @@ unsafe fn create_again(
                     known.totals.samplers_changed.fetch_add(1, Ordering::Relaxed);
                 }
                 if !known.hot.gate.add_sampler(raw, again.needs.0, number) {
-                    destroy_variants(known, number);
+                    // Without a custom border colour, as every state that is remembered.
+                    let _ = destroy_variants(known, number);
                     known.cache.count_duplicate(true);
                 }
             } else {
-                known.totals.allocated.fetch_sub(1, Ordering::Relaxed);
-                destroy_variants(known, number);
+                known.totals.places.leave();
+                let _ = destroy_variants(known, number);
                 known.cache.uncount_created();
             }
         },
@@ -199,15 +206,15 @@ unsafe fn create_again(
     result
 }
 
-/// Counts one sampler less at a place and destroys the variants that nobody else uses.
-fn destroy_variants(known: &Device, number: u32) {
+/// Counts one sampler less at a place and destroys the variants that nobody else uses. Returns what the sampler has of
+/// `maxCustomBorderColorSamplers`, which is free only when the driver has destroyed it.
+#[must_use]
+fn destroy_variants(known: &Device, number: u32) -> BorderPlace {
     let released = known.cache.release(&known.hot.choices, number);
-    if released.custom_border {
-        known.release_custom_border();
-    }
     for variant in released.variants {
         known.destroy_variant(variant);
     }
+    released.border
 }
 
 /// Enters a new sampler into the tables and the trace. `words`: its create info and, if it has no chain either, what went down
@@ -238,21 +245,21 @@ fn remember(known: &Device, sampler: u64, plan: &Plan, words: Option<(Words, Opt
         given: given_up.then(|| original.fingerprint()),
         unknown: plan.given.unknown,
         rules,
-        custom_border: plan.custom,
+        border: plan.border,
     };
     if let Some(number) = known.cache.acquire(&known.hot.choices, shared) {
         if known.hot.gate.add_sampler(sampler, needs.0, number) {
             // Places for custom borders come and go: whether there is one is asked each time.
             if let Some((words, rewritten)) = words
                 && rewritten.is_some() == plan.rewrite
-                && !plan.custom
+                && plan.border == BorderPlace::None
                 && !given_up
             {
                 known.cache.remember_recent(&words, number, !plan.decision.changes.is_empty(), rewritten);
             }
         } else {
             // The driver's one object for equal states; the first of them holds the places.
-            destroy_variants(known, number);
+            known.leave_border(destroy_variants(known, number));
             known.cache.count_duplicate(true);
         }
     }
@@ -281,27 +288,35 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
 ) {
     // SAFETY: the command's valid usage.
     let Some(known) = (unsafe { device(handle) }) else { return };
-    if !sampler.is_null() {
-        known.guard(|| forget(known, sampler.as_raw()), || ());
-    }
+    let border = if sampler.is_null() {
+        BorderPlace::None
+    } else {
+        known.guard(|| forget(known, sampler.as_raw()), || BorderPlace::None)
+    };
     if let Some(next) = known.fns.destroy_sampler {
         // SAFETY: the application's own arguments.
         unsafe { next(handle, sampler, allocator) };
     }
     if !sampler.is_null() {
-        known.totals.allocated.fetch_sub(1, Ordering::Relaxed);
+        known.totals.places.leave();
+        known.leave_border(border);
     }
 }
 
-/// Removes a sampler from the tables and destroys the variants that nobody else uses.
-fn forget(known: &Device, sampler: u64) {
-    let Some(word) = known.hot.gate.remove_sampler(sampler) else { return known.cache.count_duplicate(false) };
-    let Some(number) = (word as u32).checked_sub(1) else { return };
-    destroy_variants(known, number);
+/// Removes a sampler from the tables and destroys the variants that nobody else uses. Returns what it has of
+/// `maxCustomBorderColorSamplers`.
+fn forget(known: &Device, sampler: u64) -> BorderPlace {
+    let Some(word) = known.hot.gate.remove_sampler(sampler) else {
+        known.cache.count_duplicate(false);
+        return BorderPlace::None;
+    };
+    let Some(number) = (word as u32).checked_sub(1) else { return BorderPlace::None };
+    let border = destroy_variants(known, number);
     if known.has_pinned.load(Ordering::Relaxed) {
         lock(&known.pinned).remove(&sampler);
     }
     known.forget_name(vk::ObjectType::SAMPLER, sampler);
+    border
 }
 
 pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
@@ -413,11 +428,13 @@ fn rematch(known: &Device, sampler: u64, name: &str) {
     }
     let needs = known.needs(&shared.original, &shared.base, rules);
     let moved = SharedState { rules, needs, ..(*shared).clone() };
-    if let Some(to) = known.cache.acquire_moved(&known.hot.choices, number, moved) {
+    if let Some((to, free)) = known.cache.acquire_moved(&known.hot.choices, number, moved) {
         known.hot.gate.replace_sampler(sampler, needs.0, to);
-        // It is the same sampler, so it keeps its place for a custom border.
-        for variant in known.cache.release(&known.hot.choices, number).variants {
-            known.destroy_variant(variant);
+        if free {
+            // It is the same sampler, so it keeps its place for a custom border.
+            for variant in known.cache.release(&known.hot.choices, number).variants {
+                known.destroy_variant(variant);
+            }
         }
     }
 }

@@ -1,17 +1,18 @@
 //! Limits and failures: what the layer does when it may not or cannot make a sampler, and what it leaves behind when a call of the
 //! application fails.
 
-use std::sync::Barrier;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Barrier};
 
 use ash::vk::{self, Handle};
 
 use crate::args;
 use crate::driver::{Args, Kind};
 use crate::loader::{
-    Device, InstanceBuilder, allocator, assert_nothing_left, binding, call, combined, entry, image_info, linear_info,
-    pair, view_info,
+    Device, DeviceInfo, InstanceBuilder, allocator, assert_nothing_left, binding, call, combined, entry, image_info,
+    linear_info, pair, view_info,
 };
+use crate::stress::Random;
 
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
 const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
@@ -29,43 +30,100 @@ fn biased(bias: f32) -> vk::SamplerCreateInfo<'static> {
     vk::SamplerCreateInfo { mip_lod_bias: bias, ..linear_info() }
 }
 
+/// What is created, and whether the driver was given the application's own create info.
+fn created(device: &Device, info: &vk::SamplerCreateInfo<'_>) -> Result<(vk::Sampler, bool), vk::Result> {
+    device.driver.calls();
+    let made = device.try_sampler(info);
+    args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
+    made.map(|sampler| (sampler, down.at == std::ptr::from_ref(info) as usize))
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "reads a trace")]
 fn the_last_sampler_is_the_applications() {
     let device = InstanceBuilder::new().traced("decisions").driver(|driver| driver.max_samplers = 4).device();
     let (set, view) = (device.plain_set(), device.view(UNFILTERED));
     let samplers: Vec<_> = (0..3).map(|n| device.sampler(&biased(n as f32 / 4.0))).collect();
-    // One place is left: the first pair gets it.
-    assert_ne!(written(&device, set, samplers[0], view), samplers[0]);
-    for sampler in &samplers[1..] {
+    for sampler in &samplers {
         for _ in 0..2 {
             assert_eq!(written(&device, set, *sampler, view), *sampler, "no place, no variant");
         }
     }
+    let (last, is_own) = created(&device, &biased(1.0)).expect("a place is left");
+    assert!(is_own);
+    assert_eq!(created(&device, &biased(2.0)), Err(vk::Result::ERROR_TOO_MANY_OBJECTS), "as the driver says");
     device.driver.check();
     let said = device.instance.records("unresolved");
-    assert_eq!(said.len(), 2);
-    for (record, sampler) in said.iter().zip(&samplers[1..]) {
+    assert_eq!(said.len(), 3);
+    for (record, sampler) in said.iter().zip(&samplers) {
         assert_eq!((&record["what"], &record["rule"]), (&"pair".into(), &"sampler-budget".into()));
         assert_eq!(record["sampler"], format!("{:#x}", sampler.as_raw()));
+        let why = record["why"].as_str().unwrap_or_default();
+        assert!(why.contains("variants hold 0 of the 0 samplers") && why.contains("4; "), "{why}");
     }
-    assert_eq!(device.instance.records("pair").len(), 1, "what could not be changed is no change");
-    // The application's own creation fails as the driver says.
-    assert_eq!(device.try_sampler(&biased(2.0)), Err(vk::Result::ERROR_TOO_MANY_OBJECTS));
-    // A variant is shared, so an equal state needs no place.
-    device.destroy_sampler(samplers[2]);
-    let twin = device.sampler(&biased(0.0));
-    assert_ne!(written(&device, set, twin, view), twin);
+    assert_eq!(device.instance.records("pair").len(), 0, "what could not be changed is no change");
+    device.destroy_sampler(last);
+    assert!(created(&device, &biased(2.0)).is_ok_and(|(_, is_own)| is_own));
+    device.finish();
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn what_variants_hold_of_a_large_limit_is_named() {
+    const LIMIT: u32 = 1024;
+    let builder = InstanceBuilder::new().traced("decisions").driver(|driver| {
+        (driver.max_samplers, driver.max_custom_borders) = (4000, LIMIT);
+    });
+    let device = with_custom_borders(builder);
+    let mut samplers: Vec<_> = (0..LIMIT - 1).map(|n| Drawn::border(n, RGBA).create(&device).unwrap().0).collect();
+    // One place is left, and one of the share: the first pair of a class gets it, the second one finds no place.
+    let other = device.view(vk::Format::B8G8R8A8_UNORM);
+    let set = device.plain_set();
+    let variant = written(&device, set, samplers[0], other);
+    assert!(is_custom(&device, variant) && variant != samplers[0]);
+    assert!(!is_custom(&device, written(&device, set, samplers[1], other)));
+    assert_eq!(device.instance.records("unresolved").len(), 0);
+    // The application is within its limit; the driver has the last word.
+    let last = Drawn::border(LIMIT, RGBA);
+    assert_eq!(last.create(&device), Err(vk::Result::ERROR_TOO_MANY_OBJECTS));
+    assert_eq!(last.create(&device), Err(vk::Result::ERROR_TOO_MANY_OBJECTS));
+    let said = device.instance.records("unresolved");
+    assert_eq!((said.len(), &said[0]["what"], &said[0]["rule"]), (1, &"limit".into(), &"border-budget".into()));
+    let why = said[0]["why"].as_str().unwrap_or_default();
+    assert!(why.contains("maxCustomBorderColorSamplers is 1024") && why.contains("wants 1024"), "{why}");
+    assert!(why.contains("variants hold 1"), "{why}");
+    // Its own count may take the place once the variant is gone.
+    device.destroy_sampler(samplers.swap_remove(0));
+    assert!(last.create(&device).is_ok_and(|(_, is_own)| is_own));
+    device.finish();
+
+    let builder = InstanceBuilder::new().traced("decisions").driver(|driver| driver.max_samplers = LIMIT);
+    let device = builder.device();
+    let (set, view, sampler) = (device.plain_set(), device.view(UNFILTERED), device.linear());
+    assert_ne!(written(&device, set, sampler, view), sampler);
+    for _ in 0..LIMIT - 2 {
+        device.nearest();
+    }
+    assert_eq!(device.instance.records("unresolved").len(), 0);
+    assert_eq!(created(&device, &biased(1.0)), Err(vk::Result::ERROR_TOO_MANY_OBJECTS));
+    let said = device.instance.records("unresolved");
+    assert_eq!((said.len(), &said[0]["what"], &said[0]["rule"]), (1, &"limit".into(), &"sampler-budget".into()));
+    device.destroy_sampler(sampler);
+    assert!(created(&device, &biased(1.0)).is_ok_and(|(_, is_own)| is_own));
     device.finish();
 }
 
 #[test]
 fn threads_together_keep_within_the_limit() {
     // The driver takes its time, so that whoever is going to ask for a variant does so before any is there.
+    const LIMIT: usize = 1024;
     for _ in 0..3 {
-        let device = InstanceBuilder::new().driver(|driver| driver.max_samplers = 10).device();
+        let device = InstanceBuilder::new().driver(|driver| driver.max_samplers = LIMIT as u32).device();
         let view = device.view(UNFILTERED);
         let samplers: Vec<_> = (0..8).map(|n| device.sampler(&biased(n as f32 / 8.0))).collect();
+        for _ in samplers.len()..LIMIT - 2 {
+            device.nearest();
+        }
         let start = Barrier::new(8);
         device.driver.observe(|_, call| {
             if call.command == c"vkCreateSampler" {
@@ -86,6 +144,227 @@ fn threads_together_keep_within_the_limit() {
         assert_eq!(device.driver.variants().len(), 2);
         device.finish();
     }
+}
+
+// ---- applications that use a limit to its last place ----
+
+const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
+
+/// A device that has custom border colours and wants their format.
+fn with_custom_borders(builder: InstanceBuilder) -> Device {
+    let feature = vk::PhysicalDeviceCustomBorderColorFeaturesEXT { custom_border_colors: 1, ..Default::default() };
+    let instance = Arc::new(builder.create().expect("the instance is created"));
+    instance.device(&DeviceInfo {
+        extensions: vec![ash::ext::custom_border_color::NAME],
+        chain: std::ptr::from_ref(&feature).cast(),
+        ..DeviceInfo::default()
+    })
+}
+
+fn is_custom(device: &Device, sampler: vk::Sampler) -> bool {
+    device.driver.sampler(sampler.as_raw()).expect("a live sampler").info.border_color
+        == vk::BorderColor::FLOAT_CUSTOM_EXT
+}
+
+/// A sampler that an application may ask for.
+#[derive(Clone, Copy, Debug)]
+struct Drawn {
+    bias: f32,
+    /// The colour and its format.
+    border: Option<(f32, vk::Format)>,
+}
+
+impl Drawn {
+    fn plain(bias: f32) -> Self {
+        Self { bias, border: None }
+    }
+
+    fn border(n: u32, format: vk::Format) -> Self {
+        Self { bias: 0.0, border: Some((n as f32 / 4096.0, format)) }
+    }
+
+    /// One of `kinds`, of which there are five.
+    fn draw(random: &mut Random, kinds: &[u8]) -> Self {
+        let n = random.below(40) as u32;
+        match kinds[random.below(kinds.len() as u64) as usize] {
+            0 => Self::plain(n as f32 / 16.0),
+            1 => Self::border(n, RGBA),
+            2 => Self::plain(100.0 + n as f32),
+            3 => Self::border(n, vk::Format::UNDEFINED),
+            // The kind of the colour is not that of the format.
+            _ => Self::border(n, UNFILTERED),
+        }
+    }
+
+    /// Whether it is legal by itself, limits aside.
+    fn is_legal(&self) -> bool {
+        self.bias <= 4.0 && self.border.is_none_or(|(_, format)| format == RGBA)
+    }
+
+    fn create(&self, device: &Device) -> Result<(vk::Sampler, bool), vk::Result> {
+        let mut info = biased(self.bias);
+        let custom = self.border.map(|(value, format)| {
+            let float32 = [value, 0.5, 0.75, 1.0];
+            vk::SamplerCustomBorderColorCreateInfoEXT::default()
+                .custom_border_color(vk::ClearColorValue { float32 })
+                .format(format)
+        });
+        if let Some(custom) = &custom {
+            info = info.address_mode_u(vk::SamplerAddressMode::CLAMP_TO_BORDER);
+            info.border_color = vk::BorderColor::FLOAT_CUSTOM_EXT;
+            info.p_next = std::ptr::from_ref(custom).cast();
+        }
+        created(device, &info)
+    }
+}
+
+/// How often a sequence was at the last place of a limit, and how many variants there were.
+#[derive(Default)]
+struct Reached {
+    samplers: u64,
+    borders: u64,
+    variants: u64,
+}
+
+/// A random application on a device with these limits on samplers and on custom border colours. What is legal by the
+/// application's own counts goes down as it is, and the driver answers as it would without the layer.
+fn use_every_place(
+    device: &Device,
+    (set, views): (vk::DescriptorSet, [vk::ImageView; 4]),
+    (samplers, borders): (u32, u32),
+    random: &mut Random,
+    reached: &mut Reached,
+) {
+    // With and without illegal ones, with and without others than those with a border.
+    let kinds: [&[u8]; 4] = [&[0, 1, 1], &[0, 1, 1, 2, 3, 4], &[1], &[1, 1, 3, 4]];
+    let kinds = kinds[random.below(4) as usize];
+    let mut live: Vec<(vk::Sampler, Drawn)> = Vec::new();
+    let mut descriptors: Vec<(vk::Sampler, vk::Sampler)> = Vec::new();
+    let widest = [samplers, borders].into_iter().filter(|limit| *limit <= 96).max().unwrap_or(0);
+    let steps = 6 * widest + 20;
+    for step in 0..steps {
+        // Up to the limit and over it, some way down, and up again.
+        let fills = step < steps * 3 / 4 || step > steps * 7 / 8;
+        match random.below(10) {
+            0..3 if !live.is_empty() => {
+                let (sampler, drawn) = live[random.below(live.len() as u64) as usize];
+                let view = random.below(4) as usize;
+                let down = written(device, set, sampler, views[view]);
+                reached.variants += u64::from(down != sampler);
+                assert!(down == sampler || !drawn.is_legal() || view > 0, "a legal pair is exchanged: {drawn:?}");
+                descriptors.push((sampler, down));
+            }
+            kind if (kind < 9) == fills || live.is_empty() => {
+                let asked = live.iter().filter(|(_, drawn)| drawn.border.is_some()).count() as u32;
+                let drawn = Drawn::draw(random, kinds);
+                let alone = (live.len() as u32) < samplers;
+                let within = drawn.border.is_none() || asked < borders;
+                reached.samplers += u64::from(live.len() as u32 + 1 == samplers);
+                reached.borders += u64::from(drawn.border.is_some() && asked + 1 == borders);
+                match drawn.create(device) {
+                    Ok((sampler, is_own)) => {
+                        assert!(alone, "the driver took more than it can");
+                        assert!(is_own || !drawn.is_legal() || !within, "{drawn:?} is legal and was changed");
+                        live.push((sampler, drawn));
+                    }
+                    Err(error) => {
+                        let only = !alone && error == vk::Result::ERROR_TOO_MANY_OBJECTS;
+                        assert!(only, "{drawn:?}: {error:?} with {} samplers, {asked} with a border", live.len());
+                    }
+                }
+            }
+            _ => {
+                if !live.is_empty() {
+                    let (sampler, _) = live.swap_remove(random.below(live.len() as u64) as usize);
+                    device.destroy_sampler(sampler);
+                    descriptors.retain(|(of, _)| *of != sampler);
+                }
+            }
+        }
+        device.driver.check();
+    }
+    for (sampler, down) in descriptors {
+        assert!(device.driver.sampler(down.as_raw()).is_some(), "{down:?} of {sampler:?} is gone");
+    }
+    for (sampler, _) in live {
+        device.destroy_sampler(sampler);
+    }
+    device.driver.check();
+    assert_eq!(device.driver.live(Kind::Sampler), [0; 0]);
+    assert_eq!(device.record().cache.with_borders(|borders| borders.taken()), 0);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "takes an hour")]
+fn an_application_may_use_every_limit_to_its_last_place() {
+    const SEQUENCES: u64 = 10_000;
+    let some = [0, 1, 2, 24, 96];
+    let limits: Vec<(u32, u32)> =
+        some.into_iter().flat_map(|limit| [(limit, 4096), (4000, limit), (limit, limit)]).collect();
+    for (nth, (samplers, borders)) in limits.iter().copied().enumerate() {
+        let device = with_custom_borders(InstanceBuilder::new().driver(|driver| {
+            (driver.max_samplers, driver.max_custom_borders) = (samplers, borders);
+        }));
+        let formats = [RGBA, vk::Format::B8G8R8A8_UNORM, UNFILTERED, vk::Format::R32_SFLOAT];
+        let objects = (device.plain_set(), formats.map(|format| device.view(format)));
+        let mut reached = Reached::default();
+        for seed in 0..SEQUENCES.div_ceil(limits.len() as u64) {
+            let mut random = Random(seed << 8 | nth as u64);
+            use_every_place(&device, objects, (samplers, borders), &mut random, &mut reached);
+        }
+        let Reached { samplers: full, borders: filled, variants } = reached;
+        assert!(full > 0 || samplers == 0 || samplers > 96, "{samplers} samplers were never reached");
+        assert!(filled > 0 || borders == 0 || borders > 96, "{borders} borders were never reached");
+        assert!((variants > 0) == (samplers > 96), "{samplers}: {variants} variants");
+        device.finish();
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "takes an hour")]
+fn threads_never_take_a_place_that_the_application_wants() {
+    const THREADS: u32 = 4;
+    const EACH: usize = 6;
+    let limit = THREADS * EACH as u32;
+    let device = with_custom_borders(InstanceBuilder::new().driver(|driver| driver.max_custom_borders = limit));
+    let views = [RGBA, vk::Format::B8G8R8A8_UNORM, UNFILTERED].map(|format| device.view(format));
+    device.driver.recording.store(false, Ordering::Relaxed);
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let device = &device;
+            scope.spawn(move || {
+                let mut random = Random(u64::from(thread));
+                let set = device.plain_set();
+                let mut live = Vec::new();
+                for _ in 0..3000 {
+                    if live.len() < EACH && random.below(3) > 0 {
+                        let legal = random.below(2) == 0;
+                        let float32 = [random.below(8) as f32 / 8.0, 0.5, 0.75, 1.0];
+                        let custom = vk::SamplerCustomBorderColorCreateInfoEXT::default()
+                            .custom_border_color(vk::ClearColorValue { float32 })
+                            .format(if legal { RGBA } else { vk::Format::UNDEFINED });
+                        let mut info = linear_info().address_mode_u(vk::SamplerAddressMode::CLAMP_TO_BORDER);
+                        info.border_color = vk::BorderColor::FLOAT_CUSTOM_EXT;
+                        info.p_next = std::ptr::from_ref(&custom).cast();
+                        let sampler = device.sampler(&info);
+                        assert!(!legal || is_custom(device, sampler), "a legal colour was changed");
+                        live.push(sampler);
+                    } else if !live.is_empty() {
+                        let at = random.below(live.len() as u64) as usize;
+                        let infos = [pair(live[at], views[random.below(3) as usize])];
+                        device.update(&[combined(set, 0, &infos)], &[]);
+                        if random.below(2) == 0 {
+                            device.destroy_sampler(live.swap_remove(at));
+                        }
+                    }
+                }
+                live.into_iter().for_each(|sampler| device.destroy_sampler(sampler));
+            });
+        }
+    });
+    device.driver.check();
+    assert_eq!(device.driver.live(Kind::Sampler), [0; 0]);
+    device.finish();
 }
 
 #[test]
@@ -299,7 +578,7 @@ fn results_of_instances_and_devices_come_back() {
     for failure in [vk::Result::ERROR_OUT_OF_HOST_MEMORY, vk::Result::ERROR_INCOMPATIBLE_DRIVER] {
         crate::driver::NEXT_RESULTS.set([failure].into());
         assert_eq!(InstanceBuilder::new().create().err(), Some(failure));
-        let instance = std::sync::Arc::new(InstanceBuilder::new().create().unwrap());
+        let instance = Arc::new(InstanceBuilder::new().create().unwrap());
         crate::driver::NEXT_RESULTS.set([failure].into());
         assert_eq!(instance.try_device(&Default::default()).err(), Some(failure));
         // The next one works.

@@ -90,7 +90,7 @@ impl Config {
             max_anisotropy: 16.0,
             max_lod_bias: 4.0,
             max_samplers: 4000,
-            max_custom_borders: 32,
+            max_custom_borders: 4096,
             filter_minmax_component_mapping: true,
             max_block_match_window: [64, 64],
             formats: vec![

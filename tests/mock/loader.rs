@@ -877,6 +877,6 @@ pub(crate) fn assert_nothing_left(device: &Device, when: &str) {
     assert!(record.layouts.is_empty() && record.pipeline_layouts.is_empty());
     assert!(record.sets.is_empty() && record.hot.templates.is_empty());
     assert_eq!((record.cache.variants().live, record.cache.states().live), (0, 0));
-    assert_eq!(record.totals.allocated.load(Ordering::Relaxed), 0);
-    assert_eq!(record.totals.custom_borders.load(Ordering::Relaxed), 0);
+    assert_eq!(record.totals.places.taken(), 0);
+    assert_eq!(record.cache.with_borders(|borders| borders.taken()), 0);
 }

@@ -3,6 +3,7 @@
 use ash::vk;
 
 use super::{Aspect, Catalog, Change, DeviceCaps, Field, Value, ViewTraits};
+use crate::budget;
 use crate::features::Tiling;
 use crate::names;
 
@@ -17,6 +18,16 @@ pub struct Context<'a> {
     pub source: Option<vk::Format>,
     /// Tiling whose features were looked at.
     pub tiling: Tiling,
+}
+
+/// Why a variant has no custom border colour.
+pub fn no_border_share(caps: &DeviceCaps) -> String {
+    let limit = caps.max_custom_border_color_samplers;
+    format!(
+        "a variant may have the place that its own sampler gave up; of the {limit} samplers that maxCustomBorderColorSamplers \
+         allows, variants share {}",
+        budget::share(limit)
+    )
 }
 
 /// Why a rule applied, in one clause with the facts of the case.
@@ -61,6 +72,7 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::A32 | Catalog::A32Exact => not_enabled("customBorderColorWithoutFormat"),
         Catalog::A33 => "the kind of the border colour is not that of its format".into(),
         Catalog::A34 => "the value cannot be represented in the border colour's format".into(),
+        Catalog::A35 | Catalog::A35Exact if context.view.is_some() => no_border_share(caps),
         Catalog::A35 | Catalog::A35Exact => format!(
             "{} samplers with a custom border colour are live, as many as maxCustomBorderColorSamplers allows",
             caps.max_custom_border_color_samplers

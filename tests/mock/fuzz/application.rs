@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use std::ptr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
 use samplin_core::decide::{
@@ -404,8 +403,10 @@ impl Application {
             30 => self.create_conversion(),
             _ => self.name(),
         }
-        let places = self.device.record().totals.custom_borders.load(Ordering::Relaxed);
-        assert!(places <= self.caps.max_custom_border_color_samplers, "{places} places for custom borders are taken");
+        let places = self.device.record().cache.with_borders(|borders| borders.taken());
+        // Audit and replay hand down what is not enabled.
+        let limit = self.caps.max_custom_border_color_samplers;
+        assert!(limit == 0 || places <= limit, "{places} places for custom borders are taken");
     }
 
     fn chance(&mut self, percent: u64) -> bool {
