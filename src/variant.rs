@@ -435,6 +435,16 @@ impl Cache {
         (choice, true)
     }
 
+    /// Remembers that nothing is left to be said about immutable samplers of a state with views of a class, unless the place
+    /// meanwhile has another state than `decided`.
+    pub fn settle(&self, choices: &Choices, (state, class): (u32, u32), decided: &Arc<SharedState>) {
+        // Places get other states under this lock.
+        let _index = lock(&self.index);
+        if self.state(state).is_some_and(|now| Arc::ptr_eq(&now, decided)) {
+            choices.settle(state, class);
+        }
+    }
+
     /// One more use of the variant of this state, if it exists.
     pub fn use_variant(&self, key: &StateKey) -> Option<u64> {
         let mut variants = lock(&self.variants);
