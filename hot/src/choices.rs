@@ -165,9 +165,12 @@ impl Choices {
     /// Forgets everything about a state.
     pub fn clear(&self, state: u32) {
         let Some(row) = self.rows.get(state as usize) else { return };
-        let far = row.far().into_iter().flat_map(|far| far.choices.iter().chain(&far.settled));
-        for word in row.near.iter().chain([&row.settled]).chain(far) {
-            word.store(UNDECIDED, Ordering::Release);
+        let clear = |words: &[AtomicU64]| words.iter().for_each(|word| word.store(UNDECIDED, Ordering::Release));
+        clear(&row.near);
+        row.settled.store(0, Ordering::Release);
+        if let Some(far) = row.far() {
+            clear(&far.choices);
+            clear(&far.settled);
         }
     }
 }

@@ -339,17 +339,46 @@ impl Hot {
     /// The writes are valid.
     #[inline(always)]
     unsafe fn look(&self, writes: &[WriteDescriptorSet<'_>], first: usize, layouts: Layouts<'_>) -> Option<usize> {
-        let mut out = None;
         let look = self.gate.must_look();
-        let immutables = look && self.has_immutables.load(Ordering::Acquire);
+        if look && self.has_immutables.load(Ordering::Acquire) {
+            // SAFETY: forwarded from the caller.
+            return unsafe { self.look_among_immutables(writes, first, layouts) };
+        }
+        let mut out = None;
+        for (index, write) in writes.iter().enumerate().skip(first) {
+            if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
+                // SAFETY: valid by the caller's promise.
+                if look && out.is_none() && unsafe { self.conflicts(write) } {
+                    out = Some(index);
+                }
+            } else if write.descriptor_type == vk::DescriptorType::SAMPLER {
+                self.separate_seen();
+            }
+        }
+        out
+    }
+
+    /// [`Hot::look`] on a device that has seen immutable samplers.
+    ///
+    /// # Safety
+    ///
+    /// The writes are valid.
+    #[inline(never)]
+    unsafe fn look_among_immutables(
+        &self,
+        writes: &[WriteDescriptorSet<'_>],
+        first: usize,
+        layouts: Layouts<'_>,
+    ) -> Option<usize> {
+        let mut out = None;
         for (index, write) in writes.iter().enumerate().skip(first) {
             if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
                 // SAFETY: valid by the caller's promise.
                 unsafe {
-                    if immutables && let Some(layout) = self.ignoring(write, layouts) {
+                    if let Some(layout) = self.ignoring(write, layouts) {
                         let target = (write.dst_binding, write.dst_array_element);
                         self.note_immutables(layout, target, infos(write).iter().copied());
-                    } else if look && out.is_none() && self.conflicts(write) {
+                    } else if out.is_none() && self.conflicts(write) {
                         out = Some(index);
                     }
                 }
@@ -375,6 +404,17 @@ impl Hot {
         layout.filter(|layout| layout.is_immutable(write.dst_binding))
     }
 
+    /// [`Hot::ignoring`], where it is rarely asked.
+    ///
+    /// # Safety
+    ///
+    /// The write is valid.
+    #[inline(never)]
+    unsafe fn is_ignored(&self, write: &WriteDescriptorSet<'_>, layouts: Layouts<'_>) -> bool {
+        // SAFETY: forwarded from the caller.
+        unsafe { self.ignoring(write, layouts) }.is_some()
+    }
+
     /// Takes note of immutable samplers that conflict with the views written to `target` (binding and element) and on, unless it
     /// was done for that state and class before.
     #[inline(always)]
@@ -385,7 +425,8 @@ impl Hot {
         infos: impl Iterator<Item = DescriptorImageInfo>,
     ) {
         layout.for_each(target, infos, |sampler, view| {
-            if let Some(pair) = self.gate.conflict(sampler, view)
+            if self.gate.candidate(sampler, view) != 0
+                && let Some(pair) = self.gate.look_up(sampler, view)
                 && !self.choices.is_settled(pair.state, pair.class)
             {
                 // SAFETY: this part of the record was borrowed from the whole one, which is therefore alive.
@@ -561,7 +602,7 @@ unsafe fn rewrite_into<'a>(
     for (index, infos) in unsafe { combined(writes.get(first..).unwrap_or(&[])) } {
         let index = first + index;
         // SAFETY: the write is valid.
-        if immutables && writes.get(index).is_some_and(|write| unsafe { hot.ignoring(write, layouts) }.is_some()) {
+        if immutables && writes.get(index).is_some_and(|write| unsafe { hot.is_ignored(write, layouts) }) {
             continue;
         }
         if let [info] = infos {
