@@ -2,8 +2,8 @@
 //!
 //! Each has the same shape: find the device, look through the descriptors, count, and jump to the next layer with the
 //! application's own arguments. Everything else is behind a jump at the end that hands over all arguments (to an `extern` function,
-//! because one that could unwind would not be jumped to), so that the usual way needs no stack. What only the rest of the layer knows (templates of odd shape, pairs without a choice, what is written down) goes
-//! to the functions in [`Rest`].
+//! because one that could unwind would not be jumped to), so that the usual way needs no stack. What only the rest of the layer
+//! knows (templates of odd shape, pairs without a choice, what is written down) goes to the functions in [`Rest`].
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
