@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use ash::vk;
 use once_cell::sync::Lazy;
 use samplin_hot::memory::{OutOfMemory, Room};
-use samplin_hot::{Gate, Hot, Next, Pair, Recent, Rest};
+use samplin_hot::{Gate, Hot, Next, Pair, Recent, Rest, SetLayout};
 use samplin_wire::text::handle;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
@@ -142,52 +142,6 @@ pub struct ViewClass {
     pub tiling: Tiling,
 }
 
-/// One binding of a set layout that has immutable samplers, or any other one (with an empty list).
-#[derive(Clone, Debug)]
-pub struct Binding {
-    /// Binding number.
-    pub binding: u32,
-    /// Descriptor type.
-    pub ty: vk::DescriptorType,
-    /// `descriptorCount`.
-    pub count: u32,
-    /// Immutable samplers: the driver's handle and the number of the state (`u32::MAX` if unknown). Empty when dynamic.
-    pub immutable: Vec<(u64, u32)>,
-}
-
-/// A set layout, as far as immutable samplers matter.
-#[derive(Clone, Debug)]
-pub struct SetLayout {
-    /// Bindings by ascending number.
-    pub bindings: Vec<Binding>,
-}
-
-impl SetLayout {
-    /// Binding number `binding`.
-    pub fn binding(&self, binding: u32) -> Option<&Binding> {
-        self.bindings.binary_search_by_key(&binding, |b| b.binding).ok().and_then(|index| self.bindings.get(index))
-    }
-
-    /// Whether the sampler of a combined image sampler write to `binding` is ignored.
-    pub fn is_immutable(&self, binding: u32) -> bool {
-        self.binding(binding).is_some_and(|b| !b.immutable.is_empty())
-    }
-
-    /// The immutable sampler at `element` of `binding`, going on into the following bindings as a write does
-    /// (VkWriteDescriptorSet, "consecutive bindings": those without descriptors are skipped).
-    pub fn immutable_at(&self, binding: u32, element: u64) -> Option<(u64, u32)> {
-        let mut left = element;
-        let first = self.bindings.partition_point(|b| b.binding < binding);
-        for b in self.bindings.iter().skip(first) {
-            if left < u64::from(b.count) {
-                return b.immutable.get(left as usize).copied();
-            }
-            left -= u64::from(b.count);
-        }
-        None
-    }
-}
-
 /// Names that the application gave its objects.
 #[derive(Default)]
 struct Names {
@@ -276,11 +230,7 @@ pub struct Device {
     pub conversions: Mutex<FastMap<u64, YcbcrConversion>>,
     /// Set layouts with immutable samplers.
     pub layouts: HandleMap<SetLayout>,
-    /// Pipeline layouts with such a set layout: one entry per set.
-    pub pipeline_layouts: HandleMap<Vec<Option<Arc<SetLayout>>>>,
-    /// Sets of such layouts.
-    pub sets: HandleMap<SetLayout>,
-    /// Sets in `sets` by pool.
+    /// Sets of such layouts by pool.
     pub pools: Mutex<FastMap<u64, Vec<u64>>>,
     /// Swapchains: traits number of their images, and the images seen so far.
     pub swapchains: Mutex<FastMap<u64, (u32, Vec<u64>)>>,
@@ -354,10 +304,10 @@ impl Device {
             update_descriptor_set_with_template: new.fns.update_descriptor_set_with_template,
         };
         let rest = Rest {
-            update_descriptor_sets: hooks::descriptor::update_descriptor_sets,
-            cmd_push_descriptor_set: hooks::descriptor::cmd_push_descriptor_set,
             update_descriptor_set_with_template: hooks::template::update_descriptor_set_with_template,
             resolve: Self::resolve_for,
+            immutable: Self::immutable_conflict_for,
+            separate: Self::separate_for,
         };
         Self {
             hot: Hot::new(Gate::new(records_all), next, rest),
@@ -381,8 +331,6 @@ impl Device {
             image_traits: Interner::new(),
             conversions: Mutex::default(),
             layouts: HandleMap::new(),
-            pipeline_layouts: HandleMap::new(),
-            sets: HandleMap::new(),
             pools: Mutex::default(),
             swapchains: Mutex::default(),
             cubic: Mutex::default(),
@@ -1075,51 +1023,55 @@ impl Device {
         self.unresolved("unknown enumerant", &why, None, about, (key, members.len() as u64));
     }
 
-    /// Says once that separate samplers and images are paired in the shader only.
-    #[inline(always)]
-    pub fn separate_seen(&self) {
-        if !self.hot.separate_said.load(Ordering::Relaxed) {
-            self.say_separate();
-        }
-    }
-
-    #[cold]
-    fn say_separate(&self) {
-        if self.hot.separate_said.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        self.guard(
+    /// Says that separate samplers and images are paired in the shader only, for `samplin-hot`, which asks once.
+    ///
+    /// # Safety
+    ///
+    /// `device` points to a device.
+    unsafe fn separate_for(device: *const c_void) {
+        // SAFETY: forwarded from the caller.
+        let device = unsafe { &*device.cast::<Self>() };
+        device.guard(
             || {
                 let why = "a SAMPLER descriptor meets its image in the shader only; its sampler is legal by itself, the pair is not looked at";
-                self.unresolved("separate samplers", why, None, json!({}), (0, 0));
+                device.unresolved("separate samplers", why, None, json!({}), (0, 0));
             },
             || (),
         );
     }
 
-    /// An immutable sampler meets a view that it conflicts with.
-    pub fn immutable_conflict(&self, sampler: u64, state: u32, view: u64) {
-        let view_word = self.hot.gate.view(view);
-        let (Some(shared), Some(class)) =
-            (self.cache.state(state), (view_word as u32).checked_sub(1).and_then(|class| self.classes.get(class)))
-        else {
+    /// [`Device::immutable_conflict`] for `samplin-hot`.
+    ///
+    /// # Safety
+    ///
+    /// `device` points to a device.
+    unsafe fn immutable_conflict_for(device: *const c_void, pair: Pair) {
+        // SAFETY: forwarded from the caller.
+        let device = unsafe { &*device.cast::<Self>() };
+        device.guard(|| device.immutable_conflict(pair), || ());
+    }
+
+    /// An immutable sampler meets a view that it conflicts with, for the first time by their state and class.
+    #[cold]
+    fn immutable_conflict(&self, pair: Pair) {
+        let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.classes.get(pair.class)) else {
             return;
         };
-        if self.relevant(shared.needs).0 & (view_word >> 32) as u32 == 0 {
-            return;
+        // When everything is recorded every pair is said to conflict.
+        if self.relevant(shared.needs).0 & class.lacks.0 != 0 {
+            let decision = decide::pair(&shared.original, &class.traits, &self.caps, &self.policy);
+            let created = decide::create(&shared.original, &self.caps, &self.policy);
+            let changes = decide::new_changes(&decision.changes, &created.changes);
+            let catalog = changes.first().map(|change| change.catalog).or(decision.unresolved);
+            if let Some(catalog) = catalog {
+                let reason = changes.first().map_or_else(String::new, |change| {
+                    format!(": {}", decide::because(change, &self.context(Some(class))))
+                });
+                let why = format!("the sampler is immutable, so it is the same for every view{reason}");
+                self.pair_unresolved("immutable sampler", &why, catalog.rule(), catalog.vuid(), pair, &shared, class);
+            }
         }
-        let decision = decide::pair(&shared.original, &class.traits, &self.caps, &self.policy);
-        let created = decide::create(&shared.original, &self.caps, &self.policy);
-        let changes = decide::new_changes(&decision.changes, &created.changes);
-        let catalog = changes.first().map(|change| change.catalog).or(decision.unresolved);
-        if let Some(catalog) = catalog {
-            let reason = changes.first().map_or_else(String::new, |change| {
-                format!(": {}", decide::because(change, &self.context(Some(class))))
-            });
-            let pair = Pair { sampler, view, state, class: view_word as u32 - 1 };
-            let why = format!("the sampler is immutable, so it is the same for every view{reason}");
-            self.pair_unresolved("immutable sampler", &why, catalog.rule(), catalog.vuid(), pair, &shared, class);
-        }
+        self.cache.settle(&self.hot.choices, (pair.state, pair.class), &shared);
     }
 
     /// Writes the `device` record.

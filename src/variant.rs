@@ -516,6 +516,16 @@ impl Cache {
         (choice, true)
     }
 
+    /// Remembers that nothing is left to be said about immutable samplers of a state with views of a class, unless the place
+    /// meanwhile has another state than `decided`.
+    pub fn settle(&self, choices: &Choices, (state, class): (u32, u32), decided: &Arc<SharedState>) {
+        // Places get other states under this lock.
+        let _index = lock(&self.index);
+        if self.state(state).is_some_and(|now| Arc::ptr_eq(&now, decided)) {
+            choices.settle(state, class);
+        }
+    }
+
     /// A use of a variant for the state at a place, and what covers it if it has a custom border colour (`custom`).
     pub fn reserve(&self, number: u32, decided: &Arc<SharedState>, key: StateKey, custom: bool) -> Reserved {
         let Some(place) = self.places.get(number as usize) else { return Reserved::NoBorder };

@@ -60,6 +60,14 @@ fn context(layer: Option<&str>) -> Result<Context, ContextError> {
     builder.build()
 }
 
+/// A device for each layer.
+fn make(layers: &[Option<&str>]) -> Result<Vec<Context>, String> {
+    let make = |layer: &Option<&str>| {
+        context(*layer).map_err(|error| format!("{}: {error} {}", layer.unwrap_or("no layer"), error.hint()))
+    };
+    layers.iter().map(make).collect()
+}
+
 fn run(args: &Args) -> Result<(), String> {
     let mut layers: Vec<Option<&str>> = vec![None];
     if args.forward {
@@ -68,24 +76,22 @@ fn run(args: &Args) -> Result<(), String> {
     layers.push(Some("samplin"));
     layers.extend(args.peer.iter().map(|name| Some(name.as_str())));
     let names: Vec<&str> = layers.iter().map(|layer| layer.unwrap_or("no layer")).collect();
-    let contexts = layers
-        .iter()
-        .map(|layer| {
-            context(*layer).map_err(|error| format!("{}: {error} {}", layer.unwrap_or("no layer"), error.hint()))
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-
     if args.count {
-        return count(args, &contexts);
+        return count(args, &layers);
     }
     if args.footprint {
-        return footprint(args, &layers, &names, &contexts);
+        return footprint(args, &layers, &names, &make(&layers)?);
     }
+    let mut device = String::new();
     let mut out = Vec::new();
-    for &size in &args.sizes {
-        let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, size)).collect();
-        for &threads in &args.threads {
-            for row in Row::all() {
+    for rows in Row::groups() {
+        let contexts = make(&layers)?;
+        device = contexts.first().map_or(device, Context::device_name);
+        for (size, threads) in
+            args.sizes.iter().flat_map(|size| args.threads.iter().map(move |threads| (*size, *threads)))
+        {
+            let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, size)).collect();
+            for &row in &rows {
                 let name = row.name();
                 if args.only.as_ref().is_some_and(|only| !name.contains(only.as_str()))
                     || (threads > 1 && !row.is_threaded())
@@ -122,7 +128,7 @@ fn run(args: &Args) -> Result<(), String> {
         println!("{}", serde_json::to_string_pretty(&rows).map_err(|error| error.to_string())?);
         return Ok(());
     }
-    println!("{}", contexts.first().map_or_else(String::new, Context::device_name));
+    println!("{device}");
     println!("thread CPU time per call in ns, median of {} rounds; (added per call, ratio) over no layer", args.rounds);
     for (size, threads, row, figures) in &out {
         let bare = figures.first().copied().flatten();
@@ -179,31 +185,34 @@ fn footprint(args: &Args, layers: &[Option<&str>], names: &[&str], contexts: &[C
 }
 
 /// One sample of each row on each device, in which callgrind counts instructions.
-fn count(args: &Args, contexts: &[Context]) -> Result<(), String> {
-    let mut rows = Vec::new();
-    for &size in &args.sizes {
-        let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, size)).collect();
-        for row in Row::all() {
-            if args.only.as_ref().is_some_and(|only| !row.name().contains(only.as_str())) {
-                continue;
-            }
-            for (layer, scene) in scenes.iter().enumerate() {
-                callgrind::start();
-                let known = !scene.measure(row, 1).is_empty();
-                callgrind::stop();
-                if known {
-                    rows.push(json!({
-                        "row": row.name(),
-                        "size": size,
-                        "layer": layer > 0,
-                        "descriptors": row.descriptors(),
-                        "calls": scene::COUNTED,
-                    }));
+fn count(args: &Args, layers: &[Option<&str>]) -> Result<(), String> {
+    let mut counted = Vec::new();
+    for rows in Row::groups() {
+        let contexts = make(layers)?;
+        for &size in &args.sizes {
+            let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, size)).collect();
+            for &row in &rows {
+                if args.only.as_ref().is_some_and(|only| !row.name().contains(only.as_str())) {
+                    continue;
+                }
+                for (layer, scene) in scenes.iter().enumerate() {
+                    callgrind::start();
+                    let known = !scene.measure(row, 1).is_empty();
+                    callgrind::stop();
+                    if known {
+                        counted.push(json!({
+                            "row": row.name(),
+                            "size": size,
+                            "layer": layer > 0,
+                            "descriptors": row.descriptors(),
+                            "calls": scene::COUNTED,
+                        }));
+                    }
                 }
             }
         }
     }
-    println!("{}", serde_json::to_string(&rows).map_err(|error| error.to_string())?);
+    println!("{}", serde_json::to_string(&counted).map_err(|error| error.to_string())?);
     Ok(())
 }
 

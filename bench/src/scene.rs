@@ -26,6 +26,15 @@ pub(crate) enum Pairs {
     Any,
 }
 
+/// How descriptors of an immutable sampler are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Via {
+    Update,
+    Template,
+    Push,
+    PushTemplate,
+}
+
 /// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Row {
@@ -35,13 +44,22 @@ pub(crate) enum Row {
     Buffers,
     Template(usize, Pairs),
     Push(Pairs),
+    /// One write of an immutable LINEAR sampler, with views that are legal for it or with integers only.
+    Immutable(Via, Pairs),
     /// Whether it is legal.
     Sampler(bool),
     View,
 }
 
 impl Row {
-    pub(crate) fn all() -> Vec<Self> {
+    /// Every row, in groups that get devices of their own: a device that has seen an immutable sampler looks at more from there on.
+    pub(crate) fn groups() -> [Vec<Self>; 2] {
+        let immutable = |via| [Pairs::Legal, Pairs::Any].map(|pairs| Self::Immutable(via, pairs));
+        let immutable = [Via::Update, Via::Template, Via::Push, Via::PushTemplate].map(immutable);
+        [Self::without_immutable(), immutable.concat()]
+    }
+
+    fn without_immutable() -> Vec<Self> {
         let mut out = Vec::new();
         for pairs in [Pairs::Legal, Pairs::Any] {
             out.extend([Self::Update(1, pairs), Self::Update(16, pairs), Self::Array(256, pairs), Self::Mixed(pairs)]);
@@ -61,6 +79,15 @@ impl Row {
             Self::Buffers => "update, 4 buffer writes".to_owned(),
             Self::Template(n, p) => format!("template, {n}, {}", pairs(p)),
             Self::Push(p) => format!("push, 1, {}", pairs(p)),
+            Self::Immutable(via, p) => {
+                let via = match via {
+                    Via::Update => "update",
+                    Via::Template => "template",
+                    Via::Push => "push",
+                    Via::PushTemplate => "push template",
+                };
+                format!("{via}, immutable, {} view", if p == Pairs::Legal { "legal" } else { "conflicting" })
+            }
             Self::Sampler(true) => "create and destroy a sampler".to_owned(),
             Self::Sampler(false) => "create and destroy an illegal sampler".to_owned(),
             Self::View => "create and destroy a view".to_owned(),
@@ -72,7 +99,7 @@ impl Row {
         match self {
             Self::Update(n, _) | Self::Array(n, _) | Self::Template(n, _) => n,
             Self::Mixed(_) => 2,
-            Self::Push(_) => 1,
+            Self::Push(_) | Self::Immutable(..) => 1,
             Self::Buffers | Self::Sampler(_) | Self::View => 0,
         }
     }
@@ -290,6 +317,7 @@ impl Parts<'_> {
                 Some(ns)
             }
             Row::Push(pairs) => self.push(pairs, seed),
+            Row::Immutable(via, pairs) => self.immutable(via, pairs, seed),
             Row::Sampler(is_legal) => {
                 let plain = vk::SamplerCreateInfo::default().mag_filter(vk::Filter::LINEAR);
                 // Beyond every driver's maxSamplerLodBias; drivers take it all the same.
@@ -342,6 +370,82 @@ impl Parts<'_> {
         });
         // SAFETY: the submission is complete.
         unsafe { device.destroy_pipeline_layout(pipeline_layout, None) };
+        Some(ns)
+    }
+
+    fn immutable(&self, via: Via, pairs: Pairs, seed: u64) -> Option<f64> {
+        let pushes = matches!(via, Via::Push | Via::PushTemplate);
+        let conflicts = pairs == Pairs::Any;
+        // Views of integers are every other one.
+        if (pushes && !self.context.supports(Capability::PushDescriptor)) || (conflicts && self.views.len() < 2) {
+            return None;
+        }
+        let device = self.context.device();
+        let push = ash::khr::push_descriptor::Device::new(self.context.instance(), device);
+        let binding = Binding { immutable: vec![self.samplers[0]], ..Binding::combined(0, 1) };
+        let (flags, template_type) = if pushes {
+            use vk::DescriptorSetLayoutCreateFlags as Flags;
+            (Flags::PUSH_DESCRIPTOR_KHR, vk::DescriptorUpdateTemplateType::PUSH_DESCRIPTORS_KHR)
+        } else {
+            (Default::default(), vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET)
+        };
+        let layout = SetLayout::with_flags(self.context, &[binding], flags);
+        let info =
+            vk::PipelineLayoutCreateInfo { set_layout_count: 1, p_set_layouts: &layout.handle(), ..Default::default() };
+        // SAFETY: a valid create info.
+        let pipeline_layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("a pipeline layout");
+        let entry = vk::DescriptorUpdateTemplateEntry {
+            descriptor_count: 1,
+            descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            stride: size_of::<vk::DescriptorImageInfo>(),
+            ..Default::default()
+        };
+        let info = vk::DescriptorUpdateTemplateCreateInfo::default()
+            .descriptor_update_entries(std::slice::from_ref(&entry))
+            .template_type(template_type)
+            .descriptor_set_layout(layout.handle())
+            .pipeline_bind_point(vk::PipelineBindPoint::COMPUTE)
+            .pipeline_layout(pipeline_layout);
+        // SAFETY: a valid create info.
+        let template = unsafe { device.create_descriptor_update_template(&info, None) }.expect("a template");
+        let mut draw = Draw(seed);
+        let infos: Vec<_> = (0..CALLS)
+            .map(|_| vk::DescriptorImageInfo {
+                sampler: vk::Sampler::null(),
+                image_view: self.views[(draw.below(self.views.len()) & !1) + usize::from(conflicts)],
+                image_layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+            })
+            .collect();
+        let pool = Pool::new(self.context, &[&layout]);
+        let set = if pushes { vk::DescriptorSet::null() } else { pool.allocate(&layout) };
+        let writes: Vec<_> = infos.iter().map(|info| [combined(set, 0, std::slice::from_ref(info))]).collect();
+        let data = |info: &vk::DescriptorImageInfo| std::ptr::from_ref(info).cast();
+        let ns = match via {
+            // SAFETY: valid writes to a set that only this thread uses.
+            Via::Update => time(&writes, |writes| unsafe { device.update_descriptor_sets(writes, &[]) }),
+            Via::Template => {
+                // SAFETY: the data is what the template describes; only this thread uses the set.
+                time(&infos, |info| unsafe { device.update_descriptor_set_with_template(set, template, data(info)) })
+            }
+            Via::Push => self.context.submit(|commands| {
+                let point = vk::PipelineBindPoint::COMPUTE;
+                // SAFETY: recording; valid writes for the layout.
+                time(&writes, |writes| unsafe {
+                    push.cmd_push_descriptor_set(commands, point, pipeline_layout, 0, writes);
+                })
+            }),
+            Via::PushTemplate => self.context.submit(|commands| {
+                // SAFETY: recording; the data is what the template describes.
+                time(&infos, |info| unsafe {
+                    push.cmd_push_descriptor_set_with_template(commands, template, pipeline_layout, 0, data(info));
+                })
+            }),
+        };
+        // SAFETY: the submission is complete, and nothing uses these.
+        unsafe {
+            device.destroy_descriptor_update_template(template, None);
+            device.destroy_pipeline_layout(pipeline_layout, None);
+        }
         Some(ns)
     }
 

@@ -1,4 +1,5 @@
-//! The choice made for each (sampler state, view class), read without a lock.
+//! What was decided for each (sampler state, view class), read without a lock: the choice, and apart from it whether everything
+//! was said about an immutable sampler, for which there is none.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -6,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use crate::memory;
 use crate::table::{AppendVec, lock};
 
-/// Choice word: no decision yet.
+/// Choice word: no decision yet. Zero, as is a bit that is not set.
 pub const UNDECIDED: u64 = 0;
 /// Choice word: hand down the sampler that was given.
 pub const KEEP: u64 = u64::MAX;
@@ -15,12 +16,18 @@ pub const KEEP: u64 = u64::MAX;
 /// numbered as they appear, and few applications have more that conflict.
 const NEAR: usize = 8;
 
-struct Far(Box<[AtomicU64]>);
+struct Far {
+    choices: Box<[AtomicU64]>,
+    /// A bit for each.
+    settled: Box<[AtomicU64]>,
+}
 
 /// The choices of one state.
 #[repr(C)]
 struct Row {
     near: [AtomicU64; NEAR],
+    /// A bit for each class in `near`, set once nothing is left to be said about an immutable sampler.
+    settled: AtomicU64,
     /// Those of the classes from [`NEAR`] on.
     far: AtomicPtr<Far>,
     /// Arrays that a larger one replaced; readers may still hold them. Its lock serialises growth.
@@ -32,35 +39,59 @@ impl Row {
     fn new() -> Self {
         Self {
             near: [const { AtomicU64::new(UNDECIDED) }; NEAR],
+            settled: AtomicU64::new(0),
             far: AtomicPtr::new(std::ptr::null_mut()),
             retired: Mutex::default(),
         }
     }
 
-    fn far(&self) -> &[AtomicU64] {
+    fn far(&self) -> Option<&Far> {
         // SAFETY: null or a pointer from `Box::into_raw`; replaced arrays live on in `retired` as long as the row.
-        unsafe { self.far.load(Ordering::Acquire).as_ref() }.map_or(&[], |far| &far.0)
+        unsafe { self.far.load(Ordering::Acquire).as_ref() }
     }
 
-    /// The cell of a class, which is made if there is none yet.
+    /// The cell of a class, if there is one yet.
+    #[inline(always)]
     fn cell(&self, class: usize) -> Option<&AtomicU64> {
-        let Some(index) = class.checked_sub(NEAR) else { return self.near.get(class) };
+        match class.checked_sub(NEAR) {
+            None => self.near.get(class),
+            Some(index) => self.far()?.choices.get(index),
+        }
+    }
+
+    /// The word and the bit in it that tell whether a class is settled, if there is a cell for it yet.
+    #[inline(always)]
+    fn settled(&self, class: usize) -> Option<(&AtomicU64, u64)> {
+        match class.checked_sub(NEAR) {
+            None => Some((&self.settled, 1 << class)),
+            Some(index) => Some((self.far()?.settled.get(index / 64)?, 1 << (index % 64))),
+        }
+    }
+
+    /// Makes a cell for a class.
+    fn grow(&self, class: usize) {
+        let Some(index) = class.checked_sub(NEAR) else { return };
         let mut retired = lock(&self.retired);
-        if self.far().len() <= index {
+        let old = self.far();
+        if old.map_or(0, |far| far.choices.len()) <= index {
             let len = (index + 1).next_power_of_two().max(8);
-            let mut fresh = memory::vec(len);
-            fresh.resize_with(len, || AtomicU64::new(UNDECIDED));
-            let fresh = fresh.into_boxed_slice();
-            for (to, from) in fresh.iter().zip(self.far()) {
-                to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
-            }
-            let old = self.far.swap(Box::into_raw(Box::new(Far(fresh))), Ordering::AcqRel);
+            let larger = |len: usize, old: Option<&[AtomicU64]>| {
+                let old = old.unwrap_or(&[]).iter().map(|from| AtomicU64::new(from.load(Ordering::Relaxed)));
+                let mut fresh = memory::vec(len);
+                fresh.extend(old);
+                fresh.resize_with(len, || AtomicU64::new(UNDECIDED));
+                fresh.into_boxed_slice()
+            };
+            let fresh = Far {
+                choices: larger(len, old.map(|far| &*far.choices)),
+                settled: larger(len.div_ceil(64), old.map(|far| &*far.settled)),
+            };
+            let old = self.far.swap(Box::into_raw(Box::new(fresh)), Ordering::AcqRel);
             if !old.is_null() {
                 // SAFETY: made by `Box::into_raw` and just taken out of its only place.
                 retired.push(unsafe { Box::from_raw(old) });
             }
         }
-        self.far().get(index)
     }
 }
 
@@ -98,25 +129,48 @@ impl Choices {
 
     #[inline(never)]
     fn far_choice(row: &Row, class: u32) -> u64 {
-        let cell = (class as usize).checked_sub(NEAR).and_then(|index| row.far().get(index));
-        cell.map_or(UNDECIDED, |cell| cell.load(Ordering::Acquire))
+        row.cell(class as usize).map_or(UNDECIDED, |cell| cell.load(Ordering::Acquire))
     }
 
     /// Sets the choice for (state, view class) unless there is one; returns the one before, [`UNDECIDED`] if there was none.
     ///
     /// The caller serialises this with [`Choices::clear`] for the same state.
     pub fn publish(&self, state: u32, class: u32, choice: u64) -> u64 {
-        let Some(cell) = self.rows.get(state as usize).and_then(|row| row.cell(class as usize)) else { return KEEP };
+        let Some(row) = self.rows.get(state as usize) else { return KEEP };
+        row.grow(class as usize);
+        let Some(cell) = row.cell(class as usize) else { return KEEP };
         match cell.compare_exchange(UNDECIDED, choice, Ordering::AcqRel, Ordering::Acquire) {
             Ok(before) | Err(before) => before,
         }
     }
 
-    /// Forgets every choice of a state.
+    /// Whether nothing is left to be said about an immutable sampler of this state with a view of this class (also for a state
+    /// that is not there).
+    #[inline(always)]
+    pub fn is_settled(&self, state: u32, class: u32) -> bool {
+        let Some(row) = self.rows.get(state as usize) else { return true };
+        row.settled(class as usize).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
+    }
+
+    /// Remembers that nothing is left to be said about an immutable sampler. While another thread adds a class to the same state
+    /// that may be lost, and whoever asks next finds out once more that it was said.
+    pub fn settle(&self, state: u32, class: u32) {
+        let Some(row) = self.rows.get(state as usize) else { return };
+        row.grow(class as usize);
+        if let Some((word, bit)) = row.settled(class as usize) {
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    /// Forgets everything about a state.
     pub fn clear(&self, state: u32) {
         let Some(row) = self.rows.get(state as usize) else { return };
-        for cell in row.near.iter().chain(row.far()) {
-            cell.store(UNDECIDED, Ordering::Release);
+        let clear = |words: &[AtomicU64]| words.iter().for_each(|word| word.store(UNDECIDED, Ordering::Release));
+        clear(&row.near);
+        row.settled.store(0, Ordering::Release);
+        if let Some(far) = row.far() {
+            clear(&far.choices);
+            clear(&far.settled);
         }
     }
 }
@@ -141,5 +195,26 @@ mod tests {
         assert_eq!((choices.choice(other, 0), choices.choice(other, 99)), (UNDECIDED, UNDECIDED));
         choices.clear(state);
         assert!(classes.iter().all(|class| choices.choice(state, *class) == UNDECIDED));
+    }
+
+    #[test]
+    fn what_is_settled_is_no_choice_and_is_forgotten_with_the_state() {
+        let choices = Choices::default();
+        let (state, other) = (choices.add_row().unwrap(), choices.add_row().unwrap());
+        let classes = [0, NEAR as u32 - 1, NEAR as u32, NEAR as u32 + 63, NEAR as u32 + 64, 1000];
+        for (nth, class) in classes.into_iter().enumerate() {
+            assert!(!choices.is_settled(state, class));
+            choices.settle(state, class);
+            // Also those before it, although there is more room now.
+            let settled = classes.iter().filter(|class| choices.is_settled(state, **class)).count();
+            assert_eq!(settled, nth + 1);
+            assert_eq!(choices.choice(state, class), UNDECIDED);
+            assert!(!choices.is_settled(other, class));
+        }
+        let all = (0..2000).filter(|class| choices.is_settled(state, *class)).count();
+        assert_eq!(all, classes.len());
+        assert!(choices.is_settled(other + 1, 0), "a state that is not there");
+        choices.clear(state);
+        assert!(classes.iter().all(|class| !choices.is_settled(state, *class)));
     }
 }

@@ -1,10 +1,15 @@
-//! Counts of descriptors seen and rewritten, without a shared write on the hot path.
+//! Counts of descriptors seen and rewritten, without contention on the hot path.
 //!
-//! Each of the first 64 threads that ever count on a device gets a cache line of its own and adds with a plain load and
-//! store; threads beyond that share one line and add atomically. Sums are exact once the threads have stopped counting. A
-//! line keeps its owner when the thread ends: a new thread in the same place goes on with it.
+//! A device has [`PLACES`] places, and the address of a thread's control block says which of them is its own for as long as it
+//! lives. The first thread at a place owns it and adds with a plain load and store. The owner is never asked whether it is
+//! still there: all others at that place, while it lives and after, add atomically to counters on a line beside it, which few
+//! threads share. So no thread has to be told of another's end, and one that gets the control block of one that has ended goes
+//! on with its counters. Sums are exact once the threads have stopped counting.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use crate::memory;
+use crate::table::Apart;
 
 /// How a descriptor reached the layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,16 +46,29 @@ impl Path {
     }
 }
 
-/// Threads with a cache line of their own.
-const OWNED: usize = 64;
+/// Places of a device: a power of two, more than the threads that mostly update descriptors at once, so that few meet at one.
+const PLACES: usize = 128;
 
-#[repr(align(128))]
 #[derive(Default)]
-struct Line {
-    /// [`thread_word`] of the thread that may add without atomics; 0 while nobody does.
-    owner: AtomicUsize,
+struct Counts {
     seen: [AtomicU64; Path::ALL.len()],
     rewritten: [AtomicU64; Path::ALL.len()],
+}
+
+/// A cache line that one thread writes.
+#[repr(align(128))]
+#[derive(Default)]
+struct Owned {
+    /// [`thread_word`] of the thread that may add without atomics; 0 while nobody does.
+    owner: AtomicUsize,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Place {
+    owned: Owned,
+    /// Of all other threads that come here.
+    shared: Apart<Counts>,
 }
 
 /// A word that differs between threads that run at the same time, and is never 0.
@@ -75,8 +93,15 @@ fn thread_word() -> usize {
     HERE.try_with(|here| std::ptr::from_ref(here) as usize).unwrap_or(1)
 }
 
-impl Line {
-    /// Adds for the only thread that writes this line.
+/// Where a thread counts. Control blocks lie apart by the size of a stack, which is often a power of two: multiplied by an odd
+/// number, evenly strided addresses spread over the places (the tests show for which strides).
+#[inline(always)]
+fn place_of(thread: usize) -> usize {
+    ((thread as u32).wrapping_mul(0x2c1b_3c6d) >> (u32::BITS - PLACES.ilog2())) as usize
+}
+
+impl Counts {
+    /// Adds for the only thread that writes these.
     #[inline(always)]
     fn add(&self, path: Path, seen: u64, rewritten: u64) {
         let add = |counter: &AtomicU64, amount| {
@@ -88,72 +113,84 @@ impl Line {
         }
     }
 
+    #[inline(always)]
     fn add_shared(&self, path: Path, seen: u64, rewritten: u64) {
         self.seen[path as usize].fetch_add(seen, Ordering::Relaxed);
-        self.rewritten[path as usize].fetch_add(rewritten, Ordering::Relaxed);
+        if rewritten != 0 {
+            self.rewritten[path as usize].fetch_add(rewritten, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Place {
+    /// Makes the place the thread's, if it is nobody's, and adds.
+    #[cold]
+    #[inline(never)]
+    fn add_or_own(&self, thread: usize, path: Path, seen: u64, rewritten: u64) {
+        if self.owned.owner.compare_exchange(0, thread, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            self.owned.counts.add(path, seen, rewritten);
+        } else {
+            self.shared.0.add_shared(path, seen, rewritten);
+        }
     }
 }
 
 /// The counters of one device.
 pub struct Counters {
-    lines: Box<[Line; OWNED + 1]>,
+    places: Box<[Place; PLACES]>,
 }
 
 impl Counters {
     /// All zero.
     pub fn new() -> Self {
-        Self { lines: Box::new(std::array::from_fn(|_| Line::default())) }
+        // Not by way of an array on the stack, which is the application's and may be small.
+        let places = memory::collect((0..PLACES).map(|_| Place::default())).into_boxed_slice();
+        // SAFETY: a slice of `PLACES` elements has the layout of an array of as many.
+        Self { places: unsafe { Box::from_raw(Box::into_raw(places).cast::<[Place; PLACES]>()) } }
     }
 
-    /// Counts `seen` combined image samplers if the thread has its line where it looks first; returns whether it has.
+    /// Counts `seen` combined image samplers, unless nobody owns the place of this thread yet; returns whether it has.
     #[inline(always)]
     pub fn add_here(&self, path: Path, seen: u64) -> bool {
-        let thread = thread_word();
-        let line = &self.lines[(thread >> 12) % OWNED];
-        let here = line.owner.load(Ordering::Relaxed) == thread;
-        if here {
-            line.add(path, seen, 0);
+        self.add_here_as(thread_word(), path, seen)
+    }
+
+    #[inline(always)]
+    fn add_here_as(&self, thread: usize, path: Path, seen: u64) -> bool {
+        let place = &self.places[place_of(thread)];
+        let owner = place.owned.owner.load(Ordering::Relaxed);
+        if owner == thread {
+            place.owned.counts.add(path, seen, 0);
+        } else if owner != 0 {
+            place.shared.0.add_shared(path, seen, 0);
         }
-        here
+        owner != 0
     }
 
     /// Counts `seen` combined image samplers of which `rewritten` got another sampler.
     #[inline(always)]
     pub fn add(&self, path: Path, seen: u64, rewritten: u64) {
-        let thread = thread_word();
-        // Control blocks lie at least a page apart, mostly.
-        let first = (thread >> 12) % OWNED;
-        let line = &self.lines[first];
-        if line.owner.load(Ordering::Relaxed) == thread {
-            line.add(path, seen, rewritten);
-        } else {
-            self.add_elsewhere(thread, first, path, seen, rewritten);
-        }
+        self.add_as(thread_word(), path, seen, rewritten);
     }
 
-    /// Finds the thread's line among those after `first`, or takes one; else shares the last.
-    #[cold]
-    #[inline(never)]
-    fn add_elsewhere(&self, thread: usize, first: usize, path: Path, seen: u64, rewritten: u64) {
-        for step in 0..OWNED {
-            let line = &self.lines[(first + step) % OWNED];
-            let owner = line.owner.load(Ordering::Relaxed);
-            let mine = owner == thread
-                || (owner == 0 && line.owner.compare_exchange(0, thread, Ordering::Relaxed, Ordering::Relaxed).is_ok());
-            if mine {
-                return line.add(path, seen, rewritten);
-            }
+    #[inline(always)]
+    fn add_as(&self, thread: usize, path: Path, seen: u64, rewritten: u64) {
+        let place = &self.places[place_of(thread)];
+        if place.owned.owner.load(Ordering::Relaxed) == thread {
+            place.owned.counts.add(path, seen, rewritten);
+        } else {
+            place.add_or_own(thread, path, seen, rewritten);
         }
-        self.lines[OWNED].add_shared(path, seen, rewritten);
     }
 
     /// Sums of (seen, rewritten) of a path.
     pub fn sum(&self, path: Path) -> (u64, u64) {
-        let sum = |pick: fn(&Line) -> &[AtomicU64; Path::ALL.len()]| {
-            let of = |line: &Line| pick(line).get(path as usize).map_or(0, |c| c.load(Ordering::Relaxed));
-            self.lines.iter().map(of).fold(0_u64, u64::wrapping_add)
+        let sum = |pick: fn(&Counts) -> &[AtomicU64; Path::ALL.len()]| {
+            let of = |counts: &Counts| pick(counts).get(path as usize).map_or(0, |c| c.load(Ordering::Relaxed));
+            let all = self.places.iter().flat_map(|place| [&place.owned.counts, &place.shared.0]);
+            all.map(of).fold(0_u64, u64::wrapping_add)
         };
-        (sum(|line| &line.seen), sum(|line| &line.rewritten))
+        (sum(|counts| &counts.seen), sum(|counts| &counts.rewritten))
     }
 }
 
@@ -165,23 +202,87 @@ impl Default for Counters {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+
     use super::*;
 
+    const CALLS: u64 = if cfg!(miri) { 5 } else { 1000 };
+
+    /// What a hook does: it looks again, and counts out of line, only where it could not count at once. Returns how often that
+    /// was.
+    fn count(counters: &Counters) -> u64 {
+        let mut again = 0;
+        for _ in 0..CALLS {
+            if !counters.add_here(Path::Push, 3) {
+                counters.add(Path::Push, 3, 0);
+                again += 1;
+            }
+        }
+        again
+    }
+
     #[test]
-    fn more_threads_than_lines_lose_nothing() {
+    fn a_hundred_threads_at_once_count_where_they_look_first() {
         let counters = Counters::new();
-        let each = if cfg!(miri) { 5 } else { 1000 };
+        let all = Barrier::new(100);
+        let body = || {
+            all.wait();
+            let again = count(&counters);
+            counters.add(Path::Update, 2, 1);
+            // Nobody's control block is given to another thread before all have counted.
+            all.wait();
+            again
+        };
         std::thread::scope(|scope| {
-            for _ in 0..2 * OWNED {
+            let running: Vec<_> = (0..100).map(|_| scope.spawn(body)).collect();
+            let again: Vec<_> = running.into_iter().map(|thread| thread.join().unwrap()).collect();
+            assert!(again.iter().all(|calls| *calls <= 1), "calls of each thread that took the long way: {again:?}");
+        });
+        assert_eq!(counters.sum(Path::Push), (100 * CALLS * 3, 0));
+        assert_eq!(counters.sum(Path::Update), (200, 100));
+    }
+
+    #[test]
+    fn threads_one_after_another_count_where_they_look_first_although_every_place_is_taken() {
+        let counters = Counters::new();
+        let (started, end) = (Barrier::new(2 * PLACES + 1), Barrier::new(2 * PLACES + 1));
+        std::thread::scope(|scope| {
+            for _ in 0..2 * PLACES {
                 scope.spawn(|| {
-                    for _ in 0..each {
-                        counters.add(Path::Push, 3, 1);
-                    }
+                    counters.add(Path::Template, 1, 1);
+                    started.wait();
+                    end.wait();
                 });
             }
+            started.wait();
+            let one = |_| std::thread::scope(|scope| scope.spawn(|| count(&counters)).join().unwrap());
+            let again: Vec<_> = (0..200).map(one).collect();
+            end.wait();
+            assert!(again.iter().all(|calls| *calls <= 1), "calls of each thread that took the long way: {again:?}");
         });
-        let calls = 2 * OWNED as u64 * each;
-        assert_eq!(counters.sum(Path::Push), (3 * calls, calls));
-        assert_eq!(counters.sum(Path::Update), (0, 0));
+        assert_eq!(counters.sum(Path::Push), (200 * CALLS * 3, 0));
+        assert_eq!(counters.sum(Path::Template), (2 * PLACES as u64, 2 * PLACES as u64));
+    }
+
+    #[test]
+    fn threads_that_never_have_the_control_block_of_another_lose_nothing() {
+        // Ever new addresses, each of a thread that has ended before the next one starts.
+        let counters = Counters::new();
+        for thread in (1..=2000).map(|n| n * 0x0080_1000) {
+            counters.add_as(thread, Path::Update, 2, 1);
+            assert!(counters.add_here_as(thread, Path::Update, 1));
+        }
+        assert_eq!(counters.sum(Path::Update), (6000, 2000));
+    }
+
+    #[test]
+    fn stacks_of_any_usual_size_spread_over_the_places() {
+        const GUARD: usize = 0x1000;
+        for stride in [0x1_0000, 0x4_0000, 0x10_0000, 0x20_0000, 0x20_0000 + GUARD, 0x80_0000, 0x80_0000 + GUARD] {
+            let mut at = [0; PLACES];
+            (0..PLACES).for_each(|n| at[place_of(0x7fff_f7d8_a6c0 - n * stride)] += 1);
+            let most = at.into_iter().max().unwrap();
+            assert!(most <= 3, "{most} of {PLACES} threads with stacks {stride:#x} apart meet at one place");
+        }
     }
 }

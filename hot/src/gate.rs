@@ -115,8 +115,9 @@ impl Gate {
         self.look_up(sampler, view)
     }
 
+    /// The pair, if it conflicts, by the tables alone.
     #[inline(always)]
-    fn look_up(&self, sampler: vk::Sampler, view: vk::ImageView) -> Option<Pair> {
+    pub(crate) fn look_up(&self, sampler: vk::Sampler, view: vk::ImageView) -> Option<Pair> {
         let (sampler, view) = (sampler.as_raw(), view.as_raw());
         let (sampler_word, view_word) = (self.samplers.get(sampler), self.views.get(view));
         let conflict = ((sampler_word & view_word) >> 32) as u32;

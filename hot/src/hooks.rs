@@ -2,8 +2,8 @@
 //!
 //! Each has the same shape: find the device, look through the descriptors, count, and jump to the next layer with the
 //! application's own arguments. Everything else is behind a jump at the end that hands over all arguments (to an `extern` function,
-//! because one that could unwind would not be jumped to), so that the usual way needs no stack. What only the rest of the layer knows (immutable samplers, templates of odd shape, pairs without a choice)
-//! goes to the functions in [`Rest`].
+//! because one that could unwind would not be jumped to), so that the usual way needs no stack. What only the rest of the layer
+//! knows (templates of odd shape, pairs without a choice, what is written down) goes to the functions in [`Rest`].
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -15,6 +15,7 @@ use ash::vk::{self, DescriptorImageInfo, Handle, WriteDescriptorSet};
 use crate::choices::{Choices, KEEP, UNDECIDED};
 use crate::counters::{Counters, Path};
 use crate::gate::{Gate, Pair};
+use crate::layout::SetLayout;
 use crate::table::HandleMap;
 
 /// The commands of the layer below.
@@ -29,10 +30,6 @@ pub struct Next {
 /// What the rest of the layer does.
 #[derive(Clone, Copy)]
 pub struct Rest {
-    /// `vkUpdateDescriptorSets` with everything that it can be given.
-    pub update_descriptor_sets: vk::PFN_vkUpdateDescriptorSets,
-    /// `vkCmdPushDescriptorSet` with everything that it can be given.
-    pub cmd_push_descriptor_set: vk::PFN_vkCmdPushDescriptorSetKHR,
     /// `vkUpdateDescriptorSetWithTemplate` with everything that it can be given.
     pub update_descriptor_set_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate,
     /// Chooses for a pair without a choice. The first argument is the device record given to [`insert`].
@@ -41,6 +38,19 @@ pub struct Rest {
     ///
     /// The device record is alive.
     pub resolve: unsafe fn(*const c_void, Pair, Path) -> u64,
+    /// Takes note of an immutable sampler that conflicts with its view, and [settles](Choices::settle) it. The first argument is
+    /// the device record.
+    ///
+    /// # Safety
+    ///
+    /// The device record is alive.
+    pub immutable: unsafe fn(*const c_void, Pair),
+    /// Says that separate samplers meet their images in the shader only. The argument is the device record.
+    ///
+    /// # Safety
+    ///
+    /// The device record is alive.
+    pub separate: unsafe fn(*const c_void),
 }
 
 /// One run of combined image samplers in the data of an update template.
@@ -52,6 +62,8 @@ pub struct Run {
     pub stride: usize,
     /// `descriptorCount` of the entry.
     pub count: usize,
+    /// `dstBinding` and `dstArrayElement` of the entry.
+    pub target: (u32, u32),
 }
 
 /// What is kept of a template with combined image samplers.
@@ -62,6 +74,8 @@ pub struct Template {
     pub seen: u64,
     /// Nothing but one tightly packed run at the start of the data.
     pub plain: bool,
+    /// Layout with immutable samplers of the sets that it is for.
+    pub layout: Option<Arc<SetLayout>>,
     /// Whatever the rest of the layer keeps.
     pub detail: Box<dyn std::any::Any + Send + Sync>,
 }
@@ -81,6 +95,10 @@ pub struct Hot {
     pub separate_said: AtomicBool,
     /// Update templates with combined image samplers.
     pub templates: HandleMap<Template>,
+    /// Sets of layouts with immutable samplers.
+    pub sets: HandleMap<SetLayout>,
+    /// Pipeline layouts with such a set layout: one entry per set.
+    pub pipeline_layouts: HandleMap<Vec<Option<Arc<SetLayout>>>>,
     next: Next,
     rest: Rest,
     /// The whole record, as given to [`insert`]: a reference to this part of it must not be made into one.
@@ -97,6 +115,8 @@ impl Hot {
             has_immutables: AtomicBool::new(false),
             separate_said: AtomicBool::new(false),
             templates: HandleMap::new(),
+            sets: HandleMap::new(),
+            pipeline_layouts: HandleMap::new(),
             next,
             rest,
             record: AtomicPtr::new(std::ptr::null_mut()),
@@ -229,14 +249,13 @@ unsafe fn find<'a>(of: impl Handle) -> Option<&'a Hot> {
 
 // ---- looking ----
 
-/// What a call needs more than to be passed on.
-enum Verdict {
-    /// Another sampler, in this write or a later one.
-    Rewrite(usize),
-    /// Nothing.
-    Pass,
-    /// The rest of the layer.
-    Rest,
+/// Where the set layouts of writes come from.
+#[derive(Clone, Copy)]
+pub enum Layouts<'a> {
+    /// `dstSet` of the write, which is a valid set (VUID-VkWriteDescriptorSet-dstSet-00320).
+    OfSets,
+    /// Push descriptors: `dstSet` is ignored, and this is the layout, if it has immutable samplers.
+    Given(Option<&'a SetLayout>),
 }
 
 impl Hot {
@@ -248,11 +267,11 @@ impl Hot {
     /// `count` valid writes.
     #[inline(always)]
     unsafe fn pass(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> Result<(), u32> {
-        if self.has_immutables.load(Ordering::Acquire) {
-            return Err(0);
-        }
         // Two loops, each with as little as it needs.
         let seen = if self.gate.must_look() {
+            if self.has_immutables.load(Ordering::Acquire) {
+                return Err(0);
+            }
             // SAFETY: forwarded from the caller.
             unsafe { self.pass_each(count, writes)? }
         } else {
@@ -312,30 +331,137 @@ impl Hot {
         Ok(seen)
     }
 
-    /// The closer look, from write `first` on.
+    /// The closer look, from write `first` on: the first write in which another sampler has to go down. What there is to be said
+    /// of immutable and of separate samplers is said here.
     ///
     /// # Safety
     ///
     /// The writes are valid.
     #[inline(always)]
-    unsafe fn look(&self, writes: &[WriteDescriptorSet<'_>], first: u32) -> Verdict {
-        if self.has_immutables.load(Ordering::Acquire) {
-            return Verdict::Rest;
+    unsafe fn look(&self, writes: &[WriteDescriptorSet<'_>], first: usize, layouts: Layouts<'_>) -> Option<usize> {
+        let look = self.gate.must_look();
+        if look && self.has_immutables.load(Ordering::Acquire) {
+            // SAFETY: forwarded from the caller.
+            return unsafe { self.look_among_immutables(writes, first, layouts) };
         }
-        let mut out = Verdict::Pass;
-        for (index, write) in writes.iter().enumerate().skip(first as usize) {
+        let mut out = None;
+        for (index, write) in writes.iter().enumerate().skip(first) {
             if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
                 // SAFETY: valid by the caller's promise.
-                if matches!(out, Verdict::Pass) && self.gate.must_look() && unsafe { self.conflicts(write) } {
-                    out = Verdict::Rewrite(index);
+                if look && out.is_none() && unsafe { self.conflicts(write) } {
+                    out = Some(index);
                 }
-            } else if write.descriptor_type == vk::DescriptorType::SAMPLER
-                && !self.separate_said.load(Ordering::Relaxed)
-            {
-                return Verdict::Rest;
+            } else if write.descriptor_type == vk::DescriptorType::SAMPLER {
+                self.separate_seen();
             }
         }
         out
+    }
+
+    /// [`Hot::look`] on a device that has seen immutable samplers.
+    ///
+    /// # Safety
+    ///
+    /// The writes are valid.
+    #[inline(never)]
+    unsafe fn look_among_immutables(
+        &self,
+        writes: &[WriteDescriptorSet<'_>],
+        first: usize,
+        layouts: Layouts<'_>,
+    ) -> Option<usize> {
+        let mut out = None;
+        for (index, write) in writes.iter().enumerate().skip(first) {
+            if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
+                // SAFETY: valid by the caller's promise.
+                unsafe {
+                    if let Some(layout) = self.ignoring(write, layouts) {
+                        let target = (write.dst_binding, write.dst_array_element);
+                        self.note_immutables(layout, target, infos(write).iter().copied());
+                    } else if out.is_none() && self.conflicts(write) {
+                        out = Some(index);
+                    }
+                }
+            } else if write.descriptor_type == vk::DescriptorType::SAMPLER {
+                self.separate_seen();
+            }
+        }
+        out
+    }
+
+    /// The layout by which the samplers of a write are ignored, because the binding has immutable ones.
+    ///
+    /// # Safety
+    ///
+    /// The write is valid.
+    #[inline(always)]
+    unsafe fn ignoring<'a>(&'a self, write: &WriteDescriptorSet<'_>, layouts: Layouts<'a>) -> Option<&'a SetLayout> {
+        let layout = match layouts {
+            // SAFETY: a set that a command names is not freed meanwhile.
+            Layouts::OfSets => unsafe { self.sets.get(write.dst_set.as_raw()) },
+            Layouts::Given(layout) => layout,
+        };
+        layout.filter(|layout| layout.is_immutable(write.dst_binding))
+    }
+
+    /// [`Hot::ignoring`], where it is rarely asked.
+    ///
+    /// # Safety
+    ///
+    /// The write is valid.
+    #[inline(never)]
+    unsafe fn is_ignored(&self, write: &WriteDescriptorSet<'_>, layouts: Layouts<'_>) -> bool {
+        // SAFETY: forwarded from the caller.
+        unsafe { self.ignoring(write, layouts) }.is_some()
+    }
+
+    /// Takes note of immutable samplers that conflict with the views written to `target` (binding and element) and on, unless it
+    /// was done for that state and class before.
+    #[inline(always)]
+    fn note_immutables(
+        &self,
+        layout: &SetLayout,
+        target: (u32, u32),
+        infos: impl Iterator<Item = DescriptorImageInfo>,
+    ) {
+        layout.for_each(target, infos, |sampler, view| {
+            if self.gate.candidate(sampler, view) != 0
+                && let Some(pair) = self.gate.look_up(sampler, view)
+                && !self.choices.is_settled(pair.state, pair.class)
+            {
+                // SAFETY: this part of the record was borrowed from the whole one, which is therefore alive.
+                unsafe { (self.rest.immutable)(self.record(), pair) };
+            }
+        });
+    }
+
+    /// Says once that separate samplers meet their images in the shader only.
+    #[inline(always)]
+    pub fn separate_seen(&self) {
+        if !self.separate_said.load(Ordering::Relaxed) && !self.separate_said.swap(true, Ordering::Relaxed) {
+            // SAFETY: as in `note_immutables`.
+            unsafe { (self.rest.separate)(self.record()) };
+        }
+    }
+
+    /// The layout with immutable samplers of set number `set` of a pipeline layout, for push descriptors.
+    ///
+    /// # Safety
+    ///
+    /// `layout` is null or valid.
+    #[inline(always)]
+    pub unsafe fn push_layout(&self, layout: vk::PipelineLayout, set: u32) -> Option<&SetLayout> {
+        if !self.has_immutables.load(Ordering::Acquire) {
+            return None;
+        }
+        // SAFETY: forwarded from the caller.
+        let sets = unsafe { self.pipeline_layouts.get(layout.as_raw()) }?;
+        sets.get(set as usize)?.as_deref()
+    }
+
+    /// The whole record, null before [`insert`].
+    fn record(&self) -> *const c_void {
+        self.record.load(Ordering::Acquire).cast_const()
     }
 
     /// # Safety
@@ -386,9 +512,6 @@ unsafe fn combined<'w, 'a>(
 
 // ---- rewriting ----
 
-/// Tells which writes keep their samplers, because those are immutable ones.
-type LeftAlone<'f> = &'f mut dyn FnMut(&WriteDescriptorSet<'_>) -> bool;
-
 /// Writes and image infos that are copied on the stack.
 const WRITES: usize = 16;
 const INFOS: usize = 64;
@@ -398,14 +521,14 @@ const INFOS: usize = 64;
 ///
 /// # Safety
 ///
-/// The writes are valid, those to immutable samplers are `left_alone`, and `hot` starts the record of its device.
+/// The writes are valid and `hot` starts the record of its device.
 #[inline(always)]
 unsafe fn rewrite<'a>(
     hot: &Hot,
     given: &[WriteDescriptorSet<'a>],
     first: usize,
     path: Path,
-    left_alone: Option<LeftAlone<'_>>,
+    layouts: Layouts<'_>,
     down: impl FnOnce(*const WriteDescriptorSet<'a>),
 ) {
     let mut seen = 0;
@@ -416,7 +539,7 @@ unsafe fn rewrite<'a>(
         let mut room_infos = [const { MaybeUninit::uninit() }; INFOS];
         // SAFETY: forwarded from the caller; there is room.
         let (changed, rewritten) =
-            unsafe { rewrite_into(hot, given, (first, path), left_alone, &mut room_writes, &mut room_infos) };
+            unsafe { rewrite_into(hot, given, (first, path), layouts, &mut room_writes, &mut room_infos) };
         hot.counters.add(path, seen as u64, rewritten);
         down(changed);
     } else {
@@ -427,7 +550,7 @@ unsafe fn rewrite<'a>(
         }
         let (writes, infos) = (room_writes.spare_capacity_mut(), room_infos.spare_capacity_mut());
         // SAFETY: forwarded from the caller; there is room.
-        let (changed, rewritten) = unsafe { rewrite_into(hot, given, (first, path), left_alone, writes, infos) };
+        let (changed, rewritten) = unsafe { rewrite_into(hot, given, (first, path), layouts, writes, infos) };
         hot.counters.add(path, seen as u64, rewritten);
         down(changed);
     }
@@ -443,11 +566,12 @@ unsafe fn rewrite_into<'a>(
     hot: &Hot,
     writes: &[WriteDescriptorSet<'a>],
     (first, path): (usize, Path),
-    mut left_alone: Option<LeftAlone<'_>>,
+    layouts: Layouts<'_>,
     room_writes: &mut [MaybeUninit<WriteDescriptorSet<'a>>],
     room_infos: &mut [MaybeUninit<DescriptorImageInfo>],
 ) -> (*const WriteDescriptorSet<'a>, u64) {
-    let device = hot.record.load(Ordering::Acquire).cast_const();
+    let device = hot.record();
+    let immutables = hot.has_immutables.load(Ordering::Acquire);
     // SAFETY: `hot` starts the record of its device.
     let mut undecided = |pair| unsafe { (hot.rest.resolve)(device, pair, path) };
     let mut rewritten = 0;
@@ -477,9 +601,8 @@ unsafe fn rewrite_into<'a>(
     // SAFETY: forwarded from the caller.
     for (index, infos) in unsafe { combined(writes.get(first..).unwrap_or(&[])) } {
         let index = first + index;
-        if let (Some(left_alone), Some(write)) = (&mut left_alone, writes.get(index))
-            && left_alone(write)
-        {
+        // SAFETY: the write is valid.
+        if immutables && writes.get(index).is_some_and(|write| unsafe { hot.is_ignored(write, layouts) }) {
             continue;
         }
         if let [info] = infos {
@@ -515,7 +638,7 @@ unsafe fn rewrite_into<'a>(
 
 // ---- the hooks ----
 
-/// Passes writes on that need a closer look.
+/// Passes writes on that need a closer look, from write `first` on.
 ///
 /// # Safety
 ///
@@ -525,59 +648,39 @@ unsafe fn forward<'a>(
     hot: &Hot,
     count: u32,
     writes: *const WriteDescriptorSet<'a>,
-    first: u32,
-    path: Path,
+    (first, path): (u32, Path),
+    layouts: Layouts<'_>,
     down: impl FnOnce(*const WriteDescriptorSet<'a>),
-    rest: impl FnOnce(),
 ) {
     // SAFETY: `count` valid writes.
     let given = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(writes, count as usize) } };
     // SAFETY: forwarded from the caller.
-    match unsafe { hot.look(given, first) } {
-        Verdict::Rest => rest(),
-        Verdict::Pass => {
-            // SAFETY: as above.
-            let seen: usize = unsafe { combined(given) }.map(|(_, infos)| infos.len()).sum();
-            hot.counters.add(path, seen as u64, 0);
-            down(writes);
-        }
-        // SAFETY: as above.
-        Verdict::Rewrite(first) => unsafe { rewrite(hot, given, first, path, None, down) },
-    }
-}
-
-/// Passes writes on for a device with immutable samplers, and for commands whose hooks are elsewhere.
-///
-/// # Safety
-///
-/// `count` valid writes; `hot` starts the record of their device.
-pub unsafe fn forward_except<'a>(
-    hot: &Hot,
-    count: u32,
-    writes: *const WriteDescriptorSet<'a>,
-    path: Path,
-    left_alone: LeftAlone<'_>,
-    down: impl FnOnce(*const WriteDescriptorSet<'a>),
-) {
-    // SAFETY: `count` valid writes.
-    let given = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(writes, count as usize) } };
-    let look = hot.gate.must_look();
-    // SAFETY: as above.
-    let mut conflicts = unsafe { combined(given) }.filter(|(index, infos)| {
-        look && !given.get(*index).is_none_or(&mut *left_alone) && hot.gate.first_conflict(infos).is_some()
-    });
-    if let Some((first, _)) = conflicts.next() {
-        drop(conflicts);
+    if let Some(first) = unsafe { hot.look(given, first as usize, layouts) } {
         // SAFETY: forwarded from the caller.
-        return unsafe { rewrite(hot, given, first, path, Some(left_alone), down) };
+        return unsafe { rewrite(hot, given, first, path, layouts, down) };
     }
-    drop(conflicts);
     // SAFETY: as above.
     let seen: usize = unsafe { combined(given) }.map(|(_, infos)| infos.len()).sum();
     if seen > 0 {
         hot.counters.add(path, seen as u64, 0);
     }
     down(writes);
+}
+
+/// Passes pushed writes on, for a command whose hook is elsewhere.
+///
+/// # Safety
+///
+/// `count` valid writes for `layout`, if that has immutable samplers; `hot` starts the record of their device.
+pub unsafe fn forward_push<'a>(
+    hot: &Hot,
+    count: u32,
+    writes: *const WriteDescriptorSet<'a>,
+    layout: Option<&SetLayout>,
+    down: impl FnOnce(*const WriteDescriptorSet<'a>),
+) {
+    // SAFETY: forwarded from the caller.
+    unsafe { forward(hot, count, writes, (0, Path::Push), Layouts::Given(layout), down) };
 }
 
 /// `vkUpdateDescriptorSets`.
@@ -625,8 +728,7 @@ unsafe extern "system" fn update_slowly(
         let Some(hot) = find(device) else { return };
         let Some(next) = hot.next.update_descriptor_sets else { return };
         let down = |writes| next(device, count, writes, copy_count, copies);
-        let rest = || (hot.rest.update_descriptor_sets)(device, count, writes, copy_count, copies);
-        forward(hot, count, writes, first, Path::Update, down, rest);
+        forward(hot, count, writes, (first, Path::Update), Layouts::OfSets, down);
     }
 }
 
@@ -672,8 +774,8 @@ unsafe extern "system" fn push_slowly(
         let Some(hot) = find(commands) else { return };
         let Some(next) = hot.next.cmd_push_descriptor_set else { return };
         let down = |writes| next(commands, bind_point, layout, set, count, writes);
-        let rest = || (hot.rest.cmd_push_descriptor_set)(commands, bind_point, layout, set, count, writes);
-        forward(hot, count, writes, 0, Path::Push, down, rest);
+        let layout = hot.push_layout(layout, set);
+        forward(hot, count, writes, (0, Path::Push), Layouts::Given(layout), down);
     }
 }
 
@@ -694,8 +796,7 @@ pub unsafe extern "system" fn update_descriptor_set_with_template(
             && let Some(next) = hot.next.update_descriptor_set_with_template
         {
             let Some(record) = hot.templates.get(template.as_raw()) else { return next(device, set, template, data) };
-            let look = hot.has_immutables.load(Ordering::Acquire)
-                || (hot.gate.must_look() && record.may_conflict(&hot.gate, data));
+            let look = hot.gate.must_look() && (record.layout.is_some() || record.may_conflict(&hot.gate, data));
             if !look && hot.counters.add_here(Path::Template, record.seen) {
                 return next(device, set, template, data);
             }
@@ -719,14 +820,11 @@ unsafe extern "system" fn template_slowly(
         let Some(hot) = find(device) else { return };
         let Some(next) = hot.next.update_descriptor_set_with_template else { return };
         let Some(record) = hot.templates.get(template.as_raw()) else { return next(device, set, template, data) };
-        if hot.has_immutables.load(Ordering::Acquire) {
-            return (hot.rest.update_descriptor_set_with_template)(device, set, template, data);
-        }
-        if !hot.gate.must_look() || !record.conflicts(&hot.gate, data) {
+        if !hot.gate.must_look() || !record.conflicts(hot, record.layout.as_deref(), data) {
             hot.counters.add(Path::Template, record.seen, 0);
             return next(device, set, template, data);
         }
-        if !record.plain || !data.cast::<DescriptorImageInfo>().is_aligned() {
+        if record.layout.is_some() || !record.plain || !data.cast::<DescriptorImageInfo>().is_aligned() {
             return (hot.rest.update_descriptor_set_with_template)(device, set, template, data);
         }
         if record.seen <= INFOS as u64 {
@@ -754,7 +852,7 @@ unsafe fn template_rewritten(
     data: *const c_void,
     room: &mut [MaybeUninit<DescriptorImageInfo>],
 ) -> *const c_void {
-    let device = hot.record.load(Ordering::Acquire).cast_const();
+    let device = hot.record();
     // SAFETY: a plain template describes that many infos at `data`; `hot` starts the record of its device.
     let changed = unsafe {
         let given = std::slice::from_raw_parts(data.cast::<DescriptorImageInfo>(), record.seen as usize);
@@ -784,18 +882,52 @@ impl Template {
         })
     }
 
-    /// Whether a pair in `data` conflicts.
+    /// Whether a pair in `data` conflicts whose sampler is not an immutable one of `layout`. Takes note of the immutable ones.
     ///
     /// # Safety
     ///
     /// As for [`Template::may_conflict`].
-    unsafe fn conflicts(&self, gate: &Gate, data: *const c_void) -> bool {
-        // SAFETY: forwarded from the caller.
-        self.runs.iter().any(|run| unsafe { run.conflicts(gate, data.cast::<u8>().wrapping_add(run.offset)) })
+    pub unsafe fn conflicts(&self, hot: &Hot, layout: Option<&SetLayout>, data: *const c_void) -> bool {
+        let mut out = false;
+        for run in &self.runs {
+            let start = data.cast::<u8>().wrapping_add(run.offset);
+            // SAFETY: forwarded from the caller.
+            unsafe {
+                match layout.filter(|layout| layout.is_immutable(run.target.0)) {
+                    Some(layout) => run.note_immutables(hot, layout, start),
+                    None => out = out || run.conflicts(&hot.gate, start),
+                }
+            }
+        }
+        out
     }
 }
 
 impl Run {
+    /// Element `index`.
+    ///
+    /// # Safety
+    ///
+    /// `start` is where the data of the run begins, and `index` is below the count.
+    #[inline(always)]
+    unsafe fn read(&self, start: *const u8, index: usize) -> DescriptorImageInfo {
+        let at = start.wrapping_add(index.wrapping_mul(self.stride));
+        // SAFETY: the template describes an info there; alignment is not promised.
+        unsafe { at.cast::<DescriptorImageInfo>().read_unaligned() }
+    }
+
+    /// Takes note of the immutable samplers that conflict.
+    ///
+    /// # Safety
+    ///
+    /// `start` is where the data of the run begins.
+    #[inline(never)]
+    unsafe fn note_immutables(&self, hot: &Hot, layout: &SetLayout, start: *const u8) {
+        // SAFETY: forwarded from the caller; below the count.
+        let infos = (0..self.count).map(|index| unsafe { self.read(start, index) });
+        hot.note_immutables(layout, self.target, infos);
+    }
+
     /// # Safety
     ///
     /// `start` is where the data of the run begins.
@@ -810,9 +942,8 @@ impl Run {
             return gate.first_conflict(unsafe { std::slice::from_raw_parts(infos, self.count) }).is_some();
         }
         (0..self.count).any(|index| {
-            let at = start.wrapping_add(index.wrapping_mul(self.stride));
-            // SAFETY: the template describes an info there; alignment is not promised.
-            let info = unsafe { at.cast::<DescriptorImageInfo>().read_unaligned() };
+            // SAFETY: below the count.
+            let info = unsafe { self.read(start, index) };
             gate.conflict(info.sampler, info.image_view).is_some()
         })
     }

@@ -1,168 +1,12 @@
-//! Descriptor writes with a (sampler, view) pair: `vkUpdateDescriptorSets`, push descriptors, descriptor buffers and image-view
-//! handles. Templates are in [`super::template`].
-//!
-//! `vkUpdateDescriptorSets` and `vkCmdPushDescriptorSet` come here only with what `samplin_hot::hooks` leaves over: immutable
-//! samplers, and the first separate one.
-
-use std::sync::atomic::Ordering;
+//! Descriptor writes with a (sampler, view) pair whose hooks are not in `samplin_hot`: `vkCmdPushDescriptorSet2`, descriptor buffers
+//! and image-view handles. Templates are in [`super::template`].
 
 use ash::vk::{self, Handle};
 use samplin_hot::hooks;
 
-use super::{device, slice};
+use super::device;
 use crate::counters::Path;
-use crate::state::{Device, SetLayout};
-
-/// Where the set layout of a write comes from.
-#[derive(Clone, Copy)]
-pub(crate) enum LayoutOf<'a> {
-    /// `dstSet` of the write.
-    DestinationSet,
-    /// Push descriptors: `dstSet` is ignored.
-    Given(Option<&'a SetLayout>),
-}
-
-impl<'a> LayoutOf<'a> {
-    /// The layout of a write, if it has immutable samplers.
-    ///
-    /// # Safety
-    ///
-    /// With [`LayoutOf::DestinationSet`], `set` is a valid descriptor set (VUID-VkWriteDescriptorSet-dstSet-00320).
-    pub(crate) unsafe fn of(self, known: &'a Device, set: vk::DescriptorSet) -> Option<&'a SetLayout> {
-        match self {
-            // SAFETY: forwarded from the caller.
-            Self::DestinationSet => unsafe { known.sets.get(set.as_raw()) },
-            Self::Given(layout) => layout,
-        }
-    }
-
-    /// The set layout number `set` of a pipeline layout, for push descriptors.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid.
-    pub(crate) unsafe fn push(known: &'a Device, layout: vk::PipelineLayout, set: u32) -> Self {
-        if !known.hot.has_immutables.load(Ordering::Acquire) {
-            return Self::Given(None);
-        }
-        // SAFETY: forwarded from the caller.
-        let sets = unsafe { known.pipeline_layouts.get(layout.as_raw()) };
-        Self::Given(sets.and_then(|sets| sets.get(set as usize)).and_then(|layout| layout.as_deref()))
-    }
-}
-
-/// The image infos of a combined image sampler write; empty for any other type, whose pointer may dangle.
-///
-/// # Safety
-///
-/// The write is valid.
-#[inline(always)]
-unsafe fn combined<'a>(write: &vk::WriteDescriptorSet<'a>) -> &'a [vk::DescriptorImageInfo] {
-    if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
-        // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493: `descriptorCount` valid elements.
-        unsafe { slice(write.p_image_info, write.descriptor_count) }
-    } else {
-        &[]
-    }
-}
-
-/// Whether the samplers of a write are ignored; then conflicts of the immutable ones are noted.
-///
-/// # Safety
-///
-/// The write is valid.
-#[cold]
-unsafe fn immutable(known: &Device, write: &vk::WriteDescriptorSet<'_>, layout: LayoutOf<'_>) -> bool {
-    // SAFETY: the write's set is valid.
-    let Some(layout) = (unsafe { layout.of(known, write.dst_set) }) else { return false };
-    if !layout.is_immutable(write.dst_binding) {
-        return false;
-    }
-    // SAFETY: the write is valid.
-    for (element, info) in unsafe { combined(write) }.iter().enumerate() {
-        note_immutable(
-            known,
-            layout,
-            write.dst_binding,
-            u64::from(write.dst_array_element) + element as u64,
-            info.image_view,
-        );
-    }
-    true
-}
-
-/// Notes a conflict of the immutable sampler at an element with a view.
-pub(crate) fn note_immutable(known: &Device, layout: &SetLayout, binding: u32, element: u64, view: vk::ImageView) {
-    if let Some((sampler, _)) = layout.immutable_at(binding, element)
-        && let Some(pair) = known.hot.gate.conflict(vk::Sampler::from_raw(sampler), view)
-    {
-        known.guard(|| known.immutable_conflict(sampler, pair.state, view.as_raw()), || ());
-    }
-}
-
-/// Hands `writes` to `down`, or a copy with legal pairs if one of them conflicts. Conflicts of immutable samplers are noted.
-///
-/// # Safety
-///
-/// The writes are valid.
-unsafe fn forward<'a>(
-    known: &Device,
-    count: u32,
-    writes: *const vk::WriteDescriptorSet<'a>,
-    layout: LayoutOf<'_>,
-    path: Path,
-    down: impl FnOnce(*const vk::WriteDescriptorSet<'a>),
-) {
-    let immutables = known.hot.has_immutables.load(Ordering::Acquire);
-    // SAFETY: `count` valid elements by the command's valid usage.
-    if unsafe { slice(writes, count) }.iter().any(|write| write.descriptor_type == vk::DescriptorType::SAMPLER) {
-        known.separate_seen();
-    }
-    // SAFETY: the writes are valid, and `known` starts with its `Hot`.
-    unsafe {
-        let mut left_alone = |write: &vk::WriteDescriptorSet<'_>| immutables && immutable(known, write, layout);
-        hooks::forward_except(&known.hot, count, writes, path, &mut left_alone, down);
-    }
-}
-
-pub(crate) unsafe extern "system" fn update_descriptor_sets(
-    handle: vk::Device,
-    write_count: u32,
-    writes: *const vk::WriteDescriptorSet<'_>,
-    copy_count: u32,
-    copies: *const vk::CopyDescriptorSet<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return };
-    let Some(next) = known.fns.update_descriptor_sets else { return };
-    // A copy carries a pair that was made legal when it was written, so copies go down as they are.
-    // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
-    unsafe {
-        forward(known, write_count, writes, LayoutOf::DestinationSet, Path::Update, move |writes| {
-            next(handle, write_count, writes, copy_count, copies);
-        });
-    }
-}
-
-pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
-    commands: vk::CommandBuffer,
-    bind_point: vk::PipelineBindPoint,
-    layout: vk::PipelineLayout,
-    set: u32,
-    count: u32,
-    writes: *const vk::WriteDescriptorSet<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(commands) }) else { return };
-    let Some(next) = known.fns.cmd_push_descriptor_set else { return };
-    // SAFETY: the application's own arguments, or a copy of its writes with other samplers, which are consumed at the call.
-    unsafe {
-        let immutable = LayoutOf::push(known, layout, set);
-        forward(known, count, writes, immutable, Path::Push, move |writes| {
-            next(commands, bind_point, layout, set, count, writes);
-        });
-    }
-}
+use crate::state::Device;
 
 pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     commands: vk::CommandBuffer,
@@ -174,8 +18,8 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     // SAFETY: valid by the command's valid usage; the layout is null or valid.
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
-        let immutable = LayoutOf::push(known, given.layout, given.set);
-        forward(known, given.descriptor_write_count, given.p_descriptor_writes, immutable, Path::Push, |writes| {
+        let layout = known.hot.push_layout(given.layout, given.set);
+        hooks::forward_push(&known.hot, given.descriptor_write_count, given.p_descriptor_writes, layout, |writes| {
             if writes == given.p_descriptor_writes {
                 next(commands, info);
             } else {
@@ -214,7 +58,7 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     } else if known.hot.gate.must_look() {
         // SAFETY: as above.
         if unsafe { info.as_ref() }.is_some_and(|info| info.ty == vk::DescriptorType::SAMPLER) {
-            known.separate_seen();
+            known.hot.separate_seen();
         }
     }
     // SAFETY: the application's own arguments.

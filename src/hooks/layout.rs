@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
+use samplin_hot::SetLayout;
+use samplin_hot::layout::Binding;
 use samplin_hot::memory::{self, Room};
 
 use super::{MISSING, device, slice};
-use crate::state::{Binding, Device, SetLayout};
+use crate::state::Device;
 use crate::table::lock;
 
 pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
@@ -50,7 +52,7 @@ unsafe fn remember_layout(
         return;
     }
     let pins = info.flags.contains(vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT);
-    let mut bindings: Vec<Binding> = given
+    let bindings: Vec<Binding> = given
         .iter()
         .map(|b| {
             let samplers: &[vk::Sampler] = if immutable(b) {
@@ -64,17 +66,12 @@ unsafe fn remember_layout(
             }
             Binding {
                 binding: b.binding,
-                ty: b.descriptor_type,
                 count: b.descriptor_count,
-                immutable: memory::collect(samplers.iter().map(|sampler| {
-                    let word = known.hot.gate.sampler(sampler.as_raw());
-                    (sampler.as_raw(), (word as u32).checked_sub(1).unwrap_or(u32::MAX))
-                })),
+                immutable: memory::collect(samplers.iter().copied()).into_boxed_slice(),
             }
         })
         .collect();
-    bindings.sort_by_key(|b| b.binding);
-    known.layouts.insert(layout.as_raw(), Arc::new(SetLayout { bindings }));
+    known.layouts.insert(layout.as_raw(), Arc::new(SetLayout::new(bindings)));
     known.hot.has_immutables.store(true, Ordering::Release);
 }
 
@@ -129,7 +126,7 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
                     .map(|set| unsafe { known.layouts.share(set.as_raw()) })
                     .collect();
                 if sets.iter().any(Option::is_some) {
-                    known.pipeline_layouts.insert(made.as_raw(), Arc::new(sets));
+                    known.hot.pipeline_layouts.insert(made.as_raw(), Arc::new(sets));
                 }
             },
             || (),
@@ -145,7 +142,7 @@ pub(crate) unsafe extern "system" fn destroy_pipeline_layout(
 ) {
     // SAFETY: the command's valid usage.
     let Some(known) = (unsafe { device(handle) }) else { return };
-    known.guard(|| known.pipeline_layouts.remove(layout.as_raw()), || ());
+    known.guard(|| known.hot.pipeline_layouts.remove(layout.as_raw()), || ());
     if let Some(next) = known.fns.destroy_pipeline_layout {
         // SAFETY: the application's own arguments.
         unsafe { next(handle, layout, allocator) };
@@ -174,7 +171,7 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
                 for (layout, set) in layouts.iter().zip(made) {
                     // SAFETY: the set layouts are valid during this command.
                     if let Some(layout) = unsafe { known.layouts.share(layout.as_raw()) } {
-                        known.sets.insert(set.as_raw(), layout);
+                        known.hot.sets.insert(set.as_raw(), layout);
                         let mut pools = lock(&known.pools);
                         pools
                             .with_room()
@@ -208,7 +205,7 @@ pub(crate) unsafe extern "system" fn free_descriptor_sets(
                 if let Some(list) = lock(&known.pools).get_mut(&pool.as_raw()) {
                     list.retain(|set| !gone.iter().any(|g| g.as_raw() == *set));
                 }
-                gone.iter().for_each(|set| known.sets.remove(set.as_raw()));
+                gone.iter().for_each(|set| known.hot.sets.remove(set.as_raw()));
             },
             || (),
         );
@@ -221,7 +218,7 @@ pub(crate) unsafe extern "system" fn free_descriptor_sets(
 fn forget_pool(known: &Device, pool: vk::DescriptorPool) {
     if known.hot.has_immutables.load(Ordering::Acquire) {
         let sets = lock(&known.pools).remove(&pool.as_raw()).unwrap_or_default();
-        sets.into_iter().for_each(|set| known.sets.remove(set));
+        sets.into_iter().for_each(|set| known.hot.sets.remove(set));
     }
 }
 

@@ -11,14 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
-use samplin_hot::Pair;
-use samplin_hot::hooks::Run;
+use samplin_hot::SetLayout;
+use samplin_hot::hooks::{self, Run};
 use samplin_hot::memory::{self, Room};
 
-use super::descriptor::{LayoutOf, note_immutable};
 use super::{MISSING, device, slice};
 use crate::counters::Path;
-use crate::state::{Device, SetLayout};
+use crate::state::Device;
 
 /// Largest copy of a template's data, in bytes. Beyond it (and with elements of unknown size, or that share bytes) the template
 /// is applied as it is and the conflicting descriptors are written again.
@@ -70,6 +69,11 @@ impl Entry {
         }
     }
 
+    /// Whether it has combined image samplers whose samplers are not ignored.
+    fn is_pair(&self, layout: Option<&SetLayout>) -> bool {
+        self.combined && !layout.is_some_and(|layout| layout.is_immutable(self.binding))
+    }
+
     /// Offset of element `index` in `pData`.
     fn at(&self, index: usize) -> usize {
         self.offset.wrapping_add(index.wrapping_mul(self.stride))
@@ -108,8 +112,6 @@ fn are_disjoint(entries: &[Entry], extent: usize) -> bool {
 pub struct Template {
     entries: Vec<Entry>,
     bind_point: vk::PipelineBindPoint,
-    /// Layout with immutable samplers of a `DESCRIPTOR_SET` template.
-    layout: Option<Arc<SetLayout>>,
     /// Size of the data, if it can be copied.
     extent: Option<usize>,
 }
@@ -133,7 +135,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                 // SAFETY: VUID-VkDescriptorUpdateTemplateCreateInfo-pDescriptorUpdateEntries-parameter.
                 let given = unsafe { slice(info.p_descriptor_update_entries, info.descriptor_update_entry_count) };
                 if given.iter().any(|entry| entry.descriptor_type == vk::DescriptorType::SAMPLER) {
-                    known.separate_seen();
+                    known.hot.separate_seen();
                 }
                 let entries: Vec<Entry> = given.iter().map(Entry::new).collect();
                 if !entries.iter().any(|entry| entry.combined) {
@@ -154,15 +156,20 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                 let runs: Box<[Run]> = entries
                     .iter()
                     .filter(|entry| entry.combined)
-                    .map(|entry| Run { offset: entry.offset, stride: entry.stride, count: entry.count })
+                    .map(|entry| Run {
+                        offset: entry.offset,
+                        stride: entry.stride,
+                        count: entry.count,
+                        target: (entry.binding, entry.element),
+                    })
                     .collect();
                 let seen = runs.iter().map(|run| run.count as u64).sum();
                 let plain = match *entries {
                     [Entry { offset: 0, stride, size, .. }] => stride == size || seen == 1,
                     _ => false,
                 };
-                let detail = Template { entries, bind_point: info.pipeline_bind_point, layout, extent };
-                let record = samplin_hot::hooks::Template { runs, seen, plain, detail: Box::new(detail) };
+                let detail = Box::new(Template { entries, bind_point: info.pipeline_bind_point, extent });
+                let record = hooks::Template { runs, seen, plain, layout, detail };
                 known.hot.templates.insert(made.as_raw(), Arc::new(record));
             },
             || (),
@@ -196,39 +203,6 @@ unsafe fn read(data: *const c_void, entry: &Entry, index: usize) -> vk::Descript
     unsafe { data.cast::<u8>().wrapping_add(entry.at(index)).cast::<vk::DescriptorImageInfo>().read_unaligned() }
 }
 
-/// Calls `each` with every conflicting element: entry, element index, pair. Stops when it returns false. Returns the number of
-/// combined image samplers looked at.
-///
-/// # Safety
-///
-/// `data` is valid for the template.
-#[inline(always)]
-unsafe fn conflicts(
-    known: &Device,
-    template: &Template,
-    layout: Option<&SetLayout>,
-    data: *const c_void,
-    mut each: impl FnMut(&Entry, usize, Pair) -> bool,
-) -> u64 {
-    let mut seen = 0;
-    for entry in template.entries.iter().filter(|entry| entry.combined) {
-        seen += entry.count as u64;
-        let immutable = layout.filter(|layout| layout.is_immutable(entry.binding));
-        for index in 0..entry.count {
-            // SAFETY: forwarded from the caller.
-            let info = unsafe { read(data, entry, index) };
-            if let Some(layout) = immutable {
-                note_immutable(known, layout, entry.binding, u64::from(entry.element) + index as u64, info.image_view);
-            } else if let Some(pair) = known.hot.gate.conflict(info.sampler, info.image_view)
-                && !each(entry, index, pair)
-            {
-                return seen;
-            }
-        }
-    }
-    seen
-}
-
 /// A rewritten write: binding, array element, image info.
 type Patch = (u32, u32, vk::DescriptorImageInfo);
 
@@ -256,8 +230,7 @@ unsafe fn again(
 ) -> Vec<Patch> {
     let mut out: Vec<Patch> = Vec::new();
     let mut left = changed.iter().peekable();
-    let written = |entry: &Entry| entry.combined && !layout.is_some_and(|layout| layout.is_immutable(entry.binding));
-    for (number, entry) in template.entries.iter().enumerate().filter(|(_, entry)| written(entry)) {
+    for (number, entry) in template.entries.iter().enumerate().filter(|(_, entry)| entry.is_pair(layout)) {
         // Elements of one entry are different descriptors. Elements beyond the end of a binding are those of the next, and how many a
         // binding has is not known here: then an element of a later binding may be one of an earlier binding's.
         let end = |entry: &Entry| u64::from(entry.element) + entry.count as u64;
@@ -298,18 +271,18 @@ unsafe fn rewrite(
     path: Path,
 ) -> Option<(Rewritten, u64)> {
     let mut patches: Vec<(Patch, usize)> = Vec::new();
-    // SAFETY: forwarded from the caller.
-    unsafe {
-        conflicts(known, template, layout, data, |entry, index, pair| {
+    for entry in template.entries.iter().filter(|entry| entry.is_pair(layout)) {
+        for index in 0..entry.count {
+            // SAFETY: forwarded from the caller.
+            let info = unsafe { read(data, entry, index) };
+            let Some(pair) = known.hot.gate.conflict(info.sampler, info.image_view) else { continue };
             let choice = known.choose(pair, path);
             if choice != pair.sampler {
-                let info =
-                    vk::DescriptorImageInfo { sampler: vk::Sampler::from_raw(choice), ..read(data, entry, index) };
+                let info = vk::DescriptorImageInfo { sampler: vk::Sampler::from_raw(choice), ..info };
                 let element = entry.element.wrapping_add(index as u32);
                 patches.with_room().push(((entry.binding, element, info), entry.at(index)));
             }
-            true
-        });
+        }
     }
     if patches.is_empty() {
         return None;
@@ -351,7 +324,7 @@ unsafe fn rewrite(
 unsafe fn forward<'a>(
     known: &'a Device,
     template: vk::DescriptorUpdateTemplate,
-    layout: impl FnOnce(&'a Template) -> Option<&'a SetLayout>,
+    layout: impl FnOnce(&'a hooks::Template) -> Option<&'a SetLayout>,
     data: *const c_void,
     path: Path,
     down: impl FnOnce(*const c_void),
@@ -360,21 +333,10 @@ unsafe fn forward<'a>(
     // SAFETY: a template is valid during the command and destroyed under external synchronisation.
     let Some(hot) = (unsafe { known.hot.templates.get(template.as_raw()) }) else { return down(data) };
     let Some(record) = hot.detail.downcast_ref::<Template>() else { return down(data) };
-    let layout = if known.hot.has_immutables.load(Ordering::Acquire) { layout(record) } else { None };
-    if !known.hot.gate.must_look() {
-        known.hot.counters.add(path, hot.seen, 0);
-        return down(data);
-    }
-    let mut any = false;
+    let layout = layout(hot);
     // SAFETY: forwarded from the caller. The scan has no way to panic.
-    let seen = unsafe {
-        conflicts(known, record, layout, data, |_, _, _| {
-            any = true;
-            false
-        })
-    };
-    if !any {
-        known.hot.counters.add(path, seen, 0);
+    if !known.hot.gate.must_look() || !unsafe { hot.conflicts(&known.hot, layout, data) } {
+        known.hot.counters.add(path, hot.seen, 0);
         return down(data);
     }
     // SAFETY: forwarded from the caller.
@@ -414,7 +376,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
         forward(
             known,
             template,
-            |record| record.layout.as_deref(),
+            |hot| hot.layout.as_deref(),
             data,
             Path::Template,
             move |data| next(handle, set, template, data),
@@ -462,25 +424,12 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
         forward(
             known,
             template,
-            |_| push_layout(known, layout, set),
+            |_| known.hot.push_layout(layout, set),
             data,
             Path::PushTemplate,
             move |data| next(commands, template, layout, set, data),
             |record, writes| push_patches(known, commands, record, layout, set, writes),
         );
-    }
-}
-
-/// The set layout with immutable samplers that a push goes to, by the layout passed to the command.
-///
-/// # Safety
-///
-/// `layout` is null or valid.
-unsafe fn push_layout(known: &Device, layout: vk::PipelineLayout, set: u32) -> Option<&SetLayout> {
-    // SAFETY: forwarded from the caller.
-    match unsafe { LayoutOf::push(known, layout, set) } {
-        LayoutOf::Given(layout) => layout,
-        LayoutOf::DestinationSet => None,
     }
 }
 
@@ -497,7 +446,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
         forward(
             known,
             given.descriptor_update_template,
-            |_| push_layout(known, given.layout, given.set),
+            |_| known.hot.push_layout(given.layout, given.set),
             given.p_data,
             Path::PushTemplate,
             |data| {

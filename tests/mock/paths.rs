@@ -5,6 +5,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use ash::vk::{self, Handle};
+use samplin::memory::faults;
 
 use crate::args;
 use crate::driver::{Args, Write};
@@ -278,6 +279,118 @@ fn templates_for_sets_find_the_immutable_samplers_of_their_layout() {
     assert_eq!(elements[0].image.unwrap().sampler, garbage);
     assert!(scene.is_variant(elements[1].image.unwrap().sampler));
     assert_eq!(scene.unresolved("immutable sampler").len(), 1);
+    scene.device.finish();
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn a_conflict_of_an_immutable_sampler_is_decided_once_on_each_path() {
+    // More classes than have a place in the first row of a state.
+    const FORMATS: [vk::Format; 12] = [
+        vk::Format::R8_UINT,
+        vk::Format::R8_SINT,
+        vk::Format::R8G8_UINT,
+        vk::Format::R8G8_SINT,
+        vk::Format::R8G8B8A8_UINT,
+        vk::Format::R8G8B8A8_SINT,
+        vk::Format::R16_UINT,
+        vk::Format::R16_SINT,
+        vk::Format::R16G16_UINT,
+        vk::Format::R16G16_SINT,
+        vk::Format::R32G32_UINT,
+        vk::Format::R32G32_SINT,
+    ];
+    for level in [None, Some("changes"), Some("all")] {
+        let builder = InstanceBuilder::new();
+        let scene = Scene::on(if let Some(level) = level { builder.traced(level) } else { builder }.device());
+        let device = &scene.device;
+        let records = || if level.is_some() { scene.unresolved("immutable sampler").len() } else { 0 };
+        let immutable = [device.nearest(), scene.sampler];
+        let layout = device.layout(&[binding(3, COMBINED, 2).immutable_samplers(&immutable)]);
+        let (pool, pipeline) = (device.pool(), device.pipeline_layout(&[layout]));
+        let set = device.sets(pool, &[layout])[0];
+        let elements = [entry(3, 0, 2, COMBINED, 0, 24)];
+        let (for_sets, for_pushes) = (device.template(layout, &elements), device.push_template(&elements));
+        // The samplers of a write are ignored.
+        let infos = |view| [pair(scene.sampler, scene.legal), pair(vk::Sampler::null(), view)];
+        type Write<'a> = &'a dyn Fn(vk::ImageView);
+        let update: Write<'_> = &|view| device.update(&[combined(set, 3, &infos(view))], &[]);
+        let template: Write<'_> = &|view| device.update_with_template(set, for_sets, infos(view).as_ptr().cast());
+        let push: Write<'_> = &|view| device.push(pipeline, 0, &[combined(set, 3, &infos(view))]);
+        let push2: Write<'_> = &|view| {
+            let (infos, info) = (infos(view), vk::PushDescriptorSetInfoKHR::default().layout(pipeline));
+            device.push2(&info.descriptor_writes(&[combined(set, 3, &infos)]));
+        };
+        let push_template: Write<'_> = &|view| {
+            let infos = infos(view);
+            call!(device.push_with_template(device.commands, for_pushes, pipeline, 0, infos.as_ptr().cast()));
+        };
+        let push_template2: Write<'_> = &|view| {
+            let infos = infos(view);
+            let info = vk::PushDescriptorSetWithTemplateInfoKHR { p_data: infos.as_ptr().cast(), ..Default::default() };
+            let info = info.descriptor_update_template(for_pushes).layout(pipeline);
+            call!(device.push_with_template2(device.commands, &info));
+        };
+        let paths = [
+            ("update", update),
+            ("template", template),
+            ("push", push),
+            ("push 2", push2),
+            ("push with a template", push_template),
+            ("push with a template 2", push_template2),
+        ];
+        // What the layer allocates for a hundred calls: every decision and every record does.
+        let allocations = |write: Write<'_>, view| {
+            faults::set(None);
+            (0..100).for_each(|_| write(view));
+            faults::seen()
+        };
+        for (nth, format) in FORMATS.into_iter().enumerate() {
+            let (path, write) = paths[nth % paths.len()];
+            let view = device.view(format);
+            if level != Some("all") {
+                assert_eq!(allocations(write, scene.legal), 0, "{path}: nothing is decided for what is legal");
+            }
+            assert_eq!(records(), if level.is_some() { nth } else { 0 }, "{path}: nothing is said of what is legal");
+            write(view);
+            for (other, write) in paths {
+                assert_eq!(allocations(write, view), 0, "{other} after {path}, {format:?}: decided again");
+            }
+            assert_eq!(records(), if level.is_some() { nth + 1 } else { 0 }, "{path}, {format:?}");
+        }
+        scene.device.finish();
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn what_was_said_of_an_immutable_sampler_is_not_held_of_another_one() {
+    let scene = Scene::traced();
+    let device = &scene.device;
+    let pool = device.pool();
+    let view = device.view(vk::Format::R32_SINT);
+    let say = |info: &vk::SamplerCreateInfo<'_>| {
+        let sampler = [device.sampler(info)];
+        let layout = device.layout(&[binding(0, COMBINED, 1).immutable_samplers(&sampler)]);
+        let set = device.sets(pool, &[layout])[0];
+        (0..3).for_each(|_| device.update(&[combined(set, 0, &[pair(vk::Sampler::null(), view)])], &[]));
+        let sets = [set];
+        assert_eq!(call!(device.free_sets(device.raw, pool, 1, sets.as_ptr())), vk::Result::SUCCESS);
+        call!(device.destroy_layout(device.raw, layout, allocator()));
+        device.destroy_sampler(sampler[0]);
+        scene.unresolved("immutable sampler").len()
+    };
+    let other = vk::SamplerCreateInfo { max_lod: 3.0, ..linear_info() };
+    let legal = vk::SamplerCreateInfo { mag_filter: vk::Filter::NEAREST, min_filter: vk::Filter::NEAREST, ..other };
+    assert_eq!(say(&legal), 0);
+    assert_eq!(say(&linear_info()), 1);
+    assert_eq!(say(&other), 2, "another state");
+    assert_eq!(say(&linear_info()), 2, "the same state once more");
+    // More states than are kept without a sampler: places get others.
+    for n in 0..600_u16 {
+        let count = say(&vk::SamplerCreateInfo { max_lod: 4.0 + f32::from(n), ..linear_info() });
+        assert_eq!(count, 3 + usize::from(n), "state {n}");
+    }
     scene.device.finish();
 }
 
