@@ -75,8 +75,8 @@ pub unsafe fn find_as<'a, T: 'a>(p_next: *const c_void, s_type: vk::StructureTyp
     })
 }
 
-/// A copied node, in storage that no pointer into ever moves, aligned for every structure of Vulkan.
-#[derive(Clone, Debug)]
+/// A copied node, in storage that no pointer into ever moves, aligned for every structure of Vulkan. Padding may be uninitialised, so
+/// that the words are never read as such.
 pub struct Copied(Box<[u64]>);
 
 impl Copied {

@@ -138,8 +138,11 @@ fn trace_name(analysis: &Analysis, index: usize) -> String {
     analysis.traces.get(index).map(|read| read.source.name()).unwrap_or_default()
 }
 
-/// Everything that the arguments find fault with. Things passed through without a rule or a valid usage that is broken are no
-/// faults of the program, unless they are denied by name.
+/// Rules of unresolved things that are no faults of the program: what has none, and what the layer does not look at.
+const NO_FAULT: [&str; 2] = [UNRESOLVED, Rule::Heap.name()];
+
+/// Everything that the arguments find fault with. Things passed through without a rule or a valid usage that is broken, and those
+/// that the layer does not look at, are no faults of the program, unless they are denied by name.
 fn findings(analysis: &Analysis, deny: &[String], allow: &[String]) -> Vec<Finding> {
     let names = |list: &[String], rule: &str| list.iter().any(|name| name == rule);
     let wanted = |finding: &Finding| {
@@ -147,7 +150,7 @@ fn findings(analysis: &Analysis, deny: &[String], allow: &[String]) -> Vec<Findi
         if hit(allow) {
             return false;
         }
-        if deny.is_empty() { !finding.unresolved || finding.rule != UNRESOLVED } else { hit(deny) }
+        if deny.is_empty() { !finding.unresolved || !NO_FAULT.contains(&finding.rule.as_str()) } else { hit(deny) }
     };
     let mut found: Vec<Finding> = Vec::new();
     for decision in &analysis.decisions {
