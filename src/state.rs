@@ -158,19 +158,27 @@ pub struct SetLayout {
 }
 
 impl SetLayout {
-    /// Binding number `binding`.
-    pub fn binding(&self, binding: u32) -> Option<&Binding> {
-        self.bindings.binary_search_by_key(&binding, |b| b.binding).ok().and_then(|index| self.bindings.get(index))
+    /// The bindings with this number: one, or one for each of several stages (`VK_NV_per_stage_descriptor_set`).
+    fn numbered(&self, binding: u32) -> &[Binding] {
+        let first = self.bindings.partition_point(|b| b.binding < binding);
+        let rest = self.bindings.get(first..).unwrap_or_default();
+        rest.get(..rest.partition_point(|b| b.binding == binding)).unwrap_or_default()
     }
 
-    /// Whether the sampler of a combined image sampler write to `binding` is ignored.
+    /// Whether the sampler of a combined image sampler write to `binding` is ignored: in every stage, if they differ.
     pub fn is_immutable(&self, binding: u32) -> bool {
-        self.binding(binding).is_some_and(|b| !b.immutable.is_empty())
+        let here = self.numbered(binding);
+        !here.is_empty() && here.iter().all(|b| !b.immutable.is_empty())
     }
 
     /// The immutable sampler at `element` of `binding`, going on into the following bindings as a write does
-    /// (VkWriteDescriptorSet, "consecutive bindings": those without descriptors are skipped).
+    /// (VkWriteDescriptorSet, "consecutive bindings": those without descriptors are skipped). Of several bindings with that number
+    /// the first one's; which binding follows them depends on the stage, which a write does not name.
     pub fn immutable_at(&self, binding: u32, element: u64) -> Option<(u64, u32)> {
+        let here = self.numbered(binding);
+        if here.len() > 1 {
+            return here.iter().find_map(|b| b.immutable.get(usize::try_from(element).ok()?).copied());
+        }
         let mut left = element;
         let first = self.bindings.partition_point(|b| b.binding < binding);
         for b in self.bindings.iter().skip(first) {
@@ -181,6 +189,15 @@ impl SetLayout {
         }
         None
     }
+}
+
+/// Swapchains, whose images never go through `vkCreateImage`.
+#[derive(Default)]
+pub struct Swapchains {
+    /// Swapchains ever.
+    pub made: u32,
+    /// Handle → what [`Device::images`] has for its images, and the images seen so far.
+    pub by_handle: FastMap<u64, (u64, Vec<u64>)>,
 }
 
 /// Names that the application gave its objects.
@@ -261,7 +278,7 @@ pub struct Device {
     pub recent_views: Mutex<RecentViews>,
     /// View classes.
     pub classes: Interner<(ViewTraits, Tiling), ViewClass>,
-    /// Image handle → traits number + 1.
+    /// Image handle → traits number + 1 in the low half and the number of the swapchain that owns it, or 0, in the high one.
     pub images: FlatTable,
     /// Image traits.
     pub image_traits: Interner<ImageTraits, ImageTraits>,
@@ -275,8 +292,8 @@ pub struct Device {
     pub sets: HandleMap<SetLayout>,
     /// Sets in `sets` by pool.
     pub pools: Mutex<FastMap<u64, Vec<u64>>>,
-    /// Swapchains: traits number of their images, and the images seen so far.
-    pub swapchains: Mutex<FastMap<u64, (u32, Vec<u64>)>>,
+    /// Swapchains.
+    pub swapchains: Mutex<Swapchains>,
     /// Answers of the cubic filter query by (image traits number, view type).
     pub cubic: Mutex<FastMap<(u32, i32), (bool, bool)>>,
     /// Samplers that a descriptor-buffer layout holds as immutable ones: they must stay the same object everywhere.
@@ -734,7 +751,7 @@ impl Device {
 
     /// Traits of an image that the layer saw.
     pub fn image(&self, image: vk::Image) -> Option<(u32, &ImageTraits)> {
-        let number = u32::try_from(self.images.get(vk::Handle::as_raw(image)).checked_sub(1)?).ok()?;
+        let number = (self.images.get(vk::Handle::as_raw(image)) as u32).checked_sub(1)?;
         Some((number, self.image_traits.get(number)?))
     }
 

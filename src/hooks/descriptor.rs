@@ -4,6 +4,7 @@
 //! `vkUpdateDescriptorSets` and `vkCmdPushDescriptorSet` come here only with what `samplin_hot::hooks` leaves over: immutable
 //! samplers, and the first separate one.
 
+use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
@@ -11,6 +12,7 @@ use samplin_hot::hooks;
 
 use super::{device, slice};
 use crate::counters::Path;
+use crate::pnext;
 use crate::state::{Device, SetLayout};
 
 /// Where the set layout of a write comes from.
@@ -36,14 +38,24 @@ impl<'a> LayoutOf<'a> {
         }
     }
 
-    /// The set layout number `set` of a pipeline layout, for push descriptors.
+    /// The set layout number `set` of a pipeline layout, for push descriptors. Without a layout (`dynamicPipelineLayout`) it is
+    /// described in the chain (VUID-VkPushDescriptorSetInfo-layout-09496).
     ///
     /// # Safety
     ///
-    /// `layout` is null or valid.
-    pub(crate) unsafe fn push(known: &'a Device, layout: vk::PipelineLayout, set: u32) -> Self {
+    /// `layout` is null or valid, `p_next` is the chain of a valid push.
+    pub(crate) unsafe fn push(known: &'a Device, layout: vk::PipelineLayout, p_next: *const c_void, set: u32) -> Self {
         if !known.hot.has_immutables.load(Ordering::Acquire) {
             return Self::Given(None);
+        }
+        if layout == vk::PipelineLayout::null() {
+            // SAFETY: forwarded from the caller; the set layouts are valid, or null, during the command.
+            return Self::Given(unsafe {
+                pnext::find::<vk::PipelineLayoutCreateInfo<'_>>(p_next).and_then(|chained| {
+                    let sets = slice(chained.p_set_layouts, chained.set_layout_count);
+                    known.layouts.get(sets.get(set as usize)?.as_raw())
+                })
+            });
         }
         // SAFETY: forwarded from the caller.
         let sets = unsafe { known.pipeline_layouts.get(layout.as_raw()) };
@@ -157,7 +169,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     let Some(next) = known.fns.cmd_push_descriptor_set else { return };
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers, which are consumed at the call.
     unsafe {
-        let immutable = LayoutOf::push(known, layout, set);
+        let immutable = LayoutOf::push(known, layout, std::ptr::null(), set);
         forward(known, count, writes, immutable, Path::Push, move |writes| {
             next(commands, bind_point, layout, set, count, writes);
         });
@@ -174,7 +186,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     // SAFETY: valid by the command's valid usage; the layout is null or valid.
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
-        let immutable = LayoutOf::push(known, given.layout, given.set);
+        let immutable = LayoutOf::push(known, given.layout, given.p_next, given.set);
         forward(known, given.descriptor_write_count, given.p_descriptor_writes, immutable, Path::Push, |writes| {
             if writes == given.p_descriptor_writes {
                 next(commands, info);
@@ -189,7 +201,7 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     handle: vk::Device,
     info: *const vk::DescriptorGetInfoEXT<'_>,
     size: usize,
-    descriptor: *mut std::ffi::c_void,
+    descriptor: *mut c_void,
 ) {
     // SAFETY: the command's valid usage.
     let Some(known) = (unsafe { device(handle) }) else { return };
@@ -275,7 +287,7 @@ pub(crate) unsafe extern "system" fn get_image_view_handle64(
 pub(crate) unsafe extern "system" fn get_descriptor_set_host_mapping(
     handle: vk::Device,
     set: vk::DescriptorSet,
-    data: *mut *mut std::ffi::c_void,
+    data: *mut *mut c_void,
 ) {
     // SAFETY: the command's valid usage.
     let Some(known) = (unsafe { device(handle) }) else { return };

@@ -236,8 +236,21 @@ type Patch = (u32, u32, vk::DescriptorImageInfo);
 enum Rewritten {
     /// A block in which the data starts at this index.
     Block(Vec<u8>, usize),
-    /// The application's data, followed by these writes.
-    Patches(Vec<Patch>),
+    /// The application's data, followed by these writes, which point into what is beside them.
+    Patches(Vec<vk::WriteDescriptorSet<'static>>, Vec<Patch>),
+}
+
+/// A write to `set` for each patch. They point into `patches`, which must outlive them and not grow.
+fn writes(set: vk::DescriptorSet, patches: &[Patch]) -> Vec<vk::WriteDescriptorSet<'static>> {
+    memory::collect(patches.iter().map(|(binding, element, info)| vk::WriteDescriptorSet {
+        dst_set: set,
+        dst_binding: *binding,
+        dst_array_element: *element,
+        descriptor_count: 1,
+        descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+        p_image_info: info,
+        ..Default::default()
+    }))
 }
 
 /// The writes that make `changed`, which has the order of the elements, true after the application's data went down as it is.
@@ -295,6 +308,7 @@ unsafe fn rewrite(
     template: &Template,
     layout: Option<&SetLayout>,
     data: *const c_void,
+    set: vk::DescriptorSet,
     path: Path,
 ) -> Option<(Rewritten, u64)> {
     let mut patches: Vec<(Patch, usize)> = Vec::new();
@@ -317,7 +331,8 @@ unsafe fn rewrite(
     let rewritten = patches.len() as u64;
     let Some(extent) = template.extent else {
         // SAFETY: forwarded from the caller.
-        return Some((Rewritten::Patches(unsafe { again(template, layout, data, &patches) }), rewritten));
+        let patches = unsafe { again(template, layout, data, &patches) };
+        return Some((Rewritten::Patches(writes(set, &patches), patches), rewritten));
     };
     // The same address modulo 16 as the application's block, so that what is aligned there is aligned here.
     let mut block = memory::vec(extent + 32);
@@ -343,7 +358,7 @@ unsafe fn rewrite(
     Some((Rewritten::Block(block, start), rewritten))
 }
 
-/// Hands `data` to `down`, or a copy with legal pairs; `patch` writes single descriptors.
+/// Hands `data` to `down`, or a copy with legal pairs; `patch` writes single descriptors, of `set` if it is not null.
 ///
 /// # Safety
 ///
@@ -353,6 +368,7 @@ unsafe fn forward<'a>(
     template: vk::DescriptorUpdateTemplate,
     layout: impl FnOnce(&'a Template) -> Option<&'a SetLayout>,
     data: *const c_void,
+    set: vk::DescriptorSet,
     path: Path,
     down: impl FnOnce(*const c_void),
     patch: impl FnOnce(&Template, &[vk::WriteDescriptorSet<'_>]),
@@ -378,23 +394,13 @@ unsafe fn forward<'a>(
         return down(data);
     }
     // SAFETY: forwarded from the caller.
-    let changed = known.guard(|| unsafe { rewrite(known, record, layout, data, path) }, || None);
+    let changed = known.guard(|| unsafe { rewrite(known, record, layout, data, set, path) }, || None);
     known.hot.counters.add(path, hot.seen, changed.as_ref().map_or(0, |(_, rewritten)| *rewritten));
     match changed {
         None => down(data),
         Some((Rewritten::Block(block, start), _)) => down(block.as_ptr().wrapping_add(start).cast()),
-        Some((Rewritten::Patches(patches), _)) => {
+        Some((Rewritten::Patches(writes, _patches), _)) => {
             down(data);
-            let writes: Vec<vk::WriteDescriptorSet<'_>> = patches
-                .iter()
-                .map(|(binding, element, info)| {
-                    vk::WriteDescriptorSet::default()
-                        .dst_binding(*binding)
-                        .dst_array_element(*element)
-                        .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
-                        .image_info(std::slice::from_ref(info))
-                })
-                .collect();
             patch(record, &writes);
         }
     }
@@ -416,10 +422,10 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
             template,
             |record| record.layout.as_deref(),
             data,
+            set,
             Path::Template,
             move |data| next(handle, set, template, data),
             |_, writes| {
-                let writes: Vec<_> = writes.iter().map(|write| write.dst_set(set)).collect();
                 if let Some(update) = known.fns.update_descriptor_sets {
                     update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
                 }
@@ -447,6 +453,45 @@ unsafe fn push_patches(
     }
 }
 
+/// A shader stage of a bind point: a push for one is a push for all of them (VkPushDescriptorSetInfo, "subset of all stages").
+fn stage(bind_point: vk::PipelineBindPoint) -> vk::ShaderStageFlags {
+    match bind_point {
+        vk::PipelineBindPoint::COMPUTE => vk::ShaderStageFlags::COMPUTE,
+        vk::PipelineBindPoint::RAY_TRACING_KHR => vk::ShaderStageFlags::RAYGEN_KHR,
+        vk::PipelineBindPoint::SUBPASS_SHADING_HUAWEI => vk::ShaderStageFlags::SUBPASS_SHADING_HUAWEI,
+        _ => vk::ShaderStageFlags::FRAGMENT,
+    }
+}
+
+/// Pushes single descriptors as `given` did: with its chain, because a null layout is described there, and only this version of
+/// the command takes one (VUID-VkPushDescriptorSetInfo-None-09495).
+///
+/// # Safety
+///
+/// `given` is the argument of a valid push with a template.
+unsafe fn push_patches2(
+    known: &Device,
+    commands: vk::CommandBuffer,
+    record: &Template,
+    given: &vk::PushDescriptorSetWithTemplateInfoKHR<'_>,
+    writes: &[vk::WriteDescriptorSet<'_>],
+) {
+    if given.layout != vk::PipelineLayout::null() {
+        // SAFETY: forwarded from the caller.
+        return unsafe { push_patches(known, commands, record, given.layout, given.set, writes) };
+    }
+    let mut info = vk::PushDescriptorSetInfoKHR::default()
+        .stage_flags(stage(record.bind_point))
+        .set(given.set)
+        .descriptor_writes(writes);
+    info.p_next = given.p_next;
+    if let Some(push) = known.fns.cmd_push_descriptor_set2 {
+        // SAFETY: the stage is one of the template's bind point, the rest the application's own; both structures may be extended by
+        // the same ones.
+        unsafe { push(commands, &info) };
+    }
+}
+
 pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
     commands: vk::CommandBuffer,
     template: vk::DescriptorUpdateTemplate,
@@ -462,8 +507,9 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
         forward(
             known,
             template,
-            |_| push_layout(known, layout, set),
+            |_| push_layout(known, layout, std::ptr::null(), set),
             data,
+            vk::DescriptorSet::null(),
             Path::PushTemplate,
             move |data| next(commands, template, layout, set, data),
             |record, writes| push_patches(known, commands, record, layout, set, writes),
@@ -475,10 +521,15 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
 ///
 /// # Safety
 ///
-/// `layout` is null or valid.
-unsafe fn push_layout(known: &Device, layout: vk::PipelineLayout, set: u32) -> Option<&SetLayout> {
+/// `layout` is null or valid, `p_next` is the chain of a valid push.
+unsafe fn push_layout(
+    known: &Device,
+    layout: vk::PipelineLayout,
+    p_next: *const c_void,
+    set: u32,
+) -> Option<&SetLayout> {
     // SAFETY: forwarded from the caller.
-    match unsafe { LayoutOf::push(known, layout, set) } {
+    match unsafe { LayoutOf::push(known, layout, p_next, set) } {
         LayoutOf::Given(layout) => layout,
         LayoutOf::DestinationSet => None,
     }
@@ -497,8 +548,9 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
         forward(
             known,
             given.descriptor_update_template,
-            |_| push_layout(known, given.layout, given.set),
+            |_| push_layout(known, given.layout, given.p_next, given.set),
             given.p_data,
+            vk::DescriptorSet::null(),
             Path::PushTemplate,
             |data| {
                 if data == given.p_data {
@@ -507,7 +559,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
                     next(commands, &vk::PushDescriptorSetWithTemplateInfoKHR { p_data: data, ..*given });
                 }
             },
-            |record, writes| push_patches(known, commands, record, given.layout, given.set, writes),
+            |record, writes| push_patches2(known, commands, record, given, writes),
         );
     }
 }

@@ -72,6 +72,10 @@ pub(crate) struct Config {
     pub(crate) swapchain_images: u32,
     /// `vkGetPhysicalDeviceFeatures2` exists and says that everything is supported; without it nothing can be augmented.
     pub(crate) tells_features: bool,
+    /// Version of which instance commands exist, if that is more than the device's: a loader and another device may have it.
+    pub(crate) instance_version: u32,
+    /// Queries with a chain that the physical device was asked, in order.
+    pub(crate) asked: Arc<Mutex<Vec<&'static CStr>>>,
 }
 
 const SAMPLED: Feature = Feature::SAMPLED_IMAGE;
@@ -119,6 +123,8 @@ impl Config {
             cubic: Arc::default(),
             swapchain_images: 3,
             tells_features: false,
+            instance_version: vk::API_VERSION_1_0,
+            asked: Arc::default(),
         }
     }
 
@@ -315,6 +321,7 @@ known_nodes! {
     SamplerBlockMatchWindowCreateInfoQCOM: window_extent window_compare_mode;
     OpaqueCaptureDescriptorDataCreateInfoEXT: opaque_capture_descriptor_data;
     DebugUtilsObjectNameInfoEXT: object_type object_handle p_object_name;
+    PipelineLayoutCreateInfo: set_layout_count;
     PhysicalDeviceFeatures2: features;
     PhysicalDeviceVulkan12Features: sampler_mirror_clamp_to_edge sampler_filter_minmax;
     PhysicalDeviceCustomBorderColorFeaturesEXT: custom_border_colors custom_border_color_without_format;
@@ -580,6 +587,11 @@ impl DeviceState {
             }
             Some(Data::Images(images)) => {
                 for image in images {
+                    // The driver has let go of it before, and the handle may be another image's by now.
+                    if let Some(index) = objects.freed_early.iter().position(|freed| *freed == (Kind::Image, image)) {
+                        objects.freed_early.swap_remove(index);
+                        continue;
+                    }
                     objects.live.remove(&(Kind::Image, image));
                     objects.free.entry(Kind::Image).or_default().push(image);
                 }
@@ -891,7 +903,7 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
         return None;
     }
     let there = match need {
-        Need::Since(version) => version <= object.config.api_version,
+        Need::Since(version) => version <= object.config.api_version.max(object.config.instance_version),
         Need::Of(extension) => object.config.extensions.contains(&extension),
         Need::OfInstance(extension) => contains(&object.extensions, extension),
     };
@@ -1077,9 +1089,21 @@ unsafe extern "system" fn get_properties(physical: vk::PhysicalDevice, out: *mut
     unsafe { out.write(properties(&physical_object(physical).config)) };
 }
 
+/// Notes a query that takes a chain.
+///
+/// # Safety
+///
+/// `physical` is valid.
+unsafe fn asked(physical: vk::PhysicalDevice, command: &'static CStr) {
+    let _outside = Outside::new();
+    // SAFETY: forwarded from the caller.
+    lock(&unsafe { physical_object(physical) }.config.asked).push(command);
+}
+
 unsafe extern "system" fn get_properties2(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties2<'_>) {
     // SAFETY: the command's valid usage.
     unsafe {
+        asked(physical, c"vkGetPhysicalDeviceProperties2");
         let config = &physical_object(physical).config;
         (*out).properties = properties(config);
         let mut next = (*out).p_next;
@@ -1106,9 +1130,10 @@ unsafe extern "system" fn get_properties2(physical: vk::PhysicalDevice, out: *mu
     }
 }
 
-unsafe extern "system" fn get_features2(_physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures2<'_>) {
+unsafe extern "system" fn get_features2(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures2<'_>) {
     // SAFETY: the command's valid usage.
     unsafe {
+        asked(physical, c"vkGetPhysicalDeviceFeatures2");
         (*out).features.sampler_anisotropy = 1;
         let mut next = (*out).p_next;
         while !next.is_null() {
@@ -1182,6 +1207,7 @@ unsafe extern "system" fn get_format_properties2(
 ) {
     // SAFETY: the command's valid usage.
     unsafe {
+        asked(physical, c"vkGetPhysicalDeviceFormatProperties2");
         let support = physical_object(physical).config.format(format);
         get_format_properties(physical, format, &raw mut (*out).format_properties);
         let mut next = (*out).p_next;
@@ -1666,6 +1692,7 @@ unsafe extern "system" fn update_sets(
 ) {
     // SAFETY: the command's valid usage.
     unsafe {
+        let _outside = Outside::new();
         let writes = writes(first_write, write_count);
         let items = array(first_copy.cast::<vk::CopyDescriptorSet<'static>>(), copy_count);
         let copies = Array { at: first_copy as usize, items };
@@ -1681,6 +1708,7 @@ unsafe extern "system" fn update_with_template(
 ) {
     // SAFETY: the command's valid usage.
     unsafe {
+        let _outside = Outside::new();
         let state = dev(device);
         let elements = state.elements(template.as_raw(), data);
         let args = Args::Template { target: set.as_raw(), template: template.as_raw(), data: data as usize, elements };
