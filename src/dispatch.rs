@@ -42,6 +42,9 @@ table! {
         get_physical_device_features2: vk::PFN_vkGetPhysicalDeviceFeatures2 = c"vkGetPhysicalDeviceFeatures2", c"vkGetPhysicalDeviceFeatures2KHR";
         get_physical_device_format_properties: vk::PFN_vkGetPhysicalDeviceFormatProperties = c"vkGetPhysicalDeviceFormatProperties";
         get_physical_device_format_properties2: vk::PFN_vkGetPhysicalDeviceFormatProperties2 = c"vkGetPhysicalDeviceFormatProperties2", c"vkGetPhysicalDeviceFormatProperties2KHR";
+        get_physical_device_image_format_properties: vk::PFN_vkGetPhysicalDeviceImageFormatProperties = c"vkGetPhysicalDeviceImageFormatProperties";
+        get_physical_device_sparse_image_format_properties: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties = c"vkGetPhysicalDeviceSparseImageFormatProperties";
+        get_physical_device_sparse_image_format_properties2: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2 = c"vkGetPhysicalDeviceSparseImageFormatProperties2", c"vkGetPhysicalDeviceSparseImageFormatProperties2KHR";
         get_physical_device_image_format_properties2: vk::PFN_vkGetPhysicalDeviceImageFormatProperties2 = c"vkGetPhysicalDeviceImageFormatProperties2", c"vkGetPhysicalDeviceImageFormatProperties2KHR";
     }
 }
@@ -98,6 +101,7 @@ impl InstanceFns {
         self.get_physical_device_features2 = None;
         self.get_physical_device_format_properties2 = None;
         self.get_physical_device_image_format_properties2 = None;
+        self.get_physical_device_sparse_image_format_properties2 = None;
         self
     }
 }

@@ -55,6 +55,10 @@ commands! {
     Instance device::create_device: vk::PFN_vkCreateDevice = c"vkCreateDevice";
     Physical physical::get_physical_device_format_properties: vk::PFN_vkGetPhysicalDeviceFormatProperties = c"vkGetPhysicalDeviceFormatProperties";
     Physical physical::get_physical_device_format_properties2: vk::PFN_vkGetPhysicalDeviceFormatProperties2 = c"vkGetPhysicalDeviceFormatProperties2", c"vkGetPhysicalDeviceFormatProperties2KHR";
+    Physical physical::get_physical_device_image_format_properties: vk::PFN_vkGetPhysicalDeviceImageFormatProperties = c"vkGetPhysicalDeviceImageFormatProperties";
+    Physical physical::get_physical_device_image_format_properties2: vk::PFN_vkGetPhysicalDeviceImageFormatProperties2 = c"vkGetPhysicalDeviceImageFormatProperties2", c"vkGetPhysicalDeviceImageFormatProperties2KHR";
+    Physical physical::get_physical_device_sparse_image_format_properties: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties = c"vkGetPhysicalDeviceSparseImageFormatProperties";
+    Physical physical::get_physical_device_sparse_image_format_properties2: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2 = c"vkGetPhysicalDeviceSparseImageFormatProperties2", c"vkGetPhysicalDeviceSparseImageFormatProperties2KHR";
     Physical physical::get_physical_device_features: vk::PFN_vkGetPhysicalDeviceFeatures = c"vkGetPhysicalDeviceFeatures";
     Physical physical::get_physical_device_features2: vk::PFN_vkGetPhysicalDeviceFeatures2 = c"vkGetPhysicalDeviceFeatures2", c"vkGetPhysicalDeviceFeatures2KHR";
     Physical physical::get_physical_device_properties: vk::PFN_vkGetPhysicalDeviceProperties = c"vkGetPhysicalDeviceProperties";

@@ -12,6 +12,7 @@ use std::ffi::CStr;
 
 use ash::vk;
 
+pub mod ability;
 pub mod caps;
 pub use samplin_hot::{counters, table};
 pub mod decide;

@@ -8,7 +8,7 @@ use ash::vk;
 use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
 
 use super::augment::{self, Augmented};
-use super::{MISSING, failure};
+use super::{MISSING, failure, physical};
 use crate::caps::{self, Enabled, Formats};
 use crate::decide::DeviceCaps;
 use crate::dispatch::{self, DeviceFns, InstanceFns};
@@ -44,6 +44,10 @@ pub(crate) unsafe extern "system" fn create_device(
     let Some(info) = (unsafe { create_info.as_ref() }) else { return MISSING };
     // SAFETY: a valid physical device by VUID-vkCreateDevice-physicalDevice-parameter.
     let Some(instance) = (unsafe { Instance::share(physical) }) else { return MISSING };
+    // SAFETY: `info` is valid.
+    if let Some(refusal) = unsafe { physical::refusal(&instance, info) } {
+        return refusal;
+    }
     // SAFETY: the loader gives every layer its link in this chain; a layer must advance it in place for the one below.
     let (next_gipa, next_gdpa, link_below) = unsafe {
         let Some(link) = link(info.p_next) else { return MISSING };

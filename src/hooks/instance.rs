@@ -391,12 +391,14 @@ fn own_extension() -> vk::ExtensionProperties {
     vk::ExtensionProperties { extension_name: fill(GL_ADDRESS_MODES), spec_version: 1 }
 }
 
-/// What the layer below has, and the layer's own extension unless the loader has added it from the manifest.
+/// What the layer below has and a simulated device that is shown does not hide, and the layer's own extension unless the loader has
+/// added it from the manifest.
 ///
 /// # Safety
 ///
-/// `physical` is a valid physical device.
-unsafe fn extensions(
+/// `physical` is a valid physical device of `known`.
+unsafe fn visible_extensions(
+    known: &Instance,
     physical: vk::PhysicalDevice,
     next: vk::PFN_vkEnumerateDeviceExtensionProperties,
 ) -> Result<Vec<vk::ExtensionProperties>, vk::Result> {
@@ -415,6 +417,9 @@ unsafe fn extensions(
         return Err(result);
     }
     all.truncate(available as usize);
+    if let Some(simulation) = known.simulation.as_deref().filter(|_| known.shows_simulation()) {
+        all.retain(|p| p.extension_name_as_c_str().is_ok_and(|name| !simulation.hides_extension(name)));
+    }
     if !all.iter().any(|p| p.extension_name_as_c_str() == Ok(GL_ADDRESS_MODES)) {
         all.push(own_extension());
     }
@@ -440,7 +445,8 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
         return unsafe { next(physical, layer, count, properties) };
     }
     // SAFETY: a valid physical device by the command's valid usage.
-    let all = catch_unwind(AssertUnwindSafe(|| memory::inside(|| unsafe { extensions(physical, next) })));
+    let all =
+        catch_unwind(AssertUnwindSafe(|| memory::inside(|| unsafe { visible_extensions(known, physical, next) })));
     let all = match all {
         Ok(Ok(all)) => all,
         Ok(Err(result)) => return result,

@@ -832,6 +832,9 @@ commands! {
     Instance get_format_properties: vk::PFN_vkGetPhysicalDeviceFormatProperties = c"vkGetPhysicalDeviceFormatProperties" V10;
     Instance get_format_properties2: vk::PFN_vkGetPhysicalDeviceFormatProperties2 = c"vkGetPhysicalDeviceFormatProperties2" V11, c"vkGetPhysicalDeviceFormatProperties2KHR" PROPERTIES2;
     Instance get_image_format_properties2: vk::PFN_vkGetPhysicalDeviceImageFormatProperties2 = c"vkGetPhysicalDeviceImageFormatProperties2" V11, c"vkGetPhysicalDeviceImageFormatProperties2KHR" PROPERTIES2;
+    Instance get_image_format_properties: vk::PFN_vkGetPhysicalDeviceImageFormatProperties = c"vkGetPhysicalDeviceImageFormatProperties" V10;
+    Instance get_sparse_properties: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties = c"vkGetPhysicalDeviceSparseImageFormatProperties" V10;
+    Instance get_sparse_properties2: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2 = c"vkGetPhysicalDeviceSparseImageFormatProperties2" V11, c"vkGetPhysicalDeviceSparseImageFormatProperties2KHR" PROPERTIES2;
     Instance create_device: vk::PFN_vkCreateDevice = c"vkCreateDevice" V10;
     Device get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr = c"vkGetDeviceProcAddr" V10;
     Device destroy_device: vk::PFN_vkDestroyDevice = c"vkDestroyDevice" V10;
@@ -1188,6 +1191,10 @@ unsafe extern "system" fn get_image_format_properties2(
 ) -> vk::Result {
     // SAFETY: the command's valid usage.
     unsafe {
+        (*out).image_format_properties.max_mip_levels = 1;
+        if (*out).p_next.is_null() {
+            return vk::Result::SUCCESS;
+        }
         let asked = (*info).p_next.cast::<vk::PhysicalDeviceImageViewImageFormatInfoEXT<'_>>();
         let answer = (*out).p_next.cast::<vk::FilterCubicImageViewImageFormatPropertiesEXT<'_>>();
         assert_eq!((*asked).s_type, vk::PhysicalDeviceImageViewImageFormatInfoEXT::STRUCTURE_TYPE);
@@ -1198,6 +1205,45 @@ unsafe extern "system" fn get_image_format_properties2(
         (*answer).filter_cubic_minmax = minmax.into();
         result
     }
+}
+
+unsafe extern "system" fn get_image_format_properties(
+    _physical: vk::PhysicalDevice,
+    _format: vk::Format,
+    _type: vk::ImageType,
+    _tiling: vk::ImageTiling,
+    _usage: vk::ImageUsageFlags,
+    _flags: vk::ImageCreateFlags,
+    out: *mut vk::ImageFormatProperties,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe { out.write(vk::ImageFormatProperties { max_mip_levels: 1, ..Default::default() }) };
+    vk::Result::SUCCESS
+}
+
+/// Every image has one sparse aspect.
+unsafe extern "system" fn get_sparse_properties(
+    _physical: vk::PhysicalDevice,
+    _format: vk::Format,
+    _type: vk::ImageType,
+    _samples: vk::SampleCountFlags,
+    _usage: vk::ImageUsageFlags,
+    _tiling: vk::ImageTiling,
+    count: *mut u32,
+    _out: *mut vk::SparseImageFormatProperties,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe { count.write(1) };
+}
+
+unsafe extern "system" fn get_sparse_properties2(
+    _physical: vk::PhysicalDevice,
+    _info: *const vk::PhysicalDeviceSparseImageFormatInfo2<'_>,
+    count: *mut u32,
+    _out: *mut vk::SparseImageFormatProperties2<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe { count.write(1) };
 }
 
 unsafe extern "system" fn get_format_properties2(

@@ -26,6 +26,7 @@ mod resolve;
 mod reuse;
 mod samplers;
 mod stress;
+mod visible;
 
 /// Takes the arguments of the only call of a command since the last look: `args!(device, c"vkName", Args::Kind { … })`.
 macro_rules! args {

@@ -15,10 +15,16 @@ use crate::loader::{Device, DeviceInfo, Instance, InstanceBuilder, cast, gipa, n
 const NULL: vk::Instance = vk::Instance::null();
 
 /// What the layer answers itself for a simulated device that the application sees.
-const PHYSICAL_INTERCEPTS: [&CStr; 8] = [
+const PHYSICAL_INTERCEPTS: [&CStr; 14] = [
     c"vkGetPhysicalDeviceFormatProperties",
     c"vkGetPhysicalDeviceFormatProperties2",
     c"vkGetPhysicalDeviceFormatProperties2KHR",
+    c"vkGetPhysicalDeviceImageFormatProperties",
+    c"vkGetPhysicalDeviceSparseImageFormatProperties",
+    c"vkGetPhysicalDeviceSparseImageFormatProperties2",
+    c"vkGetPhysicalDeviceSparseImageFormatProperties2KHR",
+    c"vkGetPhysicalDeviceImageFormatProperties2",
+    c"vkGetPhysicalDeviceImageFormatProperties2KHR",
     c"vkGetPhysicalDeviceFeatures2",
     c"vkGetPhysicalDeviceFeatures2KHR",
     c"vkGetPhysicalDeviceProperties",
