@@ -51,7 +51,7 @@ pub struct Enabled {
 impl Enabled {
     /// Fills `features` from what decisions will see.
     pub fn name_features(&mut self, caps: &DeviceCaps) {
-        let mut copy = caps.clone();
+        let mut copy = *caps;
         let cubic = caps.filter_cubic_img || caps.filter_cubic_ext;
         self.features = ABILITIES
             .iter()

@@ -158,30 +158,30 @@ pub struct SetLayout {
 }
 
 impl SetLayout {
-    /// The bindings with this number: one, or one for each of several stages (`VK_NV_per_stage_descriptor_set`).
-    fn numbered(&self, binding: u32) -> &[Binding] {
-        let first = self.bindings.partition_point(|b| b.binding < binding);
-        let rest = self.bindings.get(first..).unwrap_or_default();
-        rest.get(..rest.partition_point(|b| b.binding == binding)).unwrap_or_default()
+    /// The bindings from this number on.
+    fn from(&self, binding: u32) -> &[Binding] {
+        self.bindings.get(self.bindings.partition_point(|b| b.binding < binding)..).unwrap_or_default()
     }
 
-    /// Whether the sampler of a combined image sampler write to `binding` is ignored: in every stage, if they differ.
+    /// Whether the sampler of a combined image sampler write to `binding` is ignored: in every stage, if the number stands for one
+    /// binding in each of several (`VK_NV_per_stage_descriptor_set`).
     pub fn is_immutable(&self, binding: u32) -> bool {
-        let here = self.numbered(binding);
-        !here.is_empty() && here.iter().all(|b| !b.immutable.is_empty())
+        let mut here = self.from(binding).iter().take_while(|b| b.binding == binding).peekable();
+        here.peek().is_some() && here.all(|b| !b.immutable.is_empty())
     }
 
     /// The immutable sampler at `element` of `binding`, going on into the following bindings as a write does
     /// (VkWriteDescriptorSet, "consecutive bindings": those without descriptors are skipped). Of several bindings with that number
     /// the first one's; which binding follows them depends on the stage, which a write does not name.
     pub fn immutable_at(&self, binding: u32, element: u64) -> Option<(u64, u32)> {
-        let here = self.numbered(binding);
-        if here.len() > 1 {
-            return here.iter().find_map(|b| b.immutable.get(usize::try_from(element).ok()?).copied());
+        let rest = self.from(binding);
+        let is_here = |b: &&Binding| b.binding == binding;
+        if rest.get(1).is_some_and(|b| is_here(&b)) {
+            let mut here = rest.iter().take_while(is_here);
+            return here.find_map(|b| b.immutable.get(usize::try_from(element).ok()?).copied());
         }
         let mut left = element;
-        let first = self.bindings.partition_point(|b| b.binding < binding);
-        for b in self.bindings.iter().skip(first) {
+        for b in rest {
             if left < u64::from(b.count) {
                 return b.immutable.get(left as usize).copied();
             }

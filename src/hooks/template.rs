@@ -240,10 +240,9 @@ enum Rewritten {
     Patches(Vec<vk::WriteDescriptorSet<'static>>, Vec<Patch>),
 }
 
-/// A write to `set` for each patch. They point into `patches`, which must outlive them and not grow.
-fn writes(set: vk::DescriptorSet, patches: &[Patch]) -> Vec<vk::WriteDescriptorSet<'static>> {
+/// A write for each patch, as for a push. They point into `patches`, which must outlive them and not grow.
+fn writes(patches: &[Patch]) -> Vec<vk::WriteDescriptorSet<'static>> {
     memory::collect(patches.iter().map(|(binding, element, info)| vk::WriteDescriptorSet {
-        dst_set: set,
         dst_binding: *binding,
         dst_array_element: *element,
         descriptor_count: 1,
@@ -308,7 +307,6 @@ unsafe fn rewrite(
     template: &Template,
     layout: Option<&SetLayout>,
     data: *const c_void,
-    set: vk::DescriptorSet,
     path: Path,
 ) -> Option<(Rewritten, u64)> {
     let mut patches: Vec<(Patch, usize)> = Vec::new();
@@ -332,7 +330,7 @@ unsafe fn rewrite(
     let Some(extent) = template.extent else {
         // SAFETY: forwarded from the caller.
         let patches = unsafe { again(template, layout, data, &patches) };
-        return Some((Rewritten::Patches(writes(set, &patches), patches), rewritten));
+        return Some((Rewritten::Patches(writes(&patches), patches), rewritten));
     };
     // The same address modulo 16 as the application's block, so that what is aligned there is aligned here.
     let mut block = memory::vec(extent + 32);
@@ -358,7 +356,7 @@ unsafe fn rewrite(
     Some((Rewritten::Block(block, start), rewritten))
 }
 
-/// Hands `data` to `down`, or a copy with legal pairs; `patch` writes single descriptors, of `set` if it is not null.
+/// Hands `data` to `down`, or a copy with legal pairs; `patch` writes single descriptors.
 ///
 /// # Safety
 ///
@@ -368,10 +366,9 @@ unsafe fn forward<'a>(
     template: vk::DescriptorUpdateTemplate,
     layout: impl FnOnce(&'a Template) -> Option<&'a SetLayout>,
     data: *const c_void,
-    set: vk::DescriptorSet,
     path: Path,
     down: impl FnOnce(*const c_void),
-    patch: impl FnOnce(&Template, &[vk::WriteDescriptorSet<'_>]),
+    patch: impl FnOnce(&Template, &mut [vk::WriteDescriptorSet<'_>]),
 ) {
     // SAFETY: a template is valid during the command and destroyed under external synchronisation.
     let Some(hot) = (unsafe { known.hot.templates.get(template.as_raw()) }) else { return down(data) };
@@ -394,14 +391,14 @@ unsafe fn forward<'a>(
         return down(data);
     }
     // SAFETY: forwarded from the caller.
-    let changed = known.guard(|| unsafe { rewrite(known, record, layout, data, set, path) }, || None);
+    let changed = known.guard(|| unsafe { rewrite(known, record, layout, data, path) }, || None);
     known.hot.counters.add(path, hot.seen, changed.as_ref().map_or(0, |(_, rewritten)| *rewritten));
     match changed {
         None => down(data),
         Some((Rewritten::Block(block, start), _)) => down(block.as_ptr().wrapping_add(start).cast()),
-        Some((Rewritten::Patches(writes, _patches), _)) => {
+        Some((Rewritten::Patches(mut writes, _patches), _)) => {
             down(data);
-            patch(record, &writes);
+            patch(record, &mut writes);
         }
     }
 }
@@ -422,10 +419,10 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
             template,
             |record| record.layout.as_deref(),
             data,
-            set,
             Path::Template,
             move |data| next(handle, set, template, data),
             |_, writes| {
+                writes.iter_mut().for_each(|write| write.dst_set = set);
                 if let Some(update) = known.fns.update_descriptor_sets {
                     update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
                 }
@@ -509,7 +506,6 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
             template,
             |_| push_layout(known, layout, std::ptr::null(), set),
             data,
-            vk::DescriptorSet::null(),
             Path::PushTemplate,
             move |data| next(commands, template, layout, set, data),
             |record, writes| push_patches(known, commands, record, layout, set, writes),
@@ -550,7 +546,6 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
             given.descriptor_update_template,
             |_| push_layout(known, given.layout, given.p_next, given.set),
             given.p_data,
-            vk::DescriptorSet::null(),
             Path::PushTemplate,
             |data| {
                 if data == given.p_data {

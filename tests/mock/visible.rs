@@ -50,15 +50,18 @@ impl Drop for File {
     }
 }
 
-/// A bit of a structure of features, to be enabled.
-fn chains() -> Vec<(&'static str, Box<dyn Fn(&mut dyn FnMut(*const c_void))>)> {
+/// Lends a structure of features with one bit set.
+type Lend = Box<dyn Fn(&mut dyn FnMut(*const c_void))>;
+
+/// Features by what capability files call what each hangs on.
+fn chains() -> Vec<(&'static str, Lend)> {
     macro_rules! with {
         ($name:literal, $type:ident . $($field:ident).+) => {
             ($name, Box::new(|call: &mut dyn FnMut(*const c_void)| {
                 let mut features = vk::$type::default();
                 features.$($field).+ = 1;
                 call(ptr::from_ref(&features).cast());
-            }) as Box<dyn Fn(&mut dyn FnMut(*const c_void))>)
+            }) as Lend)
         };
     }
     vec![

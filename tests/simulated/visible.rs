@@ -178,10 +178,10 @@ const USAGES: [(Usage, Feature); 7] = [
     (Usage::TRANSFER_DST, Feature::TRANSFER_DST),
 ];
 
-/// What a context says of creating images, by format, tiling, type and usage.
-fn images(
-    context: &Context,
-) -> Vec<(F, vk::ImageTiling, vk::ImageType, usize, Result<vk::ImageFormatProperties, vk::Result>)> {
+/// What a context says of creating an image of a format, tiling and type, for the usage of that number.
+type Answer = (F, vk::ImageTiling, vk::ImageType, usize, Result<vk::ImageFormatProperties, vk::Result>);
+
+fn images(context: &Context) -> Vec<Answer> {
     let mut out = Vec::new();
     for format in formats() {
         for tiling in [vk::ImageTiling::OPTIMAL, vk::ImageTiling::LINEAR] {
@@ -259,7 +259,7 @@ fn contradictions(context: &Context) -> BTreeSet<String> {
     out
 }
 
-/// The device of a file, shown to the application, asks nothing more of the application's patience than the driver does.
+/// The device of a file, shown to the application, breaks no rule that the driver keeps.
 pub(crate) fn consistent(path: &Path) -> Outcome {
     let driver = build(&Context::builder())?;
     let hidden = build(&simulate(path).samplin())?;
