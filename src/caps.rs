@@ -10,10 +10,11 @@ use ash::vk;
 use samplin_core::features::FormatFeatures;
 use samplin_hot::memory::Room;
 
+use crate::ability::ABILITIES;
 use crate::decide::DeviceCaps;
 use crate::dispatch::InstanceFns;
 use crate::extensions;
-use crate::pnext;
+use crate::feature_bits;
 use crate::simulate::Simulation;
 use crate::table::{FastMap, lock};
 
@@ -82,53 +83,15 @@ pub unsafe fn query(
     // SAFETY: valid by VUID-VkDeviceCreateInfo-ppEnabledExtensionNames-parameter.
     let asked = unsafe { names(create_info.pp_enabled_extension_names, create_info.enabled_extension_count) };
     let has = |name: &CStr| asked.contains(&name);
-    let chain = create_info.p_next;
-
-    macro_rules! feature {
-        ($type:ident . $field:ident) => {
-            // SAFETY: the chain of a valid VkDeviceCreateInfo holds whole structures of known type.
-            unsafe { pnext::find::<vk::$type<'_>>(chain) }.is_some_and(|f| f.$field != 0)
-        };
-    }
-    // SAFETY: as above; pEnabledFeatures is null or valid (VUID-VkDeviceCreateInfo-pEnabledFeatures-parameter).
-    let core = unsafe {
-        pnext::find::<vk::PhysicalDeviceFeatures2<'_>>(chain)
-            .map(|features| features.features)
-            .or_else(|| create_info.p_enabled_features.as_ref().copied())
-            .unwrap_or_default()
-    };
     let portability = has(ash::khr::portability_subset::NAME);
-
-    let mut caps = DeviceCaps {
-        sampler_anisotropy: core.sampler_anisotropy != 0,
-        sampler_mirror_clamp_to_edge: feature!(PhysicalDeviceVulkan12Features.sampler_mirror_clamp_to_edge)
-            || has(ash::khr::sampler_mirror_clamp_to_edge::NAME),
-        sampler_filter_minmax: feature!(PhysicalDeviceVulkan12Features.sampler_filter_minmax)
-            || has(ash::ext::sampler_filter_minmax::NAME),
-        filter_cubic_img: has(ash::img::filter_cubic::NAME),
-        filter_cubic_ext: has(ash::ext::filter_cubic::NAME),
-        filter_linear_2d_img: has(c"VK_IMG_filter_linear_2d"),
-        custom_border_colors: feature!(PhysicalDeviceCustomBorderColorFeaturesEXT.custom_border_colors),
-        custom_border_color_without_format: feature!(
-            PhysicalDeviceCustomBorderColorFeaturesEXT.custom_border_color_without_format
-        ),
-        border_color_swizzle: feature!(PhysicalDeviceBorderColorSwizzleFeaturesEXT.border_color_swizzle),
-        border_color_swizzle_from_image: feature!(
-            PhysicalDeviceBorderColorSwizzleFeaturesEXT.border_color_swizzle_from_image
-        ),
-        non_seamless_cube_map: feature!(PhysicalDeviceNonSeamlessCubeMapFeaturesEXT.non_seamless_cube_map),
-        cubic_range_clamp: feature!(PhysicalDeviceCubicClampFeaturesQCOM.cubic_range_clamp),
-        selectable_cubic_weights: feature!(PhysicalDeviceCubicWeightsFeaturesQCOM.selectable_cubic_weights),
-        descriptor_buffer_capture_replay: feature!(
-            PhysicalDeviceDescriptorBufferFeaturesEXT.descriptor_buffer_capture_replay
-        ),
-        sampler_mip_lod_bias: !portability || feature!(PhysicalDevicePortabilitySubsetFeaturesKHR.sampler_mip_lod_bias),
-        mutable_comparison_samplers: !portability
-            || feature!(PhysicalDevicePortabilitySubsetFeaturesKHR.mutable_comparison_samplers),
-        sampler_ycbcr_conversion: feature!(PhysicalDeviceVulkan11Features.sampler_ycbcr_conversion)
-            || feature!(PhysicalDeviceSamplerYcbcrConversionFeatures.sampler_ycbcr_conversion),
-        ..DeviceCaps::default()
-    };
+    let mut caps = DeviceCaps::default();
+    for ability in ABILITIES {
+        let Some(field) = ability.field else { continue };
+        let named = ability.by_extension && ability.extensions.first().is_some_and(|name| has(name));
+        // SAFETY: forwarded from the caller.
+        let enabled = unsafe { feature_bits::is_enabled(ability, create_info) };
+        *field(&mut caps) = named || enabled || (ability.unless_portability && !portability);
+    }
 
     let mut custom = vk::PhysicalDeviceCustomBorderColorPropertiesEXT::default();
     let mut minmax = vk::PhysicalDeviceSamplerFilterMinmaxProperties::default();

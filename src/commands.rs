@@ -25,11 +25,14 @@ macro_rules! commands {
             Instance {
                 destroy_instance: vk::PFN_vkDestroyInstance, "1.0", c"vkDestroyInstance" => instance::destroy_instance;
                 enumerate_device_extension_properties: vk::PFN_vkEnumerateDeviceExtensionProperties, "1.0", c"vkEnumerateDeviceExtensionProperties" => instance::enumerate_device_extension_properties;
-                get_physical_device_image_format_properties2: vk::PFN_vkGetPhysicalDeviceImageFormatProperties2, "1.1", c"vkGetPhysicalDeviceImageFormatProperties2", c"vkGetPhysicalDeviceImageFormatProperties2KHR";
             }
             Physical {
                 get_physical_device_format_properties: vk::PFN_vkGetPhysicalDeviceFormatProperties, "1.0", c"vkGetPhysicalDeviceFormatProperties" => physical::get_physical_device_format_properties;
                 get_physical_device_format_properties2: vk::PFN_vkGetPhysicalDeviceFormatProperties2, "1.1", c"vkGetPhysicalDeviceFormatProperties2", c"vkGetPhysicalDeviceFormatProperties2KHR" => physical::get_physical_device_format_properties2;
+                get_physical_device_image_format_properties: vk::PFN_vkGetPhysicalDeviceImageFormatProperties, "1.0", c"vkGetPhysicalDeviceImageFormatProperties" => physical::get_physical_device_image_format_properties;
+                get_physical_device_image_format_properties2: vk::PFN_vkGetPhysicalDeviceImageFormatProperties2, "1.1", c"vkGetPhysicalDeviceImageFormatProperties2", c"vkGetPhysicalDeviceImageFormatProperties2KHR" => physical::get_physical_device_image_format_properties2;
+                get_physical_device_sparse_image_format_properties: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties, "1.0", c"vkGetPhysicalDeviceSparseImageFormatProperties" => physical::get_physical_device_sparse_image_format_properties;
+                get_physical_device_sparse_image_format_properties2: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2, "1.1", c"vkGetPhysicalDeviceSparseImageFormatProperties2", c"vkGetPhysicalDeviceSparseImageFormatProperties2KHR" => physical::get_physical_device_sparse_image_format_properties2;
                 get_physical_device_features: vk::PFN_vkGetPhysicalDeviceFeatures, "1.0", c"vkGetPhysicalDeviceFeatures" => physical::get_physical_device_features;
                 get_physical_device_features2: vk::PFN_vkGetPhysicalDeviceFeatures2, "1.1", c"vkGetPhysicalDeviceFeatures2", c"vkGetPhysicalDeviceFeatures2KHR" => physical::get_physical_device_features2;
                 get_physical_device_properties: vk::PFN_vkGetPhysicalDeviceProperties, "1.0", c"vkGetPhysicalDeviceProperties" => physical::get_physical_device_properties;

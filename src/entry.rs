@@ -84,9 +84,15 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
         Some((function, Level::Instance)) => Some(function),
         Some((function, Level::Physical)) if below.is_some() && known.shows_simulation() => Some(function),
         Some((_, Level::Physical)) => below,
-        Some((function, _)) if below.is_some() && !known.is_off() => Some(function),
+        Some((function, _)) if below.is_some() && serves(name, known.is_off()) => Some(function),
         _ => below,
     }
+}
+
+/// Whether a device command is answered with the layer's own function. Two are in any mode: the record of a device has to go away
+/// with it, and whoever resolves vkDestroyDevice by another way would pass the layer by.
+fn serves(name: &CStr, off: bool) -> bool {
+    !off || matches!(name.to_bytes(), b"vkDestroyDevice" | b"vkGetDeviceProcAddr")
 }
 
 /// The layer's `vkGetDeviceProcAddr`: null below means null here, as a command of an extension that is not enabled must be.
@@ -104,11 +110,7 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
     // SAFETY: the device is valid for the resolver below.
     let below = unsafe { (known.next_gdpa)(device, name.as_ptr()) }?;
     match find(name) {
-        Some((function, Level::Device)) if !known.instance.is_off() => Some(function),
-        // Needed in any mode: the record of the device has to go away with it.
-        Some((function, Level::Device)) if matches!(name.to_bytes(), b"vkDestroyDevice" | b"vkGetDeviceProcAddr") => {
-            Some(function)
-        }
+        Some((function, Level::Device)) if serves(name, known.instance.is_off()) => Some(function),
         // Instance commands are not for devices, even if what is below answers for them: those would go past this layer.
         Some((_, Level::Global | Level::Instance | Level::Physical)) => None,
         _ => Some(below),

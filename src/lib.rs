@@ -10,7 +10,7 @@
 use ash::vk;
 
 use samplin_config::{LAYER_NAME, rules, settings, simulate};
-use samplin_core::{budget, decide, features, format, names};
+use samplin_core::{ability, budget, decide, features, format, names};
 use samplin_hot::{counters, table};
 use samplin_platform as platform;
 use samplin_wire::record;
@@ -20,6 +20,7 @@ pub mod commands;
 pub mod dispatch;
 pub mod entry;
 pub mod extensions;
+mod feature_bits;
 pub mod hooks;
 pub mod memory;
 pub mod pnext;

@@ -142,6 +142,15 @@ pub struct ViewClass {
     pub tiling: Tiling,
 }
 
+/// Swapchains, whose images never go through `vkCreateImage`.
+#[derive(Default)]
+pub struct Swapchains {
+    /// Swapchains ever.
+    pub made: u32,
+    /// Handle → what [`Device::images`] has for its images, and the images seen so far.
+    pub by_handle: FastMap<u64, (u64, Vec<u64>)>,
+}
+
 /// Names that the application gave its objects.
 #[derive(Default)]
 struct Names {
@@ -222,7 +231,7 @@ pub struct Device {
     pub recent_views: Mutex<RecentViews>,
     /// View classes.
     pub classes: Interner<(ViewTraits, Tiling), ViewClass>,
-    /// Image handle → traits number + 1.
+    /// Image handle → traits number + 1 in the low half and the number of the swapchain that owns it, or 0, in the high one.
     pub images: FlatTable,
     /// Image traits.
     pub image_traits: Interner<ImageTraits, ImageTraits>,
@@ -232,8 +241,8 @@ pub struct Device {
     pub layouts: HandleMap<SetLayout>,
     /// Sets of such layouts by pool.
     pub pools: Mutex<FastMap<u64, Vec<u64>>>,
-    /// Swapchains: traits number of their images, and the images seen so far.
-    pub swapchains: Mutex<FastMap<u64, (u32, Vec<u64>)>>,
+    /// Swapchains.
+    pub swapchains: Mutex<Swapchains>,
     /// Answers of the cubic filter query by (image traits number, view type).
     pub cubic: Mutex<FastMap<(u32, i32), (bool, bool)>>,
     /// Samplers that a descriptor-buffer layout holds as immutable ones: they must stay the same object everywhere.
@@ -745,7 +754,7 @@ impl Device {
 
     /// Traits of an image that the layer saw.
     pub fn image(&self, image: vk::Image) -> Option<(u32, &ImageTraits)> {
-        let number = u32::try_from(self.images.get(vk::Handle::as_raw(image)).checked_sub(1)?).ok()?;
+        let number = (self.images.get(vk::Handle::as_raw(image)) as u32).checked_sub(1)?;
         Some((number, self.image_traits.get(number)?))
     }
 

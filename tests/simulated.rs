@@ -11,6 +11,8 @@ mod run;
 #[allow(dead_code, reason = "shared with the end-to-end suite, which uses all of it")]
 #[path = "e2e/scene.rs"]
 mod scene;
+#[path = "simulated/visible.rs"]
+mod visible;
 
 use ash::vk;
 use run::{Folder, Judged, Outcome, Skip, build, skip_if, trial, with_layer};
@@ -424,7 +426,7 @@ fn shipped() -> Outcome {
 // --- what the application sees ----------------------------------------------------------------------------------------
 
 /// `device_visible`: the application's own queries are answered by the simulated device; else by the real one.
-fn visible() -> Outcome {
+fn shown() -> Outcome {
     let path = folder().join("verisilicon-gc-debian.json");
     let float = F::R32_SFLOAT;
     let linear = vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR;
@@ -596,9 +598,14 @@ fn main() -> std::process::ExitCode {
         .into_iter()
         .map(|path| trial(format!("device/{}", Checker::new(&path).name()), move || on_device(&path)))
         .collect();
+    trials.extend(
+        devices()
+            .into_iter()
+            .map(|path| trial(format!("visible/{}", Checker::new(&path).name()), move || visible::consistent(&path))),
+    );
     trials.push(trial("checker-sees", checker_sees));
     trials.push(trial("shipped", shipped));
-    trials.push(trial("visible", visible));
+    trials.push(trial("visible", shown));
     trials.push(trial("short-names", short_names));
     trials.push(trial("unusable", unusable));
     libtest_mimic::run(&arguments, trials).exit_code()

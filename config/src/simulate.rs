@@ -4,11 +4,13 @@
 //! know something, the device's own answer stays.
 
 use std::collections::BTreeMap;
+use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
-use ash::vk;
+use ash::vk::{self, FormatFeatureFlags2 as Feature};
 use serde_json::{Map, Value as Json};
 
+use samplin_core::ability::{ABILITIES, Ability};
 use samplin_core::decide::DeviceCaps;
 use samplin_core::features::FormatFeatures;
 use samplin_core::names;
@@ -16,6 +18,75 @@ use samplin_platform as platform;
 
 /// Format-feature bits that an export of the profiles tool carries; it knows nothing about the others.
 const LOSSY: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(0xdfff);
+/// The last format of version 1.0.
+const LAST_CORE_FORMAT: i32 = 184;
+const V14: u32 = vk::make_api_version(0, 1, 4, 0);
+/// The least `maxSamplerLodBias` of version 1.4 (Limits, "Required Limits").
+const LOD_BIAS_1_4: f64 = 14.0;
+
+/// Unless a format has one of the first, it must not have the second (Formats, "Format Features").
+const DEPENDENT: [(Feature, Feature); 4] = [
+    (
+        Feature::SAMPLED_IMAGE,
+        any_of(&[
+            Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT,
+            Feature::SAMPLED_IMAGE_FILTER_MINMAX,
+            Feature::SAMPLED_IMAGE_DEPTH_COMPARISON,
+            Feature::MIDPOINT_CHROMA_SAMPLES,
+            Feature::COSITED_CHROMA_SAMPLES,
+            Feature::SAMPLED_IMAGE_YCBCR_CONVERSION_LINEAR_FILTER,
+            Feature::SAMPLED_IMAGE_YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER,
+            Feature::SAMPLED_IMAGE_YCBCR_CONVERSION_CHROMA_RECONSTRUCTION_EXPLICIT,
+            Feature::SAMPLED_IMAGE_YCBCR_CONVERSION_CHROMA_RECONSTRUCTION_EXPLICIT_FORCEABLE,
+        ]),
+    ),
+    (any_of(&[Feature::SAMPLED_IMAGE, Feature::BLIT_SRC]), Feature::SAMPLED_IMAGE_FILTER_LINEAR),
+    (
+        Feature::STORAGE_IMAGE,
+        any_of(&[
+            Feature::STORAGE_IMAGE_ATOMIC,
+            Feature::STORAGE_READ_WITHOUT_FORMAT,
+            Feature::STORAGE_WRITE_WITHOUT_FORMAT,
+        ]),
+    ),
+    (Feature::COLOR_ATTACHMENT, Feature::COLOR_ATTACHMENT_BLEND),
+];
+
+/// Usages of an image, each with the format features of which it needs one (Resource Creation, "Format Feature Dependent Usage Flags").
+const USAGES: [(vk::ImageUsageFlags, Feature); 7] = [
+    (vk::ImageUsageFlags::SAMPLED, Feature::SAMPLED_IMAGE),
+    (vk::ImageUsageFlags::STORAGE, Feature::STORAGE_IMAGE),
+    (vk::ImageUsageFlags::COLOR_ATTACHMENT, Feature::COLOR_ATTACHMENT),
+    (vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT, Feature::DEPTH_STENCIL_ATTACHMENT),
+    (vk::ImageUsageFlags::INPUT_ATTACHMENT, any_of(&[Feature::COLOR_ATTACHMENT, Feature::DEPTH_STENCIL_ATTACHMENT])),
+    (vk::ImageUsageFlags::TRANSFER_SRC, Feature::TRANSFER_SRC),
+    (vk::ImageUsageFlags::TRANSFER_DST, Feature::TRANSFER_DST),
+];
+
+/// The formats of `filterMinmaxSingleComponentFormats`.
+const SINGLE_COMPONENT: [vk::Format; 12] = [
+    vk::Format::R8_UNORM,
+    vk::Format::R8_SNORM,
+    vk::Format::R16_UNORM,
+    vk::Format::R16_SNORM,
+    vk::Format::R16_SFLOAT,
+    vk::Format::R32_SFLOAT,
+    vk::Format::D16_UNORM,
+    vk::Format::X8_D24_UNORM_PACK32,
+    vk::Format::D32_SFLOAT,
+    vk::Format::D16_UNORM_S8_UINT,
+    vk::Format::D24_UNORM_S8_UINT,
+    vk::Format::D32_SFLOAT_S8_UINT,
+];
+
+const fn any_of(features: &[Feature]) -> Feature {
+    let (mut all, mut index) = (0, 0);
+    while index < features.len() {
+        all |= features[index].as_raw();
+        index += 1;
+    }
+    Feature::from_raw(all)
+}
 
 /// The abilities of another device.
 #[derive(Clone, Debug)]
@@ -191,18 +262,11 @@ fn format_features(of: &Map<String, Json>) -> FormatFeatures {
 impl Simulation {
     /// Takes away the features, extensions and limits that the simulated device does not have.
     pub fn restrict(&self, caps: &mut DeviceCaps) {
-        let has = |key: &str| self.effective.get(key).copied().unwrap_or(true);
-        caps.sampler_anisotropy &= has("samplerAnisotropy");
-        caps.sampler_mirror_clamp_to_edge &= has("mirrorClampToEdge");
-        caps.sampler_filter_minmax &= has("filterMinmax");
-        caps.filter_cubic_ext &= has("filterCubic");
-        caps.filter_cubic_img &= has("filterCubic");
-        caps.custom_border_colors &= has("customBorderColors");
-        caps.custom_border_color_without_format &= has("customBorderColorWithoutFormat");
-        caps.border_color_swizzle &= has("borderColorSwizzle");
-        caps.border_color_swizzle_from_image &= has("borderColorSwizzleFromImage");
-        caps.non_seamless_cube_map &= has("nonSeamlessCubeMap");
-        caps.sampler_mip_lod_bias &= has("samplerMipLodBias");
+        for ability in ABILITIES.iter().filter(|ability| !self.says(ability)) {
+            if let Some(field) = ability.field {
+                *field(caps) = false;
+            }
+        }
         if let Some(mapping) = self.limits.get("filterMinmaxImageComponentMapping") {
             caps.filter_minmax_component_mapping &= *mapping != 0.0;
         }
@@ -221,18 +285,113 @@ impl Simulation {
     /// A core format that the file does not list has none there. A format of an extension that it does not list may never
     /// have been asked about, so it stays as it is.
     pub fn restrict_format(&self, format: vk::Format, features: &mut FormatFeatures) {
-        let absent = FormatFeatures::default();
-        let there = match self.formats.get(&format.as_raw()) {
-            Some(there) => there,
-            None if format.as_raw() <= 184 => &absent,
-            None => return,
-        };
+        let Some(there) = self.there(format) else { return };
         let keep = |own: vk::FormatFeatureFlags2, other: vk::FormatFeatureFlags2| own & (other | !self.covered);
         features.optimal = keep(features.optimal, there.optimal);
         features.linear = keep(features.linear, there.linear);
         for (_, own) in &mut features.modifiers {
             *own = keep(*own, there.optimal);
         }
+    }
+
+    /// Whether the file does not deny an ability.
+    fn says(&self, ability: &Ability) -> bool {
+        self.effective.get(ability.file).copied().unwrap_or(true)
+    }
+
+    /// Whether an application that sees the device must not see an ability: the file denies it, or something without which no device
+    /// may have it.
+    pub fn hides(&self, ability: &Ability) -> bool {
+        let (formats, needed) = ability.formats;
+        let lacks = |number| {
+            let mut all = FormatFeatures { optimal: needed, ..FormatFeatures::default() };
+            self.show_format(vk::Format::from_raw(number), &mut all);
+            all.optimal != needed
+        };
+        !self.says(ability)
+            || ability.needs.iter().filter_map(|name| Ability::by_name(name)).any(|needed| self.hides(needed))
+            || formats.iter().any(|(first, last)| (*first..=*last).any(lacks))
+    }
+
+    /// Whether an application that sees the device must not see an extension.
+    pub fn hides_extension(&self, name: &CStr) -> bool {
+        ABILITIES.iter().any(|ability| ability.extensions.contains(&name) && self.hides(ability))
+    }
+
+    /// The version of the device that an application sees: below one that demands what is hidden.
+    pub fn show_version(&self, version: u32) -> u32 {
+        let lod_bias = self.limits.get("maxSamplerLodBias").is_some_and(|limit| *limit < LOD_BIAS_1_4);
+        let since = ABILITIES.iter().filter(|ability| self.hides(ability)).filter_map(|ability| ability.since);
+        let demands = since.chain(lod_bias.then_some(V14)).min();
+        match demands {
+            Some(first) if version >= first => {
+                vk::make_api_version(0, 1, vk::api_version_minor(first) - 1, vk::api_version_patch(version))
+            }
+            _ => version,
+        }
+    }
+
+    /// Whether single-component formats that can be sampled can be reduced as well, as `filterMinmaxSingleComponentFormats` says.
+    pub fn reduces_single_components(&self) -> bool {
+        let both = Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_FILTER_MINMAX;
+        let has_limit = self.limits.get("filterMinmaxSingleComponentFormats").is_none_or(|limit| *limit != 0.0);
+        has_limit
+            && SINGLE_COMPONENT.iter().all(|format| {
+                let mut all = FormatFeatures { optimal: both, ..FormatFeatures::default() };
+                self.show_format(*format, &mut all);
+                all.optimal != Feature::SAMPLED_IMAGE
+            })
+    }
+
+    /// What the file says about a format: a core format that it does not list has nothing there, and one of an extension may never
+    /// have been asked about.
+    fn there(&self, format: vk::Format) -> Option<&FormatFeatures> {
+        static ABSENT: FormatFeatures =
+            FormatFeatures { optimal: Feature::empty(), linear: Feature::empty(), modifiers: Vec::new() };
+        self.formats.get(&format.as_raw()).or((format.as_raw() <= LAST_CORE_FORMAT).then_some(&ABSENT))
+    }
+
+    /// [`Simulation::restrict_format`] for an application that sees the device: what must not be without a feature goes with it, and
+    /// of a format that is not there nothing stays.
+    pub fn show_format(&self, format: vk::Format, features: &mut FormatFeatures) {
+        self.restrict_format(format, features);
+        let Some(there) = self.there(format) else { return };
+        let consistent = |own: Feature, there: Feature| {
+            if (there & self.covered).is_empty() {
+                return Feature::empty();
+            }
+            DEPENDENT
+                .iter()
+                .fold(own, |own, (any, dependent)| if own.intersects(*any) { own } else { own & !*dependent })
+        };
+        features.optimal = consistent(features.optimal, there.optimal);
+        features.linear = consistent(features.linear, there.linear);
+        for (_, own) in &mut features.modifiers {
+            *own = consistent(*own, there.optimal);
+        }
+    }
+
+    /// Whether an application that sees the device may create an image of a format for these usages: not if what a usage needs is
+    /// among the driver's `own` features with optimal or linear tiling and not among those that are shown. With
+    /// `VK_IMAGE_CREATE_EXTENDED_USAGE_BIT` the formats of its views count.
+    pub fn allows_image(
+        &self,
+        format: vk::Format,
+        is_linear: bool,
+        own: Feature,
+        usage: vk::ImageUsageFlags,
+        flags: vk::ImageCreateFlags,
+    ) -> bool {
+        let mut features = FormatFeatures { optimal: own, linear: own, modifiers: Vec::new() };
+        self.show_format(format, &mut features);
+        let shown = if is_linear { features.linear } else { features.optimal };
+        let lost = |(of, any): &(vk::ImageUsageFlags, Feature)| {
+            usage.contains(*of) && own.intersects(*any) && !shown.intersects(*any)
+        };
+        if shown.is_empty() {
+            return own.is_empty();
+        }
+        flags.contains(vk::ImageCreateFlags::EXTENDED_USAGE) || !USAGES.iter().any(lost)
     }
 
     /// Number of formats the file lists.
@@ -243,22 +402,20 @@ impl Simulation {
     /// The abilities of the simulated device by itself: as if everything it has were enabled on it.
     pub fn caps(&self) -> DeviceCaps {
         let mut caps = DeviceCaps {
-            sampler_anisotropy: true,
             max_sampler_anisotropy: f32::MAX,
             max_sampler_lod_bias: f32::MAX,
             max_sampler_allocation_count: u32::MAX,
-            sampler_mirror_clamp_to_edge: true,
-            sampler_filter_minmax: true,
             filter_minmax_component_mapping: true,
-            filter_cubic_ext: true,
-            custom_border_colors: true,
-            custom_border_color_without_format: true,
             max_custom_border_color_samplers: u32::MAX,
-            border_color_swizzle: true,
-            border_color_swizzle_from_image: true,
-            non_seamless_cube_map: true,
             ..DeviceCaps::default()
         };
+        for ability in ABILITIES.iter().filter(|ability| !ability.file.is_empty()) {
+            if let Some(field) = ability.field {
+                *field(&mut caps) = true;
+            }
+        }
+        // Files do not tell the two extensions for cubic filters apart.
+        caps.filter_cubic_img = false;
         self.restrict(&mut caps);
         caps
     }

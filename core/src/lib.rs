@@ -4,6 +4,7 @@
 //! other.
 #![forbid(unsafe_code)]
 
+pub mod ability;
 pub mod budget;
 pub mod decide;
 pub mod features;

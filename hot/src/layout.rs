@@ -22,8 +22,22 @@ pub struct SetLayout {
 
 impl SetLayout {
     /// A set layout with these bindings.
+    ///
+    /// A number may stand for one binding in each of several stages (`VK_NV_per_stage_descriptor_set`). A write to it names no stage,
+    /// so its samplers are ignored only if they are in every one, the first one's are taken for those it meets, and it never goes on
+    /// into another binding, since which one follows depends on the stage as well.
     pub fn new(mut bindings: Vec<Binding>) -> Self {
         bindings.sort_by_key(|binding| binding.binding);
+        bindings.dedup_by(|next, first| {
+            let is_same = next.binding == first.binding;
+            if is_same {
+                first.count = u32::MAX;
+                if next.immutable.is_empty() {
+                    first.immutable = Box::default();
+                }
+            }
+            is_same
+        });
         Self { bindings: bindings.into_boxed_slice() }
     }
 
@@ -108,6 +122,15 @@ mod tests {
         assert_eq!(immutable(&gaps), [2, 9]);
         assert_eq!(immutable(&dense), [0, 2]);
         assert_eq!(immutable(&layout(&[])), []);
+    }
+
+    #[test]
+    fn a_number_that_stands_for_several_bindings_is_immutable_only_in_all_of_them() {
+        let all = layout(&[(0, 1, &[10]), (0, 2, &[11, 12]), (1, 1, &[13])]);
+        assert!(all.is_immutable(0) && all.is_immutable(1));
+        assert_eq!(found(&all, 0, 0, 3), [(10, 0)]);
+        let some = layout(&[(0, 1, &[10]), (0, 1, &[]), (1, 1, &[13])]);
+        assert!(!some.is_immutable(0) && some.is_immutable(1));
     }
 
     #[test]

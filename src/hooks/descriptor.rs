@@ -1,12 +1,43 @@
 //! Descriptor writes with a (sampler, view) pair whose hooks are not in `samplin_hot`: `vkCmdPushDescriptorSet2`, descriptor buffers
 //! and image-view handles. Templates are in [`super::template`].
 
-use ash::vk::{self, Handle};
-use samplin_hot::hooks;
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
 
-use super::device;
+use ash::vk::{self, Handle};
+use samplin_hot::{SetLayout, hooks};
+
+use super::{device, slice};
 use crate::counters::Path;
+use crate::pnext;
 use crate::state::Device;
+
+/// The set layout with immutable samplers that a push goes to. Without a pipeline layout (`dynamicPipelineLayout`) it is described
+/// in the chain (VUID-VkPushDescriptorSetInfo-layout-09496).
+///
+/// # Safety
+///
+/// `layout` is null or valid, `p_next` is the chain of a valid push.
+pub(super) unsafe fn push_layout(
+    known: &Device,
+    layout: vk::PipelineLayout,
+    p_next: *const c_void,
+    set: u32,
+) -> Option<&SetLayout> {
+    if layout != vk::PipelineLayout::null() {
+        // SAFETY: forwarded from the caller.
+        return unsafe { known.hot.push_layout(layout, set) };
+    }
+    if !known.hot.has_immutables.load(Ordering::Acquire) {
+        return None;
+    }
+    // SAFETY: the chain of a valid push; the set layouts that it names are valid, or null, during the command.
+    unsafe {
+        let chained = pnext::find::<vk::PipelineLayoutCreateInfo<'_>>(p_next)?;
+        let sets = slice(chained.p_set_layouts, chained.set_layout_count);
+        known.layouts.get(sets.get(set as usize)?.as_raw())
+    }
+}
 
 pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     commands: vk::CommandBuffer,
@@ -18,7 +49,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     // SAFETY: valid by the command's valid usage; the layout is null or valid.
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
-        let layout = known.hot.push_layout(given.layout, given.set);
+        let layout = push_layout(known, given.layout, given.p_next, given.set);
         hooks::forward_push(&known.hot, given.descriptor_write_count, given.p_descriptor_writes, layout, |writes| {
             if writes == given.p_descriptor_writes {
                 next(commands, info);
@@ -33,7 +64,7 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     handle: vk::Device,
     info: *const vk::DescriptorGetInfoEXT<'_>,
     size: usize,
-    descriptor: *mut std::ffi::c_void,
+    descriptor: *mut c_void,
 ) {
     // SAFETY: the command's valid usage.
     let Some(known) = (unsafe { device(handle) }) else { return };
@@ -119,7 +150,7 @@ pub(crate) unsafe extern "system" fn get_image_view_handle64(
 pub(crate) unsafe extern "system" fn get_descriptor_set_host_mapping(
     handle: vk::Device,
     set: vk::DescriptorSet,
-    data: *mut *mut std::ffi::c_void,
+    data: *mut *mut c_void,
 ) {
     // SAFETY: the command's valid usage.
     let Some(known) = (unsafe { device(handle) }) else { return };

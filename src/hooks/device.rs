@@ -9,7 +9,7 @@ use ash::vk;
 use vk_layer_sys::{EXT_DESCRIPTOR_HEAP_NAME, LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
 
 use super::augment::{self, Augmented};
-use super::{MISSING, failure};
+use super::{MISSING, failure, physical};
 use crate::caps::{self, Enabled, Formats};
 use crate::commands;
 use crate::decide::{DeviceCaps, Rule};
@@ -45,6 +45,10 @@ pub(crate) unsafe extern "system" fn create_device(
     let Some(info) = (unsafe { create_info.as_ref() }) else { return MISSING };
     // SAFETY: a valid physical device by VUID-vkCreateDevice-physicalDevice-parameter.
     let Some(instance) = (unsafe { Instance::share(physical) }) else { return MISSING };
+    // SAFETY: `info` is valid.
+    if let Some(refusal) = unsafe { physical::refusal(&instance, info) } {
+        return refusal;
+    }
     // SAFETY: the loader gives every layer its link in this chain; a layer must advance it in place for the one below.
     let (next_gipa, next_gdpa, link_below) = unsafe {
         let Some(link) = link(info.p_next) else { return MISSING };
@@ -138,6 +142,31 @@ unsafe fn restore(p_next: *const c_void, below: *mut vk_layer_sys::LayerDeviceLi
     }
 }
 
+/// The instance commands that a physical device of its version may be used with, that version (at most the application's), and the
+/// properties it is from.
+///
+/// Core commands of version 1.1 are for physical devices of that version, whatever the instance has (Fundamentals,
+/// "Physical-Device-Level Functionality").
+///
+/// # Safety
+///
+/// `physical` belongs to `instance`.
+unsafe fn fns_for(
+    instance: &Instance,
+    physical: vk::PhysicalDevice,
+) -> (InstanceFns, u32, Option<vk::PhysicalDeviceProperties>) {
+    let properties = instance.fns.get_physical_device_properties.map(|get| {
+        let mut plain = vk::PhysicalDeviceProperties::default();
+        // SAFETY: forwarded from the caller.
+        unsafe { get(physical, &mut plain) };
+        plain
+    });
+    let version = properties.map_or(vk::API_VERSION_1_0, |p| p.api_version).min(instance.api_version);
+    let fns = instance.fns.clone();
+    let old = version < vk::API_VERSION_1_1 && !instance.properties2;
+    (if old { fns.for_version_1_0() } else { fns }, version, properties)
+}
+
 /// What to hand down instead of the application's create info, if anything.
 ///
 /// # Safety
@@ -148,16 +177,11 @@ unsafe fn plan(
     physical: vk::PhysicalDevice,
     info: &vk::DeviceCreateInfo<'_>,
 ) -> Option<Augmented> {
-    let mut version = vk::API_VERSION_1_0;
-    if let Some(get) = instance.fns.get_physical_device_properties {
-        let mut properties = vk::PhysicalDeviceProperties::default();
-        // SAFETY: `physical` belongs to this instance.
-        unsafe { get(physical, &mut properties) };
-        version = properties.api_version.min(instance.api_version);
-    }
+    // SAFETY: forwarded from the caller.
+    let (fns, version, _) = unsafe { fns_for(instance, physical) };
     let augment = instance.settings.augment && instance.settings.mode == Mode::Legalize;
     // SAFETY: forwarded from the caller.
-    unsafe { augment::plan(&instance.fns, physical, info, version, augment, instance.rules.want_anisotropy()) }
+    unsafe { augment::plan(&fns, physical, info, version, augment, instance.rules.want_anisotropy()) }
 }
 
 /// Makes the new device known and writes its record.
@@ -187,19 +211,8 @@ unsafe fn register(
         // SAFETY: `handle` is valid.
         return unsafe { Arc::new(device).register() };
     }
-    let mut properties = None;
-    if let Some(get) = instance.fns.get_physical_device_properties {
-        let mut plain = vk::PhysicalDeviceProperties::default();
-        // SAFETY: `physical` belongs to this instance.
-        unsafe { get(physical, &mut plain) };
-        properties = Some(plain);
-    }
-    let api_version = properties.map_or(vk::API_VERSION_1_0, |p| p.api_version).min(instance.api_version);
-    let instance_fns = if api_version < vk::API_VERSION_1_1 && !instance.properties2 {
-        instance.fns.clone().for_version_1_0()
-    } else {
-        instance.fns.clone()
-    };
+    // SAFETY: the caller's promises.
+    let (instance_fns, api_version, properties) = unsafe { fns_for(&instance, physical) };
     // SAFETY: the caller's promises.
     let (mut caps, mut enabled) = unsafe { caps::query(&instance_fns, physical, info) };
     if let Some(simulation) = &instance.simulation {

@@ -188,7 +188,10 @@ unsafe fn remember_swapchain(known: &Device, info: &vk::SwapchainCreateInfoKHR<'
     // SAFETY: forwarded from the caller.
     let traits = unsafe { swapchain_traits(info) };
     if let Some(number) = known.image_traits.intern(traits, |_| traits) {
-        lock(&known.swapchains).with_room().insert(swapchain.as_raw(), (number, Vec::new()));
+        let mut swapchains = lock(&known.swapchains);
+        swapchains.made = swapchains.made.wrapping_add(1).max(1);
+        let word = (u64::from(swapchains.made) << 32) | (u64::from(number) + 1);
+        swapchains.by_handle.with_room().insert(swapchain.as_raw(), (word, Vec::new()));
     }
 }
 
@@ -255,9 +258,9 @@ pub(crate) unsafe extern "system" fn get_swapchain_images(
                 // SAFETY: the successful call set `*count` to the number of elements written.
                 let written = unsafe { slice(images.cast_const(), *count) };
                 let mut swapchains = lock(&known.swapchains);
-                let Some((number, seen)) = swapchains.get_mut(&swapchain.as_raw()) else { return };
+                let Some((word, seen)) = swapchains.by_handle.get_mut(&swapchain.as_raw()) else { return };
                 for image in written {
-                    known.images.insert(image.as_raw(), u64::from(*number) + 1);
+                    known.images.insert(image.as_raw(), *word);
                     if !seen.contains(&image.as_raw()) {
                         seen.with_room().push(image.as_raw());
                     }
@@ -278,9 +281,10 @@ pub(crate) unsafe extern "system" fn destroy_swapchain(
     let Some(known) = (unsafe { device(handle) }) else { return };
     known.guard(
         || {
-            let gone = lock(&known.swapchains).remove(&swapchain.as_raw());
-            for image in gone.into_iter().flat_map(|(_, images)| images) {
-                known.images.remove(image);
+            let Some((word, images)) = lock(&known.swapchains).by_handle.remove(&swapchain.as_raw()) else { return };
+            for image in images {
+                // A retired swapchain's image may have become another's before, under the same handle.
+                known.images.remove_unless(image, &mut || known.images.get(image) != word);
             }
         },
         || (),
@@ -353,7 +357,7 @@ unsafe fn remember_view(known: &Device, info: &vk::ImageViewCreateInfo<'_>, view
 
 /// What a view's class depends on, for a view without a chain of a known image.
 fn view_words(known: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Words> {
-    let image = known.images.get(info.image.as_raw());
+    let image = u64::from(known.images.get(info.image.as_raw()) as u32);
     if !info.p_next.is_null() || image == 0 {
         return None;
     }

@@ -388,17 +388,56 @@ pub(crate) unsafe extern "system" fn enumerate_instance_extension_properties(
     unsafe { enumerate(&[settings], count, properties) }
 }
 
+/// The layer's own extension.
+fn own_extension() -> vk::ExtensionProperties {
+    vk::ExtensionProperties { extension_name: fill(GL_ADDRESS_MODES), spec_version: 1 }
+}
+
+/// What the layer below has and a simulated device that is shown does not hide, and the layer's own extension unless the loader has
+/// added it from the manifest.
+///
+/// # Safety
+///
+/// `physical` is a valid physical device of `known`.
+unsafe fn visible_extensions(
+    known: &Instance,
+    physical: vk::PhysicalDevice,
+    next: vk::PFN_vkEnumerateDeviceExtensionProperties,
+) -> Result<Vec<vk::ExtensionProperties>, vk::Result> {
+    let mut available = 0;
+    // SAFETY: forwarded from the caller; the first call of the idiom.
+    let result = unsafe { next(physical, std::ptr::null(), &mut available, std::ptr::null_mut()) };
+    if result != vk::Result::SUCCESS {
+        return Err(result);
+    }
+    // Room for the layer's own as well.
+    let mut all = samplin_hot::memory::vec(available as usize + 1);
+    all.resize(available as usize, vk::ExtensionProperties::default());
+    // SAFETY: as above; the second call writes at most `available` elements.
+    let result = unsafe { next(physical, std::ptr::null(), &mut available, all.as_mut_ptr()) };
+    if result != vk::Result::SUCCESS && result != vk::Result::INCOMPLETE {
+        return Err(result);
+    }
+    all.truncate(available as usize);
+    if let Some(simulation) = known.simulation.as_deref().filter(|_| known.shows_simulation()) {
+        all.retain(|p| p.extension_name_as_c_str().is_ok_and(|name| !simulation.hides_extension(name)));
+    }
+    if !all.iter().any(|p| p.extension_name_as_c_str() == Ok(GL_ADDRESS_MODES)) {
+        all.push(own_extension());
+    }
+    Ok(all)
+}
+
 pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
     physical: vk::PhysicalDevice,
     layer: *const c_char,
     count: *mut u32,
     properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
-    let own = vk::ExtensionProperties { extension_name: fill(GL_ADDRESS_MODES), spec_version: 1 };
     // SAFETY: null or null-terminated by the command's valid usage.
     if unsafe { is_own(layer) } {
         // SAFETY: the command's valid usage.
-        return unsafe { enumerate(&[own], count, properties) };
+        return unsafe { enumerate(&[own_extension()], count, properties) };
     }
     // SAFETY: a valid physical device by the command's valid usage.
     let Some(known) = (unsafe { Instance::find(physical) }) else { return MISSING };
@@ -407,25 +446,14 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
         // SAFETY: the application's own arguments.
         return unsafe { next(physical, layer, count, properties) };
     }
-    // What the layer below has, and the layer's own extension unless the loader has added it from the manifest.
-    let mut all = Vec::new();
-    let mut available = 0;
-    // SAFETY: two-call idiom; the second call writes at most `available` elements.
-    let result = unsafe {
-        let result = next(physical, layer, &mut available, std::ptr::null_mut());
-        if result != vk::Result::SUCCESS {
-            return result;
-        }
-        all.resize(available as usize, vk::ExtensionProperties::default());
-        next(physical, layer, &mut available, all.as_mut_ptr())
+    // SAFETY: a valid physical device by the command's valid usage.
+    let all =
+        catch_unwind(AssertUnwindSafe(|| memory::inside(|| unsafe { visible_extensions(known, physical, next) })));
+    let all = match all {
+        Ok(Ok(all)) => all,
+        Ok(Err(result)) => return result,
+        Err(payload) => return failure(&*payload),
     };
-    if result != vk::Result::SUCCESS && result != vk::Result::INCOMPLETE {
-        return result;
-    }
-    all.truncate(available as usize);
-    if !all.iter().any(|p| p.extension_name_as_c_str() == Ok(GL_ADDRESS_MODES)) {
-        all.push(own);
-    }
     // SAFETY: the command's valid usage.
     unsafe { enumerate(&all, count, properties) }
 }

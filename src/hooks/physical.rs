@@ -1,15 +1,22 @@
 //! What the application is told of a simulated device (`device_visible=on`): format properties, features and limits of the
 //! simulation, so that its own fallback paths run.
 //!
-//! Answers are the driver's with things taken away, so an application never enables what is not there. A chained structure is
-//! written only where the command itself may write it: in the application's output chain.
+//! Answers are the driver's with things taken away, consistently: what the specification does not allow without a feature goes with
+//! it, and what is hidden cannot be enabled. A chained structure is written only where the command itself may write it: in the
+//! application's output chain. Nothing here allocates, but for what is said of device creation.
 
 use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ash::vk;
+use ash::vk::{self, FormatFeatureFlags2 as Feature};
 
+use super::{MISSING, failure};
+use crate::ability::{ABILITIES, Ability};
+use crate::caps;
 use crate::decide::DeviceCaps;
+use crate::feature_bits;
 use crate::features::FormatFeatures;
+use crate::memory;
 use crate::pnext::{self, Base};
 use crate::simulate::Simulation;
 use crate::state::Instance;
@@ -45,15 +52,42 @@ fn widen(flags: vk::FormatFeatureFlags) -> vk::FormatFeatureFlags2 {
     vk::FormatFeatureFlags2::from_raw(u64::from(flags.as_raw()))
 }
 
+/// The features of a format with the two tilings, as the application sees them.
+fn show(simulation: &Simulation, format: vk::Format, optimal: Feature, linear: Feature) -> (Feature, Feature) {
+    let mut features = FormatFeatures { optimal, linear, modifiers: Vec::new() };
+    simulation.show_format(format, &mut features);
+    (features.optimal, features.linear)
+}
+
 fn restrict_format(simulation: &Simulation, format: vk::Format, properties: &mut vk::FormatProperties) {
-    let mut features = FormatFeatures {
-        optimal: widen(properties.optimal_tiling_features),
-        linear: widen(properties.linear_tiling_features),
-        modifiers: Vec::new(),
-    };
-    simulation.restrict_format(format, &mut features);
-    properties.optimal_tiling_features = narrow(features.optimal);
-    properties.linear_tiling_features = narrow(features.linear);
+    let (optimal, linear) = (widen(properties.optimal_tiling_features), widen(properties.linear_tiling_features));
+    let (optimal, linear) = show(simulation, format, optimal, linear);
+    properties.optimal_tiling_features = narrow(optimal);
+    properties.linear_tiling_features = narrow(linear);
+}
+
+/// Restricts a list of `count` modifiers; one without features is none (`drmFormatModifierTilingFeatures` "must contain at least one
+/// bit"). A null list is only counted, and may then be shorter when it is filled.
+///
+/// # Safety
+///
+/// `items` is null or points to `count` elements that may be written.
+unsafe fn restrict_modifiers<T: Copy>(count: &mut u32, items: *mut T, restrict: impl Fn(&mut T) -> bool) {
+    if items.is_null() {
+        return;
+    }
+    let mut kept = 0;
+    for index in 0..*count as usize {
+        // SAFETY: forwarded from the caller, `kept <= index < count`.
+        unsafe {
+            let mut item = items.add(index).read();
+            if restrict(&mut item) {
+                items.add(kept as usize).write(item);
+                kept += 1;
+            }
+        }
+    }
+    *count = kept;
 }
 
 pub(crate) unsafe extern "system" fn get_physical_device_format_properties(
@@ -87,25 +121,154 @@ pub(crate) unsafe extern "system" fn get_physical_device_format_properties2(
         let Some(properties) = properties.as_mut() else { return };
         restrict_format(simulation, format, &mut properties.format_properties);
         if let Some(three) = find_mut::<vk::FormatProperties3<'_>>(properties.p_next) {
-            let mut features = FormatFeatures {
-                optimal: three.optimal_tiling_features,
-                linear: three.linear_tiling_features,
-                modifiers: Vec::new(),
-            };
-            simulation.restrict_format(format, &mut features);
-            three.optimal_tiling_features = features.optimal;
-            three.linear_tiling_features = features.linear;
+            let (optimal, linear) = (three.optimal_tiling_features, three.linear_tiling_features);
+            (three.optimal_tiling_features, three.linear_tiling_features) = show(simulation, format, optimal, linear);
+        }
+        let one = |features| show(simulation, format, features, Feature::empty()).0;
+        if let Some(list) = find_mut::<vk::DrmFormatModifierPropertiesListEXT<'_>>(properties.p_next) {
+            let items = list.p_drm_format_modifier_properties;
+            restrict_modifiers(&mut list.drm_format_modifier_count, items, |item| {
+                let features = &mut item.drm_format_modifier_tiling_features;
+                *features = narrow(one(widen(*features)));
+                !features.is_empty()
+            });
+        }
+        if let Some(list) = find_mut::<vk::DrmFormatModifierPropertiesList2EXT<'_>>(properties.p_next) {
+            let items = list.p_drm_format_modifier_properties;
+            restrict_modifiers(&mut list.drm_format_modifier_count, items, |item| {
+                let features = &mut item.drm_format_modifier_tiling_features;
+                *features = one(*features);
+                !features.is_empty()
+            });
         }
     }
 }
 
-/// The simulation's word on each feature: what is false there is false for the application.
-fn allowed(simulation: &Simulation) -> DeviceCaps {
-    simulation.caps()
+/// [`Simulation::allows_image`], with the driver's features of the format. Those of a modifier are not asked: any may be there.
+///
+/// # Safety
+///
+/// `physical` is a valid physical device of `instance`.
+unsafe fn allows_image(
+    (instance, simulation): (&Instance, &Simulation),
+    physical: vk::PhysicalDevice,
+    format: vk::Format,
+    tiling: vk::ImageTiling,
+    usage: vk::ImageUsageFlags,
+    flags: vk::ImageCreateFlags,
+) -> bool {
+    let mut own = vk::FormatProperties::default();
+    if let Some(get) = instance.fns.get_physical_device_format_properties {
+        // SAFETY: forwarded from the caller; a live local.
+        unsafe { get(physical, format, &mut own) };
+    }
+    let (own, is_linear) = match tiling {
+        vk::ImageTiling::OPTIMAL => (widen(own.optimal_tiling_features), false),
+        vk::ImageTiling::LINEAR => (widen(own.linear_tiling_features), true),
+        _ => (Feature::from_raw(u64::from(u32::MAX)), false),
+    };
+    simulation.allows_image(format, is_linear, own, usage, flags)
 }
 
-fn take(feature: &mut vk::Bool32, allowed: bool) {
-    *feature &= u32::from(allowed);
+pub(crate) unsafe extern "system" fn get_physical_device_image_format_properties(
+    physical: vk::PhysicalDevice,
+    format: vk::Format,
+    ty: vk::ImageType,
+    tiling: vk::ImageTiling,
+    usage: vk::ImageUsageFlags,
+    flags: vk::ImageCreateFlags,
+    properties: *mut vk::ImageFormatProperties,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { known(physical) }) else { return MISSING };
+    let Some(next) = known.0.fns.get_physical_device_image_format_properties else { return MISSING };
+    // SAFETY: the application's own arguments; the output may be written.
+    unsafe {
+        let result = next(physical, format, ty, tiling, usage, flags, properties);
+        if result == vk::Result::SUCCESS && !allows_image(known, physical, format, tiling, usage, flags) {
+            // All members are zero then (vkGetPhysicalDeviceImageFormatProperties, "not supported").
+            properties.write(vk::ImageFormatProperties::default());
+            return vk::Result::ERROR_FORMAT_NOT_SUPPORTED;
+        }
+        result
+    }
+}
+
+pub(crate) unsafe extern "system" fn get_physical_device_image_format_properties2(
+    physical: vk::PhysicalDevice,
+    info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
+    properties: *mut vk::ImageFormatProperties2<'_>,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { known(physical) }) else { return MISSING };
+    let Some(next) = known.0.fns.get_physical_device_image_format_properties2 else { return MISSING };
+    // SAFETY: the application's own arguments; the output may be written.
+    unsafe {
+        let result = next(physical, info, properties);
+        let Some(info) = info.as_ref().filter(|_| result == vk::Result::SUCCESS) else { return result };
+        // The stencil aspect may have a usage of its own (VkImageStencilUsageCreateInfo).
+        let stencil = pnext::find::<vk::ImageStencilUsageCreateInfo<'_>>(info.p_next);
+        let usage = info.usage | stencil.map_or(vk::ImageUsageFlags::empty(), |stencil| stencil.stencil_usage);
+        if !allows_image(known, physical, info.format, info.tiling, usage, info.flags) {
+            (*properties).image_format_properties = vk::ImageFormatProperties::default();
+            return vk::Result::ERROR_FORMAT_NOT_SUPPORTED;
+        }
+        result
+    }
+}
+
+pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_properties(
+    physical: vk::PhysicalDevice,
+    format: vk::Format,
+    ty: vk::ImageType,
+    samples: vk::SampleCountFlags,
+    usage: vk::ImageUsageFlags,
+    tiling: vk::ImageTiling,
+    count: *mut u32,
+    properties: *mut vk::SparseImageFormatProperties,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { known(physical) }) else { return };
+    let Some(next) = known.0.fns.get_physical_device_sparse_image_format_properties else { return };
+    // SAFETY: the application's own arguments; the count may be written.
+    unsafe {
+        if !allows_image(known, physical, format, tiling, usage, vk::ImageCreateFlags::empty()) {
+            // "pPropertyCount will be set to zero upon return, and no data will be written".
+            return count.write(0);
+        }
+        next(physical, format, ty, samples, usage, tiling, count, properties);
+    }
+}
+
+pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_properties2(
+    physical: vk::PhysicalDevice,
+    info: *const vk::PhysicalDeviceSparseImageFormatInfo2<'_>,
+    count: *mut u32,
+    properties: *mut vk::SparseImageFormatProperties2<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    let Some(known) = (unsafe { known(physical) }) else { return };
+    let Some(next) = known.0.fns.get_physical_device_sparse_image_format_properties2 else { return };
+    // SAFETY: the application's own arguments; the count may be written.
+    unsafe {
+        let Some(given) = info.as_ref() else { return next(physical, info, count, properties) };
+        if !allows_image(known, physical, given.format, given.tiling, given.usage, vk::ImageCreateFlags::empty()) {
+            return count.write(0);
+        }
+        next(physical, info, count, properties);
+    }
+}
+
+/// Clears the hidden features of a chain of answers.
+///
+/// # Safety
+///
+/// As for [`feature_bits::clear`].
+unsafe fn hide(simulation: &Simulation, first: *mut c_void) {
+    for ability in ABILITIES.iter().filter(|ability| simulation.hides(ability)) {
+        // SAFETY: forwarded from the caller.
+        unsafe { feature_bits::clear(ability, first) };
+    }
 }
 
 pub(crate) unsafe extern "system" fn get_physical_device_features(
@@ -115,11 +278,13 @@ pub(crate) unsafe extern "system" fn get_physical_device_features(
     // SAFETY: the command's valid usage.
     let Some((instance, simulation)) = (unsafe { known(physical) }) else { return };
     let Some(next) = instance.fns.get_physical_device_features else { return };
-    // SAFETY: the application's own arguments; the output was just filled.
+    // SAFETY: the application's own arguments; the output was just filled, and the chain is one live local.
     unsafe {
         next(physical, features);
         if let Some(features) = features.as_mut() {
-            take(&mut features.sampler_anisotropy, allowed(simulation).sampler_anisotropy);
+            let mut two = vk::PhysicalDeviceFeatures2 { features: *features, ..Default::default() };
+            hide(simulation, (&raw mut two).cast());
+            *features = two.features;
         }
     }
 }
@@ -131,32 +296,43 @@ pub(crate) unsafe extern "system" fn get_physical_device_features2(
     // SAFETY: the command's valid usage.
     let Some((instance, simulation)) = (unsafe { known(physical) }) else { return };
     let Some(next) = instance.fns.get_physical_device_features2 else { return };
-    let caps = allowed(simulation);
     // SAFETY: the application's own arguments; the output and its chain were just filled.
     unsafe {
         next(physical, features);
-        let Some(features) = features.as_mut() else { return };
-        take(&mut features.features.sampler_anisotropy, caps.sampler_anisotropy);
-        let chain = features.p_next;
-        if let Some(twelve) = find_mut::<vk::PhysicalDeviceVulkan12Features<'_>>(chain) {
-            take(&mut twelve.sampler_mirror_clamp_to_edge, caps.sampler_mirror_clamp_to_edge);
-            take(&mut twelve.sampler_filter_minmax, caps.sampler_filter_minmax);
-        }
-        if let Some(custom) = find_mut::<vk::PhysicalDeviceCustomBorderColorFeaturesEXT<'_>>(chain) {
-            take(&mut custom.custom_border_colors, caps.custom_border_colors);
-            take(&mut custom.custom_border_color_without_format, caps.custom_border_color_without_format);
-        }
-        if let Some(swizzle) = find_mut::<vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT<'_>>(chain) {
-            take(&mut swizzle.border_color_swizzle, caps.border_color_swizzle);
-            take(&mut swizzle.border_color_swizzle_from_image, caps.border_color_swizzle_from_image);
-        }
-        if let Some(cube) = find_mut::<vk::PhysicalDeviceNonSeamlessCubeMapFeaturesEXT<'_>>(chain) {
-            take(&mut cube.non_seamless_cube_map, caps.non_seamless_cube_map);
-        }
+        hide(simulation, features.cast());
     }
 }
 
-fn restrict_limits(caps: &DeviceCaps, limits: &mut vk::PhysicalDeviceLimits) {
+/// Why a device that the application sees cannot be created: it names a hidden extension or feature.
+///
+/// # Safety
+///
+/// `info` is valid.
+pub(super) unsafe fn refusal(instance: &Instance, info: &vk::DeviceCreateInfo<'_>) -> Option<vk::Result> {
+    let simulation = instance.simulation.as_deref().filter(|_| instance.shows_simulation())?;
+    let refused = catch_unwind(AssertUnwindSafe(|| {
+        memory::inside(|| {
+            // SAFETY: VUID-VkDeviceCreateInfo-ppEnabledExtensionNames-parameter.
+            let names = unsafe { caps::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
+            if names.iter().any(|name| simulation.hides_extension(name)) {
+                return Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT);
+            }
+            // SAFETY: forwarded from the caller.
+            let hidden =
+                |ability: &&Ability| unsafe { feature_bits::is_enabled(ability, info) } && simulation.hides(ability);
+            ABILITIES.iter().find(hidden).map(|_| vk::Result::ERROR_FEATURE_NOT_PRESENT)
+        })
+    }));
+    refused.unwrap_or_else(|payload| Some(failure(&*payload)))
+}
+
+fn take(property: &mut vk::Bool32, allowed: bool) {
+    *property &= u32::from(allowed);
+}
+
+fn restrict_properties(simulation: &Simulation, caps: &DeviceCaps, properties: &mut vk::PhysicalDeviceProperties) {
+    properties.api_version = simulation.show_version(properties.api_version);
+    let limits = &mut properties.limits;
     limits.max_sampler_anisotropy = limits.max_sampler_anisotropy.min(caps.max_sampler_anisotropy);
     limits.max_sampler_lod_bias = limits.max_sampler_lod_bias.min(caps.max_sampler_lod_bias);
     limits.max_sampler_allocation_count = limits.max_sampler_allocation_count.min(caps.max_sampler_allocation_count);
@@ -173,7 +349,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_properties(
     unsafe {
         next(physical, properties);
         if let Some(properties) = properties.as_mut() {
-            restrict_limits(&allowed(simulation), &mut properties.limits);
+            restrict_properties(simulation, &simulation.caps(), properties);
         }
     }
 }
@@ -185,20 +361,23 @@ pub(crate) unsafe extern "system" fn get_physical_device_properties2(
     // SAFETY: the command's valid usage.
     let Some((instance, simulation)) = (unsafe { known(physical) }) else { return };
     let Some(next) = instance.fns.get_physical_device_properties2 else { return };
-    let caps = allowed(simulation);
+    let caps = simulation.caps();
     // SAFETY: the application's own arguments; the output and its chain were just filled.
     unsafe {
         next(physical, properties);
         let Some(properties) = properties.as_mut() else { return };
-        restrict_limits(&caps, &mut properties.properties.limits);
+        restrict_properties(simulation, &caps, &mut properties.properties);
         if let Some(custom) = find_mut::<vk::PhysicalDeviceCustomBorderColorPropertiesEXT<'_>>(properties.p_next) {
             custom.max_custom_border_color_samplers =
                 custom.max_custom_border_color_samplers.min(caps.max_custom_border_color_samplers);
         }
+        let single = simulation.reduces_single_components();
         if let Some(minmax) = find_mut::<vk::PhysicalDeviceSamplerFilterMinmaxProperties<'_>>(properties.p_next) {
+            take(&mut minmax.filter_minmax_single_component_formats, single);
             take(&mut minmax.filter_minmax_image_component_mapping, caps.filter_minmax_component_mapping);
         }
         if let Some(twelve) = find_mut::<vk::PhysicalDeviceVulkan12Properties<'_>>(properties.p_next) {
+            take(&mut twelve.filter_minmax_single_component_formats, single);
             take(&mut twelve.filter_minmax_image_component_mapping, caps.filter_minmax_component_mapping);
         }
     }

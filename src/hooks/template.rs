@@ -210,8 +210,20 @@ type Patch = (u32, u32, vk::DescriptorImageInfo);
 enum Rewritten {
     /// A block in which the data starts at this index.
     Block(Vec<u8>, usize),
-    /// The application's data, followed by these writes.
-    Patches(Vec<Patch>),
+    /// The application's data, followed by these writes, which point into what is beside them.
+    Patches(Vec<vk::WriteDescriptorSet<'static>>, Vec<Patch>),
+}
+
+/// A write for each patch, as for a push. They point into `patches`, which must outlive them and not grow.
+fn writes(patches: &[Patch]) -> Vec<vk::WriteDescriptorSet<'static>> {
+    memory::collect(patches.iter().map(|(binding, element, info)| vk::WriteDescriptorSet {
+        dst_binding: *binding,
+        dst_array_element: *element,
+        descriptor_count: 1,
+        descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+        p_image_info: info,
+        ..Default::default()
+    }))
 }
 
 /// The writes that make `changed`, which has the order of the elements, true after the application's data went down as it is.
@@ -290,7 +302,8 @@ unsafe fn rewrite(
     let rewritten = patches.len() as u64;
     let Some(extent) = template.extent else {
         // SAFETY: forwarded from the caller.
-        return Some((Rewritten::Patches(unsafe { again(template, layout, data, &patches) }), rewritten));
+        let patches = unsafe { again(template, layout, data, &patches) };
+        return Some((Rewritten::Patches(writes(&patches), patches), rewritten));
     };
     // The same address modulo 16 as the application's block, so that what is aligned there is aligned here.
     let mut block = memory::vec(extent + 32);
@@ -328,7 +341,7 @@ unsafe fn forward<'a>(
     data: *const c_void,
     path: Path,
     down: impl FnOnce(*const c_void),
-    patch: impl FnOnce(&Template, &[vk::WriteDescriptorSet<'_>]),
+    patch: impl FnOnce(&Template, &mut [vk::WriteDescriptorSet<'_>]),
 ) {
     // SAFETY: a template is valid during the command and destroyed under external synchronisation.
     let Some(hot) = (unsafe { known.hot.templates.get(template.as_raw()) }) else { return down(data) };
@@ -345,19 +358,9 @@ unsafe fn forward<'a>(
     match changed {
         None => down(data),
         Some((Rewritten::Block(block, start), _)) => down(block.as_ptr().wrapping_add(start).cast()),
-        Some((Rewritten::Patches(patches), _)) => {
+        Some((Rewritten::Patches(mut writes, _patches), _)) => {
             down(data);
-            let writes: Vec<vk::WriteDescriptorSet<'_>> = patches
-                .iter()
-                .map(|(binding, element, info)| {
-                    vk::WriteDescriptorSet::default()
-                        .dst_binding(*binding)
-                        .dst_array_element(*element)
-                        .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
-                        .image_info(std::slice::from_ref(info))
-                })
-                .collect();
-            patch(record, &writes);
+            patch(record, &mut writes);
         }
     }
 }
@@ -381,7 +384,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
             Path::Template,
             move |data| next(handle, set, template, data),
             |_, writes| {
-                let writes: Vec<_> = writes.iter().map(|write| write.dst_set(set)).collect();
+                writes.iter_mut().for_each(|write| write.dst_set = set);
                 if let Some(update) = known.fns.update_descriptor_sets {
                     update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
                 }
@@ -406,6 +409,45 @@ unsafe fn push_patches(
     if let Some(push) = known.fns.cmd_push_descriptor_set {
         // SAFETY: the bind point is the template's, the rest the application's own.
         unsafe { push(commands, record.bind_point, layout, set, writes.len() as u32, writes.as_ptr()) };
+    }
+}
+
+/// A shader stage of a bind point: a push for one is a push for all of them (VkPushDescriptorSetInfo, "subset of all stages").
+fn stage(bind_point: vk::PipelineBindPoint) -> vk::ShaderStageFlags {
+    match bind_point {
+        vk::PipelineBindPoint::COMPUTE => vk::ShaderStageFlags::COMPUTE,
+        vk::PipelineBindPoint::RAY_TRACING_KHR => vk::ShaderStageFlags::RAYGEN_KHR,
+        vk::PipelineBindPoint::SUBPASS_SHADING_HUAWEI => vk::ShaderStageFlags::SUBPASS_SHADING_HUAWEI,
+        _ => vk::ShaderStageFlags::FRAGMENT,
+    }
+}
+
+/// Pushes single descriptors as `given` did: with its chain, because a null layout is described there, and only this version of
+/// the command takes one (VUID-VkPushDescriptorSetInfo-None-09495).
+///
+/// # Safety
+///
+/// `given` is the argument of a valid push with a template.
+unsafe fn push_patches2(
+    known: &Device,
+    commands: vk::CommandBuffer,
+    record: &Template,
+    given: &vk::PushDescriptorSetWithTemplateInfoKHR<'_>,
+    writes: &[vk::WriteDescriptorSet<'_>],
+) {
+    if given.layout != vk::PipelineLayout::null() {
+        // SAFETY: forwarded from the caller.
+        return unsafe { push_patches(known, commands, record, given.layout, given.set, writes) };
+    }
+    let mut info = vk::PushDescriptorSetInfoKHR::default()
+        .stage_flags(stage(record.bind_point))
+        .set(given.set)
+        .descriptor_writes(writes);
+    info.p_next = given.p_next;
+    if let Some(push) = known.fns.cmd_push_descriptor_set2 {
+        // SAFETY: the stage is one of the template's bind point, the rest the application's own; both structures may be extended by
+        // the same ones.
+        unsafe { push(commands, &info) };
     }
 }
 
@@ -446,7 +488,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
         forward(
             known,
             given.descriptor_update_template,
-            |_| known.hot.push_layout(given.layout, given.set),
+            |_| super::descriptor::push_layout(known, given.layout, given.p_next, given.set),
             given.p_data,
             Path::PushTemplate,
             |data| {
@@ -456,7 +498,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
                     next(commands, &vk::PushDescriptorSetWithTemplateInfoKHR { p_data: data, ..*given });
                 }
             },
-            |record, writes| push_patches(known, commands, record, given.layout, given.set, writes),
+            |record, writes| push_patches2(known, commands, record, given, writes),
         );
     }
 }

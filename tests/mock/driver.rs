@@ -74,6 +74,10 @@ pub(crate) struct Config {
     pub(crate) swapchain_images: u32,
     /// `vkGetPhysicalDeviceFeatures2` exists and says that everything is supported; without it nothing can be augmented.
     pub(crate) tells_features: bool,
+    /// Version of which instance commands exist, if that is more than the device's: a loader and another device may have it.
+    pub(crate) instance_version: u32,
+    /// Queries with a chain that the physical device was asked, in order.
+    pub(crate) queries: Arc<Mutex<Vec<&'static CStr>>>,
 }
 
 const SAMPLED: Feature = Feature::SAMPLED_IMAGE;
@@ -122,6 +126,8 @@ impl Config {
             asked: Arc::default(),
             swapchain_images: 3,
             tells_features: false,
+            instance_version: vk::API_VERSION_1_0,
+            queries: Arc::default(),
         }
     }
 
@@ -318,6 +324,7 @@ known_nodes! {
     SamplerBlockMatchWindowCreateInfoQCOM: window_extent window_compare_mode;
     OpaqueCaptureDescriptorDataCreateInfoEXT: opaque_capture_descriptor_data;
     DebugUtilsObjectNameInfoEXT: object_type object_handle p_object_name;
+    PipelineLayoutCreateInfo: set_layout_count;
     PhysicalDeviceFeatures2: features;
     PhysicalDeviceVulkan12Features: sampler_mirror_clamp_to_edge sampler_filter_minmax;
     PhysicalDeviceCustomBorderColorFeaturesEXT: custom_border_colors custom_border_color_without_format;
@@ -583,6 +590,11 @@ impl DeviceState {
             }
             Some(Data::Images(images)) => {
                 for image in images {
+                    // The driver has let go of it before, and the handle may be another image's by now.
+                    if let Some(index) = objects.freed_early.iter().position(|freed| *freed == (Kind::Image, image)) {
+                        objects.freed_early.swap_remove(index);
+                        continue;
+                    }
                     objects.live.remove(&(Kind::Image, image));
                     objects.free.entry(Kind::Image).or_default().push(image);
                 }
@@ -823,6 +835,9 @@ commands! {
     Instance get_format_properties: vk::PFN_vkGetPhysicalDeviceFormatProperties = c"vkGetPhysicalDeviceFormatProperties" V10;
     Instance get_format_properties2: vk::PFN_vkGetPhysicalDeviceFormatProperties2 = c"vkGetPhysicalDeviceFormatProperties2" V11, c"vkGetPhysicalDeviceFormatProperties2KHR" PROPERTIES2;
     Instance get_image_format_properties2: vk::PFN_vkGetPhysicalDeviceImageFormatProperties2 = c"vkGetPhysicalDeviceImageFormatProperties2" V11, c"vkGetPhysicalDeviceImageFormatProperties2KHR" PROPERTIES2;
+    Instance get_image_format_properties: vk::PFN_vkGetPhysicalDeviceImageFormatProperties = c"vkGetPhysicalDeviceImageFormatProperties" V10;
+    Instance get_sparse_properties: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties = c"vkGetPhysicalDeviceSparseImageFormatProperties" V10;
+    Instance get_sparse_properties2: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2 = c"vkGetPhysicalDeviceSparseImageFormatProperties2" V11, c"vkGetPhysicalDeviceSparseImageFormatProperties2KHR" PROPERTIES2;
     Instance create_device: vk::PFN_vkCreateDevice = c"vkCreateDevice" V10;
     Device get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr = c"vkGetDeviceProcAddr" V10;
     Device destroy_device: vk::PFN_vkDestroyDevice = c"vkDestroyDevice" V10;
@@ -894,7 +909,7 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
         return None;
     }
     let there = match need {
-        Need::Since(version) => version <= object.config.api_version,
+        Need::Since(version) => version <= object.config.api_version.max(object.config.instance_version),
         Need::Of(extension) => object.config.extensions.contains(&extension),
         Need::OfInstance(extension) => contains(&object.extensions, extension),
     };
@@ -1085,9 +1100,21 @@ unsafe extern "system" fn get_properties(physical: vk::PhysicalDevice, out: *mut
     unsafe { out.write(properties(&physical_object(physical).config)) };
 }
 
+/// Notes a query that takes a chain.
+///
+/// # Safety
+///
+/// `physical` is valid.
+unsafe fn asked(physical: vk::PhysicalDevice, command: &'static CStr) {
+    let _outside = Outside::new();
+    // SAFETY: forwarded from the caller.
+    lock(&unsafe { physical_object(physical) }.config.queries).push(command);
+}
+
 unsafe extern "system" fn get_properties2(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties2<'_>) {
     // SAFETY: the command's valid usage.
     unsafe {
+        asked(physical, c"vkGetPhysicalDeviceProperties2");
         let config = &physical_object(physical).config;
         (*out).properties = properties(config);
         let mut next = (*out).p_next;
@@ -1114,9 +1141,10 @@ unsafe extern "system" fn get_properties2(physical: vk::PhysicalDevice, out: *mu
     }
 }
 
-unsafe extern "system" fn get_features2(_physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures2<'_>) {
+unsafe extern "system" fn get_features2(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures2<'_>) {
     // SAFETY: the command's valid usage.
     unsafe {
+        asked(physical, c"vkGetPhysicalDeviceFeatures2");
         (*out).features.sampler_anisotropy = 1;
         let mut next = (*out).p_next;
         while !next.is_null() {
@@ -1172,6 +1200,10 @@ unsafe extern "system" fn get_image_format_properties2(
     // SAFETY: the command's valid usage.
     unsafe {
         let config = &physical_object(physical).config;
+        (*out).image_format_properties.max_mip_levels = 1;
+        if (*out).p_next.is_null() {
+            return vk::Result::SUCCESS;
+        }
         lock(&config.asked).push(copy(info));
         let asked = (*info).p_next.cast::<vk::PhysicalDeviceImageViewImageFormatInfoEXT<'_>>();
         let answer = (*out).p_next.cast::<vk::FilterCubicImageViewImageFormatPropertiesEXT<'_>>();
@@ -1185,6 +1217,45 @@ unsafe extern "system" fn get_image_format_properties2(
     }
 }
 
+unsafe extern "system" fn get_image_format_properties(
+    _physical: vk::PhysicalDevice,
+    _format: vk::Format,
+    _type: vk::ImageType,
+    _tiling: vk::ImageTiling,
+    _usage: vk::ImageUsageFlags,
+    _flags: vk::ImageCreateFlags,
+    out: *mut vk::ImageFormatProperties,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe { out.write(vk::ImageFormatProperties { max_mip_levels: 1, ..Default::default() }) };
+    vk::Result::SUCCESS
+}
+
+/// Every image has one sparse aspect.
+unsafe extern "system" fn get_sparse_properties(
+    _physical: vk::PhysicalDevice,
+    _format: vk::Format,
+    _type: vk::ImageType,
+    _samples: vk::SampleCountFlags,
+    _usage: vk::ImageUsageFlags,
+    _tiling: vk::ImageTiling,
+    count: *mut u32,
+    _out: *mut vk::SparseImageFormatProperties,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe { count.write(1) };
+}
+
+unsafe extern "system" fn get_sparse_properties2(
+    _physical: vk::PhysicalDevice,
+    _info: *const vk::PhysicalDeviceSparseImageFormatInfo2<'_>,
+    count: *mut u32,
+    _out: *mut vk::SparseImageFormatProperties2<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe { count.write(1) };
+}
+
 unsafe extern "system" fn get_format_properties2(
     physical: vk::PhysicalDevice,
     format: vk::Format,
@@ -1192,6 +1263,7 @@ unsafe extern "system" fn get_format_properties2(
 ) {
     // SAFETY: the command's valid usage.
     unsafe {
+        asked(physical, c"vkGetPhysicalDeviceFormatProperties2");
         let support = physical_object(physical).config.format(format);
         get_format_properties(physical, format, &raw mut (*out).format_properties);
         let mut next = (*out).p_next;
@@ -1684,6 +1756,7 @@ unsafe extern "system" fn update_sets(
 ) {
     // SAFETY: the command's valid usage.
     unsafe {
+        let _outside = Outside::new();
         let writes = writes(first_write, write_count);
         let items = array(first_copy.cast::<vk::CopyDescriptorSet<'static>>(), copy_count);
         let copies = Array { at: first_copy as usize, items };
@@ -1699,6 +1772,7 @@ unsafe extern "system" fn update_with_template(
 ) {
     // SAFETY: the command's valid usage.
     unsafe {
+        let _outside = Outside::new();
         let state = dev(device);
         let elements = state.elements(template.as_raw(), data);
         let args = Args::Template { target: set.as_raw(), template: template.as_raw(), data: data as usize, elements };

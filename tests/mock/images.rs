@@ -12,7 +12,7 @@ use vk_layer_sys::{
 };
 
 use crate::args;
-use crate::driver::{Args, Config, Reuse};
+use crate::driver::{Args, Config, Kind, Reuse};
 use crate::loader::{
     Device, DeviceInfo, InstanceBuilder, allocator, call, combined, image_info, linear_info, pair, view_info, written,
 };
@@ -287,6 +287,37 @@ fn a_swapchain_takes_its_images_along() {
         assert!(!changes(&device, device.view_of(image, FILTERED)));
     }
     device.finish();
+}
+
+#[test]
+fn a_retired_swapchain_takes_only_its_own_images_along() {
+    for swapchain_again in [true, false] {
+        let device = InstanceBuilder::new().driver(|driver| driver.reuse = Reuse::AtOnce).device();
+        let old = swapchain(&device);
+        let (_, all) = images(&device, old, 3);
+        // The driver hands the images of a retired swapchain on, handles and all, while the application still has the swapchain.
+        for image in &all {
+            device.driver.free_early(Kind::Image, image.as_raw());
+        }
+        let (new, owned) = if swapchain_again {
+            let new = swapchain(&device);
+            (new, images(&device, new, 3).1)
+        } else {
+            (vk::SwapchainKHR::null(), all.iter().map(|_| device.image(SRGB)).collect())
+        };
+        assert!(owned.iter().all(|image| all.contains(image)), "the handles came back");
+        call!(device.destroy_swapchain(device.raw, old, allocator()));
+        for image in &owned {
+            assert!(changes(&device, device.view_of(*image, SRGB)), "still known");
+        }
+        if swapchain_again {
+            call!(device.destroy_swapchain(device.raw, new, allocator()));
+        } else {
+            owned.iter().for_each(|image| device.destroy_image(*image));
+        }
+        assert!(owned.iter().all(|image| device.record().images.get(image.as_raw()) == 0), "gone with their owner");
+        device.finish();
+    }
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod reuse;
 mod samplers;
 mod stress;
 mod trace;
+mod visible;
 
 /// Takes the arguments of the only call of a command since the last look: `args!(device, c"vkName", Args::Kind { … })`.
 macro_rules! args {

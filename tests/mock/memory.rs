@@ -152,6 +152,63 @@ fn large_allocations_fail() {
 
 #[test]
 #[cfg_attr(miri, ignore = "starts a process")]
+fn whole_hooks_without_memory() {
+    let said = alone("whole_hooks_without_memory", every_allocation_of_a_hook_fails);
+    assert!(figure(&said, " allocations failed in whole hooks") > 3);
+}
+
+/// Large allocations fail anywhere in a hook, not only where it expects that.
+fn every_allocation_of_a_hook_fails() {
+    const MANY: u32 = 700;
+    const STRIDE: usize = 400;
+    let mut failed = 0;
+    for first in 0.. {
+        let device = Device::usual();
+        let sampler = device.linear();
+        let info = pair(sampler, device.view(UNFILTERED));
+        // Too long to be copied, so that every pair is written again.
+        let mut data = vec![0_u8; MANY as usize * STRIDE];
+        for element in data.chunks_exact_mut(STRIDE) {
+            // SAFETY: an element is longer than the structure.
+            unsafe { element.as_mut_ptr().cast::<vk::DescriptorImageInfo>().write_unaligned(info) };
+        }
+        let template = device.template(device.layout(&[]), &[entry(0, 0, MANY, COMBINED, 0, STRIDE)]);
+        let set = device.plain_set();
+        device.driver.calls();
+        let plan = Faults::new(Plan { smallest: 1024, first, count: 1, reserve: false });
+        faults::inside(|| device.update_with_template(set, template, data.as_ptr().cast()));
+        let in_template = faults::seen();
+        let enumerate: vk::PFN_vkEnumerateDeviceExtensionProperties =
+            device.instance.get(c"vkEnumerateDeviceExtensionProperties");
+        let (physical, mut count) = (device.instance.physical(), 0);
+        let mut list = vec![vk::ExtensionProperties::default(); 100];
+        // SAFETY: a valid physical device and room for the count.
+        let result = faults::inside(|| unsafe {
+            count = 100;
+            enumerate(physical, std::ptr::null(), &mut count, list.as_mut_ptr())
+        });
+        let seen = faults::seen();
+        drop(plan);
+        let in_enumerate = first >= in_template && first < seen;
+        assert_eq!(result, if in_enumerate { FAILURE } else { vk::Result::SUCCESS }, "allocation {first}");
+        let mut calls = device.driver.calls();
+        calls.retain(|call| call.command != c"vkCreateSampler");
+        assert_eq!(calls[0].command, c"vkUpdateDescriptorSetWithTemplate");
+        assert_eq!(calls.len(), if first < in_template { 1 } else { 2 }, "allocation {first}");
+        assert_eq!(device.record().is_broken(), first < in_template);
+        device.destroy_sampler(sampler);
+        assert_driver_is_clean(device, &format!("after allocation {first}"));
+        if first >= seen {
+            assert!(in_template > 0 && seen > in_template);
+            break;
+        }
+        failed += 1;
+    }
+    println!("{failed} allocations failed in whole hooks");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts a process")]
 fn a_host_that_stays_without_memory() {
     alone("memory::a_host_that_stays_without_memory", everything_fails);
 }

@@ -261,6 +261,85 @@ fn pushes_find_the_immutable_samplers_of_the_pipeline_layout() {
     scene.device.finish();
 }
 
+/// Pushes with a layout that is only chained (VUID-VkPushDescriptorSetInfo-layout-09496).
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn pushes_with_a_chained_layout_stay_valid() {
+    let scene = Scene::traced();
+    let device = &scene.device;
+    let immutable = [scene.sampler];
+    let sets = [device.layout(&[binding(0, COMBINED, 1).immutable_samplers(&immutable), binding(1, COMBINED, 1)])];
+    let chained = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
+    let garbage = vk::Sampler::from_raw(0xdead);
+    let infos = [pair(garbage, scene.illegal), pair(scene.sampler, scene.illegal)];
+    let writes =
+        [combined(vk::DescriptorSet::null(), 0, &infos[..1]), combined(vk::DescriptorSet::null(), 1, &infos[1..])];
+    device.driver.calls();
+    let mut info =
+        vk::PushDescriptorSetInfoKHR::default().stage_flags(vk::ShaderStageFlags::ALL).descriptor_writes(&writes);
+    info.p_next = ptr::from_ref(&chained).cast();
+    device.push2(&info);
+    args!(device, c"vkCmdPushDescriptorSet2", Args::Push2 { info: down, writes });
+    assert_eq!((down.value.layout, down.chain[0].at), (vk::PipelineLayout::null(), ptr::from_ref(&chained) as usize));
+    assert_eq!(writes.items[0].images[0].sampler, garbage);
+    assert!(scene.is_variant(writes.items[1].images[0].sampler));
+    assert_eq!(scene.unresolved("immutable sampler").len(), 1, "the chained layout has it");
+
+    // A template that cannot be copied: what has to change follows in a push of its own, with the same layout.
+    let odd = vk::DescriptorType::from_raw(0x7fff_0009);
+    let entries = [entry(8, 0, 1, odd, 0, 0), entry(0, 0, 1, COMBINED, 40, 24), entry(1, 0, 1, COMBINED, 64, 24)];
+    #[repr(C)]
+    struct Data {
+        odd: [u8; 40],
+        pairs: [vk::DescriptorImageInfo; 2],
+    }
+    let data = Data { odd: [7; 40], pairs: infos };
+    let template = device.push_template(&entries);
+    let mut info =
+        vk::PushDescriptorSetWithTemplateInfoKHR { p_data: ptr::from_ref(&data).cast(), ..Default::default() }
+            .descriptor_update_template(template);
+    info.p_next = ptr::from_ref(&chained).cast();
+    call!(device.push_with_template2(device.commands, &info));
+    let calls = device.driver.calls();
+    let names: Vec<_> = calls.iter().map(|call| call.command).collect();
+    let expected = [c"vkCmdPushDescriptorSetWithTemplate2", c"vkCmdPushDescriptorSet2"];
+    assert_eq!(names[names.len() - 2..], expected, "{names:?}");
+    let Args::Push2 { info: down, writes } = &calls[calls.len() - 1].args else { panic!("{calls:?}") };
+    assert_eq!((down.value.layout, down.chain[0].at), (vk::PipelineLayout::null(), ptr::from_ref(&chained) as usize));
+    assert_eq!(down.value.stage_flags, vk::ShaderStageFlags::COMPUTE, "of the template's bind point");
+    scene.check_patches(&writes.items, None, &[(1, 0)]);
+    scene.device.finish();
+}
+
+/// VK_NV_per_stage_descriptor_set: a binding number may stand for one binding in each stage.
+#[test]
+fn a_binding_number_may_stand_for_several_bindings() {
+    let scene = Scene::on(Device::usual());
+    let device = &scene.device;
+    let immutable = [scene.sampler];
+    let (vertex, fragment) = (vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT);
+    let dynamic = |stage| binding(3, COMBINED, 1).stage_flags(stage);
+    let fixed = |stage| binding(3, COMBINED, 1).stage_flags(stage).immutable_samplers(&immutable);
+    let other = binding(1, COMBINED, 1);
+    for (bindings, changes) in [
+        (vec![dynamic(vertex), fixed(fragment), other], true),
+        (vec![fixed(vertex), other, dynamic(fragment)], true),
+        (vec![other, fixed(vertex), fixed(fragment)], false),
+    ] {
+        let info = vk::DescriptorSetLayoutCreateInfo::default()
+            .flags(vk::DescriptorSetLayoutCreateFlags::PER_STAGE_NV)
+            .bindings(&bindings);
+        let layout = device.try_layout(&info).expect("the layout is created");
+        let set = device.sets(device.pool(), &[layout])[0];
+        let infos = [pair(scene.sampler, scene.illegal)];
+        device.driver.calls();
+        device.update(&[combined(set, 3, &infos)], &[]);
+        args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
+        assert_eq!(scene.is_variant(writes.items[0].images[0].sampler), changes, "{bindings:?}");
+    }
+    scene.device.finish();
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "reads a trace")]
 fn templates_for_sets_find_the_immutable_samplers_of_their_layout() {

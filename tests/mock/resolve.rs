@@ -16,10 +16,16 @@ use crate::loader::{Device, DeviceInfo, Instance, InstanceBuilder, cast, gipa, n
 const NULL: vk::Instance = vk::Instance::null();
 
 /// What the layer answers itself for a simulated device that the application sees.
-const PHYSICAL_INTERCEPTS: [&CStr; 8] = [
+const PHYSICAL_INTERCEPTS: [&CStr; 14] = [
     c"vkGetPhysicalDeviceFormatProperties",
     c"vkGetPhysicalDeviceFormatProperties2",
     c"vkGetPhysicalDeviceFormatProperties2KHR",
+    c"vkGetPhysicalDeviceImageFormatProperties",
+    c"vkGetPhysicalDeviceSparseImageFormatProperties",
+    c"vkGetPhysicalDeviceSparseImageFormatProperties2",
+    c"vkGetPhysicalDeviceSparseImageFormatProperties2KHR",
+    c"vkGetPhysicalDeviceImageFormatProperties2",
+    c"vkGetPhysicalDeviceImageFormatProperties2KHR",
     c"vkGetPhysicalDeviceFeatures2",
     c"vkGetPhysicalDeviceFeatures2KHR",
     c"vkGetPhysicalDeviceProperties",
@@ -345,9 +351,10 @@ fn mode_off_hands_out_the_driver() {
     let device = InstanceBuilder::new().set("mode", "off").device();
     for (name, level, _) in COMMANDS {
         let own = [c"vkDestroyDevice", c"vkGetDeviceProcAddr"].contains(name);
-        if *level == Level::Device && !own {
-            assert_eq!(address(device.resolve(name)), below_device(&device, name), "{name:?}");
-            assert_eq!(address(device.instance.resolve(name)), below_instance(&device.instance, name), "{name:?}");
+        if *level == Level::Device {
+            assert_eq!(address(device.resolve(name)) != below_device(&device, name), own, "{name:?}");
+            let of_instance = (address(device.instance.resolve(name)), below_instance(&device.instance, name));
+            assert_eq!(of_instance.0 != of_instance.1, own, "{name:?}");
         }
     }
     // Nothing is looked at: a sampler that is anything but legal goes down.
@@ -356,4 +363,54 @@ fn mode_off_hands_out_the_driver() {
     crate::args!(device, c"vkCreateSampler", crate::driver::Args::CreateSampler { info: down, .. });
     assert_eq!(down.at, std::ptr::from_ref(&info) as usize);
     device.finish();
+}
+
+/// The record of a device goes with the device, from whichever resolver vkDestroyDevice came.
+#[test]
+fn mode_off_forgets_its_devices() {
+    for mode in ["off", "legalize"] {
+        for by_device in [false, true] {
+            let device = InstanceBuilder::new().set("mode", mode).device();
+            let (raw, instance) = (device.raw, Arc::clone(&device.instance));
+            // SAFETY: a live device.
+            let key = unsafe { samplin::dispatch::key(raw) };
+            // SAFETY: as above; the device is used by nobody else.
+            let is_known = || !unsafe { samplin_hot::hooks::get(key) }.is_null();
+            assert!(is_known());
+            device.leak();
+            // As layers ask and applications may, both resolvers by the instance.
+            let resolver: vk::PFN_vkGetDeviceProcAddr = instance.get(c"vkGetDeviceProcAddr");
+            let destroy = if by_device {
+                // SAFETY: a live device.
+                cast(unsafe { resolver(raw, c"vkDestroyDevice".as_ptr()) }).expect("it resolves")
+            } else {
+                instance.get::<vk::PFN_vkDestroyDevice>(c"vkDestroyDevice")
+            };
+            // SAFETY: the last use of the device.
+            unsafe { destroy(raw, crate::loader::allocator()) };
+            assert!(!is_known(), "{mode}, by the device's resolver: {by_device}");
+        }
+    }
+}
+
+/// Core commands of version 1.1 are for physical devices of that version (Fundamentals, "Physical-Device-Level Functionality"), even if
+/// the instance has them.
+#[test]
+fn a_physical_device_of_version_1_0_is_asked_nothing_of_1_1() {
+    for (version, asks) in [(vk::API_VERSION_1_0, false), (vk::API_VERSION_1_1, true)] {
+        let mut builder = InstanceBuilder::new().driver(|driver| {
+            driver.api_version = version;
+            driver.instance_version = vk::API_VERSION_1_3;
+            driver.tells_features = true;
+        });
+        builder.extensions.clear();
+        let asked = Arc::clone(&builder.config.queries);
+        let info = builder.device_info();
+        let instance = Arc::new(builder.create().expect("the instance is created"));
+        let device = instance.device(&info);
+        device.view(vk::Format::R8G8B8A8_UNORM);
+        let asked = std::mem::take(&mut *crate::driver::lock(&asked));
+        assert_eq!(!asked.is_empty(), asks, "{asked:?}");
+        device.finish();
+    }
 }

@@ -134,7 +134,7 @@ fn records_are_gone_when_a_destroy_call_arrives() {
                 Kind::Set => device.hot.sets.get(handle).is_some(),
                 Kind::Template => device.hot.templates.get(handle).is_some(),
                 Kind::Conversion => lock(&device.conversions).contains_key(&handle),
-                Kind::Swapchain => lock(&device.swapchains).contains_key(&handle),
+                Kind::Swapchain => lock(&device.swapchains).by_handle.contains_key(&handle),
                 Kind::Pool => lock(&device.pools).contains_key(&handle),
             }
         }

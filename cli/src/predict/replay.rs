@@ -1,13 +1,14 @@
 //! Reads the values back that the layer's records were made of.
 
 use ash::vk;
+use samplin_core::ability::ABILITIES;
 use samplin_core::decide::{
     Aspect, BlitSource, BlockMatchWindow, BorderMapping, CustomBorder, DeviceCaps, SamplerState, ViewTraits,
     YcbcrConversion, is_int_border,
 };
 use samplin_core::features::Tiling;
 use samplin_core::names;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// The value whose name, or number, a text is.
 fn raw(text: &str, candidates: impl IntoIterator<Item = i32>, name: impl Fn(i32) -> String) -> Option<i32> {
@@ -225,48 +226,16 @@ pub(crate) fn blit(value: &Value) -> Option<(vk::Filter, BlitSource, Tiling)> {
     Some((filter(value.get("filter"))?, source, tiling(value.get("src_tiling"))?))
 }
 
-/// The abilities that a `device` record tells, with the names of its features.
-macro_rules! features {
-    ($($field:ident = $name:literal,)+) => {
-        fn read_features(features: &Value, caps: &mut DeviceCaps) -> Option<()> {
-            $(caps.$field = features.get($name)?.as_bool()?;)+
-            Some(())
-        }
-
-        fn write_features(caps: &DeviceCaps, features: &mut Map<String, Value>) {
-            $(features.insert($name.into(), caps.$field.into());)+
-        }
-    };
-}
-
-features! {
-    sampler_anisotropy = "samplerAnisotropy",
-    sampler_mirror_clamp_to_edge = "samplerMirrorClampToEdge",
-    sampler_filter_minmax = "samplerFilterMinmax",
-    sampler_ycbcr_conversion = "samplerYcbcrConversion",
-    custom_border_colors = "customBorderColors",
-    custom_border_color_without_format = "customBorderColorWithoutFormat",
-    border_color_swizzle = "borderColorSwizzle",
-    border_color_swizzle_from_image = "borderColorSwizzleFromImage",
-    non_seamless_cube_map = "nonSeamlessCubeMap",
-    filter_cubic_img = "VK_IMG_filter_cubic",
-    filter_cubic_ext = "VK_EXT_filter_cubic",
-    filter_linear_2d_img = "VK_IMG_filter_linear_2d",
-    cubic_range_clamp = "cubicRangeClamp",
-    selectable_cubic_weights = "selectableCubicWeights",
-    descriptor_buffer_capture_replay = "descriptorBufferCaptureReplay",
-    sampler_mip_lod_bias = "samplerMipLodBias",
-    mutable_comparison_samplers = "mutableComparisonSamplers",
-}
-
 /// The abilities that a `device` record tells.
 pub(crate) fn caps(device: &Value) -> Option<DeviceCaps> {
     let mut caps = DeviceCaps::default();
     let features = device.get("features")?;
-    read_features(features, &mut caps)?;
-    let own = |name: &str| features.get(name).and_then(Value::as_bool).unwrap_or(false);
-    caps.gl_address_modes = own("VK_SAMPLIN_gl_address_modes");
-    caps.unknown_extension = own("VK_SAMPLIN_unknown_extension");
+    for ability in ABILITIES {
+        let Some(field) = ability.field else { continue };
+        // What is the layer's own came later than the rest, and older traces do not tell it.
+        let untold = ability.name.starts_with("VK_SAMPLIN_").then_some(false);
+        *field(&mut caps) = features.get(ability.name).and_then(Value::as_bool).or(untold)?;
+    }
     let limits = device.get("limits")?;
     let count = |key: &str| u32::try_from(limits.get(key)?.as_u64()?).ok();
     caps.max_sampler_anisotropy = float(limits.get("maxSamplerAnisotropy"))?;
@@ -287,8 +256,7 @@ pub(crate) fn caps(device: &Value) -> Option<DeviceCaps> {
 /// The features of a `device` record for these abilities; what they do not tell stays as recorded.
 pub(crate) fn features(caps: &DeviceCaps, recorded: Option<&Value>) -> Value {
     let mut features = recorded.and_then(Value::as_object).cloned().unwrap_or_default();
-    write_features(caps, &mut features);
-    features.insert("filterCubic".into(), (caps.filter_cubic_img || caps.filter_cubic_ext).into());
+    features.extend(caps.features().into_iter().map(|(name, on)| (name.to_owned(), on.into())));
     Value::Object(features)
 }
 
@@ -296,6 +264,7 @@ pub(crate) fn features(caps: &DeviceCaps, recorded: Option<&Value>) -> Value {
 mod tests {
     use super::*;
     use samplin_wire::record;
+    use serde_json::Map;
 
     #[test]
     fn states_survive_their_record() {

@@ -2,6 +2,7 @@
 
 use ash::vk;
 
+use crate::ability::ABILITIES;
 use crate::format::{self, NumericClass};
 
 /// The one aspect of an image that a view reads.
@@ -203,28 +204,12 @@ pub struct DeviceCaps {
 impl DeviceCaps {
     /// Features and extensions by their names in records, with whether they are enabled.
     pub fn features(&self) -> Vec<(&'static str, bool)> {
-        vec![
-            ("samplerAnisotropy", self.sampler_anisotropy),
-            ("samplerMirrorClampToEdge", self.sampler_mirror_clamp_to_edge),
-            ("samplerFilterMinmax", self.sampler_filter_minmax),
-            ("samplerYcbcrConversion", self.sampler_ycbcr_conversion),
-            ("customBorderColors", self.custom_border_colors),
-            ("customBorderColorWithoutFormat", self.custom_border_color_without_format),
-            ("borderColorSwizzle", self.border_color_swizzle),
-            ("borderColorSwizzleFromImage", self.border_color_swizzle_from_image),
-            ("nonSeamlessCubeMap", self.non_seamless_cube_map),
-            ("filterCubic", self.filter_cubic_img || self.filter_cubic_ext),
-            ("VK_IMG_filter_cubic", self.filter_cubic_img),
-            ("VK_EXT_filter_cubic", self.filter_cubic_ext),
-            ("VK_IMG_filter_linear_2d", self.filter_linear_2d_img),
-            ("cubicRangeClamp", self.cubic_range_clamp),
-            ("selectableCubicWeights", self.selectable_cubic_weights),
-            ("descriptorBufferCaptureReplay", self.descriptor_buffer_capture_replay),
-            ("samplerMipLodBias", self.sampler_mip_lod_bias),
-            ("mutableComparisonSamplers", self.mutable_comparison_samplers),
-            ("VK_SAMPLIN_gl_address_modes", self.gl_address_modes),
-            ("VK_SAMPLIN_unknown_extension", self.unknown_extension),
-        ]
+        let mut copy = *self;
+        ABILITIES
+            .iter()
+            .filter_map(|ability| Some((ability.name, *ability.field?(&mut copy))))
+            .chain([("filterCubic", self.filter_cubic_img || self.filter_cubic_ext)])
+            .collect()
     }
 }
 
