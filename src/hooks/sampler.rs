@@ -208,13 +208,10 @@ fn remember(known: &Device, sampler: u64, plan: &Plan, words: Option<Words>, dro
         }
     }
     known.record_sampler(sampler, &original, &plan.decision.changes);
-    let strange = decide::unknown_enumerants(&original, &known.caps);
-    if !strange.is_empty() {
-        let members = serde_json::json!({
-            "sampler": crate::trace::handle(sampler),
-            "fingerprint": format!("{:016x}", original.fingerprint()),
-        });
-        known.unknown_enumerants(&strange, members, original.fingerprint());
+    if known.caps.unknown_extension {
+        let mut strange = Vec::new();
+        decide::unknown_enumerants(&original, &known.caps, |field, value| strange.push((field, value)));
+        known.unknown_enumerants(&strange, Some(sampler), original.fingerprint());
     }
     if dropped {
         let s_type = plan.given.unknown.unwrap_or_default();
