@@ -3,7 +3,7 @@
 //! Queried when the device is created, when a format is first used by an image or view, and when a Y′CbCr conversion is
 //! created; never while a descriptor is written. Queries go through the chain below the layer.
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
@@ -60,8 +60,7 @@ impl Enabled {
 
     /// The enabled extensions that are younger than the layer.
     pub fn unknown(&self) -> impl Iterator<Item = &str> {
-        let unknown = |name: &&String| CString::new(name.as_str()).is_ok_and(|name| !extensions::is_known(&name));
-        self.extensions.iter().filter(unknown).map(String::as_str)
+        self.extensions.iter().map(String::as_str).filter(|name| !extensions::is_known(name.as_bytes()))
     }
 
     /// Whether an extension is enabled.
@@ -123,7 +122,7 @@ pub unsafe fn query(
         version = plain.api_version;
     }
     caps.unknown_extension =
-        !extensions::is_known_version(version) || asked.iter().any(|name| !extensions::is_known(name));
+        !extensions::is_known_version(version) || asked.iter().any(|name| !extensions::is_known(name.to_bytes()));
     caps.max_sampler_anisotropy = limits.max_sampler_anisotropy.max(1.0);
     caps.max_sampler_lod_bias = limits.max_sampler_lod_bias;
     caps.max_sampler_allocation_count = limits.max_sampler_allocation_count;

@@ -1022,14 +1022,24 @@ impl Device {
         self.trace().emit("unresolved", &record);
     }
 
-    /// Says once (per `key`) that members hold values which an extension younger than the layer may have added.
-    pub fn unknown_enumerants(&self, members: &[(decide::Field, decide::Value)], about: Json, key: u64) {
-        let values: Vec<_> =
-            members.iter().map(|(field, value)| format!("{} {}", field.name(), record::value(*value))).collect();
-        let names: Vec<_> = self.enabled.unknown().collect();
-        let origin = if names.is_empty() { "the device's core version".to_owned() } else { names.join(", ") };
-        let why = format!("{}: {origin} is younger than the layer and may have added it", values.join(", "));
-        self.unresolved("unknown enumerant", &why, None, about, (key, members.len() as u64));
+    /// Says once (per `key`) that members of a sampler, or the filter of a blit, hold values which an extension younger than
+    /// the layer may have added.
+    pub fn unknown_enumerants(&self, members: &[(decide::Field, decide::Value)], sampler: Option<u64>, key: u64) {
+        let Some(((field, value), others)) = members.split_first() else { return };
+        let mut why = format!("{} {}", field.name(), record::value(*value));
+        for (field, value) in others {
+            why = format!("{why}, {} {}", field.name(), record::value(*value));
+        }
+        let origin = self.enabled.unknown().next().unwrap_or("the device's core version");
+        why += ": ";
+        why += origin;
+        why += " is younger than the layer and may have added it";
+        let mut about = Map::new();
+        if let Some(sampler) = sampler {
+            about.insert("sampler".into(), handle(sampler).into());
+            about.insert("fingerprint".into(), format!("{key:016x}").into());
+        }
+        self.unresolved("unknown enumerant", &why, None, Json::Object(about), (key, sampler.is_some().into()));
     }
 
     /// Says that separate samplers and images are paired in the shader only, for `samplin-hot`, which asks once.

@@ -23,8 +23,7 @@ fn legal_filter(known: &Device, source: vk::Image, filter: vk::Filter, lossless:
         || {
             let value = decide::Value::Filter(filter);
             if decide::is_unknown_enumerant(value, &known.caps) {
-                let strange = [(decide::Field::BlitFilter, value)];
-                known.unknown_enumerants(&strange, serde_json::json!({}), filter.as_raw() as u64);
+                known.unknown_enumerants(&[(decide::Field::BlitFilter, value)], None, filter.as_raw() as u64);
                 return filter;
             }
             let Some((traits, tiling)) = known.blit_source(source) else { return filter };

@@ -264,13 +264,10 @@ fn remember(known: &Device, sampler: u64, plan: &Plan, words: Option<(Words, Opt
         }
     }
     known.record_sampler(sampler, &original, &plan.decision);
-    let strange = decide::unknown_enumerants(&original, &known.caps);
-    if !strange.is_empty() {
-        let members = serde_json::json!({
-            "sampler": samplin_wire::text::handle(sampler),
-            "fingerprint": format!("{:016x}", original.fingerprint()),
-        });
-        known.unknown_enumerants(&strange, members, original.fingerprint());
+    if known.caps.unknown_extension {
+        let mut strange = Vec::new();
+        decide::unknown_enumerants(&original, &known.caps, |field, value| strange.push((field, value)));
+        known.unknown_enumerants(&strange, Some(sampler), original.fingerprint());
     }
     if let Some(s_type) = dropped {
         let why = format!(

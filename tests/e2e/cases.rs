@@ -282,6 +282,11 @@ fn linear() -> SamplerDesc {
     SamplerDesc::linear()
 }
 
+/// The same sampler where no address mode reaches the border.
+fn unseen(sampler: SamplerDesc) -> SamplerDesc {
+    SamplerDesc { address: [vk::SamplerAddressMode::REPEAT; 3], ..sampler }
+}
+
 fn mip_linear() -> SamplerDesc {
     SamplerDesc { mipmap_mode: vk::SamplerMipmapMode::LINEAR, ..nearest() }
 }
@@ -892,6 +897,16 @@ fn borders() -> Vec<Case> {
         )
         .needs(Capability::CustomBorderColorWithoutFormat)
         .at_pair([change(B56, "format", "VK_FORMAT_UNDEFINED", "VK_FORMAT_B4G4R4A4_UNORM_PACK16")]),
+        // The statement does not ask whether the border is ever seen; one that is not is worth no custom colour.
+        Case::pair(
+            "custom-border-without-format-unseen",
+            Scene::colour(F::B4G4R4A4_UNORM_PACK16),
+            unseen(nearest().custom_border(BorderValue::Float([0.2, 0.4, 0.6, 0.8]), F::UNDEFINED)),
+            unseen(nearest().border(B::FLOAT_OPAQUE_BLACK)),
+            Oracle::Reports(&["format-04015"]),
+        )
+        .needs(Capability::CustomBorderColorWithoutFormat)
+        .at_pair([change(B56, "borderColor", FLOAT_CUSTOM, "VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK")]),
         Case::pair(
             "custom-border-of-another-format",
             Scene::colour(F::R32_SFLOAT),

@@ -6,13 +6,22 @@
 
 use ash::vk;
 
+use super::state::CATMULL_ROM;
 use super::{DeviceCaps, Field, SamplerState, Value, is_custom};
 
 /// First value of the range from which extensions take their enumerants (Style Guide > Assigning Extension Token Values).
 const EXTENSION_RANGE: i32 = 1_000_000_000;
 
 /// Whether a member's value may be an enumerant that the layer does not know.
+#[inline]
 pub fn is_unknown_enumerant(value: Value, caps: &DeviceCaps) -> bool {
+    caps.unknown_extension && is_in_extension_range(value)
+}
+
+/// Whether the value is one that only an extension can have added, and none of those that the layer knows.
+#[cold]
+#[inline(never)]
+fn is_in_extension_range(value: Value) -> bool {
     let (raw, known) = match value {
         Value::Filter(v) => (v.as_raw(), v == vk::Filter::CUBIC_EXT),
         Value::MipmapMode(v) => (v.as_raw(), false),
@@ -24,32 +33,28 @@ pub fn is_unknown_enumerant(value: Value, caps: &DeviceCaps) -> bool {
         _ => return false,
     };
     // The greatest value is VK_..._MAX_ENUM, which is never valid.
-    caps.unknown_extension && (EXTENSION_RANGE..i32::MAX).contains(&raw) && !known
+    (EXTENSION_RANGE..i32::MAX).contains(&raw) && !known
 }
 
-/// The members of a sampler that hold such a value, but for those that nobody reads.
-pub fn unknown_enumerants(state: &SamplerState, caps: &DeviceCaps) -> Vec<(Field, Value)> {
-    if !caps.unknown_extension {
-        return Vec::new();
+/// Calls `with` for each member of a sampler that holds such a value, but for those that nobody reads.
+pub fn unknown_enumerants(state: &SamplerState, caps: &DeviceCaps, mut with: impl FnMut(Field, Value)) {
+    let mut look = |field, value, read: bool| {
+        let unknown = read && is_unknown_enumerant(value, caps);
+        if unknown {
+            with(field, value);
+        }
+        unknown
+    };
+    look(Field::MagFilter, Value::Filter(state.mag_filter), true);
+    look(Field::MinFilter, Value::Filter(state.min_filter), true);
+    look(Field::MipmapMode, Value::MipmapMode(state.mipmap_mode), true);
+    // An address mode that is not known may use the border.
+    let mut bordered = state.uses_border();
+    for (field, mode) in Field::ADDRESS_MODES.into_iter().zip(state.address_mode) {
+        bordered |= look(field, Value::AddressMode(mode), true);
     }
-    let [u, v, w] = state.address_mode.map(Value::AddressMode);
-    let unknown = |(field, value): (Field, Value)| is_unknown_enumerant(value, caps).then_some((field, value));
-    // A mode that is not known may use the border.
-    let bordered = state.uses_border() || [u, v, w].into_iter().any(|mode| is_unknown_enumerant(mode, caps));
-    [
-        Some((Field::MagFilter, Value::Filter(state.mag_filter))),
-        Some((Field::MinFilter, Value::Filter(state.min_filter))),
-        Some((Field::MipmapMode, Value::MipmapMode(state.mipmap_mode))),
-        Some((Field::AddressModeU, u)),
-        Some((Field::AddressModeV, v)),
-        Some((Field::AddressModeW, w)),
-        state.compare_enable.then_some((Field::CompareOp, Value::CompareOp(state.compare_op))),
-        bordered.then_some((Field::BorderColor, Value::BorderColor(state.border_color))),
-        state.reduction_mode.map(|mode| (Field::ReductionMode, Value::ReductionMode(mode))),
-        state.cubic_weights.map(|weights| (Field::CubicWeights, Value::Raw(weights))),
-    ]
-    .into_iter()
-    .flatten()
-    .filter_map(unknown)
-    .collect()
+    look(Field::CompareOp, Value::CompareOp(state.compare_op), state.compare_enable);
+    look(Field::BorderColor, Value::BorderColor(state.border_color), bordered);
+    look(Field::ReductionMode, Value::ReductionMode(state.reduction()), true);
+    look(Field::CubicWeights, Value::Raw(state.cubic_weights.unwrap_or(CATMULL_ROM)), true);
 }
