@@ -447,7 +447,7 @@ fn census() -> Outcome {
     })?;
     judged.assert_silent("with samplin");
     let summary = judged.summary();
-    assert_eq!(summary["samplers"], json!({"created": 5, "live": 0, "peak": 5}));
+    assert_eq!(summary["samplers"], json!({"created": 5, "live": 0, "peak": 5, "changed": 0}));
     assert_eq!(summary["views"], json!({"created": 3, "live": 0, "classes": 2}));
     assert_eq!(summary["writes"]["update"], json!({"seen": 15, "rewritten": 10}));
     assert_eq!(summary["variants"], json!({"live": 0, "peak": 2, "created": 2}));
