@@ -43,6 +43,8 @@ pub struct Settings {
     pub trace_level: TraceLevel,
     /// How many bytes the records of one instance may take; `u64::MAX` for any number.
     pub trace_limit: u64,
+    /// How much of its own work the layer tells on standard error.
+    pub log: Log,
     /// The path of the rules file; `None` to look in the user's configuration folder.
     pub config: Option<String>,
     /// The path of a capability file whose abilities are intersected with the device's; `None` for the device as it is.
@@ -72,6 +74,7 @@ impl Default for Settings {
             trace: TraceTarget::default(),
             trace_level: TraceLevel::default(),
             trace_limit: 64 << 20,
+            log: Log::default(),
             config: None,
             device: None,
             device_visible: false,
@@ -153,7 +156,7 @@ impl Display for Problem {
 pub struct Loaded {
     /// The settings in effect.
     pub settings: Settings,
-    /// Each setting's name, its effective value as text and its source, in a fixed order: 14 elements.
+    /// Each setting's name, its effective value as text and its source, in a fixed order: 15 elements.
     pub sources: Vec<(&'static str, String, Source)>,
     /// What was wrong, in the order in which it was met.
     pub problems: Vec<Problem>,
@@ -222,6 +225,12 @@ pub fn load(application: &[(String, String)]) -> Loaded {
     let file = file::find();
     let environment = platform::env_with_prefix(PREFIX);
     resolve(application, file, environment)
+}
+
+/// What the environment says about `log`, and nobody else: for what happens before there is an instance.
+pub fn log_of_environment() -> Log {
+    let text = platform::env("SAMPLIN_LOG");
+    text.and_then(|text| Log::from_word(text.trim())).unwrap_or_default()
 }
 
 /// The prefix of the environment variables.

@@ -1,7 +1,8 @@
 //! The table of settings: for each its name, what text it accepts and how its value is shown.
 
 use super::{
-    BorderMode, DepthLinear, GlClampRule, Immutable, Mode, Separate, Settings, TraceLevel, TraceTarget, Unfilterable,
+    BorderMode, DepthLinear, GlClampRule, Immutable, Log, Mode, Separate, Settings, TraceLevel, TraceTarget,
+    Unfilterable,
 };
 
 /// One setting: its name, how text becomes its value and back.
@@ -111,7 +112,7 @@ macro_rules! path_key {
 }
 
 /// Every setting.
-pub(super) const KEYS: [Key; 14] = [
+pub(super) const KEYS: [Key; 15] = [
     word_key!(mode: Mode),
     Key {
         name: "trace",
@@ -132,6 +133,7 @@ pub(super) const KEYS: [Key; 14] = [
         show: |settings| show_size(settings.trace_limit),
         doubt: no_doubt,
     },
+    word_key!(log: Log),
     path_key!(config, ["auto"]),
     path_key!(device, ["none", "off"]),
     boolean_key!(device_visible),

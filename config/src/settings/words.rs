@@ -68,6 +68,24 @@ words! {
 }
 
 words! {
+    /// How much of its own work the layer tells on standard error (`log`). Each value holds what those before it hold.
+    #[derive(PartialOrd, Ord)]
+    Log {
+        /// Nothing.
+        #[default]
+        Off = "off",
+        /// What the layer had to give up or take back.
+        Warn = "warn",
+        /// Instances and devices as they come and go.
+        Info = "info",
+        /// Each setting, addition and variant, and why there is none.
+        Debug = "debug",
+        /// Each command that is hooked.
+        Trace = "trace",
+    }
+}
+
+words! {
     /// What a LINEAR filter becomes on a format without the LINEAR bit (`unfilterable`).
     Unfilterable {
         /// NEAREST.
