@@ -29,65 +29,9 @@ use serde::{Serialize, Serializer};
 
 use samplin_platform as platform;
 
+pub use self::keys::Settings;
 use self::keys::{KEYS, Wrong};
 pub use self::words::*;
-
-/// The settings in effect for one `VkInstance`. The default is what the design's table of settings puts first.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Settings {
-    /// What the layer does with what it finds.
-    pub mode: Mode,
-    /// Where the trace goes.
-    pub trace: TraceTarget,
-    /// How much is written to the trace.
-    pub trace_level: TraceLevel,
-    /// How many bytes the records of one instance may take; `u64::MAX` for any number.
-    pub trace_limit: u64,
-    /// How much of its own work the layer tells on standard error.
-    pub log: Log,
-    /// The path of the rules file; `None` to look in the user's configuration folder.
-    pub config: Option<String>,
-    /// The path of a capability file whose abilities are intersected with the device's; `None` for the device as it is.
-    pub device: Option<String>,
-    /// Whether the application sees the intersected abilities when it asks for the device's.
-    pub device_visible: bool,
-    /// What a LINEAR filter becomes on a format without the LINEAR bit.
-    pub unfilterable: Unfilterable,
-    /// What happens to immutable samplers.
-    pub immutable: Immutable,
-    /// What happens to samplers and images that only the shader combines.
-    pub separate: Separate,
-    /// Whether the layer may enable extensions and features that a repair needs and the application did not ask for.
-    pub augment: bool,
-    /// When the type of a border colour matters.
-    pub border: BorderMode,
-    /// When GL_CLAMP becomes CLAMP_TO_BORDER.
-    pub gl_clamp_rule: GlClampRule,
-    /// What a LINEAR filter on a depth view without the LINEAR bit becomes.
-    pub depth_linear: DepthLinear,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            mode: Mode::default(),
-            trace: TraceTarget::default(),
-            trace_level: TraceLevel::default(),
-            trace_limit: 64 << 20,
-            log: Log::default(),
-            config: None,
-            device: None,
-            device_visible: false,
-            unfilterable: Unfilterable::default(),
-            immutable: Immutable::default(),
-            separate: Separate::default(),
-            augment: true,
-            border: BorderMode::default(),
-            gl_clamp_rule: GlClampRule::default(),
-            depth_linear: DepthLinear::default(),
-        }
-    }
-}
 
 /// Where the value of a setting came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -156,7 +100,7 @@ impl Display for Problem {
 pub struct Loaded {
     /// The settings in effect.
     pub settings: Settings,
-    /// Each setting's name, its effective value as text and its source, in a fixed order: 15 elements.
+    /// Each setting's name, its effective value as text and its source, in the order of `KEYS`.
     pub sources: Vec<(&'static str, String, Source)>,
     /// What was wrong, in the order in which it was met.
     pub problems: Vec<Problem>,

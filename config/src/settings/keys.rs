@@ -1,8 +1,7 @@
-//! The table of settings: for each its name, what text it accepts and how its value is shown.
+//! The table of settings: for each its name, its default, what text it accepts and how its value is shown.
 
-use super::{
-    BorderMode, DepthLinear, GlClampRule, Immutable, Log, Mode, Separate, Settings, TraceLevel, TraceTarget,
-    Unfilterable,
+use super::words::{
+    BorderMode, DepthLinear, GlClampRule, Immutable, Log, Mode, Separate, TraceLevel, TraceTarget, Unfilterable,
 };
 
 /// One setting: its name, how text becomes its value and back.
@@ -111,10 +110,29 @@ macro_rules! path_key {
     };
 }
 
-/// Every setting.
-pub(super) const KEYS: [Key; 15] = [
-    word_key!(mode: Mode),
-    Key {
+/// Declares every setting, in the order in which they are shown: what it is, its default and its [`Key`].
+macro_rules! settings {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr, $key:expr;)+) => {
+        /// The settings in effect for one `VkInstance`. The default is what the design's table of settings puts first.
+        #[derive(Clone, PartialEq, Eq, Debug)]
+        pub struct Settings { $($(#[$doc])* pub $name: $type,)+ }
+
+        impl Default for Settings {
+            fn default() -> Settings {
+                Settings { $($name: $default,)+ }
+            }
+        }
+
+        /// Every setting.
+        pub(super) const KEYS: [Key; [$(stringify!($name)),+].len()] = [$($key),+];
+    };
+}
+
+settings! {
+    /// What the layer does with what it finds.
+    mode: Mode = Mode::default(), word_key!(mode: Mode);
+    /// Where the trace goes.
+    trace: TraceTarget = TraceTarget::default(), Key {
         name: "trace",
         set: |settings, text| {
             settings.trace = TraceTarget::from_text(text);
@@ -122,9 +140,11 @@ pub(super) const KEYS: [Key; 15] = [
         },
         show: |settings| settings.trace.to_string(),
         doubt: |text| crate::template::doubt(text),
-    },
-    word_key!(trace_level: TraceLevel),
-    Key {
+    };
+    /// How much is written to the trace.
+    trace_level: TraceLevel = TraceLevel::default(), word_key!(trace_level: TraceLevel);
+    /// How many bytes the records of one instance may take; `u64::MAX` for any number.
+    trace_limit: u64 = 64 << 20, Key {
         name: "trace_limit",
         set: |settings, text| {
             settings.trace_limit = size(text)?;
@@ -132,16 +152,27 @@ pub(super) const KEYS: [Key; 15] = [
         },
         show: |settings| show_size(settings.trace_limit),
         doubt: no_doubt,
-    },
-    word_key!(log: Log),
-    path_key!(config, ["auto"]),
-    path_key!(device, ["none", "off"]),
-    boolean_key!(device_visible),
-    word_key!(unfilterable: Unfilterable),
-    word_key!(immutable: Immutable),
-    word_key!(separate: Separate),
-    boolean_key!(augment),
-    word_key!(border: BorderMode),
-    word_key!(gl_clamp_rule: GlClampRule),
-    word_key!(depth_linear: DepthLinear),
-];
+    };
+    /// How much of its own work the layer tells on standard error.
+    log: Log = Log::default(), word_key!(log: Log);
+    /// The path of the rules file; `None` to look in the user's configuration folder.
+    config: Option<String> = None, path_key!(config, ["auto"]);
+    /// The path of a capability file whose abilities are intersected with the device's; `None` for the device as it is.
+    device: Option<String> = None, path_key!(device, ["none", "off"]);
+    /// Whether the application sees the intersected abilities when it asks for the device's.
+    device_visible: bool = false, boolean_key!(device_visible);
+    /// What a LINEAR filter becomes on a format without the LINEAR bit.
+    unfilterable: Unfilterable = Unfilterable::default(), word_key!(unfilterable: Unfilterable);
+    /// What happens to immutable samplers.
+    immutable: Immutable = Immutable::default(), word_key!(immutable: Immutable);
+    /// What happens to samplers and images that only the shader combines.
+    separate: Separate = Separate::default(), word_key!(separate: Separate);
+    /// Whether the layer may enable extensions and features that a repair needs and the application did not ask for.
+    augment: bool = true, boolean_key!(augment);
+    /// When the type of a border colour matters.
+    border: BorderMode = BorderMode::default(), word_key!(border: BorderMode);
+    /// When GL_CLAMP becomes CLAMP_TO_BORDER.
+    gl_clamp_rule: GlClampRule = GlClampRule::default(), word_key!(gl_clamp_rule: GlClampRule);
+    /// What a LINEAR filter on a depth view without the LINEAR bit becomes.
+    depth_linear: DepthLinear = DepthLinear::default(), word_key!(depth_linear: DepthLinear);
+}
