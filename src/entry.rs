@@ -11,6 +11,8 @@ use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterfa
 
 use crate::commands::commands;
 use crate::hooks::{blit, descriptor, device, image, instance, layout, physical, sampler, template};
+use crate::log;
+use crate::settings;
 use crate::state::{Device, Instance};
 
 type Function = unsafe extern "system" fn();
@@ -130,11 +132,13 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
 pub unsafe fn negotiate(interface: *mut NegotiateLayerInterface) -> vk::Result {
     // SAFETY: the caller's promise.
     let Some(interface) = (unsafe { interface.as_mut() }) else { return vk::Result::ERROR_INITIALIZATION_FAILED };
-    if interface.s_type != NegotiateLayerStructType::INTERFACE_STRUCT
-        || interface.loader_layer_interface_version < CURRENT_LOADER_LAYER_INTERFACE_VERSION
-    {
+    log::raise(settings::log_of_environment());
+    let (s_type, version) = (interface.s_type, interface.loader_layer_interface_version);
+    if s_type != NegotiateLayerStructType::INTERFACE_STRUCT || version < CURRENT_LOADER_LAYER_INTERFACE_VERSION {
+        tracing::warn!(s_type = s_type.0, version, "negotiation with the loader failed");
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     }
+    tracing::debug!(version, agreed = CURRENT_LOADER_LAYER_INTERFACE_VERSION, "negotiated with the loader");
     interface.loader_layer_interface_version = CURRENT_LOADER_LAYER_INTERFACE_VERSION;
     interface.pfn_get_instance_proc_addr = Some(get_instance_proc_addr);
     interface.pfn_get_device_proc_addr = Some(get_device_proc_addr);

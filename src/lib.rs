@@ -22,6 +22,7 @@ pub mod entry;
 pub mod extensions;
 mod feature_bits;
 pub mod hooks;
+pub mod log;
 pub mod memory;
 pub mod pnext;
 pub mod sampler_info;

@@ -454,13 +454,9 @@ impl Device {
         self.hot.gate.open();
         // A record may be what panicked.
         let _ = catch_unwind(AssertUnwindSafe(|| {
-            tracing::error!(
-                target: "samplin::guard",
-                trace = self.instance.trace.id(),
-                what = if why == NO_MEMORY { "out of host memory" } else { "panic in a hook" },
-                why,
-                "the device is passed through from here on"
-            );
+            let what = if why == NO_MEMORY { "out of host memory" } else { "panic in a hook" };
+            self.trace().emit("unresolved", &record::PassedThrough::new(what, why));
+            tracing::warn!(what, why, "the device is passed through from here on");
         }));
     }
 
@@ -644,7 +640,10 @@ impl Device {
         let usage = match self.cache.reserve(number, decided, state.key(), custom) {
             Reserved::Made(handle, usage) => return Ok(Some((handle, usage))),
             Reserved::ToMake(usage) => usage,
-            Reserved::NoBorder => return Err(Refusal::Border),
+            Reserved::NoBorder => {
+                tracing::debug!(state = number, "variant refused: no place is left for its custom border colour");
+                return Err(Refusal::Border);
+            }
         };
         let made = match self.make(state) {
             Ok(made) => match self.cache.add_variant(&usage, made, custom) {
@@ -663,6 +662,7 @@ impl Device {
         };
         made.map(|handle| Some((handle, usage))).map_err(|why| {
             self.cache.abandon(number, decided, &usage);
+            tracing::debug!(state = number, why, "variant refused");
             Refusal::Sampler(why)
         })
     }
@@ -683,6 +683,7 @@ impl Device {
             self.totals.places.give_back();
             return Err(format!("vkCreateSampler of the variant failed: {result:?}"));
         }
+        tracing::debug!(sampler = handle(vk::Handle::as_raw(made)), "variant made");
         Ok(vk::Handle::as_raw(made))
     }
 

@@ -11,13 +11,12 @@
 //! * Lines are whole. Threads and forked children may write at once; after a write that was cut off (disk full) the next one
 //!   starts on a fresh line.
 //! * Nothing outlives a [`Trace`] except its file: no thread-local storage, no exit handler. What is global is listed in
-//!   [`diagnostics`] and in [`crate::platform::now_ns`].
+//!   [`crate::platform::now_ns`].
 //! * A fork in the process is harmless. The child has its own copy of everything, writes to the same file with its own
 //!   `pid`, and can meet no lock that its parent's other threads held.
 //!
 //! Start at [`Trace::open`] for where a trace goes and at [`Trace::emit`] for what a line looks like.
 
-pub mod diagnostics;
 mod rotate;
 mod sink;
 
@@ -28,7 +27,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use samplin_config::template;
 use serde::Serialize;
 
-pub use self::diagnostics::{diagnostics_init, register, unregister};
 use self::sink::Sink;
 use crate::platform;
 use crate::settings::{Level, Problem, TraceLevel, TraceTarget};

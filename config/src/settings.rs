@@ -18,7 +18,9 @@
 //! This module does not know what a setting does, and reads no rules or capability file.
 
 mod file;
+mod keys;
 mod suggest;
+mod words;
 
 use std::fmt::{self, Display};
 
@@ -27,232 +29,9 @@ use serde::{Serialize, Serializer};
 
 use samplin_platform as platform;
 
-/// Declares an enumeration together with the words that stand for it in settings and in the trace.
-macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-        pub enum $name { $($(#[$variant_meta])* $variant,)+ }
-
-        impl $name {
-            /// The words that stand for the values, the default first.
-            pub const WORDS: &'static [&'static str] = &[$($word),+];
-
-            /// The word that stands for the value in settings and in the trace.
-            pub const fn as_str(self) -> &'static str {
-                match self { $($name::$variant => $word,)+ }
-            }
-
-            /// The value that a word stands for, whatever its case; `None` for any other text.
-            pub fn from_word(word: &str) -> Option<$name> {
-                $(if word.eq_ignore_ascii_case($word) { return Some($name::$variant); })+
-                None
-            }
-        }
-
-        impl Display for $name {
-            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str(self.as_str())
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
-    };
-}
-
-words! {
-    /// What the layer does with what it finds (`mode`).
-    Mode {
-        /// Repairs what the device cannot do, and logs it.
-        #[default]
-        Legalize = "legalize",
-        /// Decides and logs everything, and hands the application's own structures down.
-        Audit = "audit",
-        /// Does nothing.
-        Off = "off",
-    }
-}
-
-words! {
-    /// How much is written to the trace (`trace_level`).
-    TraceLevel {
-        /// What was changed, and what could not be.
-        #[default]
-        Decisions = "decisions",
-        /// Legal pairs and every object as well.
-        All = "all",
-        /// Only the instance, the devices and the counts at the end.
-        Summary = "summary",
-    }
-}
-
-words! {
-    /// What a LINEAR filter becomes on a format without the LINEAR bit (`unfilterable`).
-    Unfilterable {
-        /// NEAREST.
-        #[default]
-        Nearest = "nearest",
-        /// Filtering in the shader.
-        Emulate = "emulate",
-    }
-}
-
-words! {
-    /// What happens to immutable samplers (`immutable`).
-    Immutable {
-        /// They are repaired by themselves only; a conflict with a view is logged.
-        #[default]
-        Base = "base",
-        /// Plain ones become dynamic, so that each pair can be repaired.
-        Demote = "demote",
-    }
-}
-
-words! {
-    /// What happens to samplers and images that only the shader combines (`separate`).
-    Separate {
-        /// The sampler is repaired by itself only; a conflict with a view is logged.
-        #[default]
-        Base = "base",
-        /// Pairs are found in the shader and repaired at the draw.
-        Resolve = "resolve",
-    }
-}
-
-words! {
-    /// When the type of a border colour matters (`border`).
-    BorderMode {
-        /// When an address mode can reach the border.
-        #[default]
-        Texels = "texels",
-        /// Always, as the valid usage rules say literally.
-        Strict = "strict",
-    }
-}
-
-words! {
-    /// When GL_CLAMP becomes CLAMP_TO_BORDER rather than CLAMP_TO_EDGE (`gl_clamp_rule`).
-    GlClampRule {
-        /// When both the minifying and the magnifying filter are LINEAR.
-        #[default]
-        Both = "both",
-        /// When the minifying filter is LINEAR.
-        Min = "min",
-    }
-}
-
-words! {
-    /// What a LINEAR filter on a depth view without the LINEAR bit becomes (`depth_linear`).
-    DepthLinear {
-        /// NEAREST.
-        #[default]
-        Nearest = "nearest",
-        /// LINEAR with a comparison that is always true.
-        Compare = "compare",
-    }
-}
-
-/// Where the trace goes (`trace`).
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum TraceTarget {
-    /// A file per process in the user's state folder, the newest 20 kept.
-    #[default]
-    Auto,
-    /// Nowhere.
-    Off,
-    /// Standard error.
-    Stderr,
-    /// A file. `%e` stands for the executable, `%p` for the process id, `%d` for the date, `%%` for `%`; a leading `~/`
-    /// for the home folder. See `Trace::open` of the layer.
-    Path(String),
-}
-
-impl TraceTarget {
-    fn from_text(text: &str) -> TraceTarget {
-        // The boolean words are what a person tries first; none of them is a likely file name.
-        const AUTO: [&str; 4] = ["auto", "on", "true", "1"];
-        const OFF: [&str; 4] = ["off", "none", "false", "0"];
-        let is_one_of = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
-        if is_one_of(&AUTO) {
-            TraceTarget::Auto
-        } else if is_one_of(&OFF) {
-            TraceTarget::Off
-        } else if is_one_of(&["stderr"]) {
-            TraceTarget::Stderr
-        } else {
-            TraceTarget::Path(text.to_owned())
-        }
-    }
-}
-
-impl Display for TraceTarget {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            TraceTarget::Auto => "auto",
-            TraceTarget::Off => "off",
-            TraceTarget::Stderr => "stderr",
-            TraceTarget::Path(path) => path,
-        })
-    }
-}
-
-/// The settings in effect for one `VkInstance`. The default is what the design's table of settings puts first.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Settings {
-    /// What the layer does with what it finds.
-    pub mode: Mode,
-    /// Where the trace goes.
-    pub trace: TraceTarget,
-    /// How much is written to the trace.
-    pub trace_level: TraceLevel,
-    /// How many bytes the records of one instance may take; `u64::MAX` for any number.
-    pub trace_limit: u64,
-    /// The path of the rules file; `None` to look in the user's configuration folder.
-    pub config: Option<String>,
-    /// The path of a capability file whose abilities are intersected with the device's; `None` for the device as it is.
-    pub device: Option<String>,
-    /// Whether the application sees the intersected abilities when it asks for the device's.
-    pub device_visible: bool,
-    /// What a LINEAR filter becomes on a format without the LINEAR bit.
-    pub unfilterable: Unfilterable,
-    /// What happens to immutable samplers.
-    pub immutable: Immutable,
-    /// What happens to samplers and images that only the shader combines.
-    pub separate: Separate,
-    /// Whether the layer may enable extensions and features that a repair needs and the application did not ask for.
-    pub augment: bool,
-    /// When the type of a border colour matters.
-    pub border: BorderMode,
-    /// When GL_CLAMP becomes CLAMP_TO_BORDER.
-    pub gl_clamp_rule: GlClampRule,
-    /// What a LINEAR filter on a depth view without the LINEAR bit becomes.
-    pub depth_linear: DepthLinear,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            mode: Mode::default(),
-            trace: TraceTarget::default(),
-            trace_level: TraceLevel::default(),
-            trace_limit: 64 << 20,
-            config: None,
-            device: None,
-            device_visible: false,
-            unfilterable: Unfilterable::default(),
-            immutable: Immutable::default(),
-            separate: Separate::default(),
-            augment: true,
-            border: BorderMode::default(),
-            gl_clamp_rule: GlClampRule::default(),
-            depth_linear: DepthLinear::default(),
-        }
-    }
-}
+pub use self::keys::Settings;
+use self::keys::{KEYS, Wrong};
+pub use self::words::*;
 
 /// Where the value of a setting came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -321,7 +100,7 @@ impl Display for Problem {
 pub struct Loaded {
     /// The settings in effect.
     pub settings: Settings,
-    /// Each setting's name, its effective value as text and its source, in a fixed order: 14 elements.
+    /// Each setting's name, its effective value as text and its source, in the order of `KEYS`.
     pub sources: Vec<(&'static str, String, Source)>,
     /// What was wrong, in the order in which it was met.
     pub problems: Vec<Problem>,
@@ -354,146 +133,6 @@ impl Serialize for Effective<'_> {
         map.end()
     }
 }
-
-/// One setting: its name, how text becomes its value and back.
-struct Key {
-    name: &'static str,
-    /// Checks `text` and stores its value. Returns what is wrong with it otherwise, having changed nothing.
-    set: fn(&mut Settings, &str) -> Result<(), Wrong>,
-    /// The effective value as text, which `set` would accept.
-    show: fn(&Settings) -> String,
-    /// What is suspicious about a text that `set` accepts.
-    doubt: fn(&str) -> Option<String>,
-}
-
-/// The words that a setting accepts; the text was none of them.
-struct Wrong(&'static [&'static str]);
-
-/// The words for a boolean, in pairs.
-const BOOLEAN: &[&str] = &["on", "off", "true", "false", "1", "0"];
-
-fn boolean(text: &str) -> Result<bool, Wrong> {
-    let index = BOOLEAN.iter().position(|word| text.eq_ignore_ascii_case(word));
-    index.map(|index| index % 2 == 0).ok_or(Wrong(BOOLEAN))
-}
-
-fn show_boolean(value: bool) -> String {
-    if value { "on" } else { "off" }.to_owned()
-}
-
-fn path(text: &str, nothing: &[&str]) -> Option<String> {
-    let is_nothing = nothing.iter().any(|word| text.eq_ignore_ascii_case(word));
-    (!is_nothing).then(|| text.to_owned())
-}
-
-/// The suffixes of a number of bytes, and what they multiply it by.
-const UNITS: [(&str, u64); 3] = [("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)];
-
-/// A number of bytes, with one of [`UNITS`] or without; `u64::MAX` for `none`. `64M`, `64MiB` and `64 MB` are the same.
-fn size(text: &str) -> Result<u64, Wrong> {
-    const WANTED: &[&str] = &["a number of bytes such as 65536, 512K, 64M or 1G", "none"];
-    let text = text.to_ascii_uppercase();
-    if ["NONE", "OFF"].contains(&text.as_str()) {
-        return Ok(u64::MAX);
-    }
-    let bare = ["IB", "B"].into_iter().find_map(|end| text.strip_suffix(end)).unwrap_or(&text);
-    let unit = UNITS.into_iter().find_map(|(suffix, bytes)| Some((bare.strip_suffix(suffix)?, bytes)));
-    let (digits, bytes) = unit.unwrap_or((bare, 1));
-    let digits = digits.trim_end();
-    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let number = if is_number { digits.parse().ok() } else { None };
-    number.and_then(|number: u64| number.checked_mul(bytes)).ok_or(Wrong(WANTED))
-}
-
-fn show_size(bytes: u64) -> String {
-    if bytes == u64::MAX {
-        return "none".to_owned();
-    }
-    match UNITS.into_iter().find(|(_, unit)| bytes > 0 && bytes.is_multiple_of(*unit)) {
-        Some((suffix, unit)) => format!("{}{suffix}", bytes / unit),
-        None => bytes.to_string(),
-    }
-}
-
-fn no_doubt(_: &str) -> Option<String> {
-    None
-}
-
-macro_rules! word_key {
-    ($name:ident: $type:ident) => {
-        Key {
-            name: stringify!($name),
-            set: |settings, text| {
-                settings.$name = $type::from_word(text).ok_or(Wrong($type::WORDS))?;
-                Ok(())
-            },
-            show: |settings| settings.$name.to_string(),
-            doubt: no_doubt,
-        }
-    };
-}
-
-macro_rules! boolean_key {
-    ($name:ident) => {
-        Key {
-            name: stringify!($name),
-            set: |settings, text| {
-                settings.$name = boolean(text)?;
-                Ok(())
-            },
-            show: |settings| show_boolean(settings.$name),
-            doubt: no_doubt,
-        }
-    };
-}
-
-macro_rules! path_key {
-    ($name:ident, $nothing:expr) => {
-        Key {
-            name: stringify!($name),
-            set: |settings, text| {
-                settings.$name = path(text, &$nothing);
-                Ok(())
-            },
-            show: |settings| settings.$name.clone().unwrap_or_else(|| $nothing[0].to_owned()),
-            doubt: no_doubt,
-        }
-    };
-}
-
-/// Every setting.
-const KEYS: [Key; 14] = [
-    word_key!(mode: Mode),
-    Key {
-        name: "trace",
-        set: |settings, text| {
-            settings.trace = TraceTarget::from_text(text);
-            Ok(())
-        },
-        show: |settings| settings.trace.to_string(),
-        doubt: |text| crate::template::doubt(text),
-    },
-    word_key!(trace_level: TraceLevel),
-    Key {
-        name: "trace_limit",
-        set: |settings, text| {
-            settings.trace_limit = size(text)?;
-            Ok(())
-        },
-        show: |settings| show_size(settings.trace_limit),
-        doubt: no_doubt,
-    },
-    path_key!(config, ["auto"]),
-    path_key!(device, ["none", "off"]),
-    boolean_key!(device_visible),
-    word_key!(unfilterable: Unfilterable),
-    word_key!(immutable: Immutable),
-    word_key!(separate: Separate),
-    boolean_key!(augment),
-    word_key!(border: BorderMode),
-    word_key!(gl_clamp_rule: GlClampRule),
-    word_key!(depth_linear: DepthLinear),
-];
 
 /// What one source says about one key, before anybody has checked it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -530,6 +169,12 @@ pub fn load(application: &[(String, String)]) -> Loaded {
     let file = file::find();
     let environment = platform::env_with_prefix(PREFIX);
     resolve(application, file, environment)
+}
+
+/// What the environment says about `log`, and nobody else: for what happens before there is an instance.
+pub fn log_of_environment() -> Log {
+    let text = platform::env("SAMPLIN_LOG");
+    text.and_then(|text| Log::from_word(text.trim())).unwrap_or_default()
 }
 
 /// The prefix of the environment variables.

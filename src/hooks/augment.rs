@@ -121,6 +121,14 @@ unsafe fn query(fns: &InstanceFns, physical: vk::PhysicalDevice, api_version: u3
     Some(out)
 }
 
+const LACKING: &str = "the device lacks it";
+const CHAINED: &str = "the application chains its features, which is its own decision";
+const UNKNOWN_SIZE: &str = "a structure of unknown size is in the way in the application's chain";
+
+fn not_added(what: &str, why: &str) {
+    tracing::debug!(what, why, "not added");
+}
+
 /// Plans what to hand down; `None` when the application's create info can go down as it is.
 ///
 /// # Safety
@@ -153,26 +161,38 @@ pub(super) unsafe fn plan(
         use_swizzle: false,
     };
     // SAFETY: forwarded from the caller.
-    if augment && let Some(supported) = unsafe { query(fns, physical, api_version) } {
+    let supported = if augment { unsafe { query(fns, physical, api_version) } } else { None };
+    if augment && supported.is_none() {
+        not_added("anything", "the device does not tell its features");
+    }
+    if let Some(supported) = supported {
         let can = |name: &CStr| supported.names.iter().any(|n| n.as_bytes() == name.to_bytes());
         let mut enable = |names: &mut Vec<*const c_char>, name: &'static CStr| {
             let text = name.to_str().unwrap_or_default();
-            if !asked(name) && !out.added.contains(&text) {
+            if asked(name) {
+                not_added(text, "the application enables it");
+            } else if !out.added.contains(&text) {
                 names.push(name.as_ptr());
                 out.added.push(text);
             }
         };
         // Border swizzles need the extension for custom borders. What the application chained itself is its own decision.
         let border = can(ash::ext::custom_border_color::NAME) && can(ash::ext::border_color_swizzle::NAME);
-        if border && !chained(vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT::STRUCTURE_TYPE) {
+        if !border {
+            not_added("VK_EXT_border_color_swizzle", "the device lacks it or VK_EXT_custom_border_color");
+        } else if chained(vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT::STRUCTURE_TYPE) {
+            not_added("VK_EXT_border_color_swizzle", CHAINED);
+        } else {
             enable(&mut out.names, ash::ext::custom_border_color::NAME);
             enable(&mut out.names, ash::ext::border_color_swizzle::NAME);
             out.swizzle = supported.swizzle;
             out.use_swizzle = true;
         }
-        if can(ash::ext::custom_border_color::NAME)
-            && !chained(vk::PhysicalDeviceCustomBorderColorFeaturesEXT::STRUCTURE_TYPE)
-        {
+        if !can(ash::ext::custom_border_color::NAME) {
+            not_added("VK_EXT_custom_border_color", LACKING);
+        } else if chained(vk::PhysicalDeviceCustomBorderColorFeaturesEXT::STRUCTURE_TYPE) {
+            not_added("VK_EXT_custom_border_color", CHAINED);
+        } else {
             enable(&mut out.names, ash::ext::custom_border_color::NAME);
             // Not `customBorderColorWithoutFormat`: see "What is added at vkCreateDevice" in ARCHITECTURE.md.
             out.custom.custom_border_colors = supported.custom.custom_border_colors;
@@ -182,11 +202,12 @@ pub(super) unsafe fn plan(
         // chained VkPhysicalDeviceVulkan12Features would have to be copied, so there the features are set instead.
         let twelve = vk::PhysicalDeviceVulkan12Features::STRUCTURE_TYPE;
         if !chained(twelve) {
-            if can(ash::khr::sampler_mirror_clamp_to_edge::NAME) {
-                enable(&mut out.names, ash::khr::sampler_mirror_clamp_to_edge::NAME);
-            }
-            if can(ash::ext::sampler_filter_minmax::NAME) {
-                enable(&mut out.names, ash::ext::sampler_filter_minmax::NAME);
+            for name in [ash::khr::sampler_mirror_clamp_to_edge::NAME, ash::ext::sampler_filter_minmax::NAME] {
+                if can(name) {
+                    enable(&mut out.names, name);
+                } else {
+                    not_added(name.to_str().unwrap_or_default(), LACKING);
+                }
             }
         // SAFETY: the chain of a valid create info.
         } else if let Some((mut copies, rest)) = unsafe { copy_chain(info.p_next, twelve) }
@@ -198,7 +219,11 @@ pub(super) unsafe fn plan(
                 (&mut features.sampler_mirror_clamp_to_edge, supported.mirror_clamp, "samplerMirrorClampToEdge"),
                 (&mut features.sampler_filter_minmax, supported.minmax, "samplerFilterMinmax"),
             ] {
-                if *feature == 0 && supported {
+                if *feature != 0 {
+                    not_added(name, "the application enables it");
+                } else if !supported {
+                    not_added(name, LACKING);
+                } else {
                     *feature = 1;
                     out.added.push(name);
                 }
@@ -206,9 +231,15 @@ pub(super) unsafe fn plan(
             if out.added.len() > before {
                 (out.copies, out.rest) = (copies, rest);
             }
+        } else {
+            not_added("samplerMirrorClampToEdge, samplerFilterMinmax", UNKNOWN_SIZE);
         }
         // Anisotropy costs nothing until a sampler uses it, and only an override makes one that does.
-        if anisotropy && supported.core.sampler_anisotropy != 0 {
+        if !anisotropy {
+            not_added("samplerAnisotropy", "no rule wants it");
+        } else if supported.core.sampler_anisotropy == 0 {
+            not_added("samplerAnisotropy", LACKING);
+        } else {
             // SAFETY: `info` is valid.
             unsafe { out.enable_anisotropy(info) };
         }
@@ -233,7 +264,9 @@ impl Augmented {
             Some(features) if features.features.sampler_anisotropy == 0 => {
                 if !self.copies.iter().any(|copy| copy.s_type() == two) {
                     // SAFETY: as above.
-                    let Some((mut copies, rest)) = (unsafe { copy_chain(info.p_next, two) }) else { return };
+                    let Some((mut copies, rest)) = (unsafe { copy_chain(info.p_next, two) }) else {
+                        return not_added("samplerAnisotropy", UNKNOWN_SIZE);
+                    };
                     // Those made before hold changes, which must not be lost.
                     let kept = self.copies.len();
                     self.copies.extend(copies.drain(kept.min(copies.len())..));

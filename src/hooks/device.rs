@@ -1,6 +1,6 @@
 //! `vkCreateDevice` and `vkDestroyDevice`.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -47,6 +47,7 @@ pub(crate) unsafe extern "system" fn create_device(
     let Some(instance) = (unsafe { Instance::share(physical) }) else { return MISSING };
     // SAFETY: `info` is valid.
     if let Some(refusal) = unsafe { physical::refusal(&instance, info) } {
+        tracing::info!(result = ?refusal, "the simulated device lacks what the application asks of it");
         return refusal;
     }
     // SAFETY: the loader gives every layer its link in this chain; a layer must advance it in place for the one below.
@@ -88,6 +89,7 @@ pub(crate) unsafe extern "system" fn create_device(
         done = result == vk::Result::SUCCESS;
         if !done && !augmented.added.is_empty() {
             // Nobody asked for what was added, so a failure because of it must not reach the application.
+            tracing::warn!(?result, added = ?augmented.added, "vkCreateDevice failed; tried again without what was added");
             augmented.withdraw(info);
             down = augmented.link(info);
             // SAFETY: as above; the layers below have advanced the link, which goes back to where this layer found it.
@@ -105,6 +107,7 @@ pub(crate) unsafe extern "system" fn create_device(
         done = result == vk::Result::SUCCESS;
     }
     if !done {
+        tracing::info!(?result, "vkCreateDevice failed below");
         return result;
     }
     // SAFETY: set by the call above.
@@ -123,7 +126,9 @@ pub(crate) unsafe extern "system" fn create_device(
             }
             *device = vk::Device::null();
         }
-        return failure(&*payload);
+        let result = failure(&*payload);
+        tracing::warn!(?result, "the device was given back: the layer could not make itself ready for it");
+        return result;
     }
     result
 }
@@ -180,6 +185,10 @@ unsafe fn plan(
     // SAFETY: forwarded from the caller.
     let (fns, version, _) = unsafe { fns_for(instance, physical) };
     let augment = instance.settings.augment && instance.settings.mode == Mode::Legalize;
+    if !augment {
+        let (mode, augment) = (instance.settings.mode.as_str(), instance.settings.augment);
+        tracing::debug!(mode, augment, "nothing is added to the device");
+    }
     // SAFETY: forwarded from the caller.
     unsafe { augment::plan(&fns, physical, info, version, augment, instance.rules.want_anisotropy()) }
 }
@@ -201,6 +210,7 @@ unsafe fn register(
     // SAFETY: `handle` is valid for the resolver below.
     let fns = DeviceFns::load(|name| unsafe { next_gdpa(handle, name.as_ptr()) });
     if instance.is_off() {
+        tracing::info!("device created; nothing is hooked, since mode is off");
         // Only known so that its proc-addr queries can be passed on.
         // SAFETY: the caller's promises.
         let formats = unsafe { Formats::new(&InstanceFns::default(), physical, 0, None) };
@@ -219,25 +229,30 @@ unsafe fn register(
         simulation.restrict(&mut caps);
     }
     let name = properties.as_ref().and_then(|p| p.device_name_as_c_str().ok()).unwrap_or_default().to_string_lossy();
+    tracing::info!(?name, "device created");
     let rules = instance.rules.for_driver(&name);
     caps.gl_address_modes |= rules.use_gl();
     if let Some(plan) = plan {
         caps.gl_address_modes |= plan.gl_address_modes;
         enabled.augmented.clone_from(&plan.added);
+        plan.added.iter().for_each(|what| tracing::debug!(what, "added"));
     }
     enabled.name_features(&caps);
     // SAFETY: as above.
     let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };
     let device =
         Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats, rules });
-    if device.trace().is_on() {
-        let intercepts: Vec<&str> = commands::intercepted_on_devices()
-            .into_iter()
-            // SAFETY: as above.
-            .filter(|name| unsafe { next_gdpa(handle, name.as_ptr()) }.is_some())
-            .filter_map(|name| name.to_str().ok())
-            .collect();
-        device.record_device(properties, &intercepts);
+    if device.trace().is_on() || tracing::enabled!(tracing::Level::DEBUG) {
+        // SAFETY: as above.
+        let is_there = |name: &&CStr| unsafe { next_gdpa(handle, name.as_ptr()) }.is_some();
+        let (hooked, lacking): (Vec<&CStr>, Vec<&CStr>) =
+            commands::intercepted_on_devices().into_iter().partition(is_there);
+        hooked.iter().for_each(|name| tracing::trace!(?name, "hooked"));
+        lacking.iter().for_each(|name| tracing::debug!(?name, "not hooked: the device has no such command"));
+        if device.trace().is_on() {
+            let intercepts: Vec<&str> = hooked.iter().filter_map(|name| name.to_str().ok()).collect();
+            device.record_device(properties, &intercepts);
+        }
     }
     if device.enabled.extension(EXT_DESCRIPTOR_HEAP_NAME) {
         let why = "samplers and images in descriptor heaps are written by vkWriteSamplerDescriptorsEXT and vkWriteResourceDescriptorsEXT, \
@@ -277,4 +292,5 @@ pub(crate) unsafe extern "system" fn destroy_device(device: vk::Device, allocato
         // SAFETY: the application's own arguments.
         unsafe { destroy(device, allocator) };
     }
+    tracing::info!("device destroyed");
 }

@@ -12,6 +12,7 @@ use super::augment::GL_ADDRESS_MODES;
 use super::{MISSING, failure, slice};
 use crate::caps;
 use crate::dispatch::{self, InstanceFns};
+use crate::log;
 use crate::memory;
 use crate::platform;
 use crate::pnext;
@@ -19,7 +20,7 @@ use crate::rules::{Host, Rules};
 use crate::settings::{self, Immutable, Loaded, Problem, Separate, Settings, Unfilterable};
 use crate::simulate;
 use crate::state::Instance;
-use crate::trace::{self, Trace};
+use crate::trace::Trace;
 use crate::{LAYER_NAME, VERSION};
 
 /// The loader's node with the link to the layer below.
@@ -144,6 +145,7 @@ pub(crate) unsafe extern "system" fn create_instance(
     // SAFETY: the application's own arguments.
     let result = unsafe { create(create_info, allocator, instance) };
     if result != vk::Result::SUCCESS {
+        tracing::info!(?result, "vkCreateInstance failed below");
         return result;
     }
     // SAFETY: set by the call above.
@@ -163,7 +165,9 @@ pub(crate) unsafe extern "system" fn create_instance(
             }
             *instance = vk::Instance::null();
         }
-        return failure(&*payload);
+        let result = failure(&*payload);
+        tracing::warn!(?result, "the instance was given back: the layer could not make itself ready for it");
+        return result;
     }
     result
 }
@@ -196,6 +200,7 @@ unsafe fn register(
         unsafe { next_gipa(handle, name.as_ptr()) }
     });
     let loaded = settings::load(&given);
+    log::raise(loaded.settings.log);
     let off = loaded.settings.mode == settings::Mode::Off;
     let (trace, mut problems) =
         if off { (Trace::off(), Vec::new()) } else { Trace::open(&loaded.settings.trace, loaded.settings.trace_level) };
@@ -229,9 +234,9 @@ unsafe fn register(
         // This command has a result for it.
         samplin_hot::memory::give_up();
     }
-    let trace = Arc::new(trace);
-    trace::diagnostics_init();
-    trace::register(&trace);
+    problems.splice(..0, loaded.problems.iter().cloned());
+    problems.extend(not_available(&loaded.settings));
+    log_instance(&loaded, &problems, &exe, app.as_deref(), api_version);
     if trace.is_on() {
         let effective = loaded.effective();
         trace.emit(
@@ -245,14 +250,28 @@ unsafe fn register(
                 "settings": serde_json::to_value(effective).unwrap_or_default(),
             }),
         );
-        for problem in loaded.problems.iter().chain(&problems).chain(&not_available(&loaded.settings)) {
+        for problem in &problems {
             trace.emit("settings", problem);
         }
     }
-    let Loaded { settings, .. } = loaded;
+    let (Loaded { settings, .. }, trace) = (loaded, Arc::new(trace));
     let instance = Instance { handle, next_gipa, fns, settings, trace, api_version, properties2, simulation, rules };
     // SAFETY: `handle` is valid.
     unsafe { Arc::new(instance).register() };
+}
+
+/// Tells of a new instance: where each setting came from, and what is wrong with them.
+fn log_instance(loaded: &Loaded, problems: &[Problem], exe: &str, app: Option<&str>, api: u32) {
+    tracing::info!(exe, app, api_version = version(api), "instance created");
+    for (name, value, source) in &loaded.sources {
+        tracing::debug!(name, value, ?source, "setting");
+    }
+    for problem in problems {
+        tracing::warn!("{problem}");
+    }
+    if loaded.settings.mode == settings::Mode::Off {
+        tracing::info!("mode is off: no command of its devices is hooked but vkDestroyDevice and vkGetDeviceProcAddr");
+    }
 }
 
 /// Values that the contract names and this version does not carry out: the default is in force instead.
@@ -296,7 +315,7 @@ pub(crate) unsafe extern "system" fn destroy_instance(
             let (dropped, left_out) = (known.trace.dropped(), known.trace.left_out());
             known.trace.emit_last("summary", &json!({ "scope": "instance", "dropped": dropped, "left_out": left_out }));
         }
-        trace::unregister(&known.trace);
+        tracing::info!("instance destroyed");
     }));
     if let Some(destroy) = known.fns.destroy_instance {
         // SAFETY: the application's own arguments.

@@ -9,6 +9,11 @@ const ALONE: &str = "MOCK_TEST_ALONE";
 
 /// Runs `body` in a process of its own, which is the test `name` again, and returns what it printed.
 pub(crate) fn alone(name: &str, body: impl FnOnce()) -> String {
+    alone_with_errors(name, body).0
+}
+
+/// [`alone`], and what the process wrote to standard error.
+pub(crate) fn alone_with_errors(name: &str, body: impl FnOnce()) -> (String, String) {
     if std::env::var_os(ALONE).is_some() {
         body();
         println!("{DONE}");
@@ -26,5 +31,5 @@ pub(crate) fn alone(name: &str, body: impl FnOnce()) -> String {
     assert!(out.status.success(), "{}\n{said}\n{wrong}", out.status);
     assert!(said.contains(DONE), "{name} did not run:\n{said}");
     println!("{said}");
-    said.into_owned()
+    (said.into_owned(), wrong.into_owned())
 }

@@ -25,6 +25,7 @@ mod guarded;
 mod identity;
 mod images;
 mod lifetime;
+mod log;
 mod memory;
 mod panics;
 mod paths;

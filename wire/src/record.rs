@@ -18,6 +18,23 @@ fn float(value: f32) -> Json {
     serde_json::to_value(Float(value)).unwrap_or(Json::Null)
 }
 
+/// The `unresolved` record of a device that only forwards from now on.
+#[derive(Serialize)]
+pub struct PassedThrough {
+    what: &'static str,
+    why: String,
+    /// No rule of the catalogue.
+    rule: (),
+}
+
+impl PassedThrough {
+    /// `what` happened; `why` may be empty.
+    pub fn new(what: &'static str, why: &str) -> PassedThrough {
+        let separator = if why.is_empty() { "" } else { "; " };
+        PassedThrough { what, why: format!("{why}{separator}the device is passed through from here on"), rule: () }
+    }
+}
+
 /// A value before or after a change, in Vulkan's words.
 pub fn value(value: Value) -> Json {
     match value {

@@ -1,0 +1,196 @@
+//! The values that are words: each enumeration together with the words that stand for it.
+
+use std::fmt::{self, Display};
+
+use serde::{Serialize, Serializer};
+
+/// Declares an enumeration together with the words that stand for it in settings and in the trace.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+        pub enum $name { $($(#[$variant_meta])* $variant,)+ }
+
+        impl $name {
+            /// The words that stand for the values, the default first.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The word that stands for the value in settings and in the trace.
+            pub const fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $word,)+ }
+            }
+
+            /// The value that a word stands for, whatever its case; `None` for any other text.
+            pub fn from_word(word: &str) -> Option<$name> {
+                $(if word.eq_ignore_ascii_case($word) { return Some($name::$variant); })+
+                None
+            }
+        }
+
+        impl Display for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(self.as_str())
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+    };
+}
+
+words! {
+    /// What the layer does with what it finds (`mode`).
+    Mode {
+        /// Repairs what the device cannot do, and logs it.
+        #[default]
+        Legalize = "legalize",
+        /// Decides and logs everything, and hands the application's own structures down.
+        Audit = "audit",
+        /// Does nothing.
+        Off = "off",
+    }
+}
+
+words! {
+    /// How much is written to the trace (`trace_level`).
+    TraceLevel {
+        /// What was changed, and what could not be.
+        #[default]
+        Decisions = "decisions",
+        /// Legal pairs and every object as well.
+        All = "all",
+        /// Only the instance, the devices and the counts at the end.
+        Summary = "summary",
+    }
+}
+
+words! {
+    /// How much of its own work the layer tells on standard error (`log`). Each value holds what those before it hold.
+    #[derive(PartialOrd, Ord)]
+    Log {
+        /// Nothing.
+        #[default]
+        Off = "off",
+        /// What the layer had to give up or take back.
+        Warn = "warn",
+        /// Instances and devices as they come and go.
+        Info = "info",
+        /// Each setting, addition and variant, and why there is none.
+        Debug = "debug",
+        /// Each command that is hooked.
+        Trace = "trace",
+    }
+}
+
+words! {
+    /// What a LINEAR filter becomes on a format without the LINEAR bit (`unfilterable`).
+    Unfilterable {
+        /// NEAREST.
+        #[default]
+        Nearest = "nearest",
+        /// Filtering in the shader.
+        Emulate = "emulate",
+    }
+}
+
+words! {
+    /// What happens to immutable samplers (`immutable`).
+    Immutable {
+        /// They are repaired by themselves only; a conflict with a view is logged.
+        #[default]
+        Base = "base",
+        /// Plain ones become dynamic, so that each pair can be repaired.
+        Demote = "demote",
+    }
+}
+
+words! {
+    /// What happens to samplers and images that only the shader combines (`separate`).
+    Separate {
+        /// The sampler is repaired by itself only; a conflict with a view is logged.
+        #[default]
+        Base = "base",
+        /// Pairs are found in the shader and repaired at the draw.
+        Resolve = "resolve",
+    }
+}
+
+words! {
+    /// When the type of a border colour matters (`border`).
+    BorderMode {
+        /// When an address mode can reach the border.
+        #[default]
+        Texels = "texels",
+        /// Always, as the valid usage rules say literally.
+        Strict = "strict",
+    }
+}
+
+words! {
+    /// When GL_CLAMP becomes CLAMP_TO_BORDER rather than CLAMP_TO_EDGE (`gl_clamp_rule`).
+    GlClampRule {
+        /// When both the minifying and the magnifying filter are LINEAR.
+        #[default]
+        Both = "both",
+        /// When the minifying filter is LINEAR.
+        Min = "min",
+    }
+}
+
+words! {
+    /// What a LINEAR filter on a depth view without the LINEAR bit becomes (`depth_linear`).
+    DepthLinear {
+        /// NEAREST.
+        #[default]
+        Nearest = "nearest",
+        /// LINEAR with a comparison that is always true.
+        Compare = "compare",
+    }
+}
+
+/// Where the trace goes (`trace`).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum TraceTarget {
+    /// A file per process in the user's state folder, the newest 20 kept.
+    #[default]
+    Auto,
+    /// Nowhere.
+    Off,
+    /// Standard error.
+    Stderr,
+    /// A file. `%e` stands for the executable, `%p` for the process id, `%d` for the date, `%%` for `%`; a leading `~/`
+    /// for the home folder. See `Trace::open` of the layer.
+    Path(String),
+}
+
+impl TraceTarget {
+    pub(super) fn from_text(text: &str) -> TraceTarget {
+        // The boolean words are what a person tries first; none of them is a likely file name.
+        const AUTO: [&str; 4] = ["auto", "on", "true", "1"];
+        const OFF: [&str; 4] = ["off", "none", "false", "0"];
+        let is_one_of = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+        if is_one_of(&AUTO) {
+            TraceTarget::Auto
+        } else if is_one_of(&OFF) {
+            TraceTarget::Off
+        } else if is_one_of(&["stderr"]) {
+            TraceTarget::Stderr
+        } else {
+            TraceTarget::Path(text.to_owned())
+        }
+    }
+}
+
+impl Display for TraceTarget {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            TraceTarget::Auto => "auto",
+            TraceTarget::Off => "off",
+            TraceTarget::Stderr => "stderr",
+            TraceTarget::Path(path) => path,
+        })
+    }
+}
