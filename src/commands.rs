@@ -84,8 +84,8 @@ macro_rules! commands {
 pub(crate) use commands;
 
 macro_rules! name_row {
-    ($list:ident Device $($command:literal)+ => $hook:path) => { $($list.push($command);)+ };
-    ($list:ident $($other:tt)+) => {};
+    (Device $($command:literal)+ => $hook:path) => { &[$($command),+] };
+    ($($other:tt)+) => { &[] };
 }
 
 macro_rules! names {
@@ -95,10 +95,11 @@ macro_rules! names {
     ) => {
         /// Names of the device commands that the layer intercepts, aliases included.
         pub fn intercepted_on_devices() -> Vec<&'static CStr> {
-            let mut out = Vec::new();
-            $(name_row!(out $own_level $($own_name)+ => $own_hook);)+
-            $($(name_row!(out $level $($name)+ $(=> $hook)?);)+)+
-            out
+            let rows: &[&[&CStr]] = &[
+                $(name_row!($own_level $($own_name)+ => $own_hook),)+
+                $($(name_row!($level $($name)+ $(=> $hook)?),)+)+
+            ];
+            rows.concat()
         }
     };
 }

@@ -160,7 +160,7 @@ impl Trace {
     /// count, so `pid` and `seq` name a record. `t_ns` is [`platform::now_ns`].
     ///
     /// A record that cannot be serialised or written is counted in [`Trace::dropped`]; there is one attempt. Does nothing if
-    /// the trace is off. A non-finite float becomes `null`, unless it is a [`Float`].
+    /// the trace is off. A non-finite float becomes `null`, unless it is a [`Float`](samplin_wire::text::Float).
     pub fn emit<T: Serialize + ?Sized>(&self, event: &'static str, record: &T) {
         self.put(event, record, self.limit);
     }

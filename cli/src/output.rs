@@ -80,7 +80,7 @@ fn is_unsafe(character: char) -> bool {
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Text in which what [`is_unsafe`] stands as Rust writes it, `\n` or `\u{1b}`.
+/// Text in which control characters and marks of writing direction stand as Rust writes them, `\n` or `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false, |character| character.escape_default().collect())
 }

@@ -1,1 +1,112 @@
-fn main() {}
+//! What reading and rewriting a module costs: `cargo bench -p samplin-spirv [-- FILE.spv…]`.
+//!
+//! Without files, on generated shaders that glslangValidator compiles: functions that take an image and a sampler, arithmetic around
+//! them, calls of calls. The best of many rounds counts, since the rest is what else the machine does.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use samplin_spirv::split::{Part, split};
+use samplin_spirv::{Editor, Module, Specialization};
+
+/// A fragment shader with `functions` functions.
+fn source(functions: usize) -> String {
+    let mut text = "#version 450\nlayout(set = 0, binding = 0) uniform texture2D images[16];\n\
+        layout(set = 0, binding = 1) uniform sampler samplers[4];\nlayout(location = 0) in vec4 at;\n\
+        layout(location = 0) out vec4 color;\n"
+        .to_owned();
+    for n in 0..functions {
+        let inner = if n % 8 == 0 { String::new() } else { format!("c += read{}(image, with, p.yx) * 0.5;", n - 1) };
+        let _ = write!(
+            text,
+            "vec4 read{n}(texture2D image, sampler with, vec2 p) {{\n  vec4 c = texture(sampler2D(image, with), p);\n\
+             for (int i = 0; i < 4; i++) {{ vec2 q = p * mat2(p.x, p.y, {n}.0, 2.0) + vec2(i, 1.0);\n\
+             if (dot(q, p) > 0.5) {{ c = mix(c, vec4(q, sin(q)), clamp(q.x, 0.0, 1.0)); }} else {{ c.xyz += normalize(c.zyx); }} }}\n\
+             {inner}\n  return c;\n}}\n"
+        );
+    }
+    text += "void main() {\n  color = vec4(0.0);\n";
+    for n in 0..functions {
+        let _ = writeln!(text, "  color += read{n}(images[{}], samplers[{}], at.xy * {n}.0);", n % 16, n % 3);
+    }
+    text + "}\n"
+}
+
+fn compiled(functions: usize) -> Vec<u32> {
+    let folder = std::env::temp_dir();
+    let file = folder.join(format!("samplin-spirv-bench-{}.frag", std::process::id()));
+    let out = file.with_extension("spv");
+    std::fs::write(&file, source(functions)).expect("writes a file");
+    let mut compiler = Command::new("glslangValidator");
+    let done = compiler.args(["--quiet", "-V", "-g0", "-o"]).arg(&out).arg(&file).status().expect("glslangValidator");
+    assert!(done.success(), "glslangValidator failed");
+    let words = words(&out);
+    for file in [file, out] {
+        std::fs::remove_file(file).expect("removes a file");
+    }
+    words
+}
+
+fn words(file: &Path) -> Vec<u32> {
+    let bytes = std::fs::read(file).expect("a module");
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+}
+
+/// The shortest of many runs, within half a second.
+fn best<T>(mut run: impl FnMut() -> T) -> Duration {
+    let (start, mut best) = (Instant::now(), Duration::MAX);
+    while start.elapsed() < Duration::from_millis(500) {
+        let begin = Instant::now();
+        std::hint::black_box(run());
+        best = best.min(begin.elapsed());
+    }
+    best
+}
+
+fn report(name: &str, words: &[u32]) {
+    let module = Module::read(words).expect("a module");
+    let Some(entry) = module.entry_points().next() else { return };
+    let (label, model) = (String::from_utf8(entry.name().collect()).expect("a name"), entry.model());
+    let values = Specialization::default();
+    let links = module.links(&label, model, Some(&values)).expect("links");
+    let mut parts: Vec<Part> = Vec::new();
+    for link in links.iter().filter(|link| link.uses.samples() && !link.opaque) {
+        if let (Some(image), Some(sampler)) = (link.image, link.sampler) {
+            parts.push(Part { image, sampler, binding: parts.len() as u32 });
+        }
+    }
+    let per_word = |time: Duration| time.as_secs_f64() * 1e9 / words.len() as f64;
+    let rate = |time: Duration| words.len() as f64 * 4e-6 / time.as_secs_f64();
+    let read = best(|| Module::read(words));
+    let both = best(|| Module::read(words).map(|module| module.links(&label, model, Some(&values))));
+    let copy = best(|| Editor::new(&module).finish());
+    let half =
+        best(|| split(&module, (&label, model), Some(&values), 7, parts.get(..parts.len() / 2).unwrap_or_default()));
+    let all = best(|| split(&module, (&label, model), Some(&values), 7, &parts));
+    let change = split(&module, (&label, model), Some(&values), 7, &parts);
+    let outcome = change.map_or_else(|why| format!("{why:?}"), |split| format!("{} words", split.words.len()));
+    println!(
+        "{name}: {} words, {} links; read {:.2} ns a word, with links {:.2}; rewrite: no edit {:.0} MB/s, half of the links split {:.0}, all {:.0} ({outcome})",
+        words.len(),
+        links.len(),
+        per_word(read),
+        per_word(both),
+        rate(copy),
+        rate(half),
+        rate(all),
+    );
+}
+
+fn main() {
+    let files: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    for file in &files {
+        report(file, &words(Path::new(file)));
+    }
+    if files.is_empty() {
+        for functions in [8, 60, 900] {
+            report("generated", &compiled(functions));
+        }
+    }
+}

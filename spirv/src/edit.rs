@@ -3,9 +3,12 @@
 //! Whatever is not named stays word for word. It knows the rules that additions have to follow (unique types, the order of
 //! sections, interfaces of entry points) and not what they are for.
 
+use std::hash::Hasher;
+
 use spirv::{Capability, Decoration, Op, StorageClass};
 
 use crate::error::{Error, extend, push};
+use crate::links::Fold;
 use crate::module::{Instruction, Module};
 use crate::op::{self, Result as Defines};
 
@@ -65,6 +68,8 @@ pub struct Editor<'m, 'w> {
     functions: Vec<u32>,
     /// Ids that entry points have to list.
     interface: Vec<u32>,
+    /// Types and constants of the module by hash, with their word offsets; empty until one is looked for.
+    known: Vec<(u64, u32)>,
 }
 
 impl<'m, 'w> Editor<'m, 'w> {
@@ -82,6 +87,7 @@ impl<'m, 'w> Editor<'m, 'w> {
             globals: Vec::new(),
             functions: Vec::new(),
             interface: Vec::new(),
+            known: Vec::new(),
         }
     }
 
@@ -231,12 +237,13 @@ impl<'m, 'w> Editor<'m, 'w> {
     ///
     /// [`Error::IdBound`], [`Error::TooLong`], [`Error::Memory`].
     pub fn ty(&mut self, opcode: Op, operands: &[u32]) -> Result<u32, Error> {
-        let first = (operands.len() as u32 + 2) << 16 | opcode as u32;
-        let same = |words: &&[u32]| words.first() == Some(&first) && words.get(2..) == Some(operands);
-        if let Some(known) = self.global_words().find(same) {
-            return Ok(known.get(1).copied().unwrap_or(0));
+        let mut wanted = Vec::new();
+        extend(&mut wanted, &[0])?;
+        extend(&mut wanted, operands)?;
+        match self.find(1, opcode, &wanted)? {
+            Some(known) => Ok(known),
+            None => self.aggregate(opcode, operands),
         }
-        self.aggregate(opcode, operands)
     }
 
     /// The id of a new type: for arrays and structures, whose decorations tell them apart.
@@ -259,26 +266,46 @@ impl<'m, 'w> Editor<'m, 'w> {
     ///
     /// As [`Editor::ty`].
     pub fn constant(&mut self, ty: u32, value: &[u32]) -> Result<u32, Error> {
-        let first = (value.len() as u32 + 3) << 16 | op::CONSTANT;
-        let same = |words: &&[u32]| {
-            words.first() == Some(&first) && words.get(1) == Some(&ty) && words.get(3..) == Some(value)
-        };
-        if let Some(known) = self.global_words().find(same) {
-            return Ok(known.get(2).copied().unwrap_or(0));
+        let mut words = Vec::new();
+        extend(&mut words, &[ty, 0])?;
+        extend(&mut words, value)?;
+        if let Some(known) = self.find(2, Op::Constant, &words)? {
+            return Ok(known);
         }
         let id = self.id()?;
-        let mut words = Vec::new();
-        extend(&mut words, &[ty, id])?;
-        extend(&mut words, value)?;
+        if let Some(place) = words.get_mut(1) {
+            *place = id;
+        }
         assemble(&mut self.globals, Op::Constant, &words)?;
         Ok(id)
     }
 
-    /// The instructions among which types, constants and variables are: those that were there, those that have been added.
-    fn global_words(&self) -> impl Iterator<Item = &[u32]> {
-        let sections = self.module.sections;
-        let known = self.module.instructions(Module::HEADER, sections.globals);
-        known.map(|instruction| instruction.words).chain(instructions(&self.globals))
+    /// The id, in word `id_at`, of a type or constant that has these operands but for it; among those that were there and those that
+    /// have been added.
+    fn find(&mut self, id_at: usize, opcode: Op, operands: &[u32]) -> Result<Option<u32>, Error> {
+        if self.known.is_empty() {
+            for instruction in self.module.instructions(Module::HEADER, self.module.sections.globals) {
+                let id_at = match (instruction.opcode(), op::result(instruction.opcode())) {
+                    (op::CONSTANT, _) => 2,
+                    (_, Defines::Id) => 1,
+                    _ => continue,
+                };
+                push(&mut self.known, (hash(instruction.words, id_at), instruction.at as u32))?;
+            }
+            self.known.sort_unstable();
+        }
+        let mut wanted = Vec::new();
+        assemble(&mut wanted, opcode, operands)?;
+        let same = |words: &[u32]| {
+            let same_end = words.get(id_at + 1..) == wanted.get(id_at + 1..);
+            words.get(..id_at) == wanted.get(..id_at) && same_end
+        };
+        let hash = hash(&wanted, id_at);
+        let first = self.known.partition_point(|(known, _)| *known < hash);
+        let candidates = self.known.iter().skip(first).take_while(|(known, _)| *known == hash);
+        let there = candidates.map(|(_, at)| self.module.instruction(*at as usize).words);
+        let found = there.chain(instructions(&self.globals)).find(|words| same(words));
+        Ok(found.and_then(|words| words.get(id_at)).copied())
     }
 
     /// A global variable of a pointer type. All entry points list it where they must: from SPIR-V 1.4 on whatever its storage
@@ -366,6 +393,15 @@ impl<'m, 'w> Editor<'m, 'w> {
         }
         Ok(out)
     }
+}
+
+/// A hash of an instruction but for its id.
+fn hash(words: &[u32], id_at: usize) -> u64 {
+    let mut fold = Fold::default();
+    for word in words.iter().enumerate().filter(|(at, _)| *at != id_at).map(|(_, word)| *word) {
+        fold.write_u32(word);
+    }
+    fold.finish()
 }
 
 /// The instructions of a list of whole ones.

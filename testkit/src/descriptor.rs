@@ -1,7 +1,7 @@
 //! Descriptor sets, templates and descriptor buffers that hold (sampler, view) pairs.
 //!
 //! The building blocks ([`SetLayout`], [`Pool`], [`write_combined`], [`Template`], [`DescriptorBuffer`]) can be used one by
-//! one; [`sample_via`] binds the same pairs by any [`Path`] and samples them. Where a call takes application memory, the
+//! one; [`sample_via`](crate::sample_via) binds the same pairs by any [`Path`](crate::Path) and samples them. Where a call takes application memory, the
 //! helper checks afterwards that nobody wrote to it.
 
 use crate::Capability;

@@ -39,8 +39,9 @@ fn fresh() -> Outcome {
     let built = std::fs::metadata(&library).and_then(|data| data.modified()).expect("a time");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut newest = None;
-    newest_source(&root.join("src"), &mut newest);
-    newest_source(&root.join("vk-layer-sys/src"), &mut newest);
+    for part in ["config", "core", "hot", "platform", "so", "vk-layer-sys", "wire", "."] {
+        newest_source(&root.join(part).join("src"), &mut newest);
+    }
     let (time, path) = newest.expect("sources");
     assert!(time <= built, "{} is older than {}: build it again", library.display(), path.display());
     Ok(())

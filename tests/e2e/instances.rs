@@ -307,7 +307,7 @@ fn variants_leaked() -> Outcome {
     assert_reported(&judged.errors, ids, "with samplin");
     assert_eq!(leaks(&judged.errors), leaks(&errors), "{:#?}", judged.errors);
     let summary = judged.summary();
-    assert_eq!(summary["samplers"], json!({"created": 2, "live": 2, "peak": 2}));
+    assert_eq!(summary["samplers"], json!({"created": 2, "live": 2, "peak": 2, "changed": 0}));
     assert_eq!(summary["variants"], json!({"live": 2, "peak": 2, "created": 2}));
     Ok(())
 }
@@ -381,7 +381,7 @@ fn sampler_handle_again() -> Outcome {
         let summary = summary(trace);
         assert_eq!(summary["writes"]["update"], json!({"seen": 8, "rewritten": 4}));
         assert_eq!(summary["variants"], json!({"live": 0, "peak": 1, "created": 4}));
-        assert_eq!(summary["samplers"], json!({"created": 8, "live": 0, "peak": 1}));
+        assert_eq!(summary["samplers"], json!({"created": 8, "live": 0, "peak": 1, "changed": 0}));
     }
     Ok(())
 }
@@ -447,7 +447,7 @@ fn census() -> Outcome {
     })?;
     judged.assert_silent("with samplin");
     let summary = judged.summary();
-    assert_eq!(summary["samplers"], json!({"created": 5, "live": 0, "peak": 5}));
+    assert_eq!(summary["samplers"], json!({"created": 5, "live": 0, "peak": 5, "changed": 0}));
     assert_eq!(summary["views"], json!({"created": 3, "live": 0, "classes": 2}));
     assert_eq!(summary["writes"]["update"], json!({"seen": 15, "rewritten": 10}));
     assert_eq!(summary["variants"], json!({"live": 0, "peak": 2, "created": 2}));

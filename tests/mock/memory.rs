@@ -153,7 +153,7 @@ fn large_allocations_fail() {
 #[test]
 #[cfg_attr(miri, ignore = "starts a process")]
 fn whole_hooks_without_memory() {
-    let said = alone("whole_hooks_without_memory", every_allocation_of_a_hook_fails);
+    let said = alone("memory::whole_hooks_without_memory", every_allocation_of_a_hook_fails);
     assert!(figure(&said, " allocations failed in whole hooks") > 3);
 }
 

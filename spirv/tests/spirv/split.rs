@@ -15,10 +15,10 @@ const HIDDEN: u32 = 7;
 fn parts(links: &[Link]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for link in links.iter().filter(|link| link.uses.samples()) {
-        if let (Some(image), Some(sampler)) = (link.image, link.sampler) {
-            if !parts.iter().any(|part| (part.image, part.sampler) == (image, sampler)) {
-                parts.push(Part { image, sampler, binding: 10 + parts.len() as u32 });
-            }
+        if let (Some(image), Some(sampler)) = (link.image, link.sampler)
+            && !parts.iter().any(|part| (part.image, part.sampler) == (image, sampler))
+        {
+            parts.push(Part { image, sampler, binding: 10 + parts.len() as u32 });
         }
     }
     parts

@@ -127,6 +127,41 @@ fn unknown_instructions_are_passed_over() {
     }
 }
 
+/// Untyped access chains, which have one operand more in front of their base, lead to the same variables.
+#[test]
+fn untyped_chains_are_followed() {
+    let mut chains = 0;
+    for shader in shaders().iter().filter(|shader| shader.valid) {
+        let module = Module::read(&shader.words).expect("a module");
+        let mut editor = Editor::new(&module);
+        let mut at = 5;
+        while let Some(first) = shader.words.get(at) {
+            let (length, opcode) = ((first >> 16) as usize, first & 0xffff);
+            let base = shader.words.get(at + 3).map_or(0, |base| module.type_of(*base));
+            let class = module.definition(base).map_or(0, |pointer| pointer.word(2));
+            // Those of buffers and push constants are left alone: their indices are looked into.
+            if let (65 | 66, 0) = (opcode, class) {
+                let mut chain = vec![(length as u32 + 1) << 16 | (opcode + 4419 - 65)];
+                chain.extend(&shader.words[at + 1..at + 3]);
+                chain.push(module.definition(base).map_or(0, |pointer| pointer.word(3)));
+                chain.extend(&shader.words[at + 3..at + length]);
+                editor.replace(at, length, &chain).expect("room");
+                chains += 1;
+            }
+            at += length;
+        }
+        let words = editor.finish().expect("words");
+        let untyped = Module::read(&words).expect("a module");
+        for table in &shader.tables {
+            table.specialized(|values| {
+                let links = |module: &Module<'_>| module.links(&table.name, table.model, values).expect("links");
+                assert_eq!(links(&untyped), links(&module), "{}", shader.file);
+            });
+        }
+    }
+    assert!(chains >= 20, "only {chains} chains");
+}
+
 /// A compute shader with these functions and this body of its main function.
 fn with_functions(functions: &str, body: &str) -> Vec<u32> {
     assembled(&format!(
