@@ -4,8 +4,6 @@
 //! what a capability file says. By default a prediction is for the recording device made as weak as the other one, which is
 //! what the layer's `device` setting does; `--alone` takes the other device by itself.
 
-pub(crate) mod replay;
-
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -19,7 +17,7 @@ use samplin_core::decide::{
 };
 use samplin_core::features::{FormatFeatures, Tiling};
 use samplin_core::{format, names};
-use samplin_wire::record as layer_record;
+use samplin_wire::{read, record as layer_record};
 use serde_json::{Map, Value, json};
 
 use crate::devices;
@@ -315,7 +313,7 @@ impl Prediction {
     }
 
     fn device(&mut self, process: u32, mut device: Value) {
-        let Some(mut caps) = replay::caps(&device) else {
+        let Some(mut caps) = read::caps(&device) else {
             self.misunderstood("device");
             return;
         };
@@ -360,7 +358,7 @@ impl Prediction {
         };
         if let Some(members) = device.as_object_mut() {
             members.insert("limits".into(), layer_record::limits(&host.caps));
-            members.insert("features".into(), replay::features(&host.caps, members.get("features")));
+            members.insert("features".into(), read::features(&host.caps, members.get("features")));
             members.insert("simulated".into(), self.simulation.name.clone().into());
         }
         self.records.push(device);
@@ -374,7 +372,7 @@ impl Prediction {
     fn sampler(&mut self, record: &Record<'_>, value: &Value) {
         let Some(fingerprint) = text(value, "fingerprint") else { return };
         let Some(host) = self.hosts.get_mut(&record.process()) else { return };
-        let state = value.get("state").and_then(replay::state);
+        let state = value.get("state").and_then(read::state);
         // The fingerprint covers the whole state, so it proves that nothing was lost.
         let Some(state) = state.filter(|state| format!("{:016x}", state.fingerprint()) == fingerprint) else {
             self.states.entry(fingerprint.to_owned()).or_insert(None);
@@ -454,7 +452,7 @@ impl Prediction {
             self.misunderstood("pair");
             return;
         };
-        let Some((mut view, tiling)) = replay::view(value) else {
+        let Some((mut view, tiling)) = read::view(value) else {
             self.misunderstood("pair");
             return;
         };
@@ -571,7 +569,7 @@ impl Prediction {
             self.without_class += 1;
             return;
         }
-        let Some((filter, source, tiling)) = replay::blit(value) else {
+        let Some((filter, source, tiling)) = read::blit(value) else {
             self.misunderstood("blit");
             return;
         };

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use samplin_config::rules::{Host, Rules};
 use samplin_config::settings::{Level, Problem};
+use samplin_wire::read;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, ColorChoice, Output, Style, Table};
-use crate::predict::replay;
 use crate::trace::reader::{Event, Source};
 use crate::trace::record::{counted, grouped};
 
@@ -149,7 +149,7 @@ fn matches(rules: &Rules, trace: &Path) -> Result<BTreeMap<String, u64>> {
             Event::Device => in_force = in_force.for_driver(text("device")),
             _ => {
                 created += 1;
-                let Some(state) = value.get("state").and_then(replay::state) else { return Ok(()) };
+                let Some(state) = value.get("state").and_then(read::state) else { return Ok(()) };
                 if !seen.insert(text("fingerprint").to_owned()) {
                     return Ok(());
                 }

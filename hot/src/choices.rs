@@ -12,6 +12,19 @@ pub const UNDECIDED: u64 = 0;
 /// Choice word: hand down the sampler that was given.
 pub const KEEP: u64 = u64::MAX;
 
+/// A descriptor whose sampler and view conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The sampler given.
+    pub sampler: u64,
+    /// The view given.
+    pub view: u64,
+    /// Number of the sampler's state.
+    pub state: u32,
+    /// Number of the view's class.
+    pub class: u32,
+}
+
 /// Classes whose choices lie in the row itself, so that reading one takes a single load that depends on others. Classes are
 /// numbered as they appear, and few applications have more that conflict.
 const NEAR: usize = 8;
@@ -173,6 +186,16 @@ impl Choices {
             clear(&far.settled);
         }
     }
+}
+
+/// The choice for a pair: [`KEEP`] stands for the given sampler.
+#[inline(always)]
+pub(crate) fn choose(choices: &Choices, pair: Pair, undecided: &mut dyn FnMut(Pair) -> u64) -> u64 {
+    let choice = match choices.choice(pair.state, pair.class) {
+        UNDECIDED => undecided(pair),
+        choice => choice,
+    };
+    if choice == KEEP { pair.sampler } else { choice }
 }
 
 #[cfg(test)]

@@ -9,23 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk::{self, DescriptorImageInfo, Handle};
 
-use crate::choices::Choices;
-use crate::hooks::choose;
+use crate::choices::{Choices, Pair, choose};
 use crate::memory::Room;
 use crate::table::{Apart, BitFilter, FastMap, FlatTable, lock};
-
-/// A descriptor whose sampler and view conflict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair {
-    /// The sampler given.
-    pub sampler: u64,
-    /// The view given.
-    pub view: u64,
-    /// Number of the sampler's state.
-    pub state: u32,
-    /// Number of the view's class.
-    pub class: u32,
-}
 
 /// Union of what samplers ever needed and of what views ever lacked, and how many bits of each filter may be stale.
 #[derive(Default)]

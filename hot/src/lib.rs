@@ -13,15 +13,16 @@
 pub mod choices;
 pub mod counters;
 pub mod gate;
+pub mod hash;
 pub mod hooks;
 pub mod layout;
 pub mod memory;
 pub mod recent;
 pub mod table;
 
-pub use choices::Choices;
+pub use choices::{Choices, Pair};
 pub use counters::Counters;
-pub use gate::{Gate, Pair};
+pub use gate::Gate;
 pub use hooks::{Hot, Next, Rest};
 pub use layout::SetLayout;
 pub use recent::Recent;

@@ -10,9 +10,10 @@ use spirv::{Decoration, Op, StorageClass};
 use crate::edit::{Editor, assemble};
 use crate::error::{Error, push};
 use crate::fold::Specialization;
-use crate::links::{Analysis, Index, Operand, Pair, Scratch, origin};
+use crate::links::{Analysis, Pair, Scratch, origin};
 use crate::module::{Function, Instruction, Module};
 use crate::op;
+use crate::operand::{Index, Operand};
 use crate::trace::{Base, ELEMENTS, Element, Tracer};
 use crate::uses::Uses;
 

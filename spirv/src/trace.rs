@@ -2,9 +2,9 @@
 
 use crate::error::{Error, push};
 use crate::fold::{Specialization, fold};
-use crate::links::{Index, Operand};
 use crate::module::{Function, Module};
 use crate::op;
+use crate::operand::{Index, Operand};
 
 /// Most elements of an array that a dynamic index is taken to reach all of.
 pub(crate) const ELEMENTS: u32 = 64;

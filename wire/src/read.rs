@@ -1,10 +1,12 @@
-//! Reads the values back that the layer's records were made of.
+//! The way back: from records to the values that they were made of.
+//!
+//! `None` stands for what cannot be read: a member that is not there, a word that is none of the trace's.
 
 use ash::vk;
 use samplin_core::ability::ABILITIES;
 use samplin_core::decide::{
-    Aspect, BlitSource, BlockMatchWindow, BorderMapping, CustomBorder, DeviceCaps, SamplerState, ViewTraits,
-    YcbcrConversion, is_int_border,
+    Aspect, BlitSource, BlockMatchWindow, BorderMapping, CustomBorder, DeviceCaps, Field, SamplerState,
+    Value as Decided, ViewTraits, YcbcrConversion, is_int_border,
 };
 use samplin_core::features::Tiling;
 use samplin_core::names;
@@ -34,6 +36,7 @@ enumerants! {
     view_type(ImageViewType): 0..=6;
     image_type(ImageType): 0..=2;
     component_swizzle(ComponentSwizzle): 0..=6;
+    chroma_location(ChromaLocation): 0..=1;
 }
 
 fn format(value: Option<&Value>) -> Option<vk::Format> {
@@ -67,6 +70,10 @@ fn flag(value: &Value) -> Option<vk::SamplerCreateFlags> {
         .find(|flag| names::sampler_flags(*flag).first().is_some_and(|name| name == text))
 }
 
+fn flags(value: &Value) -> Option<vk::SamplerCreateFlags> {
+    value.as_array()?.iter().map(flag).try_fold(vk::SamplerCreateFlags::empty(), |all, bit| Some(all | bit?))
+}
+
 fn features_bits(value: &Value) -> Option<Option<vk::FormatFeatureFlags2>> {
     match value {
         Value::Null => Some(None),
@@ -79,12 +86,8 @@ fn features_bits(value: &Value) -> Option<Option<vk::FormatFeatureFlags2>> {
 }
 
 fn tiling(value: Option<&Value>) -> Option<Tiling> {
-    Some(match value?.as_str()? {
-        "optimal" => Tiling::Optimal,
-        "linear" => Tiling::Linear,
-        "modifier" => Tiling::Modifier,
-        _ => return None,
-    })
+    let word = value?.as_str()?;
+    [Tiling::Optimal, Tiling::Linear, Tiling::Modifier].into_iter().find(|tiling| tiling.word() == word)
 }
 
 /// `value` of a member, or the default when there is none; `None` when there is one that cannot be read.
@@ -102,17 +105,84 @@ fn four<T: Copy>(value: Option<&Value>, read: impl Fn(&Value) -> Option<T>) -> O
     items.try_into().ok()
 }
 
+/// Two numbers, of an extent.
+fn two(value: Option<&Value>) -> Option<[u32; 2]> {
+    let [x, y] = value?.as_array()?.as_slice() else { return None };
+    let number = |value: &Value| u32::try_from(value.as_u64()?).ok();
+    Some([number(x)?, number(y)?])
+}
+
+/// A component mapping from its four letters.
+fn mapping(value: Option<&Value>) -> Option<[vk::ComponentSwizzle; 4]> {
+    let swizzle = |(letter, own)| {
+        Some(match letter {
+            _ if letter == own => vk::ComponentSwizzle::IDENTITY,
+            '0' => vk::ComponentSwizzle::ZERO,
+            '1' => vk::ComponentSwizzle::ONE,
+            'r' => vk::ComponentSwizzle::R,
+            'g' => vk::ComponentSwizzle::G,
+            'b' => vk::ComponentSwizzle::B,
+            'a' => vk::ComponentSwizzle::A,
+            _ => return None,
+        })
+    };
+    value?.as_str()?.chars().zip("rgba".chars()).map(swizzle).collect::<Option<Vec<_>>>()?.try_into().ok()
+}
+
+/// The value of a member before or after a change.
+pub fn value(field: Field, value: &Value) -> Option<Decided> {
+    match value {
+        Value::Null => return Some(Decided::Absent),
+        Value::String(word) if word == "present" => return Some(Decided::Present),
+        _ => {}
+    }
+    let given = Some(value);
+    Some(match field {
+        Field::Flags => Decided::SamplerFlags(flags(value)?),
+        Field::MagFilter | Field::MinFilter | Field::ChromaFilter | Field::BlitFilter => {
+            Decided::Filter(filter(given)?)
+        }
+        Field::MipmapMode => Decided::MipmapMode(mipmap_mode(given)?),
+        Field::AddressModeU | Field::AddressModeV | Field::AddressModeW => Decided::AddressMode(address_mode(given)?),
+        Field::CompareOp => Decided::CompareOp(compare_op(given)?),
+        Field::BorderColor => Decided::BorderColor(border_color(given)?),
+        Field::ReductionMode => Decided::ReductionMode(reduction_mode(given)?),
+        Field::XChromaOffset | Field::YChromaOffset => Decided::ChromaLocation(chroma_location(given)?),
+        Field::CustomBorderColorFormat => Decided::Format(format(given)?),
+        Field::AnisotropyEnable
+        | Field::CompareEnable
+        | Field::UnnormalizedCoordinates
+        | Field::ForceExplicitReconstruction => Decided::Bool(value.as_bool()?),
+        Field::MipLodBias | Field::MaxAnisotropy | Field::MinLod | Field::MaxLod => Decided::Float(float(given)?),
+        // Floats always have a point, and integers never.
+        Field::CustomBorderColor if value.as_array()?.iter().all(Value::is_u64) => Decided::IntColor(int_color(given)?),
+        Field::CustomBorderColor => Decided::FloatColor(float_color(given)?),
+        Field::CubicWeights => Decided::Raw(i32::try_from(value.as_i64()?).ok()?),
+        Field::BlockMatchWindow => Decided::Extent(two(given)?),
+        Field::BorderColorMapping => Decided::Mapping(BorderMapping {
+            components: mapping(value.get("components"))?,
+            srgb: value.get("srgb")?.as_bool()?,
+        }),
+        // A structure that is chained or not.
+        Field::OpaqueCapture => return None,
+    })
+}
+
+fn int_color(value: Option<&Value>) -> Option<[u32; 4]> {
+    four(value, |word| word.as_u64().and_then(|word| u32::try_from(word).ok()))
+}
+
+fn float_color(value: Option<&Value>) -> Option<[u32; 4]> {
+    four(value, |word| float(Some(word)).map(f32::to_bits))
+}
+
 /// The state of a `sampler` record; `None` if something in it cannot be read.
-pub(crate) fn state(value: &Value) -> Option<SamplerState> {
+pub fn state(value: &Value) -> Option<SamplerState> {
     let get = |key: &str| value.get(key);
     let boolean = |key: &str| get(key).map_or(Some(false), Value::as_bool);
     let border_color = or_default(get("borderColor"), vk::BorderColor::FLOAT_TRANSPARENT_BLACK, border_color)?;
     let custom_border = optional(get("customBorderColor"), |value| {
-        let color = if is_int_border(border_color) {
-            four(value, |word| word.as_u64().and_then(|word| u32::try_from(word).ok()))?
-        } else {
-            four(value, |word| float(Some(word)).map(f32::to_bits))?
-        };
+        let color = if is_int_border(border_color) { int_color(value) } else { float_color(value) }?;
         Some(CustomBorder { color, format: format(get("customBorderColorFormat"))? })
     })?;
     let border_mapping = optional(get("borderColorComponents"), |value| {
@@ -131,14 +201,10 @@ pub(crate) fn state(value: &Value) -> Option<SamplerState> {
         })
     })?;
     let block_match = optional(get("blockMatchWindow"), |value| {
-        let extent: Vec<u32> =
-            value?.as_array()?.iter().map(|side| u32::try_from(side.as_u64()?).ok()).collect::<Option<_>>()?;
         let compare_mode = i32::try_from(get("blockMatchCompareMode")?.as_i64()?).ok()?;
-        Some(BlockMatchWindow { extent: extent.try_into().ok()?, compare_mode })
+        Some(BlockMatchWindow { extent: two(value)?, compare_mode })
     })?;
-    let flags = get("flags").map_or(Some(vk::SamplerCreateFlags::empty()), |flags| {
-        flags.as_array()?.iter().map(flag).try_fold(vk::SamplerCreateFlags::empty(), |all, bit| Some(all | bit?))
-    })?;
+    let flags = or_default(get("flags"), vk::SamplerCreateFlags::empty(), |value| flags(value?))?;
     Some(SamplerState {
         flags,
         mag_filter: filter(get("magFilter"))?,
@@ -169,28 +235,10 @@ pub(crate) fn state(value: &Value) -> Option<SamplerState> {
 }
 
 /// The view of a `pair` record of the level all.
-pub(crate) fn view(value: &Value) -> Option<(ViewTraits, Tiling)> {
+pub fn view(value: &Value) -> Option<(ViewTraits, Tiling)> {
     let class = value.get("view_class")?;
     let facts: Vec<&str> = class.get("is")?.as_array()?.iter().filter_map(Value::as_str).collect();
     let is = |fact: &str| facts.contains(&fact);
-    let letters: Vec<vk::ComponentSwizzle> = value
-        .get("swizzle")?
-        .as_str()?
-        .chars()
-        .zip("rgba".chars())
-        .map(|(letter, own)| {
-            Some(match letter {
-                _ if letter == own => vk::ComponentSwizzle::IDENTITY,
-                '0' => vk::ComponentSwizzle::ZERO,
-                '1' => vk::ComponentSwizzle::ONE,
-                'r' => vk::ComponentSwizzle::R,
-                'g' => vk::ComponentSwizzle::G,
-                'b' => vk::ComponentSwizzle::B,
-                'a' => vk::ComponentSwizzle::A,
-                _ => return None,
-            })
-        })
-        .collect::<Option<_>>()?;
     let traits = ViewTraits {
         format: format(value.get("format"))?,
         aspect: match value.get("aspect")?.as_str()? {
@@ -201,7 +249,7 @@ pub(crate) fn view(value: &Value) -> Option<(ViewTraits, Tiling)> {
         },
         view_type: view_type(value.get("view_type"))?,
         image_type: image_type(class.get("image_type"))?,
-        components: letters.try_into().ok()?,
+        components: mapping(value.get("swizzle"))?,
         features: features_bits(class.get("features")?)?,
         levels: class.get("levels").and_then(Value::as_u64).and_then(|levels| u32::try_from(levels).ok())?,
         single_level: is("single_level"),
@@ -217,7 +265,7 @@ pub(crate) fn view(value: &Value) -> Option<(ViewTraits, Tiling)> {
 }
 
 /// Filter, source and tiling of a `blit` record of the level all.
-pub(crate) fn blit(value: &Value) -> Option<(vk::Filter, BlitSource, Tiling)> {
+pub fn blit(value: &Value) -> Option<(vk::Filter, BlitSource, Tiling)> {
     let source = BlitSource {
         format: format(value.get("src_format"))?,
         image_type: image_type(value.get("src_type"))?,
@@ -227,7 +275,7 @@ pub(crate) fn blit(value: &Value) -> Option<(vk::Filter, BlitSource, Tiling)> {
 }
 
 /// The abilities that a `device` record tells.
-pub(crate) fn caps(device: &Value) -> Option<DeviceCaps> {
+pub fn caps(device: &Value) -> Option<DeviceCaps> {
     let mut caps = DeviceCaps::default();
     let features = device.get("features")?;
     for ability in ABILITIES {
@@ -243,121 +291,16 @@ pub(crate) fn caps(device: &Value) -> Option<DeviceCaps> {
     caps.max_sampler_allocation_count = count("maxSamplerAllocationCount")?;
     caps.max_custom_border_color_samplers = count("maxCustomBorderColorSamplers")?;
     caps.filter_minmax_component_mapping = limits.get("filterMinmaxImageComponentMapping")?.as_bool()?;
-    let window: Vec<u32> = limits
-        .get("maxBlockMatchWindow")?
-        .as_array()?
-        .iter()
-        .map(|side| u32::try_from(side.as_u64()?).ok())
-        .collect::<Option<_>>()?;
-    caps.max_block_match_window = window.try_into().ok()?;
+    caps.max_block_match_window = two(limits.get("maxBlockMatchWindow"))?;
     Some(caps)
 }
 
 /// The features of a `device` record for these abilities; what they do not tell stays as recorded.
-pub(crate) fn features(caps: &DeviceCaps, recorded: Option<&Value>) -> Value {
+pub fn features(caps: &DeviceCaps, recorded: Option<&Value>) -> Value {
     let mut features = recorded.and_then(Value::as_object).cloned().unwrap_or_default();
     features.extend(caps.features().into_iter().map(|(name, on)| (name.to_owned(), on.into())));
     Value::Object(features)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use samplin_wire::record;
-    use serde_json::Map;
-
-    #[test]
-    fn states_survive_their_record() {
-        let base = SamplerState::default();
-        let custom = CustomBorder {
-            color: [1.5_f32.to_bits(), 0, f32::MIN_POSITIVE.to_bits(), 0.1_f32.to_bits()],
-            format: vk::Format::R8G8B8A8_UNORM,
-        };
-        let states = [
-            base,
-            SamplerState {
-                flags: vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT | vk::SamplerCreateFlags::from_raw(1 << 30),
-                mag_filter: vk::Filter::CUBIC_EXT,
-                min_filter: vk::Filter::from_raw(77),
-                mipmap_mode: vk::SamplerMipmapMode::LINEAR,
-                address_mode: [
-                    vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE,
-                    vk::SamplerAddressMode::from_raw(0x2900),
-                    vk::SamplerAddressMode::CLAMP_TO_BORDER,
-                ],
-                mip_lod_bias: -0.1,
-                anisotropy_enable: true,
-                max_anisotropy: 3.3,
-                compare_enable: true,
-                compare_op: vk::CompareOp::GREATER_OR_EQUAL,
-                min_lod: 0.25,
-                max_lod: f32::INFINITY,
-                border_color: vk::BorderColor::FLOAT_CUSTOM_EXT,
-                reduction_mode: Some(vk::SamplerReductionMode::MAX),
-                custom_border: Some(custom),
-                border_mapping: Some(BorderMapping { components: [vk::ComponentSwizzle::ONE; 4], srgb: true }),
-                cubic_weights: Some(2),
-                ..base
-            },
-            SamplerState {
-                border_color: vk::BorderColor::INT_CUSTOM_EXT,
-                custom_border: Some(CustomBorder { color: [u32::MAX, 0, 7, 1 << 31], format: vk::Format::UNDEFINED }),
-                ..base
-            },
-            SamplerState { border_color: vk::BorderColor::INT_OPAQUE_WHITE, mip_lod_bias: f32::NAN, ..base },
-            SamplerState {
-                ycbcr: Some(YcbcrConversion {
-                    handle: 5,
-                    chroma_filter: vk::Filter::LINEAR,
-                    separate_reconstruction: true,
-                    fingerprint: 0xfeed,
-                }),
-                block_match: Some(BlockMatchWindow { extent: [3, 4], compare_mode: 1 }),
-                opaque_capture: true,
-                unnormalized_coordinates: true,
-                ..base
-            },
-        ];
-        for state in states {
-            let back = super::state(&record::state(&state)).expect("can be read");
-            assert_eq!(back.key(), state.key(), "{state:?}");
-        }
-    }
-
-    #[test]
-    fn views_survive_their_record() {
-        let mut view = ViewTraits::new_2d(vk::Format::D32_SFLOAT, vk::FormatFeatureFlags2::from_raw(0x2_0000_d401));
-        view.components = [
-            vk::ComponentSwizzle::IDENTITY,
-            vk::ComponentSwizzle::R,
-            vk::ComponentSwizzle::ONE,
-            vk::ComponentSwizzle::ZERO,
-        ];
-        view.filter_cubic_minmax = false;
-        view.attachment = true;
-        view.view_type = vk::ImageViewType::TYPE_2D_ARRAY;
-        let members =
-            record::ViewMembers { view_class: Some(record::view_class(&view, Tiling::Linear)), ..record::view(&view) };
-        let value = serde_json::to_value(&members).expect("serialises");
-        assert_eq!(super::view(&value), Some((view, Tiling::Linear)));
-    }
-
-    #[test]
-    fn abilities_survive_their_record() {
-        let caps = DeviceCaps {
-            sampler_anisotropy: true,
-            max_sampler_anisotropy: 16.0,
-            max_sampler_lod_bias: 15.996,
-            sampler_mip_lod_bias: false,
-            filter_cubic_ext: true,
-            max_block_match_window: [64, 32],
-            ..DeviceCaps::default()
-        };
-        let features: Map<String, Value> =
-            caps.features().iter().map(|(name, on)| ((*name).to_owned(), (*on).into())).collect();
-        let device = serde_json::json!({ "features": features, "limits": record::limits(&caps) });
-        assert_eq!(super::caps(&device), Some(caps));
-        let again = super::features(&caps, device.get("features"));
-        assert_eq!(again, device["features"], "the same names both ways");
-    }
-}
+mod tests;

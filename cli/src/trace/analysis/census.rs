@@ -1,0 +1,114 @@
+//! The counts of every device, from the summaries.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Analysis;
+
+impl Analysis {
+    /// The counts of every device added up.
+    pub fn census(&self) -> Option<Census> {
+        if self.summaries.is_empty() {
+            return None;
+        }
+        let mut census = Census { devices: self.summaries.len() as u64, ..Census::default() };
+        let mut lefts: BTreeMap<&String, Vec<u64>> = BTreeMap::new();
+        let at = |value: &Value, path: &[&str]| {
+            path.iter().try_fold(value, |value, key| value.get(key)).and_then(Value::as_u64).unwrap_or(0)
+        };
+        for summary in &self.summaries {
+            census.samplers_created += at(summary, &["samplers", "created"]);
+            census.samplers_changed += at(summary, &["samplers", "changed"]);
+            census.samplers_live += at(summary, &["samplers", "live"]);
+            census.samplers_peak = census.samplers_peak.max(at(summary, &["samplers", "peak"]));
+            census.views_created += at(summary, &["views", "created"]);
+            census.view_classes += at(summary, &["views", "classes"]);
+            census.states_peak = census.states_peak.max(at(summary, &["census", "unique_states", "peak"]));
+            census.variants_created += at(summary, &["variants", "created"]);
+            census.variants_peak = census.variants_peak.max(at(summary, &["variants", "peak"]));
+            census.variants_live += at(summary, &["variants", "live"]);
+            census.blits_rewritten += at(summary, &["blits_rewritten"]);
+            census.passed_through |= summary.get("passed_through").and_then(Value::as_bool).unwrap_or(false);
+            if let Some(writes) = summary.get("writes").and_then(Value::as_object) {
+                for (path, counts) in writes {
+                    let entry = census.writes.entry(path.clone()).or_default();
+                    entry.seen += at(counts, &["seen"]);
+                    entry.rewritten += at(counts, &["rewritten"]);
+                }
+            }
+            if let Some(headroom) = summary.pointer("/census/headroom").and_then(Value::as_object) {
+                for (limit, left) in headroom {
+                    lefts.entry(limit).or_default().push(left.as_u64().unwrap_or(0));
+                }
+            }
+        }
+        for (name, lefts) in lefts {
+            let limits =
+                self.devices.iter().filter_map(|(_, device)| device.get("limits")?.get(name)?.as_u64()).collect();
+            census.headroom.insert(name.clone(), Headroom::of(lefts, limits));
+        }
+        Some(census)
+    }
+}
+
+/// The counts of every device added up; peaks are the highest of any device.
+#[derive(Clone, Debug, Default, Serialize)]
+#[expect(missing_docs, reason = "the members of the summary record")]
+pub struct Census {
+    pub devices: u64,
+    pub samplers_created: u64,
+    pub samplers_changed: u64,
+    pub samplers_live: u64,
+    pub samplers_peak: u64,
+    pub views_created: u64,
+    pub view_classes: u64,
+    pub states_peak: u64,
+    pub variants_created: u64,
+    pub variants_peak: u64,
+    pub variants_live: u64,
+    pub blits_rewritten: u64,
+    pub passed_through: bool,
+    pub writes: BTreeMap<String, Writes>,
+    pub headroom: BTreeMap<String, Headroom>,
+}
+
+/// Descriptors that came on one path.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Writes {
+    /// Seen.
+    pub seen: u64,
+    /// Rewritten.
+    pub rewritten: u64,
+}
+
+/// What is left of a limit, where it is scarcest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Headroom {
+    /// Left at the peak, on the devices that have any.
+    pub left: u64,
+    /// The lowest limit that is not 0; 0 if all are; nothing if no device record tells.
+    pub limit: Option<u64>,
+    /// How many device records tell a limit.
+    pub devices: u64,
+    /// For how many of them it is 0: what is limited is not available.
+    pub without: u64,
+}
+
+impl Headroom {
+    /// `lefts`: what the summaries say is left; `limits`: what the device records say there is. A summary does not say which
+    /// device record is its own, but a device without anything has nothing left, so as many zeros are theirs.
+    fn of(mut lefts: Vec<u64>, mut limits: Vec<u64>) -> Self {
+        lefts.sort_unstable();
+        limits.sort_unstable();
+        let without = limits.iter().take_while(|limit| **limit == 0).count();
+        let theirs = lefts.iter().take(without).take_while(|left| **left == 0).count();
+        Self {
+            left: lefts.get(theirs).copied().unwrap_or(0),
+            limit: limits.get(without).or(limits.last()).copied(),
+            devices: limits.len() as u64,
+            without: without as u64,
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Changes by rule, format, sampler and path.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+
+use super::Analysis;
+use crate::trace::record::Change;
+
+/// One group of changes and how many there are.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Group {
+    /// What the group has in common.
+    pub key: String,
+    /// A longer name, for a sampler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Changes.
+    pub changes: u64,
+    /// Records that hold them.
+    pub records: u64,
+    /// Changes by rule.
+    pub rules: BTreeMap<String, u64>,
+}
+
+/// What one rule did.
+#[derive(Clone, Debug, Serialize)]
+pub struct RuleGroup {
+    /// The rule.
+    pub rule: String,
+    /// Changes.
+    pub changes: u64,
+    /// The different changes, the most frequent first.
+    pub kinds: Vec<ChangeKind>,
+}
+
+/// One change and how often it was made.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChangeKind {
+    /// How often.
+    pub count: u64,
+    /// The change.
+    #[serde(flatten)]
+    pub change: Change,
+}
+
+/// By what to group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum By {
+    /// By rule.
+    Rule,
+    /// By the format of the view.
+    Format,
+    /// By sampler.
+    Sampler,
+    /// By the path on which the pair came.
+    Path,
+}
+
+impl Analysis {
+    /// What each rule did, the busiest first.
+    pub fn by_rule(&self) -> Vec<RuleGroup> {
+        let mut kinds: HashMap<&Change, u64> = HashMap::new();
+        for decision in &self.decisions {
+            for change in decision.changes.iter() {
+                *kinds.entry(change).or_insert(0) += decision.count;
+            }
+        }
+        let mut groups: BTreeMap<&str, Vec<ChangeKind>> = BTreeMap::new();
+        for (change, count) in kinds {
+            groups.entry(&change.rule).or_default().push(ChangeKind { count, change: change.clone() });
+        }
+        let mut groups: Vec<RuleGroup> = groups
+            .into_iter()
+            .map(|(rule, mut kinds)| {
+                kinds.sort_by(|a, b| {
+                    let order = |kind: &ChangeKind| {
+                        (kind.change.catalog.clone(), kind.change.brief(), kind.change.because.clone())
+                    };
+                    b.count.cmp(&a.count).then_with(|| order(a).cmp(&order(b)))
+                });
+                RuleGroup { rule: rule.to_owned(), changes: kinds.iter().map(|kind| kind.count).sum(), kinds }
+            })
+            .collect();
+        groups.sort_by(|a, b| b.changes.cmp(&a.changes).then_with(|| a.rule.cmp(&b.rule)));
+        groups
+    }
+
+    /// Changes grouped by format, sampler or path, the busiest first.
+    pub fn grouped(&self, by: By) -> Vec<Group> {
+        let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+        for decision in &self.decisions {
+            let key = match by {
+                By::Rule => continue,
+                By::Format => decision.format.clone(),
+                By::Sampler => decision.fingerprint.clone(),
+                By::Path => Some(decision.path.clone().unwrap_or_else(|| match decision.event {
+                    "pair" => "(several)".to_owned(),
+                    "sampler" | "conversion" => "creation".to_owned(),
+                    event => event.to_owned(),
+                })),
+            };
+            let Some(key) = key else { continue };
+            let group = groups.entry(key.clone()).or_insert_with(|| Group { key, ..Group::default() });
+            if by == By::Sampler && group.name.is_none() {
+                group.name.clone_from(&decision.sampler_name);
+            }
+            group.records += decision.count;
+            group.changes += decision.count * decision.changes.len() as u64;
+            for change in decision.changes.iter() {
+                *group.rules.entry(change.rule.clone()).or_insert(0) += decision.count;
+            }
+        }
+        let mut groups: Vec<Group> = groups.into_values().collect();
+        groups.sort_by(|a, b| b.changes.cmp(&a.changes).then_with(|| a.key.cmp(&b.key)));
+        groups
+    }
+}

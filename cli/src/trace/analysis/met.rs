@@ -1,0 +1,90 @@
+//! What records come to one by one: decisions and what is unresolved, each with its first place and its count.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::trace::record::Change;
+
+/// Where something was first met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Index of the trace among those given.
+    pub trace: usize,
+    /// Its line, from 1.
+    pub line: u64,
+    /// Nanoseconds since the process loaded the layer.
+    pub t_ns: u64,
+}
+
+/// A decision, and how often it was taken.
+#[derive(Clone, Debug, Serialize)]
+pub struct Decision {
+    /// `pair`, `sampler`, `blit`, `conversion` or `shader`.
+    pub event: &'static str,
+    /// Fingerprint of the sampler.
+    pub fingerprint: Option<String>,
+    /// Format of the view, of a blit's source or of a conversion.
+    pub format: Option<String>,
+    /// Aspect of the view.
+    pub aspect: Option<String>,
+    /// Type of the view.
+    pub view_type: Option<String>,
+    /// Component mapping of the view.
+    pub swizzle: Option<String>,
+    /// How a pair reached the layer.
+    pub path: Option<String>,
+    /// What was changed.
+    #[serde(serialize_with = "changes_as_list")]
+    pub changes: Arc<[Change]>,
+    /// Whether a variant took the sampler's place (a pair), or the change was made (others).
+    pub applied: bool,
+    /// Whether a blit gives the same result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lossless: Option<bool>,
+    /// Handle of the first sampler or conversion.
+    pub sampler: Option<String>,
+    /// Handle of the first view.
+    pub view: Option<String>,
+    /// Name of the first sampler.
+    pub sampler_name: Option<String>,
+    /// Name of the first view.
+    pub view_name: Option<String>,
+    /// Where it was first met.
+    pub first: Place,
+    /// How many records say so.
+    pub count: u64,
+}
+
+fn changes_as_list<S: serde::Serializer>(changes: &Arc<[Change]>, serializer: S) -> Result<S::Ok, S::Error> {
+    changes.as_ref().serialize(serializer)
+}
+
+/// Something passed through, and how often.
+#[derive(Clone, Debug, Serialize)]
+pub struct Unresolved {
+    /// What was seen.
+    pub what: String,
+    /// Why it is passed through.
+    pub why: String,
+    /// The rule concerned.
+    pub rule: Option<String>,
+    /// The valid usage that is broken.
+    pub vuid: Option<String>,
+    /// Fingerprint of the sampler.
+    pub fingerprint: Option<String>,
+    /// Format of the view.
+    pub format: Option<String>,
+    /// Aspect of the view.
+    pub aspect: Option<String>,
+    /// Type of the view.
+    pub view_type: Option<String>,
+    /// Name of the first sampler.
+    pub sampler_name: Option<String>,
+    /// Name of the first view.
+    pub view_name: Option<String>,
+    /// Where it was first met.
+    pub first: Place,
+    /// How many records say so.
+    pub count: u64,
+}

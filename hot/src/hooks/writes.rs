@@ -1,0 +1,397 @@
+//! Descriptor writes: the look through them, and the copy that goes down when one has to change.
+
+use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering;
+
+use ash::vk::{self, DescriptorImageInfo, WriteDescriptorSet};
+
+use super::devices::{find, find_first};
+use super::immutable::Layouts;
+use super::record::Hot;
+use crate::choices::Pair;
+use crate::counters::Path;
+
+// ---- looking ----
+
+impl Hot {
+    /// Looks through writes of single descriptors and counts them. An error is the first write that needs a closer look: it may
+    /// conflict, has several descriptors, or is the first separate sampler; `u32::MAX` if only counting takes longer.
+    ///
+    /// # Safety
+    ///
+    /// `count` valid writes.
+    #[inline(always)]
+    pub(super) unsafe fn pass(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> Result<(), u32> {
+        // Two loops, each with as little as it needs.
+        let seen = if self.gate.must_look() {
+            if self.has_immutables.load(Ordering::Acquire) {
+                return Err(0);
+            }
+            // SAFETY: forwarded from the caller.
+            unsafe { self.pass_each(count, writes)? }
+        } else {
+            // SAFETY: forwarded from the caller.
+            unsafe { self.pass_all(count, writes) }.ok_or(0_u32)?
+        };
+        if seen == 0 || self.counters.add_here(path, seen) { Ok(()) } else { Err(u32::MAX) }
+    }
+
+    /// [`Hot::pass`] where nothing can conflict: only counts, unless a separate sampler is to be spoken of.
+    ///
+    /// # Safety
+    ///
+    /// `count` valid writes.
+    #[inline(always)]
+    unsafe fn pass_all(&self, count: u32, writes: *const WriteDescriptorSet<'_>) -> Option<u64> {
+        let mut seen = 0;
+        let mut separate = false;
+        for index in 0..count as usize {
+            // SAFETY: below the count.
+            let write = unsafe { &*writes.add(index) };
+            // Without a branch: types alternate in ways of their own.
+            let is_combined = write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+            seen += u64::from(write.descriptor_count & 0_u32.wrapping_sub(u32::from(is_combined)));
+            separate |= write.descriptor_type == vk::DescriptorType::SAMPLER;
+        }
+        (!separate || self.separate_said.load(Ordering::Relaxed)).then_some(seen)
+    }
+
+    /// [`Hot::pass`] where something can conflict.
+    ///
+    /// # Safety
+    ///
+    /// `count` valid writes.
+    #[inline(always)]
+    unsafe fn pass_each(&self, count: u32, writes: *const WriteDescriptorSet<'_>) -> Result<u64, u32> {
+        let mut seen = 0;
+        for index in 0..count {
+            // SAFETY: below the count.
+            let write = unsafe { &*writes.add(index as usize) };
+            if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
+                if write.descriptor_count != 1 {
+                    return Err(index);
+                }
+                // SAFETY: one element (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493), which the driver reads as well.
+                let info = unsafe { &*write.p_image_info };
+                if self.gate.candidate(info.sampler, info.image_view) != 0 {
+                    return Err(index);
+                }
+                seen += 1;
+            } else if write.descriptor_type == vk::DescriptorType::SAMPLER
+                && !self.separate_said.load(Ordering::Relaxed)
+            {
+                return Err(index);
+            }
+        }
+        Ok(seen)
+    }
+
+    /// The closer look, from write `first` on: the first write in which another sampler has to go down. What there is to be said
+    /// of immutable and of separate samplers is said here.
+    ///
+    /// # Safety
+    ///
+    /// The writes are valid.
+    #[inline(always)]
+    unsafe fn look(&self, writes: &[WriteDescriptorSet<'_>], first: usize, layouts: Layouts<'_>) -> Option<usize> {
+        let look = self.gate.must_look();
+        if look && self.has_immutables.load(Ordering::Acquire) {
+            // SAFETY: forwarded from the caller.
+            return unsafe { self.look_among_immutables(writes, first, layouts) };
+        }
+        let mut out = None;
+        for (index, write) in writes.iter().enumerate().skip(first) {
+            if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
+                // SAFETY: valid by the caller's promise.
+                if look && out.is_none() && unsafe { self.conflicts(write) } {
+                    out = Some(index);
+                }
+            } else if write.descriptor_type == vk::DescriptorType::SAMPLER {
+                self.separate_seen();
+            }
+        }
+        out
+    }
+
+    /// [`Hot::look`] on a device that has seen immutable samplers.
+    ///
+    /// # Safety
+    ///
+    /// The writes are valid.
+    #[inline(never)]
+    unsafe fn look_among_immutables(
+        &self,
+        writes: &[WriteDescriptorSet<'_>],
+        first: usize,
+        layouts: Layouts<'_>,
+    ) -> Option<usize> {
+        let mut out = None;
+        for (index, write) in writes.iter().enumerate().skip(first) {
+            if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
+                // SAFETY: valid by the caller's promise.
+                unsafe {
+                    if let Some(layout) = self.ignoring(write, layouts) {
+                        let target = (write.dst_binding, write.dst_array_element);
+                        self.note_immutables(layout, target, infos(write).iter().copied());
+                    } else if out.is_none() && self.conflicts(write) {
+                        out = Some(index);
+                    }
+                }
+            } else if write.descriptor_type == vk::DescriptorType::SAMPLER {
+                self.separate_seen();
+            }
+        }
+        out
+    }
+
+    /// # Safety
+    ///
+    /// The write is valid, of combined image samplers.
+    #[inline(always)]
+    unsafe fn conflicts(&self, write: &WriteDescriptorSet<'_>) -> bool {
+        // SAFETY: valid by the caller's promise.
+        match unsafe { infos(write) } {
+            [info] => self.gate.conflict(info.sampler, info.image_view).is_some(),
+            infos => self.gate.first_conflict(infos).is_some(),
+        }
+    }
+}
+
+/// The image infos of a write of combined image samplers.
+///
+/// # Safety
+///
+/// The write is valid (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493).
+#[inline(always)]
+unsafe fn infos<'a>(write: &WriteDescriptorSet<'a>) -> &'a [DescriptorImageInfo] {
+    if write.descriptor_count == 0 || write.p_image_info.is_null() {
+        return &[];
+    }
+    // SAFETY: forwarded from the caller.
+    unsafe { std::slice::from_raw_parts(write.p_image_info, write.descriptor_count as usize) }
+}
+
+/// Combined image samplers in writes.
+///
+/// # Safety
+///
+/// The writes are valid.
+#[inline(always)]
+unsafe fn combined<'w, 'a>(
+    writes: &'w [WriteDescriptorSet<'a>],
+) -> impl Iterator<Item = (usize, &'a [DescriptorImageInfo])> + 'w {
+    let are_combined =
+        |write: &WriteDescriptorSet<'_>| write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+    // SAFETY: forwarded from the caller.
+    writes
+        .iter()
+        .enumerate()
+        .filter(move |(_, write)| are_combined(write))
+        .map(|(index, write)| (index, unsafe { infos(write) }))
+}
+
+// ---- rewriting ----
+
+/// Writes and image infos that are copied on the stack.
+const WRITES: usize = 16;
+pub(super) const INFOS: usize = 64;
+
+/// Calls `down` with a copy of the writes in which every pair that conflicts, in write `first` or later, has the sampler chosen for
+/// it; with the writes themselves if none changes.
+///
+/// # Safety
+///
+/// The writes are valid and `hot` starts the record of its device.
+#[inline(always)]
+unsafe fn rewrite<'a>(
+    hot: &Hot,
+    given: &[WriteDescriptorSet<'a>],
+    first: usize,
+    path: Path,
+    layouts: Layouts<'_>,
+    down: impl FnOnce(*const WriteDescriptorSet<'a>),
+) {
+    let mut seen = 0;
+    // SAFETY: forwarded from the caller.
+    unsafe { combined(given) }.for_each(|(_, infos)| seen += infos.len());
+    if given.len() <= WRITES && seen <= INFOS {
+        let mut room_writes = [const { MaybeUninit::uninit() }; WRITES];
+        let mut room_infos = [const { MaybeUninit::uninit() }; INFOS];
+        // SAFETY: forwarded from the caller; there is room.
+        let (changed, rewritten) =
+            unsafe { rewrite_into(hot, given, (first, path), layouts, &mut room_writes, &mut room_infos) };
+        hot.counters.add(path, seen as u64, rewritten);
+        down(changed);
+    } else {
+        let (mut room_writes, mut room_infos) = (Vec::new(), Vec::new());
+        if room_writes.try_reserve_exact(given.len()).is_err() || room_infos.try_reserve_exact(seen).is_err() {
+            // Without memory for a copy there is only what was given.
+            return down(given.as_ptr());
+        }
+        let (writes, infos) = (room_writes.spare_capacity_mut(), room_infos.spare_capacity_mut());
+        // SAFETY: forwarded from the caller; there is room.
+        let (changed, rewritten) = unsafe { rewrite_into(hot, given, (first, path), layouts, writes, infos) };
+        hot.counters.add(path, seen as u64, rewritten);
+        down(changed);
+    }
+}
+
+/// Returns what has to go down and how many samplers are others.
+///
+/// # Safety
+///
+/// As for [`rewrite`]; there is room for the writes and for all their image infos.
+#[inline(never)]
+unsafe fn rewrite_into<'a>(
+    hot: &Hot,
+    writes: &[WriteDescriptorSet<'a>],
+    (first, path): (usize, Path),
+    layouts: Layouts<'_>,
+    room_writes: &mut [MaybeUninit<WriteDescriptorSet<'a>>],
+    room_infos: &mut [MaybeUninit<DescriptorImageInfo>],
+) -> (*const WriteDescriptorSet<'a>, u64) {
+    let device = hot.record();
+    let immutables = hot.has_immutables.load(Ordering::Acquire);
+    // SAFETY: `hot` starts the record of its device.
+    let mut undecided = |pair| unsafe { (hot.rest.resolve)(device, pair, path) };
+    let mut rewritten = 0;
+    let mut used = 0;
+    // Single pairs are gathered so that they can be looked at together.
+    let mut owners = [0_usize; INFOS];
+    let mut gathered = 0;
+    // SAFETY: an initialised element is a valid `MaybeUninit` of the same layout.
+    let as_uninit = unsafe { &*(std::ptr::from_ref(writes) as *const [MaybeUninit<WriteDescriptorSet<'a>>]) };
+    let Some(copies) = room_writes.get_mut(..writes.len()) else { return (writes.as_ptr(), 0) };
+    copies.copy_from_slice(as_uninit);
+    let copies = copies.as_mut_ptr().cast::<WriteDescriptorSet<'a>>();
+    let room = room_infos.as_mut_ptr();
+    let flush = |owners: &[usize], used: &mut usize, undecided: &mut dyn FnMut(Pair) -> u64| {
+        // SAFETY: `owners.len()` infos were written there.
+        let block =
+            unsafe { std::slice::from_raw_parts_mut(room.add(*used).cast::<DescriptorImageInfo>(), owners.len()) };
+        let changed = hot.gate.substitute_in_place(&hot.choices, block, undecided, |at, info| {
+            if let Some(owner) = owners.get(at) {
+                // SAFETY: owners are indices of writes, and there are as many copies.
+                unsafe { (*copies.add(*owner)).p_image_info = info };
+            }
+        });
+        *used += owners.len();
+        changed
+    };
+    // SAFETY: forwarded from the caller.
+    for (index, infos) in unsafe { combined(writes.get(first..).unwrap_or(&[])) } {
+        let index = first + index;
+        // SAFETY: the write is valid.
+        if immutables && writes.get(index).is_some_and(|write| unsafe { hot.is_ignored(write, layouts) }) {
+            continue;
+        }
+        if let [info] = infos {
+            // SAFETY: there is room for every info of the writes.
+            unsafe { (*room.add(used + gathered)).write(*info) };
+            owners[gathered] = index;
+            gathered += 1;
+            if gathered == INFOS {
+                rewritten += flush(&owners, &mut used, &mut undecided);
+                gathered = 0;
+            }
+            continue;
+        }
+        if gathered > 0 {
+            rewritten += flush(&owners[..gathered], &mut used, &mut undecided);
+            gathered = 0;
+        }
+        // SAFETY: there is room for every info of the writes.
+        let out = unsafe { std::slice::from_raw_parts_mut(room.add(used), infos.len()) };
+        let changed = hot.gate.substitute(&hot.choices, infos, out, &mut undecided);
+        if changed > 0 {
+            rewritten += changed;
+            used += infos.len();
+            // SAFETY: below the number of copies.
+            unsafe { (*copies.add(index)).p_image_info = out.as_ptr().cast() };
+        }
+    }
+    if gathered > 0 {
+        rewritten += flush(&owners[..gathered], &mut used, &mut undecided);
+    }
+    (if rewritten > 0 { copies } else { writes.as_ptr() }, rewritten)
+}
+
+// ---- the command ----
+
+/// Passes writes on that need a closer look, from write `first` on.
+///
+/// # Safety
+///
+/// `count` valid writes; `hot` starts the record of their device.
+#[inline(always)]
+pub(super) unsafe fn forward<'a>(
+    hot: &Hot,
+    count: u32,
+    writes: *const WriteDescriptorSet<'a>,
+    (first, path): (u32, Path),
+    layouts: Layouts<'_>,
+    down: impl FnOnce(*const WriteDescriptorSet<'a>),
+) {
+    // SAFETY: `count` valid writes.
+    let given = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(writes, count as usize) } };
+    // SAFETY: forwarded from the caller.
+    if let Some(first) = unsafe { hot.look(given, first as usize, layouts) } {
+        // SAFETY: forwarded from the caller.
+        return unsafe { rewrite(hot, given, first, path, layouts, down) };
+    }
+    // SAFETY: as above.
+    let seen: usize = unsafe { combined(given) }.map(|(_, infos)| infos.len()).sum();
+    if seen > 0 {
+        hot.counters.add(path, seen as u64, 0);
+    }
+    down(writes);
+}
+
+/// `vkUpdateDescriptorSets`.
+///
+/// # Safety
+///
+/// The command's valid usage.
+pub unsafe extern "system" fn update_descriptor_sets(
+    device: vk::Device,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+) {
+    // SAFETY: the command's valid usage. A copy carries a pair that was made legal when it was written, so copies go down as
+    // they are; so does everything else that is legal.
+    unsafe {
+        let mut first = 0;
+        if let Some(hot) = find_first(device)
+            && let Some(next) = hot.next.update_descriptor_sets
+        {
+            match hot.pass(count, writes, Path::Update) {
+                Ok(()) => return next(device, count, writes, copy_count, copies),
+                Err(index) => first = index,
+            }
+        }
+        update_slowly(device, count, writes, copy_count, copies, first);
+    }
+}
+
+/// # Safety
+///
+/// As for [`update_descriptor_sets`].
+#[inline(never)]
+unsafe extern "system" fn update_slowly(
+    device: vk::Device,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+    first: u32,
+) {
+    // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
+    unsafe {
+        let Some(hot) = find(device) else { return };
+        let Some(next) = hot.next.update_descriptor_sets else { return };
+        let down = |writes| next(device, count, writes, copy_count, copies);
+        forward(hot, count, writes, (first, Path::Update), Layouts::OfSets, down);
+    }
+}

@@ -1,0 +1,109 @@
+use std::collections::HashMap;
+
+use super::*;
+
+#[test]
+fn table_behaves_like_a_map_under_churn() {
+    let table = FlatTable::new(8);
+    let mut model = HashMap::new();
+    let mut seed = 1_u64;
+    for step in 0..if cfg!(miri) { 300 } else { 200_000_u64 } {
+        seed = fold(seed.wrapping_add(step));
+        // Strided keys, as a driver's pool hands them out.
+        let key = 0x7f00_0000_1000 + (seed % 500) * 0x140;
+        match seed >> 60 {
+            0..7 => assert_eq!(table.insert(key, step + 1), model.insert(key, step + 1).unwrap_or(0)),
+            7..14 => assert_eq!(table.remove(key), model.remove(&key).unwrap_or(0)),
+            _ => assert_eq!(table.get(key), model.get(&key).copied().unwrap_or(0)),
+        }
+    }
+    assert_eq!(table.len(), model.len());
+    let mut seen = 0;
+    table.for_each(&mut |key, value| {
+        assert_eq!(model.get(&key), Some(&value));
+        seen += 1;
+    });
+    assert_eq!(seen, model.len());
+    let published = table.writer().owned.len();
+    assert!(published <= 10, "churn of a bounded set grew the table {published} times");
+}
+
+#[test]
+fn null_and_reserved_keys_are_never_found() {
+    let table = FlatTable::new(8);
+    assert_eq!(table.insert(0, 1), 0);
+    assert_eq!(table.insert(u64::MAX, 1), 0);
+    table.insert(5, 7);
+    table.remove(5);
+    assert_eq!((table.get(0), table.get(u64::MAX), table.get(5)), (0, 0, 0));
+    // Two keys that start at the slot where the reserved word would: removing the first leaves its mark, which is that word.
+    let home = |key: u64| fold(key) as usize & 63;
+    let keys: Vec<u64> = (1..).filter(|key| home(*key) == home(u64::MAX)).take(2).collect();
+    let table = FlatTable::new(64);
+    keys.iter().for_each(|key| _ = table.insert(*key, 7));
+    table.remove(keys[0]);
+    assert_eq!((table.get(u64::MAX), table.get(keys[0]), table.get(keys[1])), (0, 0, 7));
+}
+
+#[test]
+fn handle_map_drops_each_record_once() {
+    let record = Arc::new(3);
+    let map = HandleMap::new();
+    map.insert(8, Arc::clone(&record));
+    map.insert(8, Arc::clone(&record));
+    map.insert(9, Arc::clone(&record));
+    map.insert(0, Arc::clone(&record));
+    assert_eq!(Arc::strong_count(&record), 3);
+    // SAFETY: nothing removes the handle meanwhile.
+    assert_eq!(unsafe { map.get(8) }, Some(&3));
+    map.remove(8);
+    map.remove(8);
+    assert_eq!(Arc::strong_count(&record), 2);
+    drop(map);
+    assert_eq!(Arc::strong_count(&record), 1);
+}
+
+#[test]
+fn append_vec_keeps_addresses() {
+    let list = AppendVec::new();
+    list.push(String::from("first"));
+    let first = list.get(0).map(std::ptr::from_ref);
+    let count = if cfg!(miri) { 200 } else { 10_000 };
+    for n in 1..count {
+        assert_eq!(list.push(n.to_string()), Some(n));
+    }
+    assert_eq!(list.get(0).map(std::ptr::from_ref), first);
+    assert!(list.iter().skip(1).enumerate().all(|(n, text)| *text == (n + 1).to_string()));
+    assert!(list.get(count).is_none());
+}
+
+#[test]
+fn readers_see_what_happened_before_while_others_churn() {
+    let table = FlatTable::new(8);
+    for key in 1..=64 {
+        table.insert(key, key + 1000);
+    }
+    std::thread::scope(|scope| {
+        for writer in 0..2_u64 {
+            let table = &table;
+            scope.spawn(move || {
+                for round in 0..if cfg!(miri) { 30 } else { 20_000 } {
+                    let key = 1_000_000 + writer * 100_000 + round % 700;
+                    if round % 3 == 2 {
+                        table.remove(key)
+                    } else {
+                        table.insert(key, 1)
+                    };
+                }
+            });
+        }
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for round in 0..if cfg!(miri) { 100 } else { 200_000_u64 } {
+                    let key = 1 + round % 64;
+                    assert_eq!(table.get(key), key + 1000);
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,318 @@
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use jsonschema::Validator;
+use samplin_core::decide::{Catalog, Change, Context};
+use serde_json::{Map, json};
+
+use super::*;
+use crate::record;
+
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../../manifest/trace.schema.json")).expect("the schema is JSON")
+});
+
+/// The schema of what stands at `pointer` below the definitions.
+fn schema(pointer: &str) -> Validator {
+    let whole = json!({ "$defs": SCHEMA["$defs"], "$ref": format!("#/$defs/{pointer}") });
+    jsonschema::draft202012::new(&whole).expect("a schema")
+}
+
+/// Fails if the value is not what the schema says.
+fn keeps_to(schema: &Validator, value: &Value) {
+    let errors: Vec<String> =
+        schema.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?} in {value:#}");
+}
+
+/// What a file that holds the value gives back.
+fn through_text(value: &Value) -> Value {
+    serde_json::from_str(&value.to_string()).expect("JSON")
+}
+
+#[test]
+fn states_survive_their_record() {
+    let base = SamplerState::default();
+    let custom = CustomBorder {
+        color: [1.5_f32.to_bits(), 0, f32::MIN_POSITIVE.to_bits(), 0.1_f32.to_bits()],
+        format: vk::Format::R8G8B8A8_UNORM,
+    };
+    let states = [
+        base,
+        SamplerState {
+            flags: vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT | vk::SamplerCreateFlags::from_raw(1 << 30),
+            mag_filter: vk::Filter::CUBIC_EXT,
+            min_filter: vk::Filter::from_raw(77),
+            mipmap_mode: vk::SamplerMipmapMode::LINEAR,
+            address_mode: [
+                vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE,
+                vk::SamplerAddressMode::from_raw(0x2900),
+                vk::SamplerAddressMode::CLAMP_TO_BORDER,
+            ],
+            mip_lod_bias: -0.1,
+            anisotropy_enable: true,
+            max_anisotropy: 3.3,
+            compare_enable: true,
+            compare_op: vk::CompareOp::GREATER_OR_EQUAL,
+            min_lod: 0.25,
+            max_lod: f32::INFINITY,
+            border_color: vk::BorderColor::FLOAT_CUSTOM_EXT,
+            reduction_mode: Some(vk::SamplerReductionMode::MAX),
+            custom_border: Some(custom),
+            border_mapping: Some(BorderMapping { components: [vk::ComponentSwizzle::ONE; 4], srgb: true }),
+            cubic_weights: Some(2),
+            ..base
+        },
+        SamplerState {
+            border_color: vk::BorderColor::INT_CUSTOM_EXT,
+            custom_border: Some(CustomBorder { color: [u32::MAX, 0, 7, 1 << 31], format: vk::Format::UNDEFINED }),
+            ..base
+        },
+        SamplerState { border_color: vk::BorderColor::INT_OPAQUE_WHITE, mip_lod_bias: f32::NAN, ..base },
+        SamplerState {
+            ycbcr: Some(YcbcrConversion {
+                handle: 5,
+                chroma_filter: vk::Filter::LINEAR,
+                separate_reconstruction: true,
+                fingerprint: 0xfeed,
+            }),
+            block_match: Some(BlockMatchWindow { extent: [3, 4], compare_mode: 1 }),
+            opaque_capture: true,
+            unnormalized_coordinates: true,
+            ..base
+        },
+    ];
+    let schema = schema("state");
+    for state in states {
+        let written = record::state(&state);
+        keeps_to(&schema, &written);
+        let back = super::state(&through_text(&written)).expect("can be read");
+        assert_eq!(back.key(), state.key(), "{state:?}");
+    }
+}
+
+/// A view record of the level all, and what it says.
+fn written(view: &ViewTraits, tiling: Tiling) -> Value {
+    let view_class = Some(record::view_class(view, tiling));
+    serde_json::to_value(record::ViewMembers { view_class, ..record::view(view) }).expect("serialises")
+}
+
+#[test]
+fn views_survive_their_record() {
+    let features = vk::FormatFeatureFlags2::from_raw(0x2_0000_d401);
+    let mut views = Vec::new();
+    for format in names::formats().chain([vk::Format::UNDEFINED, vk::Format::from_raw(1_900_000_000)]) {
+        views.push(ViewTraits::new_2d(format, features));
+    }
+    let base = ViewTraits::new_2d(vk::Format::D24_UNORM_S8_UINT, features);
+    for raw in 0..=6 {
+        views.push(ViewTraits { view_type: vk::ImageViewType::from_raw(raw), ..base });
+    }
+    for raw in 0..=2 {
+        views.push(ViewTraits { image_type: vk::ImageType::from_raw(raw), ..base });
+    }
+    for aspect in [Aspect::Color, Aspect::Depth, Aspect::Stencil] {
+        views.push(ViewTraits { aspect, features: None, levels: 7, ..base });
+    }
+    use vk::ComponentSwizzle as C;
+    for components in [[C::IDENTITY, C::R, C::ONE, C::ZERO], [C::B, C::A, C::IDENTITY, C::G]] {
+        views.push(ViewTraits { components, ..base });
+    }
+    // Each fact alone.
+    let facts: [fn(&mut ViewTraits) -> &mut bool; 8] = [
+        |view| &mut view.single_level,
+        |view| &mut view.single_layer,
+        |view| &mut view.corner_sampled,
+        |view| &mut view.subsampled,
+        |view| &mut view.attachment,
+        |view| &mut view.ycbcr,
+        |view| &mut view.filter_cubic,
+        |view| &mut view.filter_cubic_minmax,
+    ];
+    for one in 0..facts.len() {
+        let mut view = base;
+        for (at, fact) in facts.iter().enumerate() {
+            *fact(&mut view) = at == one;
+        }
+        views.push(view);
+    }
+    let schema = schema("pair/properties/view_class");
+    let mut told = BTreeSet::new();
+    for view in views {
+        for tiling in [Tiling::Optimal, Tiling::Linear, Tiling::Modifier] {
+            let written = written(&view, tiling);
+            keeps_to(&schema, &written["view_class"]);
+            assert_eq!(super::view(&through_text(&written)), Some((view, tiling)));
+            told.insert(written.to_string());
+        }
+    }
+    assert!(told.len() > 3 * 250, "{} different views", told.len());
+}
+
+#[test]
+fn what_is_damaged_is_no_view() {
+    let view = ViewTraits::new_2d(vk::Format::R8_UNORM, vk::FormatFeatureFlags2::SAMPLED_IMAGE);
+    let whole = written(&view, Tiling::Optimal);
+    assert!(super::view(&whole).is_some());
+    for (pointer, word) in [
+        ("/format", "VK_FORMAT_OF_NOTHING"),
+        ("/aspect", "colour"),
+        ("/view_type", "2D"),
+        ("/swizzle", "rgb"),
+        ("/swizzle", "rgbx"),
+        ("/view_class/tiling", "optimal tiling"),
+        ("/view_class/features", "d401"),
+        ("/view_class/image_type", ""),
+    ] {
+        let mut damaged = whole.clone();
+        *damaged.pointer_mut(pointer).expect("a member") = word.into();
+        assert_eq!(super::view(&damaged), None, "{pointer}: {word}");
+    }
+}
+
+#[test]
+fn blits_survive_their_record() {
+    let schema = schema("blit/properties/src_features");
+    for format in [vk::Format::R8G8B8A8_SRGB, vk::Format::ASTC_4X4_UNORM_BLOCK, vk::Format::from_raw(1_900_000_000)] {
+        for features in
+            [None, Some(vk::FormatFeatureFlags2::BLIT_SRC), Some(vk::FormatFeatureFlags2::from_raw(1 << 40))]
+        {
+            let source = BlitSource { format, image_type: vk::ImageType::TYPE_3D, features };
+            for filter in [vk::Filter::NEAREST, vk::Filter::CUBIC_EXT, vk::Filter::from_raw(77)] {
+                let written = json!({
+                    "src_format": names::format(source.format),
+                    "filter": names::filter(filter),
+                    "src_type": names::image_type(source.image_type),
+                    "src_tiling": Tiling::Linear.word(),
+                    "src_features": record::features(source.features),
+                });
+                keeps_to(&schema, &written["src_features"]);
+                assert_eq!(blit(&through_text(&written)), Some((filter, source, Tiling::Linear)));
+            }
+        }
+    }
+}
+
+#[test]
+fn changes_survive_their_record() {
+    use Decided as V;
+    let floats = [0.6, -0.0, f32::MAX, f32::INFINITY].map(f32::to_bits);
+    let letters = [vk::ComponentSwizzle::IDENTITY, vk::ComponentSwizzle::R, vk::ComponentSwizzle::ZERO];
+    let [own, r, zero] = letters;
+    let clamp = vk::SamplerAddressMode::CLAMP_TO_EDGE;
+    let flags = vk::SamplerCreateFlags::SUBSAMPLED_EXT | vk::SamplerCreateFlags::from_raw(0x4000_0000);
+    let cases: &[(Field, &[V])] = &[
+        (Field::Flags, &[V::SamplerFlags(flags), V::SamplerFlags(vk::SamplerCreateFlags::empty())]),
+        (Field::MagFilter, &[V::Filter(vk::Filter::CUBIC_EXT), V::Filter(vk::Filter::from_raw(-3))]),
+        (Field::MinFilter, &[V::Filter(vk::Filter::LINEAR)]),
+        (Field::MipmapMode, &[V::MipmapMode(vk::SamplerMipmapMode::NEAREST)]),
+        (Field::AddressModeU, &[V::AddressMode(samplin_core::decide::GL_CLAMP)]),
+        (Field::AddressModeV, &[V::AddressMode(samplin_core::decide::GL_MIRROR_CLAMP)]),
+        (Field::AddressModeW, &[V::AddressMode(clamp), V::AddressMode(vk::SamplerAddressMode::from_raw(77))]),
+        (Field::MipLodBias, &[V::Float(-0.1), V::Float(f32::NEG_INFINITY)]),
+        (Field::AnisotropyEnable, &[V::Bool(true), V::Bool(false)]),
+        (Field::MaxAnisotropy, &[V::Float(16.0)]),
+        (Field::CompareEnable, &[V::Bool(true)]),
+        (Field::CompareOp, &[V::CompareOp(vk::CompareOp::GREATER)]),
+        (Field::MinLod, &[V::Float(0.0)]),
+        (Field::MaxLod, &[V::Float(1000.0)]),
+        (Field::BorderColor, &[V::BorderColor(vk::BorderColor::INT_CUSTOM_EXT)]),
+        (Field::UnnormalizedCoordinates, &[V::Bool(false)]),
+        (Field::ReductionMode, &[V::ReductionMode(vk::SamplerReductionMode::MIN), V::Absent]),
+        (Field::CustomBorderColor, &[V::FloatColor(floats), V::IntColor([0, 1, 2, u32::MAX]), V::FloatColor([0; 4])]),
+        (Field::CustomBorderColorFormat, &[V::Format(vk::Format::R8_UNORM), V::Format(vk::Format::UNDEFINED)]),
+        (
+            Field::BorderColorMapping,
+            &[V::Mapping(BorderMapping { components: [own, r, zero, own], srgb: true }), V::Absent, V::Present],
+        ),
+        (Field::CubicWeights, &[V::Raw(2), V::Absent]),
+        (Field::BlockMatchWindow, &[V::Extent([64, 0])]),
+        (Field::OpaqueCapture, &[V::Present, V::Absent]),
+        (Field::ChromaFilter, &[V::Filter(vk::Filter::NEAREST)]),
+        (Field::XChromaOffset, &[V::ChromaLocation(vk::ChromaLocation::MIDPOINT)]),
+        (Field::YChromaOffset, &[V::ChromaLocation(vk::ChromaLocation::COSITED_EVEN)]),
+        (Field::ForceExplicitReconstruction, &[V::Bool(true)]),
+        (Field::BlitFilter, &[V::Filter(vk::Filter::NEAREST)]),
+    ];
+    let schema = schema("change");
+    let caps = DeviceCaps::default();
+    let context = Context { caps: &caps, view: None, source: None, tiling: Tiling::Optimal };
+    for (field, values) in cases {
+        for given in *values {
+            let change = Change { catalog: Catalog::C1, field: *field, from: *given, to: V::Absent };
+            let written = record::change(&change, &context);
+            keeps_to(&schema, &written);
+            let written = through_text(&written);
+            assert_eq!(value(*field, &written["from"]), Some(*given), "{written}");
+            assert_eq!(value(*field, &written["to"]), Some(V::Absent));
+        }
+    }
+    // All that the schema knows of.
+    let fields: BTreeSet<&str> = cases.iter().map(|(field, _)| field.name()).collect();
+    let known = SCHEMA["$defs"]["change"]["properties"]["field"]["enum"].as_array().expect("names");
+    assert_eq!(fields, known.iter().filter_map(Value::as_str).collect());
+}
+
+#[test]
+fn abilities_survive_their_record() {
+    let limits = DeviceCaps {
+        max_sampler_anisotropy: 16.0,
+        max_sampler_lod_bias: 15.996,
+        max_sampler_allocation_count: 4000,
+        max_custom_border_color_samplers: 4096,
+        filter_minmax_component_mapping: true,
+        max_block_match_window: [64, 32],
+        ..DeviceCaps::default()
+    };
+    let schema = schema("device/properties/limits");
+    // Each ability alone, and none.
+    for one in ABILITIES.iter().map(|ability| ability.field).chain([None]) {
+        let mut caps = limits;
+        for field in ABILITIES.iter().filter_map(|ability| ability.field) {
+            *field(&mut caps) = false;
+        }
+        if let Some(field) = one {
+            *field(&mut caps) = true;
+        }
+        let features: Map<String, Value> =
+            caps.features().iter().map(|(name, on)| ((*name).to_owned(), (*on).into())).collect();
+        let device = json!({ "features": features, "limits": record::limits(&caps) });
+        keeps_to(&schema, &device["limits"]);
+        let device = through_text(&device);
+        assert_eq!(super::caps(&device), Some(caps));
+        assert_eq!(super::features(&caps, device.get("features")), device["features"], "the same names both ways");
+    }
+}
+
+#[test]
+fn an_older_trace_without_the_layers_own_abilities_can_be_read() {
+    let caps = DeviceCaps::default();
+    let features: Map<String, Value> =
+        caps.features().iter().map(|(name, on)| ((*name).to_owned(), (*on).into())).collect();
+    let mut device = json!({ "features": features, "limits": record::limits(&caps) });
+    let members = device["features"].as_object_mut().expect("an object");
+    let before = members.len();
+    members.retain(|name, _| !name.starts_with("VK_SAMPLIN_"));
+    assert!(members.len() < before);
+    assert!(super::caps(&device).is_some());
+    device["features"].as_object_mut().expect("an object").remove("samplerAnisotropy").expect("a feature");
+    assert_eq!(super::caps(&device), None, "what all traces tell is missing");
+}
+
+#[test]
+fn the_schemas_examples_follow_it() {
+    let whole = jsonschema::draft202012::new(&SCHEMA).expect("a schema");
+    let events = SCHEMA["properties"]["event"]["enum"].as_array().expect("events");
+    let mut count = 0;
+    for event in events.iter().filter_map(Value::as_str) {
+        for example in SCHEMA["$defs"][event]["examples"].as_array().expect("examples") {
+            assert_eq!(example["event"], event);
+            keeps_to(&whole, example);
+            let mut with_more = example.clone();
+            with_more["unheard_of"] = 1.into();
+            assert!(!whole.is_valid(&with_more), "{event} may have any member");
+            count += 1;
+        }
+    }
+    assert!(count >= events.len(), "an example for each event");
+}
