@@ -10,49 +10,20 @@ use std::io::Read;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use samplin::trace::{self, Trace};
 use samplin_config::settings::{Level, TraceLevel, TraceTarget};
 use samplin_platform as platform;
-use samplin_testkit::skip;
+use samplin_testkit::again::{self, Ended};
+use samplin_testkit::{Folder, skip};
 use samplin_wire::text::{Float, handle};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 // Helpers
-
-/// A folder of the test's own, removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("samplin-trace-{}-{number}", std::process::id()));
-        // One that is there is what a failed test left, of a process whose number has come round.
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir(&path).expect("creates a folder");
-        Folder(path)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    fn text(&self) -> &str {
-        utf8(&self.0)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::set_permissions(&self.0, fs::Permissions::from_mode(0o700));
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 fn utf8(path: &Path) -> &str {
     path.to_str().expect("a path in UTF-8")
@@ -132,33 +103,11 @@ fn in_child(body: impl FnOnce()) {
     assert_eq!(libc::WEXITSTATUS(status), 0, "the child's exit status");
 }
 
-/// Runs the test called `name` of `program`, a copy of this one, in a process of its own with these variables. There the
-/// test finds that it [is the child](is_child) and does its part.
-fn again(program: &Path, name: &str, variables: &[(&str, &str)]) -> Output {
-    let mut command = Command::new(program);
-    command.args(["--exact", name, "--nocapture", "--test-threads=1"]);
-    command.env_remove("XDG_STATE_HOME").env_remove("HOME");
-    command.env("SAMPLIN_TEST_CHILD", name).envs(variables.iter().copied());
-    let output = command.output().expect("runs this program again");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{}\n{text}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
-    output
-}
-
-fn this_program() -> PathBuf {
-    std::env::current_exe().expect("this program")
-}
-
-fn is_child(name: &str) -> bool {
-    std::env::var("SAMPLIN_TEST_CHILD").is_ok_and(|child| child == name)
-}
-
-/// What a child said about `key`, with `println!("{key}=…")`.
-fn said(output: &Output, key: &str) -> String {
-    let text = String::from_utf8_lossy(&output.stdout);
-    // The harness writes in front of the first, on the same line.
-    let (_, rest) = text.split_once(&format!("{key}=")).unwrap_or_else(|| panic!("no {key} in {text}"));
-    rest.lines().next().unwrap_or_default().to_owned()
+/// Runs the test called `name` of `program`, a copy of this one, in a process of its own with these variables.
+fn run_again(program: &Path, name: &str, variables: &[(&str, &str)]) -> Ended {
+    let mut command = again::test(program, name);
+    command.env_remove("XDG_STATE_HOME").env_remove("HOME").envs(variables.iter().copied());
+    again::run(&mut command).expect("it skips nothing")
 }
 
 /// A pipe: its end to read and its end to write.
@@ -263,7 +212,7 @@ fn a_record_has_five_members_and_its_own() {
         nothing: Option<u32>,
     }
     let folder = Folder::new();
-    let path = folder.path("t.jsonl");
+    let path = folder.join("t.jsonl");
     let trace = open(&path);
     let before = platform::now_ns();
     let floats = [1.5, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0].map(Float);
@@ -295,7 +244,7 @@ fn every_shape_of_record_makes_a_line() {
     #[derive(Serialize)]
     struct Unit;
     let folder = Folder::new();
-    let path = folder.path("t.jsonl");
+    let path = folder.join("t.jsonl");
     let trace = open(&path);
     trace.emit("a", &Empty {});
     trace.emit("b", &Unit);
@@ -329,7 +278,7 @@ fn a_record_that_cannot_be_serialised_is_dropped() {
         }
     }
     let folder = Folder::new();
-    let path = folder.path("t.jsonl");
+    let path = folder.join("t.jsonl");
     let trace = open(&path);
     trace.emit("a", &json!({}));
     trace.emit("b", &Broken);
@@ -354,7 +303,7 @@ fn levels_decide_what_is_wanted() {
     use TraceLevel::{All, Decisions, Summary};
     let folder = Folder::new();
     let wants = |level| {
-        let (trace, _) = Trace::open(&target(&folder.path("t.jsonl")), level);
+        let (trace, _) = Trace::open(&target(&folder.join("t.jsonl")), level);
         assert_eq!(trace.level(), level);
         [Summary, Decisions, All].map(|level| trace.wants(level))
     };
@@ -378,12 +327,12 @@ fn off_is_off() {
 #[test]
 fn the_first_record_creates_the_file_and_its_folders_for_the_user_alone() {
     let folder = Folder::new();
-    let path = folder.path("a/b/t.jsonl");
+    let path = folder.join("a/b/t.jsonl");
     let trace = open(&path);
     assert_eq!(trace.path(), Some(path.as_path()));
-    assert!(!folder.path("a").exists(), "nothing is created before");
+    assert!(!folder.join("a").exists(), "nothing is created before");
     trace.emit("a", &json!({}));
-    for (path, mode) in [(&path, 0o600), (&folder.path("a"), 0o700), (&folder.path("a/b"), 0o700)] {
+    for (path, mode) in [(&path, 0o600), (&folder.join("a"), 0o700), (&folder.join("a/b"), 0o700)] {
         let found = fs::metadata(path).expect("exists").mode() & 0o777;
         assert_eq!(found, mode, "{}: {found:o}", path.display());
     }
@@ -392,14 +341,14 @@ fn the_first_record_creates_the_file_and_its_folders_for_the_user_alone() {
 #[test]
 fn a_trace_without_records_leaves_no_file() {
     let folder = Folder::new();
-    drop(open(&folder.path("t.jsonl")));
-    assert!(!folder.path("t.jsonl").exists());
+    drop(open(&folder.join("t.jsonl")));
+    assert!(!folder.join("t.jsonl").exists());
 }
 
 #[test]
 fn records_are_appended_and_permissions_kept() {
     let folder = Folder::new();
-    let path = folder.path("t.jsonl");
+    let path = folder.join("t.jsonl");
     fs::write(&path, "{\"event\":\"earlier\"}\n").expect("writes");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("sets");
     open(&path).emit("a", &json!({}));
@@ -411,7 +360,7 @@ fn records_are_appended_and_permissions_kept() {
 #[test]
 fn a_file_that_ends_in_the_middle_of_a_line_goes_on_with_a_fresh_one() {
     let folder = Folder::new();
-    let path = folder.path("t.jsonl");
+    let path = folder.join("t.jsonl");
     fs::write(&path, "{\"seq\":0,\"ev").expect("writes");
     let trace = open(&path);
     trace.emit("a", &json!({}));
@@ -425,59 +374,59 @@ fn a_file_that_ends_in_the_middle_of_a_line_goes_on_with_a_fresh_one() {
 #[test]
 fn marks_in_the_path_are_expanded_and_it_becomes_absolute() {
     let folder = Folder::new();
-    let trace = open(&folder.path("%e-%p-%d-%%-%x.jsonl"));
+    let trace = open(&folder.join("%e-%p-%d-%%-%x.jsonl"));
     let name = format!("{}-{}-{}-%-%x.jsonl", platform::executable_name(), std::process::id(), platform::date());
-    assert_eq!(trace.path(), Some(folder.path(&name).as_path()));
+    assert_eq!(trace.path(), Some(folder.join(&name).as_path()));
     trace.emit("a", &json!({}));
-    assert!(folder.path(&name).is_file());
+    assert!(folder.join(&name).is_file());
     // A relative path stays where it was, wherever the process goes.
     in_child(|| {
-        std::env::set_current_dir(&folder.0).expect("goes");
+        std::env::set_current_dir(folder.path()).expect("goes");
         let trace = open(Path::new("t.jsonl"));
-        assert_eq!(trace.path(), Some(folder.path("t.jsonl").as_path()));
+        assert_eq!(trace.path(), Some(folder.join("t.jsonl").as_path()));
         std::env::set_current_dir("/").expect("goes");
         trace.emit("a", &json!({}));
     });
-    assert_eq!(records(&folder.path("t.jsonl")).len(), 1);
+    assert_eq!(records(&folder.join("t.jsonl")).len(), 1);
 }
 
 #[test]
 fn a_symbolic_link_is_refused() {
     let folder = Folder::new();
-    let victim = folder.path("victim");
+    let victim = folder.join("victim");
     fs::write(&victim, "precious").expect("writes");
-    for (name, to) in [("link", victim.as_path()), ("dangling", &folder.path("nothing"))] {
-        std::os::unix::fs::symlink(to, folder.path(name)).expect("links");
-        assert!(refusal(&folder.path(name)).contains("symbolic link"));
+    for (name, to) in [("link", victim.as_path()), ("dangling", &folder.join("nothing"))] {
+        std::os::unix::fs::symlink(to, folder.join(name)).expect("links");
+        assert!(refusal(&folder.join(name)).contains("symbolic link"));
     }
     assert_eq!(text(&victim), "precious");
-    assert!(!folder.path("nothing").exists());
+    assert!(!folder.join("nothing").exists());
 }
 
 #[test]
 fn a_symbolic_link_that_appears_later_is_refused_too() {
     let folder = Folder::new();
-    let link = folder.path("t.jsonl");
+    let link = folder.join("t.jsonl");
     in_child(|| {
         let (_reader, silent) = pipe();
         redirect(&silent, 2);
         let trace = open(&link);
-        std::os::unix::fs::symlink(folder.path("nothing"), &link).expect("links");
+        std::os::unix::fs::symlink(folder.join("nothing"), &link).expect("links");
         trace.emit("a", &json!({}));
         trace.emit("b", &json!({}));
         assert!(!trace.is_on());
         assert_eq!(trace.dropped(), 1, "the record that found out");
     });
-    assert!(!folder.path("nothing").exists());
+    assert!(!folder.join("nothing").exists());
 }
 
 #[test]
 fn a_file_with_a_second_name_is_refused() {
     let folder = Folder::new();
-    let victim = folder.path("victim");
+    let victim = folder.join("victim");
     fs::write(&victim, "precious").expect("writes");
-    fs::hard_link(&victim, folder.path("t.jsonl")).expect("links");
-    assert!(refusal(&folder.path("t.jsonl")).contains("second name"));
+    fs::hard_link(&victim, folder.join("t.jsonl")).expect("links");
+    assert!(refusal(&folder.join("t.jsonl")).contains("second name"));
     assert_eq!(text(&victim), "precious");
 }
 
@@ -487,7 +436,7 @@ fn another_users_file_is_refused() {
         return skip("only root can make another user's file");
     }
     let folder = Folder::new();
-    let path = folder.path("t.jsonl");
+    let path = folder.join("t.jsonl");
     fs::write(&path, "").expect("writes");
     std::os::unix::fs::chown(&path, Some(65_534), None).expect("gives it away");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).expect("sets");
@@ -498,19 +447,19 @@ fn another_users_file_is_refused() {
 #[test]
 fn folders_sockets_and_impossible_paths_are_refused() {
     let folder = Folder::new();
-    assert!(refusal(&folder.0).to_lowercase().contains("directory"));
-    let _socket = std::os::unix::net::UnixListener::bind(folder.path("socket")).expect("binds");
-    assert!(refusal(&folder.path("socket")).contains("neither a file"));
-    fs::write(folder.path("file"), "").expect("writes");
-    assert!(refusal(&folder.path("file/t.jsonl")).to_lowercase().contains("not a directory"));
-    assert!(refusal(&folder.path("file/a/t.jsonl")).to_lowercase().contains("not a directory"));
-    refusal(&folder.path(&"x".repeat(300)));
+    assert!(refusal(folder.path()).to_lowercase().contains("directory"));
+    let _socket = std::os::unix::net::UnixListener::bind(folder.join("socket")).expect("binds");
+    assert!(refusal(&folder.join("socket")).contains("neither a file"));
+    fs::write(folder.join("file"), "").expect("writes");
+    assert!(refusal(&folder.join("file/t.jsonl")).to_lowercase().contains("not a directory"));
+    assert!(refusal(&folder.join("file/a/t.jsonl")).to_lowercase().contains("not a directory"));
+    refusal(&folder.join("x".repeat(300)));
 }
 
 #[test]
 fn a_folder_without_write_permission_is_told_at_once() {
     let folder = Folder::new();
-    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o555)).expect("sets");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).expect("sets");
     in_child(|| {
         if is_root() {
             become_nobody();
@@ -518,7 +467,7 @@ fn a_folder_without_write_permission_is_told_at_once() {
         let (_reader, silent) = pipe();
         redirect(&silent, 2);
         for name in ["t.jsonl", "a/b/t.jsonl"] {
-            assert!(refusal(&folder.path(name)).contains("denied"));
+            assert!(refusal(&folder.join(name)).contains("denied"));
         }
     });
 }
@@ -529,7 +478,7 @@ fn a_named_trace_that_fails_is_told_on_standard_error_in_one_line() {
     let (mut reader, writer) = pipe();
     in_child(|| {
         redirect(&writer, 2);
-        refusal(&folder.0);
+        refusal(folder.path());
         // Nothing can be created here, which root finds out by the first record only.
         let (trace, _) = Trace::open(&TraceTarget::Path("/proc/samplin/t.jsonl".to_owned()), TraceLevel::All);
         for _ in 0..3 {
@@ -579,7 +528,7 @@ fn the_null_device_takes_everything() {
 #[test]
 fn a_fifo_without_a_reader_is_refused_and_does_not_wait() {
     let folder = Folder::new();
-    let path = folder.path("fifo");
+    let path = folder.join("fifo");
     make_fifo(&path);
     assert!(refusal(&path).contains("nobody reads"));
 }
@@ -587,7 +536,7 @@ fn a_fifo_without_a_reader_is_refused_and_does_not_wait() {
 #[test]
 fn a_fifo_loses_records_when_it_is_full_and_goes_on_when_there_is_room() {
     let folder = Folder::new();
-    let path = folder.path("fifo");
+    let path = folder.join("fifo");
     make_fifo(&path);
     let mut options = OpenOptions::new();
     let mut reader = options.read(true).custom_flags(libc::O_NONBLOCK).open(&path).expect("opens the end to read");
@@ -712,7 +661,7 @@ fn limit_file_size(bytes: u64) {
 #[test]
 fn a_line_that_was_cut_off_is_followed_by_whole_ones() {
     let folder = Folder::new();
-    let path = folder.path("t.jsonl");
+    let path = folder.join("t.jsonl");
     // A limit on the size of files cuts a line as a full disk does: part of it is written, then nothing more.
     in_child(|| {
         let trace = open(&path);
@@ -746,7 +695,7 @@ fn a_line_that_was_cut_off_is_followed_by_whole_ones() {
 #[test]
 fn a_process_that_closes_every_descriptor_keeps_its_own_files_clean() {
     let folder = Folder::new();
-    let (path, other) = (folder.path("t.jsonl"), folder.path("other"));
+    let (path, other) = (folder.join("t.jsonl"), folder.join("other"));
     in_child(|| {
         let trace = open(&path);
         trace.emit("a", &json!({}));
@@ -767,7 +716,7 @@ fn a_process_that_closes_every_descriptor_keeps_its_own_files_clean() {
 #[test]
 fn a_trace_that_keeps_losing_its_descriptor_gives_up() {
     let folder = Folder::new();
-    let path = folder.path("t.jsonl");
+    let path = folder.join("t.jsonl");
     in_child(|| {
         let trace = open(&path);
         for _ in 0..20 {
@@ -782,7 +731,7 @@ fn a_trace_that_keeps_losing_its_descriptor_gives_up() {
 #[test]
 fn a_trace_never_becomes_a_standard_descriptor() {
     let folder = Folder::new();
-    let path = folder.path("t.jsonl");
+    let path = folder.join("t.jsonl");
     in_child(|| {
         (0..3).for_each(close);
         let trace = open(&path);
@@ -796,7 +745,7 @@ fn a_trace_never_becomes_a_standard_descriptor() {
 #[test]
 fn the_descriptor_is_closed_on_exec_and_with_the_trace() {
     let folder = Folder::new();
-    let path = folder.path("t.jsonl");
+    let path = folder.join("t.jsonl");
     let trace = open(&path);
     assert!(descriptors_of(&path).is_empty());
     trace.emit("a", &json!({}));
@@ -816,7 +765,7 @@ fn eight_threads_write_whole_lines_with_numbers_of_their_own() {
     const THREADS: usize = 8;
     const RECORDS: usize = 1000;
     let folder = Folder::new();
-    let path = folder.path("t.jsonl");
+    let path = folder.join("t.jsonl");
     let trace = open(&path);
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
@@ -850,7 +799,7 @@ fn eight_threads_write_whole_lines_with_numbers_of_their_own() {
 fn a_file_opened_by_many_threads_at_once_is_opened_once() {
     let folder = Folder::new();
     for round in 0..50 {
-        let path = folder.path(&format!("a/{round}/t.jsonl"));
+        let path = folder.join(format!("a/{round}/t.jsonl"));
         let trace = open(&path);
         let barrier = std::sync::Barrier::new(8);
         std::thread::scope(|scope| {
@@ -869,7 +818,7 @@ fn a_file_opened_by_many_threads_at_once_is_opened_once() {
 #[test]
 fn a_forked_child_goes_on_in_the_same_file_with_its_own_id() {
     let folder = Folder::new();
-    let trace = open(&folder.path("%p.jsonl"));
+    let trace = open(&folder.join("%p.jsonl"));
     let path = trace.path().expect("a file").to_owned();
     trace.emit("parent", &json!({}));
     std::thread::scope(|scope| {
@@ -901,7 +850,7 @@ fn a_forked_child_goes_on_in_the_same_file_with_its_own_id() {
 #[test]
 fn a_child_forked_before_the_first_record_opens_the_same_file() {
     let folder = Folder::new();
-    let trace = open(&folder.path("%p.jsonl"));
+    let trace = open(&folder.join("%p.jsonl"));
     in_child(|| trace.emit("child", &json!({})));
     trace.emit("parent", &json!({}));
     assert_eq!(events(&records(trace.path().expect("a file"))), ["child", "parent"]);
@@ -917,61 +866,62 @@ fn trace_automatically() {
     println!("pid={}", std::process::id());
     println!("path={}", trace.path().map_or_else(String::new, |path| path.display().to_string()));
     println!("on={} problems={} dropped={}", trace.is_on(), problems.len(), trace.dropped());
+    again::tell(Ok(()));
 }
 
 #[test]
 fn the_automatic_file_is_in_the_state_folder() {
     const NAME: &str = "the_automatic_file_is_in_the_state_folder";
-    if is_child(NAME) {
+    if again::plays(NAME) {
         return trace_automatically();
     }
     let folder = Folder::new();
     let home = folder.text();
     for (variables, state) in [
-        (vec![("HOME", home)], folder.path(".local/state")),
-        (vec![("HOME", "/nonexistent"), ("XDG_STATE_HOME", home)], folder.0.clone()),
+        (vec![("HOME", home)], folder.join(".local/state")),
+        (vec![("HOME", "/nonexistent"), ("XDG_STATE_HOME", home)], folder.path().to_owned()),
         // A relative path is to be ignored.
-        (vec![("HOME", home), ("XDG_STATE_HOME", "state")], folder.path(".local/state")),
+        (vec![("HOME", home), ("XDG_STATE_HOME", "state")], folder.join(".local/state")),
     ] {
-        let output = again(&this_program(), NAME, &variables);
-        let name = format!("{}-{}.jsonl", platform::executable_name(), said(&output, "pid"));
+        let output = run_again(&again::program(), NAME, &variables);
+        let name = format!("{}-{}.jsonl", platform::executable_name(), output.said("pid"));
         let path = state.join("samplin").join(name);
-        assert_eq!(said(&output, "path"), utf8(&path));
-        assert_eq!(said(&output, "on"), "true problems=0 dropped=0");
+        assert_eq!(output.said("path"), utf8(&path));
+        assert_eq!(output.said("on"), "true problems=0 dropped=0");
         assert_eq!(events(&records(&path)), ["a", "b"]);
         assert_eq!(fs::metadata(&path).expect("exists").mode() & 0o777, 0o600);
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        assert_eq!(output.stderr, "");
     }
 }
 
 #[test]
 fn the_automatic_file_fails_silently() {
     const NAME: &str = "the_automatic_file_fails_silently";
-    if is_child(NAME) {
+    if again::plays(NAME) {
         return trace_automatically();
     }
     let folder = Folder::new();
-    fs::write(folder.path("file"), "").expect("writes");
+    fs::write(folder.join("file"), "").expect("writes");
     for (state, on) in [
         ("", "false problems=1 dropped=0"),
-        (utf8(&folder.path("file")), "false problems=1 dropped=0"),
+        (utf8(&folder.join("file")), "false problems=1 dropped=0"),
         // What only the first record finds out, for root.
         ("/proc", "false problems="),
     ] {
-        let output = again(&this_program(), NAME, &[("XDG_STATE_HOME", state)]);
-        assert!(said(&output, "on").starts_with(on), "{output:?}");
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        let output = run_again(&again::program(), NAME, &[("XDG_STATE_HOME", state)]);
+        assert!(output.said("on").starts_with(on), "{output:?}");
+        assert_eq!(output.stderr, "");
     }
 }
 
 #[test]
 fn twenty_automatic_files_are_kept() {
     const NAME: &str = "twenty_automatic_files_are_kept";
-    if is_child(NAME) {
+    if again::plays(NAME) {
         return trace_automatically();
     }
     let folder = Folder::new();
-    let traces = folder.path("samplin");
+    let traces = folder.join("samplin");
     fs::create_dir(&traces).expect("creates");
     let mut ended = Command::new("true").spawn().expect("starts");
     ended.wait().expect("ends");
@@ -981,17 +931,17 @@ fn twenty_automatic_files_are_kept() {
         File::create(old(age)).and_then(|file| file.set_modified(then)).expect("creates");
     }
     fs::write(traces.join("notes.txt"), "").expect("writes");
-    let output = again(&this_program(), NAME, &[("XDG_STATE_HOME", folder.text())]);
+    let output = run_again(&again::program(), NAME, &[("XDG_STATE_HOME", folder.text())]);
     let count = fs::read_dir(&traces).expect("reads").count();
     assert_eq!(count, 21, "20 traces and the notes");
-    assert!(Path::new(&said(&output, "path")).exists());
+    assert!(Path::new(output.said("path")).exists());
     assert!(traces.join("notes.txt").exists() && old(19).exists() && !old(20).exists());
 }
 
 #[test]
 fn a_process_with_more_rights_than_its_user_writes_nothing() {
     const NAME: &str = "a_process_with_more_rights_than_its_user_writes_nothing";
-    if is_child(NAME) {
+    if again::plays(NAME) {
         assert_eq!(platform::is_elevated(), has_two_users());
         println!("elevated={}", platform::is_elevated());
         println!("home={:?}", platform::env("HOME"));
@@ -1001,28 +951,28 @@ fn a_process_with_more_rights_than_its_user_writes_nothing() {
             trace.emit("a", &json!({}));
             assert!(!platform::is_elevated() || (!trace.is_on() && problems.len() == 1));
         }
-        return;
+        return again::tell(Ok(()));
     }
     if !is_root() {
         return skip("only root can make a program of another user");
     }
     let folder = Folder::new();
-    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).expect("sets");
-    let program = folder.path("program");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("sets");
+    let program = folder.join("program");
     // Copied by another process: while this one held it open for writing, a child that another test starts at this moment
     // would hold it open too, and it could not be run.
-    let copied = Command::new("cp").arg(this_program()).arg(&program).status().expect("runs cp");
+    let copied = Command::new("cp").arg(again::program()).arg(&program).status().expect("runs cp");
     assert!(copied.success());
     std::os::unix::fs::chown(&program, Some(65_534), Some(65_534)).expect("gives it away");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o6755)).expect("sets");
-    let path = folder.path("t.jsonl");
-    let output = again(&program, NAME, &[("HOME", folder.text()), ("SAMPLIN_TEST_PATH", utf8(&path))]);
-    if said(&output, "elevated") != "true" {
+    let path = folder.join("t.jsonl");
+    let output = run_again(&program, NAME, &[("HOME", folder.text()), ("SAMPLIN_TEST_PATH", utf8(&path))]);
+    if output.said("elevated") != "true" {
         return skip("set-user-id programs have no effect in the temporary folder");
     }
-    assert_eq!(said(&output, "home"), "None");
-    assert!(!path.exists() && !folder.path(".local").exists());
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.said("home"), "None");
+    assert!(!path.exists() && !folder.join(".local").exists());
+    assert_eq!(output.stderr, "");
 }
 
 // Diagnostics
@@ -1037,7 +987,7 @@ fn bodies(path: &Path, mark: &str) -> Vec<(String, Value)> {
 #[test]
 fn events_become_records_of_the_registered_traces() {
     let folder = Folder::new();
-    let paths = ["1", "2", "3"].map(|name| folder.path(name));
+    let paths = ["1", "2", "3"].map(|name| folder.join(name));
     let traces = [0, 1, 2].map(|index| Arc::new(open(&paths[index])));
     trace::diagnostics_init();
     trace::diagnostics_init();
@@ -1073,7 +1023,7 @@ fn events_become_records_of_the_registered_traces() {
 #[test]
 fn a_trace_gets_no_events_after_it_is_unregistered_or_dropped() {
     let folder = Folder::new();
-    let paths = ["1", "2"].map(|name| folder.path(name));
+    let paths = ["1", "2"].map(|name| folder.join(name));
     let traces = [0, 1].map(|index| Arc::new(open(&paths[index])));
     trace::diagnostics_init();
     traces.iter().for_each(trace::register);
@@ -1090,7 +1040,7 @@ fn a_trace_gets_no_events_after_it_is_unregistered_or_dropped() {
 #[test]
 fn events_of_many_threads_arrive_while_traces_come_and_go() {
     let folder = Folder::new();
-    let path = folder.path("t.jsonl");
+    let path = folder.join("t.jsonl");
     let trace = Arc::new(open(&path));
     trace::diagnostics_init();
     trace::register(&trace);
@@ -1192,7 +1142,7 @@ fn the_schemas_examples_follow_it() {
 #[test]
 fn the_records_of_this_part_follow_the_schema() {
     let folder = Folder::new();
-    let path = folder.path("t.jsonl");
+    let path = folder.join("t.jsonl");
     let application = [("mode".to_owned(), "audit".to_owned()), ("brder".to_owned(), "x".to_owned())];
     let loaded = samplin_config::settings::load(&application);
     let trace = Arc::new(open(&path));

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use ash::vk;
 use samplin::memory;
 use samplin::memory::faults::{self, Plan};
+use samplin_testkit::again::alone;
 
-use crate::alone::alone;
 use crate::args;
 use crate::budget::{destroy, script};
 use crate::driver::{Args, Kind};
@@ -153,7 +153,7 @@ fn large_allocations_fail() {
 #[test]
 #[cfg_attr(miri, ignore = "starts a process")]
 fn whole_hooks_without_memory() {
-    let said = alone("whole_hooks_without_memory", every_allocation_of_a_hook_fails);
+    let said = alone("memory::whole_hooks_without_memory", every_allocation_of_a_hook_fails);
     assert!(figure(&said, " allocations failed in whole hooks") > 3);
 }
 
