@@ -83,15 +83,15 @@ pub fn run(command: &mut Command) -> Result<Ended, Skip> {
     Ok(Ended { stdout, stderr })
 }
 
-/// Runs `body` in a process of its own, which is the test `name` again, and returns what it printed.
-pub fn alone(name: &str, body: impl FnOnce()) -> String {
+/// Runs `body` in a process of its own, which is the test `name` again, and returns what it said.
+pub fn alone(name: &str, body: impl FnOnce()) -> Ended {
     if plays(name) {
         body();
         tell(Ok(()));
-        // What it printed is looked at by the process that started this one.
+        // What it said is looked at by the process that started this one.
         std::process::exit(0);
     }
     let ended = run(&mut test(&program(), name)).expect("nothing is skipped there");
     println!("{}", ended.stdout);
-    ended.stdout
+    ended
 }
