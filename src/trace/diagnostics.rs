@@ -21,7 +21,7 @@
 //! (`tracing::subscriber::with_default`, `set_default`). A scoped one is kept in thread-local storage with a destructor,
 //! which pins the library in every thread that ran it. `tracing-core` 0.1.36 (`dispatcher.rs`, `get_default`) does not touch
 //! that storage while the count of scoped ones is zero, and Rust registers a destructor at first touch only.
-//! `tests/trace_sink.rs` counts the registrations.
+//! `tests/trace_sink/` counts the registrations.
 
 use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
