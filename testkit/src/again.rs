@@ -6,8 +6,8 @@ use crate::skip::{Outcome, Skip};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Names the part to the process that is to play it.
-const PART: &str = "SAMPLIN_TEST_PART";
+/// Names the part to the process that is to play it. Not a name of the layer's: some tests want none of them set.
+const PART: &str = "TEST_PROGRAM_PART";
 /// Last words of a process that came to its end.
 const DONE: &str = "the part is played";
 /// What it says instead when it cannot play its part here.
