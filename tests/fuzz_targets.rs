@@ -1,9 +1,7 @@
 //! The functions that `scripts/fuzz` runs under libFuzzer, on their seeds and for a moment on damaged and random bytes.
 
-#[path = "../fuzz/targets.rs"]
-mod targets;
-
-use std::path::Path;
+use samplin_fuzz_targets as targets;
+use std::path::{Path, PathBuf};
 
 /// A change such as an editor, a full disk or a bad cable would make.
 fn damage(bytes: &mut Vec<u8>, random: &mut fastrand::Rng) {
@@ -21,14 +19,27 @@ fn damage(bytes: &mut Vec<u8>, random: &mut fastrand::Rng) {
     }
 }
 
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn files_of(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join(folder)).expect("a folder of seeds");
+    entries.map(|entry| entry.expect("an entry").path()).collect()
+}
+
 /// Runs `target` on its seeds and on what becomes of them.
 fn run(name: &str, target: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(name);
-    let mut seeds: Vec<Vec<u8>> = std::fs::read_dir(&folder)
-        .expect("the folder of seeds")
-        .map(|entry| std::fs::read(entry.expect("an entry").path()).expect("a seed"))
-        .collect();
-    assert!(!seeds.is_empty(), "{name} has no seeds");
+    let mut files = files_of(&format!("fuzz/seeds/{name}"));
+    assert!(!files.is_empty(), "{name} has no seeds");
+    // Files that are there for something else, as `scripts/fuzz` takes them.
+    if name == "rules" {
+        files.extend(
+            files_of("tests/data/rules").into_iter().filter(|file| file.extension().is_some_and(|e| e == "toml")),
+        );
+        files.push(root().join("manifest/samplin.toml"));
+    }
+    let mut seeds: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).expect("a seed")).collect();
     seeds.sort();
     seeds.push(Vec::new());
     let mut random = fastrand::Rng::with_seed(7);

@@ -5,14 +5,14 @@
 //! trace. Where loaders differ, both behaviours are asserted, by loader version. `LD_LIBRARY_PATH` picks the loader.
 
 use ash::vk;
-use samplin_testkit::{layer, skip};
+use samplin_testkit::{again, layer, skip};
 use serde_json::Value;
 use std::ffi::{CStr, CString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Set in the environment of the process that is to behave as the application.
+/// What the application enables.
 const PROBE_VARIABLE: &str = "SAMPLIN_TEST_PROBE";
 /// What the probe puts in front of the lines it reports.
 const REPORT: &str = "probe: ";
@@ -34,7 +34,14 @@ const DEBIAN_12: u32 = vk::make_api_version(0, 1, 3, 239);
 /// (or `-` for none) go to `ppEnabledLayerNames`; a name with the prefix `VK_EXT_` is an instance extension.
 #[test]
 fn probe() {
-    let Some(names) = std::env::var_os(PROBE_VARIABLE) else { return };
+    if again::plays("probe") {
+        application();
+        again::tell(Ok(()));
+    }
+}
+
+fn application() {
+    let names = std::env::var_os(PROBE_VARIABLE).expect("the other process says which");
     let names = names.into_string().expect("names are UTF-8");
     let names: Vec<CString> =
         names.split(',').filter(|name| *name != "-").map(|name| CString::new(name).expect("no NUL")).collect();
@@ -130,8 +137,7 @@ impl Run {
         let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("loader").join(name);
         let _ = fs::remove_dir_all(&home);
         fs::create_dir_all(&home).expect("a folder for the test");
-        let mut command = Command::new(std::env::current_exe().expect("this program's path"));
-        command.args(["--exact", "probe", "--nocapture", "--test-threads=1"]);
+        let mut command = again::test(&again::program(), "probe");
         for (key, _) in std::env::vars_os() {
             let key = key.to_string_lossy();
             let steers =
@@ -182,12 +188,10 @@ impl Run {
 
     /// The probe's reports and the loader's messages.
     fn reports(&mut self) -> (Vec<String>, String) {
-        let output = self.command.output().expect("the probe starts");
-        let stdout = String::from_utf8_lossy(&output.stdout);
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "the probe failed:\n{stdout}\n{stderr}");
-        let reports = stdout.lines().filter_map(|line| Some(line[line.find(REPORT)? + REPORT.len()..].to_owned()));
-        (reports.collect(), stderr)
+        let ended = again::run(&mut self.command).expect("it skips nothing");
+        let reports =
+            ended.stdout.lines().filter_map(|line| Some(line[line.find(REPORT)? + REPORT.len()..].to_owned()));
+        (reports.collect(), ended.stderr)
     }
 
     /// Runs an application that gets no instance, and returns the `VkResult`.

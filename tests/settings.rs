@@ -8,70 +8,33 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use samplin_config::settings::{Loaded, load};
 use samplin_platform as platform;
-use samplin_testkit::skip;
+use samplin_testkit::{Folder, again, skip};
 use serde_json::{Value, json};
-
-/// A folder of the test's own, removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("samplin-settings-{}-{number}", std::process::id()));
-        // One that is there is what a failed test left, of a process whose number has come round.
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir(&path).expect("creates a folder");
-        Folder(path)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    /// Writes a file, in folders that need not exist, and returns its path.
-    fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("has a folder")).expect("creates folders");
-        fs::write(&path, text).expect("writes");
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// A process that is to load its settings.
 struct Process {
-    program: PathBuf,
     command: Command,
 }
 
 impl Process {
-    fn of(program: PathBuf, folder: &Path) -> Process {
-        let mut command = Command::new(&program);
-        command.args(["--exact", "child", "--nocapture", "--test-threads=1"]).current_dir(folder);
+    fn of(program: &Path, folder: &Path) -> Process {
+        let mut command = again::test(program, "child");
         for (variable, _) in std::env::vars_os() {
             let name = variable.to_string_lossy();
             if name.starts_with("SAMPLIN_") || name.starts_with("XDG_") || name == "VK_LAYER_SETTINGS_PATH" {
                 command.env_remove(&variable);
             }
         }
-        // A reserved name, so it must not be found wanting.
-        command.env("SAMPLIN_TEST_CHILD", "1").env("HOME", folder);
-        Process { program, command }
+        command.current_dir(folder).env("HOME", folder);
+        Process { command }
     }
 
     /// A process in `folder`, which is its home too.
     fn in_folder(folder: &Path) -> Process {
-        Process::of(std::env::current_exe().expect("this program"), folder)
+        Process::of(&again::program(), folder)
     }
 
     fn with(mut self, variable: &str, value: impl AsRef<std::ffi::OsStr>) -> Process {
@@ -81,12 +44,9 @@ impl Process {
 
     /// What it loaded: effective settings, problems, and whether it was elevated.
     fn load(mut self) -> Value {
-        let output = self.command.output().expect("runs this program again");
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{}: {text}", self.program.display());
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "loading says nothing");
-        let (_, json) = text.split_once("loaded=").expect("the child's part ran");
-        serde_json::from_str(json.lines().next().unwrap_or_default()).expect("JSON")
+        let ended = again::run(&mut self.command).expect("it skips nothing");
+        assert_eq!(ended.stderr, "", "loading says nothing");
+        serde_json::from_str(ended.said("loaded")).expect("JSON")
     }
 
     /// The mode it loaded and its source, after a check that nothing was wrong.
@@ -109,7 +69,7 @@ impl Process {
 /// The part of a process that [`Process::load`] runs.
 #[test]
 fn child() {
-    if std::env::var_os("SAMPLIN_TEST_CHILD").is_none() {
+    if !again::plays("child") {
         return;
     }
     // SAFETY: neither takes an argument, and neither can fail.
@@ -119,6 +79,7 @@ fn child() {
     let settings = serde_json::to_value(load(&application).effective()).expect("serialises");
     let loaded = json!({"settings": settings, "problems": problems, "elevated": platform::is_elevated()});
     println!("loaded={loaded}");
+    again::tell(Ok(()));
 }
 
 fn from(source: &str, mode: &str) -> (String, String) {
@@ -128,13 +89,13 @@ fn from(source: &str, mode: &str) -> (String, String) {
 #[test]
 fn nothing_is_set() {
     let folder = Folder::new();
-    assert_eq!(Process::in_folder(&folder.0).mode(), from("default", "legalize"));
+    assert_eq!(Process::in_folder(folder.path()).mode(), from("default", "legalize"));
 }
 
 #[test]
 fn a_variable_is_read() {
     let folder = Folder::new();
-    let loaded = Process::in_folder(&folder.0)
+    let loaded = Process::in_folder(folder.path())
         .with("SAMPLIN_MODE", "Audit")
         .with("SAMPLIN_TRACE", "/tmp/%e.jsonl")
         .with("SAMPLIN_DEVICE_VISIBLE", "1")
@@ -155,11 +116,11 @@ fn a_variable_is_read() {
 #[test]
 fn a_wrong_variable_is_told() {
     let folder = Folder::new();
-    let problem = Process::in_folder(&folder.0).with("SAMPLIN_MOED", "audit").problem();
+    let problem = Process::in_folder(folder.path()).with("SAMPLIN_MOED", "audit").problem();
     assert_eq!(problem["key"], "SAMPLIN_MOED");
     assert_eq!(problem["message"], "there is no such setting; did you mean SAMPLIN_MODE?");
     let value = std::ffi::OsStr::from_bytes(b"/tmp/\xff");
-    let problem = Process::in_folder(&folder.0).with("SAMPLIN_TRACE", value).problem();
+    let problem = Process::in_folder(folder.path()).with("SAMPLIN_TRACE", value).problem();
     assert_eq!(problem["key"], "SAMPLIN_TRACE");
     assert!(problem["message"].as_str().is_some_and(|message| message.contains("UTF-8")), "{problem}");
 }
@@ -169,13 +130,13 @@ fn the_file_is_found_where_it_is_most_specific() {
     const USUAL: &str = "vulkan/settings.d/vk_layer_settings.txt";
     let home = Folder::new();
     let work = Folder::new();
-    let process = || Process::in_folder(&work.0).with("HOME", &home.0);
+    let process = || Process::in_folder(work.path()).with("HOME", home.path());
 
     home.write(&format!(".local/share/{USUAL}"), "samplin_sampling.mode = off");
     assert_eq!(process().mode(), from("file", "off"), "where Vulkan Configurator leaves it");
 
     home.write(&format!("data/{USUAL}"), "samplin.mode = audit");
-    assert_eq!(process().with("XDG_DATA_HOME", home.path("data")).mode(), from("file", "audit"));
+    assert_eq!(process().with("XDG_DATA_HOME", home.join("data")).mode(), from("file", "audit"));
     assert_eq!(process().with("XDG_DATA_HOME", "data").mode(), from("file", "off"), "a relative path is ignored");
 
     work.write("vk_layer_settings.txt", "samplin.mode = legalize");
@@ -184,7 +145,7 @@ fn the_file_is_found_where_it_is_most_specific() {
     let named = home.write("named.txt", "samplin.mode = audit");
     assert_eq!(process().with("VK_LAYER_SETTINGS_PATH", &named).mode(), from("file", "audit"), "a file of any name");
     home.write("folder/vk_layer_settings.txt", "samplin.mode = off");
-    let folder = home.path("folder");
+    let folder = home.join("folder");
     assert_eq!(process().with("VK_LAYER_SETTINGS_PATH", &folder).mode(), from("file", "off"), "a folder");
 
     let both = process().with("VK_LAYER_SETTINGS_PATH", &named).with("SAMPLIN_MODE", "off");
@@ -197,15 +158,15 @@ fn only_one_file_is_read() {
     let work = Folder::new();
     home.write(".local/share/vulkan/settings.d/vk_layer_settings.txt", "samplin.mode = off");
     work.write("vk_layer_settings.txt", "khronos_validation.x = 1");
-    assert_eq!(Process::in_folder(&work.0).with("HOME", &home.0).mode(), from("default", "legalize"));
+    assert_eq!(Process::in_folder(work.path()).with("HOME", home.path()).mode(), from("default", "legalize"));
 }
 
 #[test]
 fn a_named_file_that_is_missing_is_told_and_the_usual_places_are_searched() {
     let folder = Folder::new();
     folder.write("vk_layer_settings.txt", "samplin.mode = audit");
-    let missing = folder.path("missing.txt");
-    let process = || Process::in_folder(&folder.0).with("VK_LAYER_SETTINGS_PATH", &missing);
+    let missing = folder.join("missing.txt");
+    let process = || Process::in_folder(folder.path()).with("VK_LAYER_SETTINGS_PATH", &missing);
     assert_eq!(process().load()["settings"]["mode"]["value"], "audit");
     let problem = process().problem();
     assert_eq!((&problem["level"], &problem["key"]), (&json!("warning"), &json!("VK_LAYER_SETTINGS_PATH")));
@@ -216,7 +177,7 @@ fn a_named_file_that_is_missing_is_told_and_the_usual_places_are_searched() {
 fn a_mistake_in_the_file_is_told_with_its_place() {
     let folder = Folder::new();
     let path = folder.write("s.txt", "# mine\nsamplin.mode = audit\n\nsamplin.border = srict\n");
-    let problem = Process::in_folder(&folder.0).with("VK_LAYER_SETTINGS_PATH", &path).problem();
+    let problem = Process::in_folder(folder.path()).with("VK_LAYER_SETTINGS_PATH", &path).problem();
     assert_eq!(
         problem,
         json!({
@@ -230,11 +191,11 @@ fn a_mistake_in_the_file_is_told_with_its_place() {
 fn a_file_that_cannot_be_read_is_told() {
     let folder = Folder::new();
     let large = folder.write("large.txt", &"# filling\n".repeat(200_000));
-    let fifo = folder.path("fifo");
+    let fifo = folder.join("fifo");
     let made = Command::new("mkfifo").arg(&fifo).status().expect("runs mkfifo");
     assert!(made.success());
     for (path, why) in [(large, "larger than"), (fifo, "not a file"), (PathBuf::from("/dev/zero"), "not a file")] {
-        let problem = Process::in_folder(&folder.0).with("VK_LAYER_SETTINGS_PATH", &path).problem();
+        let problem = Process::in_folder(folder.path()).with("VK_LAYER_SETTINGS_PATH", &path).problem();
         assert_eq!((&problem["level"], problem["file"].as_str()), (&json!("error"), path.to_str()));
         assert!(problem["message"].as_str().is_some_and(|message| message.contains(why)), "{problem}");
     }
@@ -243,9 +204,9 @@ fn a_file_that_cannot_be_read_is_told() {
 #[test]
 fn bytes_that_are_not_utf_8_in_other_lines_do_no_harm() {
     let folder = Folder::new();
-    let path = folder.path("s.txt");
+    let path = folder.join("s.txt");
     fs::write(&path, b"other.name = \xff\xfe\nsamplin.mode = audit\n").expect("writes");
-    assert_eq!(Process::in_folder(&folder.0).with("VK_LAYER_SETTINGS_PATH", &path).mode(), from("file", "audit"));
+    assert_eq!(Process::in_folder(folder.path()).with("VK_LAYER_SETTINGS_PATH", &path).mode(), from("file", "audit"));
 }
 
 #[test]
@@ -256,16 +217,15 @@ fn a_process_with_more_rights_than_its_user_asks_the_application_only() {
     }
     let folder = Folder::new();
     let path = folder.write("vk_layer_settings.txt", "samplin.mode = off\nsamplin.mistake = 1");
-    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).expect("sets");
-    let program = folder.path("program");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("sets");
+    let program = folder.join("program");
     // Copied by another process: while this one held it open for writing, a child that another test starts at this moment
     // would hold it open too, and it could not be run.
-    let copied =
-        Command::new("cp").arg(std::env::current_exe().expect("this program")).arg(&program).status().expect("runs cp");
+    let copied = Command::new("cp").arg(again::program()).arg(&program).status().expect("runs cp");
     assert!(copied.success());
     std::os::unix::fs::chown(&program, Some(65_534), Some(65_534)).expect("gives it away");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o6755)).expect("sets");
-    let loaded = Process::of(program, &folder.0)
+    let loaded = Process::of(&program, folder.path())
         .with("SAMPLIN_MODE", "audit")
         .with("SAMPLIN_MISTAKE", "1")
         .with("VK_LAYER_SETTINGS_PATH", &path)

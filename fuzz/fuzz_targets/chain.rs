@@ -1,7 +1,3 @@
 #![no_main]
-#![allow(dead_code, reason = "each program uses one target")]
 
-#[path = "../targets.rs"]
-mod targets;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| targets::chain(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| samplin_fuzz_targets::chain(data));

@@ -43,39 +43,24 @@ mod tests {
     use std::path::PathBuf;
     use std::time::Duration;
 
+    use samplin_testkit::Folder;
+
     use super::*;
 
-    /// A folder that is removed at the end.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str) -> Folder {
-            let path = std::env::temp_dir().join(format!("samplin-rotate-{}-{name}", platform::process_id()));
-            fs::create_dir(&path).expect("creates");
-            Folder(path)
-        }
-
-        /// Creates a file that was last written `age` seconds ago.
-        fn add(&self, name: &str, age: u64) -> PathBuf {
-            let path = self.0.join(name);
-            let file = File::create(&path).expect("creates");
-            file.set_modified(SystemTime::now() - Duration::from_secs(age)).expect("sets the time");
-            path
-        }
-
-        fn names(&self) -> Vec<String> {
-            let entries = fs::read_dir(&self.0).expect("reads");
-            let mut names: Vec<_> =
-                entries.map(|entry| entry.expect("reads").file_name().to_string_lossy().into_owned()).collect();
-            names.sort();
-            names
-        }
+    /// Creates a file that was last written `age` seconds ago.
+    fn add(folder: &Folder, name: &str, age: u64) -> PathBuf {
+        let path = folder.join(name);
+        let file = File::create(&path).expect("creates");
+        file.set_modified(SystemTime::now() - Duration::from_secs(age)).expect("sets the time");
+        path
     }
 
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
+    fn names(folder: &Folder) -> Vec<String> {
+        let entries = fs::read_dir(folder.path()).expect("reads");
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.expect("reads").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
     }
 
     /// The id of a process that has ended.
@@ -87,21 +72,21 @@ mod tests {
 
     #[test]
     fn the_newest_stay() {
-        let folder = Folder::new("newest");
+        let folder = Folder::new();
         let pid = ended();
         for age in 1..=30 {
-            folder.add(&format!("app{age:02}-{pid}.jsonl"), age);
+            add(&folder, &format!("app{age:02}-{pid}.jsonl"), age);
         }
-        let own = folder.add("own-1.jsonl", 0);
-        rotate(&folder.0, &own, 20);
+        let own = add(&folder, "own-1.jsonl", 0);
+        rotate(folder.path(), &own, 20);
         let mut expected: Vec<String> = (1..=19).map(|age| format!("app{age:02}-{pid}.jsonl")).collect();
         expected.push("own-1.jsonl".to_owned());
-        assert_eq!(folder.names(), expected);
+        assert_eq!(names(&folder), expected);
     }
 
     #[test]
     fn nothing_else_is_touched() {
-        let folder = Folder::new("else");
+        let folder = Folder::new();
         let pid = ended();
         let kept = [
             "notes.txt".to_owned(),
@@ -115,19 +100,19 @@ mod tests {
             format!("running-{}.jsonl", platform::process_id()),
         ];
         for name in &kept {
-            folder.add(name, 1000);
+            add(&folder, name, 1000);
         }
-        let elsewhere = Folder::new("elsewhere");
-        let target = elsewhere.add(&format!("target-{pid}.jsonl"), 1000);
-        std::os::unix::fs::symlink(&target, folder.0.join(format!("link-{pid}.jsonl"))).expect("links");
-        fs::create_dir(folder.0.join(format!("folder-{pid}.jsonl"))).expect("creates");
-        let own = folder.add(&format!("own-{pid}.jsonl"), 2000);
-        folder.add(&format!("old-{pid}.jsonl"), 1000);
-        rotate(&folder.0, &own, 1);
+        let elsewhere = Folder::new();
+        let target = add(&elsewhere, &format!("target-{pid}.jsonl"), 1000);
+        std::os::unix::fs::symlink(&target, folder.join(format!("link-{pid}.jsonl"))).expect("links");
+        fs::create_dir(folder.join(format!("folder-{pid}.jsonl"))).expect("creates");
+        let own = add(&folder, &format!("own-{pid}.jsonl"), 2000);
+        add(&folder, &format!("old-{pid}.jsonl"), 1000);
+        rotate(folder.path(), &own, 1);
         let mut expected = kept.to_vec();
         expected.extend(["link", "folder", "own"].map(|name| format!("{name}-{pid}.jsonl")));
         expected.sort();
-        assert_eq!(folder.names(), expected);
+        assert_eq!(names(&folder), expected);
         assert!(target.exists());
     }
 
@@ -138,18 +123,18 @@ mod tests {
 
     #[test]
     fn several_at_once_are_no_trouble() {
-        let folder = Folder::new("several");
+        let folder = Folder::new();
         let pid = ended();
         for age in 0..200 {
-            folder.add(&format!("app{age:03}-{pid}.jsonl"), age);
+            add(&folder, &format!("app{age:03}-{pid}.jsonl"), age);
         }
-        let own = folder.0.join("own-1.jsonl");
+        let own = folder.join("own-1.jsonl");
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| rotate(&folder.0, &own, 20));
+                scope.spawn(|| rotate(folder.path(), &own, 20));
             }
         });
         let expected: Vec<String> = (0..19).map(|age| format!("app{age:03}-{pid}.jsonl")).collect();
-        assert_eq!(folder.names(), expected);
+        assert_eq!(names(&folder), expected);
     }
 }

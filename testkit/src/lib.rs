@@ -6,9 +6,11 @@
 //!
 //! Failures of the harness itself panic with a message: it only runs in tests and tools.
 
+pub mod again;
 pub mod capability;
 pub mod context;
 pub mod descriptor;
+pub mod folder;
 pub mod image;
 pub mod layer;
 pub mod lookup;
@@ -23,6 +25,7 @@ pub mod trace;
 pub use capability::Capability;
 pub use context::{Context, ContextBuilder, ContextError, Message, MessageLog};
 pub use descriptor::Pair;
+pub use folder::Folder;
 pub use image::{BlitApi, Buffer, Image, ImageDesc, View, ViewDesc};
 pub use path::{Path, sample, sample_via};
 pub use sampler::{BorderValue, Sampler, SamplerDesc};

@@ -138,7 +138,7 @@ fn bytes<T: Copy>(of: &T) -> Vec<u8> {
 /// What the application hands to `vkCreateDevice` is not written to, whatever is added for it.
 fn structures_unchanged() -> Outcome {
     let folder = Folder::new();
-    let path = folder.file("samplin.toml");
+    let path = folder.join("samplin.toml");
     std::fs::write(&path, "[[rule]]\nset = { max_anisotropy = 16 }\n").expect("a rules file");
     let builder = Context::builder().setting("config", path.to_str().expect("UTF-8"));
     let ((), judged) = with_layer(builder, |context| {

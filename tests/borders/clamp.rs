@@ -342,7 +342,7 @@ fn without_extension() -> Outcome {
 /// A rule asks for the same on behalf of an application that knows nothing of the extension. Integers are guarded.
 fn rule() -> Outcome {
     let folder = Folder::new();
-    let path = folder.file("samplin.toml");
+    let path = folder.join("samplin.toml");
     std::fs::write(&path, "[[rule]]\nset = { address_mode = \"gl_clamp\" }\n").expect("a rules file");
     let builder = Context::builder().setting("config", path.to_str().expect("UTF-8")).setting("device", &weak());
     let sampler =

@@ -51,7 +51,7 @@ fn fresh() -> Outcome {
 fn order() -> Outcome {
     let illegal = SamplerDesc::nearest().lod(2.0, 0.5);
     let folder = Folder::new();
-    let path = folder.file("trace.jsonl");
+    let path = folder.join("trace.jsonl");
     let builder = Context::builder().validation().samplin().setting("trace", path.to_str().expect("UTF-8"));
     let context = build(&builder)?;
     let log = context.messages();

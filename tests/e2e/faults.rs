@@ -12,28 +12,22 @@ use crate::run::{Folder, Outcome, Skip, read_trace, trial};
 use ash::vk;
 use libloading::Library;
 use libtest_mimic::Trial;
-use samplin_testkit::{Trace, layer};
+use samplin_testkit::{Trace, again, layer};
 use script::{Application, PAIRS, Path};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, OsStr, c_char};
 use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
-use std::process::{Command, ExitCode};
 
-#[path = "faults/script.rs"]
 mod script;
 
 /// Name of the layer that fails calls.
 const FAULTS: &str = "VK_LAYER_SAMPLIN_faults";
 const LIBRARY: &str = "libVkLayer_samplin_faults.so";
-/// Names the case to the process that is to be the application.
-const APPLICATION: &str = "SAMPLIN_TEST_E2E_FAULTS";
 /// Number of the process among those of its case.
 const SHARE: &str = "SAMPLIN_TEST_E2E_FAULTS_SHARE";
 /// Processes that a case's faults are spread over.
 const SHARES: u64 = 32;
-const DONE: &str = "all is well: ";
-const SKIPPED: &str = "the application cannot run: ";
 /// What calls fail with, each where the command may.
 const RESULTS: [vk::Result; 4] = [
     vk::Result::ERROR_OUT_OF_HOST_MEMORY,
@@ -64,12 +58,12 @@ fn run(name: &'static str) -> Outcome {
             "description": "Fails calls",
         }
     });
-    std::fs::write(folder.file("faults.json"), manifest.to_string()).expect("a manifest");
+    std::fs::write(folder.join("faults.json"), manifest.to_string()).expect("a manifest");
     let variable = if std::env::var_os("VK_LAYER_PATH").is_some() { "VK_LAYER_PATH" } else { "VK_ADD_LAYER_PATH" };
-    let mut search = vec![folder.file("")];
+    let mut search = vec![folder.join("")];
     search.extend(std::env::var_os(variable).iter().flat_map(std::env::split_paths));
     let search = std::env::join_paths(search).expect("paths without colons");
-    let trace = folder.file("trace.jsonl");
+    let trace = folder.join("trace.jsonl");
     let shares = if name == "order-of-the-layers" { 1 } else { SHARES };
     let mut told: BTreeMap<String, u64> = BTreeMap::new();
     for share in 0..shares {
@@ -87,38 +81,22 @@ type Told = Vec<(String, u64)>;
 
 /// Runs one process of a case.
 fn application_of(name: &str, share: u64, variable: &str, search: &OsStr, trace: &FilePath) -> Result<Told, Skip> {
-    let output = Command::new(std::env::current_exe().expect("this program has a path"))
-        .env(APPLICATION, name)
+    let mut command = again::command(&format!("faults/{name}"));
+    command
         .env(SHARE, share.to_string())
         .env(variable, search)
         // A layer of the system between these two would make calls of its own.
         .env("VK_LOADER_LAYERS_DISABLE", "~implicit~")
         .env("SAMPLIN_TRACE", trace)
-        .env("SAMPLIN_TRACE_LEVEL", "decisions")
-        .output()
-        .expect("the program starts");
-    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if let Some((_, reason)) = said.split_once(SKIPPED) {
+        .env("SAMPLIN_TRACE_LEVEL", "decisions");
+    let ended = again::run(&mut command).inspect_err(|Skip(reason)| {
         assert!(std::env::var_os("CI").is_none(), "{reason}");
-        return Err(Skip(reason.trim().to_owned()));
-    }
-    let last: Vec<&str> = said.lines().rev().take(3).collect();
-    assert!(output.status.success(), "{}, last said, newest first: {last:#?}\n{errors}", output.status);
-    let (_, told) = said.split_once(DONE).expect("the application's last words");
-    Ok(serde_json::from_str(told.trim()).expect("counts"))
+    })?;
+    Ok(serde_json::from_str(ended.said("told")).expect("counts"))
 }
 
-/// The application of a case; `None` when this process is not to be one.
-pub(crate) fn application() -> Option<ExitCode> {
-    let name = std::env::var(APPLICATION).ok()?;
-    match case(&name) {
-        Ok(told) => println!("{DONE}{}", serde_json::json!(told)),
-        Err(Skip(reason)) => println!("{SKIPPED}{reason}"),
-    }
-    Some(ExitCode::SUCCESS)
-}
-
-fn case(name: &str) -> Result<Told, Skip> {
+/// The application of a case, which tells its counts.
+pub(crate) fn application(name: &str) -> Outcome {
     let share = std::env::var(SHARE).ok().and_then(|share| share.parse().ok()).expect("the number of this process");
     let tests = Tests::new()?;
     let told = match name {
@@ -127,7 +105,8 @@ fn case(name: &str) -> Result<Told, Skip> {
         "every-call-fails-from-then-on" => fail_each(&tests, Extent::FromThenOn, share),
         other => panic!("{other} is no case"),
     };
-    Ok(told.into_iter().map(|(what, count)| (what.to_owned(), count)).collect())
+    println!("told={}", serde_json::json!(told));
+    Ok(())
 }
 
 // --- the layer that fails calls -------------------------------------------------------------------------------------

@@ -7,19 +7,11 @@ use crate::run::{self, Folder, Outcome, Skip, build, read_trace};
 use crate::scene::Scene;
 use ash::vk;
 use libtest_mimic::Trial;
-use samplin_testkit::{Context, Pair, SamplerDesc, Trace, sample};
+use samplin_testkit::{Context, Pair, SamplerDesc, Trace, again, sample};
 use serde_json::json;
 use std::ffi::OsStr;
 use std::path::Path;
-use std::process::{Command, Output};
-
-/// Set in the environment of the process that is to behave as the application. The value goes to the setting `mode` through
-/// `VK_EXT_layer_settings`, unless it is `-`.
-const APPLICATION: &str = "SAMPLIN_TEST_E2E_APPLICATION";
-/// What the application prints at its end.
-const DONE: &str = "the application is done";
-/// What it prints instead when the device cannot do it.
-const SKIPPED: &str = "the application cannot run: ";
+use std::process::Command;
 
 /// The tests of this file.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -39,17 +31,12 @@ pub(crate) fn trials() -> Vec<Trial> {
     ])
 }
 
-/// The application: an illegal sampler and an illegal pair, whose pixels must be those of the repair. `None` when this process is
-/// not to be it.
-pub(crate) fn application() -> Option<std::process::ExitCode> {
-    let mode = std::env::var(APPLICATION).ok()?;
+/// The application: an illegal sampler and an illegal pair, whose pixels must be those of the repair. `mode` goes to the setting of
+/// that name through `VK_EXT_layer_settings`, unless it is `-`.
+pub(crate) fn application(mode: &str) -> Outcome {
     let builder = Context::builder().samplin();
-    let builder = if mode == "-" { builder } else { builder.setting("mode", &mode) };
-    match build(&builder).and_then(|context| use_context(&context)) {
-        Ok(()) => println!("{DONE}"),
-        Err(Skip(reason)) => println!("{SKIPPED}{reason}"),
-    }
-    Some(std::process::ExitCode::SUCCESS)
+    let builder = if mode == "-" { builder } else { builder.setting("mode", mode) };
+    use_context(&build(&builder)?)
 }
 
 fn use_context(context: &Context) -> Outcome {
@@ -80,8 +67,13 @@ struct Finished {
 impl Run {
     /// A run in a folder of its own, with a trace there, and without any of the layer's variables.
     fn new() -> Self {
+        Self::with_mode("-")
+    }
+
+    /// The same, of an application that asks for this mode.
+    fn with_mode(mode: &str) -> Self {
         let folder = Folder::new();
-        let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
+        let mut command = again::command(&format!("input/{mode}"));
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
             let of_tests = name == "SAMPLIN_LAYER_DIR" || name.starts_with("SAMPLIN_TEST_");
@@ -89,10 +81,10 @@ impl Run {
                 command.env_remove(name.as_ref());
             }
         }
-        command.current_dir(folder.file("."));
-        command.env(APPLICATION, "-").env("SAMPLIN_TRACE", folder.file("trace.jsonl"));
-        command.env_remove("VK_LAYER_SETTINGS_PATH").env("XDG_CONFIG_HOME", folder.file("config"));
-        command.env("XDG_DATA_HOME", folder.file("data")).env("XDG_STATE_HOME", folder.file("state"));
+        command.current_dir(folder.join("."));
+        command.env("SAMPLIN_TRACE", folder.join("trace.jsonl"));
+        command.env_remove("VK_LAYER_SETTINGS_PATH").env("XDG_CONFIG_HOME", folder.join("config"));
+        command.env("XDG_DATA_HOME", folder.join("data")).env("XDG_STATE_HOME", folder.join("state"));
         Self { folder, command }
     }
 
@@ -102,25 +94,20 @@ impl Run {
     }
 
     fn file(self, name: &str, text: impl AsRef<[u8]>) -> Self {
-        std::fs::write(self.folder.file(name), text).expect("a writable folder");
+        std::fs::write(self.folder.join(name), text).expect("a writable folder");
         self
     }
 
     /// Runs it; it has to come to its end.
     fn run(mut self) -> Result<Finished, Skip> {
-        let Output { status, stdout, stderr } = self.command.output().expect("the program starts");
-        let (stdout, errors) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr).into_owned());
-        if let Some((_, reason)) = stdout.split_once(SKIPPED) {
-            return Err(Skip(reason.trim().to_owned()));
-        }
-        assert!(status.success() && stdout.contains(DONE), "{status}\n{stdout}\n{errors}");
-        Ok(Finished { folder: self.folder, errors })
+        let ended = again::run(&mut self.command)?;
+        Ok(Finished { folder: self.folder, errors: ended.stderr })
     }
 }
 
 impl Finished {
     fn trace(&self) -> Trace {
-        read_trace(&self.folder.file("trace.jsonl"))
+        read_trace(&self.folder.join("trace.jsonl"))
     }
 
     /// The trace, with the repairs in it.
@@ -157,7 +144,7 @@ fn settings_file() -> Outcome {
         samplin.depth_linear = compare # right\n\
         = = =\n";
     let run = Run::new().file("vk_layer_settings.txt", text);
-    let path = run.folder.file("vk_layer_settings.txt");
+    let path = run.folder.join("vk_layer_settings.txt");
     let finished = run.env("VK_LAYER_SETTINGS_PATH", &path).run()?;
     let trace = finished.repaired();
     assert_told(
@@ -179,7 +166,7 @@ fn settings_file() -> Outcome {
 
 fn settings_file_missing() -> Outcome {
     let run = Run::new();
-    let path = run.folder.file("nowhere.txt");
+    let path = run.folder.join("nowhere.txt");
     let trace = run.env("VK_LAYER_SETTINGS_PATH", path).run()?.repaired();
     assert_told(&trace, &[("warning", "VK_LAYER_SETTINGS_PATH", None, "no such settings file")]);
     Ok(())
@@ -187,7 +174,7 @@ fn settings_file_missing() -> Outcome {
 
 fn settings_file_folder() -> Outcome {
     let run = Run::new();
-    std::fs::create_dir(run.folder.file("vk_layer_settings.txt")).expect("a writable folder");
+    std::fs::create_dir(run.folder.join("vk_layer_settings.txt")).expect("a writable folder");
     let trace = run.run()?.repaired();
     assert_told(&trace, &[("error", "vk_layer_settings.txt", None, "cannot be read")]);
     Ok(())
@@ -204,7 +191,7 @@ fn environment() -> Outcome {
 }
 
 fn application_setting() -> Outcome {
-    let trace = Run::new().env(APPLICATION, "\u{1f4a5}").run()?.repaired();
+    let trace = Run::with_mode("\u{1f4a5}").run()?.repaired();
     assert_told(&trace, &[("error", "mode", None, "is not one of")]);
     Ok(())
 }
@@ -212,7 +199,7 @@ fn application_setting() -> Outcome {
 /// A rule that cannot be read is left out, and told by its place.
 fn rules_file() -> Outcome {
     let run = Run::new().file("samplin.toml", "[[rule]]\nname = \"a\"\nset = { max_anisotropy = \"much\" }\n");
-    let path = run.folder.file("samplin.toml");
+    let path = run.folder.join("samplin.toml");
     let trace = run.env("SAMPLIN_CONFIG", &path).run()?.repaired();
     let told: Vec<_> = trace.events("settings").collect();
     assert_eq!(told.len(), 1, "{told:#?}");
@@ -220,13 +207,13 @@ fn rules_file() -> Outcome {
     assert_eq!(told[0]["file"].as_str(), path.to_str(), "{told:#?}");
 
     let run = Run::new().file("samplin.toml", "[[rule]\n\x07");
-    let path = run.folder.file("samplin.toml");
+    let path = run.folder.join("samplin.toml");
     let trace = run.env("SAMPLIN_CONFIG", &path).run()?.repaired();
     assert!(trace.events("settings").count() >= 1, "a file that is no TOML");
     assert!(trace.events("settings").all(|record| record["file"].as_str() == path.to_str()));
 
     let run = Run::new();
-    let path = run.folder.file("nowhere.toml");
+    let path = run.folder.join("nowhere.toml");
     let trace = run.env("SAMPLIN_CONFIG", path).run()?.repaired();
     assert_eq!(trace.events("settings").count(), 1, "a file that is not there");
     Ok(())
@@ -234,7 +221,7 @@ fn rules_file() -> Outcome {
 
 fn device_file() -> Outcome {
     let run = Run::new().file("device.json", "{\"schema\": 12, ");
-    let path = run.folder.file("device.json");
+    let path = run.folder.join("device.json");
     let trace = run.env("SAMPLIN_DEVICE", path).run()?.repaired();
     assert_eq!(trace.events("settings").count(), 1, "{:#?}", trace.records);
     assert!(trace.first("device")["simulated"].is_null());
@@ -244,7 +231,7 @@ fn device_file() -> Outcome {
 /// A folder that does not exist is made.
 fn missing_folder() -> Outcome {
     let run = Run::new();
-    let path = run.folder.file("missing/folder/trace.jsonl");
+    let path = run.folder.join("missing/folder/trace.jsonl");
     let finished = run.env("SAMPLIN_TRACE", &path).run()?;
     assert!(!finished.errors.contains("samplin"), "{}", finished.errors);
     assert_eq!(read_trace(&path).events("pair").count(), 1);
@@ -254,7 +241,7 @@ fn missing_folder() -> Outcome {
 /// A trace that cannot be opened: one line on standard error, and the application runs.
 fn no_trace(path: &str) -> Outcome {
     let run = Run::new().file("file", "not a folder");
-    let path = run.folder.file(path);
+    let path = run.folder.join(path);
     let finished = run.env("SAMPLIN_TRACE", &path).run()?;
     let lines: Vec<&str> = finished.errors.lines().filter(|line| line.contains("samplin")).collect();
     assert_eq!(lines.len(), 1, "{}", finished.errors);
@@ -277,11 +264,11 @@ fn trace_full() -> Outcome {
 /// `%e` and `%p` in the path of the trace.
 fn trace_placeholders() -> Outcome {
     let run = Run::new();
-    let path = run.folder.file("%e.%p.jsonl");
+    let path = run.folder.join("%e.%p.jsonl");
     let finished = run.env("SAMPLIN_TRACE", path).run()?;
-    let program = std::env::current_exe().expect("this program has a path");
+    let program = again::program();
     let name = program.file_name().and_then(OsStr::to_str).expect("a UTF-8 name");
-    let files: Vec<_> = std::fs::read_dir(finished.folder.file("."))
+    let files: Vec<_> = std::fs::read_dir(finished.folder.join("."))
         .expect("the folder")
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))

@@ -80,7 +80,7 @@ fn audit() -> Outcome {
 /// No record, no file, no repair.
 fn off() -> Outcome {
     let folder = Folder::new();
-    let path = folder.file("trace.jsonl");
+    let path = folder.join("trace.jsonl");
     let builder = Context::builder().record_only().samplin().validation();
     let builder = builder.setting("mode", "off").setting("trace", path.to_str().expect("UTF-8"));
     let context = build(&builder)?;
@@ -96,7 +96,7 @@ fn off() -> Outcome {
 fn two_instances() -> Outcome {
     let folder = Folder::new();
     let make = |name: &str, mode: &str| {
-        let path = folder.file(name);
+        let path = folder.join(name);
         let builder = Context::builder().record_only().samplin().validation().setting("mode", mode);
         let context = build(&builder.setting("trace", path.to_str().expect("UTF-8")))?;
         Ok((context, path))
@@ -127,7 +127,7 @@ fn two_instances() -> Outcome {
 /// A second device without features: what is legal on the first is repaired there, and each has its own summary.
 fn two_devices() -> Outcome {
     let folder = Folder::new();
-    let path = folder.file("trace.jsonl");
+    let path = folder.join("trace.jsonl");
     let builder = Context::builder().samplin().validation().setting("augment", "off");
     let context = build(&builder.setting("trace", path.to_str().expect("UTF-8")))?;
     skip_if(context.missing(&[Capability::SamplerAnisotropy]))?;
@@ -320,7 +320,7 @@ fn with_handles(body: impl Fn(&Context) -> Outcome) -> Result<[Trace; 2], Skip> 
     let ((), judged) = with_layer(Context::builder(), &body)?;
     judged.assert_silent("with samplin");
     let folder = Folder::new();
-    let path = folder.file("trace.jsonl");
+    let path = folder.join("trace.jsonl");
     let builder = Context::builder().samplin().setting("trace", path.to_str().expect("UTF-8"));
     let context = build(&builder)?;
     body(&context)?;

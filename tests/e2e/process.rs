@@ -7,17 +7,13 @@ use crate::run::{Folder, Outcome, Skip, build, trial};
 use crate::scene::Scene;
 use ash::vk;
 use libtest_mimic::Trial;
-use samplin_testkit::{Context, Pair, SamplerDesc, layer, sample};
+use samplin_testkit::{Context, Pair, SamplerDesc, again, layer, sample};
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Names the case to the process that is to be the application.
-const APPLICATION: &str = "SAMPLIN_TEST_E2E_PROCESS";
 /// The case `fork` without samplin: what a driver does when a child leaves is its own business.
 const BARE_FORK: &str = "fork-bare";
-const DONE: &str = "the application is done";
-const SKIPPED: &str = "the application cannot run: ";
 
 /// Cases, and whether their trace ends with the summary of the instance.
 const CASES: [(&str, bool); 7] = [
@@ -37,19 +33,11 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 fn run(name: &'static str, ends: bool) -> Outcome {
     let folder = Folder::new();
-    let trace = folder.file("trace.jsonl");
-    let program = std::env::current_exe().expect("this program has a path");
-    if name == "fork" && !ends_in_time(Command::new(&program).env(APPLICATION, BARE_FORK)) {
+    let trace = folder.join("trace.jsonl");
+    if name == "fork" && !ends_in_time(&mut command(BARE_FORK)) {
         return Err(Skip("the driver does not survive children that leave by exit(), without samplin either".into()));
     }
-    let mut command = Command::new(program);
-    command.env(APPLICATION, name).env("SAMPLIN_TRACE", &trace).env("SAMPLIN_TRACE_LEVEL", "all");
-    let output = command.output().expect("the program starts");
-    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if let Some((_, reason)) = said.split_once(SKIPPED) {
-        return Err(Skip(reason.trim().to_owned()));
-    }
-    assert!(output.status.success() && said.contains(DONE), "{}\n{said}\n{errors}", output.status);
+    again::run(command(name).env("SAMPLIN_TRACE", &trace).env("SAMPLIN_TRACE_LEVEL", "all"))?;
     if name == "trace-removed-midway" {
         return Ok(());
     }
@@ -69,14 +57,9 @@ fn run(name: &'static str, ends: bool) -> Outcome {
     Ok(())
 }
 
-/// The application of a case; `None` when this process is not to be one.
-pub(crate) fn application() -> Option<ExitCode> {
-    let name = std::env::var(APPLICATION).ok()?;
-    match case(&name) {
-        Ok(()) => println!("{DONE}"),
-        Err(Skip(reason)) => println!("{SKIPPED}{reason}"),
-    }
-    Some(ExitCode::SUCCESS)
+/// The process of a case.
+fn command(name: &str) -> Command {
+    again::command(&format!("process/{name}"))
 }
 
 /// An illegal pair, whose pixels have to be those of the repair. `seed` makes it one that was not there before.
@@ -92,7 +75,8 @@ fn pair(context: &Context, seed: u32) -> Outcome {
     Ok(())
 }
 
-fn case(name: &str) -> Outcome {
+/// The application of a case.
+pub(crate) fn application(name: &str) -> Outcome {
     let builder = Context::builder().samplin();
     if name == "instances-and-libraries-in-cycles" {
         for round in 0..12 {
@@ -116,7 +100,7 @@ fn case(name: &str) -> Outcome {
             return Ok(());
         }
         "exit-at-once" => {
-            println!("{DONE}");
+            again::tell(Ok(()));
             // SAFETY: ends the process.
             unsafe { libc::_exit(0) };
         }

@@ -116,7 +116,7 @@ fn augment_minmax() -> Outcome {
 /// Runs `body` with a rules file.
 fn with_rules(text: &str, body: impl FnOnce(&Context) -> Outcome) -> Result<Judged, Skip> {
     let folder = Folder::new();
-    let path = folder.file("samplin.toml");
+    let path = folder.join("samplin.toml");
     std::fs::write(&path, text).expect("a writable folder");
     let builder = Context::builder().setting("config", path.to_str().expect("UTF-8"));
     let ((), judged) = with_layer(builder, body)?;
@@ -189,7 +189,7 @@ fn rule_unmatched() -> Outcome {
 /// Runs `body` on a device reduced to what a capability file says.
 fn simulated(file: &serde_json::Value, body: impl FnOnce(&Context) -> Outcome) -> Result<Judged, Skip> {
     let folder = Folder::new();
-    let path = folder.file("device.json");
+    let path = folder.join("device.json");
     std::fs::write(&path, file.to_string()).expect("a writable folder");
     let builder = Context::builder().setting("device", path.to_str().expect("UTF-8"));
     let ((), judged) = with_layer(builder.setting("device_visible", "off"), body)?;

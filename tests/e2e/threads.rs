@@ -188,7 +188,7 @@ fn above_validation() -> Outcome {
 fn own_handles() -> Outcome {
     let counts = Counts::default();
     let folder = Folder::new();
-    let path = folder.file("trace.jsonl");
+    let path = folder.join("trace.jsonl");
     let context = build(&Context::builder().samplin().setting("trace", path.to_str().expect("UTF-8")))?;
     storm(&context, &counts)?;
     drop(context);

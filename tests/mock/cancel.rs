@@ -8,8 +8,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk;
+use samplin_testkit::again::alone;
 
-use crate::alone::alone;
 use crate::loader::{InstanceBuilder, combined, linear_info, pair};
 
 // Of pthread.h. Cancelling unwinds the stack through whoever calls a cancellation point.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use ash::vk;
 use samplin::log;
 use samplin_config::settings::{Log, log_of_environment};
+use samplin_testkit::again::{Ended, alone};
 use serde_json::Value;
 
-use crate::alone::alone_with_errors;
 use crate::driver::NEXT_RESULTS;
 use crate::loader::{DeviceInfo, InstanceBuilder, combined, negotiate_with, pair};
 
@@ -77,7 +77,7 @@ fn records(said: &str) -> Vec<Value> {
 
 /// [`life`] and [`a_variant`] with this level: records and lines of the log.
 fn at(name: &str, level: &str) -> (Vec<Value>, Vec<String>) {
-    let (said, errors) = alone_with_errors(name, || {
+    let Ended { stdout: said, stderr: errors } = alone(name, || {
         life(InstanceBuilder::new().set("log", level).set("config", HOSTILE));
         a_variant();
     });
@@ -162,7 +162,7 @@ fn trace_tells_of_each_command_too() {
 #[cfg_attr(miri, ignore = "starts a process")]
 fn off_tells_nothing() {
     const NAME: &str = "log::off_tells_nothing";
-    let (_, errors) = alone_with_errors(NAME, || {
+    let Ended { stderr: errors, .. } = alone(NAME, || {
         life(InstanceBuilder::new());
         a_variant();
     });
@@ -173,7 +173,7 @@ fn off_tells_nothing() {
 #[cfg_attr(miri, ignore = "starts a process")]
 fn the_log_changes_no_record() {
     const NAME: &str = "log::the_log_changes_no_record";
-    let (said, errors) = alone_with_errors(NAME, || {
+    let Ended { stdout: said, stderr: errors } = alone(NAME, || {
         life(InstanceBuilder::new());
         println!("record null");
         life(InstanceBuilder::new().set("log", "trace"));
@@ -189,7 +189,7 @@ fn the_log_changes_no_record() {
 #[cfg_attr(miri, ignore = "starts a process")]
 fn without_standard_error_the_log_goes_nowhere() {
     const NAME: &str = "log::without_standard_error_the_log_goes_nowhere";
-    let (said, errors) = alone_with_errors(NAME, || {
+    let Ended { stdout: said, stderr: errors } = alone(NAME, || {
         // SAFETY: nothing in this process owns the number.
         unsafe { libc::close(2) };
         life(InstanceBuilder::new().set("log", "trace"));
@@ -203,7 +203,7 @@ fn without_standard_error_the_log_goes_nowhere() {
 #[cfg_attr(miri, ignore = "starts a process")]
 fn negotiation_is_told_if_the_environment_asks() {
     const NAME: &str = "log::negotiation_is_told_if_the_environment_asks";
-    let (_, errors) = alone_with_errors(NAME, || {
+    let Ended { stderr: errors, .. } = alone(NAME, || {
         assert_eq!(negotiate_with(1, 2).0, vk::Result::SUCCESS);
         // SAFETY: no other thread of this process reads the environment now.
         unsafe { std::env::set_var("SAMPLIN_LOG", " Debug ") };
@@ -224,7 +224,7 @@ fn negotiation_is_told_if_the_environment_asks() {
 #[cfg_attr(miri, ignore = "starts a process")]
 fn the_most_talkative_instance_counts() {
     const NAME: &str = "log::the_most_talkative_instance_counts";
-    let (_, errors) = alone_with_errors(NAME, || {
+    let Ended { stderr: errors, .. } = alone(NAME, || {
         tracing::info!("one");
         for level in [Log::Warn, Log::Info, Log::Off, Log::Warn] {
             log::raise(level);
@@ -239,7 +239,7 @@ fn the_most_talkative_instance_counts() {
 #[cfg_attr(miri, ignore = "starts a process")]
 fn mode_off_is_told() {
     const NAME: &str = "log::mode_off_is_told";
-    let (_, errors) = alone_with_errors(NAME, || {
+    let Ended { stderr: errors, .. } = alone(NAME, || {
         let device = InstanceBuilder::new().set("log", "trace").set("mode", "off").device();
         device.finish();
     });

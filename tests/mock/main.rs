@@ -10,10 +10,7 @@
 #[global_allocator]
 static ALLOCATOR: samplin::memory::WithReserve = samplin::memory::WithReserve;
 
-mod alone;
 mod driver;
-#[path = "../legality/mod.rs"]
-mod legality;
 mod loader;
 mod pages;
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use ash::vk;
 use samplin::memory;
 use samplin::memory::faults::{self, Plan};
+use samplin_testkit::again::alone;
 
-use crate::alone::alone;
 use crate::args;
 use crate::budget::{destroy, script};
 use crate::driver::{Args, Kind};
@@ -60,7 +60,7 @@ fn assert_driver_is_clean(device: Device, when: &str) {
 #[test]
 #[cfg_attr(miri, ignore = "starts a process")]
 fn a_host_without_memory_for_small_things() {
-    let said = alone("memory::a_host_without_memory_for_small_things", small_allocations_fail);
+    let said = alone("memory::a_host_without_memory_for_small_things", small_allocations_fail).stdout;
     assert!(figure(&said, " allocations failed alone") > 300);
     assert!(figure(&said, " instances refused") > 5);
     assert!(figure(&said, " devices refused") > 5);
@@ -117,7 +117,7 @@ fn small_allocations_fail() {
 #[test]
 #[cfg_attr(miri, ignore = "starts a process")]
 fn a_host_without_memory_for_large_things() {
-    let said = alone("memory::a_host_without_memory_for_large_things", large_allocations_fail);
+    let said = alone("memory::a_host_without_memory_for_large_things", large_allocations_fail).stdout;
     assert!(figure(&said, " large allocations failed") > 40);
 }
 
@@ -153,7 +153,7 @@ fn large_allocations_fail() {
 #[test]
 #[cfg_attr(miri, ignore = "starts a process")]
 fn whole_hooks_without_memory() {
-    let said = alone("memory::whole_hooks_without_memory", every_allocation_of_a_hook_fails);
+    let said = alone("memory::whole_hooks_without_memory", every_allocation_of_a_hook_fails).stdout;
     assert!(figure(&said, " allocations failed in whole hooks") > 3);
 }
 

@@ -124,7 +124,7 @@ test decide::left ... ignored, slow
 
 test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
 
-     Running tests/e2e.rs (target/debug/deps/e2e-0123456789abcdef)
+     Running tests/e2e/main.rs (target/debug/deps/e2e-0123456789abcdef)
 
 running 2 tests
 test borders/custom ...\x20

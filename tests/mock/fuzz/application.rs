@@ -1,8 +1,8 @@
 //! An application that does random things, and a model of what has to come of them.
 //!
 //! Every call keeps the rules that concern objects and memory; the *states* of samplers are anything (see
-//! [`draw`](crate::legality::draw)). The model knows what each sampler was created with, what the driver can do with each
-//! view, and so, by the independent checker in [`legality`](crate::legality), which pairs are legal.
+//! [`draw`](samplin_checker::draw)). The model knows what each sampler was created with, what the driver can do with each
+//! view, and so, by the independent checker in [`samplin_checker`], which pairs are legal.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
@@ -18,13 +18,13 @@ use samplin_core::decide::{
 
 use super::chain::{Unknown, put, read_back, with_info};
 use crate::driver::{Args, Call, FormatSupport, Reuse};
-use crate::legality::draw::{self, Dice};
-use crate::legality::{blit_violations, fixable, formats, replay, replays, violations};
 use crate::loader::{
     Device, DeviceInfo, InstanceBuilder, allocator, assert_nothing_left, binding, call, dangling_handle, entry, pair,
 };
 use crate::pages::dangling;
 use crate::stress::Random;
+use samplin_checker::draw::{self, Dice};
+use samplin_checker::{blit_violations, fixable, formats, replay, replays, violations};
 
 type Type = vk::DescriptorType;
 

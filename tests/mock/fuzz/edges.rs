@@ -11,12 +11,12 @@ use ash::vk::{self, Handle};
 
 use super::chain::{Unknown, put, with_info};
 use crate::driver::{Args, Call, Kind, lock};
-use crate::legality::draw::{self, Dice};
 use crate::loader::{
     Device, InstanceBuilder, allocator, assert_nothing_left, binding, call, entry, image_info, pair, view_info,
 };
 use crate::pages::dangling;
 use crate::stress::Random;
+use samplin_checker::draw::{self, Dice};
 
 type Type = vk::DescriptorType;
 const COMBINED: Type = Type::COMBINED_IMAGE_SAMPLER;

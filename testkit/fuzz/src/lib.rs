@@ -1,0 +1,176 @@
+//! What is fuzzed: each function takes bytes that mean anything, and panics where something is wrong.
+//!
+//! `scripts/fuzz` runs them under libFuzzer (`fuzz/`), `tests/fuzz_targets.rs` on their seeds and a little more.
+
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::path::{Path, PathBuf};
+
+use ash::vk;
+use samplin::{pnext, sampler_info};
+use samplin_cli::trace::analysis::Analysis;
+use samplin_cli::trace::reader;
+use samplin_config::{rules, settings};
+use samplin_core::decide::YcbcrConversion;
+use samplin_spirv::split::{Part, split};
+use samplin_spirv::{Editor, Link, Module, Specialization};
+
+/// Words of a node: more than any structure that the layer knows has.
+const WORDS: usize = 24;
+
+/// The walker of `pNext` chains and what it serves, on chains of any shape: every node is whole memory and leads to another one, to
+/// itself, or nowhere.
+pub fn chain(data: &[u8]) {
+    let mut bytes = data.iter().copied();
+    let mut next = || bytes.next().unwrap_or(0);
+    let count = usize::from(next()) % 12;
+    let mut nodes: Vec<Box<[u64; WORDS]>> = (0..count).map(|_| Box::new([0; WORDS])).collect();
+    let addresses: Vec<*mut u64> = nodes.iter_mut().map(|node| node.as_mut_ptr()).collect();
+    let leads_to = |byte: u8| addresses.get(usize::from(byte)).map_or(0, |at| *at as u64);
+    const TYPES: [vk::StructureType; 9] = [
+        vk::StructureType::SAMPLER_REDUCTION_MODE_CREATE_INFO,
+        vk::StructureType::SAMPLER_YCBCR_CONVERSION_INFO,
+        vk::StructureType::SAMPLER_CUSTOM_BORDER_COLOR_CREATE_INFO_EXT,
+        vk::StructureType::SAMPLER_BORDER_COLOR_COMPONENT_MAPPING_CREATE_INFO_EXT,
+        vk::StructureType::SAMPLER_CUBIC_WEIGHTS_CREATE_INFO_QCOM,
+        vk::StructureType::SAMPLER_BLOCK_MATCH_WINDOW_CREATE_INFO_QCOM,
+        vk::StructureType::OPAQUE_CAPTURE_DESCRIPTOR_DATA_CREATE_INFO_EXT,
+        vk::StructureType::DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+        vk::StructureType::from_raw(0x7fff_0001),
+    ];
+    for at in &addresses {
+        let s_type = TYPES[usize::from(next()) % TYPES.len()].as_raw() as u32;
+        // SAFETY: `at` is a node of this function, which has `WORDS` words.
+        let words = unsafe { std::slice::from_raw_parts_mut(*at, WORDS) };
+        words[0] = u64::from(s_type);
+        words[1] = leads_to(next());
+        // Small values mostly, and a few large ones: enumerations, flags, colours.
+        for word in words.iter_mut().skip(2).take(8) {
+            let low = u32::from(next()).wrapping_mul([1, 1, 0x0101_0101][usize::from(next()) % 3]);
+            *word = u64::from(low) | u64::from(next()) << 32;
+        }
+    }
+    let first = leads_to(next()) as usize as *const c_void;
+    // SAFETY: every node is readable memory of the size of the largest structure.
+    let length = unsafe { pnext::chain(first) }.count();
+    assert!(length <= pnext::LIMIT);
+    let mut info = vk::SamplerCreateInfo { p_next: first, ..Default::default() };
+    info.mag_filter = vk::Filter::from_raw(i32::from(next()));
+    info.border_color = vk::BorderColor::from_raw([0, 3, 1_000_287_003, 1_000_287_004, -1][usize::from(next()) % 5]);
+    info.address_mode_u = vk::SamplerAddressMode::from_raw(i32::from(next()) % 5);
+    let conversion = |handle: vk::SamplerYcbcrConversion| YcbcrConversion {
+        handle: vk::Handle::as_raw(handle),
+        chroma_filter: vk::Filter::LINEAR,
+        separate_reconstruction: false,
+        fingerprint: vk::Handle::as_raw(handle),
+    };
+    // SAFETY: as above, and each node is as large as its type asks for.
+    let given = unsafe { sampler_info::read(&info, conversion) };
+    // What is made of a state says that state, but for opaque data, which nothing but the original has.
+    let alone = samplin_core::decide::SamplerState { opaque_capture: false, ..given.state };
+    // SAFETY: as above.
+    let again = unsafe { sampler_info::with_create_info(&alone, None, |info, _| sampler_info::read(info, conversion)) };
+    assert!(again.state.key() == alone.key(), "{:?} became {:?}", alone, again.state);
+    assert_eq!(again.unknown, None);
+    // And with parts of it changed, beside the original chain.
+    let mut changed = given.state;
+    let bits = next();
+    if bits & 1 != 0 {
+        changed.reduction_mode = None;
+    }
+    if bits & 2 != 0 {
+        (changed.custom_border, changed.border_color) = (None, vk::BorderColor::INT_OPAQUE_BLACK);
+    }
+    if bits & 4 != 0 {
+        changed.border_mapping = None;
+    }
+    if bits & 8 != 0 {
+        changed.opaque_capture = false;
+    }
+    // SAFETY: as above.
+    let length = unsafe {
+        sampler_info::with_create_info(&changed, Some((&info, &given.state)), |info, _| {
+            pnext::chain(info.p_next).count()
+        })
+    };
+    assert!(length <= pnext::LIMIT);
+}
+
+/// A file of the process's own, written anew for each input.
+fn scratch(data: &[u8]) -> PathBuf {
+    let folder = [Path::new("/dev/shm"), &std::env::temp_dir()].into_iter().find(|f| f.is_dir()).map(Path::to_owned);
+    let file = folder.unwrap_or_default().join(format!("samplin-fuzz-{}.txt", std::process::id()));
+    std::fs::write(&file, data).expect("writes a file");
+    file
+}
+
+/// The settings: a settings file and an application that both say anything.
+pub fn settings(data: &[u8]) {
+    thread_local!(static FILE: RefCell<Option<PathBuf>> = const { RefCell::new(None) });
+    let path = scratch(data);
+    FILE.with_borrow_mut(|file| {
+        if file.is_none() {
+            // SAFETY: fuzz programs and the test that does this have one thread that looks at the environment.
+            unsafe { std::env::set_var("VK_LAYER_SETTINGS_PATH", &path) };
+            *file = Some(path);
+        }
+    });
+    let text = String::from_utf8_lossy(data);
+    let pairs: Vec<(String, String)> = text
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .map(|(key, value)| (key.trim().trim_start_matches("samplin.").to_owned(), value.trim().to_owned()))
+        .collect();
+    let loaded = settings::load(&pairs);
+    // Wherever a value comes from, it is one that the setting has, and whoever asks can be told of it.
+    assert!(loaded.problems.iter().all(|problem| !problem.message.is_empty()));
+}
+
+/// The reader of rules files.
+pub fn rules(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let (rules, problems) = rules::Rules::parse(Path::new("fuzz.toml"), text);
+    let lines = text.lines().count().max(1) as u32 + 1;
+    for problem in &problems {
+        assert!(!problem.message.is_empty() && problem.line.is_some_and(|line| (1..=lines).contains(&line)));
+    }
+    let state = samplin_core::decide::SamplerState::default();
+    let bits = rules.match_sampler(&state, state.fingerprint(), 1, Some("name"));
+    let view = samplin_core::decide::ViewTraits::new_2d(vk::Format::R8_UNORM, vk::FormatFeatureFlags2::empty());
+    assert!(rules.for_view(bits, &view).count() <= 64);
+}
+
+/// The trace reader of the command line tool, and what it makes of records.
+pub fn trace(data: &[u8]) {
+    let mut analysis = Analysis::default();
+    let counts = reader::read(&mut &data[..], None, |record| analysis.record(0, record)).expect("memory can be read");
+    assert_eq!(counts.bytes, data.len() as u64);
+    let lines = data.split(|byte| *byte == b'\n').count() as u64;
+    assert!(counts.records + counts.unknown + counts.damaged <= lines);
+    for group in analysis.by_rule() {
+        std::hint::black_box(group);
+    }
+    std::hint::black_box((analysis.census(), analysis.change_count(), analysis.processes(), analysis.settings()));
+}
+
+/// The reader of shaders, their links, and the pass that splits them.
+pub fn spirv(data: &[u8]) {
+    let words: Vec<u32> = data.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let Ok(module) = Module::read(&words) else { return };
+    assert_eq!(Editor::new(&module).finish().as_ref(), Ok(&words));
+    // As many entry points as real modules have: each is a walk over everything.
+    for entry in module.entry_points().take(4) {
+        let Ok(name) = String::from_utf8(entry.name().collect()) else { continue };
+        for values in [None, Some(&Specialization(&[(0, &[1, 0, 0, 0]), (3, &[0])]))] {
+            let Ok(links) = module.links(&name, entry.model(), values) else { continue };
+            assert!(links.len() <= Module::LINKS);
+            let part = |link: &Link| Some(Part { image: link.image?, sampler: link.sampler?, binding: 1 });
+            for part in links.iter().filter_map(part).take(4) {
+                if let Ok(split) = split(&module, (&name, entry.model()), values, 3, &[part]) {
+                    let again = Module::read(&split.words).expect("what was made can be read");
+                    assert!(again.entry_points().count() == module.entry_points().count());
+                }
+            }
+        }
+    }
+}

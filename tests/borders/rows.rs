@@ -1,0 +1,520 @@
+//! The rows, and what they are written with.
+
+use super::*;
+
+fn name_of(color: B) -> &'static str {
+    match color {
+        B::FLOAT_TRANSPARENT_BLACK => "FLOAT_TRANSPARENT_BLACK",
+        B::INT_TRANSPARENT_BLACK => "INT_TRANSPARENT_BLACK",
+        B::FLOAT_OPAQUE_BLACK => "FLOAT_OPAQUE_BLACK",
+        B::INT_OPAQUE_BLACK => "INT_OPAQUE_BLACK",
+        B::FLOAT_OPAQUE_WHITE => "FLOAT_OPAQUE_WHITE",
+        B::INT_OPAQUE_WHITE => "INT_OPAQUE_WHITE",
+        B::FLOAT_CUSTOM_EXT => "FLOAT_CUSTOM_EXT",
+        B::INT_CUSTOM_EXT => "INT_CUSTOM_EXT",
+        other => panic!("no border colour {}", other.as_raw()),
+    }
+}
+
+fn colour(catalog: &'static str, from: B, to: B) -> Wanted {
+    let name = |color| format!("VK_BORDER_COLOR_{}", name_of(color));
+    (catalog, "borderColor", name(from), name(to))
+}
+
+fn value(catalog: &'static str, from: impl Into<Json>, to: impl Into<Json>) -> Wanted {
+    (catalog, "customBorderColor", from.into().to_string(), to.into().to_string())
+}
+
+fn format(catalog: &'static str, from: &str, to: &str) -> Wanted {
+    (catalog, "format", format!("VK_FORMAT_{from}"), format!("VK_FORMAT_{to}"))
+}
+
+fn mapping(catalog: &'static str, from: &str, components: &str, srgb: bool) -> Wanted {
+    (catalog, "components", from.to_owned(), serde_json::json!({"components": components, "srgb": srgb}).to_string())
+}
+
+pub(crate) fn border(color: B) -> SamplerDesc {
+    SamplerDesc::nearest().border(color)
+}
+
+pub(crate) fn custom_float(value: [f32; 4], format: F) -> SamplerDesc {
+    SamplerDesc::nearest().custom_border(BorderValue::Float(value), format)
+}
+
+pub(crate) fn custom_int(value: [i32; 4], format: F) -> SamplerDesc {
+    SamplerDesc::nearest().custom_border(BorderValue::Int(value), format)
+}
+
+pub(crate) fn custom_uint(value: [u32; 4], format: F) -> SamplerDesc {
+    SamplerDesc::nearest().custom_border(BorderValue::Uint(value), format)
+}
+
+const NO_FROM_IMAGE: [Capability; 1] = [Capability::BorderColorSwizzleFromImage];
+const NO_SWIZZLE: [Capability; 2] = [Capability::BorderColorSwizzle, Capability::BorderColorSwizzleFromImage];
+pub(crate) const WITH_CUSTOM: [Capability; 1] = [Capability::CustomBorderColor];
+
+pub(crate) fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    rows.extend(predefined_kinds());
+    rows.extend(custom_kinds());
+    rows.extend(axes());
+    rows.extend(unsupported());
+    rows.extend(formats());
+    rows.extend(swizzles());
+    rows.extend(mappings());
+    rows
+}
+
+/// B-50 and B-51 for predefined colours, with the right kind of each as its twin.
+fn predefined_kinds() -> Vec<Row> {
+    let twins = [
+        ("transparent", B::INT_TRANSPARENT_BLACK, B::FLOAT_TRANSPARENT_BLACK),
+        ("black", B::INT_OPAQUE_BLACK, B::FLOAT_OPAQUE_BLACK),
+        ("white", B::INT_OPAQUE_WHITE, B::FLOAT_OPAQUE_WHITE),
+    ];
+    let floats = [
+        ("unorm", Scene::colour(F::R8G8B8A8_UNORM)),
+        ("snorm", Scene::colour(F::R8G8B8A8_SNORM)),
+        ("srgb", Scene::colour(F::R8G8B8A8_SRGB)),
+        ("sfloat", Scene::colour(F::R16G16B16A16_SFLOAT)),
+        ("depth", Scene::depth(F::D32_SFLOAT)),
+        ("depth-of-two", Scene::depth(F::D32_SFLOAT_S8_UINT)),
+    ];
+    let integers = [
+        ("uint", Scene::colour(F::R8G8B8A8_UINT)),
+        ("sint", Scene::colour(F::R32G32B32A32_SINT)),
+        ("stencil", Scene::stencil(F::S8_UINT)),
+        ("stencil-of-two", Scene::stencil(F::D32_SFLOAT_S8_UINT)),
+    ];
+    let mut rows = Vec::new();
+    for (color, int, float) in twins {
+        for (kind, scene) in floats {
+            let changes = vec![colour("B-50", int, float)];
+            let row = Row::pair(format!("kind/{kind}-int-{color}"), scene, border(int), border(float), changes);
+            // Of a depth only the first component is looked at, which black leaves at 0 either way.
+            let visible = color == "white" || (color == "black" && !kind.starts_with("depth"));
+            rows.push(if visible { row.visible() } else { row });
+            rows.push(Row::untouched(format!("kind/{kind}-float-{color}"), scene, border(float)));
+        }
+        for (kind, scene) in integers {
+            let changes = vec![colour("B-51", float, int)];
+            let row = Row::pair(format!("kind/{kind}-float-{color}"), scene, border(float), border(int), changes);
+            // Of a stencil value only the first component is looked at, which black leaves at 0 either way.
+            let visible = color == "white" || (color == "black" && !kind.starts_with("stencil"));
+            rows.push(if visible { row.visible() } else { row });
+            rows.push(Row::untouched(format!("kind/{kind}-int-{color}"), scene, border(int)));
+        }
+    }
+    rows
+}
+
+/// B-50, B-51 and B-58 for custom colours.
+fn custom_kinds() -> Vec<Row> {
+    let undefined = F::UNDEFINED;
+    let (int, float) = (B::INT_CUSTOM_EXT, B::FLOAT_CUSTOM_EXT);
+    let (uint8, sint8) = (Scene::colour(F::R8G8B8A8_UINT), Scene::colour(F::R8G8B8A8_SINT));
+    let (unorm, sfloat) = (Scene::colour(F::R8G8B8A8_UNORM), Scene::colour(F::R16G16B16A16_SFLOAT));
+    let stencil = Scene::stencil(F::S8_UINT);
+    let rows = vec![
+        Row::pair(
+            "custom/float-on-uint-rounds-and-clamps",
+            uint8,
+            custom_float([2.5, -3.0, 300.0, 7.25], undefined),
+            custom_uint([3, 0, 255, 7], undefined),
+            vec![colour("B-51", float, int), value("B-51", vec![2.5, -3.0, 300.0, 7.25], vec![3, 0, 255, 7])],
+        )
+        .visible(),
+        Row::pair(
+            "custom/float-on-sint-rounds-and-clamps",
+            sint8,
+            custom_float([-200.0, 127.6, 0.4, -1.5], undefined),
+            custom_int([-128, 127, 0, -2], undefined),
+            vec![
+                colour("B-51", float, int),
+                value(
+                    "B-51",
+                    vec![-200.0, 127.6, 0.4, -1.5],
+                    vec![(-128_i32).cast_unsigned(), 127, 0, (-2_i32).cast_unsigned()],
+                ),
+            ],
+        )
+        .visible(),
+        Row::pair(
+            "custom/int-on-unorm-converts-and-clamps",
+            unorm,
+            custom_int([1, 0, 7, -1], undefined),
+            custom_float([1.0, 0.0, 1.0, 0.0], undefined),
+            vec![
+                colour("B-50", int, float),
+                value("B-50", vec![1, 0, 7, (-1_i32).cast_unsigned()], vec![1.0, 0.0, 1.0, 0.0]),
+            ],
+        )
+        .visible(),
+        Row::pair(
+            "custom/int-on-sfloat-converts",
+            sfloat,
+            custom_int([3, 0, 7, -1], undefined),
+            custom_float([3.0, 0.0, 7.0, -1.0], undefined),
+            vec![
+                colour("B-50", int, float),
+                value("B-50", vec![3, 0, 7, (-1_i32).cast_unsigned()], vec![3.0, 0.0, 7.0, -1.0]),
+            ],
+        )
+        .visible(),
+        Row::pair(
+            "custom/float-on-stencil-in-red-and-green",
+            stencil,
+            custom_float([7.0, 9.0, 0.0, 0.0], undefined),
+            custom_uint([7, 7, 0, 0], undefined),
+            vec![colour("B-51", float, int), value("B-51", vec![7.0, 9.0, 0.0, 0.0], vec![7, 7, 0, 0])],
+        )
+        .visible(),
+        // Which of the two is read depends on the implementation, and that is legal.
+        Row::untouched("custom/int-on-stencil-in-red-and-green", stencil, custom_uint([7, 9, 0, 0], undefined)),
+        Row::pair(
+            "custom/stencil-has-eight-bits",
+            stencil,
+            custom_uint([300, 300, 0, 0], undefined),
+            custom_uint([255, 255, 0, 0], undefined),
+            vec![value("B-58", vec![300, 300, 0, 0], vec![255, 255, 0, 0])],
+        ),
+        Row::untouched("custom/int-on-stencil", stencil, custom_uint([7, 7, 0, 0], undefined)),
+        Row::pair(
+            "custom/value-beyond-unorm",
+            unorm,
+            custom_float([2.0, -1.0, 0.5, 1.0], undefined),
+            custom_float([1.0, 0.0, 0.5, 1.0], undefined),
+            vec![value("B-58", vec![2.0, -1.0, 0.5, 1.0], vec![1.0, 0.0, 0.5, 1.0])],
+        ),
+        Row::untouched("custom/value-within-sfloat", sfloat, custom_float([2.0, -1.0, 0.5, 1.0], undefined)),
+        Row::untouched("custom/float-on-unorm", unorm, custom_float([0.25, 0.5, 0.75, 1.0], undefined)),
+        Row::untouched("custom/uint-on-uint", uint8, custom_uint([3, 0, 255, 7], undefined)),
+        Row::untouched("custom/int-on-sint", sint8, custom_int([-128, 127, 0, -2], undefined)),
+        // A custom colour that the device can hold stays custom, even where a predefined one has its value.
+        Row::untouched("custom/white-stays-custom", unorm, custom_float([1.0; 4], undefined)),
+    ];
+    rows.into_iter().map(|row| row.needs(&[Capability::CustomBorderColorWithoutFormat])).collect()
+}
+
+/// Only an axis that the view has counts, unless `border=strict`.
+fn axes() -> Vec<Row> {
+    let wrong =
+        |u, v, w| SamplerDesc { address: [u, v, w], border_color: B::INT_OPAQUE_WHITE, ..SamplerDesc::nearest() };
+    let right = |sampler: &SamplerDesc| SamplerDesc { border_color: B::FLOAT_OPAQUE_WHITE, ..sampler.clone() };
+    let scene = Scene::colour(F::R8G8B8A8_UNORM);
+    let (edge, to_border, repeat) = (M::CLAMP_TO_EDGE, M::CLAMP_TO_BORDER, M::REPEAT);
+    let change = || vec![colour("B-50", B::INT_OPAQUE_WHITE, B::FLOAT_OPAQUE_WHITE)];
+    let mut rows = Vec::new();
+    for (name, shape, reach) in [
+        ("1d", Shape::D1, [true, false, false]),
+        ("2d", Shape::D2, [true, true, false]),
+        ("2d-array", Shape::D2Array, [true, true, false]),
+        ("3d", Shape::D3, [true, true, true]),
+    ] {
+        let scene = if shape == Shape::D1 { scene.shape(shape).flat() } else { scene.shape(shape) };
+        for (axis, (letter, reached)) in ["u", "v", "w"].into_iter().zip(reach).enumerate() {
+            let mut modes = [repeat, edge, edge];
+            modes[axis] = to_border;
+            let sampler = wrong(modes[0], modes[1], modes[2]);
+            let name = format!("axis/{name}-{letter}");
+            rows.push(if reached {
+                Row::pair(name, scene, sampler.clone(), right(&sampler), change())
+            } else {
+                Row::untouched(name, scene, sampler)
+            });
+        }
+    }
+    // Faces of a cube have no border, unless the sampler is not seamless.
+    let cube = scene.shape(Shape::Cube);
+    let seams =
+        |sampler: SamplerDesc| SamplerDesc { flags: vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT, ..sampler };
+    let all = wrong(to_border, to_border, edge);
+    rows.push(Row::untouched("axis/seamless-cube", cube, all.clone()));
+    let needs = [Capability::NonSeamlessCubeMap];
+    rows.push(
+        Row::pair("axis/non-seamless-cube", cube, seams(all.clone()), seams(right(&all)), change()).needs(&needs),
+    );
+    let deep = wrong(edge, edge, to_border);
+    rows.push(Row::untouched("axis/non-seamless-cube-w", cube, seams(deep)).needs(&needs));
+    // Literally, every border must be of the view's kind.
+    let clamped = wrong(edge, edge, edge);
+    rows.push(Row::untouched("axis/unreached", scene, clamped.clone()));
+    rows.push(
+        Row::pair("axis/unreached-strict", scene, clamped.clone(), right(&clamped), change())
+            .setting("border", "strict"),
+    );
+    let zero = SamplerDesc::nearest();
+    let uint = Scene::colour(F::R8G8B8A8_UINT);
+    rows.push(Row::untouched("axis/zero-filled-on-uint", uint, zero.clone()));
+    let change = vec![colour("B-51", B::FLOAT_TRANSPARENT_BLACK, B::INT_TRANSPARENT_BLACK)];
+    rows.push(
+        Row::pair("axis/zero-filled-on-uint-strict", uint, zero.clone(), zero, change).setting("border", "strict"),
+    );
+    rows
+}
+
+/// custom colours that the device cannot hold as they are.
+fn unsupported() -> Vec<Row> {
+    let unorm = Scene::colour(F::R8G8B8A8_UNORM);
+    let uint = Scene::colour(F::R8G8B8A8_UINT);
+    let float = B::FLOAT_CUSTOM_EXT;
+    let undefined = F::UNDEFINED;
+    let no_custom = [Capability::CustomBorderColor];
+    let no_formatless = [Capability::CustomBorderColorWithoutFormat];
+    let mut rows = Vec::new();
+    // Exactly a predefined colour: nothing is lost, so the validation layer alone would have complained for nothing.
+    for (name, value, to) in [
+        ("white", [1.0; 4], B::FLOAT_OPAQUE_WHITE),
+        ("black", [0.0, 0.0, 0.0, 1.0], B::FLOAT_OPAQUE_BLACK),
+        ("transparent", [0.0, -0.0, 0.0, 0.0], B::FLOAT_TRANSPARENT_BLACK),
+        ("nearly-white", [0.9, 0.8, 0.9, 1.0], B::FLOAT_OPAQUE_WHITE),
+        ("nearly-black", [0.1, 0.0, 0.3, 0.9], B::FLOAT_OPAQUE_BLACK),
+        ("nearly-transparent", [0.1, 0.0, 0.3, 0.2], B::FLOAT_TRANSPARENT_BLACK),
+    ] {
+        for (kind, format) in [("", undefined), ("-with-format", F::R8G8B8A8_UNORM)] {
+            rows.push(
+                Row::pair(
+                    format!("unsupported/custom-{name}{kind}"),
+                    unorm,
+                    custom_float(value, format),
+                    border(to),
+                    Vec::new(),
+                )
+                .created(vec![colour("A-30", float, to)])
+                .without(&no_custom),
+            );
+        }
+    }
+    rows.push(
+        Row::pair(
+            "unsupported/custom-int-white",
+            uint,
+            custom_int([1; 4], undefined),
+            border(B::INT_OPAQUE_WHITE),
+            vec![],
+        )
+        .created(vec![colour("A-30", B::INT_CUSTOM_EXT, B::INT_OPAQUE_WHITE)])
+        .without(&no_custom),
+    );
+    // The structure is missing.
+    rows.push(
+        Row::pair("unsupported/no-structure", unorm, border(float), border(B::FLOAT_TRANSPARENT_BLACK), vec![])
+            .created(vec![colour("A-31", float, B::FLOAT_TRANSPARENT_BLACK)])
+            .needs(&WITH_CUSTOM),
+    );
+    // The format is missing: the view brings it.
+    let some = [0.25, 0.5, 0.5, 1.0];
+    rows.push(
+        Row::pair(
+            "unsupported/format-from-view",
+            unorm,
+            custom_float(some, undefined),
+            custom_float(some, F::R8G8B8A8_UNORM),
+            vec![format("A-32", "UNDEFINED", "R8G8B8A8_UNORM")],
+        )
+        .created(vec![colour("A-32", float, B::FLOAT_OPAQUE_BLACK)])
+        .without(&no_formatless)
+        .needs(&WITH_CUSTOM),
+    );
+    rows.push(
+        Row::pair(
+            "unsupported/formatless-white",
+            unorm,
+            custom_float([1.0; 4], undefined),
+            border(B::FLOAT_OPAQUE_WHITE),
+            vec![],
+        )
+        .created(vec![colour("A-32", float, B::FLOAT_OPAQUE_WHITE)])
+        .without(&no_formatless)
+        .needs(&WITH_CUSTOM),
+    );
+    rows.push(
+        Row::untouched("unsupported/format-given", unorm, custom_float(some, F::R8G8B8A8_UNORM))
+            .without(&no_formatless)
+            .needs(&WITH_CUSTOM),
+    );
+    // The kind is not that of the format.
+    rows.push(
+        Row::pair(
+            "unsupported/float-with-uint-format",
+            uint,
+            custom_float([3.0, 0.0, 300.0, 1.0], F::R8G8B8A8_UINT),
+            custom_uint([3, 0, 255, 1], F::R8G8B8A8_UINT),
+            vec![],
+        )
+        .created(vec![
+            colour("A-33", float, B::INT_CUSTOM_EXT),
+            value("A-33", vec![3.0, 0.0, 300.0, 1.0], vec![3, 0, 255, 1]),
+        ])
+        .needs(&WITH_CUSTOM),
+    );
+    // The format cannot hold the value.
+    rows.push(
+        Row::pair(
+            "unsupported/value-beyond-format",
+            unorm,
+            custom_float([2.0, -1.0, 0.5, 1.0], F::R8G8B8A8_UNORM),
+            custom_float([1.0, 0.0, 0.5, 1.0], F::R8G8B8A8_UNORM),
+            vec![],
+        )
+        .created(vec![value("A-34", vec![2.0, -1.0, 0.5, 1.0], vec![1.0, 0.0, 0.5, 1.0])])
+        .needs(&WITH_CUSTOM),
+    );
+    rows
+}
+
+/// B-56 and B-57: the format of a custom colour follows the view.
+fn formats() -> Vec<Row> {
+    let mut rows = Vec::new();
+    let some = [0.0, 1.0, 1.0, 1.0];
+    for (name, packed) in [
+        ("B4G4R4A4_UNORM_PACK16", F::B4G4R4A4_UNORM_PACK16),
+        ("B5G6R5_UNORM_PACK16", F::B5G6R5_UNORM_PACK16),
+        ("B5G5R5A1_UNORM_PACK16", F::B5G5R5A1_UNORM_PACK16),
+    ] {
+        let scene = Scene::colour(packed);
+        rows.push(Row::pair(
+            format!("format/{name}"),
+            scene,
+            custom_float(some, F::UNDEFINED),
+            custom_float(some, packed),
+            vec![format("B-56", "UNDEFINED", name)],
+        ));
+        rows.push(Row::pair(
+            format!("format/{name}-white"),
+            scene,
+            custom_float([1.0; 4], F::UNDEFINED),
+            border(B::FLOAT_OPAQUE_WHITE),
+            vec![colour("B-56", B::FLOAT_CUSTOM_EXT, B::FLOAT_OPAQUE_WHITE)],
+        ));
+        rows.push(Row::untouched(format!("format/{name}-given"), scene, custom_float(some, packed)));
+    }
+    let (unorm, half) = (Scene::colour(F::R8G8B8A8_UNORM), Scene::colour(F::R16G16B16A16_SFLOAT));
+    let value = [0.25, 0.5, 0.75, 1.0];
+    rows.push(Row::pair(
+        "format/other-than-view",
+        half,
+        custom_float(value, F::R8G8B8A8_UNORM),
+        custom_float(value, F::R16G16B16A16_SFLOAT),
+        vec![format("B-57", "R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT")],
+    ));
+    rows.push(Row::pair(
+        "format/other-and-narrower-than-view",
+        unorm,
+        custom_float([3.0, 0.5, -2.0, 1.0], F::R16G16B16A16_SFLOAT),
+        custom_float([1.0, 0.5, 0.0, 1.0], F::R8G8B8A8_UNORM),
+        vec![
+            format("B-57", "R16G16B16A16_SFLOAT", "R8G8B8A8_UNORM"),
+            self::value("B-58", vec![3.0, 0.5, -2.0, 1.0], vec![1.0, 0.5, 0.0, 1.0]),
+        ],
+    ));
+    rows.into_iter().map(|row| row.needs(&[Capability::CustomBorderColorWithoutFormat])).collect()
+}
+
+/// B-52 and B-53: white, opaque black and a custom colour through swizzled and sRGB views, on devices that know the view's
+/// swizzle by themselves, that can be told it, and that cannot.
+fn swizzles() -> Vec<Row> {
+    let custom = [0.25, 0.5, 1.0, 0.75];
+    let views = [
+        ("plain", vk::ComponentMapping::default(), false),
+        ("bgra", BGRA, false),
+        ("alpha-one", ALPHA_ONE, false),
+        ("red-in-alpha", RED_IN_ALPHA, false),
+        ("srgb", vk::ComponentMapping::default(), true),
+        ("srgb-bgra", BGRA, true),
+        ("srgb-alpha-one", ALPHA_ONE, true),
+    ];
+    let letters = |name: &str| match name.trim_start_matches("srgb-") {
+        "bgra" => "bgra",
+        "alpha-one" => "rgb1",
+        "red-in-alpha" => "111r",
+        _ => "rgba",
+    };
+    let mut rows = Vec::new();
+    for (view, components, srgb) in views {
+        let format = if srgb { F::R8G8B8A8_SRGB } else { F::R8G8B8A8_UNORM };
+        let scene = Scene { components, ..Scene::colour(format) };
+        let swizzled = letters(view) != "rgba";
+        for color in ["white", "black", "custom"] {
+            let sampler = match color {
+                "white" => border(B::FLOAT_OPAQUE_WHITE),
+                "black" => border(B::FLOAT_OPAQUE_BLACK),
+                _ => custom_float(custom, F::UNDEFINED),
+            };
+            let given = sampler.border_color;
+            let sensitive = swizzled && color != "white";
+            let name = |device: &str| format!("swizzle/{view}-{color}-{device}");
+            let needs = [Capability::CustomBorderColorWithoutFormat];
+            let from_image = Row::untouched(name("from-image"), scene, sampler.clone());
+            rows.push(from_image.needs(&needs).needs(&NO_FROM_IMAGE));
+            let (told, lost) = if sensitive {
+                let catalog = if color == "custom" { "B-53" } else { "B-52" };
+                let told = vec![mapping(catalog, "", letters(view), srgb)];
+                // Of the two that no swizzle changes, the one that the view shows with the least difference.
+                let to = match (color, letters(view)) {
+                    // (1, 1, 1, 0) is transparent black by this swizzle exactly.
+                    ("black", _) => B::FLOAT_TRANSPARENT_BLACK,
+                    // (1, 1, 1, 0.25): 0.25 is nearer to 0 than to 1.
+                    ("custom", "111r") => B::FLOAT_TRANSPARENT_BLACK,
+                    // (0.25, 0.5, 1, 0.75): 0.94 from white, 1.86 from nothing; with alpha 1 likewise.
+                    _ => B::FLOAT_OPAQUE_WHITE,
+                };
+                let lost =
+                    Row::pair(name("cannot"), scene, sampler.clone(), border(to), vec![colour(catalog, given, to)]);
+                (Row::pair(name("told"), scene, sampler.clone(), sampler, told), lost)
+            } else {
+                let untouched = |device| Row::untouched(name(device), scene, sampler.clone());
+                (untouched("told"), untouched("cannot"))
+            };
+            rows.push(told.without(&NO_FROM_IMAGE).needs(&needs).needs(&[Capability::BorderColorSwizzle]));
+            rows.push(lost.without(&NO_SWIZZLE).needs(&needs));
+        }
+    }
+    rows
+}
+
+/// B-54, B-55 and A-36: a mapping that the application chained itself.
+fn mappings() -> Vec<Row> {
+    let unorm = Scene { components: BGRA, ..Scene::colour(F::R8G8B8A8_UNORM) };
+    let srgb = Scene { components: BGRA, ..Scene::colour(F::R8G8B8A8_SRGB) };
+    let with = |components, srgb| SamplerDesc {
+        border_mapping: Some((components, srgb)),
+        ..custom_float([0.25, 0.5, 1.0, 0.75], F::UNDEFINED)
+    };
+    let named = vk::ComponentMapping { r: C::R, g: C::G, b: C::B, a: C::A };
+    let told = |components: &str, srgb: bool| serde_json::json!({"components": components, "srgb": srgb}).to_string();
+    let (plain, bgra) = (with(named, false), with(BGRA, false));
+    let rows = vec![
+        Row::untouched("mapping/of-the-view", unorm, bgra.clone()),
+        Row::pair(
+            "mapping/of-another",
+            unorm,
+            plain.clone(),
+            bgra.clone(),
+            vec![mapping("B-54", &told("rgba", false), "bgra", false)],
+        ),
+        Row::pair(
+            "mapping/not-srgb",
+            srgb,
+            bgra.clone(),
+            with(BGRA, true),
+            vec![mapping("B-55", &told("bgra", false), "bgra", true)],
+        ),
+        Row::untouched("mapping/srgb", srgb, with(BGRA, true)),
+        Row::untouched("mapping/identity-by-name", Scene::colour(F::R8G8B8A8_UNORM), plain),
+        Row::pair(
+            "mapping/without-feature",
+            unorm,
+            bgra.clone(),
+            border(B::FLOAT_OPAQUE_WHITE),
+            vec![colour("B-53", B::FLOAT_CUSTOM_EXT, B::FLOAT_OPAQUE_WHITE)],
+        )
+        .created(vec![("A-36", "components", "present".into(), String::new())])
+        .without(&NO_SWIZZLE),
+    ];
+    let needs = |row: Row| {
+        let row = row.needs(&[Capability::CustomBorderColorWithoutFormat]);
+        if row.name == "mapping/without-feature" { row } else { row.needs(&[Capability::BorderColorSwizzle]) }
+    };
+    rows.into_iter().map(needs).collect()
+}

@@ -1,0 +1,94 @@
+//! Catalogue C: blits.
+
+use crate::setting::*;
+
+/// Rule, valid-usage id, filter, format, image type, features, changes; then the twin's format, image type, features.
+pub(crate) type BlitSide = (vk::Format, vk::ImageType, Feature);
+pub(crate) type BlitRow = (&'static str, &'static str, vk::Filter, BlitSide, &'static [&'static str], BlitSide);
+
+const D2: vk::ImageType = vk::ImageType::TYPE_2D;
+const D3: vk::ImageType = vk::ImageType::TYPE_3D;
+
+pub(crate) const ROWS: &[BlitRow] = &[
+    (
+        "C-1",
+        "VUID-vkCmdBlitImage-filter-02001",
+        LINEAR,
+        (vk::Format::R32_SFLOAT, D2, Feature::BLIT_SRC),
+        &["C-1 filter LINEAR -> NEAREST"],
+        (vk::Format::R32_SFLOAT, D2, Feature::SAMPLED_IMAGE_FILTER_LINEAR),
+    ),
+    (
+        "C-2",
+        "VUID-vkCmdBlitImage-filter-02002",
+        CUBIC,
+        (vk::Format::R8_UNORM, D2, Feature::SAMPLED_IMAGE_FILTER_LINEAR),
+        &["C-2 filter CUBIC_EXT -> LINEAR"],
+        (vk::Format::R8_UNORM, D2, Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT),
+    ),
+    (
+        "C-2",
+        "VUID-vkCmdBlitImage-filter-02002",
+        CUBIC,
+        (vk::Format::R32_SFLOAT, D2, Feature::BLIT_SRC),
+        &["C-2 filter CUBIC_EXT -> LINEAR", "C-1 filter LINEAR -> NEAREST"],
+        (vk::Format::R32_SFLOAT, D2, Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT),
+    ),
+    (
+        "C-3",
+        "VUID-vkCmdBlitImage-filter-00237",
+        CUBIC,
+        (vk::Format::R8_UNORM, D3, Feature::from_raw(u64::MAX)),
+        &["C-3 filter CUBIC_EXT -> LINEAR"],
+        (vk::Format::R8_UNORM, D2, Feature::from_raw(u64::MAX)),
+    ),
+    (
+        "C-4",
+        "VUID-vkCmdBlitImage-srcImage-00232",
+        LINEAR,
+        (vk::Format::D16_UNORM, D2, Feature::from_raw(u64::MAX)),
+        &["C-4 filter LINEAR -> NEAREST"],
+        (vk::Format::R16_UNORM, D2, Feature::from_raw(u64::MAX)),
+    ),
+    (
+        "C-4",
+        "VUID-vkCmdBlitImage-srcImage-00232",
+        CUBIC,
+        (vk::Format::S8_UINT, D2, Feature::from_raw(u64::MAX)),
+        &["C-4 filter CUBIC_EXT -> NEAREST"],
+        (vk::Format::R8_UNORM, D2, Feature::from_raw(u64::MAX)),
+    ),
+    (
+        "C-10",
+        "VUID-vkCmdBlitImage-filter-02001",
+        LINEAR,
+        (vk::Format::R8_UINT, D2, Feature::BLIT_SRC),
+        &["C-10 filter LINEAR -> NEAREST"],
+        // No statement excludes integers: what the device reports is what it can do.
+        (vk::Format::R8_UINT, D2, Feature::SAMPLED_IMAGE_FILTER_LINEAR),
+    ),
+    (
+        "C-10",
+        "VUID-vkCmdBlitImage-filter-02001",
+        CUBIC,
+        (vk::Format::A8B8G8R8_UINT_PACK32, D2, Feature::BLIT_SRC),
+        &["C-2 filter CUBIC_EXT -> LINEAR", "C-10 filter LINEAR -> NEAREST"],
+        (vk::Format::A8B8G8R8_UINT_PACK32, D2, Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT),
+    ),
+];
+
+/// Judges the rows.
+pub(crate) fn check() {
+    let source = |(format, image_type, features): BlitSide| BlitSource { format, image_type, features: Some(features) };
+    for (id, vuid, filter, illegal, changes, legal) in ROWS {
+        let decision = decide::blit(*filter, &source(*illegal));
+        let lines: Vec<_> = decision.changes.iter().map(line).collect();
+        assert_eq!(lines, *changes, "{id}");
+        assert!(decision.changes.iter().any(|c| c.catalog.id() == *id && c.catalog.vuid() == Some(vuid)), "{id}");
+        for source in [source(*legal), BlitSource { features: None, ..source(*legal) }] {
+            let twin = decide::blit(*filter, &source);
+            assert!(twin.changes.is_empty() && twin.filter == *filter, "{id}: {twin:?}");
+        }
+        assert!(decide::blit(NEAREST, &source(*illegal)).changes.is_empty(), "{id}: NEAREST always may");
+    }
+}

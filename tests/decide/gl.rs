@@ -1,0 +1,68 @@
+//! GL address modes, the layer's own extension.
+
+use crate::setting::*;
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        id: "S-4",
+        vuid: None,
+        what: "GL_CLAMP with LINEAR on a view blends with the border",
+        illegal: |t| {
+            t.caps.gl_address_modes = true;
+            t.filters(LINEAR);
+            t.s.address_mode = [decide::GL_CLAMP, Mode::REPEAT, Mode::REPEAT];
+            t.sees(vk::Format::R8_UNORM, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
+        },
+        changes: &["S-4 addressModeU 10496 -> CLAMP_TO_BORDER"],
+        legal: |t| t.s.address_mode[0] = Mode::CLAMP_TO_BORDER,
+    },
+    Row {
+        id: "S-4",
+        vuid: None,
+        what: "GL_CLAMP on a view that cannot filter reads edge texels",
+        illegal: |t| {
+            t.caps.gl_address_modes = true;
+            t.filters(LINEAR);
+            t.s.address_mode[0] = decide::GL_CLAMP;
+            t.sees(vk::Format::R32_SFLOAT, Feature::empty());
+        },
+        changes: &[
+            "B-1 magFilter LINEAR -> NEAREST",
+            "B-1 minFilter LINEAR -> NEAREST",
+            "S-4 addressModeU 10496 -> CLAMP_TO_EDGE",
+        ],
+        legal: |t| {
+            t.filters(NEAREST);
+            t.s.address_mode[0] = Mode::CLAMP_TO_EDGE;
+        },
+    },
+    Row {
+        id: "S-4",
+        vuid: None,
+        what: "gl_clamp_rule=min: the minification filter alone decides",
+        illegal: |t| {
+            t.caps.gl_address_modes = true;
+            t.policy.gl_clamp_min = true;
+            t.s.min_filter = LINEAR;
+            t.s.address_mode[1] = decide::GL_CLAMP;
+            t.sees(vk::Format::R8_UNORM, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
+        },
+        changes: &["S-4 addressModeV 10496 -> CLAMP_TO_BORDER"],
+        legal: |t| t.s.address_mode[1] = Mode::REPEAT,
+    },
+    Row {
+        id: "S-4",
+        vuid: None,
+        what: "GL_MIRROR_CLAMP at creation, on a device without MIRROR_CLAMP_TO_EDGE (A-21)",
+        illegal: |t| {
+            t.caps.gl_address_modes = true;
+            t.caps.sampler_mirror_clamp_to_edge = false;
+            t.s.address_mode[2] = decide::GL_MIRROR_CLAMP;
+        },
+        changes: &[
+            "S-4 addressModeW 34626 -> MIRROR_CLAMP_TO_EDGE",
+            "A-21 addressModeW MIRROR_CLAMP_TO_EDGE -> MIRRORED_REPEAT",
+        ],
+        legal: |t| t.s.address_mode[2] = Mode::MIRRORED_REPEAT,
+    },
+];

@@ -1,0 +1,246 @@
+//! The decision core, held against the Vulkan specification.
+//!
+//! The tables below read like the specification: one row per statement, with a sampler that must be changed, the
+//! changes, the valid-usage id, and the twin that must be left alone. `samplin_checker` holds a checker of its own making,
+//! [`properties`] what has to be true of every sampler, view and device.
+#![allow(non_snake_case, reason = "the library's file name is what the Vulkan loader's manifests expect")]
+
+mod addresses;
+mod blits;
+mod borders;
+mod comparison;
+mod conversions;
+mod custom_borders;
+mod filtering;
+mod filters;
+mod flags;
+mod gl;
+mod properties;
+mod setting;
+mod unnormalized;
+mod views;
+
+use setting::*;
+
+/// The tables, so that none is forgotten by the tests that count.
+const TABLES: [&[Row]; 10] = [
+    filters::ROWS,
+    unnormalized::ROWS,
+    addresses::ROWS,
+    custom_borders::ROWS,
+    conversions::ROWS,
+    flags::ROWS,
+    filtering::ROWS,
+    comparison::ROWS,
+    borders::ROWS,
+    gl::ROWS,
+];
+
+#[test]
+fn filters_lod_and_anisotropy() {
+    check(filters::ROWS);
+}
+
+#[test]
+fn unnormalized_coordinates() {
+    check(unnormalized::ROWS);
+}
+
+#[test]
+fn address_modes_comparison_and_reduction() {
+    check(addresses::ROWS);
+}
+
+#[test]
+fn custom_border_colors() {
+    check(custom_borders::ROWS);
+}
+
+#[test]
+fn conversions() {
+    check(conversions::ROWS);
+}
+
+#[test]
+fn flags_and_vendor_structures() {
+    check(flags::ROWS);
+}
+
+#[test]
+fn filtering_against_format_features() {
+    check(filtering::ROWS);
+}
+
+#[test]
+fn comparison_against_the_view() {
+    check(comparison::ROWS);
+}
+
+#[test]
+fn borders_against_the_view() {
+    check(borders::ROWS);
+}
+
+#[test]
+fn gl_address_modes() {
+    check(gl::ROWS);
+    // The shader saturates exactly the axes that became CLAMP_TO_BORDER.
+    let mut setting = Setting::new();
+    (gl::ROWS[0].illegal)(&mut setting);
+    assert_eq!(setting.decide().saturate, [true, false, false]);
+    (gl::ROWS[1].illegal)(&mut setting);
+    assert_eq!(setting.decide().saturate, [false; 3]);
+}
+
+#[test]
+fn what_only_another_view_could_mend() {
+    views::check_unmendable();
+}
+
+#[test]
+fn pairs_with_a_conversion_are_left_alone() {
+    views::with_a_conversion();
+}
+
+#[test]
+fn blits() {
+    blits::check();
+}
+
+#[test]
+fn conversions_at_creation() {
+    conversions::at_creation();
+}
+
+// --- the catalogue as a whole --------------------------------------------------------------------------------------
+
+#[test]
+fn every_row_has_its_test() {
+    let mut seen: BTreeSet<String> = TABLES.iter().flat_map(|rows| check(rows)).collect();
+    seen.extend(views::ROWS.iter().map(|row| format!("{:?}", row.catalog)));
+    // The budget of custom colours and the user's rules are decided elsewhere.
+    let foreign = |row: &Catalog| row.id() == "A-35" || row.id().starts_with("O-");
+    // Blits and conversions: their tables compare whole lists of changes, so the ids that they name are covered.
+    let listed = blits::ROWS.iter().flat_map(|row| row.4).chain(conversions::AT_CREATION.iter().flat_map(|row| row.4));
+    let elsewhere: BTreeSet<_> = listed.map(|line| line.split(' ').next().expect("an id")).collect();
+    let missed: Vec<_> = Catalog::ALL
+        .iter()
+        .filter(|row| !seen.contains(&format!("{row:?}")) && !elsewhere.contains(row.id()) && !foreign(row))
+        .collect();
+    assert!(missed.is_empty(), "rows without a test: {missed:?}");
+    let rows = TABLES.iter().map(|rows| rows.len()).sum::<usize>()
+        + views::ROWS.len()
+        + blits::ROWS.len()
+        + conversions::AT_CREATION.len();
+    assert!(rows >= 150, "only {rows} rows");
+}
+
+/// Every rule is Vulkan's, by a valid-usage id or by chapter and heading, or it is one of the layer's own.
+#[test]
+fn every_row_says_where_it_stands() {
+    for row in Catalog::ALL {
+        let own = row.id().starts_with("O-") || row.id() == "S-4";
+        let stands = match row.source() {
+            Source::Vuid(id) => !own && id.starts_with("VUID-Vk") || id.starts_with("VUID-vkCmd"),
+            Source::Text(heading) => !own && heading.split(" > ").count() == 2,
+            Source::Layer => own,
+        };
+        assert!(stands, "{} stands at {:?}", row.id(), row.source());
+    }
+}
+
+/// Names of rules are a stable interface: traces, rules files and gates match on them.
+#[test]
+fn rule_names_are_stable() {
+    const NAMES: &[(&str, &[&str])] = &[
+        ("linear-filter", &["B-1", "B-16"]),
+        ("linear-mipmap", &["B-2"]),
+        ("minmax", &["B-3", "B-4", "B-13"]),
+        ("cubic", &["A-1", "B-5", "B-6", "B-7", "B-8"]),
+        ("stencil", &["B-15"]),
+        ("anisotropy", &["A-5", "A-6", "A-7", "B-9"]),
+        ("lod-bias", &["A-2", "A-3"]),
+        ("lod-range", &["A-4"]),
+        ("unnormalized", &["A-10", "A-11", "A-12", "A-13", "A-14", "A-15", "B-40", "B-41"]),
+        ("mirror-clamp", &["A-21"]),
+        ("address-mode", &["A-20", "B-64"]),
+        ("compare", &["A-25", "B-33", "B-35", "B-36"]),
+        ("reduction", &["A-26", "A-27", "A-28", "B-10", "B-11", "B-12"]),
+        ("border-type", &["A-22", "B-50", "B-51"]),
+        ("border-value", &["A-33", "A-34", "B-58"]),
+        ("border-format", &["A-32", "B-56", "B-57"]),
+        ("border-swizzle", &["B-52", "B-53", "B-54", "B-55"]),
+        ("border-budget", &["A-35"]),
+        ("gl-clamp", &["S-4"]),
+        ("override", &["O-1", "O-2"]),
+        ("border-custom", &["A-30", "A-31", "A-36"]),
+        ("ycbcr", &["A-40", "A-41", "A-42", "A-43", "A-44", "A-45"]),
+        ("flags", &["A-52", "A-53", "A-54", "A-55", "A-56", "A-57", "B-78"]),
+        ("blit-filter", &["C-1", "C-2", "C-3", "C-4", "C-10"]),
+        ("depth-compare", &["S-2"]),
+    ];
+    for row in Catalog::ALL {
+        // A-59 covers two structures, one of each family.
+        if row.id() == "A-59" {
+            assert!(["cubic", "reduction"].contains(&row.rule().name()));
+            continue;
+        }
+        let (name, _) = NAMES.iter().find(|(_, ids)| ids.contains(&row.id())).expect("a family");
+        assert_eq!(row.rule().name(), *name, "{}", row.id());
+    }
+    let unique: BTreeSet<_> = decide::Rule::ALL.iter().map(|rule| rule.name()).collect();
+    assert_eq!(unique.len(), decide::Rule::ALL.len());
+}
+
+/// Fingerprints are the same in every run, process and machine, so they can be written down: FNV-1a over the
+/// little-endian words of the normalised state. The values were computed from that definition by another program.
+#[test]
+fn fingerprints_are_stable() {
+    let golden = |name: &str, edit: fn(&mut Setting), expected: u64| {
+        let mut setting = Setting::new();
+        edit(&mut setting);
+        let actual = setting.s.fingerprint();
+        assert_eq!(actual, expected, "{name}: {actual:#018x}");
+    };
+    golden("zero-filled", |_| {}, 0xeb4f_6126_0020_abd5);
+    golden(
+        "trilinear",
+        |t| {
+            t.filters(LINEAR);
+            (t.s.mipmap_mode, t.s.max_lod) = (MIP_LINEAR, 1000.0);
+            (t.s.anisotropy_enable, t.s.max_anisotropy) = (true, 16.0);
+        },
+        0xf664_eccb_1d51_d964,
+    );
+    golden(
+        "shadow map",
+        |t| {
+            t.filters(LINEAR);
+            t.border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+            (t.s.compare_enable, t.s.compare_op) = (true, vk::CompareOp::LESS_OR_EQUAL);
+        },
+        0xa4ed_5d95_6e79_7430,
+    );
+    golden(
+        "every structure chained",
+        |t| {
+            t.filters(CUBIC);
+            t.float_border([0.25, 0.5, 0.75, 1.0], vk::Format::R8G8B8A8_UNORM);
+            t.s.reduction_mode = RANGE_CLAMP;
+            t.s.border_mapping = Some(BorderMapping {
+                components: [Swizzle::B, Swizzle::IDENTITY, Swizzle::R, Swizzle::ONE],
+                srgb: true,
+            });
+            t.s.cubic_weights = Some(1);
+            t.s.block_match = Some(BlockMatchWindow { extent: [8, 4], compare_mode: 1 });
+            t.s.opaque_capture = true;
+            t.s.ycbcr = Some(YcbcrConversion {
+                handle: 99,
+                chroma_filter: LINEAR,
+                separate_reconstruction: true,
+                fingerprint: 0x0123_4567_89ab_cdef,
+            });
+        },
+        0xc86a_a79e_8a82_129d,
+    );
+}

@@ -1,0 +1,112 @@
+//! What no sampler can mend.
+
+use crate::setting::*;
+
+/// A rule that only another view could satisfy: nothing is changed, and the rule is named.
+pub(crate) struct ViewRow {
+    pub(crate) catalog: Catalog,
+    id: &'static str,
+    vuid: Option<&'static str>,
+    unmendable: fn(&mut Setting),
+    legal: fn(&mut Setting),
+}
+
+pub(crate) const ROWS: &[ViewRow] = &[
+    ViewRow {
+        catalog: Catalog::B40,
+        id: "B-40",
+        vuid: Some("VUID-vkCmdDraw-None-08609"),
+        unmendable: |t| {
+            t.texels();
+            t.sees(vk::Format::R8_UNORM, Feature::empty()).view_type = vk::ImageViewType::TYPE_2D_ARRAY;
+        },
+        legal: |t| t.seen().view_type = vk::ImageViewType::TYPE_1D,
+    },
+    ViewRow {
+        catalog: Catalog::B41,
+        id: "B-41",
+        vuid: Some("VUID-vkCmdDraw-unnormalizedCoordinates-09635"),
+        unmendable: |t| {
+            t.texels();
+            t.sees(vk::Format::R8_UNORM, Feature::empty()).single_level = false;
+        },
+        legal: |t| t.s.unnormalized_coordinates = false,
+    },
+    ViewRow {
+        catalog: Catalog::B41,
+        id: "B-41",
+        vuid: Some("VUID-vkCmdDraw-unnormalizedCoordinates-09635"),
+        unmendable: |t| {
+            t.texels();
+            t.sees(vk::Format::R8_UNORM, Feature::empty()).single_layer = false;
+        },
+        legal: |t| t.seen().single_layer = true,
+    },
+    // A plain sampler on a subsampled image.
+    ViewRow {
+        catalog: Catalog::B78,
+        id: "B-78",
+        vuid: None,
+        unmendable: |t| t.sees(vk::Format::R8_UNORM, Feature::empty()).subsampled = true,
+        legal: |t| t.seen().subsampled = false,
+    },
+    // A subsampled sampler on a plain image.
+    ViewRow {
+        catalog: Catalog::B78,
+        id: "B-78",
+        vuid: None,
+        unmendable: |t| {
+            t.flagged(SUBSAMPLED);
+            t.sees(vk::Format::R8_UNORM, Feature::empty());
+        },
+        legal: |t| t.s.flags = vk::SamplerCreateFlags::empty(),
+    },
+    // A subsampled sampler that is not immutable.
+    ViewRow {
+        catalog: Catalog::B78,
+        id: "B-78",
+        vuid: None,
+        unmendable: |t| {
+            t.flagged(SUBSAMPLED);
+            t.sees(vk::Format::R8_UNORM, Feature::empty()).subsampled = true;
+        },
+        legal: |t| t.view = None,
+    },
+];
+
+pub(crate) fn check_unmendable() {
+    for row in ROWS {
+        let mut setting = Setting::new();
+        (row.unmendable)(&mut setting);
+        assert_eq!(setting.violations(), [row.id]);
+        let decision = setting.decide();
+        assert_eq!(decision.unresolved, Some(row.catalog));
+        assert_eq!((row.catalog.id(), row.catalog.vuid()), (row.id, row.vuid));
+        assert!(decision.changes.is_empty() && untouched(&setting.s, &decision.state), "{}", row.id);
+
+        (row.legal)(&mut setting);
+        assert_eq!(setting.violations(), [""; 0]);
+        let decision = setting.decide();
+        assert_eq!(decision.unresolved, None, "{}", row.id);
+        assert!(decision.changes.is_empty(), "{}", row.id);
+    }
+}
+
+/// Views and samplers with a conversion form pairs by rules of their own (B.6): nothing of section B touches them.
+pub(crate) fn with_a_conversion() {
+    let mut setting = Setting::new();
+    setting.converts();
+    setting.s.compare_enable = true;
+    setting.caps.mutable_comparison_samplers = false;
+    setting.sees(vk::Format::R8G8B8A8_UINT, Feature::empty()).subsampled = true;
+    let decision = setting.decide();
+    assert!(decision.changes.is_empty() && decision.unresolved.is_none(), "{decision:?}");
+
+    setting.s.ycbcr = None;
+    setting.seen().ycbcr = true;
+    let decision = setting.decide();
+    assert!(decision.changes.is_empty() && decision.unresolved.is_none(), "{decision:?}");
+
+    setting.seen().ycbcr = false;
+    assert!(!setting.decide().changes.is_empty());
+}

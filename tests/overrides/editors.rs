@@ -1,0 +1,81 @@
+//! What editors are told of the format of rules files.
+
+use super::mistakes::malformed;
+use super::set::wishes;
+use super::when::CONDITIONS;
+use super::*;
+
+/// The tests of this file.
+pub(crate) fn trials() -> Vec<Trial> {
+    run::trials(&[("editors", editors)])
+}
+
+/// `text` as JSON, as an editor's schema checker sees it; `None` if it is not TOML.
+fn toml_as_json(text: &str) -> Option<Json> {
+    fn value(of: &DeValue<'_>) -> Json {
+        match of {
+            DeValue::String(text) => text.as_ref().into(),
+            DeValue::Integer(number) => {
+                i64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).expect("a small number").into()
+            }
+            DeValue::Float(number) => number.as_str().parse::<f64>().expect("a number").into(),
+            DeValue::Boolean(on) => (*on).into(),
+            DeValue::Datetime(when) => when.to_string().into(),
+            DeValue::Array(list) => list.iter().map(|item| value(item.get_ref())).collect(),
+            DeValue::Table(of) => table(of),
+        }
+    }
+    fn table(of: &DeTable<'_>) -> Json {
+        Json::Object(of.iter().map(|(key, of)| (key.get_ref().to_string(), value(of.get_ref()))).collect())
+    }
+    DeTable::parse(text).ok().map(|file| table(file.get_ref()))
+}
+
+fn schema() -> jsonschema::Validator {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifest/samplin.schema.json");
+    let text = std::fs::read_to_string(path).expect("the schema");
+    jsonschema::draft202012::new(&serde_json::from_str(&text).expect("JSON")).expect("a schema")
+}
+
+/// The schema for editors accepts what the layer accepts, and complains where it does.
+fn editors() -> Outcome {
+    let schema = schema();
+    let accept = |text: &str| {
+        let (_, problems) = Rules::parse(Path::new("samplin.toml"), text);
+        assert_eq!(problems, Vec::new(), "{text}");
+        let json = toml_as_json(text).expect("TOML");
+        let errors: Vec<String> = schema.iter_errors(&json).map(|e| format!("{}: {e}", e.instance_path())).collect();
+        assert!(errors.is_empty(), "{errors:#?} in {text}");
+    };
+    for (condition, _) in CONDITIONS {
+        accept(&format!("[[rule]]\nwhen = {{ {condition} }}\nset = {{ min_lod = 0 }}\n"));
+    }
+    for wish in wishes() {
+        accept(&format!("[[rule]]\nname = \"a\"\nset = {{ {} }}\nguards_off = [\"compare\"]\n", wish.set));
+    }
+    let mut seen = 0;
+    for path in malformed() {
+        let text = std::fs::read_to_string(&path).expect("a file");
+        // What is not TOML never reaches a schema; some mistakes are beyond one.
+        let Some(json) = toml_as_json(&text) else { continue };
+        let beyond = path.to_string_lossy().contains("swapped");
+        seen += 1;
+        assert_eq!(schema.is_valid(&json), beyond, "{}", path.display());
+    }
+    assert!(seen >= 20, "{seen}");
+    // The sample: as it is, and with its rules switched on.
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifest/samplin.toml");
+    let sample = std::fs::read_to_string(path).expect("the sample");
+    accept(&sample);
+    let on: Vec<&str> = sample
+        .lines()
+        .map(|line| {
+            let rule = |rest: &&str| rest.starts_with(|first: char| first == '[' || first.is_ascii_lowercase());
+            line.strip_prefix('#').filter(rule).unwrap_or(line)
+        })
+        .collect();
+    accept(&on.join("\n"));
+    let (rules, _) = Rules::parse(Path::new("samplin.toml"), &on.join("\n"));
+    assert!(rules.iter().count() >= 3, "the sample has rules to switch on");
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! Rules of `samplin.toml` end to end: what they match, what they set, what is held back, and what mistakes in them say.
+//!
+//! Start at [`main`] for the list. Every context has the validation layer below samplin, which has to be silent: an override must
+//! never make a sampler or a pair illegal. Mistakes are data: `tests/data/rules/NN-*.toml` with the expected problems beside it.
+
+mod editors;
+mod guards;
+mod mistakes;
+mod processes;
+mod set;
+mod when;
+
+use ash::vk;
+use libtest_mimic::Trial;
+use run::{Folder, Judged, Outcome, Skip, build, skip_if, with_layer};
+use samplin_config::rules::Rules;
+use samplin_suite::{run, scene};
+use samplin_testkit::trace::{Trace, changes};
+use samplin_testkit::{
+    BorderValue, Capability, Context, ContextBuilder, Image, ImageDesc, Mapping, Painter, Pair, Sampler, SamplerDesc,
+    Value, View, ViewDesc, again, descriptor, reference, sample, texel,
+};
+use scene::{Scene, pattern};
+use serde_json::Value as Json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use toml::de::{DeTable, DeValue};
+
+type F = vk::Format;
+type M = vk::SamplerAddressMode;
+
+/// A builder with these rules in force.
+fn with_rules(folder: &Folder, text: &str) -> ContextBuilder {
+    let path = folder.join("samplin.toml");
+    std::fs::write(&path, text).expect("a rules file");
+    Context::builder().setting("config", path.to_str().expect("temporary paths are UTF-8"))
+}
+
+/// Asserts that the rules were understood.
+fn assert_no_problem(judged: &Judged) {
+    let problems: Vec<_> = judged.trace.events("settings").collect();
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+fn main() -> std::process::ExitCode {
+    if let Some(trace) = again::part() {
+        again::tell(processes::be_child(&trace));
+        return std::process::ExitCode::SUCCESS;
+    }
+    let arguments = libtest_mimic::Arguments::from_args();
+    let trials =
+        [when::trials(), set::trials(), guards::trials(), processes::trials(), mistakes::trials(), editors::trials()];
+    libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
+}
