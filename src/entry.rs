@@ -10,8 +10,9 @@ use samplin_hot::hooks as hot;
 use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterface, NegotiateLayerStructType};
 
 use crate::commands::commands;
+use crate::device::Device;
 use crate::hooks::{blit, descriptor, device, image, instance, layout, physical, sampler, template};
-use crate::state::{Device, Instance};
+use crate::instance::Instance;
 
 type Function = unsafe extern "system" fn();
 

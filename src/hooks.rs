@@ -21,7 +21,7 @@ pub mod template;
 
 use ash::vk;
 
-use crate::state::Device;
+use crate::device::Device;
 
 /// What a hook returns when a command that cannot exist here is called all the same.
 pub(crate) const MISSING: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -31,7 +31,7 @@ pub(crate) fn failure(payload: &(dyn std::any::Any + Send)) -> vk::Result {
     if payload.is::<samplin_hot::memory::OutOfMemory>() { vk::Result::ERROR_OUT_OF_HOST_MEMORY } else { MISSING }
 }
 
-/// The device record of a dispatchable handle.
+/// The entry of a dispatchable handle.
 ///
 /// # Safety
 ///

@@ -4,7 +4,7 @@ use ash::vk;
 
 use super::{device, slice};
 use crate::decide;
-use crate::state::Device;
+use crate::device::Device;
 
 /// Whether a region copies texels one to one (mirrored or not), so that every filter gives the same result.
 fn keeps_scale(source: [vk::Offset3D; 2], target: [vk::Offset3D; 2]) -> bool {

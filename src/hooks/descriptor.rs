@@ -9,8 +9,8 @@ use samplin_hot::{SetLayout, hooks};
 
 use super::{device, slice};
 use crate::counters::Path;
+use crate::device::Device;
 use crate::pnext;
-use crate::state::Device;
 
 /// The set layout with immutable samplers that a push goes to. Without a pipeline layout (`dynamicPipelineLayout`) it is described
 /// in the chain (VUID-VkPushDescriptorSetInfo-layout-09496).

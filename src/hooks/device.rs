@@ -9,16 +9,17 @@ use ash::vk;
 use vk_layer_sys::{EXT_DESCRIPTOR_HEAP_NAME, LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
 
 use super::augment::{self, Augmented};
-use super::{MISSING, failure, physical};
+use super::{MISSING, failure, physical, template};
 use crate::caps::{self, Enabled, Formats};
 use crate::commands;
 use crate::decide::{DeviceCaps, Rule};
+use crate::device::{Device, NewDevice};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
+use crate::instance::Instance;
 use crate::memory;
 use crate::pnext;
 use crate::rules::Rules;
 use crate::settings::Mode;
-use crate::state::{Device, Instance, NewDevice};
 
 /// The loader's node with the link to the layer below.
 ///
@@ -198,6 +199,7 @@ unsafe fn register(
     plan: Option<&Augmented>,
 ) {
     let taken = memory::taken();
+    let template_hook: vk::PFN_vkUpdateDescriptorSetWithTemplate = template::update_descriptor_set_with_template;
     // SAFETY: `handle` is valid for the resolver below.
     let fns = DeviceFns::load(|name| unsafe { next_gdpa(handle, name.as_ptr()) });
     if instance.is_off() {
@@ -206,8 +208,18 @@ unsafe fn register(
         let formats = unsafe { Formats::new(&InstanceFns::default(), physical, 0, None) };
         let (instance_fns, rules) = (InstanceFns::default(), Rules::default());
         let (caps, enabled) = (DeviceCaps::default(), Enabled::default());
-        let device =
-            Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats, rules });
+        let device = Device::new(NewDevice {
+            handle,
+            instance,
+            next_gdpa,
+            instance_fns,
+            fns,
+            caps,
+            enabled,
+            formats,
+            rules,
+            template_hook,
+        });
         // SAFETY: `handle` is valid.
         return unsafe { Arc::new(device).register() };
     }
@@ -228,8 +240,18 @@ unsafe fn register(
     enabled.name_features(&caps);
     // SAFETY: as above.
     let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };
-    let device =
-        Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats, rules });
+    let device = Device::new(NewDevice {
+        handle,
+        instance,
+        next_gdpa,
+        instance_fns,
+        fns,
+        caps,
+        enabled,
+        formats,
+        rules,
+        template_hook,
+    });
     if device.trace().is_on() {
         let intercepts: Vec<&str> = commands::intercepted_on_devices()
             .into_iter()

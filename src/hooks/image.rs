@@ -12,10 +12,10 @@ use vk_layer_sys::{
 
 use super::{MISSING, device, slice};
 use crate::decide::{self, Aspect, Bits, ViewTraits, normalize_components};
+use crate::device::{Device, ImageTraits, ViewClass};
 use crate::features::Tiling;
 use crate::format;
 use crate::pnext;
-use crate::state::{Device, ImageTraits, ViewClass};
 use crate::table::lock;
 
 pub(crate) unsafe extern "system" fn create_image(

@@ -12,13 +12,13 @@ use super::augment::GL_ADDRESS_MODES;
 use super::{MISSING, failure, slice};
 use crate::caps;
 use crate::dispatch::{self, InstanceFns};
+use crate::instance::Instance;
 use crate::memory;
 use crate::platform;
 use crate::pnext;
 use crate::rules::{Host, Rules};
 use crate::settings::{self, Immutable, Loaded, Problem, Separate, Settings, Unfilterable};
 use crate::simulate;
-use crate::state::Instance;
 use crate::trace::{self, Trace};
 use crate::{LAYER_NAME, VERSION};
 

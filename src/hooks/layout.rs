@@ -10,7 +10,7 @@ use samplin_hot::layout::Binding;
 use samplin_hot::memory::{self, Room};
 
 use super::{MISSING, device, slice};
-use crate::state::Device;
+use crate::device::Device;
 use crate::table::lock;
 
 pub(crate) unsafe extern "system" fn create_descriptor_set_layout(

@@ -16,10 +16,10 @@ use crate::caps;
 use crate::decide::DeviceCaps;
 use crate::feature_bits;
 use crate::features::FormatFeatures;
+use crate::instance::Instance;
 use crate::memory;
 use crate::pnext::{self, Base};
 use crate::simulate::Simulation;
-use crate::state::Instance;
 
 /// The instance and its simulation.
 ///

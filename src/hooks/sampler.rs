@@ -10,9 +10,9 @@ use samplin_hot::recent::Words;
 use super::{MISSING, device};
 use crate::budget::{BorderPlace, BorderPlaces};
 use crate::decide::{self, Catalog, ConversionState, Decision, SamplerState, YcbcrConversion, fnv1a, is_custom};
+use crate::device::Device;
 use crate::names;
 use crate::sampler_info::{self, SamplerInfo};
-use crate::state::Device;
 use crate::table::lock;
 use crate::variant::{Again, SharedState};
 

@@ -17,7 +17,7 @@ use samplin_hot::memory::{self, Room};
 
 use super::{MISSING, device, slice};
 use crate::counters::Path;
-use crate::state::Device;
+use crate::device::Device;
 
 /// Largest copy of a template's data, in bytes. Beyond it (and with elements of unknown size, or that share bytes) the template
 /// is applied as it is and the conflicting descriptors are written again.

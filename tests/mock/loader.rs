@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use ash::vk::{self, Handle};
+use samplin::device::Device as Entry;
 use samplin::entry::negotiate;
-use samplin::state;
 use samplin_config::LAYER_NAME;
 use samplin_testkit::Trace;
 use serde_json::Value;
@@ -580,9 +580,9 @@ impl Device {
     }
 
     /// The layer's record of the device.
-    pub(crate) fn record(&self) -> &state::Device {
+    pub(crate) fn record(&self) -> &Entry {
         // SAFETY: the device is alive as long as `self`.
-        unsafe { state::Device::find(self.raw) }.expect("the layer knows the device")
+        unsafe { Entry::find(self.raw) }.expect("the layer knows the device")
     }
 
     pub(crate) fn try_sampler(&self, info: &vk::SamplerCreateInfo<'_>) -> Result<vk::Sampler, vk::Result> {

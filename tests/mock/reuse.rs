@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use ash::vk::{self, Handle};
-use samplin::state;
+use samplin::device::Device as Entry;
 
 use crate::driver::{Args, Kind, Reuse, lock};
 use crate::loader::{Device, InstanceBuilder, allocator, binding, call, entry, linear_info, written};
@@ -122,7 +122,7 @@ fn records_are_gone_when_a_destroy_call_arrives() {
     assert_eq!(result, vk::Result::SUCCESS);
 
     // The records, looked at from another thread while the driver is at work.
-    let found = move |device: &state::Device, kind: Kind, handle: u64| {
+    let found = move |device: &Entry, kind: Kind, handle: u64| {
         // SAFETY: nobody removes a record while the driver's command runs.
         unsafe {
             match kind {
@@ -143,7 +143,7 @@ fn records_are_gone_when_a_destroy_call_arrives() {
     let look = Arc::new(move |kind: Kind, handle: u64| {
         let thread = std::thread::spawn(move || {
             // SAFETY: the device lives until the end of the test.
-            let record = unsafe { state::Device::find(raw) }.expect("the layer knows the device");
+            let record = unsafe { Entry::find(raw) }.expect("the layer knows the device");
             found(record, kind, handle)
         });
         thread.join().expect("the thread ends")

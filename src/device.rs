@@ -1,4 +1,4 @@
-//! Per-instance and per-device records, found by dispatch key.
+//! One `VkDevice`, found by its dispatch key or that of one of its command buffers.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -8,13 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
-use once_cell::sync::Lazy;
 use samplin_hot::memory::{OutOfMemory, Room};
 use samplin_hot::{Gate, Hot, Next, Pair, Recent, Rest, SetLayout};
 use samplin_wire::text::handle;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
-use vk_layer_sys::{PfnGetDeviceProcAddr, PfnGetInstanceProcAddr};
+use vk_layer_sys::PfnGetDeviceProcAddr;
 
 use crate::budget::{BorderPlace, BorderPlaces, Crowded, SamplerPlaces};
 use crate::caps::{Enabled, Formats};
@@ -25,88 +24,16 @@ use crate::decide::{
 };
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::features::Tiling;
-use crate::hooks;
+use crate::instance::Instance;
 use crate::memory;
 use crate::names;
 use crate::record;
 use crate::rules::Rules;
 use crate::sampler_info;
-use crate::settings::{Mode, Settings, TraceLevel};
-use crate::simulate::Simulation;
+use crate::settings::{Mode, TraceLevel};
 use crate::table::{FastMap, FastSet, FlatTable, HandleMap, Interner, lock};
 use crate::trace::Trace;
 use crate::variant::{Cache, Gone, KEEP, Reserved, SharedState, UNDECIDED, Use};
-
-static INSTANCES: Lazy<HandleMap<Instance>> = Lazy::new(HandleMap::new);
-/// One `VkInstance`.
-pub struct Instance {
-    /// The instance.
-    pub handle: vk::Instance,
-    /// `vkGetInstanceProcAddr` of the layer below.
-    pub next_gipa: PfnGetInstanceProcAddr,
-    /// Commands of the layer below.
-    pub fns: InstanceFns,
-    /// The settings in force.
-    pub settings: Settings,
-    /// Where records go.
-    pub trace: Arc<Trace>,
-    /// `VkApplicationInfo::apiVersion`, at least 1.0.
-    pub api_version: u32,
-    /// `VK_KHR_get_physical_device_properties2` is enabled.
-    pub properties2: bool,
-    /// The device to simulate.
-    pub simulation: Option<Arc<Simulation>>,
-    /// The rules of this application.
-    pub rules: Rules,
-}
-
-impl Instance {
-    /// Whether the application sees the simulated device.
-    pub fn shows_simulation(&self) -> bool {
-        self.settings.device_visible && self.simulation.is_some()
-    }
-
-    /// Whether the layer only forwards.
-    pub fn is_off(&self) -> bool {
-        self.settings.mode == Mode::Off
-    }
-
-    /// Makes the instance known.
-    ///
-    /// # Safety
-    ///
-    /// `self.handle` is valid.
-    pub unsafe fn register(self: Arc<Self>) {
-        // SAFETY: forwarded from the caller.
-        INSTANCES.insert(unsafe { dispatch::key(self.handle) }, self);
-    }
-
-    /// The record of an instance or of one of its physical devices.
-    ///
-    /// # Safety
-    ///
-    /// `of` is a valid instance or physical device, which also keeps the record alive: an instance is destroyed under external
-    /// synchronisation (vkDestroyInstance, "Host Synchronization").
-    pub unsafe fn find<'a>(of: impl vk::Handle) -> Option<&'a Self> {
-        // SAFETY: forwarded from the caller.
-        unsafe { INSTANCES.get(dispatch::key(of)) }
-    }
-
-    /// A share of the record.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Instance::find`].
-    pub unsafe fn share(of: impl vk::Handle) -> Option<Arc<Self>> {
-        // SAFETY: forwarded from the caller.
-        unsafe { INSTANCES.share(dispatch::key(of)) }
-    }
-
-    /// Forgets the instance with this dispatch key, before it is destroyed below.
-    pub fn forget(key: u64) {
-        INSTANCES.remove(key);
-    }
-}
 
 /// What is kept of an image. Images with equal traits share one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -295,10 +222,12 @@ pub struct NewDevice {
     pub formats: Formats,
     /// The rules in force.
     pub rules: Rules,
+    /// The hook for updates with a template that `samplin-hot` does not do itself.
+    pub template_hook: vk::PFN_vkUpdateDescriptorSetWithTemplate,
 }
 
 impl Device {
-    /// A record of a new device.
+    /// The entry of a new device.
     pub fn new(new: NewDevice) -> Self {
         let settings = &new.instance.settings;
         let policy = Policy {
@@ -313,7 +242,7 @@ impl Device {
             update_descriptor_set_with_template: new.fns.update_descriptor_set_with_template,
         };
         let rest = Rest {
-            update_descriptor_set_with_template: hooks::template::update_descriptor_set_with_template,
+            update_descriptor_set_with_template: new.template_hook,
             resolve: Self::resolve_for,
             immutable: Self::immutable_conflict_for,
             separate: Self::separate_for,
@@ -364,11 +293,11 @@ impl Device {
         unsafe { samplin_hot::hooks::insert(key, Arc::into_raw(self).cast()) };
     }
 
-    /// The record of a device or of one of its command buffers.
+    /// The entry of a device or of one of its command buffers.
     ///
     /// # Safety
     ///
-    /// `of` is a valid device, queue or command buffer, which also keeps the record alive: a device is destroyed under external
+    /// `of` is a valid device, queue or command buffer, which also keeps the entry alive: a device is destroyed under external
     /// synchronisation and after everything made from it (VUID-vkDestroyDevice-device-05137).
     #[inline(always)]
     pub unsafe fn find<'a>(of: impl vk::Handle) -> Option<&'a Self> {
@@ -376,7 +305,7 @@ impl Device {
         unsafe { samplin_hot::hooks::get(dispatch::key(of)).cast::<Self>().as_ref() }
     }
 
-    /// A share of the record.
+    /// A share of the entry.
     ///
     /// # Safety
     ///
