@@ -96,6 +96,46 @@ pub fn is_depth_stencil(format: vk::Format) -> bool {
     aspects(format) != vk::ImageAspectFlags::COLOR
 }
 
+/// Whether a view of the format's colour aspect can only be sampled through a Y′CbCr conversion ("Formats requiring sampler Y′CBCR
+/// conversion for VK_IMAGE_ASPECT_COLOR_BIT image views").
+pub fn needs_conversion(format: vk::Format) -> bool {
+    // The R10X6 and R12X4 families hold colour formats of one plane in the same range.
+    let of_one_plane = matches!(format.as_raw(), 1_000_156_007..=1_000_156_009 | 1_000_156_017..=1_000_156_019);
+    matches!(format.as_raw(), 1_000_156_000..=1_000_156_033 | 1_000_330_000..=1_000_330_003) && !of_one_plane
+}
+
+/// Whether chroma is subsampled horizontally and vertically ("Chroma Reconstruction": 4:2:2 and 4:2:0).
+pub fn chroma_subsampling(format: vk::Format) -> [bool; 2] {
+    use vk::Format as F;
+    match format {
+        F::G8_B8_R8_3PLANE_420_UNORM
+        | F::G8_B8R8_2PLANE_420_UNORM
+        | F::G10X6_B10X6_R10X6_3PLANE_420_UNORM_3PACK16
+        | F::G10X6_B10X6R10X6_2PLANE_420_UNORM_3PACK16
+        | F::G12X4_B12X4_R12X4_3PLANE_420_UNORM_3PACK16
+        | F::G12X4_B12X4R12X4_2PLANE_420_UNORM_3PACK16
+        | F::G16_B16_R16_3PLANE_420_UNORM
+        | F::G16_B16R16_2PLANE_420_UNORM => [true, true],
+        F::G8B8G8R8_422_UNORM
+        | F::B8G8R8G8_422_UNORM
+        | F::G8_B8_R8_3PLANE_422_UNORM
+        | F::G8_B8R8_2PLANE_422_UNORM
+        | F::G10X6B10X6G10X6R10X6_422_UNORM_4PACK16
+        | F::B10X6G10X6R10X6G10X6_422_UNORM_4PACK16
+        | F::G10X6_B10X6_R10X6_3PLANE_422_UNORM_3PACK16
+        | F::G10X6_B10X6R10X6_2PLANE_422_UNORM_3PACK16
+        | F::G12X4B12X4G12X4R12X4_422_UNORM_4PACK16
+        | F::B12X4G12X4R12X4G12X4_422_UNORM_4PACK16
+        | F::G12X4_B12X4_R12X4_3PLANE_422_UNORM_3PACK16
+        | F::G12X4_B12X4R12X4_2PLANE_422_UNORM_3PACK16
+        | F::G16B16G16R16_422_UNORM
+        | F::B16G16R16G16_422_UNORM
+        | F::G16_B16_R16_3PLANE_422_UNORM
+        | F::G16_B16R16_2PLANE_422_UNORM => [true, false],
+        _ => [false, false],
+    }
+}
+
 /// Whether the format's colour components are sRGB-encoded.
 pub fn is_srgb(format: vk::Format) -> bool {
     use vk::Format as F;
@@ -345,6 +385,21 @@ pub fn needs_border_format(format: vk::Format) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn chroma_follows_the_name() {
+        let planar = (1_000_156_000..=1_000_156_033).chain(1_000_330_000..=1_000_330_003);
+        for raw in (0..=184).chain(planar.clone()).chain(1_000_054_000..=1_000_054_007) {
+            let format = vk::Format::from_raw(raw);
+            let name = format!("{format:?}");
+            let is = |ratio: &str| name.contains(ratio);
+            assert_eq!(chroma_subsampling(format), [is("_420") || is("_422"), is("_420")], "{name}");
+            let converted = is("_420") || is("_422") || is("_444");
+            assert_eq!(needs_conversion(format), converted, "{name}");
+        }
+        let subsampled = planar.filter(|raw| chroma_subsampling(vk::Format::from_raw(*raw))[0]);
+        assert_eq!(subsampled.count(), 24);
+    }
 
     #[test]
     fn classes_follow_the_suffix_of_the_name() {

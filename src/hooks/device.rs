@@ -289,9 +289,7 @@ pub(crate) unsafe extern "system" fn destroy_device(device: vk::Device, allocato
         }
     }));
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        for variant in known.cache.take_variants() {
-            known.destroy_variant(variant);
-        }
+        known.destroy_variants();
     }));
     // SAFETY: destroying a device is externally synchronised with every other use of it.
     unsafe { Device::forget(key) };

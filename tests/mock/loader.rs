@@ -873,10 +873,10 @@ pub(crate) fn assert_nothing_left(device: &Device, when: &str) {
         assert_eq!(device.driver.live(kind), [0; 0], "{kind:?} {when}");
     }
     let record = device.record();
-    assert_eq!((record.hot.gate.samplers(), record.hot.gate.views(), record.images.len()), (0, 0, 0));
-    assert!(record.layouts.is_empty() && record.hot.pipeline_layouts.is_empty());
+    assert_eq!((record.hot.gate.samplers(), record.hot.gate.views(), record.images_known()), (0, 0, 0));
+    assert!(!record.has_set_layouts() && record.hot.pipeline_layouts.is_empty());
     assert!(record.hot.sets.is_empty() && record.hot.templates.is_empty());
-    assert_eq!((record.cache.variants().live, record.cache.states().live), (0, 0));
-    assert_eq!(record.totals.places.taken(), 0);
-    assert_eq!(record.cache.with_borders(|borders| borders.taken()), 0);
+    assert_eq!((record.cache().variants().live, record.cache().states().live), (0, 0));
+    assert_eq!(record.samplers_taken(), 0);
+    assert_eq!(record.cache().with_borders(|borders| borders.taken()), 0);
 }
