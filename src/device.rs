@@ -1,8 +1,8 @@
 //! One `VkDevice`, found by its dispatch key or that of one of its command buffers.
 //!
-//! What is kept of a device lies in rooms, one job each, and hooks reach it through their methods: [`samplers`] and their
-//! [`variants`], [`images`] with views and swapchains, [`layouts`], [`resolve`] for the slow way of a pair, [`guard`] against panics
-//! of the layer's own, [`telling`] for records. What each descriptor needs is in [`Hot`].
+//! What is kept of a device lies in rooms, one job each, and hooks reach it through their methods: `samplers` and their
+//! `variants`, `images` with views and swapchains, `layouts`, `resolve` for the slow way of a pair, `guard` against panics of the
+//! layer's own, `telling` for records. What each descriptor needs is in [`Hot`].
 
 mod guard;
 mod images;
@@ -45,7 +45,7 @@ pub struct Device {
     /// `vkGetDeviceProcAddr` of the layer below.
     pub next_gdpa: PfnGetDeviceProcAddr,
     /// Commands of the layer below that take the physical device.
-    pub instance_fns: InstanceFns,
+    instance_fns: InstanceFns,
     /// Commands of the layer below.
     pub fns: DeviceFns,
     /// Features enabled, extensions enabled, limits.
@@ -53,9 +53,9 @@ pub struct Device {
     /// Names behind `caps`, for the trace.
     pub enabled: Enabled,
     /// Settings that decisions depend on.
-    pub policy: Policy,
+    policy: Policy,
     /// Format features.
-    pub formats: Formats,
+    formats: Formats,
     /// Whether decisions are only written down.
     pub audit: bool,
     /// The rules in force.

@@ -1,9 +1,9 @@
 //! One function per intercepted command: unpack, ask the [`Device`](crate::device::Device), call down, let it remember.
 //!
-//! Every hook has three parts. What it prepares and what it records runs inside [`guard`](crate::device::Device::guard), so that no panic
-//! crosses the boundary; calling down happens outside, exactly once, with the application's own arguments unless something has
-//! to change. No lock is held while calling down. Entries are removed before a destroy call goes down and made after a
-//! create call returns, because the driver may hand out a handle again at once.
+//! Every hook has three parts. What it prepares and what it remembers runs inside [`guard`](crate::device::Device::guard), so that
+//! no panic crosses the boundary; calling down happens outside, exactly once, with the application's own arguments unless
+//! something has to change. No lock is held while calling down. Entries are removed before a destroy call goes down and made
+//! after a create call returns, because the driver may hand out a handle again at once.
 //!
 //! The safety contract of all hooks is that of their Vulkan command: the caller obeys its valid usage ("implicit" part), which the
 //! SAFETY comments refer to as *the command's valid usage*.

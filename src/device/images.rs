@@ -241,7 +241,7 @@ impl Device {
     }
 
     /// Views ever.
-    pub fn views_created(&self) -> u64 {
+    pub(super) fn views_created(&self) -> u64 {
         lock(&self.images.views).created
     }
 

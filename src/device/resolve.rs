@@ -22,13 +22,13 @@ impl Device {
     }
 
     /// What samplers of a state ask of a view on this device; `rules` are those that match them.
-    pub fn needs(&self, original: &SamplerState, base: &SamplerState, rules: u64) -> Bits {
+    pub(super) fn needs(&self, original: &SamplerState, base: &SamplerState, rules: u64) -> Bits {
         let bits = self.relevant(decide::needs(original, base, &self.caps, &self.policy));
         if rules == 0 { bits } else { Bits(bits.0 | Bits::OVERRIDE.0) }
     }
 
     /// Bits that can matter on this device at all: without subsampled images nothing is missed for not being subsampled.
-    pub fn relevant(&self, bits: Bits) -> Bits {
+    pub(super) fn relevant(&self, bits: Bits) -> Bits {
         let ignored = if self.enabled.subsampled { 0 } else { Bits::SUBSAMPLED.0 | Bits::NOT_SUBSAMPLED.0 };
         Bits(bits.0 & !ignored)
     }
@@ -45,7 +45,7 @@ impl Device {
 
     /// Decides a (state, class) for the first time: makes or finds the variant, publishes the choice, writes the record.
     #[cold]
-    pub fn resolve(&self, pair: Pair, path: Path) -> u64 {
+    fn resolve(&self, pair: Pair, path: Path) -> u64 {
         self.guard(|| self.resolve_unguarded(pair, path), || KEEP)
     }
 

@@ -67,10 +67,10 @@ impl Device {
         self.cache.acquire_recent(words)
     }
 
-    /// Enters a sampler whose create info was seen before and which has been counted at a place; null if its creation failed.
-    pub fn insert_sampler_again(&self, sampler: vk::Sampler, again: &Again) {
+    /// Enters a sampler whose create info was seen before and which has been counted at a place; `None` if its creation failed.
+    pub fn insert_sampler_again(&self, sampler: Option<vk::Sampler>, again: &Again) {
         let number = again.number;
-        if !sampler.is_null() {
+        if let Some(sampler) = sampler {
             if again.changed {
                 self.count_changed_sampler();
             }

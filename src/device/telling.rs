@@ -95,7 +95,7 @@ impl Device {
     }
 
     /// Remembers the application's name of an object; an empty one forgets it.
-    pub fn set_name(&self, ty: vk::ObjectType, object: u64, name: String) {
+    pub(super) fn set_name(&self, ty: vk::ObjectType, object: u64, name: String) {
         if name.is_empty() {
             return self.forget_name(ty, object);
         }
@@ -104,7 +104,7 @@ impl Device {
     }
 
     /// Forgets the name of an object that goes away.
-    pub fn forget_name(&self, ty: vk::ObjectType, object: u64) {
+    pub(super) fn forget_name(&self, ty: vk::ObjectType, object: u64) {
         if self.telling.has_names.load(Ordering::Relaxed) {
             lock(&self.telling.names).remove(&(ty.as_raw(), object));
         }
@@ -130,7 +130,7 @@ impl Device {
     }
 
     /// Adds changes to the counts by rule.
-    pub fn count(&self, changes: &[Change]) {
+    pub(super) fn count(&self, changes: &[Change]) {
         let mut said = lock(&self.telling.said);
         for change in changes.iter().filter(|change| change.catalog.is_made()) {
             *said.rules.entry(change.catalog.rule().name()).or_insert(0) += 1;
@@ -203,7 +203,7 @@ impl Device {
     }
 
     /// Writes a `sampler` record: at the level all for each, else one for all that ask for the same and get the same.
-    pub fn record_sampler(&self, sampler: u64, state: &SamplerState, decision: &Decision) {
+    pub(super) fn record_sampler(&self, sampler: u64, state: &SamplerState, decision: &Decision) {
         if !decision.changes.is_empty() {
             self.count_changed_sampler();
         }
@@ -233,7 +233,7 @@ impl Device {
     }
 
     /// Writes a `conversion` record.
-    pub fn record_conversion(&self, conversion: u64, format: vk::Format, changes: &Changes) {
+    pub(super) fn record_conversion(&self, conversion: u64, format: vk::Format, changes: &Changes) {
         let changes: Vec<Change> = changes.iter().copied().collect();
         self.count(&changes);
         if changes.is_empty() || !self.records_decisions() {

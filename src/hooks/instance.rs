@@ -358,7 +358,7 @@ pub(crate) unsafe extern "system" fn enumerate_instance_layer_properties(
     count: *mut u32,
     properties: *mut vk::LayerProperties,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
+    // SAFETY: `count` is valid and the array has that many elements (the -pPropertyCount- and -pProperties-parameter VUIDs).
     unsafe { enumerate(&[layer_properties()], count, properties) }
 }
 
@@ -367,7 +367,7 @@ pub(crate) unsafe extern "system" fn enumerate_device_layer_properties(
     count: *mut u32,
     properties: *mut vk::LayerProperties,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
+    // SAFETY: `count` is valid and the array has that many elements (the -pPropertyCount- and -pProperties-parameter VUIDs).
     unsafe { enumerate(&[layer_properties()], count, properties) }
 }
 
@@ -384,7 +384,7 @@ pub(crate) unsafe extern "system" fn enumerate_instance_extension_properties(
         extension_name: fill(ash::ext::layer_settings::NAME),
         spec_version: ash::ext::layer_settings::SPEC_VERSION,
     };
-    // SAFETY: the command's valid usage.
+    // SAFETY: `count` is valid and the array has that many elements (the -pPropertyCount- and -pProperties-parameter VUIDs).
     unsafe { enumerate(&[settings], count, properties) }
 }
 
@@ -436,7 +436,7 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
 ) -> vk::Result {
     // SAFETY: null or null-terminated by the command's valid usage.
     if unsafe { is_own(layer) } {
-        // SAFETY: the command's valid usage.
+        // SAFETY: as at the end, where everything is enumerated.
         return unsafe { enumerate(&[own_extension()], count, properties) };
     }
     // SAFETY: a valid physical device by the command's valid usage.
@@ -454,6 +454,6 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
         Ok(Err(result)) => return result,
         Err(payload) => return failure(&*payload),
     };
-    // SAFETY: the command's valid usage.
+    // SAFETY: `count` is valid and the array has that many elements (the -pPropertyCount- and -pProperties-parameter VUIDs).
     unsafe { enumerate(&all, count, properties) }
 }

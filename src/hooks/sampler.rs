@@ -30,7 +30,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
         // SAFETY: the application's own arguments, or what went down for the same create info before.
         let result = unsafe { next(handle, down, allocator, sampler) };
         // SAFETY: set by a successful call.
-        let made = if result == vk::Result::SUCCESS { unsafe { *sampler } } else { vk::Sampler::null() };
+        let made = (result == vk::Result::SUCCESS).then(|| unsafe { *sampler });
         known.guard(|| known.insert_sampler_again(made, &again), || ());
         return result;
     }
