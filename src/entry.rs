@@ -10,10 +10,11 @@ use samplin_hot::hooks as hot;
 use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterface, NegotiateLayerStructType};
 
 use crate::commands::commands;
+use crate::device::Device;
 use crate::hooks::{blit, descriptor, device, image, instance, layout, physical, sampler, template};
+use crate::instance::Instance;
 use crate::log;
 use crate::settings;
-use crate::state::{Device, Instance};
 
 type Function = unsafe extern "system" fn();
 

@@ -1,12 +1,52 @@
-//! One function per intercepted command: unpack, look up, ask [`crate::decide`], call down, record.
+//! One function per intercepted command: unpack, ask the [`Device`](crate::device::Device), call down, let it remember.
 //!
-//! Every hook has three parts. What it prepares and what it records runs inside [`Device::guard`], so that no panic
-//! crosses the boundary; calling down happens outside, exactly once, with the application's own arguments unless something has
-//! to change. No lock is held while calling down. Records are removed before a destroy call goes down and inserted after a
-//! create call returns, because the driver may hand out a handle again at once.
+//! Every hook has three parts. What it prepares and what it remembers runs inside [`guard`](crate::device::Device::guard), so that
+//! no panic crosses the boundary; calling down happens outside, exactly once, with the application's own arguments unless
+//! something has to change. No lock is held while calling down. Entries are removed before a destroy call goes down and made
+//! after a create call returns, because the driver may hand out a handle again at once.
 //!
 //! The safety contract of all hooks is that of their Vulkan command: the caller obeys its valid usage ("implicit" part), which the
 //! SAFETY comments refer to as *the command's valid usage*.
+
+/// The start of a device command's hook: the entry of the device that a dispatchable handle belongs to and, if the command's field is
+/// named, the same command of the layer below. Where one is missing the hook returns [`Missing::missing`].
+///
+/// For hooks only: the handle must be the valid one that the command was called with.
+macro_rules! enter {
+    ($handle:expr) => {{
+        let handle = $handle;
+        // SAFETY: the dispatchable handle of the hook's command, which the application must not destroy during the command (the
+        // `-device-parameter` or `-commandBuffer-parameter` VUID of each command, and "Object Lifetime").
+        let Some(known) = (unsafe { $crate::device::Device::find(handle) }) else {
+            return $crate::hooks::Missing::missing();
+        };
+        known
+    }};
+    ($handle:expr, $command:ident) => {{
+        let known = enter!($handle);
+        let Some(next) = known.fns.$command else { return $crate::hooks::Missing::missing() };
+        (known, next)
+    }};
+}
+
+/// Hooks of commands that destroy an object made from a device: the entry is removed by the named method, then the layer below is
+/// called with the application's own arguments.
+macro_rules! destroy {
+    ($($command:ident($type:ty): $forget:ident;)+) => {$(
+        pub(crate) unsafe extern "system" fn $command(
+            handle: vk::Device,
+            object: $type,
+            allocator: *const vk::AllocationCallbacks<'_>,
+        ) {
+            let known = enter!(handle);
+            known.$forget(object);
+            if let Some(next) = known.fns.$command {
+                // SAFETY: the application's own arguments, whose validity is its promise to this very command.
+                unsafe { next(handle, object, allocator) };
+            }
+        }
+    )+};
+}
 
 pub mod augment;
 pub mod blit;
@@ -21,25 +61,42 @@ pub mod template;
 
 use ash::vk;
 
-use crate::state::Device;
-
-/// What a hook returns when a command that cannot exist here is called all the same.
+/// The result of a command that cannot exist here and is called all the same.
 pub(crate) const MISSING: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
 
-/// What a creation returns whose record could not be made.
+/// What a creation returns whose entry could not be made.
 pub(crate) fn failure(payload: &(dyn std::any::Any + Send)) -> vk::Result {
     if payload.is::<samplin_hot::memory::OutOfMemory>() { vk::Result::ERROR_OUT_OF_HOST_MEMORY } else { MISSING }
 }
 
-/// The device record of a dispatchable handle.
-///
-/// # Safety
-///
-/// `of` is a valid device or command buffer (the command's valid usage) and stays so while the reference is used.
-#[inline(always)]
-pub(crate) unsafe fn device<'a>(of: impl vk::Handle) -> Option<&'a Device> {
-    // SAFETY: forwarded from the caller.
-    unsafe { Device::find(of) }
+/// What a hook returns when a command that cannot exist here is called all the same.
+pub(crate) trait Missing {
+    /// That value.
+    fn missing() -> Self;
+}
+
+impl Missing for () {
+    fn missing() -> Self {}
+}
+
+impl Missing for vk::Result {
+    fn missing() -> Self {
+        MISSING
+    }
+}
+
+/// An image view handle; 0 is none.
+impl Missing for u32 {
+    fn missing() -> Self {
+        0
+    }
+}
+
+/// As for `u32`.
+impl Missing for u64 {
+    fn missing() -> Self {
+        0
+    }
 }
 
 /// A slice from a Vulkan (pointer, count) pair: empty when the count is 0, whatever the pointer.

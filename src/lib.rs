@@ -3,7 +3,7 @@
 //! This is the layer as a plain library; `so/` makes the shared object of it that the Vulkan loader loads. What is decided stands
 //! in `samplin-core`, what users write in `samplin-config`, what the trace looks like in `samplin-wire`.
 //!
-//! Where to start: [`entry`] for what the loader calls, [`hooks`] for what is intercepted, [`state`] for what is remembered.
+//! Where to start: [`entry`] for what the loader calls, [`hooks`] for what is intercepted, [`mod@device`] for what is remembered.
 // No panic may come from a hook; the guard is for what slips through, not for what is written down.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
 
@@ -17,16 +17,17 @@ use samplin_wire::record;
 
 pub mod caps;
 pub mod commands;
+pub mod device;
 pub mod dispatch;
 pub mod entry;
 pub mod extensions;
 mod feature_bits;
 pub mod hooks;
+pub mod instance;
 pub mod log;
 pub mod memory;
 pub mod pnext;
 pub mod sampler_info;
-pub mod state;
 pub mod trace;
 pub mod variant;
 

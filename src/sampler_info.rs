@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use ash::vk::{self, TaggedStructure};
+use samplin_hot::recent::Words;
 
 use crate::decide::{BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, YcbcrConversion, is_custom};
 use crate::pnext::{self, Base, Copied};
@@ -230,6 +231,59 @@ pub unsafe fn with_create_info<R>(
     }
     info.p_next = copies.iter_mut().rev().fold(info.p_next, |next, copy| copy.link(next));
     f(&info, dropped)
+}
+
+/// A create info without a chain as plain words. [`from_words`] is the reverse.
+pub fn words(info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
+    if !info.p_next.is_null() {
+        return None;
+    }
+    let two = |low: u32, high: u32| u64::from(low) | (u64::from(high) << 32);
+    let raw = |value: i32| value as u32;
+    Some([
+        two(info.flags.as_raw(), raw(info.mag_filter.as_raw())),
+        two(raw(info.min_filter.as_raw()), raw(info.mipmap_mode.as_raw())),
+        two(raw(info.address_mode_u.as_raw()), raw(info.address_mode_v.as_raw())),
+        two(raw(info.address_mode_w.as_raw()), info.mip_lod_bias.to_bits()),
+        two(info.anisotropy_enable, info.max_anisotropy.to_bits()),
+        two(info.compare_enable, raw(info.compare_op.as_raw())),
+        two(info.min_lod.to_bits(), info.max_lod.to_bits()),
+        two(raw(info.border_color.as_raw()), info.unnormalized_coordinates),
+    ])
+}
+
+/// The create info that [`words`] made these of.
+pub fn from_words(words: &Words) -> vk::SamplerCreateInfo<'static> {
+    let halves = |word: u64| (word as u32, (word >> 32) as u32);
+    let [
+        (flags, mag),
+        (min, mipmap),
+        (u, v),
+        (w, bias),
+        (anisotropy, degree),
+        (compare, op),
+        (low, high),
+        (border, raw),
+    ] = words.map(halves);
+    vk::SamplerCreateInfo {
+        flags: vk::SamplerCreateFlags::from_raw(flags),
+        mag_filter: vk::Filter::from_raw(mag as i32),
+        min_filter: vk::Filter::from_raw(min as i32),
+        mipmap_mode: vk::SamplerMipmapMode::from_raw(mipmap as i32),
+        address_mode_u: vk::SamplerAddressMode::from_raw(u as i32),
+        address_mode_v: vk::SamplerAddressMode::from_raw(v as i32),
+        address_mode_w: vk::SamplerAddressMode::from_raw(w as i32),
+        mip_lod_bias: f32::from_bits(bias),
+        anisotropy_enable: anisotropy,
+        max_anisotropy: f32::from_bits(degree),
+        compare_enable: compare,
+        compare_op: vk::CompareOp::from_raw(op as i32),
+        min_lod: f32::from_bits(low),
+        max_lod: f32::from_bits(high),
+        border_color: vk::BorderColor::from_raw(border as i32),
+        unnormalized_coordinates: raw,
+        ..Default::default()
+    }
 }
 
 #[cfg(test)]

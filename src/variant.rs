@@ -4,17 +4,23 @@
 //! *class number* in the flat tables, then reads the choice for that pair from a small array, and only a pair never seen before
 //! takes the locks below.
 
-use std::collections::VecDeque;
+mod index;
+mod made;
+
 use std::sync::{Arc, Mutex};
 
+use samplin_hot::Choices;
 pub use samplin_hot::choices::{KEEP, UNDECIDED};
 use samplin_hot::memory::{self, Room};
 use samplin_hot::recent::Words;
-use samplin_hot::{Choices, Recent};
 
+pub use self::index::Census;
+use self::index::{CHANGED, IDLE, Index, Life, Shared};
+pub use self::made::{Gone, Use};
+use self::made::{Variant, Variants};
 use crate::budget::{BorderPlace, BorderPlaces, Cover};
-use crate::decide::{Bits, SamplerState, StateKey, is_valid_border};
-use crate::table::{AppendVec, FastMap, lock};
+use crate::decide::{Bits, SamplerState, StateKey};
+use crate::table::{AppendVec, lock};
 
 /// A state that samplers have, or had a while ago.
 #[derive(Clone, Debug)]
@@ -71,14 +77,6 @@ impl Owned {
     }
 }
 
-/// A use of a variant by a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Use {
-    key: StateKey,
-    /// What covers its place for a custom border colour; `None` without one, and where another use by the state does.
-    cover: Option<Cover>,
-}
-
 /// What a state gets that wants a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reserved {
@@ -88,78 +86,6 @@ pub enum Reserved {
     ToMake(Use),
     /// No place for its custom border colour.
     NoBorder,
-}
-
-struct Variant {
-    handle: u64,
-    uses: u32,
-    /// Uses that are covered by a place of the share.
-    shared: u32,
-    custom_border: bool,
-}
-
-/// A variant that nobody uses any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gone {
-    /// The driver's sampler, to be destroyed.
-    pub handle: u64,
-    /// It holds a place of `maxCustomBorderColorSamplers`.
-    pub custom_border: bool,
-}
-
-impl Variant {
-    fn add(&mut self, usage: &Use) {
-        self.uses += 1;
-        self.shared += u32::from(usage.cover == Some(Cover::Shared));
-    }
-
-    fn gone(self) -> Gone {
-        Gone { handle: self.handle, custom_border: self.custom_border }
-    }
-}
-
-/// What samplers that share a place have in common.
-#[derive(PartialEq, Eq, Hash)]
-struct Shared {
-    state: StateKey,
-    rules: u64,
-    border: BorderPlace,
-    /// Whether the border colour is one: `border=strict` judges its kind even where it is ignored, and the key takes a value of no
-    /// enumeration for a float colour.
-    has_border: bool,
-    /// [`SharedState::given`], which the records of its samplers tell.
-    given: Option<u64>,
-}
-
-impl Shared {
-    fn of(state: &SharedState) -> Self {
-        Self {
-            state: state.original.key(),
-            rules: state.rules,
-            border: state.border,
-            has_border: is_valid_border(state.original.border_color),
-            given: state.given,
-        }
-    }
-}
-
-/// What the index knows of a place.
-#[derive(Clone, Copy, Default)]
-struct Life {
-    /// Its samplers.
-    live: u32,
-    /// Counts the states that the place had.
-    generation: u32,
-    /// It is in `idle`.
-    idle: bool,
-    /// [`SharedState::border`].
-    border: BorderPlace,
-    /// [`SharedState::needs`].
-    needs: Bits,
-    /// One more than the index in [`Index::rewritten`], 0 for none.
-    rewritten: u32,
-    /// What is there is of this state.
-    is_rewritten: bool,
 }
 
 /// What a create info led to before.
@@ -182,67 +108,6 @@ pub struct Released {
     pub variants: Vec<Gone>,
     /// What it had of `maxCustomBorderColorSamplers`.
     pub border: BorderPlace,
-}
-
-/// States without a sampler that are kept, because applications create the same samplers again and again.
-const IDLE: usize = 512;
-
-/// In [`Index::recent`]: the create info was changed.
-const CHANGED: u32 = 1 << 31;
-
-#[derive(Default)]
-struct Index {
-    /// By what makes samplers share a place.
-    by_key: FastMap<Shared, u32>,
-    lives: Vec<Life>,
-    /// Places whose last sampler went while their state stayed, in that order; some may have samplers again.
-    idle: VecDeque<u32>,
-    /// Places without a state.
-    free: Vec<u32>,
-    /// By create info: generation in the high half; place + 1, and [`CHANGED`], in the low one.
-    recent: Recent,
-    /// [`Again::rewritten`] of the places that ever had one, which keep their element.
-    rewritten: Vec<Words>,
-    states: Census,
-    samplers: Census,
-}
-
-impl Index {
-    /// Counts a sampler at a place.
-    fn enter(&mut self, number: u32) -> Option<()> {
-        let life = self.lives.get_mut(number as usize)?;
-        life.live += 1;
-        if life.live == 1 {
-            self.states.add();
-        }
-        Some(())
-    }
-}
-
-/// How many of something there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Census {
-    /// Now.
-    pub live: u32,
-    /// At most, at any time.
-    pub peak: u32,
-    /// Ever.
-    pub created: u64,
-}
-
-impl Census {
-    fn add(&mut self) {
-        self.live += 1;
-        self.peak = self.peak.max(self.live);
-        self.created += 1;
-    }
-}
-
-#[derive(Default)]
-struct Variants {
-    by_key: FastMap<StateKey, Variant>,
-    census: Census,
-    borders: BorderPlaces,
 }
 
 /// The states and variants of one device. The choices made for them lie beside it, where descriptors are looked at.
@@ -624,25 +489,6 @@ impl Cache {
     /// Samplers of the application now, at most and ever.
     pub fn samplers(&self) -> Census {
         lock(&self.index).samplers
-    }
-}
-
-impl Variants {
-    fn unuse(&mut self, usage: &Use) -> Option<Gone> {
-        let variant = self.by_key.get_mut(&usage.key)?;
-        variant.uses -= 1;
-        if usage.cover == Some(Cover::Shared) {
-            variant.shared -= 1;
-            if variant.shared == 0 {
-                self.borders.unshare();
-            }
-        }
-        if variant.uses > 0 {
-            return None;
-        }
-        let variant = self.by_key.remove(&usage.key)?;
-        self.census.live -= 1;
-        Some(variant.gone())
     }
 }
 

@@ -2,9 +2,9 @@
 
 use ash::vk;
 
-use super::{device, slice};
+use super::slice;
 use crate::decide;
-use crate::state::Device;
+use crate::device::Device;
 
 /// Whether a region copies texels one to one (mirrored or not), so that every filter gives the same result.
 fn keeps_scale(source: [vk::Offset3D; 2], target: [vk::Offset3D; 2]) -> bool {
@@ -45,9 +45,7 @@ pub(crate) unsafe extern "system" fn cmd_blit_image(
     regions: *const vk::ImageBlit,
     filter: vk::Filter,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(commands) }) else { return };
-    let Some(next) = known.fns.cmd_blit_image else { return };
+    let (known, next) = enter!(commands, cmd_blit_image);
     let legal = legal_filter(known, source, filter, || {
         // SAFETY: VUID-vkCmdBlitImage-pRegions-parameter.
         unsafe { slice(regions, count) }.iter().all(|region| keeps_scale(region.src_offsets, region.dst_offsets))
@@ -57,9 +55,7 @@ pub(crate) unsafe extern "system" fn cmd_blit_image(
 }
 
 pub(crate) unsafe extern "system" fn cmd_blit_image2(commands: vk::CommandBuffer, info: *const vk::BlitImageInfo2<'_>) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(commands) }) else { return };
-    let Some(next) = known.fns.cmd_blit_image2 else { return };
+    let (known, next) = enter!(commands, cmd_blit_image2);
     // SAFETY: valid by VUID-vkCmdBlitImage2-pBlitImageInfo-parameter.
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };

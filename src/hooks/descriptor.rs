@@ -2,15 +2,14 @@
 //! and image-view handles. Templates are in [`super::template`].
 
 use std::ffi::c_void;
-use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
 use samplin_hot::{SetLayout, hooks};
 
-use super::{device, slice};
+use super::slice;
 use crate::counters::Path;
+use crate::device::Device;
 use crate::pnext;
-use crate::state::Device;
 
 /// The set layout with immutable samplers that a push goes to. Without a pipeline layout (`dynamicPipelineLayout`) it is described
 /// in the chain (VUID-VkPushDescriptorSetInfo-layout-09496).
@@ -28,14 +27,14 @@ pub(super) unsafe fn push_layout(
         // SAFETY: forwarded from the caller.
         return unsafe { known.hot.push_layout(layout, set) };
     }
-    if !known.hot.has_immutables.load(Ordering::Acquire) {
+    if !known.has_immutables() {
         return None;
     }
     // SAFETY: the chain of a valid push; the set layouts that it names are valid, or null, during the command.
     unsafe {
         let chained = pnext::find::<vk::PipelineLayoutCreateInfo<'_>>(p_next)?;
         let sets = slice(chained.p_set_layouts, chained.set_layout_count);
-        known.layouts.get(sets.get(set as usize)?.as_raw())
+        known.set_layout(*sets.get(set as usize)?)
     }
 }
 
@@ -43,9 +42,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     commands: vk::CommandBuffer,
     info: *const vk::PushDescriptorSetInfoKHR<'_>,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(commands) }) else { return };
-    let Some(next) = known.fns.cmd_push_descriptor_set2 else { return };
+    let (known, next) = enter!(commands, cmd_push_descriptor_set2);
     // SAFETY: valid by the command's valid usage; the layout is null or valid.
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
@@ -66,9 +63,7 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     size: usize,
     descriptor: *mut c_void,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return };
-    let Some(next) = known.fns.get_descriptor else { return };
+    let (known, next) = enter!(handle, get_descriptor);
     // SAFETY: valid by VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter; `type` tells which member of the union is set
     // (VUID-VkDescriptorGetInfoEXT-type-parameter).
     let pair = unsafe {
@@ -123,9 +118,7 @@ pub(crate) unsafe extern "system" fn get_image_view_handle(
     handle: vk::Device,
     info: *const vk::ImageViewHandleInfoNVX<'_>,
 ) -> u32 {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return 0 };
-    let Some(next) = known.fns.get_image_view_handle else { return 0 };
+    let (known, next) = enter!(handle, get_image_view_handle);
     // SAFETY: the application's own argument, or a copy with another sampler.
     unsafe {
         let changed = handle_info(known, info);
@@ -137,9 +130,7 @@ pub(crate) unsafe extern "system" fn get_image_view_handle64(
     handle: vk::Device,
     info: *const vk::ImageViewHandleInfoNVX<'_>,
 ) -> u64 {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return 0 };
-    let Some(next) = known.fns.get_image_view_handle64 else { return 0 };
+    let (known, next) = enter!(handle, get_image_view_handle64);
     // SAFETY: the application's own argument, or a copy with another sampler.
     unsafe {
         let changed = handle_info(known, info);
@@ -152,8 +143,7 @@ pub(crate) unsafe extern "system" fn get_descriptor_set_host_mapping(
     set: vk::DescriptorSet,
     data: *mut *mut c_void,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return };
+    let known = enter!(handle);
     known.guard(
         || {
             let why = "descriptors written through a host mapping are plain memory, which no layer sees";

@@ -9,16 +9,17 @@ use ash::vk;
 use vk_layer_sys::{EXT_DESCRIPTOR_HEAP_NAME, LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
 
 use super::augment::{self, Augmented};
-use super::{MISSING, failure, physical};
+use super::{MISSING, failure, physical, template};
 use crate::caps::{self, Enabled, Formats};
 use crate::commands;
 use crate::decide::{DeviceCaps, Rule};
+use crate::device::{Device, NewDevice};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
+use crate::instance::Instance;
 use crate::memory;
 use crate::pnext;
 use crate::rules::Rules;
 use crate::settings::Mode;
-use crate::state::{Device, Instance, NewDevice};
 
 /// The loader's node with the link to the layer below.
 ///
@@ -207,6 +208,7 @@ unsafe fn register(
     plan: Option<&Augmented>,
 ) {
     let taken = memory::taken();
+    let template_hook: vk::PFN_vkUpdateDescriptorSetWithTemplate = template::update_descriptor_set_with_template;
     // SAFETY: `handle` is valid for the resolver below.
     let fns = DeviceFns::load(|name| unsafe { next_gdpa(handle, name.as_ptr()) });
     if instance.is_off() {
@@ -216,8 +218,18 @@ unsafe fn register(
         let formats = unsafe { Formats::new(&InstanceFns::default(), physical, 0, None) };
         let (instance_fns, rules) = (InstanceFns::default(), Rules::default());
         let (caps, enabled) = (DeviceCaps::default(), Enabled::default());
-        let device =
-            Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats, rules });
+        let device = Device::new(NewDevice {
+            handle,
+            instance,
+            next_gdpa,
+            instance_fns,
+            fns,
+            caps,
+            enabled,
+            formats,
+            rules,
+            template_hook,
+        });
         // SAFETY: `handle` is valid.
         return unsafe { Arc::new(device).register() };
     }
@@ -240,8 +252,18 @@ unsafe fn register(
     enabled.name_features(&caps);
     // SAFETY: as above.
     let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };
-    let device =
-        Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats, rules });
+    let device = Device::new(NewDevice {
+        handle,
+        instance,
+        next_gdpa,
+        instance_fns,
+        fns,
+        caps,
+        enabled,
+        formats,
+        rules,
+        template_hook,
+    });
     if device.trace().is_on() || tracing::enabled!(tracing::Level::DEBUG) {
         // SAFETY: as above.
         let is_there = |name: &&CStr| unsafe { next_gdpa(handle, name.as_ptr()) }.is_some();
@@ -282,9 +304,7 @@ pub(crate) unsafe extern "system" fn destroy_device(device: vk::Device, allocato
         }
     }));
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        for variant in known.cache.take_variants() {
-            known.destroy_variant(variant);
-        }
+        known.destroy_variants();
     }));
     // SAFETY: destroying a device is externally synchronised with every other use of it.
     unsafe { Device::forget(key) };

@@ -2,21 +2,25 @@
 
 use std::ffi::c_void;
 
-use ash::vk::{self, Handle};
-use samplin_hot::memory::Room;
+use ash::vk;
 use samplin_hot::recent::Words;
 use vk_layer_sys::{
     ImageCreateFlags2CreateInfoKHR, ImageStencilUsage2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR,
     ImageViewUsage2CreateInfoKHR,
 };
 
-use super::{MISSING, device, slice};
-use crate::decide::{self, Aspect, Bits, ViewTraits, normalize_components};
+use super::slice;
+use crate::decide::{Aspect, ViewTraits, normalize_components};
+use crate::device::{Device, ImageTraits};
 use crate::features::Tiling;
 use crate::format;
 use crate::pnext;
-use crate::state::{Device, ImageTraits, ViewClass};
-use crate::table::lock;
+
+destroy! {
+    destroy_image(vk::Image): forget_image;
+    destroy_swapchain(vk::SwapchainKHR): forget_swapchain;
+    destroy_image_view(vk::ImageView): forget_view;
+}
 
 pub(crate) unsafe extern "system" fn create_image(
     handle: vk::Device,
@@ -24,9 +28,7 @@ pub(crate) unsafe extern "system" fn create_image(
     allocator: *const vk::AllocationCallbacks<'_>,
     image: *mut vk::Image,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
-    let Some(next) = known.fns.create_image else { return MISSING };
+    let (known, next) = enter!(handle, create_image);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, create_info, allocator, image) };
     if result == vk::Result::SUCCESS {
@@ -142,20 +144,6 @@ fn query_modifier(known: &Device, image: vk::Image) -> u64 {
     if result == vk::Result::SUCCESS { properties.drm_format_modifier } else { INVALID }
 }
 
-pub(crate) unsafe extern "system" fn destroy_image(
-    handle: vk::Device,
-    image: vk::Image,
-    allocator: *const vk::AllocationCallbacks<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return };
-    known.images.remove(image.as_raw());
-    if let Some(next) = known.fns.destroy_image {
-        // SAFETY: the application's own arguments.
-        unsafe { next(handle, image, allocator) };
-    }
-}
-
 /// Traits of the images of a swapchain, which never go through `vkCreateImage`.
 ///
 /// # Safety
@@ -181,34 +169,18 @@ unsafe fn swapchain_traits(info: &vk::SwapchainCreateInfoKHR<'_>) -> ImageTraits
     }
 }
 
-/// # Safety
-///
-/// `info` is valid.
-unsafe fn remember_swapchain(known: &Device, info: &vk::SwapchainCreateInfoKHR<'_>, swapchain: vk::SwapchainKHR) {
-    // SAFETY: forwarded from the caller.
-    let traits = unsafe { swapchain_traits(info) };
-    if let Some(number) = known.image_traits.intern(traits, |_| traits) {
-        let mut swapchains = lock(&known.swapchains);
-        swapchains.made = swapchains.made.wrapping_add(1).max(1);
-        let word = (u64::from(swapchains.made) << 32) | (u64::from(number) + 1);
-        swapchains.by_handle.with_room().insert(swapchain.as_raw(), (word, Vec::new()));
-    }
-}
-
 pub(crate) unsafe extern "system" fn create_swapchain(
     handle: vk::Device,
     create_info: *const vk::SwapchainCreateInfoKHR<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
     swapchain: *mut vk::SwapchainKHR,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
-    let Some(next) = known.fns.create_swapchain else { return MISSING };
+    let (known, next) = enter!(handle, create_swapchain);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, create_info, allocator, swapchain) };
     if result == vk::Result::SUCCESS {
         // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
-        known.guard(|| unsafe { remember_swapchain(known, &*create_info, *swapchain) }, || ());
+        known.guard(|| unsafe { known.insert_swapchain(*swapchain, swapchain_traits(&*create_info)) }, || ());
     }
     result
 }
@@ -220,9 +192,7 @@ pub(crate) unsafe extern "system" fn create_shared_swapchains(
     allocator: *const vk::AllocationCallbacks<'_>,
     swapchains: *mut vk::SwapchainKHR,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
-    let Some(next) = known.fns.create_shared_swapchains else { return MISSING };
+    let (known, next) = enter!(handle, create_shared_swapchains);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, count, create_infos, allocator, swapchains) };
     if result == vk::Result::SUCCESS {
@@ -232,7 +202,7 @@ pub(crate) unsafe extern "system" fn create_shared_swapchains(
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(swapchains.cast_const(), count)) };
                 for (info, swapchain) in infos.iter().zip(made) {
                     // SAFETY: each of them is valid.
-                    unsafe { remember_swapchain(known, info, *swapchain) };
+                    known.insert_swapchain(*swapchain, unsafe { swapchain_traits(info) });
                 }
             },
             || (),
@@ -247,9 +217,7 @@ pub(crate) unsafe extern "system" fn get_swapchain_images(
     count: *mut u32,
     images: *mut vk::Image,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
-    let Some(next) = known.fns.get_swapchain_images else { return MISSING };
+    let (known, next) = enter!(handle, get_swapchain_images);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, swapchain, count, images) };
     if matches!(result, vk::Result::SUCCESS | vk::Result::INCOMPLETE) && !images.is_null() {
@@ -257,42 +225,12 @@ pub(crate) unsafe extern "system" fn get_swapchain_images(
             || {
                 // SAFETY: the successful call set `*count` to the number of elements written.
                 let written = unsafe { slice(images.cast_const(), *count) };
-                let mut swapchains = lock(&known.swapchains);
-                let Some((word, seen)) = swapchains.by_handle.get_mut(&swapchain.as_raw()) else { return };
-                for image in written {
-                    known.images.insert(image.as_raw(), *word);
-                    if !seen.contains(&image.as_raw()) {
-                        seen.with_room().push(image.as_raw());
-                    }
-                }
+                known.insert_swapchain_images(swapchain, written);
             },
             || (),
         );
     }
     result
-}
-
-pub(crate) unsafe extern "system" fn destroy_swapchain(
-    handle: vk::Device,
-    swapchain: vk::SwapchainKHR,
-    allocator: *const vk::AllocationCallbacks<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return };
-    known.guard(
-        || {
-            let Some((word, images)) = lock(&known.swapchains).by_handle.remove(&swapchain.as_raw()) else { return };
-            for image in images {
-                // A retired swapchain's image may have become another's before, under the same handle.
-                known.images.remove_unless(image, &mut || known.images.get(image) != word);
-            }
-        },
-        || (),
-    );
-    if let Some(next) = known.fns.destroy_swapchain {
-        // SAFETY: the application's own arguments.
-        unsafe { next(handle, swapchain, allocator) };
-    }
 }
 
 pub(crate) unsafe extern "system" fn create_image_view(
@@ -301,9 +239,7 @@ pub(crate) unsafe extern "system" fn create_image_view(
     allocator: *const vk::AllocationCallbacks<'_>,
     view: *mut vk::ImageView,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
-    let Some(next) = known.fns.create_image_view else { return MISSING };
+    let (known, next) = enter!(handle, create_image_view);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, create_info, allocator, view) };
     if result == vk::Result::SUCCESS {
@@ -313,7 +249,7 @@ pub(crate) unsafe extern "system" fn create_image_view(
     result
 }
 
-/// Enters a new view into the tables. A view of an image that the layer never saw stays unknown, which means that its pairs
+/// Remembers a new view. A view of an image that the layer never saw stays unknown, which means that its pairs
 /// are left alone.
 ///
 /// # Safety
@@ -321,16 +257,9 @@ pub(crate) unsafe extern "system" fn create_image_view(
 /// `info` is valid.
 unsafe fn remember_view(known: &Device, info: &vk::ImageViewCreateInfo<'_>, view: vk::ImageView) {
     let words = view_words(known, info);
-    let mut recent = lock(&known.recent_views);
-    recent.created += 1;
-    if let Some(words) = &words
-        && let class = recent.classes.get(words)
-        && class != 0
-    {
-        drop(recent);
-        return known.hot.gate.insert_view(view.as_raw(), (class >> 32) as u32, class as u32 - 1);
+    if known.insert_view_again(view, words.as_ref()) {
+        return;
     }
-    drop(recent);
     let Some((number, image)) = known.image(info.image) else {
         let why = "the view's image was not created through vkCreateImage or a swapchain, so its pairs are left alone";
         known.unresolved("unknown image", why, None, serde_json::json!({}), (0, 0));
@@ -338,29 +267,15 @@ unsafe fn remember_view(known: &Device, info: &vk::ImageViewCreateInfo<'_>, view
     };
     // SAFETY: `info` is valid, so its chain is.
     let (traits, settled) = unsafe { view_traits(known, info, number, image) };
-    let tiling = image.tiling;
-    let class = known.classes.intern((traits, tiling), |_| ViewClass {
-        traits,
-        lacks: known.relevant(decide::lacks(&traits, &known.caps)),
-        tiling,
-    });
-    if let Some(class) = class {
-        let lacks = known.classes.get(class).map_or(Bits::NONE, |class| class.lacks);
-        known.hot.gate.insert_view(view.as_raw(), lacks.0, class);
-        if let Some(words) = words
-            && settled
-        {
-            lock(&known.recent_views).classes.set(&words, (u64::from(lacks.0) << 32) | (u64::from(class) + 1));
-        }
-    }
+    known.insert_view(view, traits, image.tiling, words.as_ref().filter(|_| settled));
 }
 
 /// What a view's class depends on, for a view without a chain of a known image.
 fn view_words(known: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Words> {
-    let image = u64::from(known.images.get(info.image.as_raw()) as u32);
-    if !info.p_next.is_null() || image == 0 {
+    if !info.p_next.is_null() {
         return None;
     }
+    let image = u64::from(known.image_number(info.image)?) + 1;
     let two = |low: u32, high: u32| u64::from(low) | (u64::from(high) << 32);
     let (components, range) = (info.components, info.subresource_range);
     Some([
@@ -402,11 +317,12 @@ unsafe fn view_traits(
     let features = known.features(image, info.format);
     let cubic = features.is_some_and(|f| f.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT));
     let answer = if known.caps.filter_cubic_ext && cubic {
-        query_cubic(known, number, image, info.view_type)
+        known.cubic(number, image, info.view_type)
     } else {
         Some((true, true))
     };
     let flags = vk::ImageCreateFlags::from_raw(image.flags as u32);
+    let of_planes = range.aspect_mask.contains(vk::ImageAspectFlags::COLOR) && format::needs_conversion(info.format);
     // What could not be asked is not taken away.
     let (filter_cubic, filter_cubic_minmax) = answer.unwrap_or((true, true));
     let traits = ViewTraits {
@@ -430,73 +346,9 @@ unsafe fn view_traits(
         subsampled: flags.contains(vk::ImageCreateFlags::SUBSAMPLED_EXT),
         attachment: vk::ImageUsageFlags::from_raw(usage as u32)
             .intersects(vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT),
-        ycbcr: ycbcr || format_needs_conversion(info.format, range.aspect_mask),
+        ycbcr: ycbcr || of_planes,
         filter_cubic,
         filter_cubic_minmax,
     };
     (traits, answer.is_some())
-}
-
-/// Whether a view of this format and aspect can only be sampled through a conversion.
-fn format_needs_conversion(view_format: vk::Format, aspects: vk::ImageAspectFlags) -> bool {
-    let planar = matches!(view_format.as_raw(), 1_000_156_000..=1_000_156_033 | 1_000_330_000..=1_000_330_003);
-    // The R10X6, R12X4 families hold single-plane colour formats in the same range.
-    let single = matches!(view_format.as_raw(), 1_000_156_007..=1_000_156_009 | 1_000_156_017..=1_000_156_019);
-    planar && !single && aspects.contains(vk::ImageAspectFlags::COLOR) && !format::is_depth_stencil(view_format)
-}
-
-/// `filterCubic` and `filterCubicMinmax` of an image's parameters with a view type, asked once for each; `None` if the driver could
-/// not answer.
-fn query_cubic(known: &Device, number: u32, image: &ImageTraits, view_type: vk::ImageViewType) -> Option<(bool, bool)> {
-    let key = (number, view_type.as_raw());
-    if let Some(answer) = lock(&known.cubic).get(&key) {
-        return Some(*answer);
-    }
-    let Some(get) = known.instance_fns.get_physical_device_image_format_properties2 else { return Some((true, true)) };
-    let mut view_info = vk::PhysicalDeviceImageViewImageFormatInfoEXT::default().image_view_type(view_type);
-    let (mut flags, usage) =
-        (ImageCreateFlags2CreateInfoKHR::new(image.flags), ImageUsageFlags2CreateInfoKHR::new(image.usage));
-    if (image.flags | image.usage) >> 32 != 0 {
-        // Only an application with VK_KHR_extended_flags can have such an image.
-        flags.p_next = (&raw const usage).cast();
-        view_info.p_next = (&raw mut flags).cast();
-    }
-    let info = vk::PhysicalDeviceImageFormatInfo2::default()
-        .format(image.format)
-        .ty(image.image_type)
-        .tiling(if image.tiling == Tiling::Linear { vk::ImageTiling::LINEAR } else { vk::ImageTiling::OPTIMAL })
-        .usage(vk::ImageUsageFlags::from_raw(image.usage as u32))
-        .flags(vk::ImageCreateFlags::from_raw(image.flags as u32))
-        .push_next(&mut view_info);
-    let mut cubic = vk::FilterCubicImageViewImageFormatPropertiesEXT::default();
-    let mut properties = vk::ImageFormatProperties2::default().push_next(&mut cubic);
-    // SAFETY: the physical device of `formats` belongs to this instance; the chains are made of live locals.
-    let result = unsafe { get(known.formats.physical(), &info, &mut properties) };
-    let answer = match result {
-        vk::Result::SUCCESS if image.tiling != Tiling::Modifier => {
-            (cubic.filter_cubic != 0, cubic.filter_cubic_minmax != 0)
-        }
-        vk::Result::SUCCESS | vk::Result::ERROR_FORMAT_NOT_SUPPORTED => (true, true),
-        // Out of memory, say, which may pass: the next view asks again.
-        _ => return None,
-    };
-    lock(&known.cubic).with_room().insert(key, answer);
-    Some(answer)
-}
-
-pub(crate) unsafe extern "system" fn destroy_image_view(
-    handle: vk::Device,
-    view: vk::ImageView,
-    allocator: *const vk::AllocationCallbacks<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return };
-    if !view.is_null() {
-        known.hot.gate.remove_view(view.as_raw());
-        known.guard(|| known.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
-    }
-    if let Some(next) = known.fns.destroy_image_view {
-        // SAFETY: the application's own arguments.
-        unsafe { next(handle, view, allocator) };
-    }
 }

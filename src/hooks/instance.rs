@@ -12,6 +12,7 @@ use super::augment::GL_ADDRESS_MODES;
 use super::{MISSING, failure, slice};
 use crate::caps;
 use crate::dispatch::{self, InstanceFns};
+use crate::instance::Instance;
 use crate::log;
 use crate::memory;
 use crate::platform;
@@ -19,7 +20,6 @@ use crate::pnext;
 use crate::rules::{Host, Rules};
 use crate::settings::{self, Immutable, Loaded, Problem, Separate, Settings, Unfilterable};
 use crate::simulate;
-use crate::state::Instance;
 use crate::trace::Trace;
 use crate::{LAYER_NAME, VERSION};
 
@@ -377,7 +377,7 @@ pub(crate) unsafe extern "system" fn enumerate_instance_layer_properties(
     count: *mut u32,
     properties: *mut vk::LayerProperties,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
+    // SAFETY: `count` is valid and the array has that many elements (the -pPropertyCount- and -pProperties-parameter VUIDs).
     unsafe { enumerate(&[layer_properties()], count, properties) }
 }
 
@@ -386,7 +386,7 @@ pub(crate) unsafe extern "system" fn enumerate_device_layer_properties(
     count: *mut u32,
     properties: *mut vk::LayerProperties,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
+    // SAFETY: `count` is valid and the array has that many elements (the -pPropertyCount- and -pProperties-parameter VUIDs).
     unsafe { enumerate(&[layer_properties()], count, properties) }
 }
 
@@ -403,7 +403,7 @@ pub(crate) unsafe extern "system" fn enumerate_instance_extension_properties(
         extension_name: fill(ash::ext::layer_settings::NAME),
         spec_version: ash::ext::layer_settings::SPEC_VERSION,
     };
-    // SAFETY: the command's valid usage.
+    // SAFETY: `count` is valid and the array has that many elements (the -pPropertyCount- and -pProperties-parameter VUIDs).
     unsafe { enumerate(&[settings], count, properties) }
 }
 
@@ -455,7 +455,7 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
 ) -> vk::Result {
     // SAFETY: null or null-terminated by the command's valid usage.
     if unsafe { is_own(layer) } {
-        // SAFETY: the command's valid usage.
+        // SAFETY: as at the end, where everything is enumerated.
         return unsafe { enumerate(&[own_extension()], count, properties) };
     }
     // SAFETY: a valid physical device by the command's valid usage.
@@ -473,6 +473,6 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
         Ok(Err(result)) => return result,
         Err(payload) => return failure(&*payload),
     };
-    // SAFETY: the command's valid usage.
+    // SAFETY: `count` is valid and the array has that many elements (the -pPropertyCount- and -pProperties-parameter VUIDs).
     unsafe { enumerate(&all, count, properties) }
 }

@@ -2,16 +2,20 @@
 //! has immutable ones. Nothing is kept of layouts without immutable samplers.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use ash::vk::{self, Handle};
+use ash::vk;
 use samplin_hot::SetLayout;
 use samplin_hot::layout::Binding;
-use samplin_hot::memory::{self, Room};
+use samplin_hot::memory;
 
-use super::{MISSING, device, slice};
-use crate::state::Device;
-use crate::table::lock;
+use super::slice;
+use crate::device::Device;
+
+destroy! {
+    destroy_descriptor_set_layout(vk::DescriptorSetLayout): forget_set_layout;
+    destroy_pipeline_layout(vk::PipelineLayout): forget_pipeline_layout;
+    destroy_descriptor_pool(vk::DescriptorPool): forget_pool;
+}
 
 pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
     handle: vk::Device,
@@ -19,9 +23,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
     allocator: *const vk::AllocationCallbacks<'_>,
     layout: *mut vk::DescriptorSetLayout,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
-    let Some(next) = known.fns.create_descriptor_set_layout else { return MISSING };
+    let (known, next) = enter!(handle, create_descriptor_set_layout);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, create_info, allocator, layout) };
     if result == vk::Result::SUCCESS {
@@ -62,7 +64,7 @@ unsafe fn remember_layout(
                 &[]
             };
             if pins {
-                samplers.iter().for_each(|sampler| pin(known, sampler.as_raw()));
+                samplers.iter().for_each(|sampler| known.pin(*sampler));
             }
             Binding {
                 binding: b.binding,
@@ -71,36 +73,7 @@ unsafe fn remember_layout(
             }
         })
         .collect();
-    known.layouts.insert(layout.as_raw(), Arc::new(SetLayout::new(bindings)));
-    known.hot.has_immutables.store(true, Ordering::Release);
-}
-
-/// Keeps a sampler of a descriptor-buffer layout the same everywhere. Choices are made by state, so it gets a place of its own.
-fn pin(known: &Device, sampler: u64) {
-    known.has_pinned.store(true, Ordering::Relaxed);
-    if !lock(&known.pinned).with_room().insert(sampler) {
-        return;
-    }
-    if let Some(own) = (known.hot.gate.sampler(sampler) as u32)
-        .checked_sub(1)
-        .and_then(|number| known.cache.isolate(&known.hot.choices, number))
-    {
-        known.hot.gate.move_sampler(sampler, own);
-    }
-}
-
-pub(crate) unsafe extern "system" fn destroy_descriptor_set_layout(
-    handle: vk::Device,
-    layout: vk::DescriptorSetLayout,
-    allocator: *const vk::AllocationCallbacks<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return };
-    known.guard(|| known.layouts.remove(layout.as_raw()), || ());
-    if let Some(next) = known.fns.destroy_descriptor_set_layout {
-        // SAFETY: the application's own arguments.
-        unsafe { next(handle, layout, allocator) };
-    }
+    known.insert_set_layout(layout, bindings);
 }
 
 pub(crate) unsafe extern "system" fn create_pipeline_layout(
@@ -109,12 +82,10 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
     allocator: *const vk::AllocationCallbacks<'_>,
     layout: *mut vk::PipelineLayout,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
-    let Some(next) = known.fns.create_pipeline_layout else { return MISSING };
+    let (known, next) = enter!(handle, create_pipeline_layout);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, create_info, allocator, layout) };
-    if result == vk::Result::SUCCESS && known.hot.has_immutables.load(Ordering::Acquire) {
+    if result == vk::Result::SUCCESS && known.has_immutables() {
         known.guard(
             || {
                 // SAFETY: valid by the command's valid usage; elements may be null with independent sets.
@@ -123,11 +94,9 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
                 let sets: Vec<Option<Arc<SetLayout>>> = unsafe { slice(info.p_set_layouts, info.set_layout_count) }
                     .iter()
                     // SAFETY: the set layouts are valid during this command.
-                    .map(|set| unsafe { known.layouts.share(set.as_raw()) })
+                    .map(|set| unsafe { known.share_set_layout(*set) })
                     .collect();
-                if sets.iter().any(Option::is_some) {
-                    known.hot.pipeline_layouts.insert(made.as_raw(), Arc::new(sets));
-                }
+                known.insert_pipeline_layout(made, sets);
             },
             || (),
         );
@@ -135,31 +104,15 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
     result
 }
 
-pub(crate) unsafe extern "system" fn destroy_pipeline_layout(
-    handle: vk::Device,
-    layout: vk::PipelineLayout,
-    allocator: *const vk::AllocationCallbacks<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return };
-    known.guard(|| known.hot.pipeline_layouts.remove(layout.as_raw()), || ());
-    if let Some(next) = known.fns.destroy_pipeline_layout {
-        // SAFETY: the application's own arguments.
-        unsafe { next(handle, layout, allocator) };
-    }
-}
-
 pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
     handle: vk::Device,
     info: *const vk::DescriptorSetAllocateInfo<'_>,
     sets: *mut vk::DescriptorSet,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
-    let Some(next) = known.fns.allocate_descriptor_sets else { return MISSING };
+    let (known, next) = enter!(handle, allocate_descriptor_sets);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, info, sets) };
-    if result == vk::Result::SUCCESS && known.hot.has_immutables.load(Ordering::Acquire) {
+    if result == vk::Result::SUCCESS && known.has_immutables() {
         known.guard(
             || {
                 // SAFETY: valid by the command's valid usage; both arrays have `descriptorSetCount` elements.
@@ -170,15 +123,8 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
                 };
                 for (layout, set) in layouts.iter().zip(made) {
                     // SAFETY: the set layouts are valid during this command.
-                    if let Some(layout) = unsafe { known.layouts.share(layout.as_raw()) } {
-                        known.hot.sets.insert(set.as_raw(), layout);
-                        let mut pools = lock(&known.pools);
-                        pools
-                            .with_room()
-                            .entry(info.descriptor_pool.as_raw())
-                            .or_default()
-                            .with_room()
-                            .push(set.as_raw());
+                    if let Some(layout) = unsafe { known.share_set_layout(*layout) } {
+                        known.insert_set(info.descriptor_pool, *set, layout);
                     }
                 }
             },
@@ -194,18 +140,13 @@ pub(crate) unsafe extern "system" fn free_descriptor_sets(
     count: u32,
     sets: *const vk::DescriptorSet,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
-    let Some(next) = known.fns.free_descriptor_sets else { return MISSING };
-    if known.hot.has_immutables.load(Ordering::Acquire) {
+    let (known, next) = enter!(handle, free_descriptor_sets);
+    if known.has_immutables() {
         known.guard(
             || {
                 // SAFETY: `count` elements, null ones among them (VUID-vkFreeDescriptorSets-pDescriptorSets-00310).
                 let gone = unsafe { slice(sets, count) };
-                if let Some(list) = lock(&known.pools).get_mut(&pool.as_raw()) {
-                    list.retain(|set| !gone.iter().any(|g| g.as_raw() == *set));
-                }
-                gone.iter().for_each(|set| known.hot.sets.remove(set.as_raw()));
+                known.forget_sets(pool, gone);
             },
             || (),
         );
@@ -214,37 +155,13 @@ pub(crate) unsafe extern "system" fn free_descriptor_sets(
     unsafe { next(handle, pool, count, sets) }
 }
 
-/// Forgets every set of a pool.
-fn forget_pool(known: &Device, pool: vk::DescriptorPool) {
-    if known.hot.has_immutables.load(Ordering::Acquire) {
-        let sets = lock(&known.pools).remove(&pool.as_raw()).unwrap_or_default();
-        sets.into_iter().for_each(|set| known.hot.sets.remove(set));
-    }
-}
-
 pub(crate) unsafe extern "system" fn reset_descriptor_pool(
     handle: vk::Device,
     pool: vk::DescriptorPool,
     flags: vk::DescriptorPoolResetFlags,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
-    let Some(next) = known.fns.reset_descriptor_pool else { return MISSING };
-    known.guard(|| forget_pool(known, pool), || ());
+    let (known, next) = enter!(handle, reset_descriptor_pool);
+    known.forget_pool(pool);
     // SAFETY: the application's own arguments.
     unsafe { next(handle, pool, flags) }
-}
-
-pub(crate) unsafe extern "system" fn destroy_descriptor_pool(
-    handle: vk::Device,
-    pool: vk::DescriptorPool,
-    allocator: *const vk::AllocationCallbacks<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return };
-    known.guard(|| forget_pool(known, pool), || ());
-    if let Some(next) = known.fns.destroy_descriptor_pool {
-        // SAFETY: the application's own arguments.
-        unsafe { next(handle, pool, allocator) };
-    }
 }

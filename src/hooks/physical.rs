@@ -10,16 +10,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature};
 
-use super::{MISSING, failure};
+use super::{Missing, failure};
 use crate::ability::{ABILITIES, Ability};
 use crate::caps;
 use crate::decide::DeviceCaps;
 use crate::feature_bits;
 use crate::features::FormatFeatures;
+use crate::instance::Instance;
 use crate::memory;
 use crate::pnext::{self, Base};
 use crate::simulate::Simulation;
-use crate::state::Instance;
 
 /// The instance and its simulation.
 ///
@@ -30,6 +30,17 @@ unsafe fn known<'a>(physical: vk::PhysicalDevice) -> Option<(&'a Instance, &'a S
     // SAFETY: forwarded from the caller.
     let instance = unsafe { Instance::find(physical) }?;
     Some((instance, instance.simulation.as_deref()?))
+}
+
+/// The start of a physical device's hook: its instance with the simulation, and the command of the layer below. As `enter!`, for
+/// hooks only.
+macro_rules! enter_physical {
+    ($physical:ident, $command:ident) => {{
+        // SAFETY: the handle of the hook's command, valid by that command's `-physicalDevice-parameter` VUID.
+        let Some(known) = (unsafe { known($physical) }) else { return Missing::missing() };
+        let Some(next) = known.0.fns.$command else { return Missing::missing() };
+        (known, next)
+    }};
 }
 
 /// The first structure of type `T` in an output chain, to be written.
@@ -95,9 +106,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_format_properties(
     format: vk::Format,
     properties: *mut vk::FormatProperties,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some((instance, simulation)) = (unsafe { known(physical) }) else { return };
-    let Some(next) = instance.fns.get_physical_device_format_properties else { return };
+    let ((_, simulation), next) = enter_physical!(physical, get_physical_device_format_properties);
     // SAFETY: the application's own arguments; the output was just filled.
     unsafe {
         next(physical, format, properties);
@@ -112,9 +121,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_format_properties2(
     format: vk::Format,
     properties: *mut vk::FormatProperties2<'_>,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some((instance, simulation)) = (unsafe { known(physical) }) else { return };
-    let Some(next) = instance.fns.get_physical_device_format_properties2 else { return };
+    let ((_, simulation), next) = enter_physical!(physical, get_physical_device_format_properties2);
     // SAFETY: the application's own arguments; the output and its chain were just filled.
     unsafe {
         next(physical, format, properties);
@@ -179,9 +186,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_image_format_properties
     flags: vk::ImageCreateFlags,
     properties: *mut vk::ImageFormatProperties,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { known(physical) }) else { return MISSING };
-    let Some(next) = known.0.fns.get_physical_device_image_format_properties else { return MISSING };
+    let (known, next) = enter_physical!(physical, get_physical_device_image_format_properties);
     // SAFETY: the application's own arguments; the output may be written.
     unsafe {
         let result = next(physical, format, ty, tiling, usage, flags, properties);
@@ -199,9 +204,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_image_format_properties
     info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
     properties: *mut vk::ImageFormatProperties2<'_>,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { known(physical) }) else { return MISSING };
-    let Some(next) = known.0.fns.get_physical_device_image_format_properties2 else { return MISSING };
+    let (known, next) = enter_physical!(physical, get_physical_device_image_format_properties2);
     // SAFETY: the application's own arguments; the output may be written.
     unsafe {
         let result = next(physical, info, properties);
@@ -227,9 +230,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_pro
     count: *mut u32,
     properties: *mut vk::SparseImageFormatProperties,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { known(physical) }) else { return };
-    let Some(next) = known.0.fns.get_physical_device_sparse_image_format_properties else { return };
+    let (known, next) = enter_physical!(physical, get_physical_device_sparse_image_format_properties);
     // SAFETY: the application's own arguments; the count may be written.
     unsafe {
         if !allows_image(known, physical, format, tiling, usage, vk::ImageCreateFlags::empty()) {
@@ -246,9 +247,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_pro
     count: *mut u32,
     properties: *mut vk::SparseImageFormatProperties2<'_>,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { known(physical) }) else { return };
-    let Some(next) = known.0.fns.get_physical_device_sparse_image_format_properties2 else { return };
+    let (known, next) = enter_physical!(physical, get_physical_device_sparse_image_format_properties2);
     // SAFETY: the application's own arguments; the count may be written.
     unsafe {
         let Some(given) = info.as_ref() else { return next(physical, info, count, properties) };
@@ -275,9 +274,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_features(
     physical: vk::PhysicalDevice,
     features: *mut vk::PhysicalDeviceFeatures,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some((instance, simulation)) = (unsafe { known(physical) }) else { return };
-    let Some(next) = instance.fns.get_physical_device_features else { return };
+    let ((_, simulation), next) = enter_physical!(physical, get_physical_device_features);
     // SAFETY: the application's own arguments; the output was just filled, and the chain is one live local.
     unsafe {
         next(physical, features);
@@ -293,9 +290,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_features2(
     physical: vk::PhysicalDevice,
     features: *mut vk::PhysicalDeviceFeatures2<'_>,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some((instance, simulation)) = (unsafe { known(physical) }) else { return };
-    let Some(next) = instance.fns.get_physical_device_features2 else { return };
+    let ((_, simulation), next) = enter_physical!(physical, get_physical_device_features2);
     // SAFETY: the application's own arguments; the output and its chain were just filled.
     unsafe {
         next(physical, features);
@@ -342,9 +337,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_properties(
     physical: vk::PhysicalDevice,
     properties: *mut vk::PhysicalDeviceProperties,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some((instance, simulation)) = (unsafe { known(physical) }) else { return };
-    let Some(next) = instance.fns.get_physical_device_properties else { return };
+    let ((_, simulation), next) = enter_physical!(physical, get_physical_device_properties);
     // SAFETY: the application's own arguments; the output was just filled.
     unsafe {
         next(physical, properties);
@@ -358,9 +351,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_properties2(
     physical: vk::PhysicalDevice,
     properties: *mut vk::PhysicalDeviceProperties2<'_>,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some((instance, simulation)) = (unsafe { known(physical) }) else { return };
-    let Some(next) = instance.fns.get_physical_device_properties2 else { return };
+    let ((_, simulation), next) = enter_physical!(physical, get_physical_device_properties2);
     let caps = simulation.caps();
     // SAFETY: the application's own arguments; the output and its chain were just filled.
     unsafe {

@@ -7,17 +7,15 @@
 use std::cmp;
 use std::ffi::c_void;
 use std::mem::size_of;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
 use samplin_hot::SetLayout;
 use samplin_hot::hooks::{self, Run};
 use samplin_hot::memory::{self, Room};
 
-use super::{MISSING, device, slice};
+use super::slice;
 use crate::counters::Path;
-use crate::state::Device;
+use crate::device::Device;
 
 /// Largest copy of a template's data, in bytes. Beyond it (and with elements of unknown size, or that share bytes) the template
 /// is applied as it is and the conflicting descriptors are written again.
@@ -116,15 +114,17 @@ pub struct Template {
     extent: Option<usize>,
 }
 
+destroy! {
+    destroy_descriptor_update_template(vk::DescriptorUpdateTemplate): forget_template;
+}
+
 pub(crate) unsafe extern "system" fn create_descriptor_update_template(
     handle: vk::Device,
     create_info: *const vk::DescriptorUpdateTemplateCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
     template: *mut vk::DescriptorUpdateTemplate,
 ) -> vk::Result {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return MISSING };
-    let Some(next) = known.fns.create_descriptor_update_template else { return MISSING };
+    let (known, next) = enter!(handle, create_descriptor_update_template);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, create_info, allocator, template) };
     if result == vk::Result::SUCCESS {
@@ -143,9 +143,9 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                 }
                 // The set layout is ignored, and may be garbage, for push templates.
                 let for_sets = info.template_type == vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET;
-                let layout = if for_sets && known.hot.has_immutables.load(Ordering::Acquire) {
+                let layout = if for_sets && known.has_immutables() {
                     // SAFETY: valid by VUID-VkDescriptorUpdateTemplateCreateInfo-templateType-00350.
-                    unsafe { known.layouts.share(info.descriptor_set_layout.as_raw()) }
+                    unsafe { known.share_set_layout(info.descriptor_set_layout) }
                 } else {
                     None
                 };
@@ -169,27 +169,13 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                     _ => false,
                 };
                 let detail = Box::new(Template { entries, bind_point: info.pipeline_bind_point, extent });
-                let record = hooks::Template { runs, seen, plain, layout, detail };
-                known.hot.templates.insert(made.as_raw(), Arc::new(record));
+                let entry = hooks::Template { runs, seen, plain, layout, detail };
+                known.insert_template(made, entry);
             },
             || (),
         );
     }
     result
-}
-
-pub(crate) unsafe extern "system" fn destroy_descriptor_update_template(
-    handle: vk::Device,
-    template: vk::DescriptorUpdateTemplate,
-    allocator: *const vk::AllocationCallbacks<'_>,
-) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return };
-    known.guard(|| known.hot.templates.remove(template.as_raw()), || ());
-    if let Some(next) = known.fns.destroy_descriptor_update_template {
-        // SAFETY: the application's own arguments.
-        unsafe { next(handle, template, allocator) };
-    }
 }
 
 /// Reads the combined image sampler at element `index` of `entry`.
@@ -371,9 +357,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
     template: vk::DescriptorUpdateTemplate,
     data: *const c_void,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(handle) }) else { return };
-    let Some(next) = known.fns.update_descriptor_set_with_template else { return };
+    let (known, next) = enter!(handle, update_descriptor_set_with_template);
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
         forward(
@@ -458,9 +442,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
     set: u32,
     data: *const c_void,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(commands) }) else { return };
-    let Some(next) = known.fns.cmd_push_descriptor_set_with_template else { return };
+    let (known, next) = enter!(commands, cmd_push_descriptor_set_with_template);
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
         forward(
@@ -479,9 +461,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
     commands: vk::CommandBuffer,
     info: *const vk::PushDescriptorSetWithTemplateInfoKHR<'_>,
 ) {
-    // SAFETY: the command's valid usage.
-    let Some(known) = (unsafe { device(commands) }) else { return };
-    let Some(next) = known.fns.cmd_push_descriptor_set_with_template2 else { return };
+    let (known, next) = enter!(commands, cmd_push_descriptor_set_with_template2);
     // SAFETY: valid by the command's valid usage; the data is the application's or a copy of what is described.
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk::{self, Handle};
-use samplin::state;
+use samplin::device::Device as Entry;
 use serde_json::{Value, json};
 
 use crate::driver::{Args, Kind, Reuse};
@@ -77,7 +77,7 @@ fn variants_go_before_the_device_even_if_the_application_forgets_its_samplers() 
                 driver.error(format!("variants outlive the device: {:x?}", driver.variants()));
             }
             // SAFETY: the driver's device is still there.
-            if unsafe { state::Device::find(raw) }.is_some() {
+            if unsafe { Entry::find(raw) }.is_some() {
                 driver.error("the layer still knows the device".to_owned());
             }
         }

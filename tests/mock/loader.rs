@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use ash::vk::{self, Handle};
+use samplin::device::Device as Entry;
 use samplin::entry::negotiate;
-use samplin::state;
 use samplin_config::LAYER_NAME;
 use samplin_testkit::Trace;
 use serde_json::Value;
@@ -580,9 +580,9 @@ impl Device {
     }
 
     /// The layer's record of the device.
-    pub(crate) fn record(&self) -> &state::Device {
+    pub(crate) fn record(&self) -> &Entry {
         // SAFETY: the device is alive as long as `self`.
-        unsafe { state::Device::find(self.raw) }.expect("the layer knows the device")
+        unsafe { Entry::find(self.raw) }.expect("the layer knows the device")
     }
 
     pub(crate) fn try_sampler(&self, info: &vk::SamplerCreateInfo<'_>) -> Result<vk::Sampler, vk::Result> {
@@ -873,10 +873,10 @@ pub(crate) fn assert_nothing_left(device: &Device, when: &str) {
         assert_eq!(device.driver.live(kind), [0; 0], "{kind:?} {when}");
     }
     let record = device.record();
-    assert_eq!((record.hot.gate.samplers(), record.hot.gate.views(), record.images.len()), (0, 0, 0));
-    assert!(record.layouts.is_empty() && record.hot.pipeline_layouts.is_empty());
+    assert_eq!((record.hot.gate.samplers(), record.hot.gate.views(), record.images_known()), (0, 0, 0));
+    assert!(!record.has_set_layouts() && record.hot.pipeline_layouts.is_empty());
     assert!(record.hot.sets.is_empty() && record.hot.templates.is_empty());
-    assert_eq!((record.cache.variants().live, record.cache.states().live), (0, 0));
-    assert_eq!(record.totals.places.taken(), 0);
-    assert_eq!(record.cache.with_borders(|borders| borders.taken()), 0);
+    assert_eq!((record.cache().variants().live, record.cache().states().live), (0, 0));
+    assert_eq!(record.samplers_taken(), 0);
+    assert_eq!(record.cache().with_borders(|borders| borders.taken()), 0);
 }

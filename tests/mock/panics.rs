@@ -9,7 +9,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use crate::args;
-use crate::driver::{Args, Kind, lock};
+use crate::driver::{Args, Kind};
 use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, call, combined, entry, linear_info, pair};
 
 const UNFILTERED: vk::Format = vk::Format::R32_UINT;
@@ -110,19 +110,12 @@ fn a_panic_under_a_lock_does_not_block_the_rest() {
     let device = Device::traced();
     let record = device.record();
     let sampler = device.linear();
-    let result = record.guard(
-        || {
-            let _conversions = lock(&record.conversions);
-            let _pinned = lock(&record.pinned);
-            let _pools = lock(&record.pools);
-            panic!("with locks held")
-        },
-        || 3,
-    );
+    let result = record.guard(|| record.cache().with_borders(|_| panic!("with a lock held")), || 3);
     assert_eq!(result, 3);
-    // Whatever takes those locks goes on.
+    // Whatever takes that lock goes on.
     device.destroy_sampler(sampler);
-    assert!(lock(&record.conversions).is_empty());
+    assert_eq!(record.cache().with_borders(|borders| borders.taken()), 0);
+    assert_eq!(record.cache().variants().live, 0);
     assert_eq!(panics(&device).len(), 1);
     device.finish();
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use ash::vk::{self, Handle};
-use samplin::state;
+use samplin::device::Device as Entry;
 
 use crate::driver::{Args, Kind, Reuse, lock};
 use crate::loader::{Device, InstanceBuilder, allocator, binding, call, entry, linear_info, written};
@@ -23,7 +23,7 @@ fn one_handle_for_equal_samplers_is_counted() {
     let view = device.view(UNFILTERED);
     let samplers: Vec<_> = (0..3).map(|_| device.linear()).collect();
     assert!(samplers.iter().all(|sampler| *sampler == samplers[0]));
-    let counted = device.record().cache.samplers();
+    let counted = device.record().cache().samplers();
     assert_eq!((counted.live, counted.peak, counted.created), (3, 3, 3));
     let variant = written(&device, samplers[0], view);
     assert!(is_variant(&device, variant));
@@ -60,7 +60,7 @@ fn one_handle_for_samplers_that_were_made_equal_is_counted() {
         assert_eq!(written(&device, samplers[2], view), variant);
         device.destroy_sampler(samplers[2]);
         assert_eq!(device.driver.live(Kind::Sampler), [0; 0], "nothing is left behind");
-        assert_eq!((device.record().hot.gate.samplers(), device.record().cache.states().live), (0, 0));
+        assert_eq!((device.record().hot.gate.samplers(), device.record().cache().states().live), (0, 0));
     }
     device.finish();
 }
@@ -122,20 +122,20 @@ fn records_are_gone_when_a_destroy_call_arrives() {
     assert_eq!(result, vk::Result::SUCCESS);
 
     // The records, looked at from another thread while the driver is at work.
-    let found = move |device: &state::Device, kind: Kind, handle: u64| {
+    let found = move |device: &Entry, kind: Kind, handle: u64| {
         // SAFETY: nobody removes a record while the driver's command runs.
         unsafe {
             match kind {
                 Kind::Sampler => device.hot.gate.sampler(handle) != 0,
                 Kind::View => device.hot.gate.view(handle) != 0,
-                Kind::Image => device.images.get(handle) != 0,
-                Kind::Layout => device.layouts.get(handle).is_some(),
+                Kind::Image => device.image_number(vk::Image::from_raw(handle)).is_some(),
+                Kind::Layout => device.set_layout(vk::DescriptorSetLayout::from_raw(handle)).is_some(),
                 Kind::PipelineLayout => device.hot.pipeline_layouts.get(handle).is_some(),
                 Kind::Set => device.hot.sets.get(handle).is_some(),
                 Kind::Template => device.hot.templates.get(handle).is_some(),
-                Kind::Conversion => lock(&device.conversions).contains_key(&handle),
-                Kind::Swapchain => lock(&device.swapchains).by_handle.contains_key(&handle),
-                Kind::Pool => lock(&device.pools).contains_key(&handle),
+                Kind::Conversion => device.has_conversion(vk::SamplerYcbcrConversion::from_raw(handle)),
+                Kind::Swapchain => device.has_swapchain(vk::SwapchainKHR::from_raw(handle)),
+                Kind::Pool => device.has_pool(vk::DescriptorPool::from_raw(handle)),
             }
         }
     };
@@ -143,7 +143,7 @@ fn records_are_gone_when_a_destroy_call_arrives() {
     let look = Arc::new(move |kind: Kind, handle: u64| {
         let thread = std::thread::spawn(move || {
             // SAFETY: the device lives until the end of the test.
-            let record = unsafe { state::Device::find(raw) }.expect("the layer knows the device");
+            let record = unsafe { Entry::find(raw) }.expect("the layer knows the device");
             found(record, kind, handle)
         });
         thread.join().expect("the thread ends")

@@ -403,7 +403,7 @@ impl Application {
             30 => self.create_conversion(),
             _ => self.name(),
         }
-        let places = self.device.record().cache.with_borders(|borders| borders.taken());
+        let places = self.device.record().cache().with_borders(|borders| borders.taken());
         // Audit and replay hand down what is not enabled.
         let limit = self.caps.max_custom_border_color_samplers;
         assert!(limit == 0 || places <= limit, "{places} places for custom borders are taken");

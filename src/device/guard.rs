@@ -1,0 +1,74 @@
+//! What keeps a panic of the layer's own from the application: after the first one the device only forwards.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+use samplin_hot::memory::OutOfMemory;
+
+use super::Device;
+use crate::memory;
+use crate::record;
+
+/// Why a device is passed through that ran out of memory.
+pub(super) const NO_MEMORY: &str = "the host has no memory left";
+
+impl Device {
+    /// Runs `body`; if it panics, now or at any time before, returns `fallback()` and lets the device forward from then on.
+    pub fn guard<R>(&self, body: impl FnOnce() -> R, fallback: impl FnOnce() -> R) -> R {
+        if !self.works() {
+            return fallback();
+        }
+        match catch_unwind(AssertUnwindSafe(|| memory::inside(body))) {
+            Ok(result) => result,
+            Err(payload) => {
+                self.panicked(payload);
+                fallback()
+            }
+        }
+    }
+
+    /// Whether the layer's own work goes on; not if little is left of the reserve.
+    #[inline(never)]
+    fn works(&self) -> bool {
+        if memory::is_low() {
+            self.pass_through(NO_MEMORY);
+        }
+        !self.is_broken()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn panicked(&self, payload: Box<dyn Any + Send>) {
+        let text = if payload.is::<OutOfMemory>() {
+            NO_MEMORY
+        } else {
+            let literal = payload.downcast_ref::<&str>().copied();
+            literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or_default()
+        };
+        self.pass_through(text);
+        // A payload whose destructor panics must not get the chance.
+        std::mem::forget(payload);
+    }
+
+    /// Lets the device forward only, and says why the first time.
+    #[cold]
+    fn pass_through(&self, why: &str) {
+        if self.broken.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        self.hot.gate.open();
+        // A record may be what panicked.
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            let what = if why == NO_MEMORY { "out of host memory" } else { "panic in a hook" };
+            self.trace().emit("unresolved", &record::PassedThrough::new(what, why));
+            tracing::warn!(what, why, "the device is passed through from here on");
+        }));
+    }
+
+    /// Whether the layer's own look-ups are still in force.
+    #[inline]
+    pub fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,288 @@
+//! Images, the swapchains that own some, and image views with the classes that decisions look at.
+
+use std::sync::Mutex;
+
+use ash::vk::{self, Handle};
+use samplin_hot::Recent;
+use samplin_hot::memory::Room;
+use samplin_hot::recent::Words;
+use vk_layer_sys::{ImageCreateFlags2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR};
+
+use super::Device;
+use crate::decide::{self, Bits, BlitSource, ViewTraits};
+use crate::features::Tiling;
+use crate::table::{FastMap, FlatTable, Interner, lock};
+
+/// What is kept of an image. Images with equal traits share one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ImageTraits {
+    /// Format of creation.
+    pub format: vk::Format,
+    /// `imageType`.
+    pub image_type: vk::ImageType,
+    /// Tiling; [`Tiling::Modifier`] goes with `modifier`.
+    pub tiling: Tiling,
+    /// DRM format modifier, 0 without one.
+    pub modifier: u64,
+    /// Effective create flags ("Effective Flags"), whose low half is a `VkImageCreateFlags`.
+    pub flags: u64,
+    /// Effective usage, whose low half is a `VkImageUsageFlags`.
+    pub usage: u64,
+    /// Effective usage of the stencil aspect.
+    pub stencil_usage: u64,
+    /// `mipLevels`.
+    pub levels: u32,
+    /// `arrayLayers`.
+    pub layers: u32,
+}
+
+/// What is kept of a view class.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewClass {
+    /// What decisions look at.
+    pub traits: ViewTraits,
+    /// What it cannot give.
+    pub lacks: Bits,
+    /// Tiling of the image, for the wording of reasons.
+    pub tiling: Tiling,
+}
+
+/// Swapchains, whose images never go through `vkCreateImage`.
+#[derive(Default)]
+struct Swapchains {
+    /// Swapchains ever.
+    made: u32,
+    /// Handle → what [`Images::by_handle`] has for its images, and the images seen so far.
+    by_handle: FastMap<u64, (u64, Vec<u64>)>,
+}
+
+/// What is kept of views created before.
+#[derive(Default)]
+struct RecentViews {
+    /// Views ever.
+    created: u64,
+    /// Lacks in the high half and class number + 1 in the low half, by what they depend on.
+    classes: Recent,
+}
+
+/// Images, swapchains and views of one device. Which view is of which class stands in the gate.
+pub(super) struct Images {
+    /// Image handle → traits number + 1 in the low half and the number of the swapchain that owns it, or 0, in the high one.
+    by_handle: FlatTable,
+    traits: Interner<ImageTraits, ImageTraits>,
+    swapchains: Mutex<Swapchains>,
+    classes: Interner<(ViewTraits, Tiling), ViewClass>,
+    /// Views ever, and the classes of those created lately.
+    views: Mutex<RecentViews>,
+    /// Answers of the cubic filter query by (image traits number, view type).
+    cubic: Mutex<FastMap<(u32, i32), (bool, bool)>>,
+}
+
+impl Images {
+    pub(super) fn new() -> Self {
+        Self {
+            by_handle: FlatTable::new(64),
+            traits: Interner::new(),
+            swapchains: Mutex::default(),
+            classes: Interner::new(),
+            views: Mutex::default(),
+            cubic: Mutex::default(),
+        }
+    }
+}
+
+impl Device {
+    // ---- images ----
+
+    /// Number of an image's traits, if the layer saw the image.
+    pub fn image_number(&self, image: vk::Image) -> Option<u32> {
+        (self.images.by_handle.get(image.as_raw()) as u32).checked_sub(1)
+    }
+
+    /// Traits of an image that the layer saw.
+    pub fn image(&self, image: vk::Image) -> Option<(u32, &ImageTraits)> {
+        let number = self.image_number(image)?;
+        Some((number, self.images.traits.get(number)?))
+    }
+
+    /// Remembers an image.
+    pub fn insert_image(&self, image: vk::Image, traits: ImageTraits) {
+        if let Some(number) = self.images.traits.intern(traits, |_| traits) {
+            self.images.by_handle.insert(image.as_raw(), u64::from(number) + 1);
+        }
+    }
+
+    /// Forgets an image, which cannot panic.
+    pub fn forget_image(&self, image: vk::Image) {
+        self.images.by_handle.remove(image.as_raw());
+    }
+
+    /// Features of `format` with the image's tiling; `None` when they cannot be known.
+    pub fn features(&self, image: &ImageTraits, format: vk::Format) -> Option<vk::FormatFeatureFlags2> {
+        // SAFETY: `formats` was made for this device's instance, which outlives the device.
+        let features = unsafe { self.formats.get(&self.instance_fns, format) }?;
+        Some(match image.tiling {
+            Tiling::Optimal => features.optimal,
+            Tiling::Linear => features.linear,
+            Tiling::Modifier => features
+                .modifiers
+                .iter()
+                .find(|(modifier, _)| *modifier == image.modifier)
+                .map_or(vk::FormatFeatureFlags2::empty(), |(_, features)| *features),
+        })
+    }
+
+    /// The source of a blit, if the image is known.
+    pub fn blit_source(&self, image: vk::Image) -> Option<(BlitSource, Tiling)> {
+        let (_, traits) = self.image(image)?;
+        let features = self.features(traits, traits.format);
+        Some((BlitSource { format: traits.format, image_type: traits.image_type, features }, traits.tiling))
+    }
+
+    /// Images known, those of swapchains among them.
+    pub fn images_known(&self) -> usize {
+        self.images.by_handle.len()
+    }
+
+    // ---- swapchains ----
+
+    /// Remembers a swapchain by the traits of its images.
+    pub fn insert_swapchain(&self, swapchain: vk::SwapchainKHR, traits: ImageTraits) {
+        if let Some(number) = self.images.traits.intern(traits, |_| traits) {
+            let mut swapchains = lock(&self.images.swapchains);
+            swapchains.made = swapchains.made.wrapping_add(1).max(1);
+            let word = (u64::from(swapchains.made) << 32) | (u64::from(number) + 1);
+            swapchains.by_handle.with_room().insert(swapchain.as_raw(), (word, Vec::new()));
+        }
+    }
+
+    /// Remembers images of a swapchain.
+    pub fn insert_swapchain_images(&self, swapchain: vk::SwapchainKHR, images: &[vk::Image]) {
+        let mut swapchains = lock(&self.images.swapchains);
+        let Some((word, seen)) = swapchains.by_handle.get_mut(&swapchain.as_raw()) else { return };
+        for image in images {
+            self.images.by_handle.insert(image.as_raw(), *word);
+            if !seen.contains(&image.as_raw()) {
+                seen.with_room().push(image.as_raw());
+            }
+        }
+    }
+
+    /// Forgets a swapchain and its images.
+    pub fn forget_swapchain(&self, swapchain: vk::SwapchainKHR) {
+        self.guard(
+            || {
+                let gone = lock(&self.images.swapchains).by_handle.remove(&swapchain.as_raw());
+                let Some((word, images)) = gone else { return };
+                let table = &self.images.by_handle;
+                for image in images {
+                    // A retired swapchain's image may have become another's before, under the same handle.
+                    table.remove_unless(image, &mut || table.get(image) != word);
+                }
+            },
+            || (),
+        );
+    }
+
+    /// Whether a swapchain is known.
+    pub fn has_swapchain(&self, swapchain: vk::SwapchainKHR) -> bool {
+        lock(&self.images.swapchains).by_handle.contains_key(&swapchain.as_raw())
+    }
+
+    // ---- views ----
+
+    /// Counts a view and, if one that depended on the same `words` was seen before, remembers it as of the same class. Whether it did.
+    pub fn insert_view_again(&self, view: vk::ImageView, words: Option<&Words>) -> bool {
+        let class = {
+            let mut views = lock(&self.images.views);
+            views.created += 1;
+            words.map_or(0, |words| views.classes.get(words))
+        };
+        if class != 0 {
+            self.hot.gate.insert_view(view.as_raw(), (class >> 32) as u32, class as u32 - 1);
+        }
+        class != 0
+    }
+
+    /// Remembers a view. `words`: what its class depends on, if that is all.
+    pub fn insert_view(&self, view: vk::ImageView, traits: ViewTraits, tiling: Tiling, words: Option<&Words>) {
+        let class = self.images.classes.intern((traits, tiling), |_| ViewClass {
+            traits,
+            lacks: self.relevant(decide::lacks(&traits, &self.caps)),
+            tiling,
+        });
+        if let Some(class) = class {
+            let lacks = self.class(class).map_or(Bits::NONE, |class| class.lacks);
+            self.hot.gate.insert_view(view.as_raw(), lacks.0, class);
+            if let Some(words) = words {
+                let word = (u64::from(lacks.0) << 32) | (u64::from(class) + 1);
+                lock(&self.images.views).classes.set(words, word);
+            }
+        }
+    }
+
+    /// Forgets a view.
+    pub fn forget_view(&self, view: vk::ImageView) {
+        if !view.is_null() {
+            // At once, even if the device is passed through: this cannot panic.
+            self.hot.gate.remove_view(view.as_raw());
+            self.guard(|| self.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
+        }
+    }
+
+    /// A view class by its number.
+    pub fn class(&self, number: u32) -> Option<&ViewClass> {
+        self.images.classes.get(number)
+    }
+
+    /// View classes so far.
+    pub fn view_classes(&self) -> usize {
+        self.images.classes.len()
+    }
+
+    /// Views ever.
+    pub(super) fn views_created(&self) -> u64 {
+        lock(&self.images.views).created
+    }
+
+    /// `filterCubic` and `filterCubicMinmax` of an image's parameters with a view type, asked once for each; `None` if the driver could
+    /// not answer.
+    pub fn cubic(&self, number: u32, image: &ImageTraits, view_type: vk::ImageViewType) -> Option<(bool, bool)> {
+        let key = (number, view_type.as_raw());
+        if let Some(answer) = lock(&self.images.cubic).get(&key) {
+            return Some(*answer);
+        }
+        let Some(get) = self.instance_fns.get_physical_device_image_format_properties2 else {
+            return Some((true, true));
+        };
+        let mut view_info = vk::PhysicalDeviceImageViewImageFormatInfoEXT::default().image_view_type(view_type);
+        let (mut flags, usage) =
+            (ImageCreateFlags2CreateInfoKHR::new(image.flags), ImageUsageFlags2CreateInfoKHR::new(image.usage));
+        if (image.flags | image.usage) >> 32 != 0 {
+            // Only an application with VK_KHR_extended_flags can have such an image.
+            flags.p_next = (&raw const usage).cast();
+            view_info.p_next = (&raw mut flags).cast();
+        }
+        let info = vk::PhysicalDeviceImageFormatInfo2::default()
+            .format(image.format)
+            .ty(image.image_type)
+            .tiling(if image.tiling == Tiling::Linear { vk::ImageTiling::LINEAR } else { vk::ImageTiling::OPTIMAL })
+            .usage(vk::ImageUsageFlags::from_raw(image.usage as u32))
+            .flags(vk::ImageCreateFlags::from_raw(image.flags as u32))
+            .push_next(&mut view_info);
+        let mut cubic = vk::FilterCubicImageViewImageFormatPropertiesEXT::default();
+        let mut properties = vk::ImageFormatProperties2::default().push_next(&mut cubic);
+        // SAFETY: the physical device of `formats` belongs to this instance; the chains are made of live locals.
+        let result = unsafe { get(self.formats.physical(), &info, &mut properties) };
+        let answer = match result {
+            vk::Result::SUCCESS if image.tiling != Tiling::Modifier => {
+                (cubic.filter_cubic != 0, cubic.filter_cubic_minmax != 0)
+            }
+            vk::Result::SUCCESS | vk::Result::ERROR_FORMAT_NOT_SUPPORTED => (true, true),
+            // Out of memory, say, which may pass: the next view asks again.
+            _ => return None,
+        };
+        lock(&self.images.cubic).with_room().insert(key, answer);
+        Some(answer)
+    }
+}

@@ -1,0 +1,350 @@
+//! Samplers of the application: what creation comes to, what is kept of each, and the places of the limits that they take. Y′CbCr
+//! conversions and names of objects, which samplers depend on, are here as well.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ash::vk::{self, Handle};
+use samplin_hot::memory::Room;
+use samplin_hot::recent::Words;
+use samplin_wire::text::handle;
+use serde_json::json;
+
+use super::Device;
+use crate::budget::{BorderPlace, BorderPlaces, Crowded, SamplerPlaces};
+use crate::decide::{
+    self, Catalog, ConversionDecision, ConversionState, Decision, Rule, SamplerState, YcbcrConversion, fnv1a, is_custom,
+};
+use crate::format;
+use crate::sampler_info::{self, SamplerInfo};
+use crate::table::{FastMap, lock};
+use crate::variant::{Again, SharedState};
+
+/// Samplers and conversions of one device. Which sampler has which state stands in the gate.
+#[derive(Default)]
+pub(super) struct Samplers {
+    /// Samplers ever, while there are rules: those by order of creation count with it.
+    created: AtomicU64,
+    /// Who holds the places of `maxSamplerAllocationCount`.
+    pub(super) places: SamplerPlaces,
+    /// Y′CbCr conversions.
+    conversions: Mutex<FastMap<u64, YcbcrConversion>>,
+}
+
+/// What `vkCreateSampler` is going to hand down.
+pub struct SamplerPlan {
+    /// What the application asked for.
+    pub given: SamplerInfo,
+    /// What it may have.
+    pub decision: Decision,
+    /// Whether the decision goes down instead of what was given.
+    pub rewrite: bool,
+    /// What it has of `maxCustomBorderColorSamplers`.
+    pub border: BorderPlace,
+}
+
+/// What `vkCreateSamplerYcbcrConversion` is going to hand down.
+pub struct ConversionPlan {
+    /// What it may have.
+    pub decision: ConversionDecision,
+    /// Potential features of its format, if they can be known.
+    features: Option<vk::FormatFeatureFlags2>,
+    /// Whether the decision goes down instead of what was given.
+    pub rewrite: bool,
+}
+
+impl Device {
+    // ---- creation ----
+
+    /// A create info that needs no second look when one like it was seen before: without a chain, and where neither rules nor the
+    /// trace care for single samplers.
+    pub fn sampler_words(&self, info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
+        if !self.rules.is_empty() || self.records_all() { None } else { sampler_info::words(info) }
+    }
+
+    /// Counts one more sampler of a create info that was seen before, at its place.
+    pub fn acquire_again(&self, words: &Words) -> Option<Again> {
+        self.cache.acquire_recent(words)
+    }
+
+    /// Enters a sampler whose create info was seen before and which has been counted at a place; `None` if its creation failed.
+    pub fn insert_sampler_again(&self, sampler: Option<vk::Sampler>, again: &Again) {
+        let number = again.number;
+        if let Some(sampler) = sampler {
+            if again.changed {
+                self.count_changed_sampler();
+            }
+            if !self.hot.gate.add_sampler(sampler.as_raw(), again.needs.0, number) {
+                // Without a custom border colour, as every state that is remembered.
+                let _ = self.release_place(number);
+                self.cache.count_duplicate(true);
+            }
+        } else {
+            self.leave_sampler();
+            let _ = self.release_place(number);
+            self.cache.uncount_created();
+        }
+    }
+
+    /// What goes down for a sampler. It takes a place for its custom border colour, or gives one up.
+    pub fn plan_sampler(&self, given: SamplerInfo) -> SamplerPlan {
+        let mut decision = decide::create(&given.state, &self.caps, &self.policy);
+        // In audit mode only the modes that no driver knows are replaced.
+        let mut rewrite = !decision.changes.is_empty()
+            && (!self.audit || given.state.address_mode.iter().any(|mode| decide::is_gl(*mode)));
+        let down = if rewrite { &decision.state } else { &given.state };
+        let must = self.audit || decide::replays(&given.state, &self.caps);
+        let mut border = BorderPlace::None;
+        if is_custom(down.border_color) {
+            border = self.enter_border(must);
+            if border == BorderPlace::None {
+                let (state, change) = decide::without_custom_border(&decision.state, None, &self.caps);
+                decision.replace_border(state, change);
+                rewrite = true;
+            }
+        } else if is_custom(given.state.border_color) {
+            border = self.cache.with_borders(BorderPlaces::give_up);
+        }
+        SamplerPlan { given, decision, rewrite, border }
+    }
+
+    /// Enters a new sampler into the tables and the trace. `words`: its create info and, if it has no chain either, what went down
+    /// instead.
+    pub fn insert_sampler(
+        &self,
+        sampler: vk::Sampler,
+        plan: &SamplerPlan,
+        words: Option<(Words, Option<Words>)>,
+        dropped: Option<i32>,
+    ) {
+        let sampler = sampler.as_raw();
+        let original = plan.given.state;
+        let base = if plan.rewrite { plan.decision.state } else { original };
+        // A custom border that there was no place for stays given up, with every view.
+        let given_up = plan.rewrite && is_custom(original.border_color) && {
+            plan.decision.changes.iter().any(|change| matches!(change.catalog, Catalog::A35 | Catalog::A35Exact))
+        };
+        let wanted = if given_up {
+            SamplerState { border_color: base.border_color, custom_border: None, ..original }
+        } else {
+            original
+        };
+        let rules = if self.rules.is_empty() {
+            0
+        } else {
+            let nth = self.samplers.created.fetch_add(1, Ordering::Relaxed) + 1;
+            self.rules.match_sampler(&original, original.fingerprint(), nth, None)
+        };
+        let needs = self.needs(&wanted, &base, rules);
+        let shared = SharedState {
+            original: wanted,
+            base,
+            needs,
+            given: given_up.then(|| original.fingerprint()),
+            unknown: plan.given.unknown,
+            rules,
+            border: plan.border,
+        };
+        if let Some(number) = self.cache.acquire(&self.hot.choices, shared) {
+            if self.hot.gate.add_sampler(sampler, needs.0, number) {
+                // Places for custom borders come and go: whether there is one is asked each time.
+                if let Some((words, rewritten)) = words
+                    && rewritten.is_some() == plan.rewrite
+                    && plan.border == BorderPlace::None
+                    && !given_up
+                {
+                    self.cache.remember_recent(&words, number, !plan.decision.changes.is_empty(), rewritten);
+                }
+            } else {
+                // The driver's one object for equal states; the first of them holds the places.
+                self.leave_border(self.release_place(number));
+                self.cache.count_duplicate(true);
+            }
+        }
+        self.record_sampler(sampler, &original, &plan.decision);
+        if self.caps.unknown_extension {
+            let mut strange = Vec::new();
+            decide::unknown_enumerants(&original, &self.caps, |field, value| strange.push((field, value)));
+            self.unknown_enumerants(&strange, Some(sampler), original.fingerprint());
+        }
+        if let Some(s_type) = dropped {
+            let why = format!(
+                "the structure of type {s_type} stands before one that had to change, and its size is not self, so it was left out"
+            );
+            let members = json!({ "sampler": handle(sampler) });
+            self.unresolved("unknown structure", &why, None, members, (s_type as u64, original.fingerprint()));
+        }
+    }
+
+    /// Removes a sampler from the tables and destroys the variants that nobody else uses. Returns what it has of
+    /// `maxCustomBorderColorSamplers`.
+    pub fn forget_sampler(&self, sampler: vk::Sampler) -> BorderPlace {
+        let sampler = sampler.as_raw();
+        let Some(word) = self.hot.gate.remove_sampler(sampler) else {
+            self.cache.count_duplicate(false);
+            return BorderPlace::None;
+        };
+        let Some(number) = (word as u32).checked_sub(1) else { return BorderPlace::None };
+        let border = self.release_place(number);
+        self.unpin(sampler);
+        self.forget_name(vk::ObjectType::SAMPLER, sampler);
+        border
+    }
+
+    // ---- limits ----
+
+    /// Takes a place of `maxSamplerAllocationCount` for the application.
+    #[inline]
+    pub fn enter_sampler(&self) {
+        let limit = self.caps.max_sampler_allocation_count;
+        if let Some(crowded) = self.samplers.places.enter(limit) {
+            self.crowded(Rule::SamplerBudget, crowded, limit);
+        }
+    }
+
+    /// Places of `maxSamplerAllocationCount` that are taken.
+    pub fn samplers_taken(&self) -> u32 {
+        self.samplers.places.taken()
+    }
+
+    /// Gives a place of `maxSamplerAllocationCount` back, after the driver has destroyed a sampler of the application or refused it.
+    pub fn leave_sampler(&self) {
+        self.samplers.places.leave();
+    }
+
+    /// Takes a place of `maxCustomBorderColorSamplers` for a sampler of the application, unless its own count refuses it; not if
+    /// it `must` be created as it is.
+    fn enter_border(&self, must: bool) -> BorderPlace {
+        let (place, crowded) = self.cache.with_borders(|borders| borders.enter(must));
+        if let Some(crowded) = crowded {
+            self.crowded(Rule::BorderBudget, crowded, self.caps.max_custom_border_color_samplers);
+        }
+        place
+    }
+
+    /// A sampler of the application and its variants are destroyed, or its creation failed.
+    pub fn leave_border(&self, place: BorderPlace) {
+        if place != BorderPlace::None {
+            self.cache.with_borders(|borders| borders.leave(place));
+        }
+    }
+
+    /// Says once per limit that variants hold places that the application wants.
+    #[cold]
+    fn crowded(&self, rule: Rule, crowded: Crowded, limit: u32) {
+        let (name, vuid) = match rule {
+            Rule::BorderBudget => ("maxCustomBorderColorSamplers", "VUID-VkSamplerCreateInfo-None-04012"),
+            _ => ("maxSamplerAllocationCount", "VUID-vkCreateSampler-maxSamplerAllocationCount-04110"),
+        };
+        let Crowded { application, variants } = crowded;
+        let why = format!(
+            "{name} is {limit}: the application wants {application} of these samplers and variants hold {variants}, \
+             which cannot be destroyed while descriptors may name them"
+        );
+        self.guard(|| self.unresolved("limit", &why, Some(rule), json!({ "vuid": vuid }), (rule as u64, 0)), || ());
+    }
+
+    // ---- conversions ----
+
+    /// The potential conversion of a handle, with a harmless stand-in for one that was never seen.
+    pub fn conversion(&self, conversion: vk::SamplerYcbcrConversion) -> YcbcrConversion {
+        let raw = conversion.as_raw();
+        lock(&self.samplers.conversions).get(&raw).copied().unwrap_or(YcbcrConversion {
+            handle: raw,
+            chroma_filter: vk::Filter::NEAREST,
+            separate_reconstruction: true,
+            fingerprint: 0,
+        })
+    }
+
+    /// What goes down for a conversion.
+    pub fn plan_conversion(&self, format: vk::Format, state: &ConversionState) -> ConversionPlan {
+        // SAFETY: `formats` was made for this device's instance, which outlives the device.
+        let features = unsafe { self.formats.get(&self.instance_fns, format) }.map(|features| features.potential());
+        let decision = decide::conversion(state, features, format::chroma_subsampling(format));
+        let rewrite = !self.audit && !decision.changes.is_empty();
+        ConversionPlan { decision, features, rewrite }
+    }
+
+    /// Enters a new conversion into the tables and the trace. `info`: what went down.
+    pub fn insert_conversion(
+        &self,
+        conversion: vk::SamplerYcbcrConversion,
+        info: &vk::SamplerYcbcrConversionCreateInfo<'_>,
+        plan: &ConversionPlan,
+    ) {
+        let raw = conversion.as_raw();
+        let words = [
+            info.format.as_raw(),
+            info.ycbcr_model.as_raw(),
+            info.ycbcr_range.as_raw(),
+            info.components.r.as_raw(),
+            info.components.g.as_raw(),
+            info.components.b.as_raw(),
+            info.components.a.as_raw(),
+            info.x_chroma_offset.as_raw(),
+            info.y_chroma_offset.as_raw(),
+            info.chroma_filter.as_raw(),
+            info.force_explicit_reconstruction as i32,
+        ];
+        let separate = vk::FormatFeatureFlags2::SAMPLED_IMAGE_YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER;
+        let entry = YcbcrConversion {
+            handle: raw,
+            chroma_filter: info.chroma_filter,
+            separate_reconstruction: plan.features.is_none_or(|features| features.contains(separate)),
+            fingerprint: fnv1a(words.iter().flat_map(|word| word.to_le_bytes())),
+        };
+        lock(&self.samplers.conversions).with_room().insert(raw, entry);
+        self.record_conversion(raw, info.format, &plan.decision.changes);
+    }
+
+    /// Forgets a conversion.
+    pub fn forget_conversion(&self, conversion: vk::SamplerYcbcrConversion) {
+        self.guard(|| _ = lock(&self.samplers.conversions).remove(&conversion.as_raw()), || ());
+    }
+
+    /// Whether a conversion is known.
+    pub fn has_conversion(&self, conversion: vk::SamplerYcbcrConversion) -> bool {
+        lock(&self.samplers.conversions).contains_key(&conversion.as_raw())
+    }
+
+    // ---- names ----
+
+    /// Whether the name of an object of this type is asked for, by records or rules.
+    pub fn wants_name(&self, ty: vk::ObjectType) -> bool {
+        matches!(ty, vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW)
+            && (self.trace().is_on() || self.rules.use_names())
+    }
+
+    /// Remembers the name that an object got, and looks at the rules again.
+    pub fn name_object(&self, ty: vk::ObjectType, object: u64, name: String) {
+        if ty == vk::ObjectType::SAMPLER && self.rules.use_names() {
+            self.rematch(object, &name);
+        }
+        self.set_name(ty, object, name);
+    }
+
+    /// Looks at the rules again for a sampler that got a name. Descriptors written from now on follow them.
+    fn rematch(&self, sampler: u64, name: &str) {
+        let word = self.hot.gate.sampler(sampler);
+        let Some(number) = (word as u32).checked_sub(1) else { return };
+        let Some(shared) = self.cache.state(number) else { return };
+        // Rules by order of creation keep what they said then; names are all that can have changed.
+        let named = self.rules.match_name(&shared.original, shared.fingerprint(), name);
+        let rules = shared.rules | named;
+        if rules == shared.rules {
+            return;
+        }
+        let needs = self.needs(&shared.original, &shared.base, rules);
+        let moved = SharedState { rules, needs, ..(*shared).clone() };
+        if let Some((to, free)) = self.cache.acquire_moved(&self.hot.choices, number, moved) {
+            self.hot.gate.replace_sampler(sampler, needs.0, to);
+            if free {
+                // It is the same sampler, so it keeps its place for a custom border.
+                for variant in self.cache.release(&self.hot.choices, number).variants {
+                    self.destroy_variant(variant);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! How what was seen and done becomes lines of the trace: what is counted, what is said once only, and each record of a device.
+
+use std::ffi::c_void;
+use std::hash::Hash;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use ash::vk;
+use samplin_hot::Pair;
+use samplin_hot::memory::Room;
+use samplin_wire::text::handle;
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+
+use super::Device;
+use super::images::ViewClass;
+use crate::counters::Path;
+use crate::decide::{self, BlitSource, Change, Changes, Context, Decision, Rule, SamplerState};
+use crate::features::Tiling;
+use crate::names;
+use crate::record;
+use crate::settings::TraceLevel;
+use crate::table::{FastMap, FastSet, lock};
+use crate::trace::Trace;
+use crate::variant::{KEEP, SharedState};
+
+/// How many things of a kind are remembered as said. Of what is new beyond that nothing is said.
+const SAID: usize = 1 << 16;
+
+/// What was said before, so that each thing is said once.
+#[derive(Default)]
+struct Said {
+    unresolved: FastSet<(String, u64, u64)>,
+    blits: FastSet<(i32, i32)>,
+    /// Fingerprints of what samplers asked for and of what they got.
+    samplers: FastSet<(u64, u64)>,
+    rules: FastMap<&'static str, u64>,
+}
+
+/// What the record of a pair tells beside the pair.
+pub(super) struct Outcome<'a> {
+    pub(super) changes: &'a [Change],
+    pub(super) saturate: [bool; 3],
+    pub(super) by_rules: &'a [&'a str],
+    pub(super) choice: u64,
+}
+
+/// What was counted, said and named.
+pub(super) struct Telling {
+    /// Every pair is recorded.
+    records_all: bool,
+    /// Names that the application gave its objects.
+    names: Mutex<FastMap<(i32, u64), String>>,
+    has_names: AtomicBool,
+    said: Mutex<Said>,
+    /// Samplers that were changed at creation, or would have been but for the mode.
+    samplers_changed: AtomicU64,
+    /// Blits whose filter was changed.
+    blits_rewritten: AtomicU64,
+}
+
+impl Telling {
+    /// Nothing said yet, to this trace.
+    pub(super) fn new(trace: &Trace) -> Self {
+        Self {
+            records_all: trace.is_on() && trace.level() == TraceLevel::All,
+            names: Mutex::default(),
+            has_names: AtomicBool::new(false),
+            said: Mutex::default(),
+            samplers_changed: AtomicU64::new(0),
+            blits_rewritten: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether records of everything are wanted.
+    pub(super) fn records_all(&self) -> bool {
+        self.records_all
+    }
+}
+
+impl Device {
+    /// Where records go.
+    pub fn trace(&self) -> &Trace {
+        &self.instance.trace
+    }
+
+    /// Whether records of single decisions are wanted.
+    pub fn records_decisions(&self) -> bool {
+        self.trace().is_on() && self.trace().level() != TraceLevel::Summary
+    }
+
+    /// Whether records of everything are wanted.
+    pub fn records_all(&self) -> bool {
+        self.telling.records_all
+    }
+
+    /// Remembers the application's name of an object; an empty one forgets it.
+    pub(super) fn set_name(&self, ty: vk::ObjectType, object: u64, name: String) {
+        if name.is_empty() {
+            return self.forget_name(ty, object);
+        }
+        self.telling.has_names.store(true, Ordering::Relaxed);
+        lock(&self.telling.names).with_room().insert((ty.as_raw(), object), name);
+    }
+
+    /// Forgets the name of an object that goes away.
+    pub(super) fn forget_name(&self, ty: vk::ObjectType, object: u64) {
+        if self.telling.has_names.load(Ordering::Relaxed) {
+            lock(&self.telling.names).remove(&(ty.as_raw(), object));
+        }
+    }
+
+    /// The application's name of an object.
+    pub fn name(&self, ty: vk::ObjectType, object: u64) -> Option<String> {
+        lock(&self.telling.names).get(&(ty.as_raw(), object)).cloned()
+    }
+
+    pub(super) fn context<'a>(&'a self, class: Option<&'a ViewClass>) -> Context<'a> {
+        Context {
+            caps: &self.caps,
+            view: class.map(|class| &class.traits),
+            source: None,
+            tiling: class.map_or(Tiling::Optimal, |class| class.tiling),
+        }
+    }
+
+    /// Counts a sampler that was changed at creation, or would have been but for the mode.
+    pub(super) fn count_changed_sampler(&self) {
+        self.telling.samplers_changed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Adds changes to the counts by rule.
+    pub(super) fn count(&self, changes: &[Change]) {
+        let mut said = lock(&self.telling.said);
+        for change in changes.iter().filter(|change| change.catalog.is_made()) {
+            *said.rules.entry(change.catalog.rule().name()).or_insert(0) += 1;
+        }
+    }
+
+    /// Whether something is to be said: not again, and not if too much was said already, which counts as left out of the trace.
+    fn is_news<T: Hash + Eq>(&self, kind: impl FnOnce(&mut Said) -> &mut FastSet<T>, thing: T) -> bool {
+        let mut said = lock(&self.telling.said);
+        let said = kind(&mut said);
+        if said.len() < SAID {
+            return said.with_room().insert(thing);
+        }
+        if !said.contains(&thing) {
+            self.trace().leave_out(0);
+        }
+        false
+    }
+
+    pub(super) fn record_pair(
+        &self,
+        pair: Pair,
+        shared: &SharedState,
+        class: &ViewClass,
+        outcome: &Outcome<'_>,
+        path: Path,
+    ) {
+        #[derive(Serialize)]
+        struct Record {
+            sampler: String,
+            view: String,
+            names: Json,
+            fingerprint: String,
+            #[serde(flatten)]
+            members: record::ViewMembers,
+            path: &'static str,
+            changes: Vec<Json>,
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            saturate: Vec<&'static str>,
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            rules: Vec<String>,
+            variant: Option<String>,
+        }
+        let context = self.context(Some(class));
+        self.trace().emit(
+            "pair",
+            &Record {
+                sampler: handle(pair.sampler),
+                view: handle(pair.view),
+                names: json!({
+                    "sampler": self.name(vk::ObjectType::SAMPLER, pair.sampler),
+                    "view": self.name(vk::ObjectType::IMAGE_VIEW, pair.view),
+                }),
+                fingerprint: format!("{:016x}", shared.fingerprint()),
+                members: record::ViewMembers {
+                    view_class: self.records_all().then(|| record::view_class(&class.traits, class.tiling)),
+                    ..record::view(&class.traits)
+                },
+                path: path.name(),
+                changes: outcome.changes.iter().map(|change| record::change(change, &context)).collect(),
+                rules: outcome.by_rules.iter().map(|name| (*name).to_owned()).collect(),
+                saturate: ["u", "v", "w"]
+                    .into_iter()
+                    .zip(outcome.saturate)
+                    .filter_map(|(axis, on)| on.then_some(axis))
+                    .collect(),
+                variant: (outcome.choice != KEEP).then(|| handle(outcome.choice)),
+            },
+        );
+    }
+
+    /// Writes a `sampler` record: at the level all for each, else one for all that ask for the same and get the same.
+    pub(super) fn record_sampler(&self, sampler: u64, state: &SamplerState, decision: &Decision) {
+        if !decision.changes.is_empty() {
+            self.count_changed_sampler();
+        }
+        if !self.records_all() {
+            let both = || (state.fingerprint(), decision.state.fingerprint());
+            if decision.changes.is_empty() || !self.trace().is_on() || !self.is_news(|said| &mut said.samplers, both())
+            {
+                return;
+            }
+        }
+        let changes: Vec<Change> = decision.changes.iter().copied().collect();
+        self.count(&changes);
+        if !self.records_decisions() {
+            return;
+        }
+        let context = self.context(None);
+        self.trace().emit(
+            "sampler",
+            &json!({
+                "sampler": handle(sampler),
+                "name": self.name(vk::ObjectType::SAMPLER, sampler),
+                "fingerprint": format!("{:016x}", state.fingerprint()),
+                "state": record::state(state),
+                "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
+            }),
+        );
+    }
+
+    /// Writes a `conversion` record.
+    pub(super) fn record_conversion(&self, conversion: u64, format: vk::Format, changes: &Changes) {
+        let changes: Vec<Change> = changes.iter().copied().collect();
+        self.count(&changes);
+        if changes.is_empty() || !self.records_decisions() {
+            return;
+        }
+        let context = Context { source: Some(format), ..self.context(None) };
+        self.trace().emit(
+            "conversion",
+            &json!({
+                "conversion": handle(conversion),
+                "format": names::format(format),
+                "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
+            }),
+        );
+    }
+
+    /// Writes a `blit` record, once per format and filter; at the level all, also of a blit that is legal.
+    pub fn record_blit(
+        &self,
+        source: &BlitSource,
+        tiling: Tiling,
+        changes: &Changes,
+        filter: vk::Filter,
+        lossless: impl FnOnce() -> bool,
+    ) {
+        let changes: Vec<Change> = changes.iter().copied().collect();
+        if !changes.is_empty() {
+            self.telling.blits_rewritten.fetch_add(1, Ordering::Relaxed);
+        } else if !self.records_all() {
+            return;
+        }
+        // A legal one must not keep an illegal one of another tiling from being told.
+        let key = if changes.is_empty() { !filter.as_raw() } else { filter.as_raw() };
+        if !self.is_news(|said| &mut said.blits, (source.format.as_raw(), key)) {
+            return;
+        }
+        self.count(&changes);
+        if !self.records_decisions() {
+            return;
+        }
+        let context = Context { source: Some(source.format), tiling, ..self.context(None) };
+        let mut record = json!({
+            "src_format": names::format(source.format),
+            "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
+            "lossless": lossless(),
+        });
+        if let (true, Json::Object(members)) = (self.records_all(), &mut record) {
+            members.insert("filter".into(), names::filter(filter).into());
+            members.insert("src_type".into(), names::image_type(source.image_type).into());
+            members.insert("src_tiling".into(), tiling.word().into());
+            members.insert("src_features".into(), record::features(source.features).into());
+        }
+        self.trace().emit("blit", &record);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the members of one record")]
+    pub(super) fn pair_unresolved(
+        &self,
+        what: &str,
+        why: &str,
+        rule: Rule,
+        vuid: Option<&str>,
+        pair: Pair,
+        shared: &SharedState,
+        class: &ViewClass,
+    ) {
+        let members = record::view(&class.traits);
+        self.unresolved(
+            what,
+            why,
+            Some(rule),
+            json!({
+                "vuid": vuid,
+                "sampler": handle(pair.sampler),
+                "view": handle(pair.view),
+                "names": {
+                    "sampler": self.name(vk::ObjectType::SAMPLER, pair.sampler),
+                    "view": self.name(vk::ObjectType::IMAGE_VIEW, pair.view),
+                },
+                "fingerprint": format!("{:016x}", shared.fingerprint()),
+                "format": members.format,
+                "aspect": members.aspect,
+                "view_type": members.view_type,
+            }),
+            (shared.fingerprint(), u64::from(pair.class)),
+        );
+    }
+
+    /// Says once (per `what` and `key`) that something is passed through although it may be wrong.
+    pub fn unresolved(&self, what: &str, why: &str, rule: Option<Rule>, members: Json, key: (u64, u64)) {
+        if !self.records_decisions() || !self.is_news(|said| &mut said.unresolved, (what.to_owned(), key.0, key.1)) {
+            return;
+        }
+        let mut record = Map::new();
+        record.insert("what".into(), what.into());
+        record.insert("why".into(), why.into());
+        record.insert("rule".into(), rule.map_or(Json::Null, |rule| rule.name().into()));
+        if let Json::Object(members) = members {
+            record.extend(members);
+        }
+        self.trace().emit("unresolved", &record);
+    }
+
+    /// Says once (per `key`) that members of a sampler, or the filter of a blit, hold values which an extension younger than
+    /// the layer may have added.
+    pub fn unknown_enumerants(&self, members: &[(decide::Field, decide::Value)], sampler: Option<u64>, key: u64) {
+        let Some(((field, value), others)) = members.split_first() else { return };
+        let mut why = format!("{} {}", field.name(), record::value(*value));
+        for (field, value) in others {
+            why = format!("{why}, {} {}", field.name(), record::value(*value));
+        }
+        let origin = self.enabled.unknown().next().unwrap_or("the device's core version");
+        why += ": ";
+        why += origin;
+        why += " is younger than the layer and may have added it";
+        let mut about = Map::new();
+        if let Some(sampler) = sampler {
+            about.insert("sampler".into(), handle(sampler).into());
+            about.insert("fingerprint".into(), format!("{key:016x}").into());
+        }
+        self.unresolved("unknown enumerant", &why, None, Json::Object(about), (key, sampler.is_some().into()));
+    }
+
+    /// Says that separate samplers and images are paired in the shader only, for `samplin-hot`, which asks once.
+    ///
+    /// # Safety
+    ///
+    /// `device` points to a device.
+    pub(super) unsafe fn separate_for(device: *const c_void) {
+        // SAFETY: forwarded from the caller.
+        let device = unsafe { &*device.cast::<Self>() };
+        device.guard(
+            || {
+                let why = "a SAMPLER descriptor meets its image in the shader only; its sampler is legal by itself, the pair is not looked at";
+                device.unresolved("separate samplers", why, None, json!({}), (0, 0));
+            },
+            || (),
+        );
+    }
+
+    /// Writes the `device` record.
+    pub fn record_device(&self, properties: Option<vk::PhysicalDeviceProperties>, intercepts: &[&str]) {
+        let (name, driver) = properties.map_or((String::new(), Json::Null), |p| {
+            let name = p.device_name_as_c_str().map_or_else(|_| String::new(), |n| n.to_string_lossy().into_owned());
+            let version = p.api_version;
+            let driver = json!({
+                "vendor_id": p.vendor_id,
+                "device_id": p.device_id,
+                "driver_version": p.driver_version,
+                "api_version": format!(
+                    "{}.{}.{}",
+                    vk::api_version_major(version),
+                    vk::api_version_minor(version),
+                    vk::api_version_patch(version)
+                ),
+            });
+            (name, driver)
+        });
+        let features: Map<String, Json> =
+            self.enabled.features.iter().map(|(name, on)| ((*name).to_owned(), (*on).into())).collect();
+        self.trace().emit(
+            "device",
+            &json!({
+                "device": name,
+                "driver": driver,
+                "limits": record::limits(&self.caps),
+                "features": features,
+                "augmented": self.enabled.augmented,
+                "simulated": self.instance.simulation.as_ref().map(|simulation| simulation.name.clone()),
+                "intercepts": intercepts,
+            }),
+        );
+    }
+
+    /// Writes the `summary` record.
+    pub fn record_summary(&self) {
+        let writes: Map<String, Json> = Path::ALL
+            .iter()
+            .map(|path| {
+                let (seen, rewritten) = self.hot.counters.sum(*path);
+                (path.name().to_owned(), json!({ "seen": seen, "rewritten": rewritten }))
+            })
+            .collect();
+        let rules: Map<String, Json> =
+            lock(&self.telling.said).rules.iter().map(|(rule, count)| ((*rule).to_owned(), (*count).into())).collect();
+        let variants = self.cache.variants();
+        let states = self.cache.states();
+        let samplers = self.cache.samplers();
+        self.trace().emit_last(
+            "summary",
+            &json!({
+                "scope": "device",
+                "device": handle(vk::Handle::as_raw(self.handle)),
+                "samplers": {
+                    "created": samplers.created,
+                    "live": samplers.live,
+                    "peak": samplers.peak,
+                    "changed": self.telling.samplers_changed.load(Ordering::Relaxed),
+                },
+                "views": {
+                    "created": self.views_created(),
+                    "live": self.hot.gate.views(),
+                    "classes": self.view_classes(),
+                },
+                "writes": writes,
+                "blits_rewritten": self.telling.blits_rewritten.load(Ordering::Relaxed),
+                "changes": rules,
+                "variants": { "live": variants.live, "peak": variants.peak, "created": variants.created },
+                "census": {
+                    "unique_states": { "live": states.live, "peak": states.peak },
+                    "headroom": {
+                        "maxSamplerAllocationCount":
+                            self.caps.max_sampler_allocation_count.saturating_sub(samplers.peak + variants.peak),
+                        "maxCustomBorderColorSamplers":
+                            self.caps.max_custom_border_color_samplers
+                                .saturating_sub(self.cache.with_borders(|borders| borders.peak())),
+                    },
+                },
+                "passed_through": self.is_broken(),
+                "dropped": self.trace().dropped(),
+                "left_out": self.trace().left_out(),
+            }),
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! The samplers that the layer makes itself, in the places of the limits that the application leaves to it.
+
+use std::sync::Arc;
+
+use ash::vk;
+use samplin_wire::text::handle;
+
+use super::Device;
+use super::guard::NO_MEMORY;
+use crate::budget::{BorderPlace, BorderPlaces};
+use crate::decide::{self, SamplerState};
+use crate::sampler_info;
+use crate::variant::{Gone, Reserved, SharedState, Use};
+
+/// Why there is no variant.
+pub(super) enum Refusal {
+    /// No place for its custom border colour.
+    Border,
+    /// No sampler, for this reason.
+    Sampler(String),
+}
+
+impl Device {
+    /// A sampler of `decided`'s kind for the state at place `number`, shared with whoever else needs the same one.
+    pub(super) fn variant(
+        &self,
+        number: u32,
+        decided: &Arc<SharedState>,
+        state: &SamplerState,
+    ) -> Result<Option<(u64, Use)>, Refusal> {
+        let custom = decide::is_custom(state.border_color);
+        let usage = match self.cache.reserve(number, decided, state.key(), custom) {
+            Reserved::Made(handle, usage) => return Ok(Some((handle, usage))),
+            Reserved::ToMake(usage) => usage,
+            Reserved::NoBorder => {
+                tracing::debug!(state = number, "variant refused: no place is left for its custom border colour");
+                return Err(Refusal::Border);
+            }
+        };
+        let made = match self.make(state) {
+            Ok(made) => match self.cache.add_variant(&usage, made, custom) {
+                Some((handle, true)) => return Ok(Some((handle, usage))),
+                added => {
+                    self.destroy_variant(Gone { handle: made, custom_border: custom });
+                    added.map(|(handle, _)| handle).ok_or_else(|| NO_MEMORY.to_owned())
+                }
+            },
+            Err(why) => {
+                if custom {
+                    self.cache.with_borders(BorderPlaces::give_back);
+                }
+                Err(why)
+            }
+        };
+        made.map(|handle| Some((handle, usage))).map_err(|why| {
+            self.cache.abandon(number, decided, &usage);
+            tracing::debug!(state = number, why, "variant refused");
+            Refusal::Sampler(why)
+        })
+    }
+
+    /// A new sampler, which holds one of the variants' places.
+    fn make(&self, state: &SamplerState) -> Result<u64, String> {
+        let Some(create) = self.fns.create_sampler else { return Err("vkCreateSampler is missing".into()) };
+        self.samplers.places.lend(self.caps.max_sampler_allocation_count)?;
+        let mut made = vk::Sampler::null();
+        // SAFETY: the create info is legal for this device, its chain is made of live locals, and a NULL allocator is always
+        // allowed: the application's own one is only promised for the call it was passed to.
+        let result = unsafe {
+            sampler_info::with_create_info(state, None, |info, _| {
+                create(self.handle, info, std::ptr::null(), &mut made)
+            })
+        };
+        if result != vk::Result::SUCCESS {
+            self.samplers.places.give_back();
+            return Err(format!("vkCreateSampler of the variant failed: {result:?}"));
+        }
+        tracing::debug!(sampler = handle(vk::Handle::as_raw(made)), "variant made");
+        Ok(vk::Handle::as_raw(made))
+    }
+
+    /// Destroys a variant that is no longer used. Its places are free only after that.
+    pub(super) fn destroy_variant(&self, gone: Gone) {
+        if let Some(destroy) = self.fns.destroy_sampler {
+            // SAFETY: the sampler was created by `make` with a NULL allocator and is named by no descriptor in use: every
+            // application sampler that it stood in for is being destroyed, so work that refers to it is complete
+            // (VUID-vkDestroySampler-sampler-01082).
+            unsafe { destroy(self.handle, vk::Handle::from_raw(gone.handle), std::ptr::null()) };
+        }
+        self.samplers.places.give_back();
+        if gone.custom_border {
+            self.cache.with_borders(BorderPlaces::give_back);
+        }
+    }
+
+    /// Counts one sampler less at a place and destroys the variants that nobody else uses. Returns what the sampler has of
+    /// `maxCustomBorderColorSamplers`, which is free only when the driver has destroyed it.
+    #[must_use]
+    pub(super) fn release_place(&self, number: u32) -> BorderPlace {
+        let released = self.cache.release(&self.hot.choices, number);
+        for variant in released.variants {
+            self.destroy_variant(variant);
+        }
+        released.border
+    }
+
+    /// Destroys every variant: for the end of the device.
+    pub fn destroy_variants(&self) {
+        for variant in self.cache.take_variants() {
+            self.destroy_variant(variant);
+        }
+    }
+}

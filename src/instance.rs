@@ -1,0 +1,86 @@
+//! One `VkInstance`, found by its dispatch key or that of one of its physical devices.
+
+use std::sync::Arc;
+
+use ash::vk;
+use once_cell::sync::Lazy;
+use vk_layer_sys::PfnGetInstanceProcAddr;
+
+use crate::dispatch::{self, InstanceFns};
+use crate::rules::Rules;
+use crate::settings::{Mode, Settings};
+use crate::simulate::Simulation;
+use crate::table::HandleMap;
+use crate::trace::Trace;
+
+static INSTANCES: Lazy<HandleMap<Instance>> = Lazy::new(HandleMap::new);
+
+/// One `VkInstance`.
+pub struct Instance {
+    /// The instance.
+    pub handle: vk::Instance,
+    /// `vkGetInstanceProcAddr` of the layer below.
+    pub next_gipa: PfnGetInstanceProcAddr,
+    /// Commands of the layer below.
+    pub fns: InstanceFns,
+    /// The settings in force.
+    pub settings: Settings,
+    /// Where records go.
+    pub trace: Arc<Trace>,
+    /// `VkApplicationInfo::apiVersion`, at least 1.0.
+    pub api_version: u32,
+    /// `VK_KHR_get_physical_device_properties2` is enabled.
+    pub properties2: bool,
+    /// The device to simulate.
+    pub simulation: Option<Arc<Simulation>>,
+    /// The rules of this application.
+    pub rules: Rules,
+}
+
+impl Instance {
+    /// Whether the application sees the simulated device.
+    pub fn shows_simulation(&self) -> bool {
+        self.settings.device_visible && self.simulation.is_some()
+    }
+
+    /// Whether the layer only forwards.
+    pub fn is_off(&self) -> bool {
+        self.settings.mode == Mode::Off
+    }
+
+    /// Makes the instance known.
+    ///
+    /// # Safety
+    ///
+    /// `self.handle` is valid.
+    pub unsafe fn register(self: Arc<Self>) {
+        // SAFETY: forwarded from the caller.
+        INSTANCES.insert(unsafe { dispatch::key(self.handle) }, self);
+    }
+
+    /// The entry of an instance or of one of its physical devices.
+    ///
+    /// # Safety
+    ///
+    /// `of` is a valid instance or physical device, which also keeps the entry alive: an instance is destroyed under external
+    /// synchronisation (vkDestroyInstance, "Host Synchronization").
+    pub unsafe fn find<'a>(of: impl vk::Handle) -> Option<&'a Self> {
+        // SAFETY: forwarded from the caller.
+        unsafe { INSTANCES.get(dispatch::key(of)) }
+    }
+
+    /// A share of the entry.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Instance::find`].
+    pub unsafe fn share(of: impl vk::Handle) -> Option<Arc<Self>> {
+        // SAFETY: forwarded from the caller.
+        unsafe { INSTANCES.share(dispatch::key(of)) }
+    }
+
+    /// Forgets the instance with this dispatch key, before it is destroyed below.
+    pub fn forget(key: u64) {
+        INSTANCES.remove(key);
+    }
+}

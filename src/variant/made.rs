@@ -1,0 +1,71 @@
+//! The samplers made for states: which exist, how many uses each has, and the custom border colours that they take.
+
+use crate::budget::{BorderPlaces, Cover};
+use crate::decide::StateKey;
+use crate::table::FastMap;
+
+use super::index::Census;
+
+/// A use of a variant by a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    pub(super) key: StateKey,
+    /// What covers its place for a custom border colour; `None` without one, and where another use by the state does.
+    pub(super) cover: Option<Cover>,
+}
+
+/// A sampler made for states.
+pub(super) struct Variant {
+    pub(super) handle: u64,
+    pub(super) uses: u32,
+    /// Uses that are covered by a place of the share.
+    pub(super) shared: u32,
+    pub(super) custom_border: bool,
+}
+
+/// A variant that nobody uses any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gone {
+    /// The driver's sampler, to be destroyed.
+    pub handle: u64,
+    /// It holds a place of `maxCustomBorderColorSamplers`.
+    pub custom_border: bool,
+}
+
+impl Variant {
+    pub(super) fn add(&mut self, usage: &Use) {
+        self.uses += 1;
+        self.shared += u32::from(usage.cover == Some(Cover::Shared));
+    }
+
+    pub(super) fn gone(self) -> Gone {
+        Gone { handle: self.handle, custom_border: self.custom_border }
+    }
+}
+
+/// Every variant of a device.
+#[derive(Default)]
+pub(super) struct Variants {
+    pub(super) by_key: FastMap<StateKey, Variant>,
+    pub(super) census: Census,
+    pub(super) borders: BorderPlaces,
+}
+
+impl Variants {
+    pub(super) fn unuse(&mut self, usage: &Use) -> Option<Gone> {
+        let variant = self.by_key.get_mut(&usage.key)?;
+        variant.uses -= 1;
+        if usage.cover == Some(Cover::Shared) {
+            variant.shared -= 1;
+            if variant.shared == 0 {
+                self.borders.unshare();
+            }
+        }
+        if variant.uses > 0 {
+            return None;
+        }
+        let variant = self.by_key.remove(&usage.key)?;
+        self.census.live -= 1;
+        Some(variant.gone())
+    }
+}
