@@ -190,7 +190,7 @@ fn a_mistake_in_the_file_is_told_with_its_place() {
 #[test]
 fn a_file_that_cannot_be_read_is_told() {
     let folder = Folder::new();
-    let large = folder.write("large.txt", &"# filling\n".repeat(200_000));
+    let large = folder.write("large.txt", "# filling\n".repeat(200_000));
     let fifo = folder.join("fifo");
     let made = Command::new("mkfifo").arg(&fifo).status().expect("runs mkfifo");
     assert!(made.success());
