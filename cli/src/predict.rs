@@ -4,22 +4,24 @@
 //! what a capability file says. By default a prediction is for the recording device made as weak as the other one, which is
 //! what the layer's `device` setting does; `--alone` takes the other device by itself.
 
+mod host;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use ash::vk;
 use samplin_config::simulate::{self, Simulation};
-use samplin_core::budget::{self, BorderPlace, BorderPlaces, Cover};
+use samplin_core::budget::{BorderPlace, BorderPlaces};
 use samplin_core::decide::{
-    self, BlitSource, Change as Decided, Context, Decision, DeviceCaps, Policy, Rule, SamplerState, StateKey,
-    ViewTraits, new_changes,
+    self, BlitSource, Change as Decided, Context, DeviceCaps, Policy, Rule, SamplerState, ViewTraits, new_changes,
 };
 use samplin_core::features::{FormatFeatures, Tiling};
 use samplin_core::{format, names};
 use samplin_wire::{read, record as layer_record};
 use serde_json::{Map, Value, json};
 
+use self::host::{Host, Kept, Variant};
 use crate::devices;
 use crate::failure::{Failure, Outcome, Result};
 use crate::inspect;
@@ -50,107 +52,6 @@ pub struct Arguments {
     /// How many rows of a group to show; 0 for all
     #[arg(long, default_value_t = 10)]
     pub limit: usize,
-}
-
-/// What is known of the process that records come from.
-#[derive(Debug)]
-struct Host {
-    caps: DeviceCaps,
-    policy: Policy,
-    audit: bool,
-    /// Custom border colours in use. The trace does not tell when samplers end, so all count as alive.
-    borders: BorderPlaces,
-    /// Samplers that asked for one of them.
-    holders: HashSet<String>,
-    /// Variants that exist, with how many states cover each by the share.
-    variants: HashMap<StateKey, u32>,
-    /// Variants with a custom border colour by the fingerprints of the states that use them.
-    uses: HashSet<(String, StateKey)>,
-    /// States whose place covers a variant.
-    covering: HashSet<String>,
-}
-
-/// What a pair needs beyond the sampler that creation made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Variant {
-    /// Nothing.
-    None,
-    /// Another sampler.
-    Made,
-    /// Another sampler, without the custom border colour that there was no place for.
-    OverBudget,
-    /// Another sampler, which there is no place for, for this reason.
-    Refused(String),
-}
-
-/// Why there is no variant.
-enum Refusal {
-    Border,
-    Sampler(String),
-}
-
-impl Host {
-    /// Decides a pair as the layer does when it meets one for the first time.
-    fn pair(&mut self, fingerprint: &str, kept: &Kept, view: &ViewTraits) -> (Decision, Variant) {
-        let mut decision = decide::pair(&kept.original, view, &self.caps, &self.policy);
-        let may_change = !self.audit || kept.original.address_mode.iter().any(|mode| decide::is_gl(*mode));
-        if decision.state.key() == kept.base.key() || !may_change {
-            return (decision, Variant::None);
-        }
-        let mut found = self.variant(fingerprint, kept, &decision.state);
-        let mut variant = Variant::Made;
-        if matches!(found, Err(Refusal::Border)) {
-            let (without, change) = decide::without_custom_border(&decision.state, Some(view), &self.caps);
-            decision.replace_border(without, change);
-            variant = Variant::OverBudget;
-            found = if without.key() == kept.base.key() {
-                Ok(())
-            } else {
-                self.variant(fingerprint, kept, &decision.state)
-            };
-        }
-        if let Err(Refusal::Sampler(why)) = found {
-            variant = Variant::Refused(why);
-        }
-        (decision, variant)
-    }
-
-    /// Takes the places of a variant for a state, unless they are taken.
-    fn variant(&mut self, fingerprint: &str, kept: &Kept, state: &SamplerState) -> std::result::Result<(), Refusal> {
-        let key = state.key();
-        let shared = self.variants.get(&key).copied();
-        let limit = self.caps.max_sampler_allocation_count;
-        let used = u32::try_from(self.variants.len()).unwrap_or(u32::MAX);
-        let is_full = shared.is_none() && used >= budget::share(limit);
-        let user = (fingerprint.to_owned(), key);
-        if decide::is_custom(state.border_color) && !self.uses.contains(&user) {
-            let own = kept.border == BorderPlace::GivenUp && !self.covering.contains(fingerprint);
-            if is_full {
-                // As the layer, which asks for this place first and gives it back.
-                self.borders.clone().cover(shared, own).ok_or(Refusal::Border)?;
-            } else {
-                let cover = self.borders.cover(shared, own).ok_or(Refusal::Border)?;
-                *self.variants.entry(key).or_insert(0) += u32::from(cover == Cover::Shared);
-                if cover == Cover::Own {
-                    self.covering.insert(fingerprint.to_owned());
-                }
-                self.uses.insert(user);
-            }
-        }
-        if is_full {
-            return Err(Refusal::Sampler(budget::no_share(limit, used)));
-        }
-        self.variants.entry(key).or_insert(0);
-        Ok(())
-    }
-}
-
-/// A state as the layer keeps it: what was asked for and what creation made of it.
-#[derive(Clone, Copy, Debug)]
-struct Kept {
-    original: SamplerState,
-    base: SamplerState,
-    border: BorderPlace,
 }
 
 /// A prediction in the making.

@@ -30,7 +30,7 @@ const SAID: usize = 1 << 16;
 /// What was said before, so that each thing is said once.
 #[derive(Default)]
 struct Said {
-    unresolved: FastSet<(String, u64, u64)>,
+    unresolved: FastSet<(String, Option<Rule>, u64, u64)>,
     blits: FastSet<(i32, i32)>,
     /// Fingerprints of what samplers asked for and of what they got.
     samplers: FastSet<(u64, u64)>,
@@ -322,9 +322,11 @@ impl Device {
         );
     }
 
-    /// Says once (per `what` and `key`) that something is passed through although it may be wrong.
+    /// Says once (per `what`, rule and `key`) that something is passed through although it may be wrong.
     pub fn unresolved(&self, what: &str, why: &str, rule: Option<Rule>, members: Json, key: (u64, u64)) {
-        if !self.records_decisions() || !self.is_news(|said| &mut said.unresolved, (what.to_owned(), key.0, key.1)) {
+        if !self.records_decisions()
+            || !self.is_news(|said| &mut said.unresolved, (what.to_owned(), rule, key.0, key.1))
+        {
             return;
         }
         let mut record = Map::new();
