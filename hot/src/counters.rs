@@ -1,6 +1,6 @@
 //! Counts of descriptors seen and rewritten, without contention on the hot path.
 //!
-//! A device has [`PLACES`] places, and the address of a thread's control block says which of them is its own for as long as it
+//! A device has 128 places, and the address of a thread's control block says which of them is its own for as long as it
 //! lives. The first thread at a place owns it and adds with a plain load and store. The owner is never asked whether it is
 //! still there: all others at that place, while it lives and after, add atomically to counters on a line beside it, which few
 //! threads share. So no thread has to be told of another's end, and one that gets the control block of one that has ended goes

@@ -119,7 +119,7 @@ impl Template {
     ///
     /// # Safety
     ///
-    /// As for [`Template::may_conflict`].
+    /// As for `may_conflict`.
     pub unsafe fn conflicts(&self, hot: &Hot, layout: Option<&SetLayout>, data: *const c_void) -> bool {
         let mut out = false;
         for run in &self.runs {
