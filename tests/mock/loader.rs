@@ -7,7 +7,6 @@
 //! test passes what the command's valid usage asks for, or says why not.
 
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -533,6 +532,8 @@ pub(crate) struct Device {
     pub(crate) fns: Commands,
     pub(crate) commands: vk::CommandBuffer,
     destroyed: Arc<AtomicBool>,
+    /// Whether it ends with this value.
+    owned: bool,
 }
 
 // SAFETY: a device may be used from any thread; the tests synchronise what the API asks to.
@@ -560,7 +561,7 @@ impl Device {
         // SAFETY: room for one.
         let result = unsafe { (fns.allocate_command_buffers.unwrap())(raw, &info, &mut commands) };
         assert_eq!(result, vk::Result::SUCCESS);
-        Self { raw, instance, driver: state_of(raw), fns, commands, destroyed: device_destroyed(raw) }
+        Self { raw, instance, driver: state_of(raw), fns, commands, destroyed: device_destroyed(raw), owned: true }
     }
 
     /// The usual instance and device.
@@ -749,14 +750,17 @@ impl Device {
         driver.check();
     }
 
-    /// Leaves the device alive: for the tests of what an application forgets.
-    pub(crate) fn leak(self) {
-        let _ = ManuallyDrop::new(self);
+    /// Leaves the device alive: for the tests that destroy it in a way of their own.
+    pub(crate) fn leak(mut self) {
+        self.owned = false;
     }
 }
 
 impl Drop for Device {
     fn drop(&mut self) {
+        if !self.owned {
+            return;
+        }
         // SAFETY: the last use of the device.
         unsafe { (self.fns.destroy_device.unwrap())(self.raw, allocator()) };
         if !std::thread::panicking() {

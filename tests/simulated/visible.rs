@@ -222,7 +222,8 @@ fn contradictions(context: &Context) -> BTreeSet<String> {
     for (format, tiling, ty, number, answer) in images(context) {
         let (features, (usage, any)) = (context.format_features(format, tiling), USAGES[number]);
         if answer.is_ok() && (features.is_empty() || !features.intersects(any)) {
-            out.insert(format!("{format:?} {tiling:?} {ty:?} {usage:?} with {features:?}"));
+            // Without the features, which are others where something is hidden, so that the driver's own can be told apart.
+            out.insert(format!("{format:?} {tiling:?} {ty:?} {usage:?}"));
         }
     }
     for format in formats() {
@@ -269,7 +270,10 @@ pub(crate) fn consistent(path: &Path) -> Outcome {
     assert!(demands.is_empty(), "{demands:?}");
     let wrong: Vec<_> = contradictions(&shown).difference(&contradictions(&driver)).cloned().collect();
     assert!(wrong.is_empty(), "{} contradictions: {:?}", wrong.len(), &wrong[..wrong.len().min(5)]);
-    assert_eq!(accepted(&shown), accepted(&driver));
+    // A driver that accepts what it does not support may be held back, but nothing more may be accepted.
+    let by_driver = accepted(&driver);
+    let more: Vec<_> = accepted(&shown).into_iter().filter(|what| !by_driver.contains(what)).collect();
+    assert!(more.is_empty(), "{more:?}");
 
     // An extension that is not shown cannot be enabled; all that is shown can be.
     let (all, left) = (extensions(&driver), extensions(&shown));
