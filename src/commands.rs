@@ -8,7 +8,8 @@ use std::ffi::CStr;
 /// Hands every row to the macro `$with`.
 ///
 /// A row is `field: pointer type, needed, names => hook;`. *Needed* is the core version or the extension that brings the command.
-/// Of several names the core's stands first. A row without a hook is a command that the layer only calls; those under `own` have
+/// Of several names the first that the device knows is called: the core's, but for pushes, which became core last, so that who
+/// enabled the extension on a device of an older version is not answered with a command of a newer one. A row without a hook is a command that the layer only calls; those under `own` have
 /// a hook and no field, and each says at which level it resolves.
 macro_rules! commands {
     ($with:ident) => {
@@ -42,10 +43,10 @@ macro_rules! commands {
                 destroy_device: vk::PFN_vkDestroyDevice, "1.0", c"vkDestroyDevice" => device::destroy_device;
                 update_descriptor_sets: vk::PFN_vkUpdateDescriptorSets, "1.0", c"vkUpdateDescriptorSets" => hot::update_descriptor_sets;
                 update_descriptor_set_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate, "1.1", c"vkUpdateDescriptorSetWithTemplate", c"vkUpdateDescriptorSetWithTemplateKHR" => hot::update_descriptor_set_with_template;
-                cmd_push_descriptor_set: vk::PFN_vkCmdPushDescriptorSetKHR, "1.4", c"vkCmdPushDescriptorSet", c"vkCmdPushDescriptorSetKHR" => hot::cmd_push_descriptor_set;
-                cmd_push_descriptor_set2: vk::PFN_vkCmdPushDescriptorSet2KHR, "1.4", c"vkCmdPushDescriptorSet2", c"vkCmdPushDescriptorSet2KHR" => descriptor::cmd_push_descriptor_set2;
-                cmd_push_descriptor_set_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR, "1.4", c"vkCmdPushDescriptorSetWithTemplate", c"vkCmdPushDescriptorSetWithTemplateKHR" => template::cmd_push_descriptor_set_with_template;
-                cmd_push_descriptor_set_with_template2: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR, "1.4", c"vkCmdPushDescriptorSetWithTemplate2", c"vkCmdPushDescriptorSetWithTemplate2KHR" => template::cmd_push_descriptor_set_with_template2;
+                cmd_push_descriptor_set: vk::PFN_vkCmdPushDescriptorSetKHR, "1.4", c"vkCmdPushDescriptorSetKHR", c"vkCmdPushDescriptorSet" => hot::cmd_push_descriptor_set;
+                cmd_push_descriptor_set2: vk::PFN_vkCmdPushDescriptorSet2KHR, "1.4", c"vkCmdPushDescriptorSet2KHR", c"vkCmdPushDescriptorSet2" => descriptor::cmd_push_descriptor_set2;
+                cmd_push_descriptor_set_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR, "1.4", c"vkCmdPushDescriptorSetWithTemplateKHR", c"vkCmdPushDescriptorSetWithTemplate" => template::cmd_push_descriptor_set_with_template;
+                cmd_push_descriptor_set_with_template2: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR, "1.4", c"vkCmdPushDescriptorSetWithTemplate2KHR", c"vkCmdPushDescriptorSetWithTemplate2" => template::cmd_push_descriptor_set_with_template2;
                 get_descriptor: vk::PFN_vkGetDescriptorEXT, "VK_EXT_descriptor_buffer", c"vkGetDescriptorEXT" => descriptor::get_descriptor;
                 get_image_view_handle: vk::PFN_vkGetImageViewHandleNVX, "VK_NVX_image_view_handle", c"vkGetImageViewHandleNVX" => descriptor::get_image_view_handle;
                 get_image_view_handle64: vk_layer_sys::PfnGetImageViewHandle64Nvx, "VK_NVX_image_view_handle", c"vkGetImageViewHandle64NVX" => descriptor::get_image_view_handle64;
