@@ -9,8 +9,8 @@ use std::ffi::CStr;
 ///
 /// A row is `field: pointer type, needed, names => hook;`. *Needed* is the core version or the extension that brings the command.
 /// Of several names the first that the device knows is called: the core's, but for pushes, which became core last, so that who
-/// enabled the extension on a device of an older version is not answered with a command of a newer one. A row without a hook is a command that the layer only calls; those under `own` have
-/// a hook and no field, and each says at which level it resolves.
+/// enabled the extension on a device of an older version is not answered with a command of a newer one. A row without a hook is a
+/// command that the layer only calls; those under `own` have a hook and no field, and each says at which level it resolves.
 macro_rules! commands {
     ($with:ident) => {
         $with! {
