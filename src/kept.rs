@@ -1,0 +1,43 @@
+//! Deep copies of create infos, for making a second, changed object when the application's structures are long gone.
+//!
+//! What is kept holds no pointer of the application. Handles are kept as they came; whether the objects live is the caller's to know.
+//! Members that the specification lets dangle are not read, and come back as null. What a copy cannot be made of has a name, see
+//! [`Why`].
+//!
+//! Nothing here calls Vulkan, knows devices, or has a global.
+
+mod block;
+mod chain;
+mod compute;
+mod graphics;
+mod layout;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+pub use compute::Compute;
+pub use graphics::{Context, Graphics};
+pub use layout::{Binding, PipelineLayout, SetLayout};
+pub use stage::{Stage, inline_words};
+
+/// Why a pipeline's create info is not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A stage has no words to be seen: a module identifier or a pipeline binary.
+    HiddenSpirv,
+    /// It is a library or is linked from some.
+    Library,
+    /// Something is chained that cannot be copied: unknown, or with handles, addresses or nested pointers.
+    Chain,
+}
+
+impl Why {
+    /// Its name in `unresolved` records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::HiddenSpirv => "hidden-spirv",
+            Self::Library => "pipeline-library",
+            Self::Chain => "pipeline-chain",
+        }
+    }
+}
