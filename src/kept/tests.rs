@@ -3,6 +3,7 @@
 mod compute;
 mod graphics;
 mod layouts;
+mod made;
 mod table;
 
 use std::ptr;

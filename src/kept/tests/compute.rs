@@ -67,6 +67,7 @@ fn a_compute_pipeline_comes_back_when_its_create_info_is_gone() {
         data.fill(0xee);
         entries.fill(vk::SpecializationMapEntry { constant_id: 0xee, offset: 0xee, size: 0xee });
         subgroup.required_subgroup_size = 0xee;
+        assert_eq!(subgroup.required_subgroup_size, 0xee);
         kept
     };
     assert_eq!(kept.stage().stage, vk::ShaderStageFlags::COMPUTE);
@@ -182,17 +183,18 @@ fn what_cannot_be_copied_is_refused_wherever_it_stands() {
 
 #[test]
 fn feedback_names_and_caches_are_dropped() {
-    let mut feedback = vk::PipelineCreationFeedbackCreateInfo::default();
-    feedback.p_pipeline_creation_feedback = dangling::<vk::PipelineCreationFeedback>().cast_mut();
+    let feedback = vk::PipelineCreationFeedbackCreateInfo {
+        p_pipeline_creation_feedback: dangling::<vk::PipelineCreationFeedback>().cast_mut(),
+        ..Default::default()
+    };
     with_node((&raw const feedback).cast()).unwrap().with_create_info(
         vk::PipelineLayout::null(),
         vk::ShaderModule::null(),
         |info| assert!(info.p_next.is_null()),
     );
-    let mut name = vk::DebugUtilsObjectNameInfoEXT::default();
-    name.p_object_name = dangling();
-    let mut cache = vk::ShaderModuleValidationCacheCreateInfoEXT::default();
-    cache.p_next = (&raw const name).cast();
+    let name = vk::DebugUtilsObjectNameInfoEXT { p_object_name: dangling(), ..Default::default() };
+    let p_next = (&raw const name).cast();
+    let cache = vk::ShaderModuleValidationCacheCreateInfoEXT { p_next, ..Default::default() };
     with_stage_node((&raw const cache).cast()).unwrap().with_create_info(
         vk::PipelineLayout::null(),
         vk::ShaderModule::null(),

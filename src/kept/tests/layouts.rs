@@ -160,8 +160,7 @@ fn ignored_members_of_a_set_layout_are_not_read() {
         let back = unsafe { std::slice::from_raw_parts(info.p_bindings, 2) };
         assert!(back.iter().all(|binding| binding.p_immutable_samplers.is_null()));
     });
-    let mut flags = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default();
-    flags.p_binding_flags = dangling();
+    let mut flags = vk::DescriptorSetLayoutBindingFlagsCreateInfo { p_binding_flags: dangling(), ..Default::default() };
     let mut info = vk::DescriptorSetLayoutCreateInfo::default().push_next(&mut flags);
     info.p_bindings = dangling();
     // SAFETY: all counts are 0.
@@ -171,8 +170,8 @@ fn ignored_members_of_a_set_layout_are_not_read() {
 #[test]
 fn what_is_unknown_is_not_kept() {
     let node = unknown();
-    let mut flags = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default();
-    flags.p_next = (&raw const node).cast();
+    let p_next = (&raw const node).cast();
+    let flags = vk::DescriptorSetLayoutBindingFlagsCreateInfo { p_next, ..Default::default() };
     let info = vk::DescriptorSetLayoutCreateInfo::default();
     for p_next in [(&raw const node).cast(), (&raw const flags).cast()] {
         // SAFETY: the nodes live on this stack frame.
