@@ -1,6 +1,5 @@
 //! How what was seen and done becomes lines of the trace: what is counted, what is said once only, and each record of a device.
 
-use std::ffi::c_void;
 use std::hash::Hash;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -359,18 +358,22 @@ impl Device {
         self.unresolved("unknown enumerant", &why, None, Json::Object(about), (key, sampler.is_some().into()));
     }
 
-    /// Says that separate samplers and images are paired in the shader only, for `samplin-hot`, which asks once.
-    ///
-    /// # Safety
-    ///
-    /// `device` points to a device.
-    pub(super) unsafe fn separate_for(device: *const c_void) {
-        // SAFETY: forwarded from the caller.
-        let device = unsafe { &*device.cast::<Self>() };
-        device.guard(
+    /// Says once that separate samplers and images are paired in the shader only.
+    #[inline(always)]
+    pub fn separate_seen(&self) {
+        let said = &self.hot.separate_said;
+        if !said.load(Ordering::Relaxed) && !said.swap(true, Ordering::Relaxed) {
+            self.tell_of_separate();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_of_separate(&self) {
+        self.guard(
             || {
                 let why = "a SAMPLER descriptor meets its image in the shader only; its sampler is legal by itself, the pair is not looked at";
-                device.unresolved("separate samplers", why, None, json!({}), (0, 0));
+                self.unresolved("separate samplers", why, None, json!({}), (0, 0));
             },
             || (),
         );

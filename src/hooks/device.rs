@@ -9,7 +9,7 @@ use ash::vk;
 use vk_layer_sys::{EXT_DESCRIPTOR_HEAP_NAME, LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
 
 use super::augment::{self, Augmented};
-use super::{MISSING, failure, physical, template};
+use super::{MISSING, failure, physical};
 use crate::caps::{self, Enabled, Formats};
 use crate::commands;
 use crate::decide::{DeviceCaps, Rule};
@@ -208,7 +208,6 @@ unsafe fn register(
     plan: Option<&Augmented>,
 ) {
     let taken = memory::taken();
-    let template_hook: vk::PFN_vkUpdateDescriptorSetWithTemplate = template::update_descriptor_set_with_template;
     // SAFETY: `handle` is valid for the resolver below.
     let fns = DeviceFns::load(|name| unsafe { next_gdpa(handle, name.as_ptr()) });
     if instance.is_off() {
@@ -218,18 +217,8 @@ unsafe fn register(
         let formats = unsafe { Formats::new(&InstanceFns::default(), physical, 0, None) };
         let (instance_fns, rules) = (InstanceFns::default(), Rules::default());
         let (caps, enabled) = (DeviceCaps::default(), Enabled::default());
-        let device = Device::new(NewDevice {
-            handle,
-            instance,
-            next_gdpa,
-            instance_fns,
-            fns,
-            caps,
-            enabled,
-            formats,
-            rules,
-            template_hook,
-        });
+        let device =
+            Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats, rules });
         // SAFETY: `handle` is valid.
         return unsafe { Arc::new(device).register() };
     }
@@ -252,18 +241,8 @@ unsafe fn register(
     enabled.name_features(&caps);
     // SAFETY: as above.
     let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };
-    let device = Device::new(NewDevice {
-        handle,
-        instance,
-        next_gdpa,
-        instance_fns,
-        fns,
-        caps,
-        enabled,
-        formats,
-        rules,
-        template_hook,
-    });
+    let device =
+        Device::new(NewDevice { handle, instance, next_gdpa, instance_fns, fns, caps, enabled, formats, rules });
     if device.trace().is_on() || tracing::enabled!(tracing::Level::DEBUG) {
         // SAFETY: as above.
         let is_there = |name: &&CStr| unsafe { next_gdpa(handle, name.as_ptr()) }.is_some();
