@@ -102,9 +102,14 @@ impl Device {
         lock(&self.telling.names).with_room().insert((ty.as_raw(), object), name);
     }
 
+    /// Whether the application ever named an object.
+    pub(super) fn has_names(&self) -> bool {
+        self.telling.has_names.load(Ordering::Relaxed)
+    }
+
     /// Forgets the name of an object that goes away.
     pub(super) fn forget_name(&self, ty: vk::ObjectType, object: u64) {
-        if self.telling.has_names.load(Ordering::Relaxed) {
+        if self.has_names() {
             lock(&self.telling.names).remove(&(ty.as_raw(), object));
         }
     }
