@@ -10,6 +10,7 @@ mod images;
 mod layouts;
 mod resolve;
 mod samplers;
+mod separate;
 mod telling;
 mod templates;
 mod variants;
@@ -29,6 +30,7 @@ pub use self::layouts::LayoutOf;
 use self::layouts::Layouts;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
+pub use self::separate::{Binds, Separate, Stage, TemplateRun};
 use self::telling::Telling;
 pub use self::templates::Template;
 use crate::caps::{Enabled, Formats};
@@ -36,7 +38,7 @@ use crate::decide::{DeviceCaps, Policy};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::rules::Rules;
-use crate::settings::{BorderMode, DepthLinear, GlClampRule, Mode};
+use crate::settings::{self, BorderMode, DepthLinear, GlClampRule, Mode};
 use crate::variant::Cache;
 
 static DEVICES: Keyed<Device> = Keyed::new();
@@ -79,6 +81,8 @@ pub struct Device {
     images: Images,
     layouts: Layouts,
     telling: Telling,
+    /// What only a shader joins, with `separate=resolve`.
+    pub separate: Option<Box<Separate>>,
 }
 
 /// What a device is made from.
@@ -113,8 +117,13 @@ impl Device {
             depth_compare: settings.depth_linear == DepthLinear::Compare,
         };
         let telling = Telling::new(&new.instance.trace);
+        let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
+        let separate = follows.then(Box::default);
+        let hot = Hot::new(Gate::new(telling.records_all()));
+        // Nothing is to be said of separate samplers as such where each of their links is.
+        hot.separate_said.store(follows, std::sync::atomic::Ordering::Relaxed);
         Self {
-            hot: Hot::new(Gate::new(telling.records_all())),
+            hot,
             policy,
             audit: settings.mode == Mode::Audit,
             handle: new.handle,
@@ -132,6 +141,7 @@ impl Device {
             images: Images::new(),
             layouts: Layouts::new(),
             telling,
+            separate,
         }
     }
 

@@ -85,7 +85,15 @@ impl Device {
 
     /// Forgets a set layout.
     pub fn forget_set_layout(&self, layout: vk::DescriptorSetLayout) {
-        self.guard(|| self.layouts.sets.remove(layout.as_raw()), || ());
+        self.guard(
+            || {
+                self.layouts.sets.remove(layout.as_raw());
+                if let Some(separate) = self.separate.as_deref() {
+                    separate.forget_set_layout(layout);
+                }
+            },
+            || (),
+        );
     }
 
     /// Remembers a pipeline layout by its set layouts, if one of them has immutable samplers.
@@ -97,7 +105,15 @@ impl Device {
 
     /// Forgets a pipeline layout.
     pub fn forget_pipeline_layout(&self, layout: vk::PipelineLayout) {
-        self.guard(|| self.hot.pipeline_layouts.remove(layout.as_raw()), || ());
+        self.guard(
+            || {
+                self.hot.pipeline_layouts.remove(layout.as_raw());
+                if let Some(separate) = self.separate.as_deref() {
+                    separate.forget_pipeline_layout(layout);
+                }
+            },
+            || (),
+        );
     }
 
     /// Remembers a set of a layout with immutable samplers.
@@ -122,6 +138,9 @@ impl Device {
                 if self.has_immutables() {
                     let sets = lock(&self.layouts.pools).remove(&pool.as_raw()).unwrap_or_default();
                     sets.into_iter().for_each(|set| self.hot.sets.remove(set));
+                }
+                if let Some(separate) = self.separate.as_deref() {
+                    self.forget_separate_pool(separate, pool);
                 }
             },
             || (),

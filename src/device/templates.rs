@@ -402,7 +402,15 @@ impl Device {
 
     /// Forgets a template.
     pub fn forget_template(&self, template: vk::DescriptorUpdateTemplate) {
-        self.guard(|| self.hot.templates.remove(template.as_raw()), || ());
+        self.guard(
+            || {
+                self.hot.templates.remove(template.as_raw());
+                if let Some(separate) = self.separate.as_deref() {
+                    self.forget_separate_template(separate, template);
+                }
+            },
+            || (),
+        );
     }
 
     /// Looks through the data of a template and counts it. False if it needs a closer look; a template without combined image samplers

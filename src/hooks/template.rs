@@ -6,7 +6,7 @@ use ash::vk;
 
 use super::slice;
 use crate::counters::Path;
-use crate::device::{Device, Template};
+use crate::device::{Device, Template, TemplateRun};
 
 destroy! {
     destroy_descriptor_update_template(vk::DescriptorUpdateTemplate): forget_template;
@@ -30,6 +30,16 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                 let given = unsafe { slice(info.p_descriptor_update_entries, info.descriptor_update_entry_count) };
                 if given.iter().any(|entry| entry.descriptor_type == vk::DescriptorType::SAMPLER) {
                     known.separate_seen();
+                }
+                if let Some(separate) = known.separate.as_deref() {
+                    let runs = given.iter().map(|entry| TemplateRun {
+                        ty: entry.descriptor_type,
+                        target: (entry.dst_binding, entry.dst_array_element),
+                        count: entry.descriptor_count,
+                        offset: entry.offset,
+                        stride: entry.stride,
+                    });
+                    known.insert_separate_template(separate, made, info.pipeline_bind_point, runs);
                 }
                 // The set layout is ignored, and may be garbage, for push templates.
                 let for_sets = info.template_type == vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET;
