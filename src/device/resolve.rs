@@ -1,24 +1,18 @@
 //! The slow way of a pair: what is decided when a state meets a view class for the first time.
 
-use std::ffi::c_void;
-
-use samplin_hot::Pair;
+use samplin_hot::{Pair, choices};
 
 use super::Device;
 use super::telling::Outcome;
 use super::variants::Refusal;
 use crate::counters::Path;
 use crate::decide::{self, Bits, Change, Changes, Rule, SamplerState};
-use crate::variant::{KEEP, UNDECIDED};
+use crate::variant::KEEP;
 
 impl Device {
     /// The sampler to use for a pair that conflicts.
     pub fn choose(&self, pair: Pair, path: Path) -> u64 {
-        let choice = match self.hot.choices.choice(pair.state, pair.class) {
-            UNDECIDED => self.resolve(pair, path),
-            choice => choice,
-        };
-        if choice == KEEP { pair.sampler } else { choice }
+        choices::choose(&self.hot.choices, pair, &mut |pair| self.resolve(pair, path))
     }
 
     /// What samplers of a state ask of a view on this device; `rules` are those that match them.
@@ -33,19 +27,10 @@ impl Device {
         Bits(bits.0 & !ignored)
     }
 
-    /// [`Device::resolve`] for `samplin-hot`.
-    ///
-    /// # Safety
-    ///
-    /// `device` points to a device.
-    pub(super) unsafe fn resolve_for(device: *const c_void, pair: Pair, path: Path) -> u64 {
-        // SAFETY: forwarded from the caller.
-        unsafe { &*device.cast::<Self>() }.resolve(pair, path)
-    }
-
     /// Decides a (state, class) for the first time: makes or finds the variant, publishes the choice, writes the record.
     #[cold]
-    fn resolve(&self, pair: Pair, path: Path) -> u64 {
+    #[inline(never)]
+    pub(super) fn resolve(&self, pair: Pair, path: Path) -> u64 {
         self.guard(|| self.resolve_unguarded(pair, path), || KEEP)
     }
 
@@ -161,20 +146,15 @@ impl Device {
         choice
     }
 
-    /// [`Device::immutable_conflict`] for `samplin-hot`.
-    ///
-    /// # Safety
-    ///
-    /// `device` points to a device.
-    pub(super) unsafe fn immutable_conflict_for(device: *const c_void, pair: Pair) {
-        // SAFETY: forwarded from the caller.
-        let device = unsafe { &*device.cast::<Self>() };
-        device.guard(|| device.immutable_conflict(pair), || ());
+    /// Takes note of an immutable sampler that meets a view which it conflicts with, for the first time by their state and class, and
+    /// [settles](samplin_hot::Choices::settle) it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn immutable_conflict(&self, pair: Pair) {
+        self.guard(|| self.immutable_conflict_unguarded(pair), || ());
     }
 
-    /// An immutable sampler meets a view that it conflicts with, for the first time by their state and class.
-    #[cold]
-    fn immutable_conflict(&self, pair: Pair) {
+    fn immutable_conflict_unguarded(&self, pair: Pair) {
         let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.class(pair.class)) else {
             return;
         };

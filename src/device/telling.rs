@@ -1,6 +1,5 @@
 //! How what was seen and done becomes lines of the trace: what is counted, what is said once only, and each record of a device.
 
-use std::ffi::c_void;
 use std::hash::Hash;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -105,9 +104,14 @@ impl Device {
         lock(&self.telling.names).with_room().insert((ty.as_raw(), object), name);
     }
 
+    /// Whether the application ever named an object.
+    pub(super) fn has_names(&self) -> bool {
+        self.telling.has_names.load(Ordering::Relaxed)
+    }
+
     /// Forgets the name of an object that goes away.
     pub(super) fn forget_name(&self, ty: vk::ObjectType, object: u64) {
-        if self.telling.has_names.load(Ordering::Relaxed) {
+        if self.has_names() {
             lock(&self.telling.names).remove(&(ty.as_raw(), object));
         }
     }
@@ -364,18 +368,22 @@ impl Device {
         self.unresolved("unknown enumerant", &why, None, Json::Object(about), (key, sampler.is_some().into()));
     }
 
-    /// Says that separate samplers and images are paired in the shader only, for `samplin-hot`, which asks once.
-    ///
-    /// # Safety
-    ///
-    /// `device` points to a device.
-    pub(super) unsafe fn separate_for(device: *const c_void) {
-        // SAFETY: forwarded from the caller.
-        let device = unsafe { &*device.cast::<Self>() };
-        device.guard(
+    /// Says once that separate samplers and images are paired in the shader only.
+    #[inline(always)]
+    pub fn separate_seen(&self) {
+        let said = &self.hot.separate_said;
+        if !said.load(Ordering::Relaxed) && !said.swap(true, Ordering::Relaxed) {
+            self.tell_of_separate();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_of_separate(&self) {
+        self.guard(
             || {
                 let why = "a SAMPLER descriptor meets its image in the shader only; its sampler is legal by itself, the pair is not looked at";
-                device.unresolved("separate samplers", why, None, json!({}), (0, 0));
+                self.unresolved("separate samplers", why, None, json!({}), (0, 0));
             },
             || (),
         );
