@@ -100,6 +100,18 @@ pub enum BorderPlace {
     Held,
 }
 
+/// What a sampler of the application wants of `maxCustomBorderColorSamplers`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BorderWish {
+    /// A place. Where it `must` be created as it is, it is not refused.
+    Take {
+        /// See there.
+        must: bool,
+    },
+    /// None, although it asked for a custom border colour: a variant may have its place.
+    GiveUp,
+}
+
 /// What stands for the place that a variant with a custom border colour takes, for one state that uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cover {
@@ -147,6 +159,14 @@ impl BorderPlaces {
     fn take(&mut self) {
         self.taken += 1;
         self.peak = self.peak.max(self.taken);
+    }
+
+    /// Gives a sampler of the application what it wants.
+    pub fn ask(&mut self, wish: BorderWish) -> (BorderPlace, Option<Crowded>) {
+        match wish {
+            BorderWish::Take { must } => self.enter(must),
+            BorderWish::GiveUp => (self.give_up(), None),
+        }
     }
 
     /// Takes a place for a sampler of the application. Only its own count may refuse it (VUID-VkSamplerCreateInfo-None-04012), and
