@@ -29,6 +29,7 @@ use crate::caps::{Enabled, Formats};
 use crate::decide::{DeviceCaps, Policy};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
+use crate::outcome::Terms;
 use crate::rules::Rules;
 use crate::settings::{BorderMode, DepthLinear, GlClampRule, Mode};
 use crate::variant::Cache;
@@ -192,6 +193,11 @@ impl Device {
             // SAFETY: `register` put this share there, and `remove` returns it once.
             drop(unsafe { Arc::from_raw(device) });
         }
+    }
+
+    /// What outcomes on it depend on.
+    fn terms(&self) -> Terms<'_> {
+        Terms { caps: &self.caps, policy: &self.policy, audit: self.audit }
     }
 
     /// States, choices and variants.
