@@ -37,6 +37,7 @@ use crate::caps::{Enabled, Formats};
 use crate::decide::{DeviceCaps, Policy};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
+use crate::outcome::Terms;
 use crate::rules::Rules;
 use crate::settings::{self, BorderMode, DepthLinear, GlClampRule, Mode};
 use crate::variant::Cache;
@@ -208,6 +209,11 @@ impl Device {
     pub unsafe fn forget(key: u64) {
         // SAFETY: forwarded from the caller.
         drop(unsafe { DEVICES.remove(key) });
+    }
+
+    /// What outcomes on it depend on.
+    fn terms(&self) -> Terms<'_> {
+        Terms { caps: &self.caps, policy: &self.policy, audit: self.audit }
     }
 
     /// States, choices and variants.

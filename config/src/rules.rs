@@ -16,6 +16,7 @@ use self::read::{Complaint, place, rule, unknown};
 use crate::settings::{Level, Problem};
 use samplin_core::decide::{self, Guards, SamplerState, ViewTraits, Wish};
 use samplin_core::names;
+use samplin_core::outcome::Override;
 
 /// Most rules that one file may hold: which of them match a sampler is kept as one bit each.
 pub const MAX_RULES: usize = 64;
@@ -303,6 +304,13 @@ impl Rules {
                 stopped |= rule.stop;
                 !before
             })
+    }
+}
+
+impl Rule {
+    /// What outcomes look at.
+    pub fn as_override(&self) -> Override<'_> {
+        Override { name: &self.name, wish: &self.wish, guards_off: self.guards_off }
     }
 }
 

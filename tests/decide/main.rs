@@ -15,6 +15,7 @@ mod filtering;
 mod filters;
 mod flags;
 mod gl;
+mod outcome;
 mod properties;
 mod setting;
 mod unnormalized;

@@ -31,7 +31,7 @@ fn config() -> Config {
 }
 
 /// Runs `test` on drawn values; a failure is shrunk and shown with the value.
-fn for_all<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> TestCaseResult) {
+pub(crate) fn for_all<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> TestCaseResult) {
     if let Err(failure) = TestRunner::new(config()).run(&strategy, test) {
         panic!("{failure}");
     }
