@@ -17,6 +17,7 @@ SETTINGS = {"trace": {"value": "/one", "source": "environment"}, "mode": {"value
 PROGRAM = """#!/bin/sh
 echo "{\\"seq\\":0,\\"t_ns\\":1,\\"pid\\":1,\\"tid\\":1,\\"event\\":\\"$VK_INSTANCE_LAYERS $VK_LAYER_PATH\\",\\"level\\":\\"$SAMPLIN_TRACE_LEVEL\\",\\"device\\":\\"$SAMPLIN_DEVICE\\"}" \
     >"$SAMPLIN_TRACE"
+echo "LAYER: Loading layer library ${2:-$VK_LAYER_PATH/./target/release/libVkLayer_samplin.so}"
 exit "${1:-0}"
 """
 
@@ -187,8 +188,9 @@ class SameTraces(unittest.TestCase):
         ((_, (record,)),) = script.read(trace)
         wanted = {"event": f"VK_LAYER_SAMPLIN_sampling {self.folder}", "level": "all", "device": "apple-a12"}
         self.assertEqual(record, wanted)
-        with self.assertRaises(script.Missing):
-            script.run("vkcube", [program, "3"], self.folder, None, self.folder / "out")
+        for arguments, said in ((["3"], "ended with 3"), (["0", "/other/libVkLayer_samplin.so"], "loaded /other/lib"), (["0", "-"], "no library")):
+            with self.assertRaisesRegex(script.Missing, said):
+                script.run("vkcube", [program, *arguments], self.folder, None, self.folder / "out")
 
     def test_wrong_usage(self):
         for arguments in ([], ["HEAD", "--compare", "a", "b"], ["HEAD", "--driver", "other"]):
