@@ -12,6 +12,7 @@ mod links;
 mod module;
 mod op;
 mod operand;
+pub mod scan;
 pub mod split;
 mod trace;
 mod uses;

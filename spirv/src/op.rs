@@ -18,6 +18,7 @@ macro_rules! numbers {
 }
 
 numbers! {
+    SOURCE Source
     EXT_INST_IMPORT ExtInstImport
     MEMORY_MODEL MemoryModel
     ENTRY_POINT EntryPoint

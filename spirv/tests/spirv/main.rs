@@ -3,5 +3,6 @@
 mod corpus;
 mod edit;
 mod links;
+mod scan;
 mod split;
 mod words;
