@@ -152,6 +152,22 @@ pub(crate) fn glsl(stage: &str, environment: &str, source: &str) -> Vec<u32> {
     words
 }
 
+/// The instructions of a module, as words.
+pub(crate) fn instructions(words: &[u32]) -> Vec<&[u32]> {
+    let (mut at, mut all) = (5, Vec::new());
+    while at < words.len() {
+        let length = (words[at] >> 16) as usize;
+        all.push(&words[at..at + length]);
+        at += length;
+    }
+    all
+}
+
+/// The instructions with an opcode.
+pub(crate) fn having(words: &[u32], opcode: spirv::Op) -> Vec<&[u32]> {
+    instructions(words).into_iter().filter(|it| it[0] & 0xffff == opcode as u32).collect()
+}
+
 /// What `spirv-val` has against a module.
 pub(crate) fn validate(words: &[u32], environment: &str) -> Result<(), String> {
     let file = scratch("module");
