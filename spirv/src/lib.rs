@@ -16,6 +16,7 @@ mod module;
 mod op;
 mod operand;
 pub mod passes;
+pub mod sample_builtins;
 pub mod scan;
 pub mod split;
 mod trace;

@@ -5,6 +5,7 @@ mod counters;
 mod edit;
 mod links;
 mod machine;
+mod samples;
 mod scan;
 mod split;
 mod words;
