@@ -10,7 +10,9 @@ use std::ffi::CStr;
 /// A row is `field: pointer type, needed, names => hook;`. *Needed* is the core version or the extension that brings the command.
 /// Of several names the first that the device knows is called: the core's, but for pushes, which became core last, so that who
 /// enabled the extension on a device of an older version is not answered with a command of a newer one. A row without a hook is a
-/// command that the layer only calls; those under `own` have a hook and no field, and each says at which level it resolves.
+/// command that the layer only calls; those under `own` have a hook and no field, and each says at which level it resolves. With
+/// `separate=resolve` the hooks under `followed` stand in place of those that the same commands have below, and those under `Separate`
+/// are there at all.
 macro_rules! commands {
     ($with:ident) => {
         $with! {
@@ -22,6 +24,14 @@ macro_rules! commands {
                 Instance enumerate_device_layer_properties: vk::PFN_vkEnumerateDeviceLayerProperties, "1.0", c"vkEnumerateDeviceLayerProperties" => instance::enumerate_device_layer_properties;
                 Instance create_device: vk::PFN_vkCreateDevice, "1.0", c"vkCreateDevice" => device::create_device;
                 Device get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr, "1.0", c"vkGetDeviceProcAddr" => get_device_proc_addr;
+            }
+            followed {
+                update_descriptor_sets: vk::PFN_vkUpdateDescriptorSets, c"vkUpdateDescriptorSets" => separate::sets::update_descriptor_sets;
+                update_descriptor_set_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate, c"vkUpdateDescriptorSetWithTemplate", c"vkUpdateDescriptorSetWithTemplateKHR" => separate::sets::update_descriptor_set_with_template;
+                cmd_push_descriptor_set: vk::PFN_vkCmdPushDescriptorSetKHR, c"vkCmdPushDescriptorSetKHR", c"vkCmdPushDescriptorSet" => separate::sets::cmd_push_descriptor_set;
+                cmd_push_descriptor_set2: vk::PFN_vkCmdPushDescriptorSet2KHR, c"vkCmdPushDescriptorSet2KHR", c"vkCmdPushDescriptorSet2" => separate::sets::cmd_push_descriptor_set2;
+                cmd_push_descriptor_set_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR, c"vkCmdPushDescriptorSetWithTemplateKHR", c"vkCmdPushDescriptorSetWithTemplate" => separate::sets::cmd_push_descriptor_set_with_template;
+                cmd_push_descriptor_set_with_template2: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR, c"vkCmdPushDescriptorSetWithTemplate2KHR", c"vkCmdPushDescriptorSetWithTemplate2" => separate::sets::cmd_push_descriptor_set_with_template2;
             }
             Instance {
                 destroy_instance: vk::PFN_vkDestroyInstance, "1.0", c"vkDestroyInstance" => instance::destroy_instance;
@@ -78,6 +88,22 @@ macro_rules! commands {
                 cmd_blit_image: vk::PFN_vkCmdBlitImage, "1.0", c"vkCmdBlitImage" => blit::cmd_blit_image;
                 cmd_blit_image2: vk::PFN_vkCmdBlitImage2, "1.3", c"vkCmdBlitImage2", c"vkCmdBlitImage2KHR" => blit::cmd_blit_image2;
                 get_image_drm_format_modifier_properties: vk::PFN_vkGetImageDrmFormatModifierPropertiesEXT, "VK_EXT_image_drm_format_modifier", c"vkGetImageDrmFormatModifierPropertiesEXT";
+                create_descriptor_pool: vk::PFN_vkCreateDescriptorPool, "1.0", c"vkCreateDescriptorPool";
+            }
+            Separate {
+                create_shader_module: vk::PFN_vkCreateShaderModule, "1.0", c"vkCreateShaderModule" => separate::pipeline::create_shader_module;
+                destroy_shader_module: vk::PFN_vkDestroyShaderModule, "1.0", c"vkDestroyShaderModule" => separate::pipeline::destroy_shader_module;
+                create_graphics_pipelines: vk::PFN_vkCreateGraphicsPipelines, "1.0", c"vkCreateGraphicsPipelines" => separate::pipeline::create_graphics_pipelines;
+                create_compute_pipelines: vk::PFN_vkCreateComputePipelines, "1.0", c"vkCreateComputePipelines" => separate::pipeline::create_compute_pipelines;
+                destroy_pipeline: vk::PFN_vkDestroyPipeline, "1.0", c"vkDestroyPipeline" => separate::pipeline::destroy_pipeline;
+                allocate_command_buffers: vk::PFN_vkAllocateCommandBuffers, "1.0", c"vkAllocateCommandBuffers" => separate::commands::allocate_command_buffers;
+                free_command_buffers: vk::PFN_vkFreeCommandBuffers, "1.0", c"vkFreeCommandBuffers" => separate::commands::free_command_buffers;
+                destroy_command_pool: vk::PFN_vkDestroyCommandPool, "1.0", c"vkDestroyCommandPool" => separate::commands::destroy_command_pool;
+                begin_command_buffer: vk::PFN_vkBeginCommandBuffer, "1.0", c"vkBeginCommandBuffer" => separate::commands::begin_command_buffer;
+                cmd_execute_commands: vk::PFN_vkCmdExecuteCommands, "1.0", c"vkCmdExecuteCommands" => separate::commands::cmd_execute_commands;
+                cmd_bind_pipeline: vk::PFN_vkCmdBindPipeline, "1.0", c"vkCmdBindPipeline" => separate::commands::cmd_bind_pipeline;
+                cmd_bind_descriptor_sets: vk::PFN_vkCmdBindDescriptorSets, "1.0", c"vkCmdBindDescriptorSets" => separate::commands::cmd_bind_descriptor_sets;
+                cmd_bind_descriptor_sets2: vk::PFN_vkCmdBindDescriptorSets2KHR, "1.4", c"vkCmdBindDescriptorSets2", c"vkCmdBindDescriptorSets2KHR" => separate::commands::cmd_bind_descriptor_sets2;
             }
         }
     };
@@ -85,20 +111,22 @@ macro_rules! commands {
 pub(crate) use commands;
 
 macro_rules! name_row {
-    (Device $($command:literal)+ => $hook:path) => { &[$($command),+] };
+    (Device $separate:ident $($command:literal)+ => $hook:path) => { &[$($command),+] };
+    (Separate $separate:ident $($command:literal)+ => $hook:path) => { if $separate { &[$($command),+] } else { &[] } };
     ($($other:tt)+) => { &[] };
 }
 
 macro_rules! names {
     (
         own { $($own_level:ident $own:ident: $own_type:ty, $own_needed:literal, $($own_name:literal),+ => $own_hook:path;)+ }
+        followed { $($followed:tt)+ }
         $($level:ident { $($field:ident: $type:ty, $needed:literal, $($name:literal),+ $(=> $hook:path)?;)+ })+
     ) => {
-        /// Names of the device commands that the layer intercepts, aliases included.
-        pub fn intercepted_on_devices() -> Vec<&'static CStr> {
+        /// Names of the device commands that the layer intercepts, aliases included; `separate`: with `separate=resolve`.
+        pub fn intercepted_on_devices(separate: bool) -> Vec<&'static CStr> {
             let rows: &[&[&CStr]] = &[
-                $(name_row!($own_level $($own_name)+ => $own_hook),)+
-                $($(name_row!($level $($name)+ $(=> $hook)?),)+)+
+                $(name_row!($own_level separate $($own_name)+ => $own_hook),)+
+                $($(name_row!($level separate $($name)+ $(=> $hook)?),)+)+
             ];
             rows.concat()
         }

@@ -9,6 +9,7 @@ mod images;
 mod layouts;
 mod resolve;
 mod samplers;
+mod separate;
 mod telling;
 mod variants;
 
@@ -24,13 +25,14 @@ pub use self::images::{ImageTraits, ViewClass};
 use self::layouts::Layouts;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
+pub use self::separate::{Binds, Separate, Stage, TemplateRun};
 use self::telling::Telling;
 use crate::caps::{Enabled, Formats};
 use crate::decide::{DeviceCaps, Policy};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::rules::Rules;
-use crate::settings::{BorderMode, DepthLinear, GlClampRule, Mode};
+use crate::settings::{self, BorderMode, DepthLinear, GlClampRule, Mode};
 use crate::variant::Cache;
 
 /// One `VkDevice`.
@@ -69,6 +71,8 @@ pub struct Device {
     images: Images,
     layouts: Layouts,
     telling: Telling,
+    /// What only a shader joins, with `separate=resolve`.
+    pub separate: Option<Box<Separate>>,
 }
 
 /// What a device is made from.
@@ -116,8 +120,13 @@ impl Device {
             separate: Self::separate_for,
         };
         let telling = Telling::new(&new.instance.trace);
+        let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
+        let separate = follows.then(Box::default);
+        let hot = Hot::new(Gate::new(telling.records_all()), next, rest);
+        // Nothing is to be said of separate samplers as such where each of their links is.
+        hot.separate_said.store(follows, std::sync::atomic::Ordering::Relaxed);
         Self {
-            hot: Hot::new(Gate::new(telling.records_all()), next, rest),
+            hot,
             policy,
             audit: settings.mode == Mode::Audit,
             handle: new.handle,
@@ -135,6 +144,7 @@ impl Device {
             images: Images::new(),
             layouts: Layouts::new(),
             telling,
+            separate,
         }
     }
 

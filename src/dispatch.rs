@@ -36,9 +36,11 @@ macro_rules! structure {
 macro_rules! structures {
     (
         own { $($own:tt)+ }
+        followed { $($followed:tt)+ }
         Instance { $($i_field:ident: $i_type:ty, $i_needed:literal, $($i_name:literal),+ $(=> $i_hook:path)?;)+ }
         Physical { $($p_field:ident: $p_type:ty, $p_needed:literal, $($p_name:literal),+ $(=> $p_hook:path)?;)+ }
         Device { $($d_field:ident: $d_type:ty, $d_needed:literal, $($d_name:literal),+ $(=> $d_hook:path)?;)+ }
+        Separate { $($s_field:ident: $s_type:ty, $s_needed:literal, $($s_name:literal),+ $(=> $s_hook:path)?;)+ }
     ) => {
         structure! {
             /// Commands that are called with an instance or a physical device.
@@ -61,6 +63,7 @@ macro_rules! structures {
             /// Commands that are called with a device or a command buffer.
             DeviceFns:
             $($d_field: $d_type, $($d_name)+;)+
+            $($s_field: $s_type, $($s_name)+;)+
         }
     };
 }

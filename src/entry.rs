@@ -11,10 +11,10 @@ use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterfa
 
 use crate::commands::commands;
 use crate::device::Device;
-use crate::hooks::{blit, descriptor, device, image, instance, layout, physical, sampler, template};
+use crate::hooks::{blit, descriptor, device, image, instance, layout, physical, sampler, separate, template};
 use crate::instance::Instance;
 use crate::log;
-use crate::settings;
+use crate::settings::{self, Separate};
 
 type Function = unsafe extern "system" fn();
 
@@ -26,6 +26,8 @@ enum Level {
     /// Only intercepted when the application is to see a simulated device.
     Physical,
     Device,
+    /// A device command, hooked with `separate=resolve` only.
+    Separate,
 }
 
 macro_rules! row {
@@ -44,10 +46,14 @@ macro_rules! row {
 macro_rules! table {
     (
         own { $($own_level:ident $own:ident: $own_type:ty, $own_needed:literal, $($own_name:literal),+ => $own_hook:path;)+ }
+        followed { $($f_field:ident: $f_type:ty, $($f_name:literal),+ => $f_hook:path;)+ }
         $($level:ident { $($field:ident: $type:ty, $needed:literal, $($name:literal),+ $(=> $hook:path)?;)+ })+
     ) => {
-        /// The intercept of a command.
-        fn find(name: &CStr) -> Option<(Function, Level)> {
+        /// The intercept of a command; `separate`: with `separate=resolve`.
+        fn find(name: &CStr, separate: bool) -> Option<(Function, Level)> {
+            if separate {
+                $(row!(name Device $f_type, $($f_name)+ => $f_hook);)+
+            }
             $(row!(name $own_level $own_type, $($own_name)+ => $own_hook);)+
             $($(row!(name $level $type, $($name)+ $(=> $hook)?);)+)+
             None
@@ -56,6 +62,11 @@ macro_rules! table {
 }
 
 commands!(table);
+
+/// Whether samplers and images are followed that only a shader joins.
+fn follows(instance: &Instance) -> bool {
+    instance.settings.separate == Separate::Resolve
+}
 
 /// The layer's `vkGetInstanceProcAddr`.
 ///
@@ -70,7 +81,7 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
     }
     // SAFETY: null-terminated by VUID-vkGetInstanceProcAddr-pName-parameter.
     let name = unsafe { CStr::from_ptr(name) };
-    let own = find(name);
+    let own = find(name, false);
     if let Some((function, Level::Global)) = own {
         return Some(function);
     }
@@ -81,12 +92,14 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
     }
     // SAFETY: a valid instance by VUID-vkGetInstanceProcAddr-instance-parameter.
     let known = unsafe { Instance::find(instance) }?;
+    let own = if follows(&known) { find(name, true) } else { own };
     // SAFETY: the instance is valid for the resolver below.
     let below = unsafe { (known.next_gipa)(instance, name.as_ptr()) };
     match own {
         Some((function, Level::Instance)) => Some(function),
         Some((function, Level::Physical)) if below.is_some() && known.shows_simulation() => Some(function),
         Some((_, Level::Physical)) => below,
+        Some((_, Level::Separate)) if !follows(&known) => below,
         Some((function, _)) if below.is_some() && serves(name, known.is_off()) => Some(function),
         _ => below,
     }
@@ -112,8 +125,10 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
     let name = unsafe { CStr::from_ptr(name) };
     // SAFETY: the device is valid for the resolver below.
     let below = unsafe { (known.next_gdpa)(device, name.as_ptr()) }?;
-    match find(name) {
+    let separate = known.separate.is_some();
+    match find(name, separate) {
         Some((function, Level::Device)) if serves(name, known.instance.is_off()) => Some(function),
+        Some((function, Level::Separate)) if separate => Some(function),
         // Instance commands are not for devices, even if what is below answers for them: those would go past this layer.
         Some((_, Level::Global | Level::Instance | Level::Physical)) => None,
         _ => Some(below),

@@ -57,6 +57,7 @@ pub mod instance;
 pub mod layout;
 pub mod physical;
 pub mod sampler;
+pub mod separate;
 pub mod template;
 
 use ash::vk;

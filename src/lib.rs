@@ -24,6 +24,7 @@ pub mod extensions;
 mod feature_bits;
 pub mod hooks;
 pub mod instance;
+pub mod kept;
 pub mod log;
 pub mod memory;
 pub mod pnext;

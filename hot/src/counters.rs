@@ -26,12 +26,21 @@ pub enum Path {
     GetDescriptor,
     /// `vkGetImageViewHandleNVX` and `…64NVX`.
     ImageViewHandle,
+    /// `vkCmdBindPipeline` and `vkCmdBindDescriptorSets`: what a shader joins.
+    Draw,
 }
 
 impl Path {
     /// Every path.
-    pub const ALL: [Self; 6] =
-        [Self::Update, Self::Template, Self::Push, Self::PushTemplate, Self::GetDescriptor, Self::ImageViewHandle];
+    pub const ALL: [Self; 7] = [
+        Self::Update,
+        Self::Template,
+        Self::Push,
+        Self::PushTemplate,
+        Self::GetDescriptor,
+        Self::ImageViewHandle,
+        Self::Draw,
+    ];
 
     /// Name in the trace.
     pub const fn name(self) -> &'static str {
@@ -42,6 +51,7 @@ impl Path {
             Self::PushTemplate => "push_template",
             Self::GetDescriptor => "get_descriptor",
             Self::ImageViewHandle => "image_view_handle",
+            Self::Draw => "draw",
         }
     }
 }

@@ -76,7 +76,15 @@ impl Device {
 
     /// Forgets a set layout.
     pub fn forget_set_layout(&self, layout: vk::DescriptorSetLayout) {
-        self.guard(|| self.layouts.sets.remove(layout.as_raw()), || ());
+        self.guard(
+            || {
+                self.layouts.sets.remove(layout.as_raw());
+                if let Some(separate) = self.separate.as_deref() {
+                    separate.forget_set_layout(layout);
+                }
+            },
+            || (),
+        );
     }
 
     /// Remembers a pipeline layout by its set layouts, if one of them has immutable samplers.
@@ -88,7 +96,15 @@ impl Device {
 
     /// Forgets a pipeline layout.
     pub fn forget_pipeline_layout(&self, layout: vk::PipelineLayout) {
-        self.guard(|| self.hot.pipeline_layouts.remove(layout.as_raw()), || ());
+        self.guard(
+            || {
+                self.hot.pipeline_layouts.remove(layout.as_raw());
+                if let Some(separate) = self.separate.as_deref() {
+                    separate.forget_pipeline_layout(layout);
+                }
+            },
+            || (),
+        );
     }
 
     /// Remembers a set of a layout with immutable samplers.
@@ -114,6 +130,9 @@ impl Device {
                     let sets = lock(&self.layouts.pools).remove(&pool.as_raw()).unwrap_or_default();
                     sets.into_iter().for_each(|set| self.hot.sets.remove(set));
                 }
+                if let Some(separate) = self.separate.as_deref() {
+                    self.forget_separate_pool(separate, pool);
+                }
             },
             || (),
         );
@@ -131,7 +150,15 @@ impl Device {
 
     /// Forgets a template.
     pub fn forget_template(&self, template: vk::DescriptorUpdateTemplate) {
-        self.guard(|| self.hot.templates.remove(template.as_raw()), || ());
+        self.guard(
+            || {
+                self.hot.templates.remove(template.as_raw());
+                if let Some(separate) = self.separate.as_deref() {
+                    self.forget_separate_template(separate, template);
+                }
+            },
+            || (),
+        );
     }
 
     /// Keeps a sampler of a descriptor-buffer layout the same everywhere. Choices are made by state, so it gets a place of its own.

@@ -137,6 +137,10 @@ impl Device {
             changes.extend(overrides.iter());
             changes.extend(decide::new_changes(&decision.changes, &created.changes));
         }
+        if path == Path::Draw {
+            // Told for each link, once it is known what becomes of it.
+            return choice;
+        }
         if let Some(catalog) = decision.unresolved {
             let change =
                 Change { catalog, field: decide::Field::Flags, from: decide::Value::Absent, to: decide::Value::Absent };
@@ -149,7 +153,8 @@ impl Device {
         if !changes.is_empty() || self.records_all() {
             self.count(&changes);
             if self.records_decisions() {
-                let outcome = Outcome { changes: &changes, saturate: decision.saturate, by_rules: &by_rules, choice };
+                let (saturate, link) = (decision.saturate, serde_json::Map::new());
+                let outcome = Outcome { changes: &changes, saturate, by_rules: &by_rules, choice, link };
                 self.record_pair(pair, &shared, class, &outcome, path);
             }
         }

@@ -187,6 +187,9 @@ impl Device {
         let Some(number) = (word as u32).checked_sub(1) else { return BorderPlace::None };
         let border = self.release_place(number);
         self.unpin(sampler);
+        if let Some(separate) = self.separate.as_deref() {
+            separate.forget_immutable(sampler);
+        }
         self.forget_name(vk::ObjectType::SAMPLER, sampler);
         border
     }

@@ -43,6 +43,8 @@ pub(super) struct Outcome<'a> {
     pub(super) saturate: [bool; 3],
     pub(super) by_rules: &'a [&'a str],
     pub(super) choice: u64,
+    /// Pipeline, link and how it was repaired, for a pair that a shader joins.
+    pub(super) link: Map<String, Json>,
 }
 
 /// What was counted, said and named.
@@ -159,7 +161,7 @@ impl Device {
         path: Path,
     ) {
         #[derive(Serialize)]
-        struct Record {
+        struct Record<'a> {
             sampler: String,
             view: String,
             names: Json,
@@ -173,6 +175,8 @@ impl Device {
             #[serde(skip_serializing_if = "Vec::is_empty")]
             rules: Vec<String>,
             variant: Option<String>,
+            #[serde(flatten)]
+            link: &'a Map<String, Json>,
         }
         let context = self.context(Some(class));
         self.trace().emit(
@@ -198,6 +202,7 @@ impl Device {
                     .filter_map(|(axis, on)| on.then_some(axis))
                     .collect(),
                 variant: (outcome.choice != KEEP).then(|| handle(outcome.choice)),
+                link: &outcome.link,
             },
         );
     }

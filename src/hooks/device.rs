@@ -268,7 +268,7 @@ unsafe fn register(
         // SAFETY: as above.
         let is_there = |name: &&CStr| unsafe { next_gdpa(handle, name.as_ptr()) }.is_some();
         let (hooked, lacking): (Vec<&CStr>, Vec<&CStr>) =
-            commands::intercepted_on_devices().into_iter().partition(is_there);
+            commands::intercepted_on_devices(device.separate.is_some()).into_iter().partition(is_there);
         hooked.iter().for_each(|name| tracing::trace!(?name, "hooked"));
         lacking.iter().for_each(|name| tracing::debug!(?name, "not hooked: the device has no such command"));
         if device.trace().is_on() {
@@ -304,6 +304,9 @@ pub(crate) unsafe extern "system" fn destroy_device(device: vk::Device, allocato
         }
     }));
     let _ = catch_unwind(AssertUnwindSafe(|| {
+        if let Some(separate) = known.separate.as_deref() {
+            known.destroy_separate(separate);
+        }
         known.destroy_variants();
     }));
     // SAFETY: destroying a device is externally synchronised with every other use of it.

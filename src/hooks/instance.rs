@@ -18,7 +18,7 @@ use crate::memory;
 use crate::platform;
 use crate::pnext;
 use crate::rules::{Host, Rules};
-use crate::settings::{self, Immutable, Loaded, Problem, Separate, Settings, Unfilterable};
+use crate::settings::{self, Immutable, Loaded, Problem, Settings, Unfilterable};
 use crate::simulate;
 use crate::trace::Trace;
 use crate::{LAYER_NAME, VERSION};
@@ -279,7 +279,6 @@ fn not_available(settings: &Settings) -> Vec<Problem> {
     let later = [
         ("unfilterable", settings.unfilterable == Unfilterable::Emulate, "emulate", "nearest"),
         ("immutable", settings.immutable == Immutable::Demote, "demote", "base"),
-        ("separate", settings.separate == Separate::Resolve, "resolve", "base"),
     ];
     later
         .into_iter()

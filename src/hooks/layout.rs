@@ -27,8 +27,18 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, create_info, allocator, layout) };
     if result == vk::Result::SUCCESS {
-        // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
-        known.guard(|| unsafe { remember_layout(known, &*create_info, *layout) }, || ());
+        known.guard(
+            || {
+                // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
+                unsafe {
+                    remember_layout(known, &*create_info, *layout);
+                    if let Some(separate) = known.separate.as_deref() {
+                        separate.insert_set_layout(*layout, &*create_info);
+                    }
+                }
+            },
+            || (),
+        );
     }
     result
 }
@@ -85,11 +95,15 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
     let (known, next) = enter!(handle, create_pipeline_layout);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, create_info, allocator, layout) };
-    if result == vk::Result::SUCCESS && known.has_immutables() {
+    if result == vk::Result::SUCCESS && (known.has_immutables() || known.separate.is_some()) {
         known.guard(
             || {
                 // SAFETY: valid by the command's valid usage; elements may be null with independent sets.
                 let (info, made) = unsafe { (&*create_info, *layout) };
+                if let Some(separate) = known.separate.as_deref() {
+                    // SAFETY: as above.
+                    unsafe { separate.insert_pipeline_layout(made, info) };
+                }
                 // SAFETY: VUID-VkPipelineLayoutCreateInfo-pSetLayouts-parameter.
                 let sets: Vec<Option<Arc<SetLayout>>> = unsafe { slice(info.p_set_layouts, info.set_layout_count) }
                     .iter()
@@ -112,7 +126,7 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
     let (known, next) = enter!(handle, allocate_descriptor_sets);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, info, sets) };
-    if result == vk::Result::SUCCESS && known.has_immutables() {
+    if result == vk::Result::SUCCESS && (known.has_immutables() || known.separate.is_some()) {
         known.guard(
             || {
                 // SAFETY: valid by the command's valid usage; both arrays have `descriptorSetCount` elements.
@@ -121,6 +135,10 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
                     let count = info.descriptor_set_count;
                     (info, slice(info.p_set_layouts, count), slice(sets.cast_const(), count))
                 };
+                if let Some(separate) = known.separate.as_deref() {
+                    // SAFETY: as above.
+                    unsafe { known.separate_sets(separate, info, made) };
+                }
                 for (layout, set) in layouts.iter().zip(made) {
                     // SAFETY: the set layouts are valid during this command.
                     if let Some(layout) = unsafe { known.share_set_layout(*layout) } {
@@ -141,12 +159,15 @@ pub(crate) unsafe extern "system" fn free_descriptor_sets(
     sets: *const vk::DescriptorSet,
 ) -> vk::Result {
     let (known, next) = enter!(handle, free_descriptor_sets);
-    if known.has_immutables() {
+    if known.has_immutables() || known.separate.is_some() {
         known.guard(
             || {
                 // SAFETY: `count` elements, null ones among them (VUID-vkFreeDescriptorSets-pDescriptorSets-00310).
                 let gone = unsafe { slice(sets, count) };
                 known.forget_sets(pool, gone);
+                if let Some(separate) = known.separate.as_deref() {
+                    known.forget_separate_sets(separate, pool, gone);
+                }
             },
             || (),
         );

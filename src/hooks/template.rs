@@ -15,7 +15,7 @@ use samplin_hot::memory::{self, Room};
 
 use super::slice;
 use crate::counters::Path;
-use crate::device::Device;
+use crate::device::{Device, TemplateRun};
 
 /// Largest copy of a template's data, in bytes. Beyond it (and with elements of unknown size, or that share bytes) the template
 /// is applied as it is and the conflicting descriptors are written again.
@@ -136,6 +136,16 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                 let given = unsafe { slice(info.p_descriptor_update_entries, info.descriptor_update_entry_count) };
                 if given.iter().any(|entry| entry.descriptor_type == vk::DescriptorType::SAMPLER) {
                     known.hot.separate_seen();
+                }
+                if let Some(separate) = known.separate.as_deref() {
+                    let runs = given.iter().map(|entry| TemplateRun {
+                        ty: entry.descriptor_type,
+                        target: (entry.dst_binding, entry.dst_array_element),
+                        count: entry.descriptor_count,
+                        offset: entry.offset,
+                        stride: entry.stride,
+                    });
+                    known.insert_separate_template(separate, made, info.pipeline_bind_point, runs);
                 }
                 let entries: Vec<Entry> = given.iter().map(Entry::new).collect();
                 if !entries.iter().any(|entry| entry.combined) {

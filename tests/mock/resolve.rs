@@ -106,7 +106,7 @@ fn without_an_instance_no_device_command_resolves() {
 #[test]
 fn an_instance_resolves_what_the_driver_has() {
     let instance = Arc::new(InstanceBuilder::new().create().unwrap());
-    let intercepts: BTreeSet<&CStr> = intercepted_on_devices().into_iter().collect();
+    let intercepts: BTreeSet<&CStr> = intercepted_on_devices(false).into_iter().collect();
     for (name, level, _) in COMMANDS {
         let (own, below) = (address(instance.resolve(name)), below_instance(&instance, name));
         if intercepts.contains(name) || *level == Level::Global {
@@ -133,7 +133,7 @@ fn an_instance_resolves_what_the_driver_has() {
 
 /// Checks every command of the driver on a device.
 fn check_device(device: &Device) {
-    let intercepts: BTreeSet<&CStr> = intercepted_on_devices().into_iter().collect();
+    let intercepts: BTreeSet<&CStr> = intercepted_on_devices(false).into_iter().collect();
     for (name, level, need) in COMMANDS {
         let (own, below) = (address(device.resolve(name)), below_device(device, name));
         if INSTANCE_INTERCEPTS.contains(name) || PHYSICAL_INTERCEPTS.contains(name) {

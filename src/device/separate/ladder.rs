@@ -1,0 +1,451 @@
+//! What has to be bound for a pipeline and the sets that are bound with it.
+//!
+//! The answer depends on the pipeline and on what is in the sets, and on nothing else: not on the order of binds, not on what was
+//! bound before.
+
+use std::ffi::c_void;
+
+use ash::vk::{self, Handle};
+use samplin_hot::Pair;
+use samplin_hot::memory::{self, Room};
+use samplin_spirv::{Index, Operand};
+
+use super::Separate;
+use super::commands::{Binds, Bound, Point, bind_point, place};
+use super::layouts::{Binding, LARGEST, PipelineShape};
+use super::programs::{Program, ProgramLink};
+use super::sets::SetRecord;
+use super::shadow::Other;
+use crate::counters::Path;
+use crate::device::Device;
+
+/// Most elements of an array that is indexed dynamically.
+const ELEMENTS: u32 = 64;
+
+/// A descriptor: set number, binding, element.
+type Place = (u32, u32, u32);
+
+/// What one use of a sampler asks for.
+pub(super) struct Want {
+    /// The link, by its place in the pipeline's list.
+    pub(super) link: usize,
+    pub(super) sampler_at: Place,
+    pub(super) image_at: Place,
+    /// The application's sampler there, and the one that the image needs.
+    pub(super) given: u64,
+    pub(super) wanted: u64,
+    /// State and class, if they conflict.
+    pub(super) pair: Option<Pair>,
+    /// The image may be another one after the bind.
+    loose: bool,
+}
+
+/// What uses of samplers ask for, by the sets that are bound.
+#[derive(Default)]
+struct Wants {
+    all: Vec<Want>,
+    /// Set number and binding of samplers that are used in ways which are not known.
+    blocked: Vec<(u32, u32)>,
+}
+
+/// How a link is repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// A shadow set is bound.
+    Shadow,
+    /// The sampler is pushed again.
+    Push,
+}
+
+impl How {
+    /// Name in the trace.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Shadow => "shadow",
+            Self::Push => "push",
+        }
+    }
+}
+
+/// The elements that an operand may name, of a binding with `count` descriptors; none if they cannot be known.
+fn elements(operand: &Operand, binding: &Binding) -> Option<std::ops::Range<u32>> {
+    match operand.index {
+        Index::Whole => Some(0..1),
+        Index::Const(element) => Some(element..element.saturating_add(1)),
+        Index::Dynamic { .. } | Index::Push(_) if (1..=ELEMENTS).contains(&operand.count) => {
+            Some(0..operand.count.min(binding.count))
+        }
+        _ => None,
+    }
+}
+
+impl Device {
+    /// What each use of a sampler asks for, by the sets that are bound. Sets that are not bound, or with another layout than the
+    /// pipeline's, ask for nothing.
+    fn wants(&self, program: &Program, point: &Point) -> Wants {
+        let mut wants = Wants::default();
+        for (index, link) in program.links.iter().enumerate() {
+            self.wants_of(program, point, (index, link), &mut wants);
+        }
+        wants
+    }
+
+    fn wants_of(&self, program: &Program, point: &Point, (index, link): (usize, &ProgramLink), wants: &mut Wants) {
+        let bound = |operand: &Operand| {
+            let number = operand.set as usize;
+            let bound = point.sets.get(number)?;
+            let own = bound.layout.as_ref()?;
+            if !own.is_compatible(&program.layout, number) {
+                return None;
+            }
+            let record = bound.record.as_deref()?;
+            Some((record, record.shape.binding(operand.binding)?))
+        };
+        let (Some((images, image)), Some((samplers, sampler))) = (bound(&link.image), bound(&link.sampler)) else {
+            return;
+        };
+        let (image_elements, sampler_elements) = match (elements(&link.image, image), elements(&link.sampler, sampler))
+        {
+            _ if image.count > LARGEST || sampler.count > LARGEST => {
+                wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
+                return self.link_unresolved("too-large", program, index);
+            }
+            (Some(images), Some(samplers)) => (images, samplers),
+            _ => {
+                wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
+                return self.link_unresolved("bindless", program, index);
+            }
+        };
+        for image_element in image_elements {
+            let view = image.image_slot(image_element).map_or(0, |slot| images.get(slot));
+            // Nothing to conflict with: a hole, or a null view.
+            if view == 0 {
+                continue;
+            }
+            for sampler_element in sampler_elements.clone() {
+                let given = sampler.sampler_slot(sampler_element).map_or(0, |slot| samplers.get(slot));
+                if given == 0 {
+                    continue;
+                }
+                let pair = self.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view));
+                let wanted = pair.map_or(given, |pair| self.choose(pair, Path::Draw));
+                wants.all.with_room().push(Want {
+                    link: index,
+                    sampler_at: (link.sampler.set, link.sampler.binding, sampler_element),
+                    image_at: (link.image.set, link.image.binding, image_element),
+                    given,
+                    wanted,
+                    pair,
+                    loose: image.after_bind,
+                });
+            }
+        }
+    }
+
+    /// Brings what is bound in line with what the pipeline needs. Sets from `binds.first` on are only chosen, for the caller to bind;
+    /// all others are bound here.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is the valid command buffer of `state`, and recording.
+    unsafe fn settle(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        point: &mut Point,
+        at: usize,
+        chosen: std::ops::Range<usize>,
+    ) {
+        let Some(program) = point.program.clone() else { return };
+        let Wants { all: mut wants, blocked } = self.wants(&program, point);
+        wants.sort_by_key(|want| want.sampler_at);
+        let mut others: Vec<(u32, Other)> = Vec::new();
+        for group in wants.chunk_by(|one, two| one.sampler_at == two.sampler_at) {
+            let Some(first) = group.first() else { continue };
+            if group.iter().all(|want| want.wanted == want.given) {
+                // Audit, or what no other sampler repairs.
+                self.tell_links(&program, group, None);
+                continue;
+            }
+            let (set, binding, element) = first.sampler_at;
+            let how = match program.blind {
+                Some(why) => Err(why),
+                None if blocked.contains(&(set, binding)) => Err("bindless"),
+                None if group.iter().any(|want| want.loose && want.wanted != want.given) => Err("update-after-bind"),
+                None if group.iter().any(|want| want.wanted != first.wanted) => Err("shared-sampler"),
+                None => self.may_exchange(point, set, binding),
+            };
+            match how {
+                Ok(how) => {
+                    others.with_room().push((set, (binding, element, first.wanted)));
+                    self.tell_links(&program, group, Some(how));
+                }
+                Err(why) => self.tell_unresolved(&program, group, why),
+            }
+        }
+        for number in 0..point.sets.len() {
+            let of_set = |(set, other): &(u32, Other)| (*set as usize == number).then_some(*other);
+            let own = memory::collect(others.iter().filter_map(of_set));
+            // SAFETY: forwarded from the caller.
+            unsafe { self.settle_set(separate, commands, (point, &program.layout), (at, number), &own, &chosen) };
+        }
+    }
+
+    /// Whether a sampler of a bound set may be exchanged for all that read it.
+    fn may_exchange(&self, point: &Point, set: u32, binding: u32) -> Result<How, &'static str> {
+        let bound = point.sets.get(set as usize);
+        let Some((bound, record)) = bound.and_then(|bound| Some((bound, bound.record.as_deref()?))) else {
+            return Err("memory");
+        };
+        if record.shape.binding(binding).is_none_or(|binding| !binding.immutable.is_empty()) {
+            return Err("immutable-sampler");
+        }
+        if bound.set == 0 {
+            return Ok(How::Push);
+        }
+        if record.shape.after_bind {
+            return Err("update-after-bind");
+        }
+        if record.shape.kept.is_none() {
+            return Err("pipeline-chain");
+        }
+        Ok(How::Shadow)
+    }
+
+    /// Binds what has to be bound at a set number.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::settle`].
+    unsafe fn settle_set(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        (point, layout): (&mut Point, &PipelineShape),
+        (at, number): (usize, usize),
+        others: &[Other],
+        chosen: &std::ops::Range<usize>,
+    ) {
+        let Some(bound) = point.sets.get_mut(number) else { return };
+        let Some(record) = bound.record.clone() else { return };
+        if bound.layout.as_ref().is_none_or(|own| !own.is_compatible(layout, number)) {
+            return;
+        }
+        if bound.set == 0 {
+            // SAFETY: forwarded from the caller.
+            return unsafe { self.push_again(separate, commands, (bound, layout), (at, number), others) };
+        }
+        let wanted = match others {
+            [] => bound.set,
+            others => self.shadow(separate, bound.set, &record, others).unwrap_or(bound.set),
+        };
+        if wanted == bound.actual {
+            return;
+        }
+        bound.actual = wanted;
+        if chosen.contains(&number) {
+            return;
+        }
+        let (Some(bind), Some(twin)) = (self.fns.cmd_bind_descriptor_sets, self.twin_of_pipeline(separate, layout))
+        else {
+            bound.actual = bound.set;
+            return;
+        };
+        let set = vk::DescriptorSet::from_raw(wanted);
+        // SAFETY: the command buffer is recording; the set is of a layout defined like that of the pipeline at this number, with which
+        // all lower sets are compatible, so nothing else is disturbed; the offsets are those of the application's own bind.
+        unsafe {
+            let offsets = &bound.offsets;
+            bind(commands, bind_point(at), twin, number as u32, 1, &set, offsets.len() as u32, offsets.as_ptr());
+        }
+    }
+
+    /// Pushes samplers in place of the application's, and its own where they are wanted again.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::settle`].
+    unsafe fn push_again(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        (bound, layout): (&mut Bound, &PipelineShape),
+        (at, number): (usize, usize),
+        others: &[Other],
+    ) {
+        let is_at = |place: &(u32, u32)| others.iter().any(|(binding, element, _)| (*binding, *element) == *place);
+        let mut next: Vec<Other> = memory::collect(others.iter().copied());
+        let now = &bound.pushed;
+        let back = now.iter().filter(|(binding, element, _)| !is_at(&(*binding, *element)));
+        for (binding, element, _) in back {
+            let slot = bound.record.as_deref().and_then(|record| {
+                let slot = record.shape.binding(*binding)?.sampler_slot(*element)?;
+                Some(record.get(slot))
+            });
+            if let Some(own) = slot.filter(|own| *own != 0) {
+                next.with_room().push((*binding, *element, own));
+            }
+        }
+        if !std::mem::take(&mut bound.repushed) {
+            next.retain(|other| !now.contains(other));
+        }
+        bound.pushed = memory::collect(others.iter().copied());
+        if next.is_empty() {
+            return;
+        }
+        let (Some(push), Some(twin)) = (self.fns.cmd_push_descriptor_set, self.twin_of_pipeline(separate, layout))
+        else {
+            return;
+        };
+        let infos = memory::collect(next.iter().map(|(_, _, sampler)| vk::DescriptorImageInfo {
+            sampler: vk::Sampler::from_raw(*sampler),
+            ..Default::default()
+        }));
+        let writes = memory::collect(next.iter().zip(&infos).map(|((binding, element, _), info)| {
+            vk::WriteDescriptorSet::default()
+                .dst_binding(*binding)
+                .dst_array_element(*element)
+                .descriptor_type(vk::DescriptorType::SAMPLER)
+                .image_info(std::slice::from_ref(info))
+        }));
+        // SAFETY: the command buffer is recording; the layout is defined like the one that the application pushed with, and only
+        // samplers that it has pushed are replaced.
+        unsafe { push(commands, bind_point(at), twin, number as u32, writes.len() as u32, writes.as_ptr()) };
+    }
+
+    /// Takes over a bound pipeline, after it was bound.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state, `pipeline` a valid pipeline.
+    pub unsafe fn separate_pipeline(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        point: vk::PipelineBindPoint,
+        pipeline: vk::Pipeline,
+    ) {
+        let Some(at) = place(point) else { return };
+        // SAFETY: forwarded from the caller.
+        let (state, program) = unsafe { (separate.state(commands), separate.programs.share(pipeline.as_raw())) };
+        let Some(state) = state else { return };
+        state.with(at, |point| {
+            point.program = program;
+            // SAFETY: forwarded from the caller.
+            unsafe { self.settle(separate, commands, point, at, 0..0) };
+        });
+    }
+
+    /// Takes over sets that are about to be bound. Returns what to bind instead of them, if anything.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state, the sets and the layout are valid.
+    pub unsafe fn separate_binds(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        binds: &Binds<'_>,
+    ) -> Option<Vec<vk::DescriptorSet>> {
+        let at = place(binds.point)?;
+        // SAFETY: forwarded from the caller.
+        let (state, layout) = unsafe { (separate.state(commands)?, separate.pipeline_shape(binds.layout)?) };
+        let first = binds.first as usize;
+        state.with(at, |point| {
+            // SAFETY: forwarded from the caller.
+            unsafe {
+                point.bind(separate, &layout, binds);
+                self.settle(separate, commands, point, at, first..first + binds.sets.len());
+            }
+            point.actual(binds)
+        })
+    }
+
+    /// Takes over sets that were bound.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::separate_binds`].
+    pub unsafe fn separate_bound(&self, separate: &Separate, commands: vk::CommandBuffer, binds: &Binds<'_>) {
+        let Some(at) = place(binds.point) else { return };
+        // SAFETY: forwarded from the caller.
+        let (state, layout) = unsafe { (separate.state(commands), separate.pipeline_shape(binds.layout)) };
+        let (Some(state), Some(layout)) = (state, layout) else { return };
+        state.with(at, |point| {
+            // SAFETY: forwarded from the caller.
+            unsafe {
+                point.bind(separate, &layout, binds);
+                self.settle(separate, commands, point, at, 0..0);
+            }
+        });
+    }
+
+    /// Takes over pushed descriptors, after they were pushed: `write` puts them into the record.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state, the layout is valid.
+    unsafe fn pushed(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        point: vk::PipelineBindPoint,
+        (layout, number): (vk::PipelineLayout, u32),
+        write: impl FnOnce(&SetRecord),
+    ) {
+        let Some(at) = place(point) else { return };
+        // SAFETY: forwarded from the caller.
+        let (state, layout) = unsafe { (separate.state(commands), separate.pipeline_shape(layout)) };
+        let (Some(state), Some(layout)) = (state, layout) else { return };
+        state.with(at, |point| {
+            let Some(record) = point.push(separate, &layout, number as usize) else { return };
+            write(record);
+            // SAFETY: forwarded from the caller.
+            unsafe { self.settle(separate, commands, point, at, 0..0) };
+        });
+    }
+
+    /// Takes over pushed descriptors, after they were pushed.
+    ///
+    /// # Safety
+    ///
+    /// The arguments of a valid push.
+    pub unsafe fn separate_push(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        points: &[vk::PipelineBindPoint],
+        place: (vk::PipelineLayout, u32),
+        writes: &[vk::WriteDescriptorSet<'_>],
+    ) {
+        for point in points {
+            // SAFETY: forwarded from the caller.
+            unsafe {
+                self.pushed(separate, commands, *point, place, |record| {
+                    writes.iter().for_each(|write| record.take(write));
+                });
+            }
+        }
+    }
+
+    /// Takes over descriptors that were pushed with a template.
+    ///
+    /// # Safety
+    ///
+    /// The arguments of a valid push.
+    pub unsafe fn separate_push_template(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        template: vk::DescriptorUpdateTemplate,
+        place: (vk::PipelineLayout, u32),
+        data: *const c_void,
+    ) {
+        // SAFETY: a valid template, which is not destroyed during the command.
+        let Some(runs) = (unsafe { separate.templates.share(template.as_raw()) }) else { return };
+        // SAFETY: forwarded from the caller.
+        unsafe {
+            self.pushed(separate, commands, runs.bind_point, place, |record| runs.apply(record, data));
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Set layouts and pipeline layouts: which slots a set has, which layouts are defined alike, and the layer's own copies of them.
+
+use std::hash::{BuildHasher, Hash};
+use std::sync::{Arc, Mutex, Weak};
+
+use ash::vk::{self, Handle};
+use samplin_hot::memory::{self, Room};
+
+use super::Separate;
+use crate::device::Device;
+use crate::kept;
+use crate::table::{FastMap, HandleMap, fold, lock};
+
+/// Most descriptors of a binding that are followed.
+pub(super) const LARGEST: u32 = 256;
+
+fn hash_of(definition: &impl Hash) -> u64 {
+    FastMap::<u64, ()>::default().hasher().hash_one(definition)
+}
+
+/// What a binding holds of interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing.
+    Other,
+    /// Samplers: a slot each.
+    Sampler,
+    /// Sampled images: a slot each.
+    Image,
+    /// Either, as written (`VK_DESCRIPTOR_TYPE_MUTABLE_EXT`): a slot for a sampler and one for an image each.
+    Either,
+}
+
+/// A binding of a set layout.
+#[derive(Debug)]
+pub(super) struct Binding {
+    pub(super) binding: u32,
+    /// `descriptorCount`.
+    pub(super) count: u32,
+    pub(super) ty: vk::DescriptorType,
+    pub(super) kind: Kind,
+    /// First slot.
+    first: usize,
+    /// Descriptors may be updated after the set was bound.
+    pub(super) after_bind: bool,
+    /// Handles of immutable samplers.
+    pub(super) immutable: Box<[u64]>,
+}
+
+impl Binding {
+    /// The slot of an element's sampler.
+    pub(super) fn sampler_slot(&self, element: u32) -> Option<usize> {
+        if element >= self.count {
+            return None;
+        }
+        match self.kind {
+            Kind::Sampler => Some(self.first + element as usize),
+            Kind::Either => Some(self.first + 2 * element as usize),
+            _ => None,
+        }
+    }
+
+    /// The slot of an element's image.
+    pub(super) fn image_slot(&self, element: u32) -> Option<usize> {
+        if element >= self.count {
+            return None;
+        }
+        match self.kind {
+            Kind::Image => Some(self.first + element as usize),
+            Kind::Either => Some(self.first + 2 * element as usize + 1),
+            _ => None,
+        }
+    }
+}
+
+/// A set layout. Layouts that are defined alike are one.
+#[derive(Debug)]
+pub(super) struct SetShape {
+    /// Differs from that of every layout that is defined in another way.
+    number: u64,
+    /// By ascending number.
+    pub(super) bindings: Box<[Binding]>,
+    /// Slots of a set.
+    pub(super) slots: usize,
+    /// Dynamic offsets that a bind of a set takes.
+    pub(super) dynamic: u32,
+    /// Some descriptors may be updated while a set is bound or in use.
+    pub(super) after_bind: bool,
+    /// Number of the last binding if its count is given with each set.
+    pub(super) variable: Option<u32>,
+    /// Its definition; none if it has members that are not known.
+    pub(super) kept: Option<kept::SetLayout>,
+    /// The layer's own layout of this definition, 0 before it is needed.
+    twin: Mutex<u64>,
+}
+
+impl SetShape {
+    fn new(number: u64, info: &vk::DescriptorSetLayoutCreateInfo<'_>, kept: Option<kept::SetLayout>) -> Self {
+        use vk::DescriptorType as T;
+        let flags =
+            |binding: u32| kept.as_ref().map_or(vk::DescriptorBindingFlags::empty(), |kept| kept.flags(binding));
+        // SAFETY: VUID-VkDescriptorSetLayoutCreateInfo-pBindings-parameter.
+        let given = unsafe { crate::hooks::slice(info.p_bindings, info.binding_count) };
+        let (mut slots, mut dynamic) = (0, 0_u32);
+        let mut variable = None;
+        let mut order = memory::collect(0..given.len());
+        order.sort_by_key(|index| given.get(*index).map_or(0, |binding| binding.binding));
+        let bindings = memory::collect(order.into_iter().filter_map(|index| {
+            let binding = given.get(index)?;
+            let count = binding.descriptor_count;
+            if matches!(binding.descriptor_type, T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC) {
+                dynamic = dynamic.saturating_add(count);
+            }
+            let (kind, each) = match binding.descriptor_type {
+                _ if count > LARGEST => (Kind::Other, 0),
+                T::SAMPLER => (Kind::Sampler, 1),
+                T::SAMPLED_IMAGE => (Kind::Image, 1),
+                T::MUTABLE_EXT => (Kind::Either, 2),
+                _ => (Kind::Other, 0),
+            };
+            let immutable = if binding.descriptor_type == T::SAMPLER && !binding.p_immutable_samplers.is_null() {
+                // SAFETY: `descriptorCount` valid handles (VUID-VkDescriptorSetLayoutBinding-descriptorType-00282).
+                unsafe { crate::hooks::slice(binding.p_immutable_samplers, count) }
+            } else {
+                &[]
+            };
+            let first = slots;
+            slots += each * count as usize;
+            let flags = flags(binding.binding);
+            if flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT) {
+                variable = Some(binding.binding);
+            }
+            let loose =
+                vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::UPDATE_UNUSED_WHILE_PENDING;
+            Some(Binding {
+                binding: binding.binding,
+                count,
+                ty: binding.descriptor_type,
+                kind,
+                first,
+                after_bind: flags.intersects(loose),
+                immutable: memory::collect(immutable.iter().map(|sampler| sampler.as_raw())).into_boxed_slice(),
+            })
+        }))
+        .into_boxed_slice();
+        let after_bind = bindings.iter().any(|binding| binding.after_bind);
+        Self { number, bindings, slots, dynamic, after_bind, variable, kept, twin: Mutex::new(0) }
+    }
+
+    /// A binding by its number.
+    pub(super) fn binding(&self, number: u32) -> Option<&Binding> {
+        let at = self.bindings.partition_point(|binding| binding.binding < number);
+        self.bindings.get(at).filter(|binding| binding.binding == number)
+    }
+
+    /// Calls `each` with the place in the write, the binding and the element of each of `count` descriptors from `element` of
+    /// `binding` on, and into the bindings that follow (VkWriteDescriptorSet, "consecutive bindings").
+    pub(super) fn walk(&self, (binding, element): (u32, u32), count: u32, mut each: impl FnMut(u32, &Binding, u32)) {
+        let at = self.bindings.partition_point(|there| there.binding < binding);
+        let mut element = element;
+        let mut bindings = self.bindings.get(at..).unwrap_or(&[]).iter();
+        let Some(mut here) = bindings.next() else { return };
+        for index in 0..count {
+            while element >= here.count {
+                element -= here.count;
+                let Some(next) = bindings.next() else { return };
+                here = next;
+            }
+            each(index, here, element);
+            element += 1;
+        }
+    }
+}
+
+/// A pipeline layout.
+#[derive(Debug)]
+pub(super) struct PipelineShape {
+    /// One for each set; none where the set layout is null.
+    pub(super) sets: Box<[Option<Arc<SetShape>>]>,
+    /// Differs between layouts that are not compatible for the set of that number (Pipeline Layout Compatibility).
+    compatible: Box<[u64]>,
+    kept: kept::PipelineLayout,
+    /// The layer's own pipeline layout of this definition, 0 before it is needed.
+    twin: Mutex<u64>,
+}
+
+impl PipelineShape {
+    fn new(sets: Vec<Option<Arc<SetShape>>>, kept: kept::PipelineLayout) -> Self {
+        let mut word = hash_of(&kept);
+        let compatible = memory::collect(sets.iter().map(|set| {
+            word = fold(word.rotate_left(17) ^ set.as_ref().map_or(1, |set| fold(set.number)));
+            word
+        }));
+        Self { sets: sets.into(), compatible: compatible.into(), kept, twin: Mutex::new(0) }
+    }
+
+    /// Whether a set that was bound with this layout at number `set` stays bound for a pipeline of `other`.
+    pub(super) fn is_compatible(&self, other: &Self, set: usize) -> bool {
+        matches!((self.compatible.get(set), other.compatible.get(set)), (Some(one), Some(two)) if one == two)
+    }
+}
+
+/// Layouts by handle, and those that live by their definition.
+#[derive(Default)]
+pub(super) struct LayoutTables {
+    sets: HandleMap<SetShape>,
+    pipelines: HandleMap<PipelineShape>,
+    alike: Mutex<FastMap<u64, Vec<Weak<SetShape>>>>,
+    /// Layouts of the layer's own: set layouts, pipeline layouts.
+    own: Mutex<(Vec<u64>, Vec<u64>)>,
+}
+
+impl Separate {
+    /// Remembers a set layout.
+    ///
+    /// # Safety
+    ///
+    /// `info` is the valid create info that `layout` was made with.
+    pub unsafe fn insert_set_layout(
+        &self,
+        layout: vk::DescriptorSetLayout,
+        info: &vk::DescriptorSetLayoutCreateInfo<'_>,
+    ) {
+        // SAFETY: forwarded from the caller.
+        let kept = unsafe { kept::SetLayout::keep(info) };
+        let shape = match kept {
+            None => Arc::new(SetShape::new(self.number(), info, None)),
+            Some(kept) => {
+                let mut alike = lock(&self.layouts.alike);
+                let list = alike.with_room().entry(hash_of(&kept)).or_default();
+                list.retain(|shape| shape.strong_count() > 0);
+                let same = list.iter().filter_map(Weak::upgrade).find(|shape| shape.kept.as_ref() == Some(&kept));
+                same.unwrap_or_else(|| {
+                    let shape = Arc::new(SetShape::new(self.number(), info, Some(kept)));
+                    list.with_room().push(Arc::downgrade(&shape));
+                    shape
+                })
+            }
+        };
+        self.layouts.sets.insert(layout.as_raw(), shape);
+    }
+
+    /// Forgets a set layout.
+    pub fn forget_set_layout(&self, layout: vk::DescriptorSetLayout) {
+        self.layouts.sets.remove(layout.as_raw());
+    }
+
+    /// No layout that is defined from now on is like one with this sampler: its handle may come back as another sampler.
+    pub fn forget_immutable(&self, sampler: u64) {
+        let holds = |shape: &SetShape| shape.kept.as_ref().is_some_and(|kept| kept.has_sampler(sampler));
+        for list in lock(&self.layouts.alike).values_mut() {
+            list.retain(|shape| shape.upgrade().is_some_and(|shape| !holds(&shape)));
+        }
+    }
+
+    /// What is known of a set layout.
+    ///
+    /// # Safety
+    ///
+    /// `layout` is null or valid during the call.
+    pub(super) unsafe fn set_shape(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetShape>> {
+        // SAFETY: forwarded from the caller.
+        unsafe { self.layouts.sets.share(layout.as_raw()) }
+    }
+
+    /// Remembers a pipeline layout.
+    ///
+    /// # Safety
+    ///
+    /// `info` is the valid create info that `layout` was made with.
+    pub unsafe fn insert_pipeline_layout(&self, layout: vk::PipelineLayout, info: &vk::PipelineLayoutCreateInfo<'_>) {
+        // SAFETY: VUID-VkPipelineLayoutCreateInfo-pSetLayouts-parameter: valid or null, and not destroyed during the command.
+        let sets = unsafe {
+            let given = crate::hooks::slice(info.p_set_layouts, info.set_layout_count);
+            memory::collect(given.iter().map(|set| self.set_shape(*set)))
+        };
+        // SAFETY: forwarded from the caller.
+        let shape = PipelineShape::new(sets, unsafe { kept::PipelineLayout::keep(info) });
+        self.layouts.pipelines.insert(layout.as_raw(), Arc::new(shape));
+    }
+
+    /// Forgets a pipeline layout.
+    pub fn forget_pipeline_layout(&self, layout: vk::PipelineLayout) {
+        self.layouts.pipelines.remove(layout.as_raw());
+    }
+
+    /// What is known of a pipeline layout.
+    ///
+    /// # Safety
+    ///
+    /// `layout` is null or valid during the call.
+    pub(super) unsafe fn pipeline_shape(&self, layout: vk::PipelineLayout) -> Option<Arc<PipelineShape>> {
+        // SAFETY: forwarded from the caller.
+        unsafe { self.layouts.pipelines.share(layout.as_raw()) }
+    }
+}
+
+impl Device {
+    /// A set layout of the layer's own that is defined like `shape`.
+    pub(super) fn twin_of_set(&self, separate: &Separate, shape: &SetShape) -> Option<vk::DescriptorSetLayout> {
+        let known = *lock(&shape.twin);
+        if known != 0 {
+            return Some(vk::DescriptorSetLayout::from_raw(known));
+        }
+        let create = self.fns.create_descriptor_set_layout?;
+        let mut made = vk::DescriptorSetLayout::null();
+        let result = shape.kept.as_ref()?.with_create_info(|info| {
+            // SAFETY: a create info equal to one that the driver accepted, whose immutable samplers outlive every layout, pool and set
+            // of that definition (Samplers, "must not be destroyed until after the final use").
+            unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
+        });
+        if result != vk::Result::SUCCESS {
+            return None;
+        }
+        let mut twin = lock(&shape.twin);
+        if *twin == 0 {
+            *twin = made.as_raw();
+            drop(twin);
+            lock(&separate.layouts.own).0.with_room().push(made.as_raw());
+            return Some(made);
+        }
+        // Another thread was faster.
+        let other = *twin;
+        drop(twin);
+        if let Some(destroy) = self.fns.destroy_descriptor_set_layout {
+            // SAFETY: just made, and nobody has seen it.
+            unsafe { destroy(self.handle, made, std::ptr::null()) };
+        }
+        Some(vk::DescriptorSetLayout::from_raw(other))
+    }
+
+    /// A pipeline layout of the layer's own that is defined like `shape`.
+    pub(super) fn twin_of_pipeline(&self, separate: &Separate, shape: &PipelineShape) -> Option<vk::PipelineLayout> {
+        let known = *lock(&shape.twin);
+        if known != 0 {
+            return Some(vk::PipelineLayout::from_raw(known));
+        }
+        let create = self.fns.create_pipeline_layout?;
+        let mut sets = memory::vec(shape.sets.len());
+        for set in &shape.sets {
+            sets.push(match set {
+                Some(set) => self.twin_of_set(separate, set)?,
+                None => vk::DescriptorSetLayout::null(),
+            });
+        }
+        let mut made = vk::PipelineLayout::null();
+        let result = shape.kept.with_create_info(&sets, |info| {
+            // SAFETY: equal to a create info that the driver accepted but for the set layouts, which are defined alike.
+            unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
+        });
+        if result != vk::Result::SUCCESS {
+            return None;
+        }
+        let mut twin = lock(&shape.twin);
+        if *twin == 0 {
+            *twin = made.as_raw();
+            drop(twin);
+            lock(&separate.layouts.own).1.with_room().push(made.as_raw());
+            return Some(made);
+        }
+        let other = *twin;
+        drop(twin);
+        if let Some(destroy) = self.fns.destroy_pipeline_layout {
+            // SAFETY: just made, and nobody has seen it.
+            unsafe { destroy(self.handle, made, std::ptr::null()) };
+        }
+        Some(vk::PipelineLayout::from_raw(other))
+    }
+
+    /// Destroys the layouts of the layer's own: for the end of the device.
+    pub(super) fn destroy_twins(&self, separate: &Separate) {
+        let (sets, pipelines) = std::mem::take(&mut *lock(&separate.layouts.own));
+        if let Some(destroy) = self.fns.destroy_pipeline_layout {
+            // SAFETY: made by `twin_of_pipeline` with a NULL allocator; the device is about to end, so nothing uses them.
+            pipelines.iter().for_each(|one| unsafe { destroy(self.handle, Handle::from_raw(*one), std::ptr::null()) });
+        }
+        if let Some(destroy) = self.fns.destroy_descriptor_set_layout {
+            // SAFETY: made by `twin_of_set` with a NULL allocator; the device is about to end, so nothing uses them.
+            sets.iter().for_each(|one| unsafe { destroy(self.handle, Handle::from_raw(*one), std::ptr::null()) });
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Descriptor sets: which sampler and which image is in which slot.
+//!
+//! Slots hold handles as they were written and nothing else; what they mean is looked up when a set is bound. Only descriptors of
+//! bindings with UPDATE_AFTER_BIND may be written by two threads at once, so single words without an order are enough.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use ash::vk::{self, Handle};
+use samplin_hot::memory::{self, Room};
+
+use super::Separate;
+use super::layouts::SetShape;
+use super::shadow::Shadow;
+use crate::device::Device;
+use crate::hooks::slice;
+use crate::table::lock;
+
+/// A descriptor set, or the descriptors that were pushed to a set number.
+#[derive(Debug)]
+pub(super) struct SetRecord {
+    pub(super) shape: Arc<SetShape>,
+    /// Descriptors of its last binding, if that varies.
+    pub(super) variable: u32,
+    /// Another value after each write.
+    stamp: AtomicU64,
+    /// A handle for each slot, 0 for none.
+    slots: Box<[AtomicU64]>,
+    /// Sets that are bound in place of this one.
+    pub(super) shadows: Mutex<Vec<Shadow>>,
+    pub(super) has_shadows: AtomicBool,
+}
+
+impl SetRecord {
+    pub(super) fn new(shape: Arc<SetShape>, variable: u32, number: u64) -> Self {
+        let mut slots = memory::vec(shape.slots);
+        slots.resize_with(shape.slots, AtomicU64::default);
+        let record = Self {
+            shape,
+            variable,
+            stamp: AtomicU64::new(number << 24),
+            slots: slots.into_boxed_slice(),
+            shadows: Mutex::default(),
+            has_shadows: AtomicBool::new(false),
+        };
+        for binding in &record.shape.bindings {
+            for (element, sampler) in binding.immutable.iter().enumerate() {
+                record.set(binding.sampler_slot(element as u32), *sampler);
+            }
+        }
+        record
+    }
+
+    fn set(&self, slot: Option<usize>, handle: u64) {
+        if let Some(word) = slot.and_then(|slot| self.slots.get(slot)) {
+            word.store(handle, Ordering::Relaxed);
+        }
+    }
+
+    /// The handle in a slot, 0 for none.
+    pub(super) fn get(&self, slot: usize) -> u64 {
+        self.slots.get(slot).map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// A value that changes with each write and is that of no other set.
+    pub(super) fn stamp(&self) -> u64 {
+        self.stamp.load(Ordering::Relaxed)
+    }
+
+    fn touch(&self) {
+        self.stamp.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes over written descriptors of a type.
+    ///
+    /// # Safety
+    ///
+    /// `info(n)` may be called for each `n` below `count` if descriptors of this type are images or samplers.
+    unsafe fn write(
+        &self,
+        ty: vk::DescriptorType,
+        target: (u32, u32),
+        count: u32,
+        info: impl Fn(u32) -> vk::DescriptorImageInfo,
+    ) {
+        self.touch();
+        self.shape.walk(target, count, |index, binding, element| {
+            let (sampler, image) = (binding.sampler_slot(element), binding.image_slot(element));
+            match ty {
+                vk::DescriptorType::SAMPLER => {
+                    if binding.immutable.is_empty() {
+                        self.set(sampler, info(index).sampler.as_raw());
+                    }
+                    self.set(image, 0);
+                }
+                vk::DescriptorType::SAMPLED_IMAGE => {
+                    self.set(sampler, 0);
+                    self.set(image, info(index).image_view.as_raw());
+                }
+                _ => {
+                    // What else a binding of several types can hold.
+                    self.set(sampler, 0);
+                    self.set(image, 0);
+                }
+            }
+        });
+    }
+
+    /// Takes over what is copied from `from`.
+    fn copy(&self, from: &Self, copy: &vk::CopyDescriptorSet<'_>) {
+        self.touch();
+        let mut words = memory::vec(copy.descriptor_count as usize);
+        from.shape.walk((copy.src_binding, copy.src_array_element), copy.descriptor_count, |_, binding, element| {
+            let get = |slot: Option<usize>| slot.map_or(0, |slot| from.get(slot));
+            words.push((get(binding.sampler_slot(element)), get(binding.image_slot(element))));
+        });
+        self.shape.walk(
+            (copy.dst_binding, copy.dst_array_element),
+            copy.descriptor_count,
+            |index, binding, element| {
+                let Some((sampler, image)) = words.get(index as usize) else { return };
+                if binding.immutable.is_empty() {
+                    self.set(binding.sampler_slot(element), *sampler);
+                }
+                self.set(binding.image_slot(element), *image);
+            },
+        );
+    }
+}
+
+/// Separate samplers or images in the data of an update template, or what else may stand where they do.
+#[derive(Clone, Copy, Debug)]
+pub struct TemplateRun {
+    /// `descriptorType` of the entry.
+    pub ty: vk::DescriptorType,
+    /// `dstBinding` and `dstArrayElement` of the entry.
+    pub target: (u32, u32),
+    /// `descriptorCount` of the entry.
+    pub count: u32,
+    /// `offset` of the entry.
+    pub offset: usize,
+    /// `stride` of the entry.
+    pub stride: usize,
+}
+
+/// The entries of an update template.
+pub(super) struct TemplateRuns {
+    pub(super) runs: Box<[TemplateRun]>,
+    /// Pushes are for this bind point.
+    pub(super) bind_point: vk::PipelineBindPoint,
+}
+
+impl TemplateRuns {
+    /// Writes what the data of a template says into a record.
+    ///
+    /// # Safety
+    ///
+    /// `data` is valid for the template.
+    pub(super) unsafe fn apply(&self, record: &SetRecord, data: *const c_void) {
+        for run in &self.runs {
+            let info = |index: u32| {
+                let at =
+                    data.cast::<u8>().wrapping_add(run.offset.wrapping_add(run.stride.wrapping_mul(index as usize)));
+                // SAFETY: the template describes an element of this type there; alignment is not promised.
+                unsafe { at.cast::<vk::DescriptorImageInfo>().read_unaligned() }
+            };
+            // SAFETY: `info` reads what the data holds of samplers and images.
+            unsafe { record.write(run.ty, run.target, run.count, info) };
+        }
+    }
+}
+
+/// Whether descriptors of a type lie in slots of their own.
+pub(super) fn is_separate(ty: vk::DescriptorType) -> bool {
+    matches!(ty, vk::DescriptorType::SAMPLER | vk::DescriptorType::SAMPLED_IMAGE)
+}
+
+/// Whether a template's runs of a type are kept: also those of types that may stand in a binding of several types.
+fn is_followed(ty: vk::DescriptorType) -> bool {
+    use vk::DescriptorType as T;
+    is_separate(ty)
+        || matches!(
+            ty,
+            T::STORAGE_IMAGE
+                | T::UNIFORM_BUFFER
+                | T::STORAGE_BUFFER
+                | T::UNIFORM_TEXEL_BUFFER
+                | T::STORAGE_TEXEL_BUFFER
+        )
+}
+
+impl SetRecord {
+    /// Takes over a write.
+    ///
+    /// # Safety
+    ///
+    /// The write is valid.
+    pub(super) unsafe fn take(&self, write: &vk::WriteDescriptorSet<'_>) {
+        if !is_followed(write.descriptor_type) {
+            return self.touch();
+        }
+        let infos = if is_separate(write.descriptor_type) {
+            // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493.
+            unsafe { slice(write.p_image_info, write.descriptor_count) }
+        } else {
+            &[]
+        };
+        let info = |index: u32| infos.get(index as usize).copied().unwrap_or_default();
+        // SAFETY: `info` reads nothing but the slice.
+        unsafe {
+            self.write(
+                write.descriptor_type,
+                (write.dst_binding, write.dst_array_element),
+                write.descriptor_count,
+                info,
+            )
+        };
+    }
+}
+
+impl Device {
+    /// Remembers sets that were allocated.
+    ///
+    /// # Safety
+    ///
+    /// `info` is the valid argument of the call that made `sets`.
+    pub unsafe fn separate_sets(
+        &self,
+        separate: &Separate,
+        info: &vk::DescriptorSetAllocateInfo<'_>,
+        sets: &[vk::DescriptorSet],
+    ) {
+        // SAFETY: the chain of a valid structure, and its arrays.
+        let (layouts, variable) = unsafe {
+            let counts = crate::pnext::find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo<'_>>(info.p_next);
+            let counts = counts.map_or(&[][..], |node| slice(node.p_descriptor_counts, node.descriptor_set_count));
+            (slice(info.p_set_layouts, info.descriptor_set_count), counts)
+        };
+        for (index, (layout, set)) in layouts.iter().zip(sets).enumerate() {
+            // SAFETY: the set layouts are valid during this command.
+            let Some(shape) = (unsafe { separate.set_shape(*layout) }) else { continue };
+            if shape.slots == 0 {
+                continue;
+            }
+            let variable = variable.get(index).copied().unwrap_or(0);
+            let record = SetRecord::new(shape, variable, separate.number());
+            lock(&separate.pools)
+                .with_room()
+                .entry(info.descriptor_pool.as_raw())
+                .or_default()
+                .with_room()
+                .insert(set.as_raw());
+            separate.sets.insert(set.as_raw(), Arc::new(record));
+        }
+    }
+
+    /// Forgets sets that are about to be freed.
+    pub fn forget_separate_sets(&self, separate: &Separate, pool: vk::DescriptorPool, gone: &[vk::DescriptorSet]) {
+        if let Some(list) = lock(&separate.pools).get_mut(&pool.as_raw()) {
+            gone.iter().for_each(|set| _ = list.remove(&set.as_raw()));
+        }
+        gone.iter().for_each(|set| self.forget_set(separate, set.as_raw()));
+    }
+
+    /// Forgets every set of a pool.
+    pub fn forget_separate_pool(&self, separate: &Separate, pool: vk::DescriptorPool) {
+        let sets = lock(&separate.pools).remove(&pool.as_raw()).unwrap_or_default();
+        sets.into_iter().for_each(|set| self.forget_set(separate, set));
+    }
+
+    fn forget_set(&self, separate: &Separate, set: u64) {
+        // SAFETY: the set is the application's to free, so no other call names it.
+        if let Some(record) = unsafe { separate.sets.share(set) } {
+            self.drop_shadows(separate, &record);
+        }
+        separate.sets.remove(set);
+    }
+
+    /// Takes over writes and copies before they go down: what was bound with a set that they change is of no use any more.
+    ///
+    /// # Safety
+    ///
+    /// The arguments of a valid `vkUpdateDescriptorSets`.
+    pub unsafe fn separate_updates(
+        &self,
+        separate: &Separate,
+        writes: &[vk::WriteDescriptorSet<'_>],
+        copies: &[vk::CopyDescriptorSet<'_>],
+    ) {
+        // Shadows are copies of all that is in a set.
+        let all = separate.shadows.load(Ordering::Relaxed) > 0;
+        let mut last: Option<(vk::DescriptorSet, &SetRecord)> = None;
+        for write in writes {
+            if !all && !is_followed(write.descriptor_type) {
+                continue;
+            }
+            let record = match last {
+                Some((set, record)) if set == write.dst_set => record,
+                _ => {
+                    // SAFETY: a set that a command names is not freed meanwhile.
+                    let Some(record) = (unsafe { separate.sets.get(write.dst_set.as_raw()) }) else { continue };
+                    last = Some((write.dst_set, record));
+                    record
+                }
+            };
+            // SAFETY: forwarded from the caller.
+            unsafe { record.take(write) };
+            self.drop_shadows(separate, record);
+        }
+        for copy in copies {
+            // SAFETY: as above.
+            let (from, to) =
+                unsafe { (separate.sets.get(copy.src_set.as_raw()), separate.sets.get(copy.dst_set.as_raw())) };
+            if let (Some(from), Some(to)) = (from, to) {
+                to.copy(from, copy);
+                self.drop_shadows(separate, to);
+            }
+        }
+    }
+
+    /// Takes over an update with a template before it goes down.
+    ///
+    /// # Safety
+    ///
+    /// The arguments of a valid `vkUpdateDescriptorSetWithTemplate`.
+    pub unsafe fn separate_template(
+        &self,
+        separate: &Separate,
+        set: vk::DescriptorSet,
+        template: vk::DescriptorUpdateTemplate,
+        data: *const c_void,
+    ) {
+        // SAFETY: set and template are valid during the command.
+        let (record, runs) = unsafe { (separate.sets.get(set.as_raw()), separate.templates.get(template.as_raw())) };
+        let Some(record) = record else { return };
+        if let Some(runs) = runs {
+            // SAFETY: forwarded from the caller.
+            unsafe { runs.apply(record, data) };
+        }
+        self.drop_shadows(separate, record);
+    }
+
+    /// Remembers a template.
+    pub fn insert_separate_template(
+        &self,
+        separate: &Separate,
+        template: vk::DescriptorUpdateTemplate,
+        bind_point: vk::PipelineBindPoint,
+        runs: impl Iterator<Item = TemplateRun>,
+    ) {
+        let runs = memory::collect(runs.filter(|run| is_followed(run.ty))).into_boxed_slice();
+        separate.templates.insert(template.as_raw(), Arc::new(TemplateRuns { runs, bind_point }));
+    }
+
+    /// Forgets a template.
+    pub fn forget_separate_template(&self, separate: &Separate, template: vk::DescriptorUpdateTemplate) {
+        separate.templates.remove(template.as_raw());
+    }
+}

@@ -1,0 +1,177 @@
+//! Shadow sets: copies of the application's sets in which some samplers are others.
+//!
+//! A shadow needs no fence. Whenever the application may update, free or reset a set, whatever was recorded with it is complete or
+//! invalid (vkUpdateDescriptorSets, VUID-vkFreeDescriptorSets-pDescriptorSets-00309), and so is whatever was recorded with its
+//! shadows; they die with that. Sets that may be updated while they are bound have none.
+
+use std::sync::atomic::Ordering;
+
+use ash::vk::{self, Handle};
+use samplin_hot::memory::{self, Room};
+
+use super::Separate;
+use super::layouts::Binding;
+use super::sets::SetRecord;
+use crate::device::Device;
+use crate::table::lock;
+
+/// Most shadows of a set at a time.
+const SHADOWS: usize = 4;
+
+/// A sampler in place of another: binding, element, handle.
+pub(super) type Other = (u32, u32, u64);
+
+/// A set that is bound in place of the application's.
+#[derive(Debug)]
+pub(super) struct Shadow {
+    /// What is different in it, in ascending order.
+    others: Box<[Other]>,
+    set: u64,
+    /// A pool of its own.
+    pool: u64,
+}
+
+impl Device {
+    /// A copy of a set with other samplers; none if there is no memory or there are too many.
+    pub(super) fn shadow(&self, separate: &Separate, set: u64, record: &SetRecord, others: &[Other]) -> Option<u64> {
+        {
+            let shadows = lock(&record.shadows);
+            if let Some(known) = shadows.iter().find(|shadow| *shadow.others == *others) {
+                return Some(known.set);
+            }
+            if shadows.len() >= SHADOWS {
+                return None;
+            }
+        }
+        let (pool, made) = self.make_shadow(separate, record)?;
+        self.fill_shadow(set, made, record, others);
+        let mut shadows = lock(&record.shadows);
+        if let Some(known) = shadows.iter().find(|shadow| *shadow.others == *others) {
+            // Another thread was faster.
+            let known = known.set;
+            drop(shadows);
+            self.destroy_pool(pool);
+            return Some(known);
+        }
+        let others = memory::collect(others.iter().copied()).into_boxed_slice();
+        shadows.with_room().push(Shadow { others, set: made.as_raw(), pool: pool.as_raw() });
+        record.has_shadows.store(true, Ordering::Release);
+        let live = separate.shadows.fetch_add(1, Ordering::Relaxed) + 1;
+        separate.most_shadows.fetch_max(live, Ordering::Relaxed);
+        Some(made.as_raw())
+    }
+
+    /// An empty set of the same definition, in a pool of its own.
+    fn make_shadow(&self, separate: &Separate, record: &SetRecord) -> Option<(vk::DescriptorPool, vk::DescriptorSet)> {
+        let shape = &record.shape;
+        let layout = self.twin_of_set(separate, shape)?;
+        let (create, allocate) = (self.fns.create_descriptor_pool?, self.fns.allocate_descriptor_sets?);
+        let count =
+            |binding: &Binding| if shape.variable == Some(binding.binding) { record.variable } else { binding.count };
+        let sizes = memory::collect(
+            shape
+                .bindings
+                .iter()
+                .filter(|binding| count(binding) > 0)
+                .map(|binding| vk::DescriptorPoolSize::default().ty(binding.ty).descriptor_count(count(binding))),
+        );
+        let blocks = sizes.iter().filter(|size| size.ty == vk::DescriptorType::INLINE_UNIFORM_BLOCK).count();
+        let mut blocks =
+            vk::DescriptorPoolInlineUniformBlockCreateInfo::default().max_inline_uniform_block_bindings(blocks as u32);
+        let mut info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+        if blocks.max_inline_uniform_block_bindings > 0 {
+            info = info.push_next(&mut blocks);
+        }
+        let mut pool = vk::DescriptorPool::null();
+        // SAFETY: one set, with room for each of its descriptors; the types are those of a layout that the driver accepted.
+        let result = unsafe { create(self.handle, &info, std::ptr::null(), &mut pool) };
+        if result != vk::Result::SUCCESS {
+            return None;
+        }
+        let mut counts = vk::DescriptorSetVariableDescriptorCountAllocateInfo::default()
+            .descriptor_counts(std::slice::from_ref(&record.variable));
+        let mut info =
+            vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(std::slice::from_ref(&layout));
+        if shape.variable.is_some() {
+            info = info.push_next(&mut counts);
+        }
+        let mut set = vk::DescriptorSet::null();
+        // SAFETY: the pool was just made for one such set, and nobody else has it.
+        let result = unsafe { allocate(self.handle, &info, &mut set) };
+        if result != vk::Result::SUCCESS {
+            self.destroy_pool(pool);
+            return None;
+        }
+        Some((pool, set))
+    }
+
+    /// Copies the application's set and exchanges the samplers.
+    fn fill_shadow(&self, from: u64, to: vk::DescriptorSet, record: &SetRecord, others: &[Other]) {
+        let Some(update) = self.fns.update_descriptor_sets else { return };
+        let from = vk::DescriptorSet::from_raw(from);
+        let copies = memory::collect(record.shape.bindings.iter().filter_map(|binding| {
+            let count = if record.shape.variable == Some(binding.binding) { record.variable } else { binding.count };
+            // Immutable ones come with the layout (VUID-VkCopyDescriptorSet-dstBinding-02753).
+            (count > 0 && binding.immutable.is_empty()).then(|| {
+                vk::CopyDescriptorSet::default()
+                    .src_set(from)
+                    .src_binding(binding.binding)
+                    .dst_set(to)
+                    .dst_binding(binding.binding)
+                    .descriptor_count(count)
+            })
+        }));
+        let infos = memory::collect(others.iter().map(|(_, _, sampler)| vk::DescriptorImageInfo {
+            sampler: vk::Sampler::from_raw(*sampler),
+            ..Default::default()
+        }));
+        let writes = memory::collect(others.iter().zip(&infos).map(|((binding, element, _), info)| {
+            vk::WriteDescriptorSet::default()
+                .dst_set(to)
+                .dst_binding(*binding)
+                .dst_array_element(*element)
+                .descriptor_type(vk::DescriptorType::SAMPLER)
+                .image_info(std::slice::from_ref(info))
+        }));
+        // SAFETY: both sets are of layouts that are defined alike; the application's set is bound by the command under way, so nobody
+        // updates it, and its descriptors may be undefined or dead, which copying allows. The new set is not in use. The samplers
+        // written are variants, which live as long as the samplers that they stand in for.
+        unsafe {
+            update(self.handle, 0, std::ptr::null(), copies.len() as u32, copies.as_ptr());
+            update(self.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
+        }
+    }
+
+    fn destroy_pool(&self, pool: vk::DescriptorPool) {
+        if let Some(destroy) = self.fns.destroy_descriptor_pool {
+            // SAFETY: made by `make_shadow` with a NULL allocator; its one set is not in use, or was recorded in place of one that is
+            // being updated, freed or reset.
+            unsafe { destroy(self.handle, pool, std::ptr::null()) };
+        }
+    }
+
+    /// Destroys the shadows of a set that is about to change or to go.
+    pub(super) fn drop_shadows(&self, separate: &Separate, record: &SetRecord) {
+        if !record.has_shadows.load(Ordering::Acquire) {
+            return;
+        }
+        let gone = std::mem::take(&mut *lock(&record.shadows));
+        record.has_shadows.store(false, Ordering::Release);
+        for shadow in gone {
+            separate.shadows.fetch_sub(1, Ordering::Relaxed);
+            self.destroy_pool(vk::DescriptorPool::from_raw(shadow.pool));
+        }
+    }
+
+    /// Destroys whatever the layer has made for separate samplers: for the end of the device.
+    pub fn destroy_separate(&self, separate: &Separate) {
+        let pools = std::mem::take(&mut *lock(&separate.pools));
+        for set in pools.into_values().flatten() {
+            // SAFETY: the device is being destroyed, so no other call names its sets.
+            if let Some(record) = unsafe { separate.sets.get(set) } {
+                self.drop_shadows(separate, record);
+            }
+        }
+        self.destroy_twins(separate);
+    }
+}

@@ -1,0 +1,198 @@
+//! What is written down of links: a `pair` record for each link and (state, class) that is repaired, an `unresolved` one for each that
+//! is not.
+
+use std::sync::Mutex;
+
+use ash::vk::{self, Handle};
+use samplin_hot::memory::Room;
+use samplin_wire::text::handle;
+use serde_json::{Map, Value as Json, json};
+
+use super::ladder::{How, Want};
+use super::programs::{Program, Stage};
+use crate::counters::Path;
+use crate::decide::{self, Change, Changes, Decision};
+use crate::device::telling::Outcome;
+use crate::device::{Device, ViewClass};
+use crate::table::{FastSet, fold, lock};
+use crate::variant::{KEEP, SharedState};
+
+/// How many links are remembered as told.
+const TOLD: usize = 1 << 16;
+
+/// What was told: pipeline, link, state and class.
+#[derive(Default)]
+pub(super) struct Told {
+    links: Mutex<FastSet<(u64, usize, u32, u32)>>,
+}
+
+/// Why a link is left as it is, for each stable name.
+fn why(what: &str) -> &'static str {
+    match what {
+        "shared-sampler" => {
+            "the sampler also meets images that need another one; a copy of the set would change it for all of them"
+        }
+        "immutable-sampler" => "the sampler is immutable, so a copy of the set has the same one",
+        "update-after-bind" => "the set may be updated after it was bound, so a copy of it would not follow",
+        "bindless" => "the index reaches elements of an array without a length, or more than 64",
+        "too-large" => "a binding of more than 256 descriptors is not followed",
+        "pipeline-chain" => "a create info has a structure that the layer does not know, so it cannot be made again",
+        "opaque-operand" => {
+            "the pipeline has a link whose image or sampler is one of several, or comes from no variable"
+        }
+        _ => "the host or the device has no memory left",
+    }
+}
+
+/// `ONE TWO` to `["one", "two"]`.
+fn words(uses: samplin_spirv::Uses) -> Json {
+    format!("{uses:?}").split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().into()
+}
+
+/// Names of the stages, as `VkShaderStageFlagBits` has them.
+fn stages(stages: vk::ShaderStageFlags) -> Json {
+    format!("{stages:?}").split(" | ").map(str::to_lowercase).collect::<Vec<_>>().into()
+}
+
+fn link_members(program: &Program, want: &Want) -> Json {
+    let place =
+        |(set, binding, element): (u32, u32, u32)| json!({ "set": set, "binding": binding, "element": element });
+    let link = program.links.get(want.link);
+    json!({
+        "image": place(want.image_at),
+        "sampler": place(want.sampler_at),
+        "uses": link.map_or(Json::Null, |link| words(link.uses)),
+        "stages": link.map_or(Json::Null, |link| stages(link.stages)),
+    })
+}
+
+/// What a state and a class come to, for the record.
+struct Meeting<'a> {
+    decision: Decision,
+    changes: Vec<Change>,
+    by_rules: Vec<&'a str>,
+}
+
+impl Device {
+    fn meeting<'a>(&'a self, shared: &SharedState, class: &'a ViewClass) -> Meeting<'a> {
+        let mut wished = shared.original;
+        let mut overrides = Changes::new();
+        let mut by_rules = Vec::new();
+        let rules = if decide::replays(&shared.original, &self.caps) { 0 } else { shared.rules };
+        for rule in self.rules.for_view(rules, &class.traits) {
+            wished = decide::apply(&wished, &class.traits, &rule.wish, rule.guards_off, &mut overrides);
+            by_rules.push(rule.name.as_str());
+        }
+        let decision = decide::pair(&wished, &class.traits, &self.caps, &self.policy);
+        let created = decide::create(&shared.original, &self.caps, &self.policy);
+        let mut changes: Vec<Change> = Vec::new();
+        if decision.state.key() != shared.base.key() || overrides.iter().next().is_some() {
+            changes.extend(overrides.iter());
+            changes.extend(decide::new_changes(&decision.changes, &created.changes));
+        }
+        Meeting { decision, changes, by_rules }
+    }
+
+    /// Writes the `pair` record of a link.
+    fn record_link(&self, pair: samplin_hot::Pair, wanted: u64, link: Map<String, Json>) {
+        let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.class(pair.class)) else { return };
+        let Meeting { decision, changes, by_rules } = self.meeting(&shared, class);
+        if changes.is_empty() && !self.records_all() {
+            return;
+        }
+        self.count(&changes);
+        if self.records_decisions() {
+            let choice = if wanted == pair.sampler { KEEP } else { wanted };
+            let outcome = Outcome { changes: &changes, saturate: decision.saturate, by_rules: &by_rules, choice, link };
+            self.record_pair(pair, &shared, class, &outcome, Path::Draw);
+        }
+    }
+
+    /// Whether something is told of a link for the first time.
+    fn is_untold(&self, program: &Program, want: &Want) -> bool {
+        let (Some(pair), Some(separate)) = (want.pair, self.separate.as_deref()) else { return false };
+        let mut told = lock(&separate.told.links);
+        told.len() < TOLD && told.with_room().insert((program.number, want.link, pair.state, pair.class))
+    }
+
+    /// Writes a `pair` record for each link that was told nothing of yet.
+    pub(super) fn tell_links(&self, program: &Program, group: &[Want], how: Option<How>) {
+        for want in group.iter().filter(|want| want.pair.is_some()) {
+            if self.is_untold(program, want)
+                && let Some(pair) = want.pair
+            {
+                let mut link = Map::new();
+                link.insert("pipeline".into(), handle(program.handle).into());
+                link.insert("link".into(), link_members(program, want));
+                if let Some(how) = how.filter(|_| want.wanted != want.given) {
+                    link.insert("how".into(), how.name().into());
+                }
+                self.record_link(pair, want.wanted, link);
+            }
+        }
+    }
+
+    /// Says of each link that conflicts why it is left as it is.
+    pub(super) fn tell_unresolved(&self, program: &Program, group: &[Want], what: &str) {
+        for want in group.iter().filter(|want| want.wanted != want.given) {
+            if self.is_untold(program, want)
+                && let Some(pair) = want.pair
+            {
+                self.link_left(what, program, want, pair);
+            }
+        }
+    }
+
+    /// Writes the `unresolved` record of a link that conflicts.
+    fn link_left(&self, what: &str, program: &Program, want: &Want, pair: samplin_hot::Pair) {
+        let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.class(pair.class)) else { return };
+        let Meeting { changes, .. } = self.meeting(&shared, class);
+        let context = self.context(Some(class));
+        let members = samplin_wire::record::view(&class.traits);
+        let first = changes.first().map(|change| change.catalog);
+        self.unresolved(
+            what,
+            why(what),
+            first.map(|catalog| catalog.rule()),
+            json!({
+                "vuid": first.and_then(|catalog| catalog.vuid()),
+                "sampler": handle(pair.sampler),
+                "view": handle(pair.view),
+                "fingerprint": format!("{:016x}", shared.fingerprint()),
+                "format": members.format,
+                "aspect": members.aspect,
+                "view_type": members.view_type,
+                "pipeline": handle(program.handle),
+                "link": link_members(program, want),
+                "changes": changes.iter().map(|change| samplin_wire::record::change(change, &context)).collect::<Vec<_>>(),
+            }),
+            (fold(program.number) ^ want.link as u64, (u64::from(pair.state) << 32) | u64::from(pair.class)),
+        );
+    }
+
+    /// Says that a link is not followed.
+    pub(super) fn link_unresolved(&self, what: &str, program: &Program, link: usize) {
+        let Some(found) = program.links.get(link) else { return };
+        let place = |operand: &samplin_spirv::Operand| json!({ "set": operand.set, "binding": operand.binding });
+        let members = json!({
+            "pipeline": handle(program.handle),
+            "link": {
+                "image": place(&found.image),
+                "sampler": place(&found.sampler),
+                "uses": words(found.uses),
+                "stages": stages(found.stages),
+            },
+        });
+        self.unresolved(what, why(what), None, members, (program.number, link as u64));
+    }
+
+    /// Says that the links of a stage are not known.
+    pub(super) fn shader_unresolved(&self, what: &str, why: &str, pipeline: vk::Pipeline, stage: &Stage<'_>) {
+        let members = json!({
+            "pipeline": handle(pipeline.as_raw()),
+            "stages": stages(stage.stage),
+            "entry": stage.name,
+        });
+        self.unresolved(what, why, None, members, (pipeline.as_raw(), u64::from(stage.stage.as_raw())));
+    }
+}

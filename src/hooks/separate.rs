@@ -1,0 +1,7 @@
+//! Commands that are followed for the sake of samplers and images which only a shader joins (`separate=resolve`): shader modules
+//! and pipelines in [`pipeline`], command buffers in [`commands`], and in [`sets`] what other hooks do with descriptors, with a look
+//! before. With `separate=base` none of these is ever called.
+
+pub mod commands;
+pub mod pipeline;
+pub mod sets;

@@ -1,0 +1,162 @@
+//! Command buffers, and what is bound in them.
+
+use ash::vk;
+use vk::PipelineBindPoint as Point;
+
+use crate::device::Binds;
+use crate::hooks::slice;
+
+pub(crate) unsafe extern "system" fn allocate_command_buffers(
+    handle: vk::Device,
+    info: *const vk::CommandBufferAllocateInfo<'_>,
+    commands: *mut vk::CommandBuffer,
+) -> vk::Result {
+    let (known, next) = enter!(handle, allocate_command_buffers);
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, info, commands) };
+    if let (vk::Result::SUCCESS, Some(separate)) = (result, known.separate.as_deref()) {
+        known.guard(
+            || {
+                // SAFETY: valid by the command's valid usage; the successful call set that many handles.
+                let (pool, made) = unsafe { ((*info).command_pool, slice(commands, (*info).command_buffer_count)) };
+                separate.insert_commands(pool, made);
+            },
+            || (),
+        );
+    }
+    result
+}
+
+pub(crate) unsafe extern "system" fn free_command_buffers(
+    handle: vk::Device,
+    pool: vk::CommandPool,
+    count: u32,
+    commands: *const vk::CommandBuffer,
+) {
+    let (known, next) = enter!(handle, free_command_buffers);
+    if let Some(separate) = known.separate.as_deref() {
+        // SAFETY: `count` elements, null ones among them (VUID-vkFreeCommandBuffers-pCommandBuffers-00048).
+        known.guard(|| separate.forget_commands(pool, unsafe { slice(commands, count) }), || ());
+    }
+    // SAFETY: the application's own arguments.
+    unsafe { next(handle, pool, count, commands) };
+}
+
+pub(crate) unsafe extern "system" fn destroy_command_pool(
+    handle: vk::Device,
+    pool: vk::CommandPool,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    let (known, next) = enter!(handle, destroy_command_pool);
+    if let Some(separate) = known.separate.as_deref() {
+        known.guard(|| separate.forget_command_pool(pool), || ());
+    }
+    // SAFETY: the application's own arguments.
+    unsafe { next(handle, pool, allocator) };
+}
+
+pub(crate) unsafe extern "system" fn begin_command_buffer(
+    commands: vk::CommandBuffer,
+    info: *const vk::CommandBufferBeginInfo<'_>,
+) -> vk::Result {
+    let (known, next) = enter!(commands, begin_command_buffer);
+    if let Some(separate) = known.separate.as_deref() {
+        // SAFETY: a valid command buffer by VUID-vkBeginCommandBuffer-commandBuffer-parameter.
+        known.guard(|| unsafe { separate.clear_commands(commands) }, || ());
+    }
+    // SAFETY: the application's own arguments.
+    unsafe { next(commands, info) }
+}
+
+pub(crate) unsafe extern "system" fn cmd_execute_commands(
+    commands: vk::CommandBuffer,
+    count: u32,
+    secondaries: *const vk::CommandBuffer,
+) {
+    let (known, next) = enter!(commands, cmd_execute_commands);
+    // SAFETY: the application's own arguments.
+    unsafe { next(commands, count, secondaries) };
+    if let Some(separate) = known.separate.as_deref() {
+        // The state of the primary is undefined after it (vkCmdExecuteCommands).
+        // SAFETY: a valid command buffer by VUID-vkCmdExecuteCommands-commandBuffer-parameter.
+        known.guard(|| unsafe { separate.clear_commands(commands) }, || ());
+    }
+}
+
+pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
+    commands: vk::CommandBuffer,
+    point: Point,
+    pipeline: vk::Pipeline,
+) {
+    let (known, next) = enter!(commands, cmd_bind_pipeline);
+    // SAFETY: the application's own arguments.
+    unsafe { next(commands, point, pipeline) };
+    if let Some(separate) = known.separate.as_deref() {
+        // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
+        known.guard(|| unsafe { known.separate_pipeline(separate, commands, point, pipeline) }, || ());
+    }
+}
+
+pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
+    commands: vk::CommandBuffer,
+    point: Point,
+    layout: vk::PipelineLayout,
+    first: u32,
+    count: u32,
+    sets: *const vk::DescriptorSet,
+    offset_count: u32,
+    offsets: *const u32,
+) {
+    let (known, next) = enter!(commands, cmd_bind_descriptor_sets);
+    let other = known.separate.as_deref().and_then(|separate| {
+        // SAFETY: `count` and `offset_count` elements by the command's valid usage.
+        let (sets, offsets) = unsafe { (slice(sets, count), slice(offsets, offset_count)) };
+        let binds = Binds { point, layout, first, sets, offsets };
+        // SAFETY: a recording command buffer, valid sets and a valid layout.
+        known.guard(|| unsafe { known.separate_binds(separate, commands, &binds) }, || None)
+    });
+    let sets = other.as_ref().map_or(sets, |other| other.as_ptr());
+    // SAFETY: the application's own arguments, or as many sets of layouts that are defined alike.
+    unsafe { next(commands, point, layout, first, count, sets, offset_count, offsets) };
+}
+
+/// The bind points that stages belong to (VkBindDescriptorSetsInfo, `stageFlags`).
+pub(super) fn points(stages: vk::ShaderStageFlags) -> &'static [Point] {
+    let graphics = stages.intersects(
+        vk::ShaderStageFlags::ALL_GRAPHICS | vk::ShaderStageFlags::TASK_EXT | vk::ShaderStageFlags::MESH_EXT,
+    );
+    match (graphics, stages.contains(vk::ShaderStageFlags::COMPUTE)) {
+        (true, true) => &[Point::GRAPHICS, Point::COMPUTE],
+        (true, false) => &[Point::GRAPHICS],
+        (false, true) => &[Point::COMPUTE],
+        (false, false) => &[],
+    }
+}
+
+pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
+    commands: vk::CommandBuffer,
+    info: *const vk::BindDescriptorSetsInfoKHR<'_>,
+) {
+    let (known, next) = enter!(commands, cmd_bind_descriptor_sets2);
+    // SAFETY: the application's own arguments.
+    unsafe { next(commands, info) };
+    // SAFETY: VUID-vkCmdBindDescriptorSets2-pBindDescriptorSetsInfo-parameter.
+    let (Some(separate), Some(info)) = (known.separate.as_deref(), unsafe { info.as_ref() }) else { return };
+    known.guard(
+        || {
+            // SAFETY: as many elements as the structure says.
+            let (sets, offsets) = unsafe {
+                (
+                    slice(info.p_descriptor_sets, info.descriptor_set_count),
+                    slice(info.p_dynamic_offsets, info.dynamic_offset_count),
+                )
+            };
+            for point in points(info.stage_flags) {
+                let binds = Binds { point: *point, layout: info.layout, first: info.first_set, sets, offsets };
+                // SAFETY: a recording command buffer, valid sets and a valid layout.
+                unsafe { known.separate_bound(separate, commands, &binds) };
+            }
+        },
+        || (),
+    );
+}

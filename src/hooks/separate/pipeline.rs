@@ -1,0 +1,217 @@
+//! Shader modules and pipelines.
+
+use std::borrow::Cow;
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use ash::vk;
+use samplin_hot::memory::{self, Room};
+
+use crate::device::{Device, Separate, Stage};
+use crate::hooks::slice;
+use crate::pnext;
+
+pub(crate) unsafe extern "system" fn create_shader_module(
+    handle: vk::Device,
+    create_info: *const vk::ShaderModuleCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    module: *mut vk::ShaderModule,
+) -> vk::Result {
+    let (known, next) = enter!(handle, create_shader_module);
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, create_info, allocator, module) };
+    if let (vk::Result::SUCCESS, Some(separate)) = (result, known.separate.as_deref()) {
+        known.guard(
+            || {
+                // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
+                unsafe { separate.insert_module(*module, words(&*create_info)) }
+            },
+            || (),
+        );
+    }
+    result
+}
+
+/// The words of a module.
+///
+/// # Safety
+///
+/// `info` is valid.
+unsafe fn words<'a>(info: &vk::ShaderModuleCreateInfo<'a>) -> &'a [u32] {
+    // SAFETY: VUID-VkShaderModuleCreateInfo-pCode-parameter; the size is a multiple of four (-codeSize-08735).
+    unsafe { slice(info.p_code, u32::try_from(info.code_size / 4).unwrap_or(0)) }
+}
+
+pub(crate) unsafe extern "system" fn destroy_shader_module(
+    handle: vk::Device,
+    module: vk::ShaderModule,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    let (known, next) = enter!(handle, destroy_shader_module);
+    if let Some(separate) = known.separate.as_deref() {
+        known.guard(|| separate.forget_module(module), || ());
+    }
+    // SAFETY: the application's own arguments.
+    unsafe { next(handle, module, allocator) };
+}
+
+pub(crate) unsafe extern "system" fn destroy_pipeline(
+    handle: vk::Device,
+    pipeline: vk::Pipeline,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    let (known, next) = enter!(handle, destroy_pipeline);
+    if let Some(separate) = known.separate.as_deref() {
+        known.guard(|| separate.forget_pipeline(pipeline), || ());
+    }
+    // SAFETY: the application's own arguments.
+    unsafe { next(handle, pipeline, allocator) };
+}
+
+/// What has to be remembered of one pipeline.
+///
+/// # Safety
+///
+/// All of it is of a valid create info of `pipeline`.
+unsafe fn remember(
+    known: &Device,
+    separate: &Separate,
+    pipeline: vk::Pipeline,
+    layout: vk::PipelineLayout,
+    stages: &[vk::PipelineShaderStageCreateInfo<'_>],
+    libraries: (&[vk::Pipeline], bool),
+) {
+    let mut hidden = None;
+    if pipeline == vk::Pipeline::null() {
+        return;
+    }
+    let mut texts: Vec<(vk::ShaderStageFlags, Cow<'_, str>, Arc<[u32]>, Vec<(u32, &[u8])>)> = Vec::new();
+    for stage in stages {
+        // SAFETY: the module is null or valid while a pipeline is made of it; otherwise the code is in the chain
+        // (VUID-VkPipelineShaderStageCreateInfo-stage-06845).
+        let code = unsafe {
+            separate.words(stage.module).or_else(|| {
+                let chained = pnext::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next)?;
+                Some(Arc::from(words(chained)))
+            })
+        };
+        let Some(code) = code else {
+            // SAFETY: the chain of a valid stage.
+            let identifier =
+                unsafe { pnext::find::<vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'_>>(stage.p_next) };
+            if identifier.is_some_and(|identifier| identifier.identifier_size > 0) {
+                hidden = Some("hidden-spirv");
+            }
+            continue;
+        };
+        // SAFETY: null-terminated by VUID-VkPipelineShaderStageCreateInfo-pName-parameter.
+        let name = unsafe { CStr::from_ptr(stage.p_name) }.to_string_lossy();
+        // SAFETY: VUID-VkPipelineShaderStageCreateInfo-pSpecializationInfo-parameter; its entries lie within its data
+        // (VUID-VkSpecializationInfo-offset-00773, -pMapEntries-00774).
+        let constants = unsafe {
+            stage.p_specialization_info.as_ref().map_or_else(Vec::new, |info| {
+                let data = std::slice::from_raw_parts(
+                    if info.p_data.is_null() { std::ptr::dangling() } else { info.p_data.cast::<u8>() },
+                    if info.p_data.is_null() { 0 } else { info.data_size },
+                );
+                memory::collect(slice(info.p_map_entries, info.map_entry_count).iter().filter_map(|entry| {
+                    let start = entry.offset as usize;
+                    Some((entry.constant_id, data.get(start..start.checked_add(entry.size)?)?))
+                }))
+            })
+        };
+        texts.with_room().push((stage.stage, name, code, constants));
+    }
+    let stages = memory::collect(texts.iter().map(|(stage, name, words, constants)| Stage {
+        stage: *stage,
+        name,
+        constants,
+        words,
+    }));
+    // SAFETY: forwarded from the caller.
+    unsafe { known.insert_pipeline(separate, pipeline, layout, &stages, libraries, hidden) };
+}
+
+/// Whether the stages of a graphics pipeline count: those of a library without shaders, and of a pipeline that is only linked, are
+/// ignored and may dangle (VkGraphicsPipelineCreateInfo, "pStages").
+///
+/// # Safety
+///
+/// `info` is valid.
+unsafe fn has_stages(info: &vk::GraphicsPipelineCreateInfo<'_>, libraries: &[vk::Pipeline]) -> bool {
+    use vk::GraphicsPipelineLibraryFlagsEXT as Part;
+    // SAFETY: the chain of a valid create info.
+    match unsafe { pnext::find::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>(info.p_next) } {
+        Some(parts) => parts.flags.intersects(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER),
+        None => libraries.is_empty(),
+    }
+}
+
+/// Whether a creation may have made pipelines: `VK_PIPELINE_COMPILE_REQUIRED` leaves some null.
+fn made_some(result: vk::Result) -> bool {
+    result.as_raw() >= 0
+}
+
+pub(crate) unsafe extern "system" fn create_graphics_pipelines(
+    handle: vk::Device,
+    cache: vk::PipelineCache,
+    count: u32,
+    create_infos: *const vk::GraphicsPipelineCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    pipelines: *mut vk::Pipeline,
+) -> vk::Result {
+    let (known, next) = enter!(handle, create_graphics_pipelines);
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
+    if let (true, Some(separate)) = (made_some(result), known.separate.as_deref()) {
+        known.guard(
+            || {
+                // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles.
+                let (infos, made) = unsafe { (slice(create_infos, count), slice(pipelines.cast_const(), count)) };
+                for (info, pipeline) in infos.iter().zip(made) {
+                    // SAFETY: the chain and the arrays of a valid create info.
+                    unsafe {
+                        let libraries = pnext::find::<vk::PipelineLibraryCreateInfoKHR<'_>>(info.p_next);
+                        let libraries = libraries.map_or(&[][..], |node| slice(node.p_libraries, node.library_count));
+                        let stages =
+                            if has_stages(info, libraries) { slice(info.p_stages, info.stage_count) } else { &[] };
+                        let is_library = info.flags.contains(vk::PipelineCreateFlags::LIBRARY_KHR);
+                        remember(known, separate, *pipeline, info.layout, stages, (libraries, is_library));
+                    }
+                }
+            },
+            || (),
+        );
+    }
+    result
+}
+
+pub(crate) unsafe extern "system" fn create_compute_pipelines(
+    handle: vk::Device,
+    cache: vk::PipelineCache,
+    count: u32,
+    create_infos: *const vk::ComputePipelineCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    pipelines: *mut vk::Pipeline,
+) -> vk::Result {
+    let (known, next) = enter!(handle, create_compute_pipelines);
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
+    if let (true, Some(separate)) = (made_some(result), known.separate.as_deref()) {
+        known.guard(
+            || {
+                // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles.
+                let (infos, made) = unsafe { (slice(create_infos, count), slice(pipelines.cast_const(), count)) };
+                for (info, pipeline) in infos.iter().zip(made) {
+                    // SAFETY: members of a valid create info.
+                    unsafe {
+                        let stages = std::slice::from_ref(&info.stage);
+                        remember(known, separate, *pipeline, info.layout, stages, (&[], false));
+                    }
+                }
+            },
+            || (),
+        );
+    }
+    result
+}
