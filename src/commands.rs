@@ -96,6 +96,9 @@ macro_rules! commands {
                 create_graphics_pipelines: vk::PFN_vkCreateGraphicsPipelines, "1.0", c"vkCreateGraphicsPipelines" => separate::pipeline::create_graphics_pipelines;
                 create_compute_pipelines: vk::PFN_vkCreateComputePipelines, "1.0", c"vkCreateComputePipelines" => separate::pipeline::create_compute_pipelines;
                 destroy_pipeline: vk::PFN_vkDestroyPipeline, "1.0", c"vkDestroyPipeline" => separate::pipeline::destroy_pipeline;
+                create_render_pass: vk::PFN_vkCreateRenderPass, "1.0", c"vkCreateRenderPass" => separate::pipeline::create_render_pass;
+                create_render_pass2: vk::PFN_vkCreateRenderPass2, "1.2", c"vkCreateRenderPass2", c"vkCreateRenderPass2KHR" => separate::pipeline::create_render_pass2;
+                destroy_render_pass: vk::PFN_vkDestroyRenderPass, "1.0", c"vkDestroyRenderPass" => separate::pipeline::destroy_render_pass;
                 allocate_command_buffers: vk::PFN_vkAllocateCommandBuffers, "1.0", c"vkAllocateCommandBuffers" => separate::commands::allocate_command_buffers;
                 free_command_buffers: vk::PFN_vkFreeCommandBuffers, "1.0", c"vkFreeCommandBuffers" => separate::commands::free_command_buffers;
                 destroy_command_pool: vk::PFN_vkDestroyCommandPool, "1.0", c"vkDestroyCommandPool" => separate::commands::destroy_command_pool;

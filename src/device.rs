@@ -25,7 +25,7 @@ pub use self::images::{ImageTraits, ViewClass};
 use self::layouts::Layouts;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
-pub use self::separate::{Binds, Separate, Stage, TemplateRun};
+pub use self::separate::{Binds, Limits, Made, Separate, Stage, TemplateRun};
 use self::telling::Telling;
 use crate::caps::{Enabled, Formats};
 use crate::decide::{DeviceCaps, Policy};

@@ -385,6 +385,14 @@ impl<T> HandleMap<T> {
         Self::release(self.table.remove(handle));
     }
 
+    /// Calls `with` for every record, in no order. It must not change the map.
+    pub fn for_each(&self, with: &mut dyn FnMut(&T)) {
+        self.table.for_each(&mut |_, word| {
+            // SAFETY: the word came from `Arc::into_raw` in `insert`, and nothing leaves the table meanwhile, whose writers are kept out.
+            with(unsafe { &*(word as usize as *const T) });
+        });
+    }
+
     /// Whether no handle is present.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()

@@ -189,6 +189,7 @@ impl Device {
         self.unpin(sampler);
         if let Some(separate) = self.separate.as_deref() {
             separate.forget_immutable(sampler);
+            self.forget_hidden(separate, sampler);
         }
         self.forget_name(vk::ObjectType::SAMPLER, sampler);
         border

@@ -8,21 +8,26 @@
 mod commands;
 mod ladder;
 mod layouts;
+mod passes;
 mod programs;
 mod sets;
 mod shadow;
+mod split;
 mod told;
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 pub use self::commands::Binds;
 use self::commands::Commands;
 use self::layouts::LayoutTables;
-pub use self::programs::Stage;
+use self::passes::RenderPass;
 use self::programs::{Code, Program};
+pub use self::programs::{Made, Stage};
 pub use self::sets::TemplateRun;
 use self::sets::{SetRecord, TemplateRuns};
+use self::split::HiddenSets;
+pub use self::split::Limits;
 use self::told::Told;
 use crate::table::{FastMap, FastSet, HandleMap};
 
@@ -44,10 +49,26 @@ pub struct Separate {
     /// Shadow sets there are, and the most at a time.
     shadows: AtomicU64,
     most_shadows: AtomicU64,
+    hidden: HiddenSets,
+    passes: HandleMap<RenderPass>,
+    /// Render passes that the application has destroyed and that pipelines may be made with again.
+    old_passes: Mutex<Vec<u64>>,
+    /// Second pipelines ever made.
+    splits: AtomicU64,
+    limits: OnceLock<Limits>,
     told: Told,
 }
 
 impl Separate {
+    /// Sets the limits that splitting has to keep.
+    pub fn set_limits(&self, limits: Limits) {
+        let _ = self.limits.set(limits);
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits.get().copied().unwrap_or_default()
+    }
+
     /// A number that nothing else has.
     fn number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed) + 1

@@ -81,6 +81,9 @@ impl Device {
 
     /// Destroys a variant that is no longer used. Its places are free only after that.
     pub(super) fn destroy_variant(&self, gone: Gone) {
+        if let Some(separate) = self.separate.as_deref() {
+            self.forget_hidden(separate, gone.handle);
+        }
         if let Some(destroy) = self.fns.destroy_sampler {
             // SAFETY: the sampler was created by `make` with a NULL allocator and is named by no descriptor in use: every
             // application sampler that it stood in for is being destroyed, so work that refers to it is complete

@@ -13,7 +13,7 @@ use super::{MISSING, failure, physical, template};
 use crate::caps::{self, Enabled, Formats};
 use crate::commands;
 use crate::decide::{DeviceCaps, Rule};
-use crate::device::{Device, NewDevice};
+use crate::device::{Device, Limits, NewDevice};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::memory;
@@ -264,6 +264,14 @@ unsafe fn register(
         rules,
         template_hook,
     });
+    if let (Some(separate), Some(properties)) = (device.separate.as_deref(), &properties) {
+        let limits = &properties.limits;
+        separate.set_limits(Limits {
+            sets: limits.max_bound_descriptor_sets,
+            stage_samplers: limits.max_per_stage_descriptor_samplers,
+            samplers: limits.max_descriptor_set_samplers,
+        });
+    }
     if device.trace().is_on() || tracing::enabled!(tracing::Level::DEBUG) {
         // SAFETY: as above.
         let is_there = |name: &&CStr| unsafe { next_gdpa(handle, name.as_ptr()) }.is_some();

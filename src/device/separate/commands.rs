@@ -53,7 +53,24 @@ pub(super) struct Bound {
 #[derive(Default)]
 pub(super) struct Point {
     pub(super) program: Option<Arc<Program>>,
+    /// The pipeline that is bound in truth.
+    pub(super) pipeline: u64,
     pub(super) sets: Vec<Bound>,
+    pub(super) hidden: Option<Hidden>,
+}
+
+/// A hidden set that is bound.
+pub(super) struct Hidden {
+    pub(super) set: u64,
+    /// The layout that it was bound with, whose last set it is.
+    pub(super) layout: Arc<PipelineShape>,
+}
+
+impl Hidden {
+    /// Its set number.
+    pub(super) fn number(&self) -> usize {
+        self.layout.sets.len() - 1
+    }
 }
 
 /// What is bound in a command buffer.
@@ -115,6 +132,23 @@ impl Point {
                 *bound = Bound::default();
             }
         }
+        let stays = |hidden: &Hidden| {
+            let number = hidden.number();
+            let witness = if number < first { number } else { last };
+            !(first..=last).contains(&number) && hidden.layout.is_compatible(layout, witness)
+        };
+        if !self.hidden.as_ref().is_some_and(stays) {
+            self.hidden = None;
+        }
+    }
+
+    /// Takes note that a hidden set is bound: what was at its number and behind it is bound no more.
+    pub(super) fn hide(&mut self, hidden: Hidden) {
+        for bound in self.sets.iter_mut().skip(hidden.number()) {
+            bound.actual = 0;
+            bound.repushed = true;
+        }
+        self.hidden = Some(hidden);
     }
 
     /// Takes over bound sets.

@@ -4,6 +4,7 @@
 //! bound before.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 use samplin_hot::Pair;
@@ -11,11 +12,12 @@ use samplin_hot::memory::{self, Room};
 use samplin_spirv::{Index, Operand};
 
 use super::Separate;
-use super::commands::{Binds, Bound, Point, bind_point, place};
+use super::commands::{Binds, Bound, Hidden, Point, bind_point, place};
 use super::layouts::{Binding, LARGEST, PipelineShape};
 use super::programs::{Program, ProgramLink};
 use super::sets::SetRecord;
 use super::shadow::Other;
+use super::split::{LINKS, Variant, place_of};
 use crate::counters::Path;
 use crate::device::Device;
 
@@ -38,6 +40,10 @@ pub(super) struct Want {
     pub(super) pair: Option<Pair>,
     /// The image may be another one after the bind.
     loose: bool,
+    /// There is no image, so that any sampler does.
+    free: bool,
+    /// Place in the link's samplers of a hidden set.
+    place: u32,
 }
 
 /// What uses of samplers ask for, by the sets that are bound.
@@ -55,6 +61,16 @@ pub(super) enum How {
     Shadow,
     /// The sampler is pushed again.
     Push,
+    /// The shader reads another sampler, from a set of the layer's own.
+    Split,
+}
+
+/// What a pipeline and its sets come to.
+struct Decided {
+    /// Set numbers and samplers to exchange in them.
+    others: Vec<(u32, Other)>,
+    /// The pipeline to bind instead.
+    variant: Option<Arc<Variant>>,
 }
 
 impl How {
@@ -63,6 +79,7 @@ impl How {
         match self {
             Self::Shadow => "shadow",
             Self::Push => "push",
+            Self::Split => "split",
         }
     }
 }
@@ -117,11 +134,8 @@ impl Device {
             }
         };
         for image_element in image_elements {
+            // Nothing to conflict with, if it is a hole or a null view.
             let view = image.image_slot(image_element).map_or(0, |slot| images.get(slot));
-            // Nothing to conflict with: a hole, or a null view.
-            if view == 0 {
-                continue;
-            }
             for sampler_element in sampler_elements.clone() {
                 let given = sampler.sampler_slot(sampler_element).map_or(0, |slot| samplers.get(slot));
                 if given == 0 {
@@ -137,17 +151,75 @@ impl Device {
                     wanted,
                     pair,
                     loose: image.after_bind,
+                    free: view == 0,
+                    place: place_of(&link.image, &link.sampler, (image_element, sampler_element)),
                 });
             }
         }
     }
 
-    /// Brings what is bound in line with what the pipeline needs. Sets from `binds.first` on are only chosen, for the caller to bind;
-    /// all others are bound here.
+    /// Decides what each sampler of the bound sets is to be: those to exchange in their sets, and the pipeline to bind with the
+    /// links that ask for samplers of their own.
+    fn decide_links(&self, separate: &Separate, program: &Program, point: &Point, wants: &mut Wants) -> Decided {
+        let Wants { all, blocked } = wants;
+        all.sort_by_key(|want| want.sampler_at);
+        let bit = |want: &Want| if want.link < LINKS { 1_u64 << want.link } else { 0 };
+        let mut variant = program.splits.current();
+        loop {
+            let mask = program.splits.mask();
+            let (refused, why) = program.splits.refused();
+            let (mut others, mut join) = (Vec::new(), 0_u64);
+            let mut told = Vec::new();
+            for group in all.chunk_by(|one, two| one.sampler_at == two.sampler_at) {
+                let Some((set, binding, element)) = group.first().map(|want| want.sampler_at) else { continue };
+                let own = || group.iter().filter(|want| !want.free && mask & bit(want) == 0);
+                let Some(first) = own().find(|want| want.wanted != want.given) else {
+                    told.with_room().push((group, Ok(How::Split)));
+                    continue;
+                };
+                let agree = own().all(|want| want.wanted == first.wanted);
+                let exchange = match program.blind {
+                    Some(why) => Err(why),
+                    None if blocked.contains(&(set, binding)) => Err("bindless"),
+                    None if own().any(|want| want.loose) => Err("update-after-bind"),
+                    None if !agree => Err("shared-sampler"),
+                    None => self.may_exchange(point, set, binding),
+                };
+                match exchange {
+                    Ok(how) => {
+                        others.with_room().push((set, (binding, element, first.wanted)));
+                        told.with_room().push((group, Ok(how)));
+                    }
+                    Err(named) => {
+                        let asks = own()
+                            .filter(|want| want.wanted != want.given && !want.loose)
+                            .fold(0, |all, w| all | bit(w));
+                        let named = if refused & asks != 0 { why } else { named };
+                        join |= asks & !refused;
+                        told.with_room().push((group, Err(named)));
+                    }
+                }
+            }
+            if join != 0 {
+                match self.split(separate, program, join) {
+                    Ok(made) => variant = Some(made),
+                    Err(why) => program.splits.refuse(join, why),
+                }
+                continue;
+            }
+            for (group, how) in told {
+                self.tell_group(program, group, how, program.splits.mask());
+            }
+            return Decided { others, variant };
+        }
+    }
+
+    /// Brings what is bound in line with what the pipeline needs. Sets whose numbers are in `chosen` are only chosen, for the caller
+    /// to bind; all others are bound here.
     ///
     /// # Safety
     ///
-    /// `commands` is the valid command buffer of `state`, and recording.
+    /// `commands` is the valid command buffer of `point`, and recording.
     unsafe fn settle(
         &self,
         separate: &Separate,
@@ -157,31 +229,15 @@ impl Device {
         chosen: std::ops::Range<usize>,
     ) {
         let Some(program) = point.program.clone() else { return };
-        let Wants { all: mut wants, blocked } = self.wants(&program, point);
-        wants.sort_by_key(|want| want.sampler_at);
-        let mut others: Vec<(u32, Other)> = Vec::new();
-        for group in wants.chunk_by(|one, two| one.sampler_at == two.sampler_at) {
-            let Some(first) = group.first() else { continue };
-            if group.iter().all(|want| want.wanted == want.given) {
-                // Audit, or what no other sampler repairs.
-                self.tell_links(&program, group, None);
-                continue;
-            }
-            let (set, binding, element) = first.sampler_at;
-            let how = match program.blind {
-                Some(why) => Err(why),
-                None if blocked.contains(&(set, binding)) => Err("bindless"),
-                None if group.iter().any(|want| want.loose && want.wanted != want.given) => Err("update-after-bind"),
-                None if group.iter().any(|want| want.wanted != first.wanted) => Err("shared-sampler"),
-                None => self.may_exchange(point, set, binding),
-            };
-            match how {
-                Ok(how) => {
-                    others.with_room().push((set, (binding, element, first.wanted)));
-                    self.tell_links(&program, group, Some(how));
-                }
-                Err(why) => self.tell_unresolved(&program, group, why),
-            }
+        let mut wants = self.wants(&program, point);
+        let Decided { others, variant } = self.decide_links(separate, &program, point, &mut wants);
+        let pipeline = variant.as_ref().map_or(program.handle, |variant| variant.pipeline);
+        if pipeline != point.pipeline
+            && let Some(bind) = self.fns.cmd_bind_pipeline
+        {
+            point.pipeline = pipeline;
+            // SAFETY: forwarded from the caller; it differs from the application's pipeline, which is bound, in the samplers that it reads.
+            unsafe { bind(commands, bind_point(at), vk::Pipeline::from_raw(pipeline)) };
         }
         for number in 0..point.sets.len() {
             let of_set = |(set, other): &(u32, Other)| (*set as usize == number).then_some(*other);
@@ -189,6 +245,59 @@ impl Device {
             // SAFETY: forwarded from the caller.
             unsafe { self.settle_set(separate, commands, (point, &program.layout), (at, number), &own, &chosen) };
         }
+        if let Some(variant) = variant {
+            let behind = chosen.end > variant.number();
+            // A set that the caller binds at this number or behind it would be disturbed.
+            if !behind {
+                // SAFETY: forwarded from the caller.
+                unsafe { self.settle_hidden(separate, commands, (point, at), &variant, &wants.all) };
+            }
+        }
+    }
+
+    /// Binds the hidden set of a split pipeline.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::settle`].
+    unsafe fn settle_hidden(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        (point, at): (&mut Point, usize),
+        variant: &Variant,
+        wants: &[Want],
+    ) {
+        let mut samplers = Vec::new();
+        for (link, count) in &variant.parts {
+            let start = samplers.len();
+            (0..*count).for_each(|_| samplers.with_room().push(0_u64));
+            for want in wants.iter().filter(|want| want.link == *link) {
+                // A descriptor that nobody may use can hold a sampler that is gone.
+                let lives = want.wanted != want.given || self.hot.gate.sampler(want.given) != 0;
+                if let Some(place) = samplers.get_mut(start + want.place as usize).filter(|_| lives) {
+                    *place = want.wanted;
+                }
+            }
+        }
+        // Where nothing may be read, any sampler does.
+        let Some(any) = samplers.iter().copied().find(|sampler| *sampler != 0) else { return };
+        samplers.iter_mut().filter(|sampler| **sampler == 0).for_each(|sampler| *sampler = any);
+        let Some(set) = self.hidden_set(separate, &variant.hidden, &samplers) else { return };
+        let same = |hidden: &Hidden| hidden.set == set && std::ptr::eq(&*hidden.layout, &*variant.layout);
+        if point.hidden.as_ref().is_some_and(same) {
+            return;
+        }
+        let (Some(bind), Some(twin)) =
+            (self.fns.cmd_bind_descriptor_sets, self.twin_of_pipeline(separate, &variant.layout))
+        else {
+            return;
+        };
+        let raw = vk::DescriptorSet::from_raw(set);
+        // SAFETY: the command buffer is recording; the layout is the one that the bound pipeline was made with, compatible with the
+        // application's for all sets below.
+        unsafe { bind(commands, bind_point(at), twin, variant.number() as u32, 1, &raw, 0, std::ptr::null()) };
+        point.hide(Hidden { set, layout: Arc::clone(&variant.layout) });
     }
 
     /// Whether a sampler of a bound set may be exchanged for all that read it.
@@ -205,9 +314,6 @@ impl Device {
         }
         if record.shape.after_bind {
             return Err("update-after-bind");
-        }
-        if record.shape.kept.is_none() {
-            return Err("pipeline-chain");
         }
         Ok(How::Shadow)
     }
@@ -227,7 +333,6 @@ impl Device {
         chosen: &std::ops::Range<usize>,
     ) {
         let Some(bound) = point.sets.get_mut(number) else { return };
-        let Some(record) = bound.record.clone() else { return };
         if bound.layout.as_ref().is_none_or(|own| !own.is_compatible(layout, number)) {
             return;
         }
@@ -237,7 +342,11 @@ impl Device {
         }
         let wanted = match others {
             [] => bound.set,
-            others => self.shadow(separate, bound.set, &record, others).unwrap_or(bound.set),
+            others => {
+                let record = bound.record.clone();
+                let shadow = record.and_then(|record| self.shadow(separate, bound.set, &record, others));
+                shadow.unwrap_or(bound.set)
+            }
         };
         if wanted == bound.actual {
             return;
@@ -313,7 +422,19 @@ impl Device {
         unsafe { push(commands, bind_point(at), twin, number as u32, writes.len() as u32, writes.as_ptr()) };
     }
 
-    /// Takes over a bound pipeline, after it was bound.
+    /// The pipeline to bind instead of `pipeline`: one that is split stays so.
+    ///
+    /// # Safety
+    ///
+    /// `pipeline` is a valid pipeline.
+    pub unsafe fn separate_variant(&self, separate: &Separate, pipeline: vk::Pipeline) -> vk::Pipeline {
+        // SAFETY: forwarded from the caller.
+        let program = unsafe { separate.programs.get(pipeline.as_raw()) };
+        let variant = program.and_then(|program| program.splits.current());
+        variant.map_or(pipeline, |variant| vk::Pipeline::from_raw(variant.pipeline))
+    }
+
+    /// Takes over a bound pipeline, after `actual` was bound for it.
     ///
     /// # Safety
     ///
@@ -323,7 +444,7 @@ impl Device {
         separate: &Separate,
         commands: vk::CommandBuffer,
         point: vk::PipelineBindPoint,
-        pipeline: vk::Pipeline,
+        (pipeline, actual): (vk::Pipeline, vk::Pipeline),
     ) {
         let Some(at) = place(point) else { return };
         // SAFETY: forwarded from the caller.
@@ -331,6 +452,7 @@ impl Device {
         let Some(state) = state else { return };
         state.with(at, |point| {
             point.program = program;
+            point.pipeline = actual.as_raw();
             // SAFETY: forwarded from the caller.
             unsafe { self.settle(separate, commands, point, at, 0..0) };
         });

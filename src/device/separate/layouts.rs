@@ -38,6 +38,7 @@ pub(super) struct Binding {
     /// `descriptorCount`.
     pub(super) count: u32,
     pub(super) ty: vk::DescriptorType,
+    pub(super) stages: vk::ShaderStageFlags,
     pub(super) kind: Kind,
     /// First slot.
     first: usize,
@@ -88,63 +89,57 @@ pub(super) struct SetShape {
     pub(super) after_bind: bool,
     /// Number of the last binding if its count is given with each set.
     pub(super) variable: Option<u32>,
-    /// Its definition; none if it has members that are not known.
-    pub(super) kept: Option<kept::SetLayout>,
+    /// Its definition.
+    kept: kept::SetLayout,
+    /// The definition is all that there is to it.
+    is_known: bool,
     /// The layer's own layout of this definition, 0 before it is needed.
     twin: Mutex<u64>,
 }
 
 impl SetShape {
-    fn new(number: u64, info: &vk::DescriptorSetLayoutCreateInfo<'_>, kept: Option<kept::SetLayout>) -> Self {
+    fn new(number: u64, kept: kept::SetLayout, is_known: bool) -> Self {
         use vk::DescriptorType as T;
-        let flags =
-            |binding: u32| kept.as_ref().map_or(vk::DescriptorBindingFlags::empty(), |kept| kept.flags(binding));
-        // SAFETY: VUID-VkDescriptorSetLayoutCreateInfo-pBindings-parameter.
-        let given = unsafe { crate::hooks::slice(info.p_bindings, info.binding_count) };
-        let (mut slots, mut dynamic) = (0, 0_u32);
-        let mut variable = None;
-        let mut order = memory::collect(0..given.len());
-        order.sort_by_key(|index| given.get(*index).map_or(0, |binding| binding.binding));
-        let bindings = memory::collect(order.into_iter().filter_map(|index| {
-            let binding = given.get(index)?;
-            let count = binding.descriptor_count;
-            if matches!(binding.descriptor_type, T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC) {
+        let (mut slots, mut dynamic, mut variable) = (0, 0_u32, None);
+        let loose =
+            vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::UPDATE_UNUSED_WHILE_PENDING;
+        let bindings = memory::collect(kept.bindings.iter().map(|binding| {
+            let count = binding.count;
+            if matches!(binding.kind, T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC) {
                 dynamic = dynamic.saturating_add(count);
             }
-            let (kind, each) = match binding.descriptor_type {
+            if binding.flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT) {
+                variable = Some(binding.binding);
+            }
+            let (kind, each) = match binding.kind {
                 _ if count > LARGEST => (Kind::Other, 0),
                 T::SAMPLER => (Kind::Sampler, 1),
                 T::SAMPLED_IMAGE => (Kind::Image, 1),
                 T::MUTABLE_EXT => (Kind::Either, 2),
                 _ => (Kind::Other, 0),
             };
-            let immutable = if binding.descriptor_type == T::SAMPLER && !binding.p_immutable_samplers.is_null() {
-                // SAFETY: `descriptorCount` valid handles (VUID-VkDescriptorSetLayoutBinding-descriptorType-00282).
-                unsafe { crate::hooks::slice(binding.p_immutable_samplers, count) }
-            } else {
-                &[]
-            };
             let first = slots;
             slots += each * count as usize;
-            let flags = flags(binding.binding);
-            if flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT) {
-                variable = Some(binding.binding);
-            }
-            let loose =
-                vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::UPDATE_UNUSED_WHILE_PENDING;
-            Some(Binding {
+            let immutable = if kind == Kind::Sampler { &binding.samplers[..] } else { &[] };
+            Binding {
                 binding: binding.binding,
                 count,
-                ty: binding.descriptor_type,
+                ty: binding.kind,
+                stages: binding.stages,
                 kind,
                 first,
-                after_bind: flags.intersects(loose),
+                after_bind: binding.flags.intersects(loose),
                 immutable: memory::collect(immutable.iter().map(|sampler| sampler.as_raw())).into_boxed_slice(),
-            })
+            }
         }))
         .into_boxed_slice();
         let after_bind = bindings.iter().any(|binding| binding.after_bind);
-        Self { number, bindings, slots, dynamic, after_bind, variable, kept, twin: Mutex::new(0) }
+        Self { number, bindings, slots, dynamic, after_bind, variable, kept, is_known, twin: Mutex::new(0) }
+    }
+
+    /// A number that says how it is defined.
+    pub(super) fn number(&self) -> u64 {
+        self.number
     }
 
     /// A binding by its number.
@@ -179,19 +174,32 @@ pub(super) struct PipelineShape {
     pub(super) sets: Box<[Option<Arc<SetShape>>]>,
     /// Differs between layouts that are not compatible for the set of that number (Pipeline Layout Compatibility).
     compatible: Box<[u64]>,
-    kept: kept::PipelineLayout,
+    /// What else defines it; none if it has members that are not known.
+    kept: Option<kept::PipelineLayout>,
     /// The layer's own pipeline layout of this definition, 0 before it is needed.
     twin: Mutex<u64>,
 }
 
 impl PipelineShape {
-    fn new(sets: Vec<Option<Arc<SetShape>>>, kept: kept::PipelineLayout) -> Self {
-        let mut word = hash_of(&kept);
+    fn new(number: u64, sets: Vec<Option<Arc<SetShape>>>, kept: Option<kept::PipelineLayout>) -> Self {
+        let mut word = kept.as_ref().map_or(number, |kept| {
+            let mut ranges = memory::collect(kept.ranges.iter().map(|r| (r.stage_flags.as_raw(), r.offset, r.size)));
+            ranges.sort_unstable();
+            hash_of(&(kept.flags.as_raw(), ranges))
+        });
         let compatible = memory::collect(sets.iter().map(|set| {
             word = fold(word.rotate_left(17) ^ set.as_ref().map_or(1, |set| fold(set.number)));
             word
         }));
         Self { sets: sets.into(), compatible: compatible.into(), kept, twin: Mutex::new(0) }
+    }
+
+    /// This layout with one more set at its end.
+    pub(super) fn with_set(&self, number: u64, set: Arc<SetShape>) -> Self {
+        let mut sets = memory::vec(self.sets.len() + 1);
+        sets.extend(self.sets.iter().cloned());
+        sets.push(Some(set));
+        Self::new(number, sets, self.kept.clone())
     }
 
     /// Whether a set that was bound with this layout at number `set` stays bound for a pipeline of `other`.
@@ -206,8 +214,9 @@ pub(super) struct LayoutTables {
     sets: HandleMap<SetShape>,
     pipelines: HandleMap<PipelineShape>,
     alike: Mutex<FastMap<u64, Vec<Weak<SetShape>>>>,
-    /// Layouts of the layer's own: set layouts, pipeline layouts.
-    own: Mutex<(Vec<u64>, Vec<u64>)>,
+    /// Layouts of the layer's own.
+    own_sets: Mutex<Vec<u64>>,
+    own_pipelines: Mutex<Vec<u64>>,
 }
 
 impl Separate {
@@ -222,22 +231,27 @@ impl Separate {
         info: &vk::DescriptorSetLayoutCreateInfo<'_>,
     ) {
         // SAFETY: forwarded from the caller.
-        let kept = unsafe { kept::SetLayout::keep(info) };
-        let shape = match kept {
-            None => Arc::new(SetShape::new(self.number(), info, None)),
-            Some(kept) => {
-                let mut alike = lock(&self.layouts.alike);
-                let list = alike.with_room().entry(hash_of(&kept)).or_default();
-                list.retain(|shape| shape.strong_count() > 0);
-                let same = list.iter().filter_map(Weak::upgrade).find(|shape| shape.kept.as_ref() == Some(&kept));
-                same.unwrap_or_else(|| {
-                    let shape = Arc::new(SetShape::new(self.number(), info, Some(kept)));
-                    list.with_room().push(Arc::downgrade(&shape));
-                    shape
-                })
+        let shape = match unsafe { kept::SetLayout::new(info) } {
+            None => {
+                let nothing = kept::SetLayout { flags: info.flags, bindings: Vec::new() };
+                Arc::new(SetShape::new(self.number(), nothing, false))
             }
+            Some(kept) => self.shape_of(kept),
         };
         self.layouts.sets.insert(layout.as_raw(), shape);
+    }
+
+    /// The shape of all set layouts that are defined so.
+    pub(super) fn shape_of(&self, kept: kept::SetLayout) -> Arc<SetShape> {
+        let mut alike = lock(&self.layouts.alike);
+        let list = alike.with_room().entry(hash_of(&kept)).or_default();
+        list.retain(|shape| shape.strong_count() > 0);
+        let same = list.iter().filter_map(Weak::upgrade).find(|shape| shape.kept == kept);
+        same.unwrap_or_else(|| {
+            let shape = Arc::new(SetShape::new(self.number(), kept, true));
+            list.with_room().push(Arc::downgrade(&shape));
+            shape
+        })
     }
 
     /// Forgets a set layout.
@@ -247,7 +261,7 @@ impl Separate {
 
     /// No layout that is defined from now on is like one with this sampler: its handle may come back as another sampler.
     pub fn forget_immutable(&self, sampler: u64) {
-        let holds = |shape: &SetShape| shape.kept.as_ref().is_some_and(|kept| kept.has_sampler(sampler));
+        let holds = |shape: &SetShape| shape.bindings.iter().any(|binding| binding.immutable.contains(&sampler));
         for list in lock(&self.layouts.alike).values_mut() {
             list.retain(|shape| shape.upgrade().is_some_and(|shape| !holds(&shape)));
         }
@@ -275,7 +289,7 @@ impl Separate {
             memory::collect(given.iter().map(|set| self.set_shape(*set)))
         };
         // SAFETY: forwarded from the caller.
-        let shape = PipelineShape::new(sets, unsafe { kept::PipelineLayout::keep(info) });
+        let shape = PipelineShape::new(self.number(), sets, unsafe { kept::PipelineLayout::new(info) });
         self.layouts.pipelines.insert(layout.as_raw(), Arc::new(shape));
     }
 
@@ -295,88 +309,94 @@ impl Separate {
     }
 }
 
-impl Device {
-    /// A set layout of the layer's own that is defined like `shape`.
-    pub(super) fn twin_of_set(&self, separate: &Separate, shape: &SetShape) -> Option<vk::DescriptorSetLayout> {
-        let known = *lock(&shape.twin);
-        if known != 0 {
-            return Some(vk::DescriptorSetLayout::from_raw(known));
-        }
-        let create = self.fns.create_descriptor_set_layout?;
-        let mut made = vk::DescriptorSetLayout::null();
-        let result = shape.kept.as_ref()?.with_create_info(|info| {
-            // SAFETY: a create info equal to one that the driver accepted, whose immutable samplers outlive every layout, pool and set
-            // of that definition (Samplers, "must not be destroyed until after the final use").
-            unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
-        });
-        if result != vk::Result::SUCCESS {
-            return None;
-        }
-        let mut twin = lock(&shape.twin);
-        if *twin == 0 {
-            *twin = made.as_raw();
-            drop(twin);
-            lock(&separate.layouts.own).0.with_room().push(made.as_raw());
-            return Some(made);
-        }
-        // Another thread was faster.
+/// The layer's own object of a definition, made where there is none yet; the one of two that are made at once which comes later is
+/// destroyed again.
+fn twin(
+    place: &Mutex<u64>,
+    own: &Mutex<Vec<u64>>,
+    make: impl FnOnce() -> Option<u64>,
+    destroy: impl FnOnce(u64),
+) -> Option<u64> {
+    let known = *lock(place);
+    if known != 0 {
+        return Some(known);
+    }
+    let made = make()?;
+    let mut twin = lock(place);
+    if *twin != 0 {
         let other = *twin;
         drop(twin);
-        if let Some(destroy) = self.fns.destroy_descriptor_set_layout {
-            // SAFETY: just made, and nobody has seen it.
-            unsafe { destroy(self.handle, made, std::ptr::null()) };
+        destroy(made);
+        return Some(other);
+    }
+    *twin = made;
+    drop(twin);
+    lock(own).with_room().push(made);
+    Some(made)
+}
+
+impl Device {
+    /// A set layout of the layer's own that is defined like `shape`; none if that is not known, or the driver refuses.
+    pub(super) fn twin_of_set(&self, separate: &Separate, shape: &SetShape) -> Option<vk::DescriptorSetLayout> {
+        if !shape.is_known {
+            return None;
         }
-        Some(vk::DescriptorSetLayout::from_raw(other))
+        let make = || {
+            let create = self.fns.create_descriptor_set_layout?;
+            let mut made = vk::DescriptorSetLayout::null();
+            let result = shape.kept.with_create_info(|info| {
+                // SAFETY: a create info equal to one that the driver accepted, whose immutable samplers outlive every layout, pool and
+                // set of that definition (Samplers, "must not be destroyed until after the final use"), or one of plain samplers.
+                unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
+            });
+            (result == vk::Result::SUCCESS).then(|| made.as_raw())
+        };
+        let made = twin(&shape.twin, &separate.layouts.own_sets, make, |made| self.destroy_set_layout(made))?;
+        Some(vk::DescriptorSetLayout::from_raw(made))
     }
 
     /// A pipeline layout of the layer's own that is defined like `shape`.
     pub(super) fn twin_of_pipeline(&self, separate: &Separate, shape: &PipelineShape) -> Option<vk::PipelineLayout> {
-        let known = *lock(&shape.twin);
-        if known != 0 {
-            return Some(vk::PipelineLayout::from_raw(known));
-        }
-        let create = self.fns.create_pipeline_layout?;
-        let mut sets = memory::vec(shape.sets.len());
-        for set in &shape.sets {
-            sets.push(match set {
-                Some(set) => self.twin_of_set(separate, set)?,
-                None => vk::DescriptorSetLayout::null(),
+        let make = || {
+            let (create, kept) = (self.fns.create_pipeline_layout?, shape.kept.as_ref()?);
+            let mut sets = memory::vec(shape.sets.len());
+            for set in &shape.sets {
+                sets.push(match set {
+                    Some(set) => self.twin_of_set(separate, set)?,
+                    None => vk::DescriptorSetLayout::null(),
+                });
+            }
+            let mut made = vk::PipelineLayout::null();
+            let result = kept.with_create_info(&sets, |info| {
+                // SAFETY: equal to a create info that the driver accepted but for the set layouts, which are defined alike, and for one
+                // more at the end, within the device's limits.
+                unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
             });
+            (result == vk::Result::SUCCESS).then(|| made.as_raw())
+        };
+        let made = twin(&shape.twin, &separate.layouts.own_pipelines, make, |made| self.destroy_pipeline_layout(made))?;
+        Some(vk::PipelineLayout::from_raw(made))
+    }
+
+    fn destroy_set_layout(&self, layout: u64) {
+        if let Some(destroy) = self.fns.destroy_descriptor_set_layout {
+            // SAFETY: made by `twin_of_set` with a NULL allocator; nobody has seen it, or the device is about to end.
+            unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
         }
-        let mut made = vk::PipelineLayout::null();
-        let result = shape.kept.with_create_info(&sets, |info| {
-            // SAFETY: equal to a create info that the driver accepted but for the set layouts, which are defined alike.
-            unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
-        });
-        if result != vk::Result::SUCCESS {
-            return None;
-        }
-        let mut twin = lock(&shape.twin);
-        if *twin == 0 {
-            *twin = made.as_raw();
-            drop(twin);
-            lock(&separate.layouts.own).1.with_room().push(made.as_raw());
-            return Some(made);
-        }
-        let other = *twin;
-        drop(twin);
+    }
+
+    fn destroy_pipeline_layout(&self, layout: u64) {
         if let Some(destroy) = self.fns.destroy_pipeline_layout {
-            // SAFETY: just made, and nobody has seen it.
-            unsafe { destroy(self.handle, made, std::ptr::null()) };
+            // SAFETY: made by `twin_of_pipeline` with a NULL allocator; nobody has seen it, or the device is about to end.
+            unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
         }
-        Some(vk::PipelineLayout::from_raw(other))
     }
 
     /// Destroys the layouts of the layer's own: for the end of the device.
     pub(super) fn destroy_twins(&self, separate: &Separate) {
-        let (sets, pipelines) = std::mem::take(&mut *lock(&separate.layouts.own));
-        if let Some(destroy) = self.fns.destroy_pipeline_layout {
-            // SAFETY: made by `twin_of_pipeline` with a NULL allocator; the device is about to end, so nothing uses them.
-            pipelines.iter().for_each(|one| unsafe { destroy(self.handle, Handle::from_raw(*one), std::ptr::null()) });
-        }
-        if let Some(destroy) = self.fns.destroy_descriptor_set_layout {
-            // SAFETY: made by `twin_of_set` with a NULL allocator; the device is about to end, so nothing uses them.
-            sets.iter().for_each(|one| unsafe { destroy(self.handle, Handle::from_raw(*one), std::ptr::null()) });
-        }
+        let pipelines = std::mem::take(&mut *lock(&separate.layouts.own_pipelines));
+        pipelines.into_iter().for_each(|layout| self.destroy_pipeline_layout(layout));
+        let sets = std::mem::take(&mut *lock(&separate.layouts.own_sets));
+        sets.into_iter().for_each(|layout| self.destroy_set_layout(layout));
     }
 }

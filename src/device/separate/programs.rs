@@ -8,9 +8,11 @@ use samplin_spirv as spirv;
 
 use super::Separate;
 use super::layouts::PipelineShape;
+use super::split::{Recipe, Source, Splits, StageCode};
 use crate::device::Device;
+use crate::kept;
 
-/// The words of a shader module that joins images and samplers.
+/// The words of a shader module.
 pub(super) struct Code {
     pub(super) words: Arc<[u32]>,
 }
@@ -24,7 +26,7 @@ pub(super) struct ProgramLink {
     pub(super) stages: vk::ShaderStageFlags,
 }
 
-/// A pipeline that joins images and samplers.
+/// A pipeline. All are remembered, because what the layer binds for one may disturb the sets of the next.
 pub(super) struct Program {
     pub(super) number: u64,
     pub(super) handle: u64,
@@ -32,6 +34,27 @@ pub(super) struct Program {
     pub(super) links: Box<[ProgramLink]>,
     /// Why it may have more links than these, if it may.
     pub(super) blind: Option<&'static str>,
+    /// What it can be made of again, or the name of what keeps it from that.
+    pub(super) recipe: Result<Recipe, &'static str>,
+    pub(super) splits: Splits,
+}
+
+impl Program {
+    /// The render pass that it would be made with again; null if none.
+    pub(super) fn render_pass(&self) -> vk::RenderPass {
+        match &self.recipe {
+            Ok(Recipe { source: Source::Graphics(kept), .. }) => kept.render_pass(),
+            _ => vk::RenderPass::null(),
+        }
+    }
+}
+
+/// What a pipeline was made of.
+pub enum Made<'a> {
+    /// A compute pipeline.
+    Compute(&'a vk::ComputePipelineCreateInfo<'a>),
+    /// A graphics pipeline.
+    Graphics(&'a vk::GraphicsPipelineCreateInfo<'a>),
 }
 
 /// A stage of a pipeline that is being made.
@@ -44,11 +67,11 @@ pub struct Stage<'a> {
     /// Specialization constants: number and bytes.
     pub constants: &'a [(u32, &'a [u8])],
     /// Its code.
-    pub words: &'a [u32],
+    pub words: &'a Arc<[u32]>,
 }
 
 /// Number of the execution model of a stage; none for a stage that reads no images here.
-fn model(stage: vk::ShaderStageFlags) -> Option<u32> {
+pub(super) fn model(stage: vk::ShaderStageFlags) -> Option<u32> {
     use vk::ShaderStageFlags as S;
     // SPIR-V specification, "Execution Model".
     let models: &[(vk::ShaderStageFlags, u32)] = &[
@@ -64,32 +87,12 @@ fn model(stage: vk::ShaderStageFlags) -> Option<u32> {
     models.iter().find(|(other, _)| *other == stage).map(|(_, model)| *model)
 }
 
-/// Whether words hold an instruction that joins an image and a sampler (`OpSampledImage`). Lengths of instructions are followed, and
-/// what is behind one that is malformed counts.
-fn joins(words: &[u32]) -> bool {
-    const HEADER: usize = 5;
-    const SAMPLED_IMAGE: u32 = 86;
-    let mut at = HEADER;
-    while let Some(first) = words.get(at) {
-        if first & 0xffff == SAMPLED_IMAGE {
-            return true;
-        }
-        match (first >> 16) as usize {
-            0 => return true,
-            length => at += length,
-        }
-    }
-    false
-}
-
 impl Separate {
-    /// Remembers the words of a shader module, if it joins anything.
+    /// Remembers the words of a shader module.
     pub fn insert_module(&self, module: vk::ShaderModule, words: &[u32]) {
-        if joins(words) {
-            let mut copy = memory::vec(words.len());
-            copy.extend_from_slice(words);
-            self.modules.insert(module.as_raw(), Arc::new(Code { words: copy.into() }));
-        }
+        let mut copy = memory::vec(words.len());
+        copy.extend_from_slice(words);
+        self.modules.insert(module.as_raw(), Arc::new(Code { words: copy.into() }));
     }
 
     /// Forgets a shader module.
@@ -97,7 +100,7 @@ impl Separate {
         self.modules.remove(module.as_raw());
     }
 
-    /// The words of a module, if it joins anything.
+    /// The words of a module.
     ///
     /// # Safety
     ///
@@ -106,28 +109,70 @@ impl Separate {
         // SAFETY: forwarded from the caller.
         unsafe { self.modules.get(module.as_raw()) }.map(|code| Arc::clone(&code.words))
     }
+}
 
-    /// Forgets a pipeline.
-    pub fn forget_pipeline(&self, pipeline: vk::Pipeline) {
-        self.programs.remove(pipeline.as_raw());
+/// What a pipeline can be made of again.
+///
+/// # Safety
+///
+/// `made` is valid, and `stages` are its stages whose code is known.
+unsafe fn recipe(separate: &Separate, made: &Made<'_>, stages: &[Stage<'_>]) -> Result<Recipe, &'static str> {
+    // SAFETY: forwarded from the caller.
+    let (source, count) = unsafe {
+        match made {
+            Made::Compute(info) => (Source::Compute(kept::Compute::new(info).map_err(kept::Why::name)?), 1),
+            Made::Graphics(info) => {
+                let context = separate.subpass(info.render_pass, info.subpass);
+                let kept = kept::Graphics::new(info, context).map_err(kept::Why::name)?;
+                let count = kept.stages().len();
+                (Source::Graphics(Box::new(kept)), count)
+            }
+        }
+    };
+    if stages.len() != count {
+        return Err("hidden-spirv");
     }
+    let stages = memory::collect(stages.iter().map(|stage| StageCode {
+        stage: stage.stage,
+        name: stage.name.into(),
+        constants: memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, Box::from(*bytes)))),
+        words: Arc::clone(stage.words),
+    }));
+    Ok(Recipe { source, stages })
 }
 
 impl Device {
-    /// Remembers a pipeline, if it joins anything. `hidden`: why there are stages whose code is not known.
+    /// Forgets a pipeline that is about to be destroyed.
+    pub fn forget_pipeline(&self, separate: &Separate, pipeline: vk::Pipeline) {
+        // SAFETY: the pipeline is the application's to destroy, so no other call names it.
+        if let Some(program) = unsafe { separate.programs.share(pipeline.as_raw()) } {
+            self.destroy_variants_of(&program);
+            separate.programs.remove(pipeline.as_raw());
+            self.leave_render_pass(separate, program.render_pass());
+        }
+    }
+
+    /// Remembers a pipeline. `hidden`: why there are stages whose code is not known.
     ///
     /// # Safety
     ///
-    /// `layout` is the valid pipeline layout that `pipeline` was made with, and `libraries` are valid pipelines.
+    /// `made` is the valid create info that `pipeline` was made with, and `libraries` are valid pipelines.
     pub unsafe fn insert_pipeline(
         &self,
         separate: &Separate,
         pipeline: vk::Pipeline,
-        layout: vk::PipelineLayout,
+        made: &Made<'_>,
         stages: &[Stage<'_>],
-        (libraries, is_library): (&[vk::Pipeline], bool),
+        libraries: &[vk::Pipeline],
         hidden: Option<&'static str>,
     ) {
+        let (layout, flags) = match made {
+            Made::Compute(info) => (info.layout, info.flags),
+            Made::Graphics(info) => (info.layout, info.flags),
+        };
+        if flags.contains(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
+            return;
+        }
         // SAFETY: forwarded from the caller.
         let Some(layout) = (unsafe { separate.pipeline_shape(layout) }) else { return };
         let mut links: Vec<ProgramLink> = Vec::new();
@@ -152,12 +197,16 @@ impl Device {
                 blind = blind.or(program.blind);
             }
         }
-        if links.is_empty() && (blind.is_none() || !is_library) {
-            return;
-        }
-        let links = links.into_boxed_slice();
-        let program = Program { number: separate.number(), handle: pipeline.as_raw(), layout, links, blind };
-        separate.programs.insert(pipeline.as_raw(), Arc::new(program));
+        let recipe = if links.is_empty() {
+            Err("memory")
+        } else {
+            // SAFETY: forwarded from the caller.
+            unsafe { recipe(separate, made, stages) }
+        };
+        let (number, links) = (separate.number(), links.into_boxed_slice());
+        let (handle, splits) = (pipeline.as_raw(), Splits::default());
+        let program = Program { number, handle, layout, links, blind, recipe, splits };
+        separate.programs.insert(handle, Arc::new(program));
     }
 
     /// The links of a stage that may have to be repaired. Returns why there may be more, if that is so.

@@ -10,7 +10,7 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::layouts::Binding;
+use super::layouts::{Binding, SetShape};
 use super::sets::SetRecord;
 use crate::device::Device;
 use crate::table::lock;
@@ -43,7 +43,7 @@ impl Device {
                 return None;
             }
         }
-        let (pool, made) = self.make_shadow(separate, record)?;
+        let (pool, made) = self.make_set(separate, &record.shape, record.variable)?;
         self.fill_shadow(set, made, record, others);
         let mut shadows = lock(&record.shadows);
         if let Some(known) = shadows.iter().find(|shadow| *shadow.others == *others) {
@@ -61,13 +61,16 @@ impl Device {
         Some(made.as_raw())
     }
 
-    /// An empty set of the same definition, in a pool of its own.
-    fn make_shadow(&self, separate: &Separate, record: &SetRecord) -> Option<(vk::DescriptorPool, vk::DescriptorSet)> {
-        let shape = &record.shape;
+    /// An empty set of a definition, in a pool of its own. `variable`: descriptors of its last binding, if their number varies.
+    pub(super) fn make_set(
+        &self,
+        separate: &Separate,
+        shape: &SetShape,
+        variable: u32,
+    ) -> Option<(vk::DescriptorPool, vk::DescriptorSet)> {
         let layout = self.twin_of_set(separate, shape)?;
         let (create, allocate) = (self.fns.create_descriptor_pool?, self.fns.allocate_descriptor_sets?);
-        let count =
-            |binding: &Binding| if shape.variable == Some(binding.binding) { record.variable } else { binding.count };
+        let count = |binding: &Binding| if shape.variable == Some(binding.binding) { variable } else { binding.count };
         let sizes = memory::collect(
             shape
                 .bindings
@@ -89,7 +92,7 @@ impl Device {
             return None;
         }
         let mut counts = vk::DescriptorSetVariableDescriptorCountAllocateInfo::default()
-            .descriptor_counts(std::slice::from_ref(&record.variable));
+            .descriptor_counts(std::slice::from_ref(&variable));
         let mut info =
             vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(std::slice::from_ref(&layout));
         if shape.variable.is_some() {
@@ -142,10 +145,10 @@ impl Device {
         }
     }
 
-    fn destroy_pool(&self, pool: vk::DescriptorPool) {
+    pub(super) fn destroy_pool(&self, pool: vk::DescriptorPool) {
         if let Some(destroy) = self.fns.destroy_descriptor_pool {
-            // SAFETY: made by `make_shadow` with a NULL allocator; its one set is not in use, or was recorded in place of one that is
-            // being updated, freed or reset.
+            // SAFETY: made by `make_set` with a NULL allocator; its one set is not in use, or was recorded in place of one that is being
+            // updated, freed or reset, or with a sampler that is being destroyed.
             unsafe { destroy(self.handle, pool, std::ptr::null()) };
         }
     }
@@ -172,6 +175,8 @@ impl Device {
                 self.drop_shadows(separate, record);
             }
         }
+        self.destroy_splits(separate);
         self.destroy_twins(separate);
+        self.destroy_render_passes(separate);
     }
 }

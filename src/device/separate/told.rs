@@ -2,6 +2,7 @@
 //! is not.
 
 use std::sync::Mutex;
+use std::time::Duration;
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::Room;
@@ -10,6 +11,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::ladder::{How, Want};
 use super::programs::{Program, Stage};
+use super::split::LINKS;
 use crate::counters::Path;
 use crate::decide::{self, Change, Changes, Decision};
 use crate::device::telling::Outcome;
@@ -115,32 +117,64 @@ impl Device {
         told.len() < TOLD && told.with_room().insert((program.number, want.link, pair.state, pair.class))
     }
 
-    /// Writes a `pair` record for each link that was told nothing of yet.
-    pub(super) fn tell_links(&self, program: &Program, group: &[Want], how: Option<How>) {
-        for want in group.iter().filter(|want| want.pair.is_some()) {
-            if self.is_untold(program, want)
-                && let Some(pair) = want.pair
-            {
-                let mut link = Map::new();
-                link.insert("pipeline".into(), handle(program.handle).into());
-                link.insert("link".into(), link_members(program, want));
-                if let Some(how) = how.filter(|_| want.wanted != want.given) {
-                    link.insert("how".into(), how.name().into());
+    /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not.
+    pub(super) fn tell_group(&self, program: &Program, group: &[Want], how: Result<How, &'static str>, split: u64) {
+        for want in group {
+            let Some(pair) = want.pair else { continue };
+            let is_split = want.link < LINKS && split >> want.link & 1 != 0;
+            let changes = want.wanted != want.given;
+            match how {
+                Err(what) if changes && !is_split => {
+                    if self.is_untold(program, want) {
+                        self.link_left(what, program, want, pair);
+                    }
                 }
-                self.record_link(pair, want.wanted, link);
+                // In audit mode and with what no other sampler repairs nothing changes.
+                _ if self.is_untold(program, want) => {
+                    let how = if is_split { Ok(How::Split) } else { how };
+                    let mut link = Map::new();
+                    link.insert("pipeline".into(), handle(program.handle).into());
+                    link.insert("link".into(), link_members(program, want));
+                    if let (Ok(how), true) = (how, changes) {
+                        link.insert("how".into(), how.name().into());
+                    }
+                    self.record_link(pair, want.wanted, link);
+                }
+                _ => {}
             }
         }
     }
 
-    /// Says of each link that conflicts why it is left as it is.
-    pub(super) fn tell_unresolved(&self, program: &Program, group: &[Want], what: &str) {
-        for want in group.iter().filter(|want| want.wanted != want.given) {
-            if self.is_untold(program, want)
-                && let Some(pair) = want.pair
-            {
-                self.link_left(what, program, want, pair);
-            }
+    /// Writes the `shader` record of a stage that was split. `words`: how many it had, and has.
+    pub(super) fn shader_split(
+        &self,
+        program: &Program,
+        stage: vk::ShaderStageFlags,
+        parts: &[(usize, u32)],
+        words: (usize, usize),
+        took: Duration,
+    ) {
+        tracing::debug!(pipeline = handle(program.handle), ?stage, ?took, "pipeline split");
+        if !self.records_decisions() {
+            return;
         }
+        let links = parts.iter().filter_map(|(link, _)| program.links.get(*link));
+        let bindings: Vec<Json> = links
+            .filter(|link| link.stages.contains(stage))
+            .map(|link| json!({ "set": link.sampler.set, "binding": link.sampler.binding }))
+            .collect();
+        self.trace().emit(
+            "shader",
+            &json!({
+                "stage": format!("VK_SHADER_STAGE_{stage:?}_BIT"),
+                "pass": "split",
+                "pipeline": handle(program.handle),
+                "bindings": bindings,
+                "changes": [],
+                "words": [words.0, words.1],
+                "ms": took.as_secs_f64() * 1e3,
+            }),
+        );
     }
 
     /// Writes the `unresolved` record of a link that conflicts.

@@ -89,12 +89,16 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
     pipeline: vk::Pipeline,
 ) {
     let (known, next) = enter!(commands, cmd_bind_pipeline);
-    // SAFETY: the application's own arguments.
-    unsafe { next(commands, point, pipeline) };
-    if let Some(separate) = known.separate.as_deref() {
-        // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
-        known.guard(|| unsafe { known.separate_pipeline(separate, commands, point, pipeline) }, || ());
-    }
+    let Some(separate) = known.separate.as_deref() else {
+        // SAFETY: the application's own arguments.
+        return unsafe { next(commands, point, pipeline) };
+    };
+    // SAFETY: a valid pipeline by VUID-vkCmdBindPipeline-pipeline-parameter.
+    let actual = known.guard(|| unsafe { known.separate_variant(separate, pipeline) }, || pipeline);
+    // SAFETY: the application's own arguments, or a pipeline that differs in the samplers that it reads.
+    unsafe { next(commands, point, actual) };
+    // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
+    known.guard(|| unsafe { known.separate_pipeline(separate, commands, point, (pipeline, actual)) }, || ());
 }
 
 pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ash::vk;
 use samplin_hot::memory::{self, Room};
 
-use crate::device::{Device, Separate, Stage};
+use crate::device::{Device, Made, Separate, Stage};
 use crate::hooks::slice;
 use crate::pnext;
 
@@ -62,7 +62,7 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
 ) {
     let (known, next) = enter!(handle, destroy_pipeline);
     if let Some(separate) = known.separate.as_deref() {
-        known.guard(|| separate.forget_pipeline(pipeline), || ());
+        known.guard(|| known.forget_pipeline(separate, pipeline), || ());
     }
     // SAFETY: the application's own arguments.
     unsafe { next(handle, pipeline, allocator) };
@@ -77,9 +77,9 @@ unsafe fn remember(
     known: &Device,
     separate: &Separate,
     pipeline: vk::Pipeline,
-    layout: vk::PipelineLayout,
+    made: &Made<'_>,
     stages: &[vk::PipelineShaderStageCreateInfo<'_>],
-    libraries: (&[vk::Pipeline], bool),
+    libraries: &[vk::Pipeline],
 ) {
     let mut hidden = None;
     if pipeline == vk::Pipeline::null() {
@@ -129,7 +129,7 @@ unsafe fn remember(
         words,
     }));
     // SAFETY: forwarded from the caller.
-    unsafe { known.insert_pipeline(separate, pipeline, layout, &stages, libraries, hidden) };
+    unsafe { known.insert_pipeline(separate, pipeline, made, &stages, libraries, hidden) };
 }
 
 /// Whether the stages of a graphics pipeline count: those of a library without shaders, and of a pipeline that is only linked, are
@@ -175,8 +175,7 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
                         let libraries = libraries.map_or(&[][..], |node| slice(node.p_libraries, node.library_count));
                         let stages =
                             if has_stages(info, libraries) { slice(info.p_stages, info.stage_count) } else { &[] };
-                        let is_library = info.flags.contains(vk::PipelineCreateFlags::LIBRARY_KHR);
-                        remember(known, separate, *pipeline, info.layout, stages, (libraries, is_library));
+                        remember(known, separate, *pipeline, &Made::Graphics(info), stages, libraries);
                     }
                 }
             },
@@ -206,7 +205,7 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
                     // SAFETY: members of a valid create info.
                     unsafe {
                         let stages = std::slice::from_ref(&info.stage);
-                        remember(known, separate, *pipeline, info.layout, stages, (&[], false));
+                        remember(known, separate, *pipeline, &Made::Compute(info), stages, &[]);
                     }
                 }
             },
@@ -214,4 +213,74 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
         );
     }
     result
+}
+
+pub(crate) unsafe extern "system" fn create_render_pass(
+    handle: vk::Device,
+    create_info: *const vk::RenderPassCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    pass: *mut vk::RenderPass,
+) -> vk::Result {
+    let (known, next) = enter!(handle, create_render_pass);
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, create_info, allocator, pass) };
+    if let (vk::Result::SUCCESS, Some(separate)) = (result, known.separate.as_deref()) {
+        known.guard(
+            || {
+                // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
+                let (info, made) = unsafe { (&*create_info, *pass) };
+                // SAFETY: VUID-VkRenderPassCreateInfo-pSubpasses-parameter.
+                let subpasses = unsafe { slice(info.p_subpasses, info.subpass_count) };
+                separate.insert_render_pass(
+                    made,
+                    subpasses.iter().map(|s| (s.color_attachment_count > 0, !s.p_depth_stencil_attachment.is_null())),
+                );
+            },
+            || (),
+        );
+    }
+    result
+}
+
+pub(crate) unsafe extern "system" fn create_render_pass2(
+    handle: vk::Device,
+    create_info: *const vk::RenderPassCreateInfo2<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    pass: *mut vk::RenderPass,
+) -> vk::Result {
+    let (known, next) = enter!(handle, create_render_pass2);
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, create_info, allocator, pass) };
+    if let (vk::Result::SUCCESS, Some(separate)) = (result, known.separate.as_deref()) {
+        known.guard(
+            || {
+                // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
+                let (info, made) = unsafe { (&*create_info, *pass) };
+                // SAFETY: VUID-VkRenderPassCreateInfo2-pSubpasses-parameter.
+                let subpasses = unsafe { slice(info.p_subpasses, info.subpass_count) };
+                separate.insert_render_pass(
+                    made,
+                    subpasses.iter().map(|s| (s.color_attachment_count > 0, !s.p_depth_stencil_attachment.is_null())),
+                );
+            },
+            || (),
+        );
+    }
+    result
+}
+
+/// A render pass that a pipeline may be made with again stays, unless the application's own allocator would have to destroy it later.
+pub(crate) unsafe extern "system" fn destroy_render_pass(
+    handle: vk::Device,
+    pass: vk::RenderPass,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    let (known, next) = enter!(handle, destroy_render_pass);
+    if let Some(separate) = known.separate.as_deref()
+        && known.guard(|| known.keep_render_pass(separate, pass, !allocator.is_null()), || false)
+    {
+        return;
+    }
+    // SAFETY: the application's own arguments.
+    unsafe { next(handle, pass, allocator) };
 }

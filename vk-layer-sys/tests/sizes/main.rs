@@ -8,7 +8,7 @@ use std::mem::{align_of, size_of};
 use std::process::{Command, Stdio};
 
 use ash::vk::{self, TaggedStructure};
-use vk_layer_sys::sizes::{self, COLUMNS, TABLE};
+use vk_layer_sys::sizes::{self, COLUMNS, ONE, PIPELINE, TABLE};
 
 mod names;
 
@@ -22,6 +22,39 @@ fn the_table_is_sorted_and_every_structure_holds_its_base() {
             let (pointer, size) = (*pointer, usize::from(*size));
             assert!(size > 2 * pointer && size % pointer == 0, "{s_type} {names:?}: {size}");
         }
+    }
+    assert!(PIPELINE.windows(2).all(|rows| rows[0].0 < rows[1].0));
+    for ((_, columns, arrays), (_, names, paths)) in PIPELINE.iter().zip(&names::PIPELINE) {
+        assert_eq!(arrays.len(), paths.len(), "{names:?}");
+        for (column, (pointer, _)) in COLUMNS.iter().enumerate() {
+            let inside = |at: u16, width: usize| usize::from(at) + width <= usize::from(columns[column]);
+            for (at, count, _) in arrays.iter().map(|array| array[column]) {
+                assert!(inside(at, *pointer) && (count == ONE || inside(count, 4)), "{names:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn arrays_are_found_by_type() {
+    use std::mem::offset_of;
+    type Rendering = vk::PipelineRenderingCreateInfo<'static>;
+    let found = sizes::in_pipeline(Rendering::STRUCTURE_TYPE).unwrap();
+    let own = sizes::Array {
+        pointer: offset_of!(Rendering, p_color_attachment_formats),
+        count: Some(offset_of!(Rendering, color_attachment_count)),
+        element: size_of::<vk::Format>(),
+    };
+    assert_eq!(found.arrays().collect::<Vec<_>>(), [own]);
+    // Handles, what is written to, addresses, nested pointers.
+    for s_type in [
+        vk::PipelineLibraryCreateInfoKHR::STRUCTURE_TYPE,
+        vk::PipelineCreationFeedbackCreateInfo::STRUCTURE_TYPE,
+        vk::ComputePipelineIndirectBufferInfoNV::STRUCTURE_TYPE,
+        vk::PipelineViewportShadingRateImageStateCreateInfoNV::STRUCTURE_TYPE,
+        vk::SamplerCreateInfo::STRUCTURE_TYPE,
+    ] {
+        assert!(sizes::in_pipeline(s_type).is_none(), "{s_type:?}");
     }
 }
 
@@ -39,6 +72,18 @@ fn sizes_are_those_of_the_bindings() {
     }
     names::in_ash!(compare);
     assert!(compared > 200, "{compared} of {} are compared", TABLE.len());
+    let before = compared;
+    macro_rules! compare_in_pipelines {
+        ($($type:ident,)+) => {
+            $(
+                let own = Some(size_of::<vk::$type<'static>>());
+                assert_eq!(sizes::in_pipeline(vk::$type::STRUCTURE_TYPE).map(|of| of.size), own, stringify!($type));
+                compared += 1;
+            )+
+        };
+    }
+    names::pipeline_in_ash!(compare_in_pipelines);
+    assert!(compared - before > 30, "{} of {} are compared", compared - before, PIPELINE.len());
     // Younger than the bindings, and the loader's own.
     macro_rules! younger {
         ($($type:ident)+) => {
@@ -54,7 +99,7 @@ fn sizes_are_those_of_the_bindings() {
     }
 }
 
-const INCLUDES: &str = "#define VK_ENABLE_BETA_EXTENSIONS\n#include <vulkan/vulkan.h>\n";
+const INCLUDES: &str = "#define VK_ENABLE_BETA_EXTENSIONS\n#include <stddef.h>\n#include <vulkan/vulkan.h>\n";
 
 /// What the C compiler says to `source`: whether it compiles, what it prints, what it complains of.
 fn compile(arguments: &[&str], source: &str) -> (bool, String, String) {
@@ -93,6 +138,25 @@ fn probe(column: usize, arguments: &[&str], wrong: u16) -> (usize, Vec<String>) 
         let Some(name) = names.iter().find(|name| words.contains(**name)) else { continue };
         found += 1;
         writeln!(source, "_Static_assert(sizeof({name}) == {}, \"{name}\");", sizes[column] + wrong).unwrap();
+        if words.contains(s_type) {
+            writeln!(source, "_Static_assert({s_type} == {value}, \"{s_type}\");").unwrap();
+        }
+    }
+    for ((value, sizes, arrays), (s_type, names, paths)) in PIPELINE.iter().zip(&names::PIPELINE) {
+        let Some(name) = names.iter().find(|name| words.contains(**name)) else { continue };
+        found += 1;
+        let mut wants = vec![format!("sizeof({name}) == {}", sizes[column] + wrong)];
+        for (array, (pointer, count)) in arrays.iter().zip(*paths) {
+            let (at, count_at, size) = array[column];
+            wants.push(format!("offsetof({name}, {pointer}) == {at}"));
+            if count_at != ONE {
+                wants.push(format!("offsetof({name}, {count}) == {count_at}"));
+            }
+            if size != 0 {
+                wants.push(format!("sizeof(*(({name}*)0)->{pointer}) == {size}"));
+            }
+        }
+        writeln!(source, "_Static_assert({}, \"{name}\");", wants.join(" && ")).unwrap();
         if words.contains(s_type) {
             writeln!(source, "_Static_assert({s_type} == {value}, \"{s_type}\");").unwrap();
         }

@@ -568,3 +568,97 @@ macro_rules! in_ash {
     };
 }
 pub(crate) use in_ash;
+
+/// sType, names, and the paths of pointers and of their counts.
+pub(crate) type Row = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
+
+/// As `NAMES`, for what can be chained within a pipeline's create info.
+#[rustfmt::skip]
+pub(crate) const PIPELINE: [Row; 40] = [
+    ("VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_RASTERIZATION_ORDER_AMD", &["VkPipelineRasterizationStateRasterizationOrderAMD"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_STREAM_CREATE_INFO_EXT", &["VkPipelineRasterizationStateStreamCreateInfoEXT"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO", &["VkPipelineRenderingCreateInfo", "VkPipelineRenderingCreateInfoKHR"], &[("pColorAttachmentFormats", "colorAttachmentCount")]),
+    ("VK_STRUCTURE_TYPE_ATTACHMENT_SAMPLE_COUNT_INFO_AMD", &["VkAttachmentSampleCountInfoAMD", "VkAttachmentSampleCountInfoNV"], &[("pColorAttachmentSamples", "colorAttachmentCount")]),
+    ("VK_STRUCTURE_TYPE_MULTIVIEW_PER_VIEW_ATTRIBUTES_INFO_NVX", &["VkMultiviewPerViewAttributesInfoNVX"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO", &["VkPipelineRobustnessCreateInfo", "VkPipelineRobustnessCreateInfoEXT"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_W_SCALING_STATE_CREATE_INFO_NV", &["VkPipelineViewportWScalingStateCreateInfoNV"], &[("pViewportWScalings", "viewportCount")]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_SWIZZLE_STATE_CREATE_INFO_NV", &["VkPipelineViewportSwizzleStateCreateInfoNV"], &[("pViewportSwizzles", "viewportCount")]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_DISCARD_RECTANGLE_STATE_CREATE_INFO_EXT", &["VkPipelineDiscardRectangleStateCreateInfoEXT"], &[("pDiscardRectangles", "discardRectangleCount")]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_CONSERVATIVE_STATE_CREATE_INFO_EXT", &["VkPipelineRasterizationConservativeStateCreateInfoEXT"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_DEPTH_CLIP_STATE_CREATE_INFO_EXT", &["VkPipelineRasterizationDepthClipStateCreateInfoEXT"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_TESSELLATION_DOMAIN_ORIGIN_STATE_CREATE_INFO", &["VkPipelineTessellationDomainOriginStateCreateInfo", "VkPipelineTessellationDomainOriginStateCreateInfoKHR"], &[]),
+    ("VK_STRUCTURE_TYPE_EXTERNAL_FORMAT_ANDROID", &["VkExternalFormatANDROID"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT", &["VkPipelineSampleLocationsStateCreateInfoEXT"], &[("sampleLocationsInfo.pNext", ""), ("sampleLocationsInfo.pSampleLocations", "sampleLocationsInfo.sampleLocationsCount")]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_ADVANCED_STATE_CREATE_INFO_EXT", &["VkPipelineColorBlendAdvancedStateCreateInfoEXT"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_COVERAGE_TO_COLOR_STATE_CREATE_INFO_NV", &["VkPipelineCoverageToColorStateCreateInfoNV"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_COVERAGE_MODULATION_STATE_CREATE_INFO_NV", &["VkPipelineCoverageModulationStateCreateInfoNV"], &[("pCoverageModulationTable", "coverageModulationTableCount")]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_REPRESENTATIVE_FRAGMENT_TEST_STATE_CREATE_INFO_NV", &["VkPipelineRepresentativeFragmentTestStateCreateInfoNV"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_COMPILER_CONTROL_CREATE_INFO_AMD", &["VkPipelineCompilerControlCreateInfoAMD"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_DIVISOR_STATE_CREATE_INFO", &["VkPipelineVertexInputDivisorStateCreateInfo", "VkPipelineVertexInputDivisorStateCreateInfoEXT", "VkPipelineVertexInputDivisorStateCreateInfoKHR"], &[("pVertexBindingDivisors", "vertexBindingDivisorCount")]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_EXCLUSIVE_SCISSOR_STATE_CREATE_INFO_NV", &["VkPipelineViewportExclusiveScissorStateCreateInfoNV"], &[("pExclusiveScissors", "exclusiveScissorCount")]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO", &["VkPipelineShaderStageRequiredSubgroupSizeCreateInfo", "VkPipelineShaderStageRequiredSubgroupSizeCreateInfoEXT", "VkShaderRequiredSubgroupSizeCreateInfoEXT"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_FRAGMENT_SHADING_RATE_STATE_CREATE_INFO_KHR", &["VkPipelineFragmentShadingRateStateCreateInfoKHR"], &[]),
+    ("VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_LOCATION_INFO", &["VkRenderingAttachmentLocationInfo", "VkRenderingAttachmentLocationInfoKHR"], &[("pColorAttachmentLocations", "colorAttachmentCount")]),
+    ("VK_STRUCTURE_TYPE_RENDERING_INPUT_ATTACHMENT_INDEX_INFO", &["VkRenderingInputAttachmentIndexInfo", "VkRenderingInputAttachmentIndexInfoKHR"], &[("pColorAttachmentInputIndices", "colorAttachmentCount"), ("pDepthInputAttachmentIndex", ""), ("pStencilInputAttachmentIndex", "")]),
+    ("VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT", &["VkValidationFeaturesEXT"], &[("pEnabledValidationFeatures", "enabledValidationFeatureCount"), ("pDisabledValidationFeatures", "disabledValidationFeatureCount")]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_COVERAGE_REDUCTION_STATE_CREATE_INFO_NV", &["VkPipelineCoverageReductionStateCreateInfoNV"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_PROVOKING_VERTEX_STATE_CREATE_INFO_EXT", &["VkPipelineRasterizationProvokingVertexStateCreateInfoEXT"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_LINE_STATE_CREATE_INFO", &["VkPipelineRasterizationLineStateCreateInfo", "VkPipelineRasterizationLineStateCreateInfoEXT", "VkPipelineRasterizationLineStateCreateInfoKHR"], &[]),
+    ("VK_STRUCTURE_TYPE_DEPTH_BIAS_REPRESENTATION_INFO_EXT", &["VkDepthBiasRepresentationInfoEXT"], &[]),
+    ("VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_LIBRARY_CREATE_INFO_EXT", &["VkGraphicsPipelineLibraryCreateInfoEXT"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_FRAGMENT_SHADING_RATE_ENUM_STATE_CREATE_INFO_NV", &["VkPipelineFragmentShadingRateEnumStateCreateInfoNV"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_DEPTH_CLIP_CONTROL_CREATE_INFO_EXT", &["VkPipelineViewportDepthClipControlCreateInfoEXT"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_COLOR_WRITE_CREATE_INFO_EXT", &["VkPipelineColorWriteCreateInfoEXT"], &[("pColorWriteEnables", "attachmentCount")]),
+    ("VK_STRUCTURE_TYPE_EXTERNAL_FORMAT_OHOS", &["VkExternalFormatOHOS"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_MODULE_IDENTIFIER_CREATE_INFO_EXT", &["VkPipelineShaderStageModuleIdentifierCreateInfoEXT"], &[("pIdentifier", "identifierSize")]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_CREATE_FLAGS_2_CREATE_INFO", &["VkPipelineCreateFlags2CreateInfo", "VkPipelineCreateFlags2CreateInfoKHR"], &[]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_DEPTH_CLAMP_CONTROL_CREATE_INFO_EXT", &["VkPipelineViewportDepthClampControlCreateInfoEXT"], &[("pDepthClampRange", "")]),
+    ("VK_STRUCTURE_TYPE_PIPELINE_FRAGMENT_DENSITY_MAP_LAYERED_CREATE_INFO_VALVE", &["VkPipelineFragmentDensityMapLayeredCreateInfoVALVE"], &[]),
+    ("VK_STRUCTURE_TYPE_CUSTOM_RESOLVE_CREATE_INFO_EXT", &["VkCustomResolveCreateInfoEXT"], &[("pColorAttachmentFormats", "colorAttachmentCount")]),
+];
+
+/// Calls a macro with those that ash has.
+#[rustfmt::skip]
+macro_rules! pipeline_in_ash {
+    ($then:ident) => {
+        $then! {
+            PipelineRasterizationStateRasterizationOrderAMD,
+            PipelineRasterizationStateStreamCreateInfoEXT,
+            PipelineRenderingCreateInfo,
+            AttachmentSampleCountInfoAMD,
+            MultiviewPerViewAttributesInfoNVX,
+            PipelineRobustnessCreateInfoEXT,
+            PipelineViewportWScalingStateCreateInfoNV,
+            PipelineViewportSwizzleStateCreateInfoNV,
+            PipelineDiscardRectangleStateCreateInfoEXT,
+            PipelineRasterizationConservativeStateCreateInfoEXT,
+            PipelineRasterizationDepthClipStateCreateInfoEXT,
+            PipelineTessellationDomainOriginStateCreateInfo,
+            ExternalFormatANDROID,
+            PipelineSampleLocationsStateCreateInfoEXT,
+            PipelineColorBlendAdvancedStateCreateInfoEXT,
+            PipelineCoverageToColorStateCreateInfoNV,
+            PipelineCoverageModulationStateCreateInfoNV,
+            PipelineRepresentativeFragmentTestStateCreateInfoNV,
+            PipelineCompilerControlCreateInfoAMD,
+            PipelineVertexInputDivisorStateCreateInfoKHR,
+            PipelineViewportExclusiveScissorStateCreateInfoNV,
+            PipelineShaderStageRequiredSubgroupSizeCreateInfo,
+            PipelineFragmentShadingRateStateCreateInfoKHR,
+            RenderingAttachmentLocationInfoKHR,
+            RenderingInputAttachmentIndexInfoKHR,
+            ValidationFeaturesEXT,
+            PipelineCoverageReductionStateCreateInfoNV,
+            PipelineRasterizationProvokingVertexStateCreateInfoEXT,
+            PipelineRasterizationLineStateCreateInfoKHR,
+            DepthBiasRepresentationInfoEXT,
+            GraphicsPipelineLibraryCreateInfoEXT,
+            PipelineFragmentShadingRateEnumStateCreateInfoNV,
+            PipelineViewportDepthClipControlCreateInfoEXT,
+            PipelineColorWriteCreateInfoEXT,
+            PipelineShaderStageModuleIdentifierCreateInfoEXT,
+            PipelineCreateFlags2CreateInfoKHR,
+        }
+    };
+}
+pub(crate) use pipeline_in_ash;

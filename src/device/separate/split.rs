@@ -1,0 +1,417 @@
+//! Split pipelines: second pipelines in which some links read their samplers from a set of the layer's own.
+//!
+//! The application's sets, layouts and bindings stay what they are. The set comes behind them, at the first number that the
+//! pipeline layout leaves free, and its content is its name: equal samplers are one set, written before it is first bound and never
+//! again. It goes with the first of its samplers (VUID-vkDestroySampler-sampler-01082: nothing that is pending refers to that).
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use ash::vk::{self, Handle};
+use samplin_hot::memory::{self, Room};
+use samplin_spirv::split::{Part, Refused, Why, split};
+use samplin_spirv::{Error, Module, Operand, Specialization};
+
+use super::Separate;
+use super::layouts::{PipelineShape, SetShape};
+use super::programs::{Program, model};
+use crate::device::Device;
+use crate::kept;
+use crate::table::{FastMap, lock};
+
+/// Most links of a pipeline that can be split: bits of a word.
+pub(super) const LINKS: usize = 64;
+
+/// A stage of a kept pipeline.
+pub(super) struct StageCode {
+    pub(super) stage: vk::ShaderStageFlags,
+    pub(super) name: Box<str>,
+    pub(super) constants: Vec<(u32, Box<[u8]>)>,
+    pub(super) words: Arc<[u32]>,
+}
+
+/// What a pipeline was made of.
+pub(super) enum Source {
+    Compute(kept::Compute),
+    Graphics(Box<kept::Graphics>),
+}
+
+/// What a pipeline can be made of again.
+pub(super) struct Recipe {
+    pub(super) source: Source,
+    pub(super) stages: Vec<StageCode>,
+}
+
+/// A second pipeline.
+pub(super) struct Variant {
+    /// The links that are split, by their places.
+    mask: u64,
+    pub(super) pipeline: u64,
+    /// The application's layout with the hidden set behind it.
+    pub(super) layout: Arc<PipelineShape>,
+    pub(super) hidden: Arc<SetShape>,
+    /// The links, and how many samplers each has in the hidden set.
+    pub(super) parts: Vec<(usize, u32)>,
+}
+
+impl Variant {
+    /// The number of the hidden set.
+    pub(super) fn number(&self) -> usize {
+        self.layout.sets.len() - 1
+    }
+}
+
+/// What became of a pipeline's links.
+#[derive(Default)]
+pub(super) struct Splits {
+    /// Links that are split, one bit each.
+    mask: AtomicU64,
+    /// Links that cannot be, and why the last of them cannot.
+    refused: AtomicU64,
+    why: Mutex<&'static str>,
+    /// The last is the one in use; command buffers may hold those before it.
+    made: Mutex<Vec<Arc<Variant>>>,
+}
+
+impl Splits {
+    pub(super) fn mask(&self) -> u64 {
+        self.mask.load(Ordering::Acquire)
+    }
+
+    /// Links that cannot be split, and why.
+    pub(super) fn refused(&self) -> (u64, &'static str) {
+        (self.refused.load(Ordering::Acquire), *lock(&self.why))
+    }
+
+    pub(super) fn refuse(&self, links: u64, why: &'static str) {
+        *lock(&self.why) = why;
+        self.refused.fetch_or(links, Ordering::AcqRel);
+    }
+
+    /// The pipeline to bind instead of the application's, if any.
+    pub(super) fn current(&self) -> Option<Arc<Variant>> {
+        if self.mask() == 0 { None } else { lock(&self.made).last().cloned() }
+    }
+}
+
+/// Limits of the device that splitting has to keep.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// `maxBoundDescriptorSets`.
+    pub sets: u32,
+    /// `maxPerStageDescriptorSamplers`.
+    pub stage_samplers: u32,
+    /// `maxDescriptorSetSamplers`.
+    pub samplers: u32,
+}
+
+struct HiddenSet {
+    set: u64,
+    pool: u64,
+}
+
+/// Hidden sets by their layout and samplers.
+#[derive(Default)]
+pub(super) struct HiddenSets {
+    by_content: Mutex<FastMap<(u64, Box<[u64]>), HiddenSet>>,
+}
+
+/// The name of what a pass refused.
+fn named(refused: Refused) -> &'static str {
+    match refused {
+        Refused::Module(Error::Memory) => memory::give_up(),
+        Refused::Module(_) => "malformed-spirv",
+        Refused::Part(_, Why::Opaque | Why::NoLink) => "opaque-operand",
+        Refused::Part(_, Why::Unbounded) => "bindless",
+        Refused::Part(_, Why::Vendor) => "vendor-instruction",
+        Refused::Part(_, Why::Call | Why::Parameters) => "too-many-clones",
+    }
+}
+
+impl Device {
+    /// The pipeline in which at least these links are split, made if there is none; the name of what keeps it from being made.
+    pub(super) fn split(
+        &self,
+        separate: &Separate,
+        program: &Program,
+        links: u64,
+    ) -> Result<Arc<Variant>, &'static str> {
+        let splits = &program.splits;
+        let wanted = {
+            let made = lock(&splits.made);
+            match made.last() {
+                Some(last) if last.mask & links == links => return Ok(Arc::clone(last)),
+                Some(last) => last.mask | links,
+                None => links,
+            }
+        };
+        let variant = Arc::new(self.make_variant(separate, program, wanted)?);
+        let mut made = lock(&splits.made);
+        if let Some(last) = made.last().filter(|last| last.mask & links == links) {
+            // Another thread was faster.
+            let last = Arc::clone(last);
+            drop(made);
+            self.destroy_pipeline(variant.pipeline);
+            return Ok(last);
+        }
+        made.with_room().push(Arc::clone(&variant));
+        splits.mask.fetch_or(wanted, Ordering::AcqRel);
+        separate.splits.fetch_add(1, Ordering::Relaxed);
+        Ok(variant)
+    }
+
+    fn make_variant(&self, separate: &Separate, program: &Program, mask: u64) -> Result<Variant, &'static str> {
+        let started = Instant::now();
+        let recipe = program.recipe.as_ref().map_err(|why| *why)?;
+        let number = program.layout.sets.len();
+        if number >= separate.limits().sets as usize {
+            return Err("no-free-set");
+        }
+        let chosen: Vec<usize> = memory::collect((0..program.links.len().min(LINKS)).filter(|n| mask >> n & 1 != 0));
+        let mut counts = memory::vec(chosen.len());
+        counts.resize(chosen.len(), 1_u32);
+        let mut codes = memory::vec(recipe.stages.len());
+        for stage in &recipe.stages {
+            codes.push(rewrite(program, stage, number as u32, &chosen, &mut counts)?);
+        }
+        let hidden = kept::SetLayout {
+            flags: vk::DescriptorSetLayoutCreateFlags::empty(),
+            bindings: memory::collect(chosen.iter().zip(&counts).enumerate().map(|(binding, (link, count))| {
+                kept::Binding {
+                    binding: binding as u32,
+                    kind: vk::DescriptorType::SAMPLER,
+                    count: *count,
+                    stages: program.links.get(*link).map_or(vk::ShaderStageFlags::empty(), |link| link.stages),
+                    flags: vk::DescriptorBindingFlags::empty(),
+                    samplers: Vec::new(),
+                    kinds: Vec::new(),
+                }
+            })),
+        };
+        let hidden = separate.shape_of(hidden);
+        let layout = Arc::new(program.layout.with_set(separate.number(), Arc::clone(&hidden)));
+        if !fits(&layout, separate.limits()) {
+            return Err("sampler-limit");
+        }
+        let twin = self.twin_of_pipeline(separate, &layout).ok_or("memory")?;
+        let pipeline = self.compile(recipe, &codes, twin)?;
+        let parts = memory::collect(chosen.into_iter().zip(counts));
+        for (stage, code) in recipe.stages.iter().zip(&codes) {
+            if let Some(words) = code {
+                let count = (stage.words.len(), words.len());
+                self.shader_split(program, stage.stage, &parts, count, started.elapsed());
+            }
+        }
+        Ok(Variant { mask, pipeline, layout, hidden, parts })
+    }
+
+    /// Makes the pipeline of a recipe with other code where there is any.
+    fn compile(
+        &self,
+        recipe: &Recipe,
+        codes: &[Option<Vec<u32>>],
+        layout: vk::PipelineLayout,
+    ) -> Result<u64, &'static str> {
+        let (Some(create), Some(destroy)) = (self.fns.create_shader_module, self.fns.destroy_shader_module) else {
+            return Err("memory");
+        };
+        let mut modules = memory::vec(codes.len());
+        let mut result = vk::Result::SUCCESS;
+        for (stage, code) in recipe.stages.iter().zip(codes) {
+            let words = code.as_deref().unwrap_or(&stage.words);
+            let info = vk::ShaderModuleCreateInfo::default().code(words);
+            let mut module = vk::ShaderModule::null();
+            // SAFETY: the application's own words, or what a pass made of them.
+            result = unsafe { create(self.handle, &info, std::ptr::null(), &mut module) };
+            if result != vk::Result::SUCCESS {
+                break;
+            }
+            modules.push(module);
+        }
+        let mut pipeline = vk::Pipeline::null();
+        if result == vk::Result::SUCCESS {
+            result = self.compile_with(&recipe.source, &modules, layout, &mut pipeline);
+        }
+        for module in modules {
+            // SAFETY: made above with a NULL allocator; pipelines do without their modules.
+            unsafe { destroy(self.handle, module, std::ptr::null()) };
+        }
+        if result == vk::Result::SUCCESS { Ok(pipeline.as_raw()) } else { Err("memory") }
+    }
+
+    fn compile_with(
+        &self,
+        source: &Source,
+        modules: &[vk::ShaderModule],
+        layout: vk::PipelineLayout,
+        pipeline: &mut vk::Pipeline,
+    ) -> vk::Result {
+        const LACKING: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
+        let (cache, none) = (vk::PipelineCache::null(), std::ptr::null());
+        match source {
+            Source::Compute(kept) => {
+                let (Some(create), Some(module)) = (self.fns.create_compute_pipelines, modules.first()) else {
+                    return LACKING;
+                };
+                kept.with_create_info(layout, *module, |info| {
+                    // SAFETY: equal to a create info that the driver accepted, but for a layout with one more set and code that reads it.
+                    unsafe { create(self.handle, cache, 1, info, none, pipeline) }
+                })
+            }
+            Source::Graphics(kept) => {
+                let Some(create) = self.fns.create_graphics_pipelines else { return LACKING };
+                let mut next = modules.iter().copied();
+                kept.with_create_info(
+                    layout,
+                    kept.render_pass(),
+                    |_| next.next().unwrap_or_default(),
+                    |info| {
+                        // SAFETY: as above; the render pass is kept from being destroyed while a recipe names it.
+                        unsafe { create(self.handle, cache, 1, info, none, pipeline) }
+                    },
+                )
+            }
+        }
+    }
+
+    fn destroy_pipeline(&self, pipeline: u64) {
+        if let Some(destroy) = self.fns.destroy_pipeline {
+            // SAFETY: made by `compile_with` with a NULL allocator; nobody has seen it, or the pipeline that it stands in for is about to be
+            // destroyed, so that what was recorded with it is complete (VUID-vkDestroyPipeline-pipeline-00765).
+            unsafe { destroy(self.handle, Handle::from_raw(pipeline), std::ptr::null()) };
+        }
+    }
+
+    /// Destroys the second pipelines of one that is about to go.
+    pub(super) fn destroy_variants_of(&self, program: &Program) {
+        let made = std::mem::take(&mut *lock(&program.splits.made));
+        made.iter().for_each(|variant| self.destroy_pipeline(variant.pipeline));
+    }
+
+    // ---- hidden sets ----
+
+    /// The set with these samplers, one for each descriptor of `shape` in their order.
+    pub(super) fn hidden_set(&self, separate: &Separate, shape: &SetShape, samplers: &[u64]) -> Option<u64> {
+        let key = (shape.number(), Box::from(samplers));
+        if let Some(known) = lock(&separate.hidden.by_content).get(&key) {
+            return Some(known.set);
+        }
+        let (pool, set) = self.make_set(separate, shape, 0)?;
+        self.fill_hidden(set, shape, samplers);
+        let mut sets = lock(&separate.hidden.by_content);
+        if let Some(known) = sets.get(&key) {
+            // Another thread was faster.
+            let known = known.set;
+            drop(sets);
+            self.destroy_pool(pool);
+            return Some(known);
+        }
+        sets.with_room().insert(key, HiddenSet { set: set.as_raw(), pool: pool.as_raw() });
+        Some(set.as_raw())
+    }
+
+    fn fill_hidden(&self, set: vk::DescriptorSet, shape: &SetShape, samplers: &[u64]) {
+        let Some(update) = self.fns.update_descriptor_sets else { return };
+        let infos =
+            memory::collect(samplers.iter().map(|sampler| vk::DescriptorImageInfo {
+                sampler: vk::Sampler::from_raw(*sampler),
+                ..Default::default()
+            }));
+        let mut rest = &infos[..];
+        let writes = memory::collect(shape.bindings.iter().map(|binding| {
+            let (own, behind) = rest.split_at((binding.count as usize).min(rest.len()));
+            rest = behind;
+            vk::WriteDescriptorSet::default()
+                .dst_set(set)
+                .dst_binding(binding.binding)
+                .descriptor_type(vk::DescriptorType::SAMPLER)
+                .image_info(own)
+        }));
+        // SAFETY: a set that nobody has seen yet; each sampler lives, and takes the set along when it goes.
+        unsafe { update(self.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null()) };
+    }
+
+    /// Destroys the hidden sets with a sampler that is about to go.
+    pub fn forget_hidden(&self, separate: &Separate, sampler: u64) {
+        let mut gone = Vec::new();
+        lock(&separate.hidden.by_content).retain(|(_, samplers), hidden| {
+            let stays = !samplers.contains(&sampler);
+            if !stays {
+                gone.with_room().push(hidden.pool);
+            }
+            stays
+        });
+        gone.into_iter().for_each(|pool| self.destroy_pool(vk::DescriptorPool::from_raw(pool)));
+    }
+
+    /// Destroys every hidden set and second pipeline: for the end of the device.
+    pub(super) fn destroy_splits(&self, separate: &Separate) {
+        let sets = std::mem::take(&mut *lock(&separate.hidden.by_content));
+        sets.into_values().for_each(|hidden| self.destroy_pool(vk::DescriptorPool::from_raw(hidden.pool)));
+        let mut gone = Vec::new();
+        separate.programs.for_each(&mut |program| {
+            for variant in std::mem::take(&mut *lock(&program.splits.made)) {
+                gone.with_room().push(variant.pipeline);
+            }
+        });
+        gone.into_iter().for_each(|pipeline| self.destroy_pipeline(pipeline));
+    }
+}
+
+/// The code of a stage in which the chosen links read hidden samplers; none if none of them is in it.
+fn rewrite(
+    program: &Program,
+    stage: &StageCode,
+    set: u32,
+    chosen: &[usize],
+    counts: &mut [u32],
+) -> Result<Option<Vec<u32>>, &'static str> {
+    let links = chosen.iter().enumerate().filter_map(|(binding, link)| {
+        let link = program.links.get(*link)?;
+        let part = Part { image: link.image, sampler: link.sampler, binding: binding as u32 };
+        link.stages.contains(stage.stage).then_some(part)
+    });
+    let parts = memory::collect(links);
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let Some(model) = model(stage.stage) else { return Err("opaque-operand") };
+    let constants = memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, &**bytes)));
+    let constants = Specialization(&constants);
+    let module = Module::read(&stage.words).map_err(|why| named(Refused::Module(why)))?;
+    let done = split(&module, (&stage.name, model), Some(&constants), set, &parts).map_err(named)?;
+    for hidden in &done.hidden {
+        if let Some(count) = counts.get_mut(hidden.binding as usize) {
+            *count = (*count).max(hidden.count);
+        }
+    }
+    Ok(Some(done.words))
+}
+
+/// Whether a pipeline layout keeps the limits on samplers, which the layer's own count towards.
+fn fits(layout: &PipelineShape, limits: Limits) -> bool {
+    use vk::DescriptorType as T;
+    let bindings = || layout.sets.iter().flatten().flat_map(|set| set.bindings.iter());
+    let samples = |ty: T| matches!(ty, T::SAMPLER | T::COMBINED_IMAGE_SAMPLER | T::MUTABLE_EXT);
+    let sum = |stage: vk::ShaderStageFlags, of: &dyn Fn(T) -> bool| -> u64 {
+        let in_stage = bindings().filter(|binding| binding.stages.intersects(stage) && of(binding.ty));
+        in_stage.map(|binding| u64::from(binding.count)).sum()
+    };
+    let all: u64 = bindings().filter(|binding| samples(binding.ty)).map(|binding| u64::from(binding.count)).sum();
+    let stages = (0..u32::BITS).map(|bit| vk::ShaderStageFlags::from_raw(1 << bit));
+    all <= u64::from(limits.samplers)
+        && stages.into_iter().all(|stage| sum(stage, &samples) <= u64::from(limits.stage_samplers))
+}
+
+/// The place in a link's hidden samplers of an element of its image and one of its sampler.
+pub(super) fn place_of(image: &Operand, sampler: &Operand, (image_element, sampler_element): (u32, u32)) -> u32 {
+    use samplin_spirv::Index;
+    let varies = |operand: &Operand| matches!(operand.index, Index::Dynamic { .. } | Index::Push(_));
+    match (varies(image), varies(sampler)) {
+        (true, true) => image_element * sampler.count + sampler_element,
+        (true, false) => image_element,
+        (false, true) => sampler_element,
+        (false, false) => 0,
+    }
+}

@@ -1,0 +1,72 @@
+//! Compute pipelines.
+
+use std::mem::offset_of;
+
+use ash::vk;
+
+use super::block::Block;
+use super::chain::{self, Facts};
+use super::{Stage, Why};
+
+type Info = vk::ComputePipelineCreateInfo<'static>;
+
+/// A deep copy of a `VkComputePipelineCreateInfo`.
+#[derive(Clone, Debug)]
+pub struct Compute {
+    block: Block,
+    stage: Stage,
+    flags: u64,
+}
+
+impl Compute {
+    /// Keeps `info`, without flags and structures that a second pipeline has no use for (derivatives, captures, feedback).
+    ///
+    /// # Safety
+    ///
+    /// `info` is valid (VUID-vkCreateComputePipelines-pCreateInfos-parameter).
+    pub unsafe fn new(info: &vk::ComputePipelineCreateInfo<'_>) -> Result<Self, Why> {
+        let facts = Facts::default();
+        // SAFETY: forwarded from the caller.
+        let flags = unsafe { chain::flags(info.flags, info.p_next) }?;
+        let mut block = Block::default();
+        let root = block.value(info);
+        block.write(root + offset_of!(Info, flags), flags as u32);
+        block.write(root + offset_of!(Info, layout), vk::PipelineLayout::null());
+        block.write(root + offset_of!(Info, base_pipeline_handle), vk::Pipeline::null());
+        block.write(root + offset_of!(Info, base_pipeline_index), -1_i32);
+        // SAFETY: forwarded from the caller.
+        unsafe { chain::keep(&mut block, root + offset_of!(Info, p_next), info.p_next, &facts) }?;
+        // SAFETY: forwarded from the caller.
+        let stage = unsafe { Stage::keep(&mut block, root + offset_of!(Info, stage), &info.stage, &facts) }?;
+        Ok(Self { block: block.close(), stage, flags })
+    }
+
+    /// Its stage.
+    pub const fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
+    /// Its flags, wide ones included, without those that were dropped.
+    pub const fn flags(&self) -> u64 {
+        self.flags
+    }
+
+    /// Calls `then` with the create info over another layout and module. What it leads to lives only as long as the call.
+    pub fn with_create_info<R>(
+        &self,
+        layout: vk::PipelineLayout,
+        module: vk::ShaderModule,
+        then: impl FnOnce(&vk::ComputePipelineCreateInfo<'_>) -> R,
+    ) -> R {
+        let live = self.block.live();
+        live.write(offset_of!(Info, layout), layout);
+        self.stage.set_module(&live, module);
+        // SAFETY: `new` puts it first.
+        then(unsafe { live.get(0) })
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.block.bytes()
+    }
+}
