@@ -80,9 +80,52 @@ fn main() {
     std::fs::write(out.join("modules.rs"), table).expect("OUT_DIR is writable");
 }
 
+/// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
+const PROGRAMS: [(&str, bool); 8] = [
+    ("one", false),
+    ("shared", true),
+    ("calls", false),
+    ("constant", false),
+    ("special", false),
+    ("dynamic", false),
+    ("fetch", true),
+    ("salted", false),
+];
+
+/// `separate.glsl` for each program, stage, set of the samplers and kinds of the images.
+fn separate() -> Vec<(String, &'static str, Vec<String>)> {
+    let mut all = Vec::new();
+    let float_and_uint = [KINDS[0], KINDS[2]];
+    for (program, mixed) in PROGRAMS {
+        for a in float_and_uint {
+            for b in float_and_uint.into_iter().filter(|b| mixed || b.0 == a.0) {
+                for (stage, option) in [("compute", "comp"), ("fragment", "frag")] {
+                    for states in 0..2 {
+                        let name = format!("separate/{program}/{stage}/{states}/{}-{}", a.0, b.0);
+                        let mut arguments = vec!["-S".to_owned(), option.to_owned()];
+                        arguments.push(format!("-D{}", program.to_uppercase()));
+                        arguments.push(format!("-DSTATES={states}"));
+                        if stage == "fragment" {
+                            arguments.push("-DFRAGMENT".to_owned());
+                        }
+                        for (which, (_, prefix, bits)) in [("A", a), ("B", b)] {
+                            arguments.push(format!("-DTEXTURE_{which}={prefix}texture2D"));
+                            arguments.push(format!("-DJOIN_{which}(i,s)={prefix}sampler2D(i,s)"));
+                            arguments.push(format!("-DBITS_{which}(v)={bits}"));
+                        }
+                        all.push((name, "separate.glsl", arguments));
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
 /// Every (name, source file, preprocessor definitions).
 fn variants() -> Vec<(String, &'static str, Vec<String>)> {
     let mut all = vec![("draw/vertex".to_owned(), "quad.vert", Vec::new())];
+    all.extend(separate());
     for shape in &SHAPES {
         for (kind, prefix, bits) in KINDS {
             let base = vec![

@@ -62,11 +62,13 @@ pub enum Capability {
     ImageViewMinLod,
     /// Feature `fragmentStoresAndAtomics`.
     FragmentStores,
+    /// Feature `shaderSampledImageArrayDynamicIndexing`.
+    ImageArrayIndexing,
 }
 
 impl Capability {
     /// Every capability, in declaration order.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::SamplerAnisotropy,
         Self::ImageCubeArray,
         Self::SamplerMirrorClampToEdge,
@@ -94,6 +96,7 @@ impl Capability {
         Self::Maintenance5,
         Self::ImageViewMinLod,
         Self::FragmentStores,
+        Self::ImageArrayIndexing,
     ];
 
     /// The Vulkan name of the feature or extension, for skip messages.
@@ -126,6 +129,7 @@ impl Capability {
             Self::Maintenance5 => "VK_KHR_maintenance5",
             Self::ImageViewMinLod => "VK_EXT_image_view_min_lod",
             Self::FragmentStores => "fragmentStoresAndAtomics",
+            Self::ImageArrayIndexing => "shaderSampledImageArrayDynamicIndexing",
         }
     }
 }
@@ -235,6 +239,7 @@ impl Plan {
             Capability::SamplerAnisotropy => on(core.sampler_anisotropy),
             Capability::ImageCubeArray => on(core.image_cube_array),
             Capability::FragmentStores => on(core.fragment_stores_and_atomics),
+            Capability::ImageArrayIndexing => on(core.shader_sampled_image_array_dynamic_indexing),
             Capability::SamplerMirrorClampToEdge if at(vk::API_VERSION_1_2) => on(v12.sampler_mirror_clamp_to_edge),
             Capability::SamplerMirrorClampToEdge => has(ash::khr::sampler_mirror_clamp_to_edge::NAME),
             Capability::SamplerFilterMinmax if at(vk::API_VERSION_1_2) => on(v12.sampler_filter_minmax),
@@ -336,6 +341,7 @@ impl Plan {
             sampler_anisotropy: bit(Capability::SamplerAnisotropy),
             image_cube_array: bit(Capability::ImageCubeArray),
             fragment_stores_and_atomics: bit(Capability::FragmentStores),
+            shader_sampled_image_array_dynamic_indexing: bit(Capability::ImageArrayIndexing),
             ..Default::default()
         };
         if !use_chain {

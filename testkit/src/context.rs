@@ -754,6 +754,29 @@ impl Context {
         result
     }
 
+    /// Whether command buffers are only recorded ([`ContextBuilder::record_only`]).
+    pub fn is_record_only(&self) -> bool {
+        self.record_only
+    }
+
+    /// Submits a recorded command buffer (unless [`ContextBuilder::record_only`]) and waits until it is done.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn execute(&self, commands: vk::CommandBuffer) {
+        let _queue = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.record_only {
+            return;
+        }
+        let buffers = [commands];
+        let submits = [vk::SubmitInfo::default().command_buffers(&buffers)];
+        // SAFETY: the lock guards the queue, and the caller's buffer is executable.
+        unsafe { self.device.queue_submit(self.queue, &submits, vk::Fence::null()) }.expect("vkQueueSubmit");
+        // SAFETY: as above.
+        unsafe { self.device.queue_wait_idle(self.queue) }.expect("vkQueueWaitIdle");
+    }
+
     /// Allocates device memory for `requirements`; `flags` are wanted, and dropped when no type has them, unless
     /// `HOST_VISIBLE` is among them.
     pub(crate) fn allocate(

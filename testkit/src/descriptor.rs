@@ -22,12 +22,30 @@ pub struct Binding {
     pub count: u32,
     /// `count` immutable samplers, or none.
     pub immutable: Vec<vk::Sampler>,
+    /// Flags of descriptor indexing, whose features the device then has to have.
+    pub flags: vk::DescriptorBindingFlags,
 }
 
 impl Binding {
     /// `count` descriptors of `ty` at `binding`.
     pub fn new(binding: u32, ty: vk::DescriptorType, count: u32) -> Self {
-        Self { binding, ty, count, immutable: Vec::new() }
+        Self { binding, ty, count, immutable: Vec::new(), flags: vk::DescriptorBindingFlags::empty() }
+    }
+
+    /// One sampled image at `binding`.
+    pub fn image(binding: u32) -> Self {
+        Self::new(binding, vk::DescriptorType::SAMPLED_IMAGE, 1)
+    }
+
+    /// One sampler at `binding`.
+    pub fn sampler(binding: u32) -> Self {
+        Self::new(binding, vk::DescriptorType::SAMPLER, 1)
+    }
+
+    /// Adds flags of descriptor indexing.
+    pub fn flags(mut self, flags: vk::DescriptorBindingFlags) -> Self {
+        self.flags |= flags;
+        self
     }
 
     /// `count` combined image samplers at `binding`.
@@ -76,7 +94,12 @@ impl<'c> SetLayout<'c> {
                 if binding.immutable.is_empty() { raw } else { raw.immutable_samplers(&binding.immutable) }
             })
             .collect();
-        let info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&raw);
+        let binding_flags: Vec<_> = bindings.iter().map(|binding| binding.flags).collect();
+        let mut chained = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&binding_flags);
+        let mut info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&raw);
+        if binding_flags.iter().any(|flags| !flags.is_empty()) {
+            info = info.push_next(&mut chained);
+        }
         // SAFETY: bindings and immutable samplers are locals or borrowed for the call.
         let handle = unsafe { context.device().create_descriptor_set_layout(&info, None) };
         Self { context, handle: handle.expect("vkCreateDescriptorSetLayout"), bindings: bindings.to_vec() }
@@ -132,8 +155,14 @@ impl<'c> Pool<'c> {
                 None => sizes.push(vk::DescriptorPoolSize { ty: binding.ty, descriptor_count: binding.count }),
             }
         }
+        let late = layouts.iter().flat_map(|layout| &layout.bindings);
+        let late = late.fold(vk::DescriptorBindingFlags::empty(), |all, binding| all | binding.flags);
+        let mut flags = vk::DescriptorPoolCreateFlags::FREE_DESCRIPTOR_SET;
+        if late.contains(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND) {
+            flags |= vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND;
+        }
         let info = vk::DescriptorPoolCreateInfo::default()
-            .flags(vk::DescriptorPoolCreateFlags::FREE_DESCRIPTOR_SET)
+            .flags(flags)
             .max_sets(u32::try_from(layouts.len()).expect("few layouts").max(1))
             .pool_sizes(&sizes);
         // SAFETY: the create info is a local.

@@ -17,6 +17,7 @@ pub mod lookup;
 pub mod path;
 pub mod reference;
 pub mod sampler;
+pub mod separate;
 pub mod shader;
 pub mod skip;
 pub mod texel;

@@ -30,7 +30,7 @@ pub fn words(stage: &str, shape: Shape, kind: Kind, access: Access) -> Vec<u32> 
     words
 }
 
-fn module(name: &str) -> Vec<u32> {
+pub(crate) fn module(name: &str) -> Vec<u32> {
     let (_, bytes) =
         MODULES.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("there is no shader {name}"));
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
@@ -246,13 +246,13 @@ impl Drop for Probe<'_> {
     }
 }
 
-struct ShaderModule<'c> {
+pub(crate) struct ShaderModule<'c> {
     context: &'c Context,
-    handle: vk::ShaderModule,
+    pub(crate) handle: vk::ShaderModule,
 }
 
 impl<'c> ShaderModule<'c> {
-    fn new(context: &'c Context, words: &[u32]) -> Self {
+    pub(crate) fn new(context: &'c Context, words: &[u32]) -> Self {
         let info = vk::ShaderModuleCreateInfo::default().code(words);
         // SAFETY: the words are a complete module from the build script.
         let handle = unsafe { context.device().create_shader_module(&info, None) }.expect("vkCreateShaderModule");
@@ -382,55 +382,10 @@ impl<'c> Painter<'c> {
         let layout = unsafe { device.create_pipeline_layout(&layout_info, None) }.expect("vkCreatePipelineLayout");
         let vertex = ShaderModule::new(context, &module("draw/vertex"));
         let fragment = ShaderModule::new(context, &words("draw", shape, kind, Access::Single { binding: 0 }));
-        let pipeline = Self::pipeline(context, render_pass, layout, &vertex, &fragment, size);
+        let stages = [&vertex, &fragment];
+        let constants = vk::SpecializationInfo::default();
+        let pipeline = graphics_pipeline(context, render_pass, layout, stages, &constants, size, 1);
         Ok(Self { context, kind, size, target, _view: view, render_pass, framebuffer, layout, pipeline })
-    }
-
-    fn pipeline(
-        context: &Context,
-        render_pass: vk::RenderPass,
-        layout: vk::PipelineLayout,
-        vertex: &ShaderModule<'_>,
-        fragment: &ShaderModule<'_>,
-        size: [u32; 2],
-    ) -> vk::Pipeline {
-        let stages = [(vk::ShaderStageFlags::VERTEX, vertex), (vk::ShaderStageFlags::FRAGMENT, fragment)].map(
-            |(stage, module)| {
-                vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module.handle).name(c"main")
-            },
-        );
-        let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
-        let assembly =
-            vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
-        let viewports = [vk::Viewport {
-            x: 0.0,
-            y: 0.0,
-            width: size[0] as f32,
-            height: size[1] as f32,
-            min_depth: 0.0,
-            max_depth: 1.0,
-        }];
-        let scissors =
-            [vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: size[0], height: size[1] } }];
-        let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
-        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-        let multisample =
-            vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
-        let blends = [vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)];
-        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
-        let info = vk::GraphicsPipelineCreateInfo::default()
-            .stages(&stages)
-            .vertex_input_state(&vertex_input)
-            .input_assembly_state(&assembly)
-            .viewport_state(&viewport)
-            .rasterization_state(&raster)
-            .multisample_state(&multisample)
-            .color_blend_state(&blend)
-            .layout(layout)
-            .render_pass(render_pass);
-        // SAFETY: every object named is alive and every state a graphics pipeline with one colour attachment needs is there.
-        let made = unsafe { context.device().create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
-        made.map_err(|(_, error)| error).expect("vkCreateGraphicsPipelines")[0]
     }
 
     /// Paints once and returns the pixels, row by row from the top.
@@ -466,6 +421,57 @@ impl<'c> Painter<'c> {
         debug_assert_eq!(self.kind.numeric(), self._view.numeric_kind());
         texels
     }
+}
+
+/// A pipeline of vertex and fragment shader that covers `size` pixels, for a render pass with none or one colour attachment.
+///
+/// `constants` are the fragment shader's.
+pub(crate) fn graphics_pipeline(
+    context: &Context,
+    render_pass: vk::RenderPass,
+    layout: vk::PipelineLayout,
+    [vertex, fragment]: [&ShaderModule<'_>; 2],
+    constants: &vk::SpecializationInfo<'_>,
+    size: [u32; 2],
+    attachments: usize,
+) -> vk::Pipeline {
+    let mut stages =
+        [(vk::ShaderStageFlags::VERTEX, vertex), (vk::ShaderStageFlags::FRAGMENT, fragment)].map(|(stage, module)| {
+            vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module.handle).name(c"main")
+        });
+    stages[1].p_specialization_info = constants;
+    let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
+    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+    let viewports = [vk::Viewport {
+        x: 0.0,
+        y: 0.0,
+        width: size[0] as f32,
+        height: size[1] as f32,
+        min_depth: 0.0,
+        max_depth: 1.0,
+    }];
+    let scissors =
+        [vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: size[0], height: size[1] } }];
+    let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+    let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+    let multisample =
+        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+    let written = vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA);
+    let blends = vec![written; attachments];
+    let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
+    let info = vk::GraphicsPipelineCreateInfo::default()
+        .stages(&stages)
+        .vertex_input_state(&vertex_input)
+        .input_assembly_state(&assembly)
+        .viewport_state(&viewport)
+        .rasterization_state(&raster)
+        .multisample_state(&multisample)
+        .color_blend_state(&blend)
+        .layout(layout)
+        .render_pass(render_pass);
+    // SAFETY: every object named is alive and every state that the pipeline needs is there.
+    let made = unsafe { context.device().create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+    made.map_err(|(_, error)| error).expect("vkCreateGraphicsPipelines")[0]
 }
 
 impl Drop for Painter<'_> {

@@ -1,0 +1,122 @@
+// Images and samplers in bindings of their own, which the shader joins in the ways that programs do; compute or fragment.
+//
+// The build script defines FRAGMENT or not, one program (ONE, SHARED, …), STATES (the set of the samplers; images are in set 0)
+// and, for the kinds A and B of the images, TEXTURE_, JOIN_(image, state) and BITS_(v). Every lookup has an explicit LOD, so that both
+// stages give the same values; invocation i stores what it found for point i, lookup after lookup.
+#version 450
+#extension GL_EXT_samplerless_texture_functions : require
+
+#ifndef FRAGMENT
+layout(local_size_x = 64) in;
+#endif
+
+struct Point {
+    vec4 coord;
+    float lod;
+    float reference;
+    float unused0;
+    float unused1;
+};
+
+layout(std430, set = 2, binding = 0) readonly buffer Points { Point points[]; };
+layout(std430, set = 2, binding = 1) writeonly buffer Results { uvec4 results[]; };
+layout(push_constant) uniform Push {
+    uint count;
+    uint element;
+};
+
+#define IMAGE(number) layout(set = 0, binding = number) uniform
+#define STATE(number) layout(set = STATES, binding = number) uniform
+#define LOOK_A(image, state) BITS_A(textureLod(JOIN_A(image, state), point.coord.xy, point.lod))
+#define LOOK_B(image, state) BITS_B(textureLod(JOIN_B(image, state), point.coord.xy, point.lod))
+
+#if defined(ONE)
+#define LOOKUPS 1
+IMAGE(0) TEXTURE_A image;
+STATE(1) sampler state;
+
+#elif defined(SHARED)
+#define LOOKUPS 2
+IMAGE(0) TEXTURE_A first;
+IMAGE(2) TEXTURE_B second;
+STATE(1) sampler state;
+
+#elif defined(CALLS)
+#define LOOKUPS 3
+IMAGE(0) TEXTURE_A first;
+IMAGE(2) TEXTURE_A second;
+STATE(1) sampler one;
+STATE(3) sampler other;
+
+uvec4 inner(TEXTURE_A image, sampler state, Point point) {
+    return LOOK_A(image, state);
+}
+
+uvec4 outer(Point point, sampler state, TEXTURE_A image) {
+    return inner(image, state, point);
+}
+
+#elif defined(CONSTANT)
+#define LOOKUPS 2
+IMAGE(0) TEXTURE_A images[3];
+STATE(1) sampler states[2];
+
+#elif defined(SPECIAL)
+#define LOOKUPS 1
+layout(constant_id = 0) const uint IMAGE_ELEMENT = 0;
+layout(constant_id = 1) const uint STATE_ELEMENT = 0;
+IMAGE(0) TEXTURE_A images[3];
+STATE(1) sampler states[2];
+
+#elif defined(DYNAMIC)
+#define LOOKUPS 1
+IMAGE(0) TEXTURE_A images[3];
+STATE(1) sampler state;
+
+#elif defined(FETCH)
+#define LOOKUPS 2
+IMAGE(0) TEXTURE_A fetched;
+IMAGE(2) TEXTURE_B sampled;
+STATE(1) sampler state;
+
+#elif defined(SALTED)
+#define LOOKUPS 1
+IMAGE(0) TEXTURE_A image;
+STATE(1) sampler state;
+layout(set = 0, binding = 2) uniform Salt { uint salt; };
+#endif
+
+void main() {
+#ifdef FRAGMENT
+    uint index = uint(gl_FragCoord.x);
+#else
+    uint index = gl_GlobalInvocationID.x;
+#endif
+    if (index >= count) {
+        return;
+    }
+    Point point = points[index];
+    uint at = index * LOOKUPS;
+#if defined(ONE)
+    results[at] = LOOK_A(image, state);
+#elif defined(SHARED)
+    results[at] = LOOK_A(first, state);
+    results[at + 1] = LOOK_B(second, state);
+#elif defined(CALLS)
+    results[at] = outer(point, one, first);
+    results[at + 1] = outer(point, one, second);
+    results[at + 2] = outer(point, other, second);
+#elif defined(CONSTANT)
+    results[at] = LOOK_A(images[2], states[1]);
+    results[at + 1] = LOOK_A(images[0], states[0]);
+#elif defined(SPECIAL)
+    results[at] = LOOK_A(images[IMAGE_ELEMENT], states[STATE_ELEMENT]);
+#elif defined(DYNAMIC)
+    results[at] = LOOK_A(images[element], state);
+#elif defined(FETCH)
+    results[at] = BITS_A(texelFetch(fetched, ivec2(0), 0));
+    results[at + 1] = LOOK_B(sampled, state);
+#elif defined(SALTED)
+    results[at] = LOOK_A(image, state) ^ salt;
+#endif
+}

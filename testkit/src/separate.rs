@@ -1,0 +1,452 @@
+//! Images and samplers in bindings of their own, which only the shader joins.
+//!
+//! A [`Rig`] is a pipeline with one of the [`Program`]s of `shaders/separate.glsl`; a [`Job`] is one run of it over a list of points.
+//! Tests record the binds between [`Rig::bind`] and [`Job::record`] themselves, in the order that they are about; [`Commands`]
+//! holds what was recorded. Images are in set 0, samplers in set 0 or 1, the harness's own buffers in set 2.
+
+use crate::context::Context;
+use crate::descriptor::{self, Pool, SetLayout};
+use crate::image::{self, Buffer};
+use crate::lookup::{Kind, Point};
+use crate::shader::{ShaderModule, graphics_pipeline, module};
+use crate::texel::Value;
+use ash::vk;
+
+/// Set of the harness's own buffers.
+const OWN_SET: u32 = 2;
+/// The most points of a job: pixels of the framebuffer that a fragment program covers.
+const MOST_POINTS: u32 = 1024;
+const STAGES: vk::ShaderStageFlags =
+    vk::ShaderStageFlags::from_raw(vk::ShaderStageFlags::COMPUTE.as_raw() | vk::ShaderStageFlags::FRAGMENT.as_raw());
+
+/// How the shader joins images and samplers; numbers are bindings, `[2]` elements of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Program {
+    /// Image 0 with sampler 1.
+    One,
+    /// Images 0 and 2 with sampler 1.
+    Shared,
+    /// Image 0 with sampler 1, image 2 with sampler 1, image 2 with sampler 3: three calls of a function that takes both and
+    /// hands them on to another.
+    Calls,
+    /// Image 0`[2]` of 3 with sampler 1`[1]` of 2, and 0`[0]` with 1`[0]`.
+    Constant,
+    /// One pair of the same arrays, chosen by the two specialization constants.
+    Special,
+    /// Image 0`[i]` of 3 with sampler 1; i is the job's element, which the shader learns when it runs.
+    Dynamic,
+    /// Image 0 is fetched, image 2 is sampled with sampler 1.
+    Fetch,
+    /// Image 0 with sampler 1; the bits come out combined by XOR with the word in the uniform buffer 2 of set 0.
+    Salted,
+}
+
+impl Program {
+    fn name(self) -> &'static str {
+        match self {
+            Self::One => "one",
+            Self::Shared => "shared",
+            Self::Calls => "calls",
+            Self::Constant => "constant",
+            Self::Special => "special",
+            Self::Dynamic => "dynamic",
+            Self::Fetch => "fetch",
+            Self::Salted => "salted",
+        }
+    }
+
+    /// Kinds of its lookups, in order; `a` and `b` are those of its images.
+    fn lookups(self, [a, b]: [Kind; 2]) -> Vec<Kind> {
+        match self {
+            Self::One | Self::Special | Self::Dynamic | Self::Salted => vec![a],
+            Self::Shared | Self::Fetch => vec![a, b],
+            Self::Constant => vec![a, a],
+            Self::Calls => vec![a, a, a],
+        }
+    }
+}
+
+/// Stage of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// A compute shader.
+    Compute,
+    /// A fragment shader of a render pass without attachments; needs `fragmentStoresAndAtomics`.
+    Fragment,
+}
+
+/// What a [`Rig`] is made of.
+#[derive(Clone, Copy)]
+pub struct Plan<'a, 'c> {
+    /// How images and samplers are joined.
+    pub program: Program,
+    /// Where.
+    pub stage: Stage,
+    /// Kinds of the first and the second image: float or uint, and equal where the program has images of one kind only.
+    pub kinds: [Kind; 2],
+    /// Layouts of set 0, and of set 1 if the samplers are there.
+    pub sets: &'a [&'a SetLayout<'c>],
+    /// The specialization constants.
+    pub constants: [u32; 2],
+    /// How many empty sets the pipeline layout has above the harness's own.
+    pub above: usize,
+    /// Whether the harness's own buffers have dynamic offsets.
+    pub own_offsets: bool,
+}
+
+impl<'a, 'c> Plan<'a, 'c> {
+    /// A compute program over images of one kind.
+    pub fn new(program: Program, kind: Kind, sets: &'a [&'a SetLayout<'c>]) -> Self {
+        let stage = Stage::Compute;
+        Self { program, stage, kinds: [kind; 2], sets, constants: [0; 2], above: 0, own_offsets: false }
+    }
+
+    /// In this stage.
+    pub fn stage(self, stage: Stage) -> Self {
+        Self { stage, ..self }
+    }
+
+    /// With a second image of this kind.
+    pub fn second(self, kind: Kind) -> Self {
+        Self { kinds: [self.kinds[0], kind], ..self }
+    }
+}
+
+/// A pipeline that joins images and samplers.
+pub struct Rig<'c> {
+    context: &'c Context,
+    stage: Stage,
+    lookups: Vec<Kind>,
+    own: SetLayout<'c>,
+    own_offsets: bool,
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+    frame: Option<(vk::RenderPass, vk::Framebuffer)>,
+}
+
+impl<'c> Rig<'c> {
+    /// Makes the pipeline. The shader module is destroyed at once, and so may be the set layouts.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such program, or a Vulkan call fails.
+    pub fn new(context: &'c Context, plan: &Plan<'_, 'c>) -> Self {
+        let device = context.device();
+        let ty = if plan.own_offsets {
+            vk::DescriptorType::STORAGE_BUFFER_DYNAMIC
+        } else {
+            vk::DescriptorType::STORAGE_BUFFER
+        };
+        let own = SetLayout::new(context, &[0, 1].map(|binding| descriptor::Binding::new(binding, ty, 1)));
+        let empty = SetLayout::new(context, &[]);
+        let mut set_layouts: Vec<_> = plan.sets.iter().map(|layout| layout.handle()).collect();
+        set_layouts.resize(OWN_SET as usize, empty.handle());
+        set_layouts.push(own.handle());
+        set_layouts.resize(set_layouts.len() + plan.above, empty.handle());
+        let push = [vk::PushConstantRange::default().stage_flags(STAGES).size(8)];
+        let layout_info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push);
+        // SAFETY: the set layouts are alive and the create info is a local.
+        let layout = unsafe { device.create_pipeline_layout(&layout_info, None) }.expect("vkCreatePipelineLayout");
+
+        let stage = match plan.stage {
+            Stage::Compute => "compute",
+            Stage::Fragment => "fragment",
+        };
+        let ([a, b], states) = (plan.kinds.map(Kind::name), plan.sets.len() - 1);
+        let words = module(&format!("separate/{}/{stage}/{states}/{a}-{b}", plan.program.name()));
+        let shader = ShaderModule::new(context, &words);
+        let constants: Vec<u8> = plan.constants.into_iter().flat_map(u32::to_le_bytes).collect();
+        let entries =
+            [0, 1].map(|id| vk::SpecializationMapEntry { constant_id: id, offset: id * 4, size: size_of::<u32>() });
+        let mut specialization = vk::SpecializationInfo::default();
+        if plan.program == Program::Special {
+            specialization = specialization.map_entries(&entries).data(&constants);
+        }
+        let (pipeline, frame) = match plan.stage {
+            Stage::Compute => {
+                let stage = vk::PipelineShaderStageCreateInfo::default()
+                    .stage(vk::ShaderStageFlags::COMPUTE)
+                    .module(shader.handle)
+                    .name(c"main")
+                    .specialization_info(&specialization);
+                let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
+                // SAFETY: module and layout are alive; the sets match the shader's declarations.
+                let made = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
+                (made.map_err(|(_, error)| error).expect("vkCreateComputePipelines")[0], None)
+            }
+            Stage::Fragment => {
+                let (render_pass, framebuffer) = Self::frame(context);
+                let vertex = ShaderModule::new(context, &module("draw/vertex"));
+                let size = [MOST_POINTS, 1];
+                let pipeline =
+                    graphics_pipeline(context, render_pass, layout, [&vertex, &shader], &specialization, size, 0);
+                (pipeline, Some((render_pass, framebuffer)))
+            }
+        };
+        let lookups = plan.program.lookups(plan.kinds);
+        Self { context, stage: plan.stage, lookups, own, own_offsets: plan.own_offsets, layout, pipeline, frame }
+    }
+
+    /// A render pass without attachments, for what its fragments store.
+    fn frame(context: &Context) -> (vk::RenderPass, vk::Framebuffer) {
+        let device = context.device();
+        let subpasses = [vk::SubpassDescription::default().pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)];
+        let pass_info = vk::RenderPassCreateInfo::default().subpasses(&subpasses);
+        // SAFETY: one subpass without attachments; all locals.
+        let render_pass = unsafe { device.create_render_pass(&pass_info, None) }.expect("vkCreateRenderPass");
+        let frame_info =
+            vk::FramebufferCreateInfo::default().render_pass(render_pass).width(MOST_POINTS).height(1).layers(1);
+        // SAFETY: neither the pass nor the framebuffer has attachments.
+        let framebuffer = unsafe { device.create_framebuffer(&frame_info, None) }.expect("vkCreateFramebuffer");
+        (render_pass, framebuffer)
+    }
+
+    /// The pipeline layout.
+    pub fn layout(&self) -> vk::PipelineLayout {
+        self.layout
+    }
+
+    /// The bind point.
+    pub fn point(&self) -> vk::PipelineBindPoint {
+        match self.stage {
+            Stage::Compute => vk::PipelineBindPoint::COMPUTE,
+            Stage::Fragment => vk::PipelineBindPoint::GRAPHICS,
+        }
+    }
+
+    /// The render pass of a fragment program, which a secondary command buffer inherits.
+    pub fn render_pass(&self) -> Option<vk::RenderPass> {
+        self.frame.map(|(render_pass, _)| render_pass)
+    }
+
+    /// Records the bind of the pipeline.
+    pub fn bind(&self, commands: vk::CommandBuffer) {
+        // SAFETY: the buffer is recording and the pipeline alive.
+        unsafe { self.context.device().cmd_bind_pipeline(commands, self.point(), self.pipeline) };
+    }
+
+    /// Records the bind of sets from `first` on.
+    pub fn bind_sets(&self, commands: vk::CommandBuffer, first: u32, sets: &[vk::DescriptorSet], offsets: &[u32]) {
+        let device = self.context.device();
+        // SAFETY: the caller's sets have the layouts that the rig was made for.
+        unsafe { device.cmd_bind_descriptor_sets(commands, self.point(), self.layout, first, sets, offsets) };
+    }
+
+    /// Records writes pushed to set 0.
+    pub fn push(&self, commands: vk::CommandBuffer, writes: &[vk::WriteDescriptorSet<'_>]) {
+        let push = &self.context.functions.push;
+        // SAFETY: set 0 of the layout is a push set with the bindings that the caller names.
+        unsafe { push.cmd_push_descriptor_set(commands, self.point(), self.layout, 0, writes) };
+    }
+
+    /// Records what is between the ends of the render pass of a fragment program; of another, just that.
+    pub fn in_pass(&self, commands: vk::CommandBuffer, contents: vk::SubpassContents, record: impl FnOnce()) {
+        let device = self.context.device();
+        if let Some((render_pass, framebuffer)) = self.frame {
+            let extent = vk::Extent2D { width: MOST_POINTS, height: 1 };
+            let begin = vk::RenderPassBeginInfo::default()
+                .render_pass(render_pass)
+                .framebuffer(framebuffer)
+                .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent });
+            // SAFETY: the buffer is recording outside a render pass; pass and framebuffer are compatible and alive.
+            unsafe { device.cmd_begin_render_pass(commands, &begin, contents) };
+        }
+        record();
+        if self.frame.is_some() {
+            // SAFETY: inside the render pass begun above.
+            unsafe { device.cmd_end_render_pass(commands) };
+        }
+    }
+}
+
+impl Drop for Rig<'_> {
+    fn drop(&mut self) {
+        let device = self.context.device();
+        // SAFETY: the harness waits for each submission.
+        unsafe { device.destroy_pipeline(self.pipeline, None) };
+        // SAFETY: as above, and the pipeline is gone.
+        unsafe { device.destroy_pipeline_layout(self.layout, None) };
+        if let Some((render_pass, framebuffer)) = self.frame {
+            // SAFETY: as above.
+            unsafe { device.destroy_framebuffer(framebuffer, None) };
+            // SAFETY: as above, and the framebuffer is gone.
+            unsafe { device.destroy_render_pass(render_pass, None) };
+        }
+    }
+}
+
+/// One run of a rig: its points, and room for what is found there.
+pub struct Job<'r, 'c> {
+    rig: &'r Rig<'c>,
+    count: u32,
+    output: Buffer<'c>,
+    _input: Buffer<'c>,
+    _pool: Pool<'c>,
+    set: vk::DescriptorSet,
+    offsets: Vec<u32>,
+}
+
+impl<'r, 'c> Job<'r, 'c> {
+    /// Offset of the harness's own buffers where they are dynamic, in bytes: a multiple of what any device asks for.
+    const OFFSET: usize = 256;
+
+    /// A run over these points, of at most 1024.
+    ///
+    /// # Panics
+    ///
+    /// When there are more, or a Vulkan call fails.
+    pub fn new(rig: &'r Rig<'c>, points: &[Point]) -> Self {
+        let context = rig.context;
+        let count = u32::try_from(points.len()).ok().filter(|count| *count <= MOST_POINTS).expect("up to 1024 points");
+        let start = if rig.own_offsets { Self::OFFSET } else { 0 };
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER;
+        let input = Buffer::new(context, start + points.len() * 32, usage);
+        for (index, point) in points.iter().enumerate() {
+            input.write(start + index * 32, &point.bytes());
+        }
+        let output = Buffer::new(context, start + points.len() * rig.lookups.len() * 16, usage);
+        let pool = Pool::new(context, &[&rig.own]);
+        let set = pool.allocate(&rig.own);
+        for (binding, buffer) in (0..).zip([&input, &output]) {
+            let range = (buffer.size() - start) as u64;
+            let info = [vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range }];
+            let write = vk::WriteDescriptorSet::default()
+                .dst_set(set)
+                .dst_binding(binding)
+                .descriptor_type(rig.own.bindings()[0].ty)
+                .buffer_info(&info);
+            descriptor::update(context, &[write], &[], &[]);
+        }
+        let offsets = if rig.own_offsets { vec![Self::OFFSET as u32; 2] } else { Vec::new() };
+        Self { rig, count, output, _input: input, _pool: pool, set, offsets }
+    }
+
+    /// Records the bind of the harness's own set.
+    pub fn bind(&self, commands: vk::CommandBuffer) {
+        self.rig.bind_sets(commands, OWN_SET, &[self.set], &self.offsets);
+    }
+
+    /// The harness's own set and its dynamic offsets, to be bound together with others.
+    pub fn own(&self) -> (vk::DescriptorSet, &[u32]) {
+        (self.set, &self.offsets)
+    }
+
+    /// Records the dispatch, or the draw where the render pass has been begun. `element` is what [`Program::Dynamic`] looks at.
+    pub fn record(&self, commands: vk::CommandBuffer, element: u32) {
+        let device = self.rig.context.device();
+        let constants: Vec<u8> = [self.count, element].into_iter().flat_map(u32::to_le_bytes).collect();
+        // SAFETY: the layout has this push constant range.
+        unsafe { device.cmd_push_constants(commands, self.rig.layout, STAGES, 0, &constants) };
+        match self.rig.stage {
+            // SAFETY: pipeline, sets and push constants are bound (the caller's side of the contract).
+            Stage::Compute => unsafe { device.cmd_dispatch(commands, self.count.div_ceil(64).max(1), 1, 1) },
+            // SAFETY: as above, and the render pass has been begun.
+            Stage::Fragment => unsafe { device.cmd_draw(commands, 3, 1, 0, 0) },
+        }
+    }
+
+    /// Records the dispatch or the draw in its render pass, and makes the results visible.
+    pub fn run(&self, commands: vk::CommandBuffer, element: u32) {
+        self.rig.in_pass(commands, vk::SubpassContents::INLINE, || self.record(commands, element));
+        self.finish(commands);
+    }
+
+    /// Makes the results visible, outside of a render pass.
+    pub fn finish(&self, commands: vk::CommandBuffer) {
+        image::record_host_barrier(self.rig.context, commands);
+    }
+
+    /// What was found: for each lookup of the program, one value a point. All zero where nothing was executed.
+    pub fn results(&self) -> Vec<Vec<Value>> {
+        let lookups = self.rig.lookups.len();
+        let start = self.output.size() - self.count as usize * lookups * 16;
+        let bytes = self.output.read(start, self.count as usize * lookups * 16);
+        let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let value = |kind: Kind, texel: &[u8]| {
+            let bits = [word(texel), word(&texel[4..]), word(&texel[8..]), word(&texel[12..])];
+            Value::from_bits(kind.numeric(), bits)
+        };
+        let of = |(lookup, kind): (usize, &Kind)| {
+            bytes.chunks_exact(16).skip(lookup).step_by(lookups).map(|texel| value(*kind, texel)).collect()
+        };
+        self.rig.lookups.iter().enumerate().map(of).collect()
+    }
+}
+
+/// A command buffer of its own pool, recorded once and executed as often as a test wants.
+pub struct Commands<'c> {
+    context: &'c Context,
+    pool: vk::CommandPool,
+    handle: vk::CommandBuffer,
+}
+
+impl<'c> Commands<'c> {
+    /// Records a primary command buffer.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn primary(context: &'c Context, record: impl FnOnce(vk::CommandBuffer)) -> Self {
+        Self::new(context, vk::CommandBufferLevel::PRIMARY, &vk::CommandBufferBeginInfo::default(), record)
+    }
+
+    /// Records a secondary command buffer that runs inside of the rig's render pass, if it has one.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn secondary(context: &'c Context, rig: &Rig<'_>, record: impl FnOnce(vk::CommandBuffer)) -> Self {
+        let mut inheritance = vk::CommandBufferInheritanceInfo::default();
+        let mut flags = vk::CommandBufferUsageFlags::SIMULTANEOUS_USE;
+        if let Some(render_pass) = rig.render_pass() {
+            inheritance = inheritance.render_pass(render_pass);
+            flags |= vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE;
+        }
+        let begin = vk::CommandBufferBeginInfo::default().flags(flags).inheritance_info(&inheritance);
+        Self::new(context, vk::CommandBufferLevel::SECONDARY, &begin, record)
+    }
+
+    fn new(
+        context: &'c Context,
+        level: vk::CommandBufferLevel,
+        begin: &vk::CommandBufferBeginInfo<'_>,
+        record: impl FnOnce(vk::CommandBuffer),
+    ) -> Self {
+        let device = context.device();
+        let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family());
+        // SAFETY: the create info is a local without pointers.
+        let pool = unsafe { device.create_command_pool(&pool_info, None) }.expect("vkCreateCommandPool");
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).level(level).command_buffer_count(1);
+        // SAFETY: the pool is this object's own.
+        let handle = unsafe { device.allocate_command_buffers(&info) }.expect("vkAllocateCommandBuffers")[0];
+        // SAFETY: freshly allocated; the inheritance of a secondary buffer is the caller's local.
+        unsafe { device.begin_command_buffer(handle, begin) }.expect("vkBeginCommandBuffer");
+        record(handle);
+        // SAFETY: recording since the call above.
+        unsafe { device.end_command_buffer(handle) }.expect("vkEndCommandBuffer");
+        Self { context, pool, handle }
+    }
+
+    /// The handle.
+    pub fn handle(&self) -> vk::CommandBuffer {
+        self.handle
+    }
+
+    /// Executes a primary command buffer and waits for it.
+    pub fn execute(&self) {
+        self.context.execute(self.handle);
+    }
+
+    /// Records the execution of a secondary command buffer.
+    pub fn record_into(&self, primary: vk::CommandBuffer) {
+        // SAFETY: the primary buffer is recording, where this one was made to run.
+        unsafe { self.context.device().cmd_execute_commands(primary, &[self.handle]) };
+    }
+}
+
+impl Drop for Commands<'_> {
+    fn drop(&mut self) {
+        // SAFETY: each execution was waited for.
+        unsafe { self.context.device().destroy_command_pool(self.pool, None) };
+    }
+}

@@ -1,0 +1,346 @@
+//! Samplers and images in descriptors of their own, which only the shader joins (`separate=resolve`).
+//!
+//! A case runs three times. Without samplin, nothing executed, validation reports what the [`Conflict`] says. With it, validation
+//! below is silent, each lookup gives the very values of the sampler that is legal for its image, and the trace has one `pair` record for
+//! each link that got another sampler, with both slots and how it was done. With what is legal in the same places, nothing
+//! happens at all. Start at [`Case`]; [`REPAIRED`] says how much of this the layer does.
+
+mod conflicts;
+mod matrix;
+mod modes;
+mod programs;
+mod sequences;
+mod shared;
+
+use ash::vk;
+use conflicts::{Conflict, Oracle};
+use libtest_mimic::Trial;
+use run::{Judged, Outcome, Skip, skip_if, trial, with_layer, without_layer};
+use samplin_suite::{run, scene};
+use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
+use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig, Stage};
+use samplin_testkit::{
+    Capability, Context, ContextBuilder, Image, Kind, Message, Pair, Point, Sampler, SamplerDesc, Value, View,
+    reference, sample,
+};
+use scene::Scene;
+use serde_json::Value as Json;
+use std::collections::BTreeSet;
+
+type F = vk::Format;
+
+/// How a conflict is repaired: `how` of its record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// All links of the sampler agree: another set in the place of the application's.
+    Shadow,
+    /// They agree, and the sampler was pushed: it is pushed again.
+    Push,
+    /// They do not: the shader reads the link's sampler from a set of the layer's.
+    Split,
+}
+
+/// What the layer repairs. What is not in here stays as it is, and is told as [`PASSED`].
+const REPAIRED: &[How] = &[];
+
+/// `what` of the record of what is not repaired.
+const PASSED: &str = "separate samplers";
+
+impl How {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Shadow => "shadow",
+            Self::Push => "push",
+            Self::Split => "split",
+        }
+    }
+
+    fn is_done(self) -> bool {
+        REPAIRED.contains(&self)
+    }
+}
+
+// --- what is sampled --------------------------------------------------------------------------------------------------
+
+/// A scene on the device.
+struct Texture<'c> {
+    context: &'c Context,
+    scene: Scene,
+    image: Image<'c>,
+    view: View<'c>,
+}
+
+impl<'c> Texture<'c> {
+    fn new(context: &'c Context, scene: Scene) -> Result<Self, Skip> {
+        let image = scene.image(context)?;
+        let view = scene.view(&image);
+        Ok(Self { context, scene, image, view })
+    }
+
+    fn kind(&self) -> Kind {
+        self.view.numeric_kind().into()
+    }
+
+    fn slot(&self, binding: u32, element: u32) -> Slot {
+        let info = vk::DescriptorImageInfo {
+            sampler: vk::Sampler::null(),
+            image_view: self.view.handle(),
+            image_layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+        };
+        Slot { at: (binding, element), ty: vk::DescriptorType::SAMPLED_IMAGE, info }
+    }
+
+    /// One lookup of a job, which has to have given the values of `legal`.
+    fn look(&self, what: &'static str, legal: &SamplerDesc, got: Vec<Value>) -> Look {
+        if self.context.is_record_only() {
+            return Look { what, scene: self.scene, smooth: false, got, reference: Vec::new(), driver: Vec::new() };
+        }
+        let texture = reference::Texture::read(&self.image, &self.view);
+        let bias = self.context.limits().max_sampler_lod_bias;
+        let points = points();
+        let made = legal.create(self.context);
+        Look {
+            what,
+            scene: self.scene,
+            smooth: legal.mag_filter == vk::Filter::LINEAR || legal.min_filter == vk::Filter::LINEAR,
+            got,
+            reference: points.iter().map(|point| reference::sample(&texture, legal, point, bias)).collect(),
+            driver: sample(self.context, Pair::new(&self.view, &made), &points),
+        }
+    }
+}
+
+/// Where every job looks.
+fn points() -> Vec<Point> {
+    RGBA8.points(false)
+}
+
+const RGBA8: Scene = Scene::colour(F::R8G8B8A8_UNORM);
+
+/// What one lookup of a shader gave, and what it had to give.
+struct Look {
+    what: &'static str,
+    scene: Scene,
+    smooth: bool,
+    got: Vec<Value>,
+    /// By the specification.
+    reference: Vec<Value>,
+    /// By the driver, of one descriptor with the image and the legal sampler.
+    driver: Vec<Value>,
+}
+
+impl Look {
+    fn assert(&self, when: &str) {
+        assert_eq!((self.got.len(), self.got.len()), (self.reference.len(), self.driver.len()), "{}", self.what);
+        let colour = self.scene.aspect == vk::ImageAspectFlags::COLOR;
+        // Depth and stencil define their first component only.
+        let components = if colour { 4 } else { 1 };
+        let tolerance = if self.smooth { 0.02 } else { 1e-4 };
+        for (index, got) in self.got.iter().enumerate() {
+            let (got, point) = (&got.components()[..components], points()[index]);
+            let (reference, driver) = (self.reference[index].components(), self.driver[index].components());
+            let what = format!("{when}, {}: at {point:?}", self.what);
+            assert_eq!(got, &driver[..components], "{what}, as of one descriptor with image and legal sampler");
+            let is_near = got.iter().zip(reference).all(|(got, wanted)| (got - wanted).abs() <= tolerance);
+            assert!(is_near, "{what}: {got:?} is not {reference:?}");
+        }
+    }
+}
+
+// --- descriptors ------------------------------------------------------------------------------------------------------
+
+/// A descriptor and its place in its set.
+#[derive(Clone, Copy)]
+struct Slot {
+    at: (u32, u32),
+    ty: vk::DescriptorType,
+    info: vk::DescriptorImageInfo,
+}
+
+impl Slot {
+    fn sampler(sampler: &Sampler<'_>, binding: u32, element: u32) -> Self {
+        let info = vk::DescriptorImageInfo { sampler: sampler.handle(), ..Default::default() };
+        Self { at: (binding, element), ty: vk::DescriptorType::SAMPLER, info }
+    }
+
+    fn write(&self, set: vk::DescriptorSet) -> vk::WriteDescriptorSet<'_> {
+        vk::WriteDescriptorSet::default()
+            .dst_set(set)
+            .dst_binding(self.at.0)
+            .dst_array_element(self.at.1)
+            .descriptor_type(self.ty)
+            .image_info(std::slice::from_ref(&self.info))
+    }
+}
+
+/// Writes each slot by itself.
+fn write(context: &Context, set: vk::DescriptorSet, slots: &[Slot]) {
+    for slot in slots {
+        write_images(context, set, slot.at, slot.ty, &[slot.info]);
+    }
+}
+
+/// A layout and one set of it.
+struct Held<'c> {
+    layout: SetLayout<'c>,
+    _pool: Pool<'c>,
+    set: vk::DescriptorSet,
+}
+
+impl<'c> Held<'c> {
+    fn new(context: &'c Context, bindings: &[Binding], slots: &[Slot]) -> Self {
+        let layout = SetLayout::new(context, bindings);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        write(context, set, slots);
+        Self { layout, _pool: pool, set }
+    }
+}
+
+/// Binds a pipeline, then the sets and the job's own, and executes.
+fn execute(context: &Context, rig: &Rig<'_>, job: &Job<'_, '_>, sets: &[vk::DescriptorSet]) {
+    let commands = Commands::primary(context, |commands| {
+        rig.bind(commands);
+        rig.bind_sets(commands, 0, sets, &[]);
+        job.bind(commands);
+        job.run(commands, 0);
+    });
+    commands.execute();
+}
+
+// --- judging ----------------------------------------------------------------------------------------------------------
+
+/// A slot in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    set: u32,
+    binding: u32,
+    element: u32,
+}
+
+const fn place(set: u32, binding: u32, element: u32) -> Place {
+    Place { set, binding, element }
+}
+
+/// A link that has to get another sampler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Changed {
+    image: Place,
+    sampler: Place,
+    how: How,
+}
+
+/// What one body must come to with samplin.
+#[derive(Clone, Debug)]
+struct Expected {
+    /// The links that get another sampler, in any order.
+    changed: Vec<Changed>,
+    /// `what` of the only unresolved record, where the layer is not to repair this.
+    unresolved: Option<&'static str>,
+}
+
+impl Expected {
+    fn one(how: How, image: Place, sampler: Place) -> Self {
+        Self { changed: vec![Changed { image, sampler, how }], unresolved: None }
+    }
+
+    fn and(mut self, how: How, image: Place, sampler: Place) -> Self {
+        self.changed.push(Changed { image, sampler, how });
+        self
+    }
+
+    fn unresolved(what: &'static str) -> Self {
+        Self { changed: Vec::new(), unresolved: Some(what) }
+    }
+
+    /// Whether the layer can do all of it already.
+    fn is_done(&self) -> bool {
+        self.changed.iter().all(|changed| changed.how.is_done())
+    }
+}
+
+/// A body that records and executes, and gives back what its lookups found.
+type Body<'b> = &'b dyn Fn(&Context) -> Result<Vec<Look>, Skip>;
+
+fn resolve(builder: ContextBuilder) -> ContextBuilder {
+    builder.setting("augment", "off").setting("separate", "resolve")
+}
+
+/// Runs a body with a conflict, see the head of the file. `oracle`: what validation says without samplin.
+fn judge(builder: &ContextBuilder, oracle: Oracle, expected: &Expected, body: Body<'_>) -> Outcome {
+    let (_, errors) = without_layer(builder.clone().record_only(), body)?;
+    oracle.assert(&errors, "without samplin");
+    if expected.is_done() && expected.unresolved.is_none() {
+        let (looks, judged) = with_layer(resolve(builder.clone()), body)?;
+        judged.assert_silent("with samplin");
+        assert_changed(&judged, &expected.changed);
+        looks.iter().for_each(|look| look.assert("with samplin"));
+        return Ok(());
+    }
+    let (_, judged) = with_layer(resolve(builder.clone()).record_only(), body)?;
+    oracle.assert(&judged.errors, "with samplin, which does not repair this");
+    assert_passed(
+        &judged,
+        expected.unresolved.filter(|_| expected.is_done() && !REPAIRED.is_empty()).unwrap_or(PASSED),
+    );
+    Ok(())
+}
+
+/// Runs a body in which all is legal.
+fn judge_legal(builder: &ContextBuilder, body: Body<'_>) -> Outcome {
+    let (looks, judged) = with_layer(resolve(builder.clone()), body)?;
+    judged.assert_silent("what is legal");
+    looks.iter().for_each(|look| look.assert("what is legal"));
+    if REPAIRED.is_empty() {
+        // All that the layer says is that it does not look.
+        assert_passed(&judged, PASSED);
+    } else {
+        judged.assert_untouched("what is legal");
+    }
+    Ok(())
+}
+
+/// The only unresolved record says `what`, and nothing was changed.
+fn assert_passed(judged: &Judged, what: &str) {
+    let records: Vec<_> = judged.trace.events("unresolved").collect();
+    let whats: Vec<_> = records.iter().map(|record| record["what"].as_str().unwrap_or_default()).collect();
+    assert_eq!(whats, [what], "{records:#?}");
+    assert_eq!(judged.trace.events("pair").count(), 0, "{:#?}", judged.trace);
+    assert_eq!(judged.summary()["variants"]["created"], 0, "{:#}", judged.summary());
+}
+
+/// The pair records that a shader's link led to.
+fn draws(judged: &Judged) -> Vec<&Json> {
+    judged.trace.events("pair").filter(|record| record["path"] == "draw").collect()
+}
+
+fn assert_changed(judged: &Judged, expected: &[Changed]) {
+    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
+    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    let records = draws(judged);
+    assert_eq!(records.len(), judged.trace.events("pair").count(), "pairs of shaders only: {:#?}", judged.trace);
+    let place = |slot: &Json| {
+        let number = |key: &str| slot[key].as_u64().and_then(|number| u32::try_from(number).ok()).expect("a number");
+        Place { set: number("set"), binding: number("binding"), element: number("element") }
+    };
+    let mut found = Vec::new();
+    for record in &records {
+        let link = &record["link"];
+        let how = expected.iter().map(|changed| changed.how).find(|how| record["how"] == how.word());
+        let how = how.unwrap_or_else(|| panic!("none of {expected:#?} is done like this: {record:#}"));
+        found.push(Changed { image: place(&link["image"]), sampler: place(&link["sampler"]), how });
+        assert!(record["variant"].is_string(), "another sampler: {record:#}");
+        assert!(!samplin_testkit::trace::changes(record).is_empty(), "{record:#}");
+    }
+    let key = |changed: &Changed| format!("{changed:?}");
+    found.sort_by_key(key);
+    let mut wanted = expected.to_vec();
+    wanted.sort_by_key(key);
+    assert_eq!(found, wanted, "links in the trace on the left: {records:#?}");
+}
+
+fn main() -> std::process::ExitCode {
+    let arguments = libtest_mimic::Arguments::from_args();
+    let trials = [matrix::trials(), shared::trials(), programs::trials(), sequences::trials(), modes::trials()];
+    libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
+}

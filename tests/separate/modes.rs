@@ -1,0 +1,91 @@
+//! Settings that leave the pair alone: `separate=base`, which is what unset means, and `mode=audit`.
+
+use super::*;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    run::trials(&[
+        ("mode/base", base),
+        ("mode/unset", unset),
+        ("mode/off", off),
+        ("mode/audit", audit),
+        ("mode/audit-legal", audit_legal),
+    ])
+}
+
+/// Samples one image with a sampler that does not suit it, twice, in a pipeline each.
+fn look(context: &Context) -> Result<Vec<Look>, Skip> {
+    let conflict = conflicts::uint();
+    let texture = Texture::new(context, conflict.scene)?;
+    let sampler = conflict.sampler.create(context);
+    let slots = [texture.slot(0, 0), Slot::sampler(&sampler, 1, 0)];
+    let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
+    for _ in 0..2 {
+        let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &[&held.layout]));
+        execute(context, &rig, &Job::new(&rig, &points()), &[held.set]);
+    }
+    Ok(Vec::new())
+}
+
+/// What validation says of the pair comes through as it does without samplin.
+fn passed(builder: ContextBuilder) -> Result<Judged, Skip> {
+    let builder = builder.record_only();
+    let (_, judged) = with_layer(builder, look)?;
+    conflicts::uint().oracle.assert(&judged.errors, "with samplin");
+    assert_eq!(judged.summary()["variants"]["created"], 0, "{:#}", judged.summary());
+    Ok(judged)
+}
+
+fn base() -> Outcome {
+    assert_passed(&passed(Context::builder().setting("separate", "base"))?, "separate samplers");
+    Ok(())
+}
+
+fn unset() -> Outcome {
+    assert_passed(&passed(Context::builder())?, "separate samplers");
+    Ok(())
+}
+
+/// Nothing is recorded, and nothing done.
+fn off() -> Outcome {
+    let builder = resolve(Context::builder()).setting("mode", "off").record_only();
+    let context = run::build(&builder.samplin().validation())?;
+    let log = context.messages();
+    look(&context)?;
+    drop(context);
+    conflicts::uint().oracle.assert(&log.errors(), "with samplin switched off");
+    Ok(())
+}
+
+/// The record is there, and nothing else.
+fn audit() -> Outcome {
+    let judged = passed(resolve(Context::builder()).setting("mode", "audit"))?;
+    if REPAIRED.is_empty() {
+        assert_passed(&judged, PASSED);
+        return Ok(());
+    }
+    let records = draws(&judged);
+    assert!(!records.is_empty(), "{:#?}", judged.trace);
+    for record in records {
+        assert!(record["variant"].is_null(), "{record:#}");
+        assert_eq!(record["link"]["image"]["binding"], 0, "{record:#}");
+        assert_eq!(record["link"]["sampler"]["binding"], 1, "{record:#}");
+        assert!(!samplin_testkit::trace::changes(record).is_empty(), "{record:#}");
+    }
+    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
+    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    Ok(())
+}
+
+fn audit_legal() -> Outcome {
+    judge_legal(&Context::builder().setting("mode", "audit"), &|context| {
+        let texture = Texture::new(context, RGBA8)?;
+        let linear = SamplerDesc::linear();
+        let sampler = linear.create(context);
+        let slots = [texture.slot(0, 0), Slot::sampler(&sampler, 1, 0)];
+        let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
+        let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &[&held.layout]));
+        let job = Job::new(&rig, &points());
+        execute(context, &rig, &job, &[held.set]);
+        Ok(vec![texture.look("the image", &linear, job.results().remove(0))])
+    })
+}

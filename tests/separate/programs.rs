@@ -1,0 +1,345 @@
+//! How a shader comes to its pairs: functions, arrays with each kind of index, fetches, and bindings that it does not use.
+
+use super::*;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let all: [(&str, fn(Stage) -> Outcome); 10] = [
+        ("calls/agree", calls_agree),
+        ("calls/disagree", calls_disagree),
+        ("array/constant", constant),
+        ("array/special", special),
+        ("array/dynamic-agree", dynamic_agree),
+        ("array/dynamic-disagree", dynamic_disagree),
+        ("fetch", fetch),
+        ("unused", unused),
+        ("offsets", offsets),
+        ("immutable", immutable),
+    ];
+    let mut trials = Vec::new();
+    for (name, body) in all {
+        for (suffix, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment)] {
+            trials.push(trial(format!("program/{name}/{suffix}"), move || body(stage)));
+        }
+    }
+    trials
+}
+
+fn check(context: &Context, stage: Stage) -> Outcome {
+    let needs: &[Capability] = if stage == Stage::Fragment { &[Capability::FragmentStores] } else { &[] };
+    skip_if(context.missing(needs))
+}
+
+/// Runs a program over one set and gives back what each of its lookups found.
+fn found<'c>(context: &'c Context, plan: &Plan<'_, 'c>, set: vk::DescriptorSet) -> Vec<Vec<Value>> {
+    let rig = Rig::new(context, plan);
+    let job = Job::new(&rig, &points());
+    let commands = Commands::primary(context, |commands| {
+        rig.bind(commands);
+        rig.bind_sets(commands, 0, &[set], &[]);
+        job.bind(commands);
+        job.run(commands, 0);
+    });
+    commands.execute();
+    job.results()
+}
+
+// --- functions --------------------------------------------------------------------------------------------------------
+
+/// Three calls of a function that takes image and sampler: two of them with one sampler, and two with one image.
+fn calls(
+    context: &Context,
+    stage: Stage,
+    scenes: [Scene; 2],
+    samplers: [&SamplerDesc; 2],
+    legal: [&SamplerDesc; 3],
+) -> Result<Vec<Look>, Skip> {
+    check(context, stage)?;
+    let [first, second] = [Texture::new(context, scenes[0])?, Texture::new(context, scenes[1])?];
+    let [one, other] = samplers.map(|sampler| sampler.create(context));
+    let bindings = [Binding::image(0), Binding::sampler(1), Binding::image(2), Binding::sampler(3)];
+    let slots = [first.slot(0, 0), Slot::sampler(&one, 1, 0), second.slot(2, 0), Slot::sampler(&other, 3, 0)];
+    let held = Held::new(context, &bindings, &slots);
+    let layouts = [&held.layout];
+    let plan = Plan::new(Program::Calls, first.kind(), &layouts).stage(stage);
+    let found = found(context, &plan, held.set);
+    let textures = [&first, &second, &second];
+    let names = ["the first call", "the second call", "the third call"];
+    Ok(std::iter::zip(textures, names).zip(legal).zip(found).map(|(((t, n), l), got)| t.look(n, l, got)).collect())
+}
+
+fn calls_agree(stage: Stage) -> Outcome {
+    let (linear, nearest) = (SamplerDesc::linear(), SamplerDesc::nearest());
+    let expected =
+        Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0)).and(How::Shadow, place(0, 2, 0), place(0, 1, 0));
+    let oracle = conflicts::uint().oracle;
+    let builder = Context::builder();
+    let uint = conflicts::UINT;
+    judge(&builder, oracle, &expected, &|context| {
+        calls(context, stage, [uint; 2], [&linear, &nearest], [&nearest; 3])
+    })?;
+    judge_legal(&builder, &|context| calls(context, stage, [uint; 2], [&nearest; 2], [&nearest; 3]))
+}
+
+/// The first image conflicts with the first sampler only.
+fn calls_disagree(stage: Stage) -> Outcome {
+    let (border, depth) = (conflicts::border(), conflicts::d16());
+    let (linear, nearest) = (SamplerDesc::linear(), SamplerDesc::nearest());
+    let expected = Expected::one(How::Split, place(0, 0, 0), place(0, 1, 0));
+    let builder = Context::builder();
+    judge(&builder, depth.oracle, &expected, &|context| {
+        depth.check(context)?;
+        calls(context, stage, [depth.scene, RGBA8], [&linear, &linear], [&nearest, &linear, &linear])
+    })?;
+    judge_legal(&builder, &|context| {
+        let legal = &border.legal;
+        calls(context, stage, [RGBA8; 2], [&linear, legal], [&linear, &linear, legal])
+    })
+}
+
+// --- arrays -----------------------------------------------------------------------------------------------------------
+
+/// Three images and two samplers in arrays.
+fn arrays<'c>(
+    context: &'c Context,
+    scenes: [Scene; 3],
+    samplers: [&SamplerDesc; 2],
+) -> Result<(Vec<Texture<'c>>, Vec<Sampler<'c>>, Vec<Slot>), Skip> {
+    let textures = scenes.into_iter().map(|scene| Texture::new(context, scene)).collect::<Result<Vec<_>, _>>()?;
+    let samplers: Vec<_> = samplers.iter().map(|sampler| sampler.create(context)).collect();
+    let mut slots: Vec<_> = (0..).zip(&textures).map(|(element, texture)| texture.slot(0, element)).collect();
+    slots.extend((0..).zip(&samplers).map(|(element, sampler)| Slot::sampler(sampler, 1, element)));
+    Ok((textures, samplers, slots))
+}
+
+fn array_bindings() -> [Binding; 2] {
+    [Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3), Binding::new(1, vk::DescriptorType::SAMPLER, 2)]
+}
+
+/// Images[2] with samplers[1], and [0] with [0]: of six pairs, two are links.
+fn constant(stage: Stage) -> Outcome {
+    let (linear, nearest) = (SamplerDesc::linear(), SamplerDesc::nearest());
+    let look = |context: &Context, samplers: [&SamplerDesc; 2]| {
+        check(context, stage)?;
+        let (textures, _samplers, slots) = arrays(context, [conflicts::UINT; 3], samplers)?;
+        let held = Held::new(context, &array_bindings(), &slots);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::Constant, textures[0].kind(), &layouts).stage(stage);
+        let mut found = found(context, &plan, held.set);
+        let second = found.remove(1);
+        Ok(vec![
+            textures[2].look("element 2", &nearest, found.remove(0)),
+            textures[0].look("element 0", &nearest, second),
+        ])
+    };
+    let builder = Context::builder();
+    // One of the two samplers is at fault, and it is the one that the trace has to name.
+    let second = Expected::one(How::Shadow, place(0, 0, 2), place(0, 1, 1));
+    judge(&builder, conflicts::uint().oracle, &second, &|context| look(context, [&nearest, &linear]))?;
+    let first = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
+    judge(&builder, conflicts::uint().oracle, &first, &|context| look(context, [&linear, &nearest]))?;
+    judge_legal(&builder, &|context| look(context, [&nearest, &nearest]))
+}
+
+/// The specialization constants choose the pair: the others may be as illegal as they like.
+fn special(stage: Stage) -> Outcome {
+    let (linear, nearest) = (SamplerDesc::linear(), SamplerDesc::nearest());
+    let look = |context: &Context, constants: [u32; 2], legal: &SamplerDesc| {
+        check(context, stage)?;
+        let (textures, _samplers, slots) = arrays(context, [conflicts::UINT; 3], [&nearest, &linear])?;
+        let held = Held::new(context, &array_bindings(), &slots);
+        let layouts = [&held.layout];
+        let mut plan = Plan::new(Program::Special, textures[0].kind(), &layouts).stage(stage);
+        plan.constants = constants;
+        let found = found(context, &plan, held.set).remove(0);
+        Ok(vec![textures[constants[0] as usize].look("the element", legal, found)])
+    };
+    let builder = Context::builder();
+    let expected = Expected::one(How::Shadow, place(0, 0, 2), place(0, 1, 1));
+    // Validation does not know what specialization constants come to.
+    let oracle = conflicts::uint().oracle.across_sets();
+    judge(&builder, oracle, &expected, &|context| look(context, [2, 1], &nearest))?;
+    judge_legal(&builder, &|context| look(context, [2, 0], &nearest))
+}
+
+/// One sampler over an array whose element is chosen when the shader runs.
+fn dynamic(
+    context: &Context,
+    stage: Stage,
+    scenes: [Scene; 3],
+    sampler: &SamplerDesc,
+    legal: [&SamplerDesc; 3],
+) -> Result<Vec<Look>, Skip> {
+    check(context, stage)?;
+    skip_if(context.missing(&[Capability::ImageArrayIndexing]))?;
+    let textures = scenes.into_iter().map(|scene| Texture::new(context, scene)).collect::<Result<Vec<_>, _>>()?;
+    let sampler = sampler.create(context);
+    let mut slots: Vec<_> = (0..).zip(&textures).map(|(element, texture)| texture.slot(0, element)).collect();
+    slots.push(Slot::sampler(&sampler, 1, 0));
+    let held =
+        Held::new(context, &[Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3), Binding::sampler(1)], &slots);
+    let layouts = [&held.layout];
+    let plan = Plan::new(Program::Dynamic, textures[0].kind(), &layouts).stage(stage);
+    let rig = Rig::new(context, &plan);
+    let mut looks = Vec::new();
+    for ((element, texture), legal) in (0..).zip(&textures).zip(legal) {
+        let job = Job::new(&rig, &points());
+        let commands = Commands::primary(context, |commands| {
+            rig.bind(commands);
+            rig.bind_sets(commands, 0, &[held.set], &[]);
+            job.bind(commands);
+            job.run(commands, element);
+        });
+        commands.execute();
+        looks.push(texture.look("the element", legal, job.results().remove(0)));
+    }
+    Ok(looks)
+}
+
+fn dynamic_agree(stage: Stage) -> Outcome {
+    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let state = place(0, 1, 0);
+    let expected = (1..3).fold(Expected::one(How::Shadow, place(0, 0, 0), state), |all, element| {
+        all.and(How::Shadow, place(0, 0, element), state)
+    });
+    let uint = conflicts::UINT;
+    judge(&builder, conflicts::uint().oracle, &expected, &|context| {
+        dynamic(context, stage, [uint; 3], &linear, [&nearest; 3])
+    })?;
+    judge_legal(&builder, &|context| dynamic(context, stage, [uint; 3], &nearest, [&nearest; 3]))
+}
+
+fn dynamic_disagree(stage: Stage) -> Outcome {
+    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let depth = conflicts::d16();
+    let expected = Expected::one(How::Split, place(0, 0, 1), place(0, 1, 0));
+    // Validation takes every index that is no constant for 0.
+    judge(&builder, depth.oracle.across_sets(), &expected, &|context| {
+        depth.check(context)?;
+        dynamic(context, stage, [RGBA8, depth.scene, RGBA8], &linear, [&linear, &nearest, &linear])
+    })?;
+    judge_legal(&builder, &|context| dynamic(context, stage, [RGBA8; 3], &linear, [&linear; 3]))
+}
+
+// --- what is no link --------------------------------------------------------------------------------------------------
+
+/// An image that is only fetched meets no sampler.
+fn fetch(stage: Stage) -> Outcome {
+    judge_legal(&Context::builder(), &|context| {
+        check(context, stage)?;
+        let [fetched, sampled] = [Texture::new(context, conflicts::UINT)?, Texture::new(context, RGBA8)?];
+        let linear = SamplerDesc::linear();
+        let sampler = linear.create(context);
+        let slots = [fetched.slot(0, 0), Slot::sampler(&sampler, 1, 0), sampled.slot(2, 0)];
+        let held = Held::new(context, &[Binding::image(0), Binding::sampler(1), Binding::image(2)], &slots);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::Fetch, fetched.kind(), &layouts).second(sampled.kind()).stage(stage);
+        let mut found = found(context, &plan, held.set);
+        let smooth = found.remove(1);
+        let corner = fetched.image.read(vk::ImageAspectFlags::COLOR, 0, 0)[0];
+        assert!(found[0].iter().all(|value| *value == corner), "{:?} is not {corner:?}", found[0][0]);
+        Ok(vec![sampled.look("the sampled image", &linear, smooth)])
+    })
+}
+
+/// A set with an image and a sampler that must not meet, and do not: the shader uses others.
+fn unused(stage: Stage) -> Outcome {
+    judge_legal(&Context::builder(), &|context| {
+        check(context, stage)?;
+        let [bad, good] = [Texture::new(context, conflicts::UINT)?, Texture::new(context, RGBA8)?];
+        let linear = SamplerDesc::linear();
+        let sampler = linear.create(context);
+        let state = |binding| Slot::sampler(&sampler, binding, 0);
+        let held = Held::new(
+            context,
+            &[Binding::image(0), Binding::sampler(1), Binding::image(2), Binding::sampler(3)],
+            &[good.slot(0, 0), state(1), bad.slot(2, 0), state(3)],
+        );
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::One, good.kind(), &layouts).stage(stage);
+        let found = found(context, &plan, held.set).remove(0);
+        Ok(vec![good.look("the good image", &linear, found)])
+    })
+}
+
+// --- beside them ------------------------------------------------------------------------------------------------------
+
+/// A dynamic offset in the set of the sampler and two in the next, all in one bind: they count by set.
+fn offsets(stage: Stage) -> Outcome {
+    const SALT: [u32; 2] = [0x1111_1111, 0x2222_2222];
+    const STEP: u32 = 256;
+    let look = |context: &Context, sampler: &SamplerDesc, legal: &SamplerDesc| {
+        check(context, stage)?;
+        let texture = Texture::new(context, conflicts::UINT)?;
+        let sampler = sampler.create(context);
+        let salt = Binding::new(2, vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC, 1);
+        let slots = [texture.slot(0, 0), Slot::sampler(&sampler, 1, 0)];
+        let held = Held::new(context, &[Binding::image(0), Binding::sampler(1), salt], &slots);
+        let buffer = samplin_testkit::Buffer::new(context, 2 * STEP as usize, vk::BufferUsageFlags::UNIFORM_BUFFER);
+        for (index, salt) in SALT.iter().enumerate() {
+            buffer.write(index * STEP as usize, &salt.to_le_bytes());
+        }
+        let info = [vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range: 16 }];
+        let write = vk::WriteDescriptorSet::default()
+            .dst_set(held.set)
+            .dst_binding(2)
+            .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC)
+            .buffer_info(&info);
+        samplin_testkit::descriptor::update(context, &[write], &[], &[]);
+        let empty = SetLayout::new(context, &[]);
+        let pool = Pool::new(context, &[&empty]);
+        let none = pool.allocate(&empty);
+        let layouts = [&held.layout];
+        let mut plan = Plan::new(Program::Salted, texture.kind(), &layouts).stage(stage);
+        plan.own_offsets = true;
+        let rig = Rig::new(context, &plan);
+        let mut looks = Vec::new();
+        for pipeline_first in [true, false] {
+            for (index, salt) in (0..).zip(SALT) {
+                let job = Job::new(&rig, &points());
+                let (own, own_offsets) = job.own();
+                let offsets: Vec<_> = std::iter::once(index * STEP).chain(own_offsets.iter().copied()).collect();
+                let commands = Commands::primary(context, |commands| {
+                    if pipeline_first {
+                        rig.bind(commands);
+                    }
+                    rig.bind_sets(commands, 0, &[held.set, none, own], &offsets);
+                    if !pipeline_first {
+                        rig.bind(commands);
+                    }
+                    job.run(commands, 0);
+                });
+                commands.execute();
+                let unsalted = |value: &Value| match value {
+                    Value::Uint(bits) => Value::Uint(bits.map(|bits| bits ^ salt)),
+                    other => *other,
+                };
+                let found = job.results()[0].iter().map(unsalted).collect();
+                looks.push(texture.look("the salted image", legal, found));
+            }
+        }
+        Ok(looks)
+    };
+    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
+    judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
+    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+}
+
+/// An immutable sampler cannot be replaced in any set: only the shader can read another.
+fn immutable(stage: Stage) -> Outcome {
+    let look = |context: &Context, sampler: &SamplerDesc, legal: &SamplerDesc| {
+        check(context, stage)?;
+        let texture = Texture::new(context, conflicts::UINT)?;
+        let sampler = sampler.create(context);
+        let bindings = [Binding::image(0), Binding::sampler(1).immutable(&[&sampler])];
+        let held = Held::new(context, &bindings, &[texture.slot(0, 0)]);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::One, texture.kind(), &layouts).stage(stage);
+        let found = found(context, &plan, held.set).remove(0);
+        Ok(vec![texture.look("the image", legal, found)])
+    };
+    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let expected = Expected::one(How::Split, place(0, 0, 0), place(0, 1, 0));
+    judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
+    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+}
