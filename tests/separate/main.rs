@@ -41,7 +41,7 @@ enum How {
 }
 
 /// What the layer repairs. What is not in here stays as it is, and is told as [`PASSED`].
-const REPAIRED: &[How] = &[];
+const REPAIRED: &[How] = &[How::Shadow, How::Push, How::Split];
 
 /// `what` of the record of what is not repaired.
 const PASSED: &str = "separate samplers";
