@@ -203,9 +203,6 @@ fn handle_reused() -> Outcome {
         let pool = Pool::new(stand.context, &[&stand.layout]);
         Ok(vec![stand.look("a set", stand.set(&pool, &stand.bad), &legal())])
     })?;
-    if !How::Shadow.is_done() {
-        return Ok(());
-    }
     let folder = run::Folder::new();
     let path = folder.join("trace.jsonl");
     let builder = resolve(Context::builder().samplin()).setting("trace", path.to_str().expect("UTF-8"));
