@@ -1,6 +1,7 @@
 """What the scripts share that run other programs without and with the layer."""
 
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -20,10 +21,30 @@ STEERING = (
     "SAMPLIN_TRACE",
     "SAMPLIN_LAYER_DIR",
 )
+# Simulated devices that lack other things each.
+DEVICES = ("adreno-650", "mali-t830", "v3d-4.2", "apple-a12")
 
 
 class Missing(Exception):
     """Something to run with is not there."""
+
+
+class Unreadable(Exception):
+    """A recording or trace that cannot be read or is not one."""
+
+
+def records(path):
+    """Yields the JSON objects of the file at `path`, one a line."""
+    try:
+        with open(path, encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    try:
+                        yield json.loads(line)
+                    except json.JSONDecodeError as error:
+                        raise Unreadable(f"{path}:{number}: not JSON: {error.msg}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unreadable(f"{path}: {error}") from None
 
 
 def find_manifest(folder, pattern):
@@ -95,6 +116,17 @@ def need_library():
     """Ends the script when the layer is not built."""
     if not LIBRARY.exists():
         raise Missing(f"{LIBRARY.relative_to(ROOT)} is missing: run scripts/build first")
+
+
+def built(name, *arguments):
+    """Has cargo build what `arguments` say. Returns the path of its program `name`."""
+    command = ["cargo", "build", "--locked", *arguments, "--message-format", "json-render-diagnostics"]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    for line in done.stdout.splitlines():
+        message = json.loads(line)
+        if done.returncode == 0 and message.get("executable") and message["target"]["name"] == name:
+            return message["executable"]
+    raise Missing(f"{name} could not be built")
 
 
 @contextlib.contextmanager

@@ -51,9 +51,9 @@ macro_rules! commands {
             }
             Device {
                 destroy_device: vk::PFN_vkDestroyDevice, "1.0", c"vkDestroyDevice" => device::destroy_device;
-                update_descriptor_sets: vk::PFN_vkUpdateDescriptorSets, "1.0", c"vkUpdateDescriptorSets" => hot::update_descriptor_sets;
-                update_descriptor_set_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate, "1.1", c"vkUpdateDescriptorSetWithTemplate", c"vkUpdateDescriptorSetWithTemplateKHR" => hot::update_descriptor_set_with_template;
-                cmd_push_descriptor_set: vk::PFN_vkCmdPushDescriptorSetKHR, "1.4", c"vkCmdPushDescriptorSetKHR", c"vkCmdPushDescriptorSet" => hot::cmd_push_descriptor_set;
+                update_descriptor_sets: vk::PFN_vkUpdateDescriptorSets, "1.0", c"vkUpdateDescriptorSets" => descriptor::update_descriptor_sets;
+                update_descriptor_set_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate, "1.1", c"vkUpdateDescriptorSetWithTemplate", c"vkUpdateDescriptorSetWithTemplateKHR" => template::update_descriptor_set_with_template;
+                cmd_push_descriptor_set: vk::PFN_vkCmdPushDescriptorSetKHR, "1.4", c"vkCmdPushDescriptorSetKHR", c"vkCmdPushDescriptorSet" => descriptor::cmd_push_descriptor_set;
                 cmd_push_descriptor_set2: vk::PFN_vkCmdPushDescriptorSet2KHR, "1.4", c"vkCmdPushDescriptorSet2KHR", c"vkCmdPushDescriptorSet2" => descriptor::cmd_push_descriptor_set2;
                 cmd_push_descriptor_set_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR, "1.4", c"vkCmdPushDescriptorSetWithTemplateKHR", c"vkCmdPushDescriptorSetWithTemplate" => template::cmd_push_descriptor_set_with_template;
                 cmd_push_descriptor_set_with_template2: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR, "1.4", c"vkCmdPushDescriptorSetWithTemplate2KHR", c"vkCmdPushDescriptorSetWithTemplate2" => template::cmd_push_descriptor_set_with_template2;

@@ -2,43 +2,54 @@
 //!
 //! What is kept of a device lies in rooms, one job each, and hooks reach it through their methods: `samplers` and their
 //! `variants`, `images` with views and swapchains, `layouts`, `resolve` for the slow way of a pair, `guard` against panics of the
-//! layer's own, `telling` for records. What each descriptor needs is in [`Hot`].
+//! layer's own, `telling` for records. What each descriptor needs is in [`Hot`], and what is made of it in `writes` and `templates`.
 
 mod guard;
+mod hot;
 mod images;
 mod layouts;
 mod resolve;
 mod samplers;
 mod separate;
 mod telling;
+mod templates;
 mod variants;
+mod writes;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ash::vk;
-use samplin_hot::{Gate, Hot, Next, Rest};
+use samplin_hot::{Gate, Keyed};
 use vk_layer_sys::PfnGetDeviceProcAddr;
 
+pub use self::hot::Hot;
 use self::images::Images;
 pub use self::images::{ImageTraits, ViewClass};
+pub use self::layouts::LayoutOf;
 use self::layouts::Layouts;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{Binds, Limits, Made, Separate, Stage, TemplateRun};
 use self::telling::Telling;
+pub use self::templates::Template;
 use crate::caps::{Enabled, Formats};
 use crate::decide::{DeviceCaps, Policy};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
+use crate::outcome::Terms;
 use crate::rules::Rules;
 use crate::settings::{self, BorderMode, DepthLinear, GlClampRule, Mode};
 use crate::variant::Cache;
 
+static DEVICES: Keyed<Device> = Keyed::new();
+
 /// One `VkDevice`.
+///
+/// In this order also in memory: what is written often lies at the end, apart from the commands that each descriptor write calls.
 #[repr(C)]
 pub struct Device {
-    /// What each descriptor needs. First, because the hooks of `samplin-hot` find a device by it.
+    /// What each descriptor needs.
     pub hot: Hot,
     /// The device.
     pub handle: vk::Device,
@@ -95,8 +106,8 @@ pub struct NewDevice {
     pub formats: Formats,
     /// The rules in force.
     pub rules: Rules,
-    /// The hook for updates with a template that `samplin-hot` does not do itself.
-    pub template_hook: vk::PFN_vkUpdateDescriptorSetWithTemplate,
+    /// Limits that split pipelines have to keep.
+    pub limits: Limits,
 }
 
 impl Device {
@@ -108,21 +119,10 @@ impl Device {
             gl_clamp_min: settings.gl_clamp_rule == GlClampRule::Min,
             depth_compare: settings.depth_linear == DepthLinear::Compare,
         };
-        let next = Next {
-            update_descriptor_sets: new.fns.update_descriptor_sets,
-            cmd_push_descriptor_set: new.fns.cmd_push_descriptor_set,
-            update_descriptor_set_with_template: new.fns.update_descriptor_set_with_template,
-        };
-        let rest = Rest {
-            update_descriptor_set_with_template: new.template_hook,
-            resolve: Self::resolve_for,
-            immutable: Self::immutable_conflict_for,
-            separate: Self::separate_for,
-        };
         let telling = Telling::new(&new.instance.trace);
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
-        let separate = follows.then(Box::default);
-        let hot = Hot::new(Gate::new(telling.records_all()), next, rest);
+        let separate = follows.then(|| Box::new(Separate::new(new.limits)));
+        let hot = Hot::new(Gate::new(telling.records_all()));
         // Nothing is to be said of separate samplers as such where each of their links is.
         hot.separate_said.store(follows, std::sync::atomic::Ordering::Relaxed);
         Self {
@@ -155,9 +155,7 @@ impl Device {
     /// `self.handle` is valid.
     pub unsafe fn register(self: Arc<Self>) {
         // SAFETY: forwarded from the caller.
-        let key = unsafe { dispatch::key(self.handle) };
-        // SAFETY: a device starts with its `Hot`, is shared between threads, and is kept by the share given here until `forget`.
-        unsafe { samplin_hot::hooks::insert(key, Arc::into_raw(self).cast()) };
+        DEVICES.insert(unsafe { dispatch::key(self.handle) }, self);
     }
 
     /// The entry of a device or of one of its command buffers.
@@ -168,8 +166,19 @@ impl Device {
     /// synchronisation and after everything made from it (VUID-vkDestroyDevice-device-05137).
     #[inline(always)]
     pub unsafe fn find<'a>(of: impl vk::Handle) -> Option<&'a Self> {
-        // SAFETY: forwarded from the caller; `register` put a pointer to a device there.
-        unsafe { samplin_hot::hooks::get(dispatch::key(of)).cast::<Self>().as_ref() }
+        // SAFETY: forwarded from the caller.
+        unsafe { DEVICES.get(dispatch::key(of)) }
+    }
+
+    /// [`Device::find`] for the device that came first, which is the only one of almost every process; others are not found.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::find`].
+    #[inline(always)]
+    pub unsafe fn find_first<'a>(of: impl vk::Handle) -> Option<&'a Self> {
+        // SAFETY: forwarded from the caller.
+        unsafe { DEVICES.first(dispatch::key(of)) }
     }
 
     /// A share of the entry.
@@ -179,15 +188,17 @@ impl Device {
     /// As for [`Device::find`].
     pub unsafe fn share(of: impl vk::Handle) -> Option<Arc<Self>> {
         // SAFETY: forwarded from the caller.
-        let device = unsafe { samplin_hot::hooks::get(dispatch::key(of)) }.cast::<Self>();
-        if device.is_null() {
-            return None;
-        }
-        // SAFETY: `register` got the pointer from an `Arc`, whose share it keeps there.
-        unsafe {
-            Arc::increment_strong_count(device);
-            Some(Arc::from_raw(device))
-        }
+        unsafe { DEVICES.share(dispatch::key(of)) }
+    }
+
+    /// Whether there is an entry with this dispatch key.
+    ///
+    /// # Safety
+    ///
+    /// The device with this key is not destroyed meanwhile.
+    pub unsafe fn is_known(key: u64) -> bool {
+        // SAFETY: forwarded from the caller.
+        unsafe { DEVICES.get(key) }.is_some()
     }
 
     /// Forgets the device with this dispatch key, before it is destroyed below.
@@ -197,11 +208,12 @@ impl Device {
     /// No call that names the device is under way (vkDestroyDevice, "Host Synchronization").
     pub unsafe fn forget(key: u64) {
         // SAFETY: forwarded from the caller.
-        let device = unsafe { samplin_hot::hooks::remove(key) }.cast::<Self>();
-        if !device.is_null() {
-            // SAFETY: `register` put this share there, and `remove` returns it once.
-            drop(unsafe { Arc::from_raw(device) });
-        }
+        drop(unsafe { DEVICES.remove(key) });
+    }
+
+    /// What outcomes on it depend on.
+    fn terms(&self) -> Terms<'_> {
+        Terms { caps: &self.caps, policy: &self.policy, audit: self.audit }
     }
 
     /// States, choices and variants.

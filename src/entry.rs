@@ -6,7 +6,6 @@
 use std::ffi::{CStr, c_char};
 
 use ash::vk;
-use samplin_hot::hooks as hot;
 use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterface, NegotiateLayerStructType};
 
 use crate::commands::commands;

@@ -19,19 +19,18 @@ use self::index::{CHANGED, IDLE, Index, Life, Shared};
 pub use self::made::{Gone, Use};
 use self::made::{Variant, Variants};
 use crate::budget::{BorderPlace, BorderPlaces, Cover};
-use crate::decide::{Bits, SamplerState, StateKey};
+use crate::decide::{Bits, StateKey};
+use crate::outcome::Kept;
 use crate::table::{AppendVec, lock};
 
 /// A state that samplers have, or had a while ago.
 #[derive(Clone, Debug)]
 pub struct SharedState {
-    /// What the application asked for.
-    pub original: SamplerState,
-    /// What the driver's sampler was created with.
-    pub base: SamplerState,
+    /// What meetings with views are decided from.
+    pub kept: Kept,
     /// What it asks of a view.
     pub needs: Bits,
-    /// Fingerprint of what the application asked for, where that is not `original`.
+    /// Fingerprint of what the application asked for, where that is not what is kept of it.
     pub given: Option<u64>,
     /// A chained structure the layer does not understand: such a state is not shared and has no variants.
     pub unknown: Option<i32>,
@@ -45,7 +44,7 @@ impl SharedState {
     /// Fingerprint of what the application asked for. Computed when it is wanted, which is rarely: creating a sampler must be
     /// cheap.
     pub fn fingerprint(&self) -> u64 {
-        self.given.unwrap_or_else(|| self.original.fingerprint())
+        self.given.unwrap_or_else(|| self.kept.original.fingerprint())
     }
 }
 
@@ -404,11 +403,10 @@ impl Cache {
         let made = by_key.get_mut(&key);
         let mut cover = None;
         if custom && !is_used {
-            cover = borders.cover(made.as_ref().map(|variant| variant.shared), owned.has_place);
+            cover = borders.cover(made.as_ref().map(|variant| variant.shared), &mut owned.has_place);
             if cover.is_none() {
                 return Reserved::NoBorder;
             }
-            owned.has_place &= cover != Some(Cover::Own);
         }
         let usage = Use { key, cover };
         match made {

@@ -1,4 +1,4 @@
-//! `samplin check`: a gate for continuous integration.
+//! `samplin check`: a check for continuous integration.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -170,7 +170,7 @@ fn findings(analysis: &Analysis, deny: &[String], allow: &[String]) -> Vec<Findi
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let sources: Vec<Source> = arguments.traces.iter().map(|path| Source::from_argument(path)).collect();
     let analysis = Analysis::of(&sources, true)?;
-    // A gate that saw nothing must not be green.
+    // A check that saw nothing must not be green.
     for read in &analysis.traces {
         if read.counts.records == 0 {
             let name = read.source.name();
@@ -197,11 +197,11 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
 
 fn text(found: &[Finding], warnings: &[String], output: &mut Output) {
     for finding in found {
-        let place = output.styled(Style::Heading, format!("{}:{}:", finding.trace, finding.line));
+        let position = output.styled(Style::Heading, format!("{}:{}:", finding.trace, finding.line));
         let rule = output.styled(Style::Name, &finding.rule);
         let vuid = finding.vuid.as_ref().map(|vuid| format!(" ({vuid})")).unwrap_or_default();
         let times = if finding.count > 1 { format!(" ×{}", grouped(finding.count)) } else { String::new() };
-        output.line(format!("{place} {rule}: {}{}{vuid}{times}", finding.message, finding.objects()));
+        output.line(format!("{position} {rule}: {}{}{vuid}{times}", finding.message, finding.objects()));
     }
     for warning in warnings {
         output.styled_line(Style::Warn, format!("warning: {warning}"));

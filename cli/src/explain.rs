@@ -224,8 +224,8 @@ fn tell(wanted: &Wanted, story: &Story, output: &mut Output) {
     for entry in &story.entries {
         output.line("");
         let time = entry.record.get("t_ns").and_then(Value::as_u64).map(record::duration).unwrap_or_default();
-        let place = if many { format!("{}:{}", entry.trace, entry.line) } else { format!("line {}", entry.line) };
-        let head = format!("{time} · {place}");
+        let position = if many { format!("{}:{}", entry.trace, entry.line) } else { format!("line {}", entry.line) };
+        let head = format!("{time} · {position}");
         let head = output.styled(Style::Dim, head);
         output.line(format!("{head}  {}", headline(entry)));
         details(entry, output);

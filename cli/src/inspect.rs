@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::explain;
 use crate::failure::{Failure, Outcome, Result};
+use crate::folders;
 use crate::output::{Cell, Output, Style, Table};
-use crate::places;
 use crate::trace::analysis::{Analysis, By, Census};
 use crate::trace::reader::Source;
 use crate::trace::record::{self, counted, grouped, short};
@@ -58,9 +58,9 @@ pub fn sources(named: &[PathBuf]) -> Result<Vec<Source>> {
     if !named.is_empty() {
         return Ok(named.iter().map(|path| Source::from_argument(path)).collect());
     }
-    let folder = places::traces()
+    let folder = folders::traces()
         .ok_or_else(|| Failure::input("there is no trace: neither XDG_STATE_HOME nor HOME is an absolute path"))?;
-    places::newest_trace(&folder).map(|path| vec![Source::File(path)]).ok_or_else(|| {
+    folders::newest_trace(&folder).map(|path| vec![Source::File(path)]).ok_or_else(|| {
         Failure::input(format!("{}: there is no trace", folder.display()))
             .hint("make one with `samplin run -- PROGRAM`, or name a file")
     })
@@ -407,12 +407,12 @@ pub fn warnings(analysis: &Analysis) -> Vec<String> {
     }
     for problem in &analysis.problems {
         let text = |key: &str| problem.get(key).and_then(serde_json::Value::as_str).unwrap_or("");
-        let place = match (text("file"), problem.get("line").and_then(serde_json::Value::as_u64)) {
+        let position = match (text("file"), problem.get("line").and_then(serde_json::Value::as_u64)) {
             ("", _) => String::new(),
             (file, None) => format!("{file}: "),
             (file, Some(line)) => format!("{file}:{line}: "),
         };
-        found.push(format!("{place}{}: {}: {}", text("level"), text("key"), text("message")));
+        found.push(format!("{position}{}: {}: {}", text("level"), text("key"), text("message")));
     }
     if analysis.dropped > 0 {
         found.push(format!("the layer could not write {}", counted(analysis.dropped, "record")));

@@ -60,7 +60,7 @@ pub struct Removal {
 
 /// The folders of an installation.
 #[derive(Clone, Debug)]
-struct Places {
+struct Folders {
     /// For the library.
     library: PathBuf,
     /// For capability files: where the layer looks for names.
@@ -69,7 +69,7 @@ struct Places {
     data: PathBuf,
 }
 
-impl Places {
+impl Folders {
     fn of(scope: &Scope, system: &System) -> Result<Self> {
         let prefix = match (&scope.prefix, scope.system) {
             (Some(prefix), _) => Some(std::path::absolute(prefix).map_err(|error| Failure::file(prefix, error))?),
@@ -112,10 +112,10 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
 /// When the layer is not found or a file cannot be written.
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let system = System::current();
-    let places = Places::of(&arguments.scope, &system)?;
+    let folders = Folders::of(&arguments.scope, &system)?;
     let kind = if arguments.explicit { LayerKind::Explicit } else { LayerKind::Implicit };
     let source = layer::find(arguments.layer.as_deref(), &system)?;
-    let library = places.library.join(LIBRARY);
+    let library = folders.library.join(LIBRARY);
     let mut written: Vec<PathBuf> = Vec::new();
     let mut put = |path: PathBuf, content: &[u8]| -> Result<()> {
         system::write_atomically(&path, content).map_err(|error| cannot_write(&path, &error))?;
@@ -129,19 +129,19 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         put(library.clone(), &content)?;
     }
     for shipped in SHIPPED {
-        put(places.devices.join(format!("{}.json", shipped.name)), shipped.text.as_bytes())?;
+        put(folders.devices.join(format!("{}.json", shipped.name)), shipped.text.as_bytes())?;
     }
-    put(places.manifest(kind), layer::manifest(kind, &library)?.as_bytes())?;
+    put(folders.manifest(kind), layer::manifest(kind, &library)?.as_bytes())?;
     // Two manifests of one name confuse every loader, so the other kind goes.
-    let other = places.manifest(if kind == LayerKind::Implicit { LayerKind::Explicit } else { LayerKind::Implicit });
+    let other = folders.manifest(if kind == LayerKind::Implicit { LayerKind::Explicit } else { LayerKind::Implicit });
     let removed = remove(&other)?;
 
-    let is_visible = system.usual_layer_folders(kind).contains(&places.data.join("vulkan").join(kind.folder()));
+    let is_visible = system.usual_layer_folders(kind).contains(&folders.data.join("vulkan").join(kind.folder()));
     if output.json {
         output.json(&json!({
             "kind": kind,
             "library": library,
-            "manifest": places.manifest(kind),
+            "manifest": folders.manifest(kind),
             "written": written,
             "removed": removed.then_some(other),
             "visible": is_visible,
@@ -149,8 +149,8 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         return Ok(Outcome::Fine);
     }
     output.line(format!("library   {}", library.display()));
-    output.line(format!("devices   {} ({} capability files)", places.devices.display(), SHIPPED.len()));
-    output.line(format!("manifest  {} ({})", places.manifest(kind).display(), kind.word()));
+    output.line(format!("devices   {} ({} capability files)", folders.devices.display(), SHIPPED.len()));
+    output.line(format!("manifest  {} ({})", folders.manifest(kind).display(), kind.word()));
     if removed {
         output.line(format!("removed   {}, so that the name is there once", other.display()));
     }
@@ -166,7 +166,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     if !is_visible {
         let text = format!(
             "The loader does not look there by itself: export XDG_DATA_DIRS={}:${{XDG_DATA_DIRS:-/usr/local/share:/usr/share}}",
-            places.data.display()
+            folders.data.display()
         );
         output.styled_line(Style::Warn, text);
     }
@@ -188,32 +188,32 @@ fn remove(path: &Path) -> Result<bool> {
 ///
 /// When a file cannot be removed.
 pub fn uninstall(arguments: &Removal, output: &mut Output) -> Result {
-    let places = Places::of(&arguments.scope, &System::current())?;
+    let folders = Folders::of(&arguments.scope, &System::current())?;
     let mut removed: Vec<PathBuf> = Vec::new();
     // The manifests first: they must not point at nothing.
-    let mut files: Vec<PathBuf> = LayerKind::ALL.into_iter().map(|kind| places.manifest(kind)).collect();
-    files.push(places.library.join(LIBRARY));
-    files.extend(SHIPPED.iter().map(|shipped| places.devices.join(format!("{}.json", shipped.name))));
+    let mut files: Vec<PathBuf> = LayerKind::ALL.into_iter().map(|kind| folders.manifest(kind)).collect();
+    files.push(folders.library.join(LIBRARY));
+    files.extend(SHIPPED.iter().map(|shipped| folders.devices.join(format!("{}.json", shipped.name))));
     for file in files {
         if remove(&file)? {
             removed.push(file);
         }
     }
     // Folders of our own name, if nothing else is in them.
-    for folder in [&places.devices, &places.data.join("samplin")] {
+    for folder in [&folders.devices, &folders.data.join("samplin")] {
         let _ = std::fs::remove_dir(folder);
     }
     if output.json {
         output.json(&json!({ "removed": removed }));
     } else if removed.is_empty() {
-        output.line(format!("nothing is installed below {}", places.data.display()));
+        output.line(format!("nothing is installed below {}", folders.data.display()));
     } else {
-        let devices = removed.iter().filter(|path| path.starts_with(&places.devices)).count();
-        for path in removed.iter().filter(|path| !path.starts_with(&places.devices)) {
+        let devices = removed.iter().filter(|path| path.starts_with(&folders.devices)).count();
+        for path in removed.iter().filter(|path| !path.starts_with(&folders.devices)) {
             output.line(format!("removed   {}", path.display()));
         }
         if devices > 0 {
-            output.line(format!("removed   {} capability files in {}", devices, places.devices.display()));
+            output.line(format!("removed   {} capability files in {}", devices, folders.devices.display()));
         }
     }
     Ok(Outcome::Fine)

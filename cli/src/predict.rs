@@ -6,22 +6,20 @@
 
 mod host;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use ash::vk;
 use samplin_config::simulate::{self, Simulation};
-use samplin_core::budget::{BorderPlace, BorderPlaces};
-use samplin_core::decide::{
-    self, BlitSource, Change as Decided, Context, DeviceCaps, Policy, Rule, SamplerState, ViewTraits, new_changes,
-};
+use samplin_core::decide::{self, BlitSource, Change as Decided, Context, DeviceCaps, Policy, ViewTraits};
 use samplin_core::features::{FormatFeatures, Tiling};
+use samplin_core::outcome::{Chosen, Unresolved};
 use samplin_core::{format, names};
 use samplin_wire::{read, record as layer_record};
 use serde_json::{Map, Value, json};
 
-use self::host::{Host, Kept, Variant};
+use self::host::{Host, Sampler};
 use crate::devices;
 use crate::failure::{Failure, Outcome, Result};
 use crate::inspect;
@@ -61,7 +59,7 @@ struct Prediction {
     layers: HashMap<u32, Value>,
     hosts: HashMap<u32, Host>,
     /// States by fingerprint; one that cannot be read back is `None`.
-    states: HashMap<String, Option<Kept>>,
+    states: HashMap<String, Option<Sampler>>,
     seen: BTreeSet<(String, String)>,
     /// The records of the predicted trace.
     records: Vec<Value>,
@@ -247,16 +245,7 @@ impl Prediction {
             depth_compare: is("depth_linear", "compare"),
             gl_clamp_min: is("gl_clamp_rule", "min"),
         };
-        let host = Host {
-            caps,
-            policy,
-            audit: is("mode", "audit"),
-            borders: BorderPlaces::new(caps.max_custom_border_color_samplers),
-            holders: HashSet::new(),
-            variants: HashMap::new(),
-            uses: HashSet::new(),
-            covering: HashSet::new(),
-        };
+        let host = Host::new(caps, policy, is("mode", "audit"));
         if let Some(members) = device.as_object_mut() {
             members.insert("limits".into(), layer_record::limits(&host.caps));
             members.insert("features".into(), read::features(&host.caps, members.get("features")));
@@ -280,39 +269,16 @@ impl Prediction {
             self.misunderstood("sampler");
             return;
         };
-        let mut created = decide::create(&state, &host.caps, &host.policy);
-        let mut rewritten = !host.audit || state.address_mode.iter().any(|mode| decide::is_gl(*mode));
-        let down = if rewritten { created.state } else { state };
-        let mut original = state;
-        let asks = [down, state].map(|state| decide::is_custom(state.border_color));
-        let mut border = match asks {
-            [true, _] => BorderPlace::Held,
-            [false, true] => BorderPlace::GivenUp,
-            [false, false] => BorderPlace::None,
-        };
-        // A handle that comes again is the driver's one object for equal states, or a new one in an old place.
-        if border != BorderPlace::None && host.holders.insert(text(value, "sampler").unwrap_or(fingerprint).to_owned())
-        {
-            border = match border {
-                BorderPlace::Held => host.borders.enter(host.audit || decide::replays(&state, &host.caps)).0,
-                _ => host.borders.give_up(),
-            };
-        }
-        if asks[0] && border == BorderPlace::None {
-            let (without, change) = decide::without_custom_border(&created.state, None, &host.caps);
-            created.replace_border(without, change);
-            rewritten = true;
-            original = SamplerState { border_color: without.border_color, custom_border: None, ..state };
-        }
-        let base = if rewritten { created.state } else { state };
+        let creation = host.creation(&state, text(value, "sampler").unwrap_or(fingerprint));
         // The first one stays in force, as in the layer.
-        self.states.entry(fingerprint.to_owned()).or_insert(Some(Kept { original, base, border }));
+        let sampler = Sampler { kept: creation.kept(&state), border: creation.border };
+        self.states.entry(fingerprint.to_owned()).or_insert(Some(sampler));
         let caps = host.caps;
         if !self.first("sampler", fingerprint.to_owned()) {
             return;
         }
         self.samplers += 1;
-        let changes: Vec<Decided> = created.changes.iter().copied().collect();
+        let changes: Vec<Decided> = creation.decision.changes.iter().copied().collect();
         let context = Context { caps: &caps, view: None, source: None, tiling: Tiling::Optimal };
         self.push(value, &changes, &context, |_| {});
     }
@@ -349,7 +315,7 @@ impl Prediction {
             return;
         }
         self.with_rules += u64::from(value.get("rules").is_some());
-        let Some(Some(kept)) = self.states.get(fingerprint).copied() else {
+        let Some(Some(sampler)) = self.states.get(fingerprint).copied() else {
             self.misunderstood("pair");
             return;
         };
@@ -379,38 +345,19 @@ impl Prediction {
             (view.filter_cubic, view.filter_cubic_minmax) = (true, true);
         }
         let Some(host) = self.hosts.get_mut(&record.process()) else { return };
-        let (decision, is_variant) = host.pair(fingerprint, &kept, &view);
-        let created = decide::create(&kept.original, &host.caps, &host.policy);
-        let over_budget = is_variant == Variant::OverBudget;
-        let is_refused = matches!(is_variant, Variant::Refused(_));
-        let changes: Vec<Decided> = if !is_refused && (decision.state.key() != kept.base.key() || over_budget) {
-            new_changes(&decision.changes, &created.changes)
-        } else {
-            Vec::new()
-        };
+        let meeting = host.meeting(fingerprint, &sampler, &view);
         let context = Context { caps: &caps, view: Some(&view), source: None, tiling };
-        let differs = decision.state.key() != kept.base.key();
-        let variant = (differs && !is_refused && is_variant != Variant::None)
+        let variant = matches!(meeting.chosen, Chosen::Variant(()))
             .then(|| Value::from(format!("{:#x}", self.records.len() + 1)));
-        self.push(value, &changes, &context, |members| {
+        self.push(value, &meeting.changes, &context, |members| {
             members.insert("variant".into(), variant.into());
         });
-        if let Some(catalog) = decision.unresolved {
-            let change = Decided {
-                catalog,
-                field: decide::Field::Flags,
-                from: decide::Value::Absent,
-                to: decide::Value::Absent,
-            };
-            let why = decide::because(&change, &context);
-            self.unresolved(value, &why, catalog.rule(), catalog.vuid());
-        }
-        if let Variant::Refused(why) = is_variant {
-            self.unresolved(value, &why, Rule::SamplerBudget, None);
+        for unresolved in meeting.unresolved(&context) {
+            self.unresolved(value, &unresolved);
         }
     }
 
-    fn unresolved(&mut self, value: &Value, why: &str, rule: Rule, vuid: Option<&str>) {
+    fn unresolved(&mut self, value: &Value, unresolved: &Unresolved) {
         let mut members = Map::new();
         for key in
             ["seq", "t_ns", "pid", "tid", "sampler", "view", "names", "fingerprint", "format", "aspect", "view_type"]
@@ -421,9 +368,9 @@ impl Prediction {
         }
         members.insert("event".into(), "unresolved".into());
         members.insert("what".into(), "pair".into());
-        members.insert("why".into(), why.into());
-        members.insert("rule".into(), rule.name().into());
-        members.insert("vuid".into(), vuid.map_or(Value::Null, Into::into));
+        members.insert("why".into(), unresolved.why.clone().into());
+        members.insert("rule".into(), unresolved.rule.name().into());
+        members.insert("vuid".into(), unresolved.vuid.map_or(Value::Null, Into::into));
         self.records.push(Value::Object(members));
     }
 

@@ -95,10 +95,11 @@ fn check(arguments: &Check, output: &mut Output) -> Result {
     }
     for problem in &problems {
         let style = if problem.level == Level::Error { Style::Bad } else { Style::Warn };
-        let place = [problem.line, problem.column].into_iter().flatten().map(|number| format!(":{number}"));
-        let place = output.styled(Style::Heading, format!("{}{}", arguments.file.display(), place.collect::<String>()));
+        let position = [problem.line, problem.column].into_iter().flatten().map(|number| format!(":{number}"));
+        let position =
+            output.styled(Style::Heading, format!("{}{}", arguments.file.display(), position.collect::<String>()));
         let word = output.styled(style, if problem.level == Level::Error { "error" } else { "warning" });
-        output.line(format!("{place}: {word}: {}", problem.message));
+        output.line(format!("{position}: {word}: {}", problem.message));
     }
     let mut table = Table::new(2);
     for rule in rules.iter() {

@@ -191,9 +191,9 @@ impl System {
         match self.chosen_drivers() {
             Some((_, paths)) => manifests(&paths),
             None => {
-                let mut places = self.path_list("VK_ADD_DRIVER_FILES");
-                places.extend(self.vulkan_folders().into_iter().map(|folder| folder.join("vulkan/icd.d")));
-                manifests(&places)
+                let mut paths = self.path_list("VK_ADD_DRIVER_FILES");
+                paths.extend(self.vulkan_folders().into_iter().map(|folder| folder.join("vulkan/icd.d")));
+                manifests(&paths)
             }
         }
     }
@@ -268,15 +268,15 @@ pub fn split(list: &str) -> Vec<PathBuf> {
 
 /// The manifests that folders and files stand for. Inside a folder the loader takes them as the file system gives them; here
 /// they are sorted, so that messages are the same every time.
-fn manifests(places: &[PathBuf]) -> Vec<PathBuf> {
+fn manifests(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
-    for place in places {
-        let mut here: Vec<PathBuf> = if place.is_dir() {
-            std::fs::read_dir(place)
+    for path in paths {
+        let mut here: Vec<PathBuf> = if path.is_dir() {
+            std::fs::read_dir(path)
                 .map(|entries| entries.flatten().map(|entry| entry.path()).filter(|path| is_json(path)).collect())
                 .unwrap_or_default()
-        } else if is_json(place) && place.exists() {
-            vec![place.clone()]
+        } else if is_json(path) && path.exists() {
+            vec![path.clone()]
         } else {
             Vec::new()
         };

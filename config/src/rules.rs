@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 use ash::vk;
 use toml::de::DeTable;
 
-use self::read::{Complaint, place, rule, unknown};
+use self::read::{Complaint, position, rule, unknown};
 
 use crate::settings::{Level, Problem};
 use samplin_core::decide::{self, Guards, SamplerState, ViewTraits, Wish};
 use samplin_core::names;
+use samplin_core::outcome::Override;
 
 /// Most rules that one file may hold: which of them match a sampler is kept as one bit each.
 pub const MAX_RULES: usize = 64;
@@ -89,10 +90,10 @@ struct When {
     max_levels: Option<u32>,
 }
 
-/// One rule.
+/// One `[[rule]]` of a rules file: what its user wishes for the samplers and views that it names. A rule of the catalogue is another thing.
 #[derive(Clone, Debug)]
-pub struct Rule {
-    /// Its name, or `rule N` by its place in the file.
+pub struct Override {
+    /// Its name, or `rule N` by its number in the file.
     pub name: String,
     /// Line of its `[[rule]]`.
     pub line: u32,
@@ -118,7 +119,7 @@ pub struct Host<'a> {
 /// The rules in force.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    rules: Vec<Rule>,
+    rules: Vec<Override>,
     /// The file they came from.
     pub path: Option<PathBuf>,
 }
@@ -143,7 +144,7 @@ impl Rules {
     pub fn parse(path: &Path, content: &str) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
         let mut problem = |at: usize, message: String| {
-            let (line, column) = place(content, at);
+            let (line, column) = position(content, at);
             problems.push(Problem {
                 level: Level::Error,
                 key: "config".into(),
@@ -158,7 +159,7 @@ impl Rules {
         for (error, at) in errors.iter().zip(&broken) {
             problem(*at, error.message().replace('\n', "; "));
         }
-        let mut rules: Vec<Rule> = Vec::new();
+        let mut rules: Vec<Override> = Vec::new();
         for (key, value) in file.get_ref() {
             let name: &str = key.get_ref();
             if name != "rule" {
@@ -185,7 +186,7 @@ impl Rules {
                     );
                     break;
                 }
-                match rule(number, place(content, span.start).0, item) {
+                match rule(number, position(content, span.start).0, item) {
                     Ok(rule) => rules.push(rule),
                     Err(Complaint(at, message)) => problem(at, message),
                 }
@@ -218,7 +219,7 @@ impl Rules {
     }
 
     /// The rules in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Rule> {
+    pub fn iter(&self) -> impl Iterator<Item = &Override> {
         self.rules.iter()
     }
 
@@ -235,7 +236,7 @@ impl Rules {
     /// The rules among these that a device of this name can match.
     #[must_use]
     pub fn for_driver(&self, driver: &str) -> Self {
-        let fits = |rule: &&Rule| rule.when.driver.as_ref().is_none_or(|glob| glob.matches(driver));
+        let fits = |rule: &&Override| rule.when.driver.as_ref().is_none_or(|glob| glob.matches(driver));
         Self { rules: self.rules.iter().filter(fits).cloned().collect(), path: self.path.clone() }
     }
 
@@ -286,12 +287,12 @@ impl Rules {
     /// creation are not among them: that is not known any more.
     pub fn match_name(&self, state: &SamplerState, fingerprint: u64, name: &str) -> u64 {
         let all = self.match_sampler(state, fingerprint, 0, Some(name));
-        let by_name = |(index, rule): (usize, &Rule)| if rule.when.name.is_some() { 1 << index } else { 0 };
+        let by_name = |(index, rule): (usize, &Override)| if rule.when.name.is_some() { 1 << index } else { 0 };
         all & self.rules.iter().enumerate().map(by_name).sum::<u64>()
     }
 
     /// The rules among `bits` that fit the view, in order, up to the first that stops.
-    pub fn for_view<'a>(&'a self, bits: u64, view: &'a ViewTraits) -> impl Iterator<Item = &'a Rule> {
+    pub fn for_view<'a>(&'a self, bits: u64, view: &'a ViewTraits) -> impl Iterator<Item = &'a Override> {
         let mut stopped = false;
         self.rules
             .iter()
@@ -303,6 +304,13 @@ impl Rules {
                 stopped |= rule.stop;
                 !before
             })
+    }
+}
+
+impl Rule {
+    /// What outcomes look at.
+    pub fn as_override(&self) -> Override<'_> {
+        Override { name: &self.name, wish: &self.wish, guards_off: self.guards_off }
     }
 }
 

@@ -144,12 +144,12 @@ struct Raw {
     key: String,
     /// `None` if it is not UTF-8.
     value: Option<String>,
-    place: Place,
+    position: Position,
 }
 
 /// Where in a file something is written.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-struct Place {
+struct Position {
     file: Option<String>,
     line: Option<u32>,
     /// The columns of the key and of the value.
@@ -254,7 +254,7 @@ fn from_application(pairs: &[(String, String)]) -> Vec<Raw> {
             spelled: spelled.clone(),
             key,
             value: Some(value.clone()),
-            place: Place::default(),
+            position: Position::default(),
         });
     }
     raws
@@ -273,7 +273,7 @@ fn from_environment(variables: Vec<(String, Option<String>)>) -> Vec<Raw> {
             },
             spelled,
             value,
-            place: Place::default(),
+            position: Position::default(),
         })
         .collect()
 }
@@ -294,15 +294,15 @@ fn unknown(raw: &Raw) -> Problem {
 }
 
 impl Raw {
-    /// A problem at this place: at the key for an unknown one, else at the value.
+    /// A problem at this position: at the key for an unknown one, else at the value.
     fn problem(&self, level: Level, message: String) -> Problem {
         let is_known = KEYS.iter().any(|key| key.name == self.key);
         Problem {
             level,
             key: self.spelled.clone(),
-            file: self.place.file.clone(),
-            line: self.place.line,
-            column: self.place.columns.map(|(key, value)| if is_known { value } else { key }),
+            file: self.position.file.clone(),
+            line: self.position.line,
+            column: self.position.columns.map(|(key, value)| if is_known { value } else { key }),
             message,
         }
     }

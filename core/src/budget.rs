@@ -80,7 +80,7 @@ impl SamplerPlaces {
 }
 
 /// Why there is no variant while `variants` have their share of `maxSamplerAllocationCount`.
-pub fn no_share(limit: u32, variants: u32) -> String {
+fn no_share(limit: u32, variants: u32) -> String {
     format!(
         "variants hold {variants} of the {} samplers that they share of maxSamplerAllocationCount, {limit}; \
          the others are the application's",
@@ -98,6 +98,18 @@ pub enum BorderPlace {
     GivenUp,
     /// It was created with a custom border colour.
     Held,
+}
+
+/// What a sampler of the application wants of `maxCustomBorderColorSamplers`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BorderWish {
+    /// A place. Where it `must` be created as it is, it is not refused.
+    Take {
+        /// See there.
+        must: bool,
+    },
+    /// None, although it asked for a custom border colour: a variant may have its place.
+    GiveUp,
 }
 
 /// What stands for the place that a variant with a custom border colour takes, for one state that uses it.
@@ -149,6 +161,14 @@ impl BorderPlaces {
         self.peak = self.peak.max(self.taken);
     }
 
+    /// Gives a sampler of the application what it wants.
+    pub fn ask(&mut self, wish: BorderWish) -> (BorderPlace, Option<Crowded>) {
+        match wish {
+            BorderWish::Take { must } => self.enter(must),
+            BorderWish::GiveUp => (self.give_up(), None),
+        }
+    }
+
     /// Takes a place for a sampler of the application. Only its own count may refuse it (VUID-VkSamplerCreateInfo-None-04012), and
     /// not if `must`: then it is created in any case.
     pub fn enter(&mut self, must: bool) -> (BorderPlace, Option<Crowded>) {
@@ -176,12 +196,13 @@ impl BorderPlaces {
     }
 
     /// Covers the use of a variant, and takes its place if it is to be made. `shared` says how many states cover it by the share,
-    /// if it is there; `own` says whether the state has a place that covers nothing yet. `None` if it cannot be covered.
-    pub fn cover(&mut self, shared: Option<u32>, own: bool) -> Option<Cover> {
+    /// if it is there; `own` says whether the state has a place that covers nothing yet, which is then used up. `None` if it cannot be
+    /// covered.
+    pub fn cover(&mut self, shared: Option<u32>, own: &mut bool) -> Option<Cover> {
         if shared.is_none() && self.taken >= self.limit {
             return None;
         }
-        let cover = if own { Cover::Own } else { Cover::Shared };
+        let cover = if *own { Cover::Own } else { Cover::Shared };
         if cover == Cover::Shared && shared.unwrap_or(0) == 0 {
             if self.shared >= share(self.limit) {
                 return None;
@@ -192,6 +213,7 @@ impl BorderPlaces {
             self.variants += 1;
             self.take();
         }
+        *own = false;
         Some(cover)
     }
 
@@ -237,9 +259,11 @@ mod tests {
     #[test]
     fn a_place_that_was_given_up_covers_one_variant() {
         let mut places = BorderPlaces::new(2);
-        assert_eq!(places.cover(None, false), None, "no share of a small limit");
+        assert_eq!(places.cover(None, &mut false), None, "no share of a small limit");
         let given_up = places.give_up();
-        assert_eq!(places.cover(None, true), Some(Cover::Own));
+        let mut own = true;
+        assert_eq!(places.cover(None, &mut own), Some(Cover::Own));
+        assert!(!own, "it covers one only");
         assert_eq!(places.enter(false), (BorderPlace::Held, None));
         assert_eq!(places.enter(false), (BorderPlace::None, None), "the application's own count");
         assert_eq!(places.enter(true), (BorderPlace::Held, None));
@@ -253,12 +277,14 @@ mod tests {
     #[test]
     fn what_variants_share_may_crowd_the_application_and_is_named() {
         let mut places = BorderPlaces::new(1024);
-        assert_eq!(places.cover(None, false), Some(Cover::Shared));
+        assert_eq!(places.cover(None, &mut false), Some(Cover::Shared));
         for _ in 0..1023 {
             assert_eq!(places.enter(false), (BorderPlace::Held, None));
         }
-        assert_eq!(places.cover(None, true), None, "nothing is left");
-        assert_eq!(places.cover(Some(1), false), Some(Cover::Shared), "but it is there already");
+        let mut own = true;
+        assert_eq!(places.cover(None, &mut own), None, "nothing is left");
+        assert!(own, "what covers nothing is not used up");
+        assert_eq!(places.cover(Some(1), &mut false), Some(Cover::Shared), "but it is there already");
         let crowded = Crowded { application: 1024, variants: 1 };
         assert_eq!(places.enter(false), (BorderPlace::Held, Some(crowded)));
         assert_eq!(places.enter(false), (BorderPlace::None, None));

@@ -9,12 +9,12 @@
 //! step only moves down a lattice (CUBIC > LINEAR > NEAREST, custom > predefined, on > off).
 
 mod address;
+mod bits;
 mod blit;
 mod border;
 mod catalog;
 mod compare;
 mod filter;
-mod gate;
 mod overrides;
 mod reason;
 mod sanitize;
@@ -26,10 +26,10 @@ mod ycbcr;
 use ash::vk;
 
 pub use self::address::{GL_CLAMP, GL_MIRROR_CLAMP, is_gl};
+pub use self::bits::{Bits, lacks, lacks_dynamic, needs};
 pub use self::blit::{BlitDecision, BlitSource, blit};
 pub use self::border::without_custom_border;
 pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Source, Value};
-pub use self::gate::{Bits, lacks, lacks_dynamic, needs};
 pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
 pub use self::reason::{Context, because, lost, no_border_share};
 pub use self::state::{

@@ -1,6 +1,6 @@
 //! What samplin decides, and the facts it decides by: pure values, no Vulkan call, no global, no file.
 //!
-//! Start at [`decide`]. Vulkan's types appear as plain data; an enumerant that the bindings do not know is a number like any
+//! Start at [`decide`], and at [`outcome`] for what decisions come to. Vulkan's types appear as plain data; an enumerant that the bindings do not know is a number like any
 //! other.
 #![forbid(unsafe_code)]
 
@@ -10,3 +10,4 @@ pub mod decide;
 pub mod features;
 pub mod format;
 pub mod names;
+pub mod outcome;

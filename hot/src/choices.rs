@@ -190,7 +190,7 @@ impl Choices {
 
 /// The choice for a pair: [`KEEP`] stands for the given sampler.
 #[inline(always)]
-pub(crate) fn choose(choices: &Choices, pair: Pair, undecided: &mut dyn FnMut(Pair) -> u64) -> u64 {
+pub fn choose(choices: &Choices, pair: Pair, undecided: &mut dyn FnMut(Pair) -> u64) -> u64 {
     let choice = match choices.choice(pair.state, pair.class) {
         UNDECIDED => undecided(pair),
         choice => choice,

@@ -1,8 +1,8 @@
 //! Counts of descriptors seen and rewritten, without contention on the hot path.
 //!
-//! A device has 128 places, and the address of a thread's control block says which of them is its own for as long as it
-//! lives. The first thread at a place owns it and adds with a plain load and store. The owner is never asked whether it is
-//! still there: all others at that place, while it lives and after, add atomically to counters on a line beside it, which few
+//! A device has 128 stripes, and the address of a thread's control block says which of them is its own for as long as it
+//! lives. The first thread at a stripe owns it and adds with a plain load and store. The owner is never asked whether it is
+//! still there: all others at that stripe, while it lives and after, add atomically to counters on a line beside it, which few
 //! threads share. So no thread has to be told of another's end, and one that gets the control block of one that has ended goes
 //! on with its counters. Sums are exact once the threads have stopped counting.
 
@@ -56,8 +56,8 @@ impl Path {
     }
 }
 
-/// Places of a device: a power of two, more than the threads that mostly update descriptors at once, so that few meet at one.
-const PLACES: usize = 128;
+/// Stripes of a device: a power of two, more than the threads that mostly update descriptors at once, so that few meet at one.
+const STRIPES: usize = 128;
 
 #[derive(Default)]
 struct Counts {
@@ -75,7 +75,7 @@ struct Owned {
 }
 
 #[derive(Default)]
-struct Place {
+struct Stripe {
     owned: Owned,
     /// Of all other threads that come here.
     shared: Apart<Counts>,
@@ -104,10 +104,10 @@ fn thread_word() -> usize {
 }
 
 /// Where a thread counts. Control blocks lie apart by the size of a stack, which is often a power of two: multiplied by an odd
-/// number, evenly strided addresses spread over the places (the tests show for which strides).
+/// number, evenly strided addresses spread over the stripes (the tests show for which strides).
 #[inline(always)]
-fn place_of(thread: usize) -> usize {
-    ((thread as u32).wrapping_mul(0x2c1b_3c6d) >> (u32::BITS - PLACES.ilog2())) as usize
+fn stripe_of(thread: usize) -> usize {
+    ((thread as u32).wrapping_mul(0x2c1b_3c6d) >> (u32::BITS - STRIPES.ilog2())) as usize
 }
 
 impl Counts {
@@ -132,8 +132,8 @@ impl Counts {
     }
 }
 
-impl Place {
-    /// Makes the place the thread's, if it is nobody's, and adds.
+impl Stripe {
+    /// Makes the stripe the thread's, if it is nobody's, and adds.
     #[cold]
     #[inline(never)]
     fn add_or_own(&self, thread: usize, path: Path, seen: u64, rewritten: u64) {
@@ -147,19 +147,19 @@ impl Place {
 
 /// The counters of one device.
 pub struct Counters {
-    places: Box<[Place; PLACES]>,
+    stripes: Box<[Stripe; STRIPES]>,
 }
 
 impl Counters {
     /// All zero.
     pub fn new() -> Self {
         // Not by way of an array on the stack, which is the application's and may be small.
-        let places = memory::collect((0..PLACES).map(|_| Place::default())).into_boxed_slice();
-        // SAFETY: a slice of `PLACES` elements has the layout of an array of as many.
-        Self { places: unsafe { Box::from_raw(Box::into_raw(places).cast::<[Place; PLACES]>()) } }
+        let stripes = memory::collect((0..STRIPES).map(|_| Stripe::default())).into_boxed_slice();
+        // SAFETY: a slice of `STRIPES` elements has the layout of an array of as many.
+        Self { stripes: unsafe { Box::from_raw(Box::into_raw(stripes).cast::<[Stripe; STRIPES]>()) } }
     }
 
-    /// Counts `seen` combined image samplers, unless nobody owns the place of this thread yet; returns whether it has.
+    /// Counts `seen` combined image samplers, unless nobody owns the stripe of this thread yet; returns whether it has.
     #[inline(always)]
     pub fn add_here(&self, path: Path, seen: u64) -> bool {
         self.add_here_as(thread_word(), path, seen)
@@ -167,12 +167,12 @@ impl Counters {
 
     #[inline(always)]
     fn add_here_as(&self, thread: usize, path: Path, seen: u64) -> bool {
-        let place = &self.places[place_of(thread)];
-        let owner = place.owned.owner.load(Ordering::Relaxed);
+        let stripe = &self.stripes[stripe_of(thread)];
+        let owner = stripe.owned.owner.load(Ordering::Relaxed);
         if owner == thread {
-            place.owned.counts.add(path, seen, 0);
+            stripe.owned.counts.add(path, seen, 0);
         } else if owner != 0 {
-            place.shared.0.add_shared(path, seen, 0);
+            stripe.shared.0.add_shared(path, seen, 0);
         }
         owner != 0
     }
@@ -185,11 +185,11 @@ impl Counters {
 
     #[inline(always)]
     fn add_as(&self, thread: usize, path: Path, seen: u64, rewritten: u64) {
-        let place = &self.places[place_of(thread)];
-        if place.owned.owner.load(Ordering::Relaxed) == thread {
-            place.owned.counts.add(path, seen, rewritten);
+        let stripe = &self.stripes[stripe_of(thread)];
+        if stripe.owned.owner.load(Ordering::Relaxed) == thread {
+            stripe.owned.counts.add(path, seen, rewritten);
         } else {
-            place.add_or_own(thread, path, seen, rewritten);
+            stripe.add_or_own(thread, path, seen, rewritten);
         }
     }
 
@@ -197,7 +197,7 @@ impl Counters {
     pub fn sum(&self, path: Path) -> (u64, u64) {
         let sum = |pick: fn(&Counts) -> &[AtomicU64; Path::ALL.len()]| {
             let of = |counts: &Counts| pick(counts).get(path as usize).map_or(0, |c| c.load(Ordering::Relaxed));
-            let all = self.places.iter().flat_map(|place| [&place.owned.counts, &place.shared.0]);
+            let all = self.stripes.iter().flat_map(|stripe| [&stripe.owned.counts, &stripe.shared.0]);
             all.map(of).fold(0_u64, u64::wrapping_add)
         };
         (sum(|counts| &counts.seen), sum(|counts| &counts.rewritten))
@@ -253,11 +253,11 @@ mod tests {
     }
 
     #[test]
-    fn threads_one_after_another_count_where_they_look_first_although_every_place_is_taken() {
+    fn threads_one_after_another_count_where_they_look_first_although_every_stripe_is_taken() {
         let counters = Counters::new();
-        let (started, end) = (Barrier::new(2 * PLACES + 1), Barrier::new(2 * PLACES + 1));
+        let (started, end) = (Barrier::new(2 * STRIPES + 1), Barrier::new(2 * STRIPES + 1));
         std::thread::scope(|scope| {
-            for _ in 0..2 * PLACES {
+            for _ in 0..2 * STRIPES {
                 scope.spawn(|| {
                     counters.add(Path::Template, 1, 1);
                     started.wait();
@@ -271,7 +271,7 @@ mod tests {
             assert!(again.iter().all(|calls| *calls <= 1), "calls of each thread that took the long way: {again:?}");
         });
         assert_eq!(counters.sum(Path::Push), (200 * CALLS * 3, 0));
-        assert_eq!(counters.sum(Path::Template), (2 * PLACES as u64, 2 * PLACES as u64));
+        assert_eq!(counters.sum(Path::Template), (2 * STRIPES as u64, 2 * STRIPES as u64));
     }
 
     #[test]
@@ -286,13 +286,13 @@ mod tests {
     }
 
     #[test]
-    fn stacks_of_any_usual_size_spread_over_the_places() {
+    fn stacks_of_any_usual_size_spread_over_the_stripes() {
         const GUARD: usize = 0x1000;
         for stride in [0x1_0000, 0x4_0000, 0x10_0000, 0x20_0000, 0x20_0000 + GUARD, 0x80_0000, 0x80_0000 + GUARD] {
-            let mut at = [0; PLACES];
-            (0..PLACES).for_each(|n| at[place_of(0x7fff_f7d8_a6c0 - n * stride)] += 1);
+            let mut at = [0; STRIPES];
+            (0..STRIPES).for_each(|n| at[stripe_of(0x7fff_f7d8_a6c0 - n * stride)] += 1);
             let most = at.into_iter().max().unwrap();
-            assert!(most <= 3, "{most} of {PLACES} threads with stacks {stride:#x} apart meet at one place");
+            assert!(most <= 3, "{most} of {STRIPES} threads with stacks {stride:#x} apart meet at one stripe");
         }
     }
 }

@@ -84,7 +84,7 @@ impl Gate {
     /// 1 if the pair may conflict, else 0. Arithmetic, because a branch for each of two random bits costs more than everything
     /// else here.
     #[inline(always)]
-    pub(crate) fn candidate(&self, sampler: vk::Sampler, view: vk::ImageView) -> u64 {
+    pub fn candidate(&self, sampler: vk::Sampler, view: vk::ImageView) -> u64 {
         self.sampler_filter.bit(sampler.as_raw()) & self.view_filter.bit(view.as_raw())
     }
 
@@ -103,7 +103,7 @@ impl Gate {
 
     /// The pair, if it conflicts, by the tables alone.
     #[inline(always)]
-    pub(crate) fn look_up(&self, sampler: vk::Sampler, view: vk::ImageView) -> Option<Pair> {
+    pub fn look_up(&self, sampler: vk::Sampler, view: vk::ImageView) -> Option<Pair> {
         let (sampler, view) = (sampler.as_raw(), view.as_raw());
         let (sampler_word, view_word) = (self.samplers.get(sampler), self.views.get(view));
         let conflict = ((sampler_word & view_word) >> 32) as u32;
@@ -172,7 +172,7 @@ impl Gate {
     /// Puts the chosen sampler into every pair of at most 64 that conflicts, and calls `changed` with each of these. Returns how
     /// many there are.
     #[inline(always)]
-    pub(crate) fn substitute_in_place(
+    pub fn substitute_in_place(
         &self,
         choices: &Choices,
         block: &mut [DescriptorImageInfo],

@@ -28,7 +28,7 @@ impl Recent {
     }
 
     #[inline(always)]
-    fn place(words: &Words) -> usize {
+    fn set_of(words: &Words) -> usize {
         // Pairs first, so that the multiplications do not wait for each other.
         let [a, b, c, d, e, f, g, h] = *words;
         let pair = |x: u64, y: u64| fold(x ^ y.rotate_left(32) ^ 0x9e37_79b9_7f4a_7c15);
@@ -39,7 +39,7 @@ impl Recent {
     /// The value kept for these words, 0 if there is none.
     #[inline(never)]
     pub fn get(&self, words: &Words) -> u64 {
-        let Some(set) = self.sets.get(Self::place(words)) else { return 0 };
+        let Some(set) = self.sets.get(Self::set_of(words)) else { return 0 };
         set.iter().find(|entry| entry.words == *words).map_or(0, |entry| entry.value)
     }
 
@@ -50,7 +50,7 @@ impl Recent {
             sets.resize(Self::SETS, [Entry { words: [0; 8], value: 0 }; 4]);
             self.sets = sets;
         }
-        if let Some(set) = self.sets.get_mut(Self::place(words)) {
+        if let Some(set) = self.sets.get_mut(Self::set_of(words)) {
             let at = set.iter().position(|entry| entry.words == *words).unwrap_or(set.len() - 1);
             set[..=at].rotate_right(1);
             set[0] = Entry { words: *words, value };
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_kept_is_found_until_its_place_is_taken() {
+    fn what_was_kept_is_found_until_its_set_is_full() {
         let mut recent = Recent::new();
         let words = |n: u64| std::array::from_fn(|at| if at as u64 == n % 8 { n / 8 + 1 } else { 0 });
         assert_eq!(recent.get(&[0; 8]), 0);
@@ -83,6 +83,6 @@ mod tests {
             assert!(value == 0 || value == n + 1, "another one's value");
             found += usize::from(value != 0);
         }
-        assert!(found > 250, "create infos that differ in one word mostly have places of their own: {found} of 256");
+        assert!(found > 250, "create infos that differ in one word mostly have sets of their own: {found} of 256");
     }
 }

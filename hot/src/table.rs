@@ -288,7 +288,7 @@ impl BitFilter {
     }
 
     #[inline(always)]
-    fn place(key: u64) -> (usize, u64) {
+    fn word_and_bit(key: u64) -> (usize, u64) {
         let hash = fold(key);
         ((hash >> 6) as usize & (Self::WORDS - 1), 1 << (hash & 63))
     }
@@ -302,7 +302,7 @@ impl BitFilter {
 
     /// Adds a key.
     pub fn insert(&self, key: u64) {
-        let (word, bit) = Self::place(key);
+        let (word, bit) = Self::word_and_bit(key);
         self.words[word].fetch_or(bit, Ordering::Release);
     }
 
@@ -310,7 +310,7 @@ impl BitFilter {
     pub fn reset(&self, fill: impl FnOnce(&mut dyn FnMut(u64))) {
         let mut fresh = [0_u64; Self::WORDS];
         fill(&mut |key| {
-            let (word, bit) = Self::place(key);
+            let (word, bit) = Self::word_and_bit(key);
             fresh[word] |= bit;
         });
         for (word, value) in self.words.iter().zip(fresh) {
@@ -319,7 +319,7 @@ impl BitFilter {
     }
 }
 
-/// A [`FlatTable`] whose values are reference-counted records.
+/// A [`FlatTable`] whose values are reference-counted.
 pub struct HandleMap<T> {
     table: FlatTable,
     marker: std::marker::PhantomData<Arc<T>>,
@@ -331,13 +331,13 @@ impl<T> HandleMap<T> {
         Self { table: FlatTable::new(16), marker: std::marker::PhantomData }
     }
 
-    /// Inserts a record, replacing any previous one of that handle.
-    pub fn insert(&self, handle: u64, record: Arc<T>) {
-        let word = Arc::as_ptr(&record) as usize as u64;
+    /// Inserts what belongs to a handle, replacing what did.
+    pub fn insert(&self, handle: u64, value: Arc<T>) {
+        let word = Arc::as_ptr(&value) as usize as u64;
         let old = self.table.insert(handle, word);
         if self.table.get(handle) == word {
             // The table has this share now. Not before, because an insertion without memory unwinds.
-            let _ = Arc::into_raw(record);
+            let _ = Arc::into_raw(value);
         }
         Self::release(old);
     }
@@ -349,7 +349,7 @@ impl<T> HandleMap<T> {
         }
     }
 
-    /// The record of a handle.
+    /// What belongs to a handle.
     ///
     /// # Safety
     ///
@@ -362,7 +362,7 @@ impl<T> HandleMap<T> {
         (word != 0).then(|| unsafe { &*(word as usize as *const T) })
     }
 
-    /// A share of the record of a handle.
+    /// A share of what belongs to a handle.
     ///
     /// # Safety
     ///

@@ -1,4 +1,4 @@
-//! What reading and rewriting a module costs: `cargo bench -p samplin-spirv [-- FILE.spv…]`.
+//! What the pre-scan, reading and rewriting of a module cost: `cargo bench -p samplin-spirv [-- FILE.spv…]`.
 //!
 //! Without files, on generated shaders that glslangValidator compiles: functions that take an image and a sampler, arithmetic around
 //! them, calls of calls. The best of many rounds counts, since the rest is what else the machine does.
@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use samplin_spirv::scan::scan;
 use samplin_spirv::split::{Part, split};
 use samplin_spirv::{Editor, Module, Specialization};
 
@@ -99,13 +100,46 @@ fn report(name: &str, words: &[u32]) {
     );
 }
 
+/// The pre-scan looks at what stands before the first function: the rate is that of these words.
+fn report_scan(name: &str, words: &[u32]) {
+    let mut end = 5;
+    while words.get(end).is_some_and(|first| first & 0xffff != spirv::Op::Function as u32) {
+        end += words.get(end).map_or(1, |first| (first >> 16).max(1) as usize);
+    }
+    let time = best(|| scan(std::hint::black_box(words)));
+    let rate = end as f64 * 4e-6 / time.as_secs_f64();
+    println!("{name}: pre-scan of {end} words {:.2} µs, {rate:.0} MB/s; {:?}", time.as_secs_f64() * 1e6, scan(words));
+}
+
+/// A module that is nothing but declarations, as many as the longest shaders have.
+fn declarations(count: u32) -> Vec<u32> {
+    let mut words = vec![spirv::MAGIC_NUMBER, 0x0001_0300, 0, 3 * count + 10, 0];
+    let mut add = |opcode: spirv::Op, operands: &[u32]| {
+        samplin_spirv::assemble(&mut words, opcode, operands).expect("an instruction");
+    };
+    for n in 0..count {
+        add(spirv::Op::Decorate, &[3 * n + 3, spirv::Decoration::Binding as u32, n]);
+    }
+    for n in 0..count {
+        add(spirv::Op::TypeVector, &[3 * n + 1, 1, 4]);
+        add(spirv::Op::TypePointer, &[3 * n + 2, spirv::StorageClass::Uniform as u32, 3 * n + 1]);
+        add(spirv::Op::Variable, &[3 * n + 2, 3 * n + 3, spirv::StorageClass::Uniform as u32]);
+    }
+    words
+}
+
 fn main() {
     let files: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     for file in &files {
         report(file, &words(Path::new(file)));
+        report_scan(file, &words(Path::new(file)));
     }
     if files.is_empty() {
+        for count in [50, 20_000] {
+            report_scan("declarations", &declarations(count));
+        }
         for functions in [8, 60, 900] {
+            report_scan("generated", &compiled(functions));
             report("generated", &compiled(functions));
         }
     }

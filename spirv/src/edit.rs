@@ -3,12 +3,15 @@
 //! Whatever is not named stays word for word. It knows the rules that additions have to follow (unique types, the order of
 //! sections, interfaces of entry points) and not what they are for.
 
-use std::hash::Hasher;
+mod declare;
 
-use spirv::{Capability, Decoration, Op, StorageClass};
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use spirv::{Capability, Decoration, Op};
 
 use crate::error::{Error, extend, push};
-use crate::links::Fold;
+use crate::map::Fold;
 use crate::module::{Instruction, Module};
 use crate::op::{self, Result as Defines};
 
@@ -66,10 +69,15 @@ pub struct Editor<'m, 'w> {
     annotations: Vec<u32>,
     globals: Vec<u32>,
     functions: Vec<u32>,
-    /// Ids that entry points have to list.
+    /// Ids that entry points have to list, and ids that they must not list any more.
     interface: Vec<u32>,
+    unlisted: Vec<u32>,
+    /// Ids that nothing defines any more.
+    gone: Vec<u32>,
     /// Types and constants of the module by hash, with their word offsets; empty until one is looked for.
     known: Vec<(u64, u32)>,
+    /// Types and constants that have been added, by hash, with their word offsets in `globals`.
+    added: HashMap<u64, usize, BuildHasherDefault<Fold>>,
 }
 
 impl<'m, 'w> Editor<'m, 'w> {
@@ -87,7 +95,10 @@ impl<'m, 'w> Editor<'m, 'w> {
             globals: Vec::new(),
             functions: Vec::new(),
             interface: Vec::new(),
+            unlisted: Vec::new(),
+            gone: Vec::new(),
             known: Vec::new(),
+            added: HashMap::default(),
         }
     }
 
@@ -165,6 +176,81 @@ impl<'m, 'w> Editor<'m, 'w> {
         self.replace(instruction.at, instruction.words.len(), &words)
     }
 
+    /// Removes an instruction. If it defines an id, that id loses its names and decorations and its places in interfaces; whatever
+    /// else uses it is the caller's to change.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`].
+    pub fn remove(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+        self.replace(instruction.at, instruction.words.len(), &[])?;
+        match op::result(instruction.opcode()) {
+            Defines::None => Ok(()),
+            Defines::Id => self.forget(instruction.word(1)),
+            Defines::Typed => self.forget(instruction.word(2)),
+        }
+    }
+
+    /// Takes the names, decorations and places in interfaces of an id that nothing defines any more.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`].
+    pub fn forget(&mut self, id: u32) -> Result<(), Error> {
+        push(&mut self.gone, id)
+    }
+
+    /// Replaces one word of an instruction.
+    ///
+    /// # Errors
+    ///
+    /// As [`Editor::replace`].
+    pub fn set(&mut self, instruction: &Instruction<'_>, word: usize, to: u32) -> Result<(), Error> {
+        self.replace(instruction.at + word, 1, &[to])
+    }
+
+    /// Takes an id from the interfaces of all entry points.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`].
+    pub fn unlist(&mut self, id: u32) -> Result<(), Error> {
+        push(&mut self.unlisted, id)
+    }
+
+    /// Removes the declarations of a capability; says whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`].
+    pub fn drop_capability(&mut self, capability: Capability) -> Result<bool, Error> {
+        let mut words = Vec::new();
+        assemble(&mut words, Op::Capability, &[capability as u32])?;
+        self.drop_from_preamble(&words)
+    }
+
+    /// Removes the declarations of an extension; says whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`].
+    pub fn drop_extension(&mut self, name: &str) -> Result<bool, Error> {
+        let mut words = Vec::new();
+        assemble(&mut words, Op::Extension, &literal(name)?)?;
+        self.drop_from_preamble(&words)
+    }
+
+    fn drop_from_preamble(&mut self, words: &[u32]) -> Result<bool, Error> {
+        let mut found = false;
+        for instruction in self.module.instructions(Module::HEADER, self.module.sections.imports) {
+            if instruction.words == words {
+                self.remove(&instruction)?;
+                found = true;
+            }
+        }
+        Ok(found)
+    }
+
     /// Declares a capability, unless it is declared.
     ///
     /// # Errors
@@ -230,97 +316,40 @@ impl<'m, 'w> Editor<'m, 'w> {
         assemble(&mut self.annotations, Op::Decorate, &words)
     }
 
-    /// The id of a type that is no aggregate, of which there must be no second one; made if there is none. `operands` are what
-    /// follows the id.
+    /// Appends a whole instruction to the annotations.
     ///
     /// # Errors
     ///
-    /// [`Error::IdBound`], [`Error::TooLong`], [`Error::Memory`].
-    pub fn ty(&mut self, opcode: Op, operands: &[u32]) -> Result<u32, Error> {
-        let mut wanted = Vec::new();
-        extend(&mut wanted, &[0])?;
-        extend(&mut wanted, operands)?;
-        match self.find(1, opcode, &wanted)? {
-            Some(known) => Ok(known),
-            None => self.aggregate(opcode, operands),
-        }
+    /// [`Error::Memory`].
+    pub fn annotation(&mut self, words: &[u32]) -> Result<(), Error> {
+        extend(&mut self.annotations, words)
     }
 
-    /// The id of a new type: for arrays and structures, whose decorations tell them apart.
+    /// Decorates a member of a structure.
     ///
     /// # Errors
     ///
-    /// As [`Editor::ty`].
-    pub fn aggregate(&mut self, opcode: Op, operands: &[u32]) -> Result<u32, Error> {
-        let id = self.id()?;
+    /// [`Error::Memory`].
+    pub fn decorate_member(
+        &mut self,
+        structure: u32,
+        member: u32,
+        decoration: Decoration,
+        operands: &[u32],
+    ) -> Result<(), Error> {
         let mut words = Vec::new();
-        extend(&mut words, &[id])?;
+        extend(&mut words, &[structure, member, decoration as u32])?;
         extend(&mut words, operands)?;
-        assemble(&mut self.globals, opcode, &words)?;
-        Ok(id)
+        assemble(&mut self.annotations, Op::MemberDecorate, &words)
     }
 
-    /// The id of a scalar constant of a type, whose value is one word for each 32 bits begun; made if there is none.
+    /// Appends a whole instruction to the types, constants and global variables.
     ///
     /// # Errors
     ///
-    /// As [`Editor::ty`].
-    pub fn constant(&mut self, ty: u32, value: &[u32]) -> Result<u32, Error> {
-        let mut words = Vec::new();
-        extend(&mut words, &[ty, 0])?;
-        extend(&mut words, value)?;
-        if let Some(known) = self.find(2, Op::Constant, &words)? {
-            return Ok(known);
-        }
-        let id = self.id()?;
-        if let Some(place) = words.get_mut(1) {
-            *place = id;
-        }
-        assemble(&mut self.globals, Op::Constant, &words)?;
-        Ok(id)
-    }
-
-    /// The id, in word `id_at`, of a type or constant that has these operands but for it; among those that were there and those that
-    /// have been added.
-    fn find(&mut self, id_at: usize, opcode: Op, operands: &[u32]) -> Result<Option<u32>, Error> {
-        if self.known.is_empty() {
-            for instruction in self.module.instructions(Module::HEADER, self.module.sections.globals) {
-                let id_at = match (instruction.opcode(), op::result(instruction.opcode())) {
-                    (op::CONSTANT, _) => 2,
-                    (_, Defines::Id) => 1,
-                    _ => continue,
-                };
-                push(&mut self.known, (hash(instruction.words, id_at), instruction.at as u32))?;
-            }
-            self.known.sort_unstable();
-        }
-        let mut wanted = Vec::new();
-        assemble(&mut wanted, opcode, operands)?;
-        let same = |words: &[u32]| {
-            let same_end = words.get(id_at + 1..) == wanted.get(id_at + 1..);
-            words.get(..id_at) == wanted.get(..id_at) && same_end
-        };
-        let hash = hash(&wanted, id_at);
-        let first = self.known.partition_point(|(known, _)| *known < hash);
-        let candidates = self.known.iter().skip(first).take_while(|(known, _)| *known == hash);
-        let there = candidates.map(|(_, at)| self.module.instruction(*at as usize).words);
-        let found = there.chain(instructions(&self.globals)).find(|words| same(words));
-        Ok(found.and_then(|words| words.get(id_at)).copied())
-    }
-
-    /// A global variable of a pointer type. All entry points list it where they must: from SPIR-V 1.4 on whatever its storage
-    /// class, before that if it is an input or an output.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::IdBound`], [`Error::Memory`].
-    pub fn variable(&mut self, pointer: u32, class: StorageClass) -> Result<u32, Error> {
-        let id = self.id()?;
-        assemble(&mut self.globals, Op::Variable, &[pointer, id, class as u32])?;
-        if self.module.version() >= 0x0001_0400 || matches!(class, StorageClass::Input | StorageClass::Output) {
-            push(&mut self.interface, id)?;
-        }
-        Ok(id)
+    /// [`Error::Memory`].
+    pub fn global(&mut self, words: &[u32]) -> Result<(), Error> {
+        extend(&mut self.globals, words)
     }
 
     /// Appends whole functions.
@@ -339,6 +368,7 @@ impl<'m, 'w> Editor<'m, 'w> {
     /// [`Error::Edits`] where changes overlap or lie outside; [`Error::TooManyWords`], [`Error::TooLong`], [`Error::Memory`].
     pub fn finish(mut self) -> Result<Vec<u32>, Error> {
         self.list_interface()?;
+        self.clean()?;
         let sections = self.module.sections;
         let end = self.module.words().len();
         for (at, words) in [
@@ -357,12 +387,72 @@ impl<'m, 'w> Editor<'m, 'w> {
     }
 
     fn list_interface(&mut self) -> Result<(), Error> {
-        if self.interface.is_empty() {
+        let listed = std::mem::take(&mut self.interface);
+        let mut taken = std::mem::take(&mut self.unlisted);
+        extend(&mut taken, &self.gone)?;
+        taken.sort_unstable();
+        for entry in self.module.entry_points() {
+            let interface = entry.interface();
+            if !interface.iter().any(|id| taken.binary_search(id).is_ok()) {
+                if !listed.is_empty() {
+                    self.lengthen(&entry.instruction, &listed)?;
+                }
+                continue;
+            }
+            let mut operands = Vec::new();
+            let words = entry.instruction.words;
+            extend(&mut operands, words.get(1..words.len() - interface.len()).unwrap_or_default())?;
+            for id in interface.iter().filter(|id| taken.binary_search(id).is_err()) {
+                push(&mut operands, *id)?;
+            }
+            extend(&mut operands, &listed)?;
+            let mut new = Vec::new();
+            assemble(&mut new, Op::EntryPoint, &operands)?;
+            self.replace(entry.instruction.at, words.len(), &new)?;
+        }
+        Ok(())
+    }
+
+    /// Removes names and decorations of ids that are gone.
+    fn clean(&mut self) -> Result<(), Error> {
+        if self.gone.is_empty() {
             return Ok(());
         }
-        let listed = std::mem::take(&mut self.interface);
-        for entry in self.module.entry_points() {
-            self.lengthen(&entry.instruction, &listed)?;
+        self.gone.sort_unstable();
+        let module = self.module;
+        for instruction in module.instructions(module.sections.imports, module.sections.annotations) {
+            let gone = |id: &u32| self.gone.binary_search(id).is_ok();
+            match instruction.opcode() {
+                op::NAME
+                | op::MEMBER_NAME
+                | op::DECORATE
+                | op::MEMBER_DECORATE
+                | op::DECORATE_ID
+                | op::DECORATE_STRING
+                | op::MEMBER_DECORATE_STRING
+                    if gone(&instruction.word(1)) =>
+                {
+                    self.replace(instruction.at, instruction.words.len(), &[])?;
+                }
+                grouped @ (op::GROUP_DECORATE | op::GROUP_MEMBER_DECORATE)
+                    if instruction.words.iter().skip(2).any(gone) =>
+                {
+                    // Pairs of a structure and a member, or targets.
+                    let each = if grouped == op::GROUP_DECORATE { 1 } else { 2 };
+                    let mut words = Vec::new();
+                    extend(&mut words, &[0, instruction.word(1)])?;
+                    for target in instruction.words.get(2..).unwrap_or_default().chunks(each) {
+                        if !target.first().is_some_and(gone) {
+                            extend(&mut words, target)?;
+                        }
+                    }
+                    if let (length, Some(first)) = (words.len() as u32, words.first_mut()) {
+                        *first = length << 16 | grouped;
+                    }
+                    self.replace(instruction.at, instruction.words.len(), &words)?;
+                }
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -393,15 +483,6 @@ impl<'m, 'w> Editor<'m, 'w> {
         }
         Ok(out)
     }
-}
-
-/// A hash of an instruction but for its id.
-fn hash(words: &[u32], id_at: usize) -> u64 {
-    let mut fold = Fold::default();
-    for word in words.iter().enumerate().filter(|(at, _)| *at != id_at).map(|(_, word)| *word) {
-        fold.write_u32(word);
-    }
-    fold.finish()
 }
 
 /// The instructions of a list of whole ones.

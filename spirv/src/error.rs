@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Why a module could not be read, or not be changed as asked. Nothing has been changed then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
     /// The first word is not the magic number, or there are fewer than five words.

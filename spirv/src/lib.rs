@@ -5,13 +5,19 @@
 //! module in which everything that was not named is as it was; [`split`] is a pass that uses both.
 #![forbid(unsafe_code)]
 
+pub mod atomic_counters;
 mod edit;
 mod error;
 mod fold;
+mod ids;
 mod links;
+mod map;
 mod module;
 mod op;
 mod operand;
+pub mod passes;
+pub mod sample_builtins;
+pub mod scan;
 pub mod split;
 mod trace;
 mod uses;

@@ -11,6 +11,7 @@ use spirv::Dim;
 
 use crate::error::{Error, push};
 use crate::fold::Specialization;
+use crate::map::Fold;
 use crate::module::{Function, Instruction, Module, is_vendor};
 use crate::op;
 use crate::operand::Operand;
@@ -97,35 +98,6 @@ pub(crate) struct Pair {
 impl Pair {
     pub(crate) fn is_open(&self) -> bool {
         self.image.is_parameter() || self.sampler.is_parameter()
-    }
-}
-
-/// A hash that is good enough for what is bounded by limits.
-#[derive(Default)]
-pub(crate) struct Fold(u64);
-
-impl std::hash::Hasher for Fold {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_isize(&mut self, value: isize) {
-        self.write_u64(value as u64);
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        let product = u128::from(self.0 ^ value ^ 0x9e37_79b9_7f4a_7c15) * 0xd6e8_feb8_6659_fd93;
-        self.0 = (product as u64) ^ (product >> 64) as u64;
     }
 }
 

@@ -107,12 +107,25 @@ pub struct Module<'w> {
 
 /// Decorations that are kept, with one operand or none.
 fn kept(decoration: u32) -> bool {
-    const KEPT: [Decoration; 5] = [
+    const KEPT: [Decoration; 18] = [
         Decoration::SpecId,
         Decoration::ArrayStride,
         Decoration::Binding,
         Decoration::DescriptorSet,
         Decoration::NonUniform,
+        Decoration::Block,
+        Decoration::BuiltIn,
+        Decoration::Centroid,
+        Decoration::ExplicitInterpAMD,
+        Decoration::Flat,
+        Decoration::Location,
+        Decoration::NonReadable,
+        Decoration::NonWritable,
+        Decoration::Offset,
+        Decoration::PassthroughNV,
+        Decoration::PerPrimitiveEXT,
+        Decoration::PerVertexKHR,
+        Decoration::Sample,
     ];
     KEPT.iter().any(|kept| *kept as u32 == decoration)
 }
@@ -375,7 +388,7 @@ impl<'w> Module<'w> {
 
     /// The operand of a decoration of `id`, its own or that of a group it is in; 0 for one without.
     ///
-    /// Kept are `SpecId`, `ArrayStride`, `Binding`, `DescriptorSet` and `NonUniform`.
+    /// Only those that are of interest to somebody here are kept.
     pub fn decoration(&self, id: u32, decoration: Decoration) -> Option<u32> {
         /// Groups of an id that are looked at: what is decorated more often is left undecorated instead of taking forever.
         const GROUPS: usize = 16;

@@ -18,7 +18,11 @@ macro_rules! numbers {
 }
 
 numbers! {
+    SOURCE Source
+    NAME Name
+    MEMBER_NAME MemberName
     EXT_INST_IMPORT ExtInstImport
+    EXT_INST ExtInst
     MEMORY_MODEL MemoryModel
     ENTRY_POINT EntryPoint
     EXECUTION_MODE ExecutionMode
@@ -34,6 +38,7 @@ numbers! {
     TYPE_RUNTIME_ARRAY TypeRuntimeArray
     TYPE_STRUCT TypeStruct
     TYPE_POINTER TypePointer
+    TYPE_FUNCTION TypeFunction
     CONSTANT_TRUE ConstantTrue
     CONSTANT_FALSE ConstantFalse
     CONSTANT Constant
@@ -57,6 +62,9 @@ numbers! {
     DECORATION_GROUP DecorationGroup
     GROUP_DECORATE GroupDecorate
     GROUP_MEMBER_DECORATE GroupMemberDecorate
+    DECORATE_ID DecorateId
+    DECORATE_STRING DecorateString
+    MEMBER_DECORATE_STRING MemberDecorateString
     COMPOSITE_EXTRACT CompositeExtract
     COPY_OBJECT CopyObject
     COPY_LOGICAL CopyLogical
@@ -80,6 +88,14 @@ numbers! {
     UNTYPED_VARIABLE_KHR UntypedVariableKHR
     UNTYPED_ACCESS_CHAIN_KHR UntypedAccessChainKHR
     UNTYPED_IN_BOUNDS_ACCESS_CHAIN_KHR UntypedInBoundsAccessChainKHR
+    CONTROL_BARRIER ControlBarrier
+    MEMORY_BARRIER MemoryBarrier
+    ATOMIC_LOAD AtomicLoad
+    ATOMIC_STORE AtomicStore
+    ATOMIC_COMPARE_EXCHANGE AtomicCompareExchange
+    ATOMIC_COMPARE_EXCHANGE_WEAK AtomicCompareExchangeWeak
+    ATOMIC_XOR AtomicXor
+    SWITCH Switch
     SELECT Select
     PHI Phi
     S_CONVERT SConvert

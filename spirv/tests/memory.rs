@@ -4,6 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use samplin_spirv::Module;
+use samplin_spirv::scan::scan;
 
 /// Counts what is allocated.
 struct Counting;
@@ -83,6 +84,10 @@ fn memory_is_a_fixed_multiple_of_the_words() {
                 }),
             ];
             for (name, words) in cases {
+                let (before, found) = (NOW.load(Ordering::Relaxed), scan(&words));
+                PEAK.store(before, Ordering::Relaxed);
+                assert_eq!(scan(&words), found);
+                assert_eq!(PEAK.load(Ordering::Relaxed), before, "{name}: the pre-scan asks for memory");
                 let bytes = peak(&words);
                 let limit = Module::MEMORY * 4 * words.len() + Module::FIXED;
                 assert!(bytes <= limit, "{name}, bound {bound}: {bytes} bytes for {} words", words.len());

@@ -226,7 +226,9 @@ impl Device {
         if !view.is_null() {
             // At once, even if the device is passed through: this cannot panic.
             self.hot.gate.remove_view(view.as_raw());
-            self.guard(|| self.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
+            if self.has_names() {
+                self.guard(|| self.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
+            }
         }
     }
 

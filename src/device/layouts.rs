@@ -1,12 +1,11 @@
-//! Set layouts, the sets of each pool, templates, and the samplers that a layout pins: what tells which samplers of a write are
+//! Set layouts, the sets of each pool, and the samplers that a layout pins: what tells which samplers of a write are
 //! ignored because the binding has immutable ones. Nothing is kept of layouts without immutable samplers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ash::vk::{self, Handle};
+use ash::vk::{self, DescriptorImageInfo, Handle, WriteDescriptorSet};
 use samplin_hot::SetLayout;
-use samplin_hot::hooks::Template;
 use samplin_hot::layout::Binding;
 use samplin_hot::memory::Room;
 
@@ -14,7 +13,7 @@ use super::Device;
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// Set layouts, pools and pinned samplers of one device. What each descriptor needs of them (sets, pipeline layouts, templates)
-/// stands in [`samplin_hot::Hot`].
+/// stands in [`Hot`](super::Hot).
 pub(super) struct Layouts {
     /// Set layouts with immutable samplers.
     sets: HandleMap<SetLayout>,
@@ -37,8 +36,18 @@ impl Layouts {
     }
 }
 
+/// Which set layout a write is for.
+#[derive(Clone, Copy)]
+pub enum LayoutOf<'a> {
+    /// That of its `dstSet`, which is a valid set (VUID-VkWriteDescriptorSet-dstSet-00320).
+    DstSet,
+    /// Push descriptors: `dstSet` is ignored, and this is the layout, if it has immutable samplers.
+    Push(Option<&'a SetLayout>),
+}
+
 impl Device {
     /// Whether there ever was a layout with immutable samplers.
+    #[inline]
     pub fn has_immutables(&self) -> bool {
         self.hot.has_immutables.load(Ordering::Acquire)
     }
@@ -143,24 +152,6 @@ impl Device {
         lock(&self.layouts.pools).contains_key(&pool.as_raw())
     }
 
-    /// Remembers a template with combined image samplers.
-    pub fn insert_template(&self, template: vk::DescriptorUpdateTemplate, entry: Template) {
-        self.hot.templates.insert(template.as_raw(), Arc::new(entry));
-    }
-
-    /// Forgets a template.
-    pub fn forget_template(&self, template: vk::DescriptorUpdateTemplate) {
-        self.guard(
-            || {
-                self.hot.templates.remove(template.as_raw());
-                if let Some(separate) = self.separate.as_deref() {
-                    self.forget_separate_template(separate, template);
-                }
-            },
-            || (),
-        );
-    }
-
     /// Keeps a sampler of a descriptor-buffer layout the same everywhere. Choices are made by state, so it gets a place of its own.
     pub fn pin(&self, sampler: vk::Sampler) {
         self.layouts.has_pinned.store(true, Ordering::Relaxed);
@@ -186,5 +177,71 @@ impl Device {
         if self.layouts.has_pinned.load(Ordering::Relaxed) {
             lock(&self.layouts.pinned).remove(&sampler);
         }
+    }
+
+    // ---- for each descriptor ----
+
+    /// The layout by which the samplers of a write are ignored, because the binding has immutable ones.
+    ///
+    /// # Safety
+    ///
+    /// The write is valid.
+    #[inline(always)]
+    pub(super) unsafe fn ignoring<'a>(
+        &'a self,
+        write: &WriteDescriptorSet<'_>,
+        layout_of: LayoutOf<'a>,
+    ) -> Option<&'a SetLayout> {
+        let layout = match layout_of {
+            // SAFETY: a set that a command names is not freed meanwhile.
+            LayoutOf::DstSet => unsafe { self.hot.sets.get(write.dst_set.as_raw()) },
+            LayoutOf::Push(layout) => layout,
+        };
+        layout.filter(|layout| layout.is_immutable(write.dst_binding))
+    }
+
+    /// [`Device::ignoring`], where it is rarely asked.
+    ///
+    /// # Safety
+    ///
+    /// The write is valid.
+    #[inline(never)]
+    pub(super) unsafe fn is_ignored(&self, write: &WriteDescriptorSet<'_>, layout_of: LayoutOf<'_>) -> bool {
+        // SAFETY: forwarded from the caller.
+        unsafe { self.ignoring(write, layout_of) }.is_some()
+    }
+
+    /// Takes note of immutable samplers that conflict with the views written to `target` (binding and element) and on, unless it
+    /// was done for that state and class before.
+    #[inline(always)]
+    pub(super) fn note_immutables(
+        &self,
+        layout: &SetLayout,
+        target: (u32, u32),
+        infos: impl Iterator<Item = DescriptorImageInfo>,
+    ) {
+        layout.for_each(target, infos, |sampler, view| {
+            if self.hot.gate.candidate(sampler, view) != 0
+                && let Some(pair) = self.hot.gate.look_up(sampler, view)
+                && !self.hot.choices.is_settled(pair.state, pair.class)
+            {
+                self.immutable_conflict(pair);
+            }
+        });
+    }
+
+    /// The layout with immutable samplers of set number `set` of a pipeline layout, for push descriptors.
+    ///
+    /// # Safety
+    ///
+    /// `layout` is null or valid.
+    #[inline(always)]
+    pub unsafe fn push_layout(&self, layout: vk::PipelineLayout, set: u32) -> Option<&SetLayout> {
+        if !self.has_immutables() {
+            return None;
+        }
+        // SAFETY: forwarded from the caller.
+        let sets = unsafe { self.hot.pipeline_layouts.get(layout.as_raw()) }?;
+        sets.get(set as usize)?.as_deref()
     }
 }

@@ -11,11 +11,10 @@ use samplin_wire::text::handle;
 use serde_json::json;
 
 use super::Device;
-use crate::budget::{BorderPlace, BorderPlaces, Crowded, SamplerPlaces};
-use crate::decide::{
-    self, Catalog, ConversionDecision, ConversionState, Decision, Rule, SamplerState, YcbcrConversion, fnv1a, is_custom,
-};
+use crate::budget::{BorderPlace, BorderWish, Crowded, SamplerPlaces};
+use crate::decide::{self, ConversionDecision, ConversionState, Rule, YcbcrConversion, fnv1a};
 use crate::format;
+use crate::outcome::{self, Creation};
 use crate::sampler_info::{self, SamplerInfo};
 use crate::table::{FastMap, lock};
 use crate::variant::{Again, SharedState};
@@ -35,12 +34,8 @@ pub(super) struct Samplers {
 pub struct SamplerPlan {
     /// What the application asked for.
     pub given: SamplerInfo,
-    /// What it may have.
-    pub decision: Decision,
-    /// Whether the decision goes down instead of what was given.
-    pub rewrite: bool,
-    /// What it has of `maxCustomBorderColorSamplers`.
-    pub border: BorderPlace,
+    /// What it comes to.
+    pub creation: Creation,
 }
 
 /// What `vkCreateSamplerYcbcrConversion` is going to hand down.
@@ -88,24 +83,8 @@ impl Device {
 
     /// What goes down for a sampler. It takes a place for its custom border colour, or gives one up.
     pub fn plan_sampler(&self, given: SamplerInfo) -> SamplerPlan {
-        let mut decision = decide::create(&given.state, &self.caps, &self.policy);
-        // In audit mode only the modes that no driver knows are replaced.
-        let mut rewrite = !decision.changes.is_empty()
-            && (!self.audit || given.state.address_mode.iter().any(|mode| decide::is_gl(*mode)));
-        let down = if rewrite { &decision.state } else { &given.state };
-        let must = self.audit || decide::replays(&given.state, &self.caps);
-        let mut border = BorderPlace::None;
-        if is_custom(down.border_color) {
-            border = self.enter_border(must);
-            if border == BorderPlace::None {
-                let (state, change) = decide::without_custom_border(&decision.state, None, &self.caps);
-                decision.replace_border(state, change);
-                rewrite = true;
-            }
-        } else if is_custom(given.state.border_color) {
-            border = self.cache.with_borders(BorderPlaces::give_up);
-        }
-        SamplerPlan { given, decision, rewrite, border }
+        let creation = outcome::creation(&given.state, &self.terms(), |wish| self.ask_border(wish));
+        SamplerPlan { given, creation }
     }
 
     /// Enters a new sampler into the tables and the trace. `words`: its create info and, if it has no chain either, what went down
@@ -118,42 +97,33 @@ impl Device {
         dropped: Option<i32>,
     ) {
         let sampler = sampler.as_raw();
-        let original = plan.given.state;
-        let base = if plan.rewrite { plan.decision.state } else { original };
-        // A custom border that there was no place for stays given up, with every view.
-        let given_up = plan.rewrite && is_custom(original.border_color) && {
-            plan.decision.changes.iter().any(|change| matches!(change.catalog, Catalog::A35 | Catalog::A35Exact))
-        };
-        let wanted = if given_up {
-            SamplerState { border_color: base.border_color, custom_border: None, ..original }
-        } else {
-            original
-        };
+        let SamplerPlan { given, creation } = plan;
+        let asked = &given.state;
+        let kept = creation.kept(asked);
         let rules = if self.rules.is_empty() {
             0
         } else {
             let nth = self.samplers.created.fetch_add(1, Ordering::Relaxed) + 1;
-            self.rules.match_sampler(&original, original.fingerprint(), nth, None)
+            self.rules.match_sampler(asked, asked.fingerprint(), nth, None)
         };
-        let needs = self.needs(&wanted, &base, rules);
+        let needs = self.needs(&kept, rules);
         let shared = SharedState {
-            original: wanted,
-            base,
+            kept,
             needs,
-            given: given_up.then(|| original.fingerprint()),
-            unknown: plan.given.unknown,
+            given: creation.is_refused.then(|| asked.fingerprint()),
+            unknown: given.unknown,
             rules,
-            border: plan.border,
+            border: creation.border,
         };
         if let Some(number) = self.cache.acquire(&self.hot.choices, shared) {
             if self.hot.gate.add_sampler(sampler, needs.0, number) {
                 // Places for custom borders come and go: whether there is one is asked each time.
                 if let Some((words, rewritten)) = words
-                    && rewritten.is_some() == plan.rewrite
-                    && plan.border == BorderPlace::None
-                    && !given_up
+                    && rewritten.is_some() == creation.rewrite
+                    && creation.border == BorderPlace::None
+                    && !creation.is_refused
                 {
-                    self.cache.remember_recent(&words, number, !plan.decision.changes.is_empty(), rewritten);
+                    self.cache.remember_recent(&words, number, !creation.decision.changes.is_empty(), rewritten);
                 }
             } else {
                 // The driver's one object for equal states; the first of them holds the places.
@@ -161,18 +131,18 @@ impl Device {
                 self.cache.count_duplicate(true);
             }
         }
-        self.record_sampler(sampler, &original, &plan.decision);
+        self.record_sampler(sampler, asked, &creation.decision);
         if self.caps.unknown_extension {
             let mut strange = Vec::new();
-            decide::unknown_enumerants(&original, &self.caps, |field, value| strange.push((field, value)));
-            self.unknown_enumerants(&strange, Some(sampler), original.fingerprint());
+            decide::unknown_enumerants(asked, &self.caps, |field, value| strange.push((field, value)));
+            self.unknown_enumerants(&strange, Some(sampler), asked.fingerprint());
         }
         if let Some(s_type) = dropped {
             let why = format!(
                 "the structure of type {s_type} stands before one that had to change, and its size is not self, so it was left out"
             );
             let members = json!({ "sampler": handle(sampler) });
-            self.unresolved("unknown structure", &why, None, members, (s_type as u64, original.fingerprint()));
+            self.unresolved("unknown structure", &why, None, members, (s_type as u64, asked.fingerprint()));
         }
     }
 
@@ -216,10 +186,9 @@ impl Device {
         self.samplers.places.leave();
     }
 
-    /// Takes a place of `maxCustomBorderColorSamplers` for a sampler of the application, unless its own count refuses it; not if
-    /// it `must` be created as it is.
-    fn enter_border(&self, must: bool) -> BorderPlace {
-        let (place, crowded) = self.cache.with_borders(|borders| borders.enter(must));
+    /// Gives a sampler of the application what it wants of `maxCustomBorderColorSamplers`.
+    fn ask_border(&self, wish: BorderWish) -> BorderPlace {
+        let (place, crowded) = self.cache.with_borders(|borders| borders.ask(wish));
         if let Some(crowded) = crowded {
             self.crowded(Rule::BorderBudget, crowded, self.caps.max_custom_border_color_samplers);
         }
@@ -334,12 +303,12 @@ impl Device {
         let Some(number) = (word as u32).checked_sub(1) else { return };
         let Some(shared) = self.cache.state(number) else { return };
         // Rules by order of creation keep what they said then; names are all that can have changed.
-        let named = self.rules.match_name(&shared.original, shared.fingerprint(), name);
+        let named = self.rules.match_name(&shared.kept.original, shared.fingerprint(), name);
         let rules = shared.rules | named;
         if rules == shared.rules {
             return;
         }
-        let needs = self.needs(&shared.original, &shared.base, rules);
+        let needs = self.needs(&shared.kept, rules);
         let moved = SharedState { rules, needs, ..(*shared).clone() };
         if let Some((to, free)) = self.cache.acquire_moved(&self.hot.choices, number, moved) {
             self.hot.gate.replace_sampler(sampler, needs.0, to);

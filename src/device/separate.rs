@@ -15,8 +15,8 @@ mod shadow;
 mod split;
 mod told;
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 pub use self::commands::Binds;
 use self::commands::Commands;
@@ -55,18 +55,14 @@ pub struct Separate {
     old_passes: Mutex<Vec<u64>>,
     /// Second pipelines ever made.
     splits: AtomicU64,
-    limits: OnceLock<Limits>,
+    limits: Limits,
     told: Told,
 }
 
 impl Separate {
-    /// Sets the limits that splitting has to keep.
-    pub fn set_limits(&self, limits: Limits) {
-        let _ = self.limits.set(limits);
-    }
-
-    fn limits(&self) -> Limits {
-        self.limits.get().copied().unwrap_or_default()
+    /// Nothing seen yet, on a device with these limits.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
     }
 
     /// A number that nothing else has.

@@ -1,6 +1,5 @@
 //! How what was seen and done becomes lines of the trace: what is counted, what is said once only, and each record of a device.
 
-use std::ffi::c_void;
 use std::hash::Hash;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,6 +17,7 @@ use crate::counters::Path;
 use crate::decide::{self, BlitSource, Change, Changes, Context, Decision, Rule, SamplerState};
 use crate::features::Tiling;
 use crate::names;
+use crate::outcome::{Meeting, Unresolved};
 use crate::record;
 use crate::settings::TraceLevel;
 use crate::table::{FastMap, FastSet, lock};
@@ -35,16 +35,6 @@ struct Said {
     /// Fingerprints of what samplers asked for and of what they got.
     samplers: FastSet<(u64, u64)>,
     rules: FastMap<&'static str, u64>,
-}
-
-/// What the record of a pair tells beside the pair.
-pub(super) struct Outcome<'a> {
-    pub(super) changes: &'a [Change],
-    pub(super) saturate: [bool; 3],
-    pub(super) by_rules: &'a [&'a str],
-    pub(super) choice: u64,
-    /// Pipeline, link and how it was repaired, for a pair that a shader joins.
-    pub(super) link: Map<String, Json>,
 }
 
 /// What was counted, said and named.
@@ -105,9 +95,14 @@ impl Device {
         lock(&self.telling.names).with_room().insert((ty.as_raw(), object), name);
     }
 
+    /// Whether the application ever named an object.
+    pub(super) fn has_names(&self) -> bool {
+        self.telling.has_names.load(Ordering::Relaxed)
+    }
+
     /// Forgets the name of an object that goes away.
     pub(super) fn forget_name(&self, ty: vk::ObjectType, object: u64) {
-        if self.telling.has_names.load(Ordering::Relaxed) {
+        if self.has_names() {
             lock(&self.telling.names).remove(&(ty.as_raw(), object));
         }
     }
@@ -152,13 +147,14 @@ impl Device {
         false
     }
 
-    pub(super) fn record_pair(
+    pub(super) fn record_pair<V>(
         &self,
         pair: Pair,
         shared: &SharedState,
         class: &ViewClass,
-        outcome: &Outcome<'_>,
-        path: Path,
+        meeting: &Meeting<'_, V>,
+        choice: u64,
+        (path, link): (Path, &Map<String, Json>),
     ) {
         #[derive(Serialize)]
         struct Record<'a> {
@@ -194,15 +190,15 @@ impl Device {
                     ..record::view(&class.traits)
                 },
                 path: path.name(),
-                changes: outcome.changes.iter().map(|change| record::change(change, &context)).collect(),
-                rules: outcome.by_rules.iter().map(|name| (*name).to_owned()).collect(),
+                changes: meeting.changes.iter().map(|change| record::change(change, &context)).collect(),
+                rules: meeting.by_rules.iter().map(|name| (*name).to_owned()).collect(),
                 saturate: ["u", "v", "w"]
                     .into_iter()
-                    .zip(outcome.saturate)
+                    .zip(meeting.saturate)
                     .filter_map(|(axis, on)| on.then_some(axis))
                     .collect(),
-                variant: (outcome.choice != KEEP).then(|| handle(outcome.choice)),
-                link: &outcome.link,
+                variant: (choice != KEEP).then(|| handle(choice)),
+                link,
             },
         );
     }
@@ -294,13 +290,10 @@ impl Device {
         self.trace().emit("blit", &record);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the members of one record")]
     pub(super) fn pair_unresolved(
         &self,
         what: &str,
-        why: &str,
-        rule: Rule,
-        vuid: Option<&str>,
+        unresolved: &Unresolved,
         pair: Pair,
         shared: &SharedState,
         class: &ViewClass,
@@ -308,10 +301,10 @@ impl Device {
         let members = record::view(&class.traits);
         self.unresolved(
             what,
-            why,
-            Some(rule),
+            &unresolved.why,
+            Some(unresolved.rule),
             json!({
-                "vuid": vuid,
+                "vuid": unresolved.vuid,
                 "sampler": handle(pair.sampler),
                 "view": handle(pair.view),
                 "names": {
@@ -364,18 +357,22 @@ impl Device {
         self.unresolved("unknown enumerant", &why, None, Json::Object(about), (key, sampler.is_some().into()));
     }
 
-    /// Says that separate samplers and images are paired in the shader only, for `samplin-hot`, which asks once.
-    ///
-    /// # Safety
-    ///
-    /// `device` points to a device.
-    pub(super) unsafe fn separate_for(device: *const c_void) {
-        // SAFETY: forwarded from the caller.
-        let device = unsafe { &*device.cast::<Self>() };
-        device.guard(
+    /// Says once that separate samplers and images are paired in the shader only.
+    #[inline(always)]
+    pub fn separate_seen(&self) {
+        let said = &self.hot.separate_said;
+        if !said.load(Ordering::Relaxed) && !said.swap(true, Ordering::Relaxed) {
+            self.tell_of_separate();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_of_separate(&self) {
+        self.guard(
             || {
                 let why = "a SAMPLER descriptor meets its image in the shader only; its sampler is legal by itself, the pair is not looked at";
-                device.unresolved("separate samplers", why, None, json!({}), (0, 0));
+                self.unresolved("separate samplers", why, None, json!({}), (0, 0));
             },
             || (),
         );

@@ -8,38 +8,31 @@ use samplin_wire::text::handle;
 use super::Device;
 use super::guard::NO_MEMORY;
 use crate::budget::{BorderPlace, BorderPlaces};
-use crate::decide::{self, SamplerState};
+use crate::decide::{Rule, SamplerState};
+use crate::outcome::{Refusal, Wanted};
 use crate::sampler_info;
 use crate::variant::{Gone, Reserved, SharedState, Use};
 
-/// Why there is no variant.
-pub(super) enum Refusal {
-    /// No place for its custom border colour.
-    Border,
-    /// No sampler, for this reason.
-    Sampler(String),
-}
-
 impl Device {
-    /// A sampler of `decided`'s kind for the state at place `number`, shared with whoever else needs the same one.
+    /// The sampler that is wanted for the state at place `number`, shared with whoever else needs the same one.
     pub(super) fn variant(
         &self,
         number: u32,
         decided: &Arc<SharedState>,
-        state: &SamplerState,
-    ) -> Result<Option<(u64, Use)>, Refusal> {
-        let custom = decide::is_custom(state.border_color);
-        let usage = match self.cache.reserve(number, decided, state.key(), custom) {
-            Reserved::Made(handle, usage) => return Ok(Some((handle, usage))),
+        wanted: &Wanted<'_>,
+    ) -> Result<(u64, Use), Refusal> {
+        let custom = wanted.custom_border;
+        let usage = match self.cache.reserve(number, decided, wanted.key, custom) {
+            Reserved::Made(handle, usage) => return Ok((handle, usage)),
             Reserved::ToMake(usage) => usage,
             Reserved::NoBorder => {
                 tracing::debug!(state = number, "variant refused: no place is left for its custom border colour");
                 return Err(Refusal::Border);
             }
         };
-        let made = match self.make(state) {
+        let made = match self.make(wanted.state) {
             Ok(made) => match self.cache.add_variant(&usage, made, custom) {
-                Some((handle, true)) => return Ok(Some((handle, usage))),
+                Some((handle, true)) => return Ok((handle, usage)),
                 added => {
                     self.destroy_variant(Gone { handle: made, custom_border: custom });
                     added.map(|(handle, _)| handle).ok_or_else(|| NO_MEMORY.to_owned())
@@ -52,10 +45,10 @@ impl Device {
                 Err(why)
             }
         };
-        made.map(|handle| Some((handle, usage))).map_err(|why| {
+        made.map(|handle| (handle, usage)).map_err(|why| {
             self.cache.abandon(number, decided, &usage);
             tracing::debug!(state = number, why, "variant refused");
-            Refusal::Sampler(why)
+            Refusal::Sampler(Rule::SamplerBudget, why)
         })
     }
 

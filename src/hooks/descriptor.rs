@@ -1,15 +1,97 @@
-//! Descriptor writes with a (sampler, view) pair whose hooks are not in `samplin_hot`: `vkCmdPushDescriptorSet2`, descriptor buffers
-//! and image-view handles. Templates are in [`super::template`].
+//! Descriptor writes with a (sampler, view) pair. Templates are in [`super::template`].
+//!
+//! `vkUpdateDescriptorSets`, `vkCmdPushDescriptorSet` and `vkUpdateDescriptorSetWithTemplate` are leaves, because engines call them tens of
+//! thousands of times a frame: find the device that came first, look through the descriptors, count, and jump to the next layer with the
+//! application's own arguments. Everything else is behind a jump at the end that hands over all arguments (to an `extern` function,
+//! because one that could unwind would not be jumped to) and starts over, so that the usual way needs no stack and no guard.
 
 use std::ffi::c_void;
 
-use ash::vk::{self, Handle};
-use samplin_hot::{SetLayout, hooks};
+use ash::vk::{self, Handle, WriteDescriptorSet};
+use samplin_hot::SetLayout;
 
 use super::slice;
 use crate::counters::Path;
-use crate::device::Device;
+use crate::device::{Device, LayoutOf};
 use crate::pnext;
+
+pub(crate) unsafe extern "system" fn update_descriptor_sets(
+    handle: vk::Device,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+) {
+    // SAFETY: the command's valid usage. A copy carries a pair that was made legal when it was written, so copies go down as
+    // they are; so does everything else that is legal.
+    unsafe {
+        let mut first = 0;
+        if let Some(known) = Device::find_first(handle)
+            && let Some(next) = known.fns.update_descriptor_sets
+        {
+            match known.pass_writes(count, writes, Path::Update) {
+                Ok(()) => return next(handle, count, writes, copy_count, copies),
+                Err(index) => first = index,
+            }
+        }
+        update_slowly(handle, count, writes, copy_count, copies, first);
+    }
+}
+
+#[inline(never)]
+unsafe extern "system" fn update_slowly(
+    handle: vk::Device,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+    first: u32,
+) {
+    let (known, next) = enter!(handle, update_descriptor_sets);
+    // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
+    unsafe {
+        let down = |writes| next(handle, count, writes, copy_count, copies);
+        known.forward_writes(count, writes, (first, Path::Update), LayoutOf::DstSet, down);
+    }
+}
+
+pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
+    commands: vk::CommandBuffer,
+    bind_point: vk::PipelineBindPoint,
+    layout: vk::PipelineLayout,
+    set: u32,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        if let Some(known) = Device::find_first(commands)
+            && let Some(next) = known.fns.cmd_push_descriptor_set
+            && known.pass_writes(count, writes, Path::Push).is_ok()
+        {
+            return next(commands, bind_point, layout, set, count, writes);
+        }
+        push_slowly(commands, bind_point, layout, set, count, writes);
+    }
+}
+
+#[inline(never)]
+unsafe extern "system" fn push_slowly(
+    commands: vk::CommandBuffer,
+    bind_point: vk::PipelineBindPoint,
+    layout: vk::PipelineLayout,
+    set: u32,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+) {
+    let (known, next) = enter!(commands, cmd_push_descriptor_set);
+    // SAFETY: the application's own arguments, or a copy of its writes with other samplers, which are consumed by the call.
+    unsafe {
+        let down = |writes| next(commands, bind_point, layout, set, count, writes);
+        let layout_of = LayoutOf::Push(known.push_layout(layout, set));
+        known.forward_writes(count, writes, (0, Path::Push), layout_of, down);
+    }
+}
 
 /// The set layout with immutable samplers that a push goes to. Without a pipeline layout (`dynamicPipelineLayout`) it is described
 /// in the chain (VUID-VkPushDescriptorSetInfo-layout-09496).
@@ -25,7 +107,7 @@ pub(super) unsafe fn push_layout(
 ) -> Option<&SetLayout> {
     if layout != vk::PipelineLayout::null() {
         // SAFETY: forwarded from the caller.
-        return unsafe { known.hot.push_layout(layout, set) };
+        return unsafe { known.push_layout(layout, set) };
     }
     if !known.has_immutables() {
         return None;
@@ -47,7 +129,8 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
         let layout = push_layout(known, given.layout, given.p_next, given.set);
-        hooks::forward_push(&known.hot, given.descriptor_write_count, given.p_descriptor_writes, layout, |writes| {
+        let (count, writes) = (given.descriptor_write_count, given.p_descriptor_writes);
+        known.forward_writes(count, writes, (0, Path::Push), LayoutOf::Push(layout), |writes| {
             if writes == given.p_descriptor_writes {
                 next(commands, info);
             } else {
@@ -84,7 +167,7 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     } else if known.hot.gate.must_look() {
         // SAFETY: as above.
         if unsafe { info.as_ref() }.is_some_and(|info| info.ty == vk::DescriptorType::SAMPLER) {
-            known.hot.separate_seen();
+            known.separate_seen();
         }
     }
     // SAFETY: the application's own arguments.

@@ -9,7 +9,7 @@ use ash::vk;
 use vk_layer_sys::{EXT_DESCRIPTOR_HEAP_NAME, LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
 
 use super::augment::{self, Augmented};
-use super::{MISSING, failure, physical, template};
+use super::{MISSING, failure, physical};
 use crate::caps::{self, Enabled, Formats};
 use crate::commands;
 use crate::decide::{DeviceCaps, Rule};
@@ -194,53 +194,25 @@ unsafe fn plan(
     unsafe { augment::plan(&fns, physical, info, version, augment, instance.rules.want_anisotropy()) }
 }
 
-/// Makes the new device known and writes its record.
+/// What the device can do and what is wanted of it.
 ///
 /// # Safety
 ///
-/// `info` is the valid create info of `handle`, a device of `physical`.
-unsafe fn register(
-    instance: Arc<Instance>,
+/// `info` is the valid create info of a device of `physical`, which `fns` may be used with.
+unsafe fn abilities(
+    instance: &Instance,
+    fns: &InstanceFns,
     physical: vk::PhysicalDevice,
     info: &vk::DeviceCreateInfo<'_>,
-    handle: vk::Device,
-    next_gdpa: PfnGetDeviceProcAddr,
+    properties: Option<&vk::PhysicalDeviceProperties>,
     plan: Option<&Augmented>,
-) {
-    let taken = memory::taken();
-    let template_hook: vk::PFN_vkUpdateDescriptorSetWithTemplate = template::update_descriptor_set_with_template;
-    // SAFETY: `handle` is valid for the resolver below.
-    let fns = DeviceFns::load(|name| unsafe { next_gdpa(handle, name.as_ptr()) });
-    if instance.is_off() {
-        tracing::info!("device created; nothing is hooked, since mode is off");
-        // Only known so that its proc-addr queries can be passed on.
-        // SAFETY: the caller's promises.
-        let formats = unsafe { Formats::new(&InstanceFns::default(), physical, 0, None) };
-        let (instance_fns, rules) = (InstanceFns::default(), Rules::default());
-        let (caps, enabled) = (DeviceCaps::default(), Enabled::default());
-        let device = Device::new(NewDevice {
-            handle,
-            instance,
-            next_gdpa,
-            instance_fns,
-            fns,
-            caps,
-            enabled,
-            formats,
-            rules,
-            template_hook,
-        });
-        // SAFETY: `handle` is valid.
-        return unsafe { Arc::new(device).register() };
-    }
-    // SAFETY: the caller's promises.
-    let (instance_fns, api_version, properties) = unsafe { fns_for(&instance, physical) };
-    // SAFETY: the caller's promises.
-    let (mut caps, mut enabled) = unsafe { caps::query(&instance_fns, physical, info) };
+) -> (DeviceCaps, Enabled, Rules) {
+    // SAFETY: forwarded from the caller.
+    let (mut caps, mut enabled) = unsafe { caps::query(fns, physical, info) };
     if let Some(simulation) = &instance.simulation {
         simulation.restrict(&mut caps);
     }
-    let name = properties.as_ref().and_then(|p| p.device_name_as_c_str().ok()).unwrap_or_default().to_string_lossy();
+    let name = properties.and_then(|p| p.device_name_as_c_str().ok()).unwrap_or_default().to_string_lossy();
     tracing::info!(?name, "device created");
     let rules = instance.rules.for_driver(&name);
     caps.gl_address_modes |= rules.use_gl();
@@ -250,31 +222,14 @@ unsafe fn register(
         plan.added.iter().for_each(|what| tracing::debug!(what, "added"));
     }
     enabled.name_features(&caps);
-    // SAFETY: as above.
-    let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };
-    let device = Device::new(NewDevice {
-        handle,
-        instance,
-        next_gdpa,
-        instance_fns,
-        fns,
-        caps,
-        enabled,
-        formats,
-        rules,
-        template_hook,
-    });
-    if let (Some(separate), Some(properties)) = (device.separate.as_deref(), &properties) {
-        let limits = &properties.limits;
-        separate.set_limits(Limits {
-            sets: limits.max_bound_descriptor_sets,
-            stage_samplers: limits.max_per_stage_descriptor_samplers,
-            samplers: limits.max_descriptor_set_samplers,
-        });
-    }
+    (caps, enabled, rules)
+}
+
+/// Writes the records of a new device.
+fn tell(device: &Device, properties: Option<vk::PhysicalDeviceProperties>) {
     if device.trace().is_on() || tracing::enabled!(tracing::Level::DEBUG) {
-        // SAFETY: as above.
-        let is_there = |name: &&CStr| unsafe { next_gdpa(handle, name.as_ptr()) }.is_some();
+        // SAFETY: the device is valid for the resolver below it, and so is the name.
+        let is_there = |name: &&CStr| unsafe { (device.next_gdpa)(device.handle, name.as_ptr()) }.is_some();
         let (hooked, lacking): (Vec<&CStr>, Vec<&CStr>) =
             commands::intercepted_on_devices(device.separate.is_some()).into_iter().partition(is_there);
         hooked.iter().for_each(|name| tracing::trace!(?name, "hooked"));
@@ -289,9 +244,57 @@ unsafe fn register(
                    which are passed through: neither such a sampler nor what it meets is looked at";
         device.unresolved("descriptor-heap", why, Some(Rule::Heap), serde_json::json!({}), (0, 0));
     }
-    if memory::taken() != taken {
-        // What a device needs is too much for the reserve to give to many, and this command has a result for it.
-        samplin_hot::memory::give_up();
+}
+
+/// Makes the new device known and writes its record. With `mode` off it is known only so that its proc-addr queries can be passed on,
+/// and nothing is asked of it.
+///
+/// # Safety
+///
+/// `info` is the valid create info of `handle`, a device of `physical`.
+unsafe fn register(
+    instance: Arc<Instance>,
+    physical: vk::PhysicalDevice,
+    info: &vk::DeviceCreateInfo<'_>,
+    handle: vk::Device,
+    next_gdpa: PfnGetDeviceProcAddr,
+    plan: Option<&Augmented>,
+) {
+    let taken = memory::taken();
+    let off = instance.is_off();
+    // SAFETY: `handle` is valid for the resolver below.
+    let fns = DeviceFns::load(|name| unsafe { next_gdpa(handle, name.as_ptr()) });
+    let (instance_fns, api_version, properties) =
+        // SAFETY: the caller's promises.
+        if off { Default::default() } else { unsafe { fns_for(&instance, physical) } };
+    let (caps, enabled, rules) = if off {
+        tracing::info!("device created; nothing is hooked, since mode is off");
+        Default::default()
+    } else {
+        // SAFETY: the caller's promises; the commands are those for this physical device.
+        unsafe { abilities(&instance, &instance_fns, physical, info, properties.as_ref(), plan) }
+    };
+    // SAFETY: as above; without a command nothing is asked.
+    let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };
+    let limits = properties.map_or_else(Limits::default, |properties| Limits::of(&properties.limits));
+    let device = Device::new(NewDevice {
+        handle,
+        instance,
+        next_gdpa,
+        instance_fns,
+        fns,
+        caps,
+        enabled,
+        formats,
+        rules,
+        limits,
+    });
+    if !off {
+        tell(&device, properties);
+        if memory::taken() != taken {
+            // What a device needs is too much for the reserve to give to many, and this command has a result for it.
+            samplin_hot::memory::give_up();
+        }
     }
     // SAFETY: `handle` is valid.
     unsafe { Arc::new(device).register() };

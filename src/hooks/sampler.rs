@@ -46,12 +46,12 @@ pub(crate) unsafe extern "system" fn create_sampler(
     let mut rewritten = None;
     known.enter_sampler();
     let result = match &plan {
-        Some(plan) if plan.rewrite => {
+        Some(plan) if plan.creation.rewrite => {
             // SAFETY: `create_info` was dereferenced above; the application's chain is alive during the call; the
             // remaining arguments are the application's own.
             unsafe {
                 let original = Some((&*create_info, &plan.given.state));
-                sampler_info::with_create_info(&plan.decision.state, original, |info, left_out| {
+                sampler_info::with_create_info(&plan.creation.decision.state, original, |info, left_out| {
                     dropped = left_out;
                     rewritten = sampler_info::words(info);
                     next(handle, info, allocator, sampler)
@@ -71,7 +71,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
             let words = words.map(|words| (words, rewritten));
             known.guard(|| known.insert_sampler(made, &plan, words, dropped), || ());
         } else {
-            known.leave_border(plan.border);
+            known.leave_border(plan.creation.border);
         }
     }
     result

@@ -27,10 +27,10 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn of(state: &SharedState) -> Self {
         Self {
-            state: state.original.key(),
+            state: state.kept.original.key(),
             rules: state.rules,
             border: state.border,
-            has_border: is_valid_border(state.original.border_color),
+            has_border: is_valid_border(state.kept.original.border_color),
             given: state.given,
         }
     }

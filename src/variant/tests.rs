@@ -1,12 +1,12 @@
 //! States, choices and variants, by themselves and with threads.
 
 use super::*;
+use crate::decide::SamplerState;
 
 fn state(bias: f32) -> SharedState {
     let original = SamplerState { mip_lod_bias: bias, ..SamplerState::default() };
     SharedState {
-        original,
-        base: original,
+        kept: Kept { original, base: original },
         needs: Bits::NONE,
         given: None,
         unknown: None,
@@ -26,7 +26,7 @@ fn equal_states_share_a_place_and_variants_die_with_the_last() {
     assert_eq!(cache.acquire(&choices, state(0.0)), Some(a));
     let b = cache.acquire(&choices, state(1.0)).unwrap();
     assert_ne!(a, b);
-    let key = state(0.0).original.key();
+    let key = state(0.0).kept.original.key();
     assert_eq!(cache.add_variant(&plain(key), 77, false), Some((77, true)));
     assert_eq!(cache.publish(&choices, (a, 9), &cache.state(a).unwrap(), 77, Some(plain(key))), (77, true));
     assert_eq!(cache.publish(&choices, (a, 9), &cache.state(a).unwrap(), KEEP, None), (77, false));
@@ -128,7 +128,7 @@ fn a_border_colour_of_no_enumeration_is_shared_with_none() {
     let (cache, choices) = (Cache::default(), Choices::default());
     let of = |raw| {
         let original = SamplerState { border_color: ash::vk::BorderColor::from_raw(raw), ..SamplerState::default() };
-        SharedState { original, base: original, ..state(0.0) }
+        SharedState { kept: Kept { original, base: original }, ..state(0.0) }
     };
     let (float, none) = (cache.acquire(&choices, of(0)).unwrap(), cache.acquire(&choices, of(6)).unwrap());
     assert_ne!(float, none, "strict repairs the first on integer views");
@@ -149,7 +149,7 @@ fn states_with_unknown_structures_are_not_shared() {
 #[test]
 fn an_isolated_sampler_keeps_its_variants_and_nothing_else() {
     let (cache, choices) = (Cache::default(), Choices::default());
-    let key = state(0.0).original.key();
+    let key = state(0.0).kept.original.key();
     let shared = cache.acquire(&choices, state(0.0)).unwrap();
     assert_eq!(cache.acquire(&choices, state(0.0)), Some(shared));
     assert_eq!(cache.add_variant(&plain(key), 77, false), Some((77, true)));
@@ -192,7 +192,7 @@ fn no_variant_is_lost_while_a_sampler_is_isolated() {
     use std::sync::Barrier;
     const ROUNDS: u32 = 2000;
     const CLASSES: u32 = 64;
-    let key = |class: u32| state(1.0 + class as f32).original.key();
+    let key = |class: u32| state(1.0 + class as f32).kept.original.key();
     let start = Barrier::new(2);
     for round in 0..ROUNDS {
         let (cache, choices) = (Cache::default(), Choices::default());
@@ -231,7 +231,7 @@ fn no_variant_is_lost_while_a_sampler_is_isolated() {
 #[test]
 fn a_sampler_that_moves_takes_its_variants_along() {
     let (cache, choices) = (Cache::default(), Choices::default());
-    let key = state(0.0).original.key();
+    let key = state(0.0).kept.original.key();
     let from = cache.acquire(&choices, state(0.0)).unwrap();
     assert_eq!(cache.add_variant(&plain(key), 77, false), Some((77, true)));
     assert_eq!(cache.publish(&choices, (from, 3), &cache.state(from).unwrap(), 77, Some(plain(key))), (77, true));
@@ -261,7 +261,7 @@ fn given_up(bias: f32) -> SharedState {
 #[test]
 fn the_loser_of_a_race_gives_its_sampler_back() {
     let (cache, choices) = (Cache::new(1024), Choices::default());
-    let key = state(0.0).original.key();
+    let key = state(0.0).kept.original.key();
     let [a, b] = [0.0, 1.0].map(|bias| cache.acquire(&choices, state(bias)).unwrap());
     let [first, second] = [a, b].map(|number| {
         let Reserved::ToMake(usage) = cache.reserve(number, &cache.state(number).unwrap(), key, true) else {
@@ -281,7 +281,7 @@ fn the_loser_of_a_race_gives_its_sampler_back() {
 #[test]
 fn a_state_covers_one_variant_by_the_place_that_it_gave_up() {
     let (cache, choices) = (Cache::new(2), Choices::default());
-    let [one, two] = [1.0, 2.0].map(|bias| state(bias).original.key());
+    let [one, two] = [1.0, 2.0].map(|bias| state(bias).kept.original.key());
     let make = |number: u32, class: u32, key: StateKey, handle: u64| {
         let decided = cache.state(number).unwrap();
         let (handle, usage) = match cache.reserve(number, &decided, key, true) {

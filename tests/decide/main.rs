@@ -15,6 +15,7 @@ mod filtering;
 mod filters;
 mod flags;
 mod gl;
+mod outcome;
 mod properties;
 mod setting;
 mod unnormalized;
@@ -149,7 +150,7 @@ fn every_row_says_where_it_stands() {
     }
 }
 
-/// Names of rules are a stable interface: traces, rules files and gates match on them.
+/// Names of rules are a stable interface: traces, rules files and `samplin check` match on them.
 #[test]
 fn rule_names_are_stable() {
     const NAMES: &[(&str, &[&str])] = &[

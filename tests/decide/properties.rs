@@ -31,7 +31,7 @@ fn config() -> Config {
 }
 
 /// Runs `test` on drawn values; a failure is shrunk and shown with the value.
-fn for_all<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> TestCaseResult) {
+pub(crate) fn for_all<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> TestCaseResult) {
     if let Err(failure) = TestRunner::new(config()).run(&strategy, test) {
         panic!("{failure}");
     }
@@ -332,13 +332,13 @@ fn cases_break_every_row() {
     }
 }
 
-/// The gate: no conflict bit means that the pair is what creation made; a conflict bit means work.
+/// Bits: no conflict bit means that the pair is what creation made; a conflict bit means work.
 ///
 /// Two kinds of bits are deliberately wide, because what they stand for depends on the view in ways that no bit says.
 /// A custom border colour or a border swizzle asks for a look at every view that can show the border, and an OpenGL
 /// address mode at every view at all; the look may end with what creation made.
 #[test]
-fn gate_agrees_with_decide() {
+fn bits_agree_with_decide() {
     const CUSTOM_BORDER: u32 = 0xf000_0000;
     let [open, closed, wide] = [const { Cell::new(0_u32) }; 3];
     for_all(draw::cases(), |case| {
@@ -371,9 +371,9 @@ fn gate_agrees_with_decide() {
         prop_assert!(view.ycbcr || lacks.0 & dynamic.0 == dynamic.0);
         Ok(())
     });
-    println!("gate: {} open, {} closed, {} closed for nothing", open.get(), closed.get(), wide.get());
+    println!("bits: {} do not meet, {} meet, {} meet for nothing", open.get(), closed.get(), wide.get());
     assert!(open.get() * 10 > closed.get() && closed.get() * 10 > open.get(), "cases are lopsided");
-    assert!(wide.get() * 5 < closed.get(), "the gate closes for nothing too often: {}", wide.get());
+    assert!(wide.get() * 5 < closed.get(), "bits meet for nothing too often: {}", wide.get());
 }
 
 /// Whether the border colour is read: an axis clamps to the border, or has a mode of OpenGL that may come to.

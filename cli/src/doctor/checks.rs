@@ -368,10 +368,10 @@ pub(super) fn environment(system: &System, findings: &mut Vec<Finding>) {
                 settings::Level::Error => Level::Error,
                 settings::Level::Warning => Level::Warning,
             };
-            let place = [problem.line, problem.column].into_iter().flatten().map(|number| format!(":{number}"));
-            let place = problem.file.iter().cloned().chain(place).collect::<String>();
-            let separator = if place.is_empty() { "" } else { ": " };
-            let message = format!("{place}{separator}{}: {}", problem.key, problem.message);
+            let position = [problem.line, problem.column].into_iter().flatten().map(|number| format!(":{number}"));
+            let position = problem.file.iter().cloned().chain(position).collect::<String>();
+            let separator = if position.is_empty() { "" } else { ": " };
+            let message = format!("{position}{separator}{}: {}", problem.key, problem.message);
             findings.push(Finding::new("setting", level, message).advice("correct it, or take it away"));
         }
     }

@@ -7,9 +7,9 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use crate::failure::Result;
+use crate::folders;
 use crate::inspect;
 use crate::output::{Cell, Output, Style, Table};
-use crate::places;
 use crate::system::System;
 use crate::trace::analysis::Analysis;
 use crate::trace::reader::Source;
@@ -36,7 +36,7 @@ impl Watch {
         }
         let automatic = setting.is_none_or(str::is_empty) || is(&["auto", "on", "true", "1"]);
         let (folder, pattern) = if automatic {
-            let Some(folder) = places::traces() else { return Self::Nowhere };
+            let Some(folder) = folders::traces() else { return Self::Nowhere };
             (folder, vec![String::new(), "-".to_owned(), ".jsonl".to_owned()])
         } else {
             let mut text = setting.unwrap_or("").to_owned();

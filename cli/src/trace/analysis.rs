@@ -22,7 +22,7 @@ use serde_json::Value;
 pub use self::census::{Census, Headroom, Writes};
 pub use self::groups::{By, ChangeKind, Group, RuleGroup};
 use self::key::{Key, Ready, ReadyMap};
-pub use self::met::{Decision, Place, Unresolved};
+pub use self::met::{Decision, Position, Unresolved};
 pub use self::timeline::Timeline;
 use super::reader::{Counts, Event, Record, Source, Verdict};
 use super::record::Change;
@@ -292,7 +292,7 @@ impl Analysis {
             view: keep(fields.view),
             sampler_name: keep(fields.name).or_else(|| name("sampler")),
             view_name: name("view"),
-            first: Place { trace, line: record.line, t_ns: record.time() },
+            first: Position { trace, line: record.line, t_ns: record.time() },
             count: 0,
         });
         if let Some(Decision { fingerprint: Some(fingerprint), sampler_name: Some(name), .. }) = self.decisions.last()
@@ -380,7 +380,7 @@ impl Analysis {
             view_type: text(fields.view_type),
             sampler_name: name("sampler"),
             view_name: name("view"),
-            first: Place { trace, line: record.line, t_ns: record.time() },
+            first: Position { trace, line: record.line, t_ns: record.time() },
             count: 1,
         });
     }

@@ -5,10 +5,10 @@ use samplin_core::decide::{self, Bias, Compare, Guard, Guards, Wish};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Class, Glob, Rule, When};
+use super::{Class, Glob, Override, When};
 
 /// Line and column, from 1, of a byte in a text.
-pub(super) fn place(text: &str, at: usize) -> (u32, u32) {
+pub(super) fn position(text: &str, at: usize) -> (u32, u32) {
     let before = text.get(..at.min(text.len())).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
@@ -352,9 +352,9 @@ fn guards(value: Value<'_, '_>) -> Understood<Guards> {
 
 const RULE_KEYS: &[&str] = &["name", "when", "set", "guards_off", "stop"];
 
-pub(super) fn rule(number: usize, line: u32, value: Value<'_, '_>) -> Understood<Rule> {
+pub(super) fn rule(number: usize, line: u32, value: Value<'_, '_>) -> Understood<Override> {
     let given = table("rule", value)?;
-    let mut out = Rule {
+    let mut out = Override {
         name: format!("rule {}", number + 1),
         line,
         when: When::default(),

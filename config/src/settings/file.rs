@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Level, Place, Problem, Raw, Source};
+use super::{Level, Position, Problem, Raw, Source};
 use samplin_platform as platform;
 
 /// What may stand before the dot: the short name, and the one that Vulkan Configurator derives from
@@ -33,7 +33,7 @@ pub(super) struct Found {
 ///
 /// Source: Vulkan-Utility-Libraries `docs/layer_configuration.md`: "if a file is found in the working directory of the
 /// targeted application, the Vulkan Layer Settings library will bypass the layer settings created by Vulkan Configurator".
-/// (The library's code asks for the third place first. samplin follows the text, in which the most specific place wins.)
+/// (The library's code asks for the third one first. samplin follows the text, in which the most specific one wins.)
 ///
 /// Nothing is found when the process [is elevated](platform::is_elevated).
 pub(super) fn find() -> Found {
@@ -41,7 +41,7 @@ pub(super) fn find() -> Found {
         return Found::default();
     }
     let mut found = Found::default();
-    let mut places = Vec::new();
+    let mut paths = Vec::new();
     if let Some(named) = platform::env("VK_LAYER_SETTINGS_PATH") {
         let mut path = PathBuf::from(&named);
         if platform::is_folder(&path) {
@@ -57,11 +57,11 @@ pub(super) fn find() -> Found {
                 message: "there is no such settings file; the usual places are searched".to_owned(),
             });
         }
-        places.push(path);
+        paths.push(path);
     }
-    places.push(PathBuf::from(NAME));
-    places.extend(platform::data_folder().map(|f| f.join("vulkan/settings.d").join(NAME)));
-    if let Some(path) = places.into_iter().find(|path| platform::exists(path)) {
+    paths.push(PathBuf::from(NAME));
+    paths.extend(platform::data_folder().map(|f| f.join("vulkan/settings.d").join(NAME)));
+    if let Some(path) = paths.into_iter().find(|path| platform::exists(path)) {
         let read = read(&path);
         found.raws = read.raws;
         found.problems.extend(read.problems);
@@ -116,7 +116,7 @@ pub(super) fn parse(file: &str, text: &str) -> Found {
         };
         let value = value.trim();
         if let Some(index) = found.raws.iter().position(|raw| raw.key == key) {
-            let earlier = found.raws.remove(index).place.line.unwrap_or(0);
+            let earlier = found.raws.remove(index).position.line.unwrap_or(0);
             found.problems.push(Problem {
                 level: Level::Warning,
                 key: spelled.to_owned(),
@@ -131,7 +131,7 @@ pub(super) fn parse(file: &str, text: &str) -> Found {
             spelled: spelled.to_owned(),
             key,
             value: Some(value.to_owned()),
-            place: Place {
+            position: Position {
                 file: Some(file.to_owned()),
                 line: Some(line),
                 columns: Some((key_column, column(content, value))),

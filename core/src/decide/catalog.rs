@@ -1,6 +1,6 @@
 //! Names of rules, fields and values, and the [`Change`] that carries them.
 //!
-//! Rule names are a stable interface: traces, rules files and continuous-integration gates match on them.
+//! Rule names are a stable interface: traces, rules files and `samplin check` match on them.
 
 use ash::vk;
 use smallvec::SmallVec;

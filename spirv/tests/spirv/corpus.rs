@@ -124,6 +124,50 @@ pub(crate) fn assembled(text: &str) -> Vec<u32> {
     words
 }
 
+/// Compiles GLSL for a stage, named as a file would be: for OpenGL, where limits are such that counters may be used, or for an
+/// environment of Vulkan's.
+pub(crate) fn glsl(stage: &str, environment: &str, source: &str) -> Vec<u32> {
+    let file = scratch("glsl");
+    let (limits, out) = (file.with_extension("conf"), file.with_extension("spv"));
+    std::fs::write(&file, source).expect("writes a file");
+    let mut compiler = Command::new("glslangValidator");
+    compiler.args(["--quiet", "-S", stage]);
+    match environment {
+        "opengl" => {
+            let defaults = Command::new("glslangValidator").arg("-c").output().expect("glslangValidator is installed");
+            let raised = |line: &str| match line.split_once(' ') {
+                Some((name, _)) if name.contains("AtomicCounter") => format!("{name} 64\n"),
+                _ => format!("{line}\n"),
+            };
+            let text: String = String::from_utf8_lossy(&defaults.stdout).lines().map(raised).collect();
+            std::fs::write(&limits, text).expect("writes a file");
+            compiler.args(["-G", "-l"]).arg(&limits);
+        }
+        environment => _ = compiler.args(["-V", "--target-env", environment]),
+    }
+    run(compiler.arg("-o").arg(&out).arg(&file));
+    let words = take(&out);
+    std::fs::remove_file(&file).expect("removes a file");
+    let _ = std::fs::remove_file(&limits);
+    words
+}
+
+/// The instructions of a module, as words.
+pub(crate) fn instructions(words: &[u32]) -> Vec<&[u32]> {
+    let (mut at, mut all) = (5, Vec::new());
+    while at < words.len() {
+        let length = (words[at] >> 16) as usize;
+        all.push(&words[at..at + length]);
+        at += length;
+    }
+    all
+}
+
+/// The instructions with an opcode.
+pub(crate) fn having(words: &[u32], opcode: spirv::Op) -> Vec<&[u32]> {
+    instructions(words).into_iter().filter(|it| it[0] & 0xffff == opcode as u32).collect()
+}
+
 /// What `spirv-val` has against a module.
 pub(crate) fn validate(words: &[u32], environment: &str) -> Result<(), String> {
     let file = scratch("module");

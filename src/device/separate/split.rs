@@ -106,6 +106,17 @@ pub struct Limits {
     pub samplers: u32,
 }
 
+impl Limits {
+    /// Those of a device.
+    pub fn of(limits: &vk::PhysicalDeviceLimits) -> Self {
+        Self {
+            sets: limits.max_bound_descriptor_sets,
+            stage_samplers: limits.max_per_stage_descriptor_samplers,
+            samplers: limits.max_descriptor_set_samplers,
+        }
+    }
+}
+
 struct HiddenSet {
     set: u64,
     pool: u64,
@@ -165,7 +176,7 @@ impl Device {
         let started = Instant::now();
         let recipe = program.recipe.as_ref().map_err(|why| *why)?;
         let number = program.layout.sets.len();
-        if number >= separate.limits().sets as usize {
+        if number >= separate.limits.sets as usize {
             return Err("no-free-set");
         }
         let chosen: Vec<usize> = memory::collect((0..program.links.len().min(LINKS)).filter(|n| mask >> n & 1 != 0));
@@ -191,7 +202,7 @@ impl Device {
         };
         let hidden = separate.shape_of(hidden);
         let layout = Arc::new(program.layout.with_set(separate.number(), Arc::clone(&hidden)));
-        if !fits(&layout, separate.limits()) {
+        if !fits(&layout, separate.limits) {
             return Err("sampler-limit");
         }
         let twin = self.twin_of_pipeline(separate, &layout).ok_or("memory")?;

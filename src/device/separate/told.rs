@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use ash::vk::{self, Handle};
+use samplin_hot::Pair;
 use samplin_hot::memory::Room;
 use samplin_wire::text::handle;
 use serde_json::{Map, Value as Json, json};
@@ -13,9 +14,9 @@ use super::ladder::{How, Want};
 use super::programs::{Program, Stage};
 use super::split::LINKS;
 use crate::counters::Path;
-use crate::decide::{self, Change, Changes, Decision};
-use crate::device::telling::Outcome;
 use crate::device::{Device, ViewClass};
+use crate::outcome::{self, Chosen, Meeting};
+use crate::rules::Rule;
 use crate::table::{FastSet, fold, lock};
 use crate::variant::{KEEP, SharedState};
 
@@ -68,45 +69,26 @@ fn link_members(program: &Program, want: &Want) -> Json {
     })
 }
 
-/// What a state and a class come to, for the record.
-struct Meeting<'a> {
-    decision: Decision,
-    changes: Vec<Change>,
-    by_rules: Vec<&'a str>,
-}
-
 impl Device {
-    fn meeting<'a>(&'a self, shared: &SharedState, class: &'a ViewClass) -> Meeting<'a> {
-        let mut wished = shared.original;
-        let mut overrides = Changes::new();
-        let mut by_rules = Vec::new();
-        let rules = if decide::replays(&shared.original, &self.caps) { 0 } else { shared.rules };
-        for rule in self.rules.for_view(rules, &class.traits) {
-            wished = decide::apply(&wished, &class.traits, &rule.wish, rule.guards_off, &mut overrides);
-            by_rules.push(rule.name.as_str());
-        }
-        let decision = decide::pair(&wished, &class.traits, &self.caps, &self.policy);
-        let created = decide::create(&shared.original, &self.caps, &self.policy);
-        let mut changes: Vec<Change> = Vec::new();
-        if decision.state.key() != shared.base.key() || overrides.iter().next().is_some() {
-            changes.extend(overrides.iter());
-            changes.extend(decide::new_changes(&decision.changes, &created.changes));
-        }
-        Meeting { decision, changes, by_rules }
+    /// What a state and a class come to, for the record: as it is if the driver has a sampler for it.
+    fn meeting_of<'a>(&'a self, shared: &SharedState, class: &'a ViewClass) -> Meeting<'a, ()> {
+        let overrides = self.rules.for_view(shared.rules, &class.traits).map(Rule::as_override);
+        outcome::meeting(&shared.kept, &class.traits, overrides, &self.terms(), |_| Ok(()))
     }
 
     /// Writes the `pair` record of a link.
-    fn record_link(&self, pair: samplin_hot::Pair, wanted: u64, link: Map<String, Json>) {
+    fn record_link(&self, pair: Pair, wanted: u64, link: &Map<String, Json>) {
         let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.class(pair.class)) else { return };
-        let Meeting { decision, changes, by_rules } = self.meeting(&shared, class);
-        if changes.is_empty() && !self.records_all() {
+        let meeting = self.meeting_of(&shared, class);
+        // There was no sampler, which has been told.
+        let is_refused = matches!(meeting.chosen, Chosen::Variant(())) && wanted == pair.sampler;
+        if is_refused || (meeting.changes.is_empty() && !self.records_all()) {
             return;
         }
-        self.count(&changes);
+        self.count(&meeting.changes);
         if self.records_decisions() {
             let choice = if wanted == pair.sampler { KEEP } else { wanted };
-            let outcome = Outcome { changes: &changes, saturate: decision.saturate, by_rules: &by_rules, choice, link };
-            self.record_pair(pair, &shared, class, &outcome, Path::Draw);
+            self.record_pair(pair, &shared, class, &meeting, choice, (Path::Draw, link));
         }
     }
 
@@ -138,7 +120,7 @@ impl Device {
                     if let (Ok(how), true) = (how, changes) {
                         link.insert("how".into(), how.name().into());
                     }
-                    self.record_link(pair, want.wanted, link);
+                    self.record_link(pair, want.wanted, &link);
                 }
                 _ => {}
             }
@@ -178,9 +160,9 @@ impl Device {
     }
 
     /// Writes the `unresolved` record of a link that conflicts.
-    fn link_left(&self, what: &str, program: &Program, want: &Want, pair: samplin_hot::Pair) {
+    fn link_left(&self, what: &str, program: &Program, want: &Want, pair: Pair) {
         let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.class(pair.class)) else { return };
-        let Meeting { changes, .. } = self.meeting(&shared, class);
+        let Meeting { changes, .. } = self.meeting_of(&shared, class);
         let context = self.context(Some(class));
         let members = samplin_wire::record::view(&class.traits);
         let first = changes.first().map(|change| change.catalog);

@@ -3,7 +3,6 @@
 use std::ffi::c_void;
 
 use ash::vk;
-use samplin_hot::hooks as hot;
 
 use crate::device::Device;
 use crate::hooks::{descriptor, slice, template};
@@ -24,7 +23,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
         );
     }
     // SAFETY: the application's own arguments.
-    unsafe { hot::update_descriptor_sets(handle, write_count, writes, copy_count, copies) };
+    unsafe { descriptor::update_descriptor_sets(handle, write_count, writes, copy_count, copies) };
 }
 
 pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
@@ -39,7 +38,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
         known.guard(|| unsafe { known.separate_template(separate, set, template, data) }, || ());
     }
     // SAFETY: the application's own arguments.
-    unsafe { hot::update_descriptor_set_with_template(handle, set, template, data) };
+    unsafe { template::update_descriptor_set_with_template(handle, set, template, data) };
 }
 
 pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
@@ -51,7 +50,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     writes: *const vk::WriteDescriptorSet<'_>,
 ) {
     // SAFETY: the application's own arguments.
-    unsafe { hot::cmd_push_descriptor_set(commands, bind_point, layout, set, count, writes) };
+    unsafe { descriptor::cmd_push_descriptor_set(commands, bind_point, layout, set, count, writes) };
     let known = enter!(commands);
     if let Some(separate) = known.separate.as_deref() {
         // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.

@@ -1,4 +1,4 @@
-//! What records come to one by one: decisions and what is unresolved, each with its first place and its count.
+//! What records come to one by one: decisions and what is unresolved, each with its first position and its count.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::trace::record::Change;
 
 /// Where something was first met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct Position {
     /// Index of the trace among those given.
     pub trace: usize,
     /// Its line, from 1.
@@ -51,7 +51,7 @@ pub struct Decision {
     /// Name of the first view.
     pub view_name: Option<String>,
     /// Where it was first met.
-    pub first: Place,
+    pub first: Position,
     /// How many records say so.
     pub count: u64,
 }
@@ -84,7 +84,7 @@ pub struct Unresolved {
     /// Name of the first view.
     pub view_name: Option<String>,
     /// Where it was first met.
-    pub first: Place,
+    pub first: Position,
     /// How many records say so.
     pub count: u64,
 }

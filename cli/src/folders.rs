@@ -1,4 +1,4 @@
-//! Where things are: traces, the layer, capability files.
+//! Where traces are.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
-//! The gate: what a sampler asks of a view and what a view cannot give, as bits.
+//! Bits: what a sampler asks of a view and what a view cannot give, as bits.
 //!
 //! `needs(sampler) & lacks(view) == 0` means that the pair is legal as it is, so a descriptor write can pass with two
-//! loads and one AND. The property test `gate_agrees_with_decide` holds the two against [`super::pair`].
+//! loads and one AND. The property test `bits_agree_with_decide` holds the two against [`super::pair`].
 
 use ash::vk;
 

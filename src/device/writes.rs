@@ -1,19 +1,20 @@
 //! Descriptor writes: the look through them, and the copy that goes down when one has to change.
+//!
+//! The leaf hooks call this without a guard, so nothing here can panic. What is decided for the first time has a guard of its own.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, DescriptorImageInfo, WriteDescriptorSet};
+use samplin_hot::Pair;
 
-use super::devices::{find, find_first};
-use super::immutable::Layouts;
-use super::record::Hot;
-use crate::choices::Pair;
+use super::Device;
+use super::layouts::LayoutOf;
 use crate::counters::Path;
 
 // ---- looking ----
 
-impl Hot {
+impl Device {
     /// Looks through writes of single descriptors and counts them. An error is the first write that needs a closer look: it may
     /// conflict, has several descriptors, or is the first separate sampler; `u32::MAX` if only counting takes longer.
     ///
@@ -21,10 +22,10 @@ impl Hot {
     ///
     /// `count` valid writes.
     #[inline(always)]
-    pub(super) unsafe fn pass(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> Result<(), u32> {
+    pub unsafe fn pass_writes(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> Result<(), u32> {
         // Two loops, each with as little as it needs.
-        let seen = if self.gate.must_look() {
-            if self.has_immutables.load(Ordering::Acquire) {
+        let seen = if self.hot.gate.must_look() {
+            if self.hot.has_immutables.load(Ordering::Acquire) {
                 return Err(0);
             }
             // SAFETY: forwarded from the caller.
@@ -33,10 +34,10 @@ impl Hot {
             // SAFETY: forwarded from the caller.
             unsafe { self.pass_all(count, writes) }.ok_or(0_u32)?
         };
-        if seen == 0 || self.counters.add_here(path, seen) { Ok(()) } else { Err(u32::MAX) }
+        if seen == 0 || self.hot.counters.add_here(path, seen) { Ok(()) } else { Err(u32::MAX) }
     }
 
-    /// [`Hot::pass`] where nothing can conflict: only counts, unless a separate sampler is to be spoken of.
+    /// [`Device::pass_writes`] where nothing can conflict: only counts, unless a separate sampler is to be spoken of.
     ///
     /// # Safety
     ///
@@ -53,10 +54,10 @@ impl Hot {
             seen += u64::from(write.descriptor_count & 0_u32.wrapping_sub(u32::from(is_combined)));
             separate |= write.descriptor_type == vk::DescriptorType::SAMPLER;
         }
-        (!separate || self.separate_said.load(Ordering::Relaxed)).then_some(seen)
+        (!separate || self.hot.separate_said.load(Ordering::Relaxed)).then_some(seen)
     }
 
-    /// [`Hot::pass`] where something can conflict.
+    /// [`Device::pass_writes`] where something can conflict.
     ///
     /// # Safety
     ///
@@ -73,17 +74,46 @@ impl Hot {
                 }
                 // SAFETY: one element (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493), which the driver reads as well.
                 let info = unsafe { &*write.p_image_info };
-                if self.gate.candidate(info.sampler, info.image_view) != 0 {
+                if self.hot.gate.candidate(info.sampler, info.image_view) != 0 {
                     return Err(index);
                 }
                 seen += 1;
             } else if write.descriptor_type == vk::DescriptorType::SAMPLER
-                && !self.separate_said.load(Ordering::Relaxed)
+                && !self.hot.separate_said.load(Ordering::Relaxed)
             {
                 return Err(index);
             }
         }
         Ok(seen)
+    }
+
+    /// Hands writes that need a closer look, from write `first` on, to `down`, or a copy with legal pairs.
+    ///
+    /// # Safety
+    ///
+    /// `count` valid writes of this device.
+    #[inline(always)]
+    pub unsafe fn forward_writes<'a>(
+        &self,
+        count: u32,
+        writes: *const WriteDescriptorSet<'a>,
+        (first, path): (u32, Path),
+        layout_of: LayoutOf<'_>,
+        down: impl FnOnce(*const WriteDescriptorSet<'a>),
+    ) {
+        // SAFETY: `count` valid writes.
+        let given = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(writes, count as usize) } };
+        // SAFETY: forwarded from the caller.
+        if let Some(first) = unsafe { self.look(given, first as usize, layout_of) } {
+            // SAFETY: forwarded from the caller.
+            return unsafe { rewrite(self, given, first, path, layout_of, down) };
+        }
+        // SAFETY: as above.
+        let seen: usize = unsafe { combined(given) }.map(|(_, infos)| infos.len()).sum();
+        if seen > 0 {
+            self.hot.counters.add(path, seen as u64, 0);
+        }
+        down(writes);
     }
 
     /// The closer look, from write `first` on: the first write in which another sampler has to go down. What there is to be said
@@ -93,11 +123,11 @@ impl Hot {
     ///
     /// The writes are valid.
     #[inline(always)]
-    unsafe fn look(&self, writes: &[WriteDescriptorSet<'_>], first: usize, layouts: Layouts<'_>) -> Option<usize> {
-        let look = self.gate.must_look();
-        if look && self.has_immutables.load(Ordering::Acquire) {
+    unsafe fn look(&self, writes: &[WriteDescriptorSet<'_>], first: usize, layout_of: LayoutOf<'_>) -> Option<usize> {
+        let look = self.hot.gate.must_look();
+        if look && self.hot.has_immutables.load(Ordering::Acquire) {
             // SAFETY: forwarded from the caller.
-            return unsafe { self.look_among_immutables(writes, first, layouts) };
+            return unsafe { self.look_among_immutables(writes, first, layout_of) };
         }
         let mut out = None;
         for (index, write) in writes.iter().enumerate().skip(first) {
@@ -113,7 +143,7 @@ impl Hot {
         out
     }
 
-    /// [`Hot::look`] on a device that has seen immutable samplers.
+    /// [`Device::look`] on a device that has seen immutable samplers.
     ///
     /// # Safety
     ///
@@ -123,14 +153,14 @@ impl Hot {
         &self,
         writes: &[WriteDescriptorSet<'_>],
         first: usize,
-        layouts: Layouts<'_>,
+        layout_of: LayoutOf<'_>,
     ) -> Option<usize> {
         let mut out = None;
         for (index, write) in writes.iter().enumerate().skip(first) {
             if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
                 // SAFETY: valid by the caller's promise.
                 unsafe {
-                    if let Some(layout) = self.ignoring(write, layouts) {
+                    if let Some(layout) = self.ignoring(write, layout_of) {
                         let target = (write.dst_binding, write.dst_array_element);
                         self.note_immutables(layout, target, infos(write).iter().copied());
                     } else if out.is_none() && self.conflicts(write) {
@@ -151,8 +181,8 @@ impl Hot {
     unsafe fn conflicts(&self, write: &WriteDescriptorSet<'_>) -> bool {
         // SAFETY: valid by the caller's promise.
         match unsafe { infos(write) } {
-            [info] => self.gate.conflict(info.sampler, info.image_view).is_some(),
-            infos => self.gate.first_conflict(infos).is_some(),
+            [info] => self.hot.gate.conflict(info.sampler, info.image_view).is_some(),
+            infos => self.hot.gate.first_conflict(infos).is_some(),
         }
     }
 }
@@ -201,14 +231,14 @@ pub(super) const INFOS: usize = 64;
 ///
 /// # Safety
 ///
-/// The writes are valid and `hot` starts the record of its device.
+/// The writes are valid.
 #[inline(always)]
 unsafe fn rewrite<'a>(
-    hot: &Hot,
+    device: &Device,
     given: &[WriteDescriptorSet<'a>],
     first: usize,
     path: Path,
-    layouts: Layouts<'_>,
+    layout_of: LayoutOf<'_>,
     down: impl FnOnce(*const WriteDescriptorSet<'a>),
 ) {
     let mut seen = 0;
@@ -219,8 +249,8 @@ unsafe fn rewrite<'a>(
         let mut room_infos = [const { MaybeUninit::uninit() }; INFOS];
         // SAFETY: forwarded from the caller; there is room.
         let (changed, rewritten) =
-            unsafe { rewrite_into(hot, given, (first, path), layouts, &mut room_writes, &mut room_infos) };
-        hot.counters.add(path, seen as u64, rewritten);
+            unsafe { rewrite_into(device, given, (first, path), layout_of, &mut room_writes, &mut room_infos) };
+        device.hot.counters.add(path, seen as u64, rewritten);
         down(changed);
     } else {
         let (mut room_writes, mut room_infos) = (Vec::new(), Vec::new());
@@ -230,8 +260,8 @@ unsafe fn rewrite<'a>(
         }
         let (writes, infos) = (room_writes.spare_capacity_mut(), room_infos.spare_capacity_mut());
         // SAFETY: forwarded from the caller; there is room.
-        let (changed, rewritten) = unsafe { rewrite_into(hot, given, (first, path), layouts, writes, infos) };
-        hot.counters.add(path, seen as u64, rewritten);
+        let (changed, rewritten) = unsafe { rewrite_into(device, given, (first, path), layout_of, writes, infos) };
+        device.hot.counters.add(path, seen as u64, rewritten);
         down(changed);
     }
 }
@@ -243,17 +273,15 @@ unsafe fn rewrite<'a>(
 /// As for [`rewrite`]; there is room for the writes and for all their image infos.
 #[inline(never)]
 unsafe fn rewrite_into<'a>(
-    hot: &Hot,
+    device: &Device,
     writes: &[WriteDescriptorSet<'a>],
     (first, path): (usize, Path),
-    layouts: Layouts<'_>,
+    layout_of: LayoutOf<'_>,
     room_writes: &mut [MaybeUninit<WriteDescriptorSet<'a>>],
     room_infos: &mut [MaybeUninit<DescriptorImageInfo>],
 ) -> (*const WriteDescriptorSet<'a>, u64) {
-    let device = hot.record();
-    let immutables = hot.has_immutables.load(Ordering::Acquire);
-    // SAFETY: `hot` starts the record of its device.
-    let mut undecided = |pair| unsafe { (hot.rest.resolve)(device, pair, path) };
+    let immutables = device.hot.has_immutables.load(Ordering::Acquire);
+    let mut undecided = |pair| device.resolve(pair, path);
     let mut rewritten = 0;
     let mut used = 0;
     // Single pairs are gathered so that they can be looked at together.
@@ -269,7 +297,7 @@ unsafe fn rewrite_into<'a>(
         // SAFETY: `owners.len()` infos were written there.
         let block =
             unsafe { std::slice::from_raw_parts_mut(room.add(*used).cast::<DescriptorImageInfo>(), owners.len()) };
-        let changed = hot.gate.substitute_in_place(&hot.choices, block, undecided, |at, info| {
+        let changed = device.hot.gate.substitute_in_place(&device.hot.choices, block, undecided, |at, info| {
             if let Some(owner) = owners.get(at) {
                 // SAFETY: owners are indices of writes, and there are as many copies.
                 unsafe { (*copies.add(*owner)).p_image_info = info };
@@ -282,7 +310,7 @@ unsafe fn rewrite_into<'a>(
     for (index, infos) in unsafe { combined(writes.get(first..).unwrap_or(&[])) } {
         let index = first + index;
         // SAFETY: the write is valid.
-        if immutables && writes.get(index).is_some_and(|write| unsafe { hot.is_ignored(write, layouts) }) {
+        if immutables && writes.get(index).is_some_and(|write| unsafe { device.is_ignored(write, layout_of) }) {
             continue;
         }
         if let [info] = infos {
@@ -302,7 +330,7 @@ unsafe fn rewrite_into<'a>(
         }
         // SAFETY: there is room for every info of the writes.
         let out = unsafe { std::slice::from_raw_parts_mut(room.add(used), infos.len()) };
-        let changed = hot.gate.substitute(&hot.choices, infos, out, &mut undecided);
+        let changed = device.hot.gate.substitute(&device.hot.choices, infos, out, &mut undecided);
         if changed > 0 {
             rewritten += changed;
             used += infos.len();
@@ -314,84 +342,4 @@ unsafe fn rewrite_into<'a>(
         rewritten += flush(&owners[..gathered], &mut used, &mut undecided);
     }
     (if rewritten > 0 { copies } else { writes.as_ptr() }, rewritten)
-}
-
-// ---- the command ----
-
-/// Passes writes on that need a closer look, from write `first` on.
-///
-/// # Safety
-///
-/// `count` valid writes; `hot` starts the record of their device.
-#[inline(always)]
-pub(super) unsafe fn forward<'a>(
-    hot: &Hot,
-    count: u32,
-    writes: *const WriteDescriptorSet<'a>,
-    (first, path): (u32, Path),
-    layouts: Layouts<'_>,
-    down: impl FnOnce(*const WriteDescriptorSet<'a>),
-) {
-    // SAFETY: `count` valid writes.
-    let given = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(writes, count as usize) } };
-    // SAFETY: forwarded from the caller.
-    if let Some(first) = unsafe { hot.look(given, first as usize, layouts) } {
-        // SAFETY: forwarded from the caller.
-        return unsafe { rewrite(hot, given, first, path, layouts, down) };
-    }
-    // SAFETY: as above.
-    let seen: usize = unsafe { combined(given) }.map(|(_, infos)| infos.len()).sum();
-    if seen > 0 {
-        hot.counters.add(path, seen as u64, 0);
-    }
-    down(writes);
-}
-
-/// `vkUpdateDescriptorSets`.
-///
-/// # Safety
-///
-/// The command's valid usage.
-pub unsafe extern "system" fn update_descriptor_sets(
-    device: vk::Device,
-    count: u32,
-    writes: *const WriteDescriptorSet<'_>,
-    copy_count: u32,
-    copies: *const vk::CopyDescriptorSet<'_>,
-) {
-    // SAFETY: the command's valid usage. A copy carries a pair that was made legal when it was written, so copies go down as
-    // they are; so does everything else that is legal.
-    unsafe {
-        let mut first = 0;
-        if let Some(hot) = find_first(device)
-            && let Some(next) = hot.next.update_descriptor_sets
-        {
-            match hot.pass(count, writes, Path::Update) {
-                Ok(()) => return next(device, count, writes, copy_count, copies),
-                Err(index) => first = index,
-            }
-        }
-        update_slowly(device, count, writes, copy_count, copies, first);
-    }
-}
-
-/// # Safety
-///
-/// As for [`update_descriptor_sets`].
-#[inline(never)]
-unsafe extern "system" fn update_slowly(
-    device: vk::Device,
-    count: u32,
-    writes: *const WriteDescriptorSet<'_>,
-    copy_count: u32,
-    copies: *const vk::CopyDescriptorSet<'_>,
-    first: u32,
-) {
-    // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
-    unsafe {
-        let Some(hot) = find(device) else { return };
-        let Some(next) = hot.next.update_descriptor_sets else { return };
-        let down = |writes| next(device, count, writes, copy_count, copies);
-        forward(hot, count, writes, (first, Path::Update), Layouts::OfSets, down);
-    }
 }

@@ -1,0 +1,253 @@
+//! What creating a sampler comes to, and what it comes to that a sampler meets a view.
+//!
+//! Joins what [`decide`] has to say with the setting `mode`, the user's overrides and the places of the limits. The layer does what
+//! an outcome says and the tool predicts it, so that neither has rules of its own. Makes no sampler and counts no place: both are
+//! asked for through a closure. Does not know how a pair was met, by which path or in which shader.
+
+use crate::budget::{BorderPlace, BorderWish};
+use crate::decide::{
+    self, Catalog, Change, Changes, Context, Decision, DeviceCaps, Field, Guards, Policy, Rule, SamplerState, StateKey,
+    Value, ViewTraits, Wish,
+};
+
+/// What outcomes on one device depend on.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// What the device can do.
+    pub caps: &'a DeviceCaps,
+    /// Settings that decisions depend on.
+    pub policy: &'a Policy,
+    /// The setting `mode` is `audit`: decisions are only written down.
+    pub audit: bool,
+}
+
+impl Terms<'_> {
+    /// Whether another sampler may stand in for one of this state. In audit mode only the modes that no driver knows are replaced.
+    fn may_replace(&self, given: &SamplerState) -> bool {
+        !self.audit || given.address_mode.iter().any(|mode| decide::is_gl(*mode))
+    }
+}
+
+/// What `vkCreateSampler` comes to.
+#[derive(Clone, Debug)]
+pub struct Creation {
+    /// What the application may have.
+    pub decision: Decision,
+    /// Whether the decision goes down instead of what was given.
+    pub rewrite: bool,
+    /// What the sampler has of `maxCustomBorderColorSamplers`.
+    pub border: BorderPlace,
+    /// There was no place for its custom border colour, which therefore stays given up, with every view.
+    pub is_refused: bool,
+}
+
+impl Creation {
+    /// What is kept of the sampler for the views that it meets.
+    pub fn kept(&self, given: &SamplerState) -> Kept {
+        let base = if self.rewrite { self.decision.state } else { *given };
+        let original = if self.is_refused {
+            SamplerState { border_color: base.border_color, custom_border: None, ..*given }
+        } else {
+            *given
+        };
+        Kept { original, base }
+    }
+}
+
+/// What meetings of a sampler are decided from.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// What the application asked for, so that what creation had to drop for want of a view can come back.
+    pub original: SamplerState,
+    /// What the driver's sampler was created with.
+    pub base: SamplerState,
+}
+
+/// Decides at `vkCreateSampler`. `border` gives what the sampler has of `maxCustomBorderColorSamplers`, and is asked if that
+/// concerns it.
+pub fn creation(given: &SamplerState, terms: &Terms<'_>, border: impl FnOnce(BorderWish) -> BorderPlace) -> Creation {
+    let mut decision = decide::create(given, terms.caps, terms.policy);
+    let mut rewrite = !decision.changes.is_empty() && terms.may_replace(given);
+    let mut is_refused = false;
+    let down = if rewrite { &decision.state } else { given };
+    let border = if decide::is_custom(down.border_color) {
+        let place = border(BorderWish::Take { must: terms.audit || decide::replays(given, terms.caps) });
+        if place == BorderPlace::None {
+            let (state, change) = decide::without_custom_border(&decision.state, None, terms.caps);
+            decision.replace_border(state, change);
+            (rewrite, is_refused) = (true, true);
+        }
+        place
+    } else if decide::is_custom(given.border_color) {
+        border(BorderWish::GiveUp)
+    } else {
+        BorderPlace::None
+    };
+    Creation { decision, rewrite, border, is_refused }
+}
+
+/// What a rule of the user wants of a pair.
+#[derive(Clone, Copy, Debug)]
+pub struct Override<'a> {
+    /// The rule's name.
+    pub name: &'a str,
+    /// What it wishes.
+    pub wish: &'a Wish,
+    /// Guards that it switches off.
+    pub guards_off: Guards,
+}
+
+/// A sampler that a pair needs instead of the application's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// What it is created with.
+    pub state: &'a SamplerState,
+    /// The key of that.
+    pub key: StateKey,
+    /// It takes a place of `maxCustomBorderColorSamplers` as well as one of `maxSamplerAllocationCount`.
+    pub custom_border: bool,
+}
+
+/// Why there is no variant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// No place for its custom border colour; without one it may be had.
+    Border,
+    /// None at all, by this rule and for this reason.
+    Sampler(Rule, String),
+}
+
+/// Which sampler a pair gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen<V> {
+    /// The application's own.
+    Own,
+    /// This variant.
+    Variant(V),
+    /// The application's own, because the variant that it needs was refused by this rule and for this reason.
+    Refused(Rule, String),
+}
+
+/// What the meeting of a sampler and a view comes to.
+#[derive(Clone, Debug)]
+pub struct Meeting<'a, V> {
+    /// Which sampler the pair gets.
+    pub chosen: Chosen<V>,
+    /// What the pair may have.
+    pub state: SamplerState,
+    /// What is to be told: the changes that creation had not already made, and wishes that were held back. None where the variant was
+    /// refused.
+    pub changes: Vec<Change>,
+    /// Axes (U, V, W) whose coordinates a shader would have to saturate for GL_CLAMP to be exact.
+    pub saturate: [bool; 3],
+    /// The rules of the user that took part, by name.
+    pub by_rules: Vec<&'a str>,
+    /// A rule that is broken and that no other sampler can mend.
+    unmendable: Option<Catalog>,
+}
+
+/// Something that is passed through although it may be wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unresolved {
+    /// The rule that is broken, or that forbids the repair.
+    pub rule: Rule,
+    /// Its valid-usage id.
+    pub vuid: Option<&'static str>,
+    /// Why it stays.
+    pub why: String,
+}
+
+impl<V> Meeting<'_, V> {
+    /// What stays wrong, in the words of `context`.
+    pub fn unresolved(&self, context: &Context<'_>) -> impl Iterator<Item = Unresolved> {
+        let broken = self.unmendable.map(|catalog| {
+            let change = Change { catalog, field: Field::Flags, from: Value::Absent, to: Value::Absent };
+            let why = decide::because(&change, context);
+            Unresolved { rule: catalog.rule(), vuid: catalog.vuid(), why }
+        });
+        let refused = match &self.chosen {
+            Chosen::Refused(rule, why) => Some(Unresolved { rule: *rule, vuid: None, why: why.clone() }),
+            Chosen::Own | Chosen::Variant(_) => None,
+        };
+        broken.into_iter().chain(refused)
+    }
+}
+
+/// Decides for a sampler that meets a view for the first time by their state and class. `overrides` are those of the rules that match
+/// the pair, in order; `variant` gives the sampler that is wanted instead of the application's own, and is asked again for another
+/// one if it has no place for a custom border colour.
+pub fn meeting<'a, V>(
+    kept: &Kept,
+    view: &ViewTraits,
+    overrides: impl IntoIterator<Item = Override<'a>>,
+    terms: &Terms<'_>,
+    mut variant: impl FnMut(&Wanted<'_>) -> Result<V, Refusal>,
+) -> Meeting<'a, V> {
+    let pair = |state: &SamplerState| decide::pair(state, view, terms.caps, terms.policy);
+    let mut wished = kept.original;
+    let mut wishes = Changes::new();
+    let mut by_rules = Vec::new();
+    // No wish is worth the bits that were captured.
+    if !decide::replays(&kept.original, terms.caps) {
+        for rule in overrides {
+            wished = decide::apply(&wished, view, rule.wish, rule.guards_off, &mut wishes);
+            by_rules.push(rule.name);
+        }
+    }
+    let base = kept.base.key();
+    // `None` where the application's own sampler will do.
+    let mut ask = |state: &SamplerState| {
+        let key = state.key();
+        if key == base {
+            return Ok(None);
+        }
+        variant(&Wanted { state, key, custom_border: decide::is_custom(state.border_color) }).map(Some)
+    };
+    let mut decision = pair(&wished);
+    let mut over_budget = false;
+    let mut found = if terms.may_replace(&kept.original) { ask(&decision.state) } else { Ok(None) };
+    if matches!(found, Err(Refusal::Border)) && !by_rules.is_empty() && decide::is_custom(kept.original.border_color) {
+        // No wish is worth the colour that the application has.
+        wishes = Changes::new();
+        decision = pair(&kept.original);
+        found = match ask(&decision.state) {
+            Ok(None) => Err(Refusal::Sampler(Rule::BorderBudget, decide::no_border_share(terms.caps))),
+            other => other,
+        };
+    }
+    if matches!(found, Err(Refusal::Border)) {
+        let (state, change) = decide::without_custom_border(&decision.state, Some(view), terms.caps);
+        decision.replace_border(state, change);
+        over_budget = true;
+        found = ask(&decision.state);
+    }
+    let chosen = match found {
+        Ok(Some(variant)) => Chosen::Variant(variant),
+        Ok(None) | Err(Refusal::Border) => Chosen::Own,
+        Err(Refusal::Sampler(rule, why)) => Chosen::Refused(rule, why),
+    };
+    let mut changes = Vec::new();
+    // Equal to what creation made of it: then creation has told every change, by whichever rule. But for wishes: also one that was held
+    // back, or that came to nothing, is told with its reason; and a colour that the view would have brought back and that there was no
+    // place for.
+    let is_news = decision.state.key() != base || !wishes.is_empty() || over_budget;
+    if is_news && !matches!(chosen, Chosen::Refused(..)) {
+        let created = decide::create(&kept.original, terms.caps, terms.policy);
+        changes.extend(wishes.iter());
+        changes.extend(decide::new_changes(&decision.changes, &created.changes));
+    }
+    let Decision { state, saturate, unresolved, .. } = decision;
+    Meeting { chosen, state, changes, saturate, by_rules, unmendable: unresolved }
+}
+
+/// What is broken where a sampler that must stay what it is for every view meets this one: what [`meeting`] would have changed, or
+/// could not have mended.
+pub fn immutable(kept: &Kept, view: &ViewTraits, terms: &Terms<'_>, context: &Context<'_>) -> Option<Unresolved> {
+    let decision = decide::pair(&kept.original, view, terms.caps, terms.policy);
+    let created = decide::create(&kept.original, terms.caps, terms.policy);
+    let change = decide::new_changes(&decision.changes, &created.changes).into_iter().next();
+    let catalog = change.map(|change| change.catalog).or(decision.unresolved)?;
+    let reason = change.map_or_else(String::new, |change| format!(": {}", decide::because(&change, context)));
+    let why = format!("the sampler is immutable, so it is the same for every view{reason}");
+    Some(Unresolved { rule: catalog.rule(), vuid: catalog.vuid(), why })
+}

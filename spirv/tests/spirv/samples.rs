@@ -1,0 +1,231 @@
+//! Builtins of samples: every row of what becomes of them, what is valid, what is refused.
+
+use samplin_spirv::Module;
+use samplin_spirv::passes::{Change, Rewrite, Why};
+use samplin_spirv::sample_builtins::sample_builtins;
+use spirv::{Decoration, Op, StorageClass};
+
+use crate::corpus::{assembled, glsl, having, shaders, validate};
+
+const ENVIRONMENTS: [&str; 4] = ["vulkan1.0", "vulkan1.1", "vulkan1.2", "vulkan1.3"];
+
+fn rewritten(words: &[u32]) -> Result<Rewrite, Why> {
+    sample_builtins(&Module::read(words).expect("a module"))
+}
+
+fn fragment(environment: &str, declarations: &str, body: &str) -> Vec<u32> {
+    let text = format!("#version 450\nlayout(location = 0) out vec4 o;\n{declarations}\nvoid main() {{ {body} }}\n");
+    glsl("frag", environment, &text)
+}
+
+/// Rewrites, checks what must hold of every rewritten module, and hands it on.
+fn lowered(words: &[u32], environment: &str) -> (Vec<u32>, Vec<Change>) {
+    let mut rewrite = rewritten(words).expect("can be rewritten");
+    let new = rewrite.words.take().expect("something to rewrite");
+    validate(&new, environment).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(rewritten(&new), Ok(Rewrite::default()), "a second run finds something");
+    assert!(having(&new, Op::Capability).iter().all(|it| it[1] != 35 && it[1] != 52));
+    assert!(having(&new, Op::Decorate).iter().all(|it| it[2] != Decoration::Sample as u32));
+    assert!(having(&new, Op::Decorate).iter().all(|it| it[2] != 11 || it[3] != 18 && it[3] != 19));
+    assert!(having(&new, Op::MemberDecorate).iter().all(|it| it[3] != Decoration::Sample as u32));
+    assert!(having(&new, Op::ExtInst).iter().all(|it| !(76..=78).contains(&it[4])));
+    (new, rewrite.changes)
+}
+
+/// The words of the constant that initializes the only private variable.
+fn initial(words: &[u32]) -> Vec<u32> {
+    let module = Module::read(words).expect("a module");
+    let private: Vec<_> =
+        having(words, Op::Variable).into_iter().filter(|it| it[3] == StorageClass::Private as u32).collect();
+    assert_eq!(private.len(), 1);
+    let constant = module.definition(private[0][4]).expect("an initializer");
+    if constant.opcode() == Op::Constant as u32 {
+        return vec![constant.word(3)];
+    }
+    constant.words[3..].iter().map(|id| module.definition(*id).expect("a component").word(3)).collect()
+}
+
+#[test]
+fn the_number_of_the_sample_is_zero() {
+    for environment in ENVIRONMENTS {
+        let words =
+            fragment(environment, "int twice() { return gl_SampleID * 2; }", "o = vec4(gl_SampleID + twice());");
+        let (new, changes) = lowered(&words, environment);
+        assert_eq!(changes, [Change::BuiltInConstant(18), Change::CapabilityDropped(35)]);
+        assert_eq!(initial(&new), [0]);
+        // Interfaces list all variables from SPIR-V 1.4 on.
+        let listed = |words: &[u32]| {
+            Module::read(words).expect("a module").entry_points().next().expect("an entry point").interface().len()
+        };
+        assert_eq!(listed(&words) - listed(&new), if new[1] < 0x0001_0400 { 1 } else { 0 });
+        // The variable keeps its id and its name, the flatness is gone with the input.
+        let names = |words: &[u32]| having(words, Op::Name).iter().map(|it| it.to_vec()).collect::<Vec<_>>();
+        assert_eq!(names(&new), names(&words));
+        let flat = |words: &[u32]| having(words, Op::Decorate).iter().filter(|it| it[2] == 14).count();
+        assert_eq!((flat(&words), flat(&new)), (1, 0));
+    }
+}
+
+#[test]
+fn the_position_of_the_sample_is_the_centre() {
+    for environment in ENVIRONMENTS {
+        let body =
+            "int i = int(gl_FragCoord.x) & 1; o = vec4(gl_SamplePosition, gl_SamplePosition.y, gl_SamplePosition[i]);";
+        let (new, changes) = lowered(&fragment(environment, "", body), environment);
+        assert_eq!(changes, [Change::BuiltInConstant(19), Change::CapabilityDropped(35)]);
+        assert_eq!(initial(&new), [0.5f32.to_bits(); 2]);
+    }
+}
+
+#[test]
+fn inputs_lose_their_sample() {
+    for environment in ENVIRONMENTS {
+        let declarations = "layout(location = 0) sample in vec4 a;\nlayout(location = 1) in B { sample vec4 b; vec4 c; sample vec2 d; };";
+        let (_, changes) = lowered(&fragment(environment, declarations, "o = a + b + c + d.xyxy;"), environment);
+        assert_eq!(changes, [Change::SampleDropped(3), Change::CapabilityDropped(35)]);
+    }
+}
+
+#[test]
+fn interpolation_happens_at_the_centre() {
+    for environment in ENVIRONMENTS {
+        let declarations = "layout(location = 0) in vec4 a;\nlayout(location = 1) in float f;\nlayout(location = 2) in B { vec2 b[2]; };\n\
+            layout(location = 5) flat in int n;";
+        let words = fragment(
+            environment,
+            declarations,
+            "o = interpolateAtSample(a, n) + interpolateAtCentroid(a) + interpolateAtSample(f, 1) + interpolateAtCentroid(b[n]).xyxy;",
+        );
+        let (new, changes) = lowered(&words, environment);
+        assert_eq!(changes, [Change::Interpolation { at_the_centre: 4, at_offsets: 0 }, Change::CapabilityDropped(52)]);
+        // Each is a load now, with the same type, id and pointer.
+        for before in having(&words, Op::ExtInst) {
+            let load = Module::read(&new).expect("a module").definition(before[2]).expect("the id").words;
+            assert_eq!(load, [4 << 16 | Op::Load as u32, before[1], before[2], before[5]]);
+        }
+        let offsets = "o = interpolateAtOffset(a, vec2(0.25, -0.5)) + interpolateAtOffset(f, a.xy) + interpolateAtOffset(b[1], b[0]).xyxy;";
+        let (new, changes) = lowered(&fragment(environment, declarations, offsets), environment);
+        assert_eq!(changes, [Change::Interpolation { at_the_centre: 0, at_offsets: 3 }, Change::CapabilityDropped(52)]);
+        assert_eq!((having(&new, Op::DPdx).len(), having(&new, Op::DPdy).len()), (3, 3));
+        assert_eq!(having(&new, Op::VectorTimesScalar).len(), 4);
+        // What is added up is the value, its slope along x times the x of the offset, and the same for y.
+        let module = Module::read(&new).expect("a module");
+        let of = |id: u32| module.definition(id).expect("a definition");
+        for slope in having(&new, Op::DPdy) {
+            let product = having(&new, Op::VectorTimesScalar).into_iter().chain(having(&new, Op::FMul));
+            let product = product.into_iter().find(|it| it[3] == slope[2]).expect("a product");
+            assert_eq!(of(product[4]).words[4..], [1]);
+            let sum = having(&new, Op::FAdd).into_iter().find(|it| it[4] == product[2]).expect("a sum");
+            let first = of(sum[3]);
+            assert_eq!(first.word(3), slope[3], "the value at the centre");
+            let along_x = of(first.word(4));
+            assert_eq!(of(along_x.word(4)).words[4..], [0]);
+            assert_eq!(of(along_x.word(3)).words[3..], [slope[3]]);
+        }
+    }
+}
+
+#[test]
+fn all_of_it_together() {
+    for environment in ENVIRONMENTS {
+        let words = fragment(
+            environment,
+            "layout(location = 0) sample in vec4 a;",
+            "o = vec4(gl_SampleID, gl_SamplePosition, gl_SampleMaskIn[0]) + interpolateAtOffset(a, gl_SamplePosition - 0.5); gl_SampleMask[0] = 1 << gl_SampleID;",
+        );
+        let (_, changes) = lowered(&words, environment);
+        assert_eq!(changes.len(), 6, "{changes:?}");
+    }
+}
+
+#[test]
+fn what_needs_no_sample_stays_as_it_is() {
+    for shader in shaders() {
+        assert_eq!(rewritten(&shader.words), Ok(Rewrite::default()), "{}", shader.file);
+    }
+    let words = fragment(
+        "vulkan1.0",
+        "layout(location = 0) centroid in vec4 a;\nlayout(location = 1) flat in int n;",
+        "o = a + vec4(n, gl_FragCoord.xy, gl_SampleMaskIn[0]); gl_SampleMask[0] = n;",
+    );
+    assert_eq!(rewritten(&words), Ok(Rewrite::default()));
+}
+
+/// A fragment shader with the input `%id`, the number of the sample.
+fn module(decorations: &str, globals: &str, functions: &str, body: &str) -> Vec<u32> {
+    assembled(&format!(
+        "OpCapability Shader\nOpCapability SampleRateShading\nOpMemoryModel Logical GLSL450\n\
+         OpEntryPoint Fragment %main \"main\" %id\nOpExecutionMode %main OriginUpperLeft\n{decorations}\nOpDecorate %id Flat\n\
+         %void = OpTypeVoid\n%ft = OpTypeFunction %void\n%int = OpTypeInt 32 1\n%bool = OpTypeBool\n%true = OpConstantTrue %bool\n\
+         %float = OpTypeFloat 32\n%pointer = OpTypePointer Input %int\n%private = OpTypePointer Private %int\n{globals}\n\
+         %id = OpVariable %pointer Input\n%other = OpVariable %private Private\n{functions}\n\
+         %main = OpFunction %void None %ft\n%b = OpLabel\n{body}\nOpReturn\nOpFunctionEnd\n"
+    ))
+}
+
+const NUMBER: &str = "OpDecorate %id BuiltIn SampleId";
+
+#[test]
+fn what_cannot_be_done_has_a_name() {
+    let passed = "%gt = OpTypeFunction %void %pointer";
+    let takes = "%g = OpFunction %void None %gt\n%p = OpFunctionParameter %pointer\n%gb = OpLabel\n%l = OpLoad %int %p\nOpReturn\nOpFunctionEnd";
+    let cases = [
+        ("passed-by-pointer", module(NUMBER, passed, takes, "%r = OpFunctionCall %void %g %id")),
+        ("selected-pointer", module(NUMBER, "", "", "%s = OpSelect %pointer %true %id %id")),
+        ("opcode", module(NUMBER, "", "", "OpCopyMemory %other %id")),
+        (
+            "decoration-group",
+            module(
+                "OpDecorate %group BuiltIn SampleId\n%group = OpDecorationGroup\nOpGroupDecorate %group %id",
+                "",
+                "",
+                "",
+            ),
+        ),
+        (
+            "decoration-group",
+            module(
+                &format!("{NUMBER}\nOpDecorate %group Flat\n%group = OpDecorationGroup\nOpGroupDecorate %group %id"),
+                "",
+                "",
+                "",
+            ),
+        ),
+        (
+            "opcode",
+            module("OpMemberDecorate %s 0 BuiltIn SampleId\nOpDecorate %s Block", "%s = OpTypeStruct %int", "", ""),
+        ),
+        ("builtin-type", module("OpDecorate %id BuiltIn SamplePosition", "", "", "")),
+    ];
+    for (name, words) in cases {
+        let why = rewritten(&words).expect_err(name);
+        assert_eq!(why.name(), name, "{why:?}");
+    }
+    let fine = module(
+        NUMBER,
+        "",
+        "",
+        "%l = OpLoad %int %id\n%c = OpCopyObject %pointer %id\n%m = OpLoad %int %c\nOpStore %other %m",
+    );
+    lowered(&fine, "vulkan1.1");
+    for (capability, why) in [(6, Why::Kernel), (5249, Why::Capability(5249))] {
+        let mut words = fine.clone();
+        words.splice(5..5, [2 << 16 | 17, capability]);
+        assert_eq!(rewritten(&words), Err(why));
+    }
+}
+
+/// Debug information that names the variable moves with it.
+#[test]
+fn names_of_debuggers_move_with_the_variable() {
+    let words = assembled(
+        "OpCapability Shader\nOpCapability SampleRateShading\nOpExtension \"SPV_KHR_non_semantic_info\"\n\
+         %debug = OpExtInstImport \"NonSemantic.Something\"\nOpMemoryModel Logical GLSL450\n\
+         OpEntryPoint Fragment %main \"main\" %id\nOpExecutionMode %main OriginUpperLeft\nOpDecorate %id BuiltIn SampleId\n\
+         OpDecorate %id Flat\n%void = OpTypeVoid\n%ft = OpTypeFunction %void\n%int = OpTypeInt 32 1\n\
+         %pointer = OpTypePointer Input %int\n%id = OpVariable %pointer Input\n%d = OpExtInst %void %debug 7 %id\n\
+         %main = OpFunction %void None %ft\n%b = OpLabel\n%l = OpLoad %int %id\nOpReturn\nOpFunctionEnd\n",
+    );
+    let (new, _) = lowered(&words, "vulkan1.1");
+    assert_eq!(having(&new, Op::ExtInst), having(&words, Op::ExtInst));
+}

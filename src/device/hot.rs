@@ -1,0 +1,45 @@
+//! What the leaf hooks read of a device.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use samplin_hot::{Choices, Counters, Gate, SetLayout};
+
+use super::templates::Template;
+use crate::table::HandleMap;
+
+/// The part of a device that is needed for each descriptor.
+pub struct Hot {
+    /// Samplers and views, and which of them conflict.
+    pub gate: Gate,
+    /// The choices by state and class.
+    pub choices: Choices,
+    /// Counters of descriptors.
+    pub counters: Counters,
+    /// Whether a set layout with immutable samplers was ever created.
+    pub has_immutables: AtomicBool,
+    /// Whether it was said that separate samplers meet their images in the shader only.
+    pub separate_said: AtomicBool,
+    /// Update templates with combined image samplers.
+    pub templates: HandleMap<Template>,
+    /// Sets of layouts with immutable samplers.
+    pub sets: HandleMap<SetLayout>,
+    /// Pipeline layouts with such a set layout: one entry per set.
+    pub pipeline_layouts: HandleMap<Vec<Option<Arc<SetLayout>>>>,
+}
+
+impl Hot {
+    /// That of a device without objects.
+    pub(super) fn new(gate: Gate) -> Self {
+        Self {
+            gate,
+            choices: Choices::default(),
+            counters: Counters::new(),
+            has_immutables: AtomicBool::new(false),
+            separate_said: AtomicBool::new(false),
+            templates: HandleMap::new(),
+            sets: HandleMap::new(),
+            pipeline_layouts: HandleMap::new(),
+        }
+    }
+}
