@@ -118,6 +118,8 @@ pub struct Rig<'c> {
     stage: Stage,
     lookups: Vec<Kind>,
     own: SetLayout<'c>,
+    /// Of the sets that have nothing in them; newer validation layers want it alive while the pipeline is in use.
+    _empty: SetLayout<'c>,
     own_offsets: bool,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
@@ -125,7 +127,7 @@ pub struct Rig<'c> {
 }
 
 impl<'c> Rig<'c> {
-    /// Makes the pipeline. The shader module is destroyed at once, and so may be the set layouts.
+    /// Makes the pipeline. The shader module is destroyed at once.
     ///
     /// # Panics
     ///
@@ -184,7 +186,8 @@ impl<'c> Rig<'c> {
             }
         };
         let lookups = plan.program.lookups(plan.kinds);
-        Self { context, stage: plan.stage, lookups, own, own_offsets: plan.own_offsets, layout, pipeline, frame }
+        let own_offsets = plan.own_offsets;
+        Self { context, stage: plan.stage, lookups, own, _empty: empty, own_offsets, layout, pipeline, frame }
     }
 
     /// A render pass without attachments, for what its fragments store.

@@ -7,15 +7,15 @@ use super::*;
 pub(crate) enum Oracle {
     /// These and no others.
     Reports(&'static [&'static str]),
-    /// These or nothing: not every version of the layer looks, and not over sets.
+    /// These or nothing: not every version of the layer looks.
     MayReport(&'static [&'static str]),
     /// Nothing: the specification says that the values are undefined, no valid usage id does.
     Blind,
 }
 
 impl Oracle {
-    /// What it says where image and sampler are in different sets: of the versions in use none pairs them for certain.
-    pub(crate) fn across_sets(self) -> Self {
+    /// What it says where not every version pairs image and sampler: in different sets, in functions, and in arrays.
+    pub(crate) fn where_seen(self) -> Self {
         match self {
             Self::Reports(ids) => Self::MayReport(ids),
             other => other,

@@ -71,7 +71,7 @@ fn calls_agree(stage: Stage) -> Outcome {
     let (linear, nearest) = (SamplerDesc::linear(), SamplerDesc::nearest());
     let expected =
         Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0)).and(How::Shadow, place(0, 2, 0), place(0, 1, 0));
-    let oracle = conflicts::uint().oracle;
+    let oracle = conflicts::uint().oracle.where_seen();
     let builder = Context::builder();
     let uint = conflicts::UINT;
     judge(&builder, oracle, &expected, &|context| {
@@ -86,7 +86,7 @@ fn calls_disagree(stage: Stage) -> Outcome {
     let (linear, nearest) = (SamplerDesc::linear(), SamplerDesc::nearest());
     let expected = Expected::one(How::Split, place(0, 0, 0), place(0, 1, 0));
     let builder = Context::builder();
-    judge(&builder, depth.oracle, &expected, &|context| {
+    judge(&builder, depth.oracle.where_seen(), &expected, &|context| {
         depth.check(context)?;
         calls(context, stage, [depth.scene, RGBA8], [&linear, &linear], [&nearest, &linear, &linear])
     })?;
@@ -131,12 +131,12 @@ fn constant(stage: Stage) -> Outcome {
             textures[0].look("element 0", &nearest, second),
         ])
     };
-    let builder = Context::builder();
+    let (builder, oracle) = (Context::builder(), conflicts::uint().oracle.where_seen());
     // One of the two samplers is at fault, and it is the one that the trace has to name.
     let second = Expected::one(How::Shadow, place(0, 0, 2), place(0, 1, 1));
-    judge(&builder, conflicts::uint().oracle, &second, &|context| look(context, [&nearest, &linear]))?;
+    judge(&builder, oracle, &second, &|context| look(context, [&nearest, &linear]))?;
     let first = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
-    judge(&builder, conflicts::uint().oracle, &first, &|context| look(context, [&linear, &nearest]))?;
+    judge(&builder, oracle, &first, &|context| look(context, [&linear, &nearest]))?;
     judge_legal(&builder, &|context| look(context, [&nearest, &nearest]))
 }
 
@@ -156,7 +156,7 @@ fn special(stage: Stage) -> Outcome {
     let builder = Context::builder();
     let expected = Expected::one(How::Shadow, place(0, 0, 2), place(0, 1, 1));
     // Validation does not know what specialization constants come to.
-    let oracle = conflicts::uint().oracle.across_sets();
+    let oracle = conflicts::uint().oracle.where_seen();
     judge(&builder, oracle, &expected, &|context| look(context, [2, 1], &nearest))?;
     judge_legal(&builder, &|context| look(context, [2, 0], &nearest))
 }
@@ -211,7 +211,7 @@ fn dynamic_disagree(stage: Stage) -> Outcome {
     let depth = conflicts::d16();
     let expected = Expected::one(How::Split, place(0, 0, 1), place(0, 1, 0));
     // Validation takes every index that is no constant for 0.
-    judge(&builder, depth.oracle.across_sets(), &expected, &|context| {
+    judge(&builder, depth.oracle.where_seen(), &expected, &|context| {
         depth.check(context)?;
         dynamic(context, stage, [RGBA8, depth.scene, RGBA8], &linear, [&linear, &nearest, &linear])
     })?;
