@@ -16,7 +16,7 @@ use self::read::{Complaint, position, rule, unknown};
 use crate::settings::{Level, Problem};
 use samplin_core::decide::{self, Guards, SamplerState, ViewTraits, Wish};
 use samplin_core::names;
-use samplin_core::outcome::Override;
+use samplin_core::outcome;
 
 /// Most rules that one file may hold: which of them match a sampler is kept as one bit each.
 pub const MAX_RULES: usize = 64;
@@ -307,10 +307,10 @@ impl Rules {
     }
 }
 
-impl Rule {
+impl Override {
     /// What outcomes look at.
-    pub fn as_override(&self) -> Override<'_> {
-        Override { name: &self.name, wish: &self.wish, guards_off: self.guards_off }
+    pub fn wished(&self) -> outcome::Wished<'_> {
+        outcome::Wished { name: &self.name, wish: &self.wish, guards_off: self.guards_off }
     }
 }
 

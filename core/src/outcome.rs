@@ -86,10 +86,10 @@ pub fn creation(given: &SamplerState, terms: &Terms<'_>, border: impl FnOnce(Bor
     Creation { decision, rewrite, border, is_refused }
 }
 
-/// What a rule of the user wants of a pair.
+/// What an override wants of a pair.
 #[derive(Clone, Copy, Debug)]
-pub struct Override<'a> {
-    /// The rule's name.
+pub struct Wished<'a> {
+    /// Its name.
     pub name: &'a str,
     /// What it wishes.
     pub wish: &'a Wish,
@@ -179,7 +179,7 @@ impl<V> Meeting<'_, V> {
 pub fn meeting<'a, V>(
     kept: &Kept,
     view: &ViewTraits,
-    overrides: impl IntoIterator<Item = Override<'a>>,
+    overrides: impl IntoIterator<Item = Wished<'a>>,
     terms: &Terms<'_>,
     mut variant: impl FnMut(&Wanted<'_>) -> Result<V, Refusal>,
 ) -> Meeting<'a, V> {

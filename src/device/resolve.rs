@@ -6,7 +6,7 @@ use super::Device;
 use crate::counters::Path;
 use crate::decide::{self, Bits};
 use crate::outcome::{self, Chosen, Kept, Refusal};
-use crate::rules::Rule;
+use crate::rules::Override;
 use crate::variant::{KEEP, SharedState};
 
 impl Device {
@@ -38,7 +38,7 @@ impl Device {
         let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.class(pair.class)) else {
             return KEEP;
         };
-        let overrides = self.rules.for_view(shared.rules, &class.traits).map(Rule::as_override);
+        let overrides = self.rules.for_view(shared.rules, &class.traits).map(Override::wished);
         let meeting = outcome::meeting(&shared.kept, &class.traits, overrides, &self.terms(), |wanted| {
             self.may_have_variant(pair.sampler, &shared)?;
             self.variant(pair.state, &shared, wanted)

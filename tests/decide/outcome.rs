@@ -6,7 +6,7 @@ use samplin_checker::draw::{self, Case};
 use samplin_core::budget::{BorderPlace, BorderPlaces, BorderWish};
 use samplin_core::decide::{Compare, Context, Guard, Guards, Rule, Wish};
 use samplin_core::features::Tiling;
-use samplin_core::outcome::{self, Chosen, Kept, Override, Refusal, Terms, Unresolved, Wanted};
+use samplin_core::outcome::{self, Chosen, Kept, Refusal, Terms, Unresolved, Wanted, Wished};
 
 use crate::properties::for_all;
 use crate::setting::*;
@@ -68,7 +68,7 @@ impl Scene {
         let (mut variants, mut borders) = (self.variants, self.border_variants);
         let mut asked = Vec::new();
         let overrides =
-            self.wishes.iter().map(|(name, wish, guards_off)| Override { name, wish, guards_off: *guards_off });
+            self.wishes.iter().map(|(name, wish, guards_off)| Wished { name, wish, guards_off: *guards_off });
         let view = self.t.view.as_ref().expect("the row has a view");
         let meeting = outcome::meeting(&kept, view, overrides, &self.terms(), |wanted: &Wanted<'_>| {
             assert_eq!(wanted.key, wanted.state.key());

@@ -16,7 +16,7 @@ use super::split::LINKS;
 use crate::counters::Path;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
-use crate::rules::Rule;
+use crate::rules::Override;
 use crate::table::{FastSet, fold, lock};
 use crate::variant::{KEEP, SharedState};
 
@@ -72,7 +72,7 @@ fn link_members(program: &Program, want: &Want) -> Json {
 impl Device {
     /// What a state and a class come to, for the record: as it is if the driver has a sampler for it.
     fn meeting_of<'a>(&'a self, shared: &SharedState, class: &'a ViewClass) -> Meeting<'a, ()> {
-        let overrides = self.rules.for_view(shared.rules, &class.traits).map(Rule::as_override);
+        let overrides = self.rules.for_view(shared.rules, &class.traits).map(Override::wished);
         outcome::meeting(&shared.kept, &class.traits, overrides, &self.terms(), |_| Ok(()))
     }
 
