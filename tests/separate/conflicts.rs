@@ -90,6 +90,20 @@ pub(crate) fn border() -> Conflict {
     }
 }
 
+/// A border colour for another format. Both images hold floats, which hardly any device does not filter.
+pub(crate) fn border_format() -> Conflict {
+    let custom = |format| SamplerDesc::nearest().custom_border(BorderValue::Float([1.0, 0.0, 1.0, 0.0]), format);
+    Conflict {
+        name: "border-format",
+        scene: Scene::colour(F::R16G16B16A16_SFLOAT),
+        sampler: custom(F::R8G8B8A8_UNORM),
+        legal: custom(F::R16G16B16A16_SFLOAT),
+        oracle: Oracle::MayReport(&["format-04015"]),
+        needs: &[Capability::CustomBorderColor],
+        ..uint()
+    }
+}
+
 /// All of them.
 pub(crate) fn all() -> Vec<Conflict> {
     vec![

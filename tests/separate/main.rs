@@ -20,8 +20,8 @@ use samplin_suite::{run, scene};
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
 use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig, Stage};
 use samplin_testkit::{
-    Capability, Context, ContextBuilder, Image, Kind, Message, Pair, Point, Sampler, SamplerDesc, Value, View,
-    reference, sample,
+    BorderValue, Capability, Context, ContextBuilder, Image, Kind, Message, Pair, Point, Sampler, SamplerDesc, Value,
+    View, reference, sample,
 };
 use scene::Scene;
 use serde_json::Value as Json;
