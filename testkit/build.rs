@@ -81,7 +81,7 @@ fn main() {
 }
 
 /// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
-const PROGRAMS: [(&str, bool); 8] = [
+const PROGRAMS: [(&str, bool); 10] = [
     ("one", false),
     ("shared", true),
     ("calls", false),
@@ -90,6 +90,8 @@ const PROGRAMS: [(&str, bool); 8] = [
     ("dynamic", false),
     ("fetch", true),
     ("salted", false),
+    ("above", false),
+    ("gather", true),
 ];
 
 /// `separate.glsl` for each program, stage, set of the samplers and kinds of the images.

@@ -84,6 +84,18 @@ STATE(1) sampler state;
 IMAGE(0) TEXTURE_A image;
 STATE(1) sampler state;
 layout(set = 0, binding = 2) uniform Salt { uint salt; };
+
+#elif defined(ABOVE)
+#define LOOKUPS 1
+IMAGE(0) TEXTURE_A image;
+STATE(1) sampler state;
+layout(set = 3, binding = 0) uniform Salt { uint salt; };
+
+#elif defined(GATHER)
+#define LOOKUPS 2
+IMAGE(0) TEXTURE_A first;
+IMAGE(2) TEXTURE_B second;
+STATE(1) sampler state;
 #endif
 
 void main() {
@@ -116,7 +128,10 @@ void main() {
 #elif defined(FETCH)
     results[at] = BITS_A(texelFetch(fetched, ivec2(0), 0));
     results[at + 1] = LOOK_B(sampled, state);
-#elif defined(SALTED)
+#elif defined(SALTED) || defined(ABOVE)
     results[at] = LOOK_A(image, state) ^ salt;
+#elif defined(GATHER)
+    results[at] = BITS_A(textureGather(JOIN_A(first, state), point.coord.xy));
+    results[at + 1] = LOOK_B(second, state);
 #endif
 }

@@ -39,6 +39,10 @@ pub enum Program {
     Fetch,
     /// Image 0 with sampler 1; the bits come out combined by XOR with the word in the uniform buffer 2 of set 0.
     Salted,
+    /// The same, with the uniform buffer 0 of set 3.
+    Above,
+    /// Image 0 is gathered from and image 2 sampled, both with sampler 1.
+    Gather,
 }
 
 impl Program {
@@ -52,14 +56,16 @@ impl Program {
             Self::Dynamic => "dynamic",
             Self::Fetch => "fetch",
             Self::Salted => "salted",
+            Self::Above => "above",
+            Self::Gather => "gather",
         }
     }
 
     /// Kinds of its lookups, in order; `a` and `b` are those of its images.
     fn lookups(self, [a, b]: [Kind; 2]) -> Vec<Kind> {
         match self {
-            Self::One | Self::Special | Self::Dynamic | Self::Salted => vec![a],
-            Self::Shared | Self::Fetch => vec![a, b],
+            Self::One | Self::Special | Self::Dynamic | Self::Salted | Self::Above => vec![a],
+            Self::Shared | Self::Fetch | Self::Gather => vec![a, b],
             Self::Constant => vec![a, a],
             Self::Calls => vec![a, a, a],
         }
@@ -88,8 +94,8 @@ pub struct Plan<'a, 'c> {
     pub sets: &'a [&'a SetLayout<'c>],
     /// The specialization constants.
     pub constants: [u32; 2],
-    /// How many empty sets the pipeline layout has above the harness's own.
-    pub above: usize,
+    /// Layouts of the sets above the harness's own.
+    pub above: &'a [&'a SetLayout<'c>],
     /// Whether the harness's own buffers have dynamic offsets.
     pub own_offsets: bool,
 }
@@ -98,7 +104,7 @@ impl<'a, 'c> Plan<'a, 'c> {
     /// A compute program over images of one kind.
     pub fn new(program: Program, kind: Kind, sets: &'a [&'a SetLayout<'c>]) -> Self {
         let stage = Stage::Compute;
-        Self { program, stage, kinds: [kind; 2], sets, constants: [0; 2], above: 0, own_offsets: false }
+        Self { program, stage, kinds: [kind; 2], sets, constants: [0; 2], above: &[], own_offsets: false }
     }
 
     /// In this stage.
@@ -118,6 +124,8 @@ pub struct Rig<'c> {
     stage: Stage,
     lookups: Vec<Kind>,
     own: SetLayout<'c>,
+    /// Of the sets that have nothing in them; newer validation layers want it alive while the pipeline is in use.
+    _empty: SetLayout<'c>,
     own_offsets: bool,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
@@ -125,7 +133,7 @@ pub struct Rig<'c> {
 }
 
 impl<'c> Rig<'c> {
-    /// Makes the pipeline. The shader module is destroyed at once, and so may be the set layouts.
+    /// Makes the pipeline. The shader module is destroyed at once.
     ///
     /// # Panics
     ///
@@ -142,7 +150,7 @@ impl<'c> Rig<'c> {
         let mut set_layouts: Vec<_> = plan.sets.iter().map(|layout| layout.handle()).collect();
         set_layouts.resize(OWN_SET as usize, empty.handle());
         set_layouts.push(own.handle());
-        set_layouts.resize(set_layouts.len() + plan.above, empty.handle());
+        set_layouts.extend(plan.above.iter().map(|layout| layout.handle()));
         let push = [vk::PushConstantRange::default().stage_flags(STAGES).size(8)];
         let layout_info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push);
         // SAFETY: the set layouts are alive and the create info is a local.
@@ -184,7 +192,8 @@ impl<'c> Rig<'c> {
             }
         };
         let lookups = plan.program.lookups(plan.kinds);
-        Self { context, stage: plan.stage, lookups, own, own_offsets: plan.own_offsets, layout, pipeline, frame }
+        let own_offsets = plan.own_offsets;
+        Self { context, stage: plan.stage, lookups, own, _empty: empty, own_offsets, layout, pipeline, frame }
     }
 
     /// A render pass without attachments, for what its fragments store.

@@ -7,15 +7,15 @@ use super::*;
 pub(crate) enum Oracle {
     /// These and no others.
     Reports(&'static [&'static str]),
-    /// These or nothing: not every version of the layer looks, and not over sets.
+    /// These or nothing: not every version of the layer looks.
     MayReport(&'static [&'static str]),
     /// Nothing: the specification says that the values are undefined, no valid usage id does.
     Blind,
 }
 
 impl Oracle {
-    /// What it says where image and sampler are in different sets: of the versions in use none pairs them for certain.
-    pub(crate) fn across_sets(self) -> Self {
+    /// What it says where not every version pairs image and sampler: in different sets, in functions, and in arrays.
+    pub(crate) fn where_seen(self) -> Self {
         match self {
             Self::Reports(ids) => Self::MayReport(ids),
             other => other,
@@ -86,6 +86,20 @@ pub(crate) fn border() -> Conflict {
         legal: nearest().border(vk::BorderColor::FLOAT_OPAQUE_WHITE),
         good: UINT,
         oracle: Oracle::Blind,
+        ..uint()
+    }
+}
+
+/// A border colour for another format. Both images hold floats, which hardly any device does not filter.
+pub(crate) fn border_format() -> Conflict {
+    let custom = |format| SamplerDesc::nearest().custom_border(BorderValue::Float([1.0, 0.0, 1.0, 0.0]), format);
+    Conflict {
+        name: "border-format",
+        scene: Scene::colour(F::R16G16B16A16_SFLOAT),
+        sampler: custom(F::R8G8B8A8_UNORM),
+        legal: custom(F::R16G16B16A16_SFLOAT),
+        oracle: Oracle::MayReport(&["format-04015"]),
+        needs: &[Capability::CustomBorderColor],
         ..uint()
     }
 }

@@ -49,7 +49,7 @@ fn run(conflict: &Conflict, way: Way, stage: Stage) -> Outcome {
     let is_split_over_sets = matches!(way, Way::OtherSet | Way::OtherSetFirst);
     let how = if way == Way::Push { How::Push } else { How::Shadow };
     let expected = Expected::one(how, place(0, 0, 0), place(u32::from(is_split_over_sets), 1, 0));
-    let oracle = if is_split_over_sets { conflict.oracle.across_sets() } else { conflict.oracle };
+    let oracle = if is_split_over_sets { conflict.oracle.where_seen() } else { conflict.oracle };
     let builder = Context::builder();
     judge(&builder, oracle, &expected, &|context| look(context, conflict, conflict, way, stage))?;
     for twin in [conflict.twin(), conflict.good_twin()] {

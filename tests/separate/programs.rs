@@ -3,14 +3,13 @@
 use super::*;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [(&str, fn(Stage) -> Outcome); 10] = [
-        ("calls/agree", calls_agree),
-        ("calls/disagree", calls_disagree),
+    let all: [(&str, fn(Stage) -> Outcome); 9] = [
+        ("calls", calls_agree),
         ("array/constant", constant),
         ("array/special", special),
-        ("array/dynamic-agree", dynamic_agree),
-        ("array/dynamic-disagree", dynamic_disagree),
+        ("array/dynamic", dynamic_agree),
         ("fetch", fetch),
+        ("gather", gather),
         ("unused", unused),
         ("offsets", offsets),
         ("immutable", immutable),
@@ -19,6 +18,16 @@ pub(crate) fn trials() -> Vec<Trial> {
     for (name, body) in all {
         for (suffix, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment)] {
             trials.push(trial(format!("program/{name}/{suffix}"), move || body(stage)));
+        }
+    }
+    let disagreeing: [(&str, fn(Stage, &Conflict) -> Outcome); 2] =
+        [("calls", calls_disagree), ("array/dynamic", dynamic_disagree)];
+    for (name, body) in disagreeing {
+        for conflict in [conflicts::d16(), conflicts::border_format()] {
+            for (suffix, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment)] {
+                let (conflict, name) = (conflict.clone(), format!("program/{name}-{}/{suffix}", conflict.name));
+                trials.push(trial(name, move || body(stage, &conflict)));
+            }
         }
     }
     trials
@@ -71,7 +80,7 @@ fn calls_agree(stage: Stage) -> Outcome {
     let (linear, nearest) = (SamplerDesc::linear(), SamplerDesc::nearest());
     let expected =
         Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0)).and(How::Shadow, place(0, 2, 0), place(0, 1, 0));
-    let oracle = conflicts::uint().oracle;
+    let oracle = conflicts::uint().oracle.where_seen();
     let builder = Context::builder();
     let uint = conflicts::UINT;
     judge(&builder, oracle, &expected, &|context| {
@@ -80,19 +89,17 @@ fn calls_agree(stage: Stage) -> Outcome {
     judge_legal(&builder, &|context| calls(context, stage, [uint; 2], [&nearest; 2], [&nearest; 3]))
 }
 
-/// The first image conflicts with the first sampler only.
-fn calls_disagree(stage: Stage) -> Outcome {
-    let (border, depth) = (conflicts::border(), conflicts::d16());
-    let (linear, nearest) = (SamplerDesc::linear(), SamplerDesc::nearest());
+/// The first image conflicts with the first sampler, the second with neither.
+fn calls_disagree(stage: Stage, conflict: &Conflict) -> Outcome {
     let expected = Expected::one(How::Split, place(0, 0, 0), place(0, 1, 0));
-    let builder = Context::builder();
-    judge(&builder, depth.oracle, &expected, &|context| {
-        depth.check(context)?;
-        calls(context, stage, [depth.scene, RGBA8], [&linear, &linear], [&nearest, &linear, &linear])
+    let (builder, sampler, linear) = (Context::builder(), &conflict.sampler, SamplerDesc::linear());
+    judge(&builder, conflict.oracle.where_seen(), &expected, &|context| {
+        conflict.check(context)?;
+        calls(context, stage, [conflict.scene, RGBA8], [sampler, &linear], [&conflict.legal, sampler, &linear])
     })?;
     judge_legal(&builder, &|context| {
-        let legal = &border.legal;
-        calls(context, stage, [RGBA8; 2], [&linear, legal], [&linear, &linear, legal])
+        conflict.check(context)?;
+        calls(context, stage, [RGBA8; 2], [sampler, &linear], [sampler, sampler, &linear])
     })
 }
 
@@ -131,12 +138,12 @@ fn constant(stage: Stage) -> Outcome {
             textures[0].look("element 0", &nearest, second),
         ])
     };
-    let builder = Context::builder();
+    let (builder, oracle) = (Context::builder(), conflicts::uint().oracle.where_seen());
     // One of the two samplers is at fault, and it is the one that the trace has to name.
     let second = Expected::one(How::Shadow, place(0, 0, 2), place(0, 1, 1));
-    judge(&builder, conflicts::uint().oracle, &second, &|context| look(context, [&nearest, &linear]))?;
+    judge(&builder, oracle, &second, &|context| look(context, [&nearest, &linear]))?;
     let first = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
-    judge(&builder, conflicts::uint().oracle, &first, &|context| look(context, [&linear, &nearest]))?;
+    judge(&builder, oracle, &first, &|context| look(context, [&linear, &nearest]))?;
     judge_legal(&builder, &|context| look(context, [&nearest, &nearest]))
 }
 
@@ -156,7 +163,7 @@ fn special(stage: Stage) -> Outcome {
     let builder = Context::builder();
     let expected = Expected::one(How::Shadow, place(0, 0, 2), place(0, 1, 1));
     // Validation does not know what specialization constants come to.
-    let oracle = conflicts::uint().oracle.across_sets();
+    let oracle = conflicts::uint().oracle.where_seen();
     judge(&builder, oracle, &expected, &|context| look(context, [2, 1], &nearest))?;
     judge_legal(&builder, &|context| look(context, [2, 0], &nearest))
 }
@@ -197,10 +204,8 @@ fn dynamic(
 
 fn dynamic_agree(stage: Stage) -> Outcome {
     let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
-    let state = place(0, 1, 0);
-    let expected = (1..3).fold(Expected::one(How::Shadow, place(0, 0, 0), state), |all, element| {
-        all.and(How::Shadow, place(0, 0, element), state)
-    });
+    // Elements of one class are one decision, which is told of the first.
+    let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
     let uint = conflicts::UINT;
     judge(&builder, conflicts::uint().oracle, &expected, &|context| {
         dynamic(context, stage, [uint; 3], &linear, [&nearest; 3])
@@ -208,16 +213,17 @@ fn dynamic_agree(stage: Stage) -> Outcome {
     judge_legal(&builder, &|context| dynamic(context, stage, [uint; 3], &nearest, [&nearest; 3]))
 }
 
-fn dynamic_disagree(stage: Stage) -> Outcome {
-    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
-    let depth = conflicts::d16();
+fn dynamic_disagree(stage: Stage, conflict: &Conflict) -> Outcome {
+    let (builder, sampler) = (Context::builder(), &conflict.sampler);
     let expected = Expected::one(How::Split, place(0, 0, 1), place(0, 1, 0));
-    // Validation takes every index that is no constant for 0.
-    judge(&builder, depth.oracle.across_sets(), &expected, &|context| {
-        depth.check(context)?;
-        dynamic(context, stage, [RGBA8, depth.scene, RGBA8], &linear, [&linear, &nearest, &linear])
+    judge(&builder, conflict.oracle.where_seen(), &expected, &|context| {
+        conflict.check(context)?;
+        dynamic(context, stage, [RGBA8, conflict.scene, RGBA8], sampler, [sampler, &conflict.legal, sampler])
     })?;
-    judge_legal(&builder, &|context| dynamic(context, stage, [RGBA8; 3], &linear, [&linear; 3]))
+    judge_legal(&builder, &|context| {
+        conflict.check(context)?;
+        dynamic(context, stage, [RGBA8; 3], sampler, [sampler; 3])
+    })
 }
 
 // --- what is no link --------------------------------------------------------------------------------------------------
@@ -239,6 +245,26 @@ fn fetch(stage: Stage) -> Outcome {
         assert!(found[0].iter().all(|value| *value == corner), "{:?} is not {corner:?}", found[0][0]);
         Ok(vec![sampled.look("the sampled image", &linear, smooth)])
     })
+}
+
+/// To gather is to sample: the image of integers is not to be used with LINEAR, whose filter plays no part. The values are those of any
+/// filter, so the neighbour alone shows that it was left smooth.
+fn gather(stage: Stage) -> Outcome {
+    let look = |context: &Context, sampler: &SamplerDesc| {
+        check(context, stage)?;
+        let [gathered, sampled] = [Texture::new(context, conflicts::UINT)?, Texture::new(context, RGBA8)?];
+        let made = sampler.create(context);
+        let slots = [gathered.slot(0, 0), Slot::sampler(&made, 1, 0), sampled.slot(2, 0)];
+        let held = Held::new(context, &[Binding::image(0), Binding::sampler(1), Binding::image(2)], &slots);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::Gather, gathered.kind(), &layouts).second(sampled.kind()).stage(stage);
+        let found = found(context, &plan, held.set).remove(1);
+        Ok(vec![sampled.look("the sampled image", sampler, found)])
+    };
+    let (conflict, builder) = (conflicts::uint(), Context::builder());
+    let expected = Expected::one(How::Split, place(0, 0, 0), place(0, 1, 0));
+    judge(&builder, conflict.oracle, &expected, &|context| look(context, &conflict.sampler))?;
+    judge_legal(&builder, &|context| look(context, &conflict.legal))
 }
 
 /// A set with an image and a sampler that must not meet, and do not: the shader uses others.

@@ -1,23 +1,30 @@
 //! Orders of calls: sets that change, die and are reused while a conflict comes, goes and comes back, and what is bound beside them.
 //!
 //! The image is of integers. The bad sampler is LINEAR; the good one is NEAREST and repeats, so that a set which should have
-//! been bound and was not shows outside of the image.
+//! been bound and was not shows outside of the image. Where links disagree there is a second image, which both samplers suit.
 
 use super::*;
 use samplin_testkit::descriptor::{IMAGE_INFO_SIZE, Spelling, Template, TemplateData, update};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [(&str, fn(Stage) -> Outcome); 13] = [
+    let all: [Row; 13] = [
         ("comes-and-goes", comes_and_goes),
         ("sampler-copied", sampler_copied),
         ("set-freed", set_freed),
         ("pool-reset", pool_reset),
         ("sampler-destroyed", sampler_destroyed),
-        ("layout-destroyed", layout_destroyed),
-        ("pipeline-a-then-b", pipeline_a_then_b),
+        ("view-destroyed", view_destroyed),
         ("other-layout-between", other_layout_between),
         ("secondary-between", secondary_between),
         ("executed-twice", executed_twice),
+        ("handle-reused", handle_reused),
+        ("two-bind-points", two_bind_points),
+        ("threads", threads),
+        ("pipeline-made-twice", pipeline_made_twice),
+    ];
+    let alone: [Row; 5] = [
+        ("layout-destroyed", layout_destroyed),
+        ("pipeline-a-then-b", pipeline_a_then_b),
         ("template-without-stride", template_without_stride),
         ("hole", hole),
         ("null-view", null_view),
@@ -25,14 +32,32 @@ pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (name, body) in all {
         for (suffix, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment)] {
-            trials.push(trial(format!("sequence/{name}/{suffix}"), move || body(stage)));
+            for (links, second) in [("agree", false), ("disagree", true)] {
+                let name = format!("sequence/{name}/{links}/{suffix}");
+                trials.push(trial(name, move || body(Shape { stage, second })));
+            }
         }
     }
-    trials.push(trial("sequence/two-bind-points", two_bind_points));
+    for (name, body) in alone {
+        for (suffix, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment)] {
+            let shape = Shape { stage, second: false };
+            trials.push(trial(format!("sequence/{name}/{suffix}"), move || body(shape)));
+        }
+    }
+    trials.push(trial("sequence/longer-layout/compute", || longer_layout(Stage::Compute)));
+    trials.push(trial("sequence/longer-layout/graphics", || longer_layout(Stage::Fragment)));
     trials.push(trial("sequence/update-after-bind", update_after_bind));
     trials.push(trial("sequence/no-free-set", no_free_set));
-    trials.push(trial("sequence/handle-reused", handle_reused));
     trials
+}
+
+type Row = (&'static str, fn(Shape) -> Outcome);
+
+/// Where the images are sampled, and whether there are two of them.
+#[derive(Clone, Copy)]
+struct Shape {
+    stage: Stage,
+    second: bool,
 }
 
 fn bad() -> SamplerDesc {
@@ -50,34 +75,73 @@ fn good() -> SamplerDesc {
 
 const LINK: (Place, Place) = (place(0, 0, 0), place(0, 1, 0));
 
-fn shadow() -> Expected {
-    Expected::one(How::Shadow, LINK.0, LINK.1)
-}
-
 /// What most of these are made of.
 struct Stand<'c> {
     context: &'c Context,
     texture: Texture<'c>,
+    second: Option<Texture<'c>>,
     bad: Sampler<'c>,
     good: Sampler<'c>,
     layout: SetLayout<'c>,
     rig: Rig<'c>,
 }
 
+/// Which sampler a set has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Has {
+    Bad,
+    Good,
+}
+
 impl<'c> Stand<'c> {
-    fn new(context: &'c Context, stage: Stage) -> Result<Self, Skip> {
-        let needs: &[Capability] = if stage == Stage::Fragment { &[Capability::FragmentStores] } else { &[] };
+    fn new(context: &'c Context, shape: Shape) -> Result<Self, Skip> {
+        let needs: &[Capability] = if shape.stage == Stage::Fragment { &[Capability::FragmentStores] } else { &[] };
         skip_if(context.missing(needs))?;
         let texture = Texture::new(context, conflicts::UINT)?;
-        let layout = SetLayout::new(context, &[Binding::image(0), Binding::sampler(1)]);
-        let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &[&layout]).stage(stage));
-        Ok(Self { context, texture, bad: bad().create(context), good: good().create(context), layout, rig })
+        let second = if shape.second { Some(Texture::new(context, RGBA8)?) } else { None };
+        let mut bindings = vec![Binding::image(0), Binding::sampler(1)];
+        bindings.extend(shape.second.then(|| Binding::image(2)));
+        let layout = SetLayout::new(context, &bindings);
+        let rig = Self::rig(context, &texture, second.as_ref(), shape.stage, &layout);
+        Ok(Self { context, texture, second, bad: bad().create(context), good: good().create(context), layout, rig })
     }
 
-    /// A set with the image and this sampler.
-    fn set(&self, pool: &Pool<'_>, sampler: &Sampler<'_>) -> vk::DescriptorSet {
+    fn rig(
+        context: &'c Context,
+        texture: &Texture<'_>,
+        second: Option<&Texture<'_>>,
+        stage: Stage,
+        layout: &SetLayout<'c>,
+    ) -> Rig<'c> {
+        let program = if second.is_some() { Program::Shared } else { Program::One };
+        let layouts = [layout];
+        let plan = Plan::new(program, texture.kind(), &layouts).stage(stage);
+        Rig::new(context, &plan.second(second.unwrap_or(texture).kind()))
+    }
+
+    /// Another pipeline for the same sets.
+    fn another(&self, stage: Stage) -> Rig<'c> {
+        Self::rig(self.context, &self.texture, self.second.as_ref(), stage, &self.layout)
+    }
+
+    fn sampler(&self, has: Has) -> &Sampler<'c> {
+        if has == Has::Bad { &self.bad } else { &self.good }
+    }
+
+    fn pool(&self, sets: usize) -> Pool<'c> {
+        Pool::new(self.context, &vec![&self.layout; sets])
+    }
+
+    fn fill(&self, set: vk::DescriptorSet, sampler: &Sampler<'_>) {
+        let mut slots = vec![self.texture.slot(0, 0), Slot::sampler(sampler, 1, 0)];
+        slots.extend(self.second.as_ref().map(|second| second.slot(2, 0)));
+        write(self.context, set, &slots);
+    }
+
+    /// A set with the images and this sampler.
+    fn set(&self, pool: &Pool<'_>, has: Has) -> vk::DescriptorSet {
         let set = pool.allocate(&self.layout);
-        write(self.context, set, &[self.texture.slot(0, 0), Slot::sampler(sampler, 1, 0)]);
+        self.fill(set, self.sampler(has));
         set
     }
 
@@ -85,63 +149,83 @@ impl<'c> Stand<'c> {
         write(self.context, set, &[Slot::sampler(sampler, 1, 0)]);
     }
 
-    /// Binds and executes, which has to give the values of `legal`.
-    fn look(&self, what: &'static str, set: vk::DescriptorSet, legal: &SamplerDesc) -> Look {
+    /// What a job over a set with that sampler has to have found.
+    fn found(&self, what: &'static str, job: &Job<'_, '_>, has: Has) -> Vec<Look> {
+        self.looks(what, job.results(), has)
+    }
+
+    fn looks(&self, what: &'static str, results: Vec<Vec<Value>>, has: Has) -> Vec<Look> {
+        let mut results = results.into_iter();
+        let (legal, own) = if has == Has::Bad { (legal(), bad()) } else { (good(), good()) };
+        let mut looks = vec![self.texture.look(what, &legal, results.next().expect("a lookup"))];
+        if let (Some(second), Some(found)) = (&self.second, results.next()) {
+            // Smooth with the bad sampler, which is good for this image.
+            looks.push(second.look(what, &own, found));
+        }
+        looks
+    }
+
+    /// Binds and executes.
+    fn look(&self, what: &'static str, set: vk::DescriptorSet, has: Has) -> Vec<Look> {
         let job = Job::new(&self.rig, &points());
         execute(self.context, &self.rig, &job, &[set]);
-        self.texture.look(what, legal, job.results().remove(0))
+        self.found(what, &job, has)
     }
 }
 
-/// A sequence with a conflict, which is the shadow's to repair.
-fn sequence(stage: Stage, body: impl Fn(&Stand<'_>) -> Result<Vec<Look>, Skip>) -> Outcome {
-    judge(&Context::builder(), conflicts::uint().oracle, &shadow(), &|context| body(&Stand::new(context, stage)?))
+/// A sequence with a conflict: the shadow's to repair where the links agree, the split's where they do not.
+fn sequence(shape: Shape, body: impl Fn(&Stand<'_>) -> Result<Vec<Look>, Skip>) -> Outcome {
+    let how = if shape.second { How::Split } else { How::Shadow };
+    let expected = Expected::one(how, LINK.0, LINK.1);
+    judge(&Context::builder(), conflicts::uint().oracle, &expected, &|context| body(&Stand::new(context, shape)?))
+}
+
+/// Bad and good by turns.
+fn turns(count: usize) -> impl Iterator<Item = Has> {
+    [Has::Bad, Has::Good].into_iter().cycle().take(count)
 }
 
 // --- what happens to sets ---------------------------------------------------------------------------------------------
 
 /// One set, updated between command buffers.
-fn comes_and_goes(stage: Stage) -> Outcome {
-    sequence(stage, |stand| {
-        let pool = Pool::new(stand.context, &[&stand.layout]);
-        let set = stand.set(&pool, &stand.good);
-        let mut looks = vec![stand.look("at first", set, &good())];
-        for _ in 0..3 {
-            stand.point_to(set, &stand.bad);
-            looks.push(stand.look("with the bad sampler", set, &legal()));
-            looks.push(stand.look("once more", set, &legal()));
-            stand.point_to(set, &stand.good);
-            looks.push(stand.look("with the good one", set, &good()));
+fn comes_and_goes(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
+        let pool = stand.pool(1);
+        let set = stand.set(&pool, Has::Good);
+        let mut looks = stand.look("at first", set, Has::Good);
+        for has in turns(6) {
+            stand.point_to(set, stand.sampler(has));
+            looks.extend(stand.look("updated", set, has));
+            looks.extend(stand.look("once more", set, has));
         }
         Ok(looks)
     })
 }
 
 /// The conflict arrives by a copy of the sampler alone, and leaves by another.
-fn sampler_copied(stage: Stage) -> Outcome {
-    sequence(stage, |stand| {
-        let pool = Pool::new(stand.context, &[&stand.layout, &stand.layout, &stand.layout]);
-        let (bads, goods) = (stand.set(&pool, &stand.bad), stand.set(&pool, &stand.good));
-        let set = stand.set(&pool, &stand.good);
-        let copy = |from| {
+fn sampler_copied(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
+        let pool = stand.pool(3);
+        let sets = [Has::Bad, Has::Good].map(|has| (has, stand.set(&pool, has)));
+        let set = stand.set(&pool, Has::Good);
+        let mut looks = Vec::new();
+        for (has, from) in sets {
             let copy = vk::CopyDescriptorSet::default().src_set(from).src_binding(1);
             update(stand.context, &[], &[copy.dst_set(set).dst_binding(1).descriptor_count(1)], &[]);
-        };
-        copy(bads);
-        let first = stand.look("after a bad copy", set, &legal());
-        copy(goods);
-        Ok(vec![first, stand.look("after a good copy", set, &good())])
+            looks.extend(stand.look("copied", set, has));
+        }
+        Ok(looks)
     })
 }
 
 /// A set is freed and another allocated in its place, again and again.
-fn set_freed(stage: Stage) -> Outcome {
-    sequence(stage, |stand| {
-        let pool = Pool::new(stand.context, &[&stand.layout]);
+fn set_freed(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
+        let pool = stand.pool(1);
         let mut looks = Vec::new();
-        for (sampler, wanted) in [(&stand.bad, legal()), (&stand.good, good())].into_iter().cycle().take(6) {
-            let set = stand.set(&pool, sampler);
-            looks.push(stand.look("a new set", set, &wanted));
+        for has in turns(6) {
+            let set = stand.set(&pool, has);
+            looks.extend(stand.look("a new set", set, has));
             // SAFETY: the set is of this pool, and nothing that uses it is pending.
             unsafe { stand.context.device().free_descriptor_sets(pool.handle(), &[set]) }
                 .expect("vkFreeDescriptorSets");
@@ -151,14 +235,14 @@ fn set_freed(stage: Stage) -> Outcome {
 }
 
 /// The same by a reset of the pool.
-fn pool_reset(stage: Stage) -> Outcome {
-    sequence(stage, |stand| {
-        let pool = Pool::new(stand.context, &[&stand.layout, &stand.layout]);
+fn pool_reset(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
+        let pool = stand.pool(2);
         let mut looks = Vec::new();
         for _ in 0..3 {
-            let (one, other) = (stand.set(&pool, &stand.bad), stand.set(&pool, &stand.good));
-            looks.push(stand.look("the bad set", one, &legal()));
-            looks.push(stand.look("the good set", other, &good()));
+            for (has, set) in [Has::Bad, Has::Good].map(|has| (has, stand.set(&pool, has))) {
+                looks.extend(stand.look("a set", set, has));
+            }
             let none = vk::DescriptorPoolResetFlags::empty();
             // SAFETY: nothing that uses the pool's sets is pending.
             unsafe { stand.context.device().reset_descriptor_pool(pool.handle(), none) }
@@ -169,74 +253,113 @@ fn pool_reset(stage: Stage) -> Outcome {
 }
 
 /// The sampler dies, and the set gets one that may have its handle.
-fn sampler_destroyed(stage: Stage) -> Outcome {
-    sequence(stage, |stand| {
-        let pool = Pool::new(stand.context, &[&stand.layout]);
-        let first = bad().create(stand.context);
-        let set = stand.set(&pool, &first);
-        let mut looks = vec![stand.look("the first sampler", set, &legal())];
-        drop(first);
-        for (desc, wanted) in [(good(), good()), (bad(), legal())] {
-            let next = desc.create(stand.context);
-            stand.point_to(set, &next);
-            looks.push(stand.look("the next sampler", set, &wanted));
+fn sampler_destroyed(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
+        let pool = stand.pool(1);
+        let set = stand.set(&pool, Has::Good);
+        let mut looks = Vec::new();
+        for has in turns(5) {
+            let sampler = if has == Has::Bad { bad() } else { good() }.create(stand.context);
+            stand.point_to(set, &sampler);
+            looks.extend(stand.look("another sampler", set, has));
+        }
+        Ok(looks)
+    })
+}
+
+/// The view dies while the set still names it; the next view may have its handle.
+fn view_destroyed(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
+        let pool = stand.pool(2);
+        let (dead, set) = (stand.set(&pool, Has::Bad), stand.set(&pool, Has::Bad));
+        let mut looks = Vec::new();
+        for _ in 0..2 {
+            let other = Texture::new(stand.context, conflicts::UINT)?;
+            write(stand.context, dead, &[other.slot(0, 0)]);
+            looks.extend(stand.look("a view that will die", dead, Has::Bad));
+            drop(other);
+            looks.extend(stand.look("another set", set, Has::Bad));
+        }
+        Ok(looks)
+    })
+}
+
+/// Handles that are used again are those of the driver, which validation would hide.
+fn handle_reused(shape: Shape) -> Outcome {
+    const ROUNDS: usize = 64;
+    sequence(shape, |stand| {
+        let pool = stand.pool(1);
+        Ok(stand.look("a set", stand.set(&pool, Has::Bad), Has::Bad))
+    })?;
+    let folder = run::Folder::new();
+    let path = folder.join("trace.jsonl");
+    let builder = resolve(Context::builder().samplin()).setting("trace", path.to_str().expect("UTF-8"));
+    let context = run::build(&builder)?;
+    let stand = Stand::new(&context, shape)?;
+    let pool = stand.pool(ROUNDS);
+    let mut last: Option<vk::DescriptorSet> = None;
+    let mut reused = 0;
+    for has in turns(8) {
+        // What was just freed comes back soon, if not at once.
+        let (mut set, mut spare) = (stand.set(&pool, has), Vec::new());
+        while last.is_some_and(|last| last != set) && spare.len() < ROUNDS - 1 {
+            spare.push(set);
+            set = stand.set(&pool, has);
+        }
+        reused += usize::from(last == Some(set));
+        stand.look("a set", set, has).iter().for_each(|look| look.assert("with samplin alone"));
+        last = Some(set);
+        spare.push(set);
+        // SAFETY: the sets are of this pool, and nothing that uses them is pending. The last one is freed last.
+        unsafe { context.device().free_descriptor_sets(pool.handle(), &spare) }.expect("vkFreeDescriptorSets");
+    }
+    skip_if((reused == 0).then(|| format!("{} uses no handle twice", context.device_name())))
+}
+
+/// The pipeline dies, and the next one may have its handle.
+fn pipeline_made_twice(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
+        let pool = stand.pool(2);
+        let sets = [Has::Bad, Has::Good].map(|has| (has, stand.set(&pool, has)));
+        let mut looks = Vec::new();
+        for (has, set) in sets.into_iter().cycle().take(4) {
+            let rig = stand.another(shape.stage);
+            let job = Job::new(&rig, &points());
+            execute(stand.context, &rig, &job, &[set]);
+            looks.extend(stand.found("a new pipeline", &job, has));
         }
         Ok(looks)
     })
 }
 
 /// The layout of the set is gone when the set is bound; the pipeline's has a definition that is the same.
-fn layout_destroyed(stage: Stage) -> Outcome {
-    sequence(stage, |stand| {
-        let layout = SetLayout::new(stand.context, stand.layout.bindings());
-        let pool = Pool::new(stand.context, &[&layout]);
+fn layout_destroyed(shape: Shape) -> Outcome {
+    // To copy a set may access its layout, so only the shader can read another sampler.
+    let expected = Expected::one(How::Split, LINK.0, LINK.1);
+    judge(&Context::builder(), conflicts::uint().oracle, &expected, &|context| {
+        let stand = Stand::new(context, shape)?;
+        let layout = SetLayout::new(context, stand.layout.bindings());
+        let pool = Pool::new(context, &[&layout]);
         let set = pool.allocate(&layout);
-        write(stand.context, set, &[stand.texture.slot(0, 0), Slot::sampler(&stand.bad, 1, 0)]);
+        stand.fill(set, &stand.bad);
         drop(layout);
-        Ok(vec![stand.look("a set without layout", set, &legal())])
+        Ok(stand.look("a set without layout", set, Has::Bad))
     })
-}
-
-/// Handles that are used again are those of the driver, which validation would hide.
-fn handle_reused() -> Outcome {
-    sequence(Stage::Compute, |stand| {
-        let pool = Pool::new(stand.context, &[&stand.layout]);
-        Ok(vec![stand.look("a set", stand.set(&pool, &stand.bad), &legal())])
-    })?;
-    if !How::Shadow.is_done() {
-        return Ok(());
-    }
-    let folder = run::Folder::new();
-    let path = folder.join("trace.jsonl");
-    let builder = resolve(Context::builder().samplin()).setting("trace", path.to_str().expect("UTF-8"));
-    let context = run::build(&builder)?;
-    let stand = Stand::new(&context, Stage::Compute)?;
-    let pool = Pool::new(&context, &[&stand.layout]);
-    let mut handles = BTreeSet::new();
-    let rounds = 8;
-    for (sampler, wanted) in [(&stand.bad, legal()), (&stand.good, good())].into_iter().cycle().take(rounds) {
-        let set = stand.set(&pool, sampler);
-        handles.insert(set);
-        stand.look("a set", set, &wanted).assert("with samplin alone");
-        // SAFETY: the set is of this pool, and nothing that uses it is pending.
-        unsafe { context.device().free_descriptor_sets(pool.handle(), &[set]) }.expect("vkFreeDescriptorSets");
-    }
-    skip_if((handles.len() == rounds).then(|| format!("{} uses no handle twice", context.device_name())))
 }
 
 // --- what is bound between --------------------------------------------------------------------------------------------
 
 /// Two pipelines over one set, bound once: the first wants another sampler in it, the second does not.
-fn pipeline_a_then_b(stage: Stage) -> Outcome {
-    sequence(stage, |stand| {
+fn pipeline_a_then_b(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
         let context = stand.context;
         let smooth = Texture::new(context, RGBA8)?;
         let bindings = [Binding::image(0), Binding::sampler(1), Binding::image(2)];
         let slots = [stand.texture.slot(0, 0), Slot::sampler(&stand.bad, 1, 0), smooth.slot(2, 0)];
         let held = Held::new(context, &bindings, &slots);
         let layouts = [&held.layout];
-        let a = Rig::new(context, &Plan::new(Program::One, stand.texture.kind(), &layouts).stage(stage));
-        let plan = Plan::new(Program::Fetch, stand.texture.kind(), &layouts).second(smooth.kind()).stage(stage);
+        let a = Rig::new(context, &Plan::new(Program::One, stand.texture.kind(), &layouts).stage(shape.stage));
+        let plan = Plan::new(Program::Fetch, stand.texture.kind(), &layouts).second(smooth.kind()).stage(shape.stage);
         let b = Rig::new(context, &plan);
         let jobs = [Job::new(&a, &points()), Job::new(&b, &points()), Job::new(&a, &points())];
         let commands = Commands::primary(context, |commands| {
@@ -257,16 +380,64 @@ fn pipeline_a_then_b(stage: Stage) -> Outcome {
     })
 }
 
+/// Pipelines with three sets and with four run by turns over four sets that are bound once. What the layer binds behind the three is
+/// where the other pipeline has its fourth.
+fn longer_layout(stage: Stage) -> Outcome {
+    const SALT: u32 = 0x5a5a_5a5a;
+    let expected = Expected::one(How::Split, LINK.0, LINK.1).and(How::Shadow, LINK.0, LINK.1);
+    judge(&Context::builder(), conflicts::uint().oracle, &expected, &|context| {
+        let stand = Stand::new(context, Shape { stage, second: true })?;
+        let salt = Binding::new(0, vk::DescriptorType::UNIFORM_BUFFER, 1);
+        let (empty, fourth) = (Held::new(context, &[], &[]), Held::new(context, &[salt], &[]));
+        let buffer = samplin_testkit::Buffer::new(context, 16, vk::BufferUsageFlags::UNIFORM_BUFFER);
+        buffer.write(0, &SALT.to_le_bytes());
+        let info = [vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range: 16 }];
+        let write = vk::WriteDescriptorSet::default().dst_set(fourth.set).buffer_info(&info);
+        update(context, &[write.descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)], &[], &[]);
+        let (layouts, above) = ([&stand.layout], [&fourth.layout]);
+        let mut plan = Plan::new(Program::Above, stand.texture.kind(), &layouts).stage(stage);
+        plan.above = &above;
+        let longer = Rig::new(context, &plan);
+        let pool = stand.pool(1);
+        let set = stand.set(&pool, Has::Bad);
+        let rigs = [&longer, &stand.rig, &longer, &stand.rig];
+        let jobs = rigs.map(|rig| Job::new(rig, &points()));
+        let commands = Commands::primary(context, |commands| {
+            longer.bind_sets(commands, 0, &[set, empty.set, jobs[0].own().0, fourth.set], &[]);
+            for (rig, job) in std::iter::zip(rigs, &jobs) {
+                rig.bind(commands);
+                job.bind(commands);
+                job.run(commands, 0);
+            }
+        });
+        commands.execute();
+        let unsalted = |value: Value| match value {
+            Value::Uint(bits) => Value::Uint(bits.map(|bits| bits ^ SALT)),
+            other => other,
+        };
+        let [first, second, third, fourth] = jobs.each_ref();
+        let mut looks = Vec::new();
+        for job in [first, third] {
+            let found = job.results().remove(0).into_iter().map(unsalted).collect();
+            looks.push(stand.texture.look("four sets", &legal(), found));
+        }
+        looks.extend(stand.found("three sets", second, Has::Bad));
+        looks.extend(stand.found("three sets again", fourth, Has::Bad));
+        Ok(looks)
+    })
+}
+
 /// A pipeline with a layout of its own runs in between, and disturbs set 0.
-fn other_layout_between(stage: Stage) -> Outcome {
-    sequence(stage, |stand| {
+fn other_layout_between(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
         let context = stand.context;
         let smooth = Texture::new(context, RGBA8)?;
         let bindings = [Binding::image(0), Binding::sampler(1), Binding::image(7)];
         let other = Held::new(context, &bindings, &[smooth.slot(0, 0), Slot::sampler(&stand.bad, 1, 0)]);
-        let between = Rig::new(context, &Plan::new(Program::One, smooth.kind(), &[&other.layout]).stage(stage));
-        let pool = Pool::new(context, &[&stand.layout]);
-        let set = stand.set(&pool, &stand.bad);
+        let layouts = [&other.layout];
+        let between = Rig::new(context, &Plan::new(Program::One, smooth.kind(), &layouts).stage(shape.stage));
+        let pool = stand.pool(1);
+        let set = stand.set(&pool, Has::Bad);
         let jobs = [Job::new(&stand.rig, &points()), Job::new(&between, &points()), Job::new(&stand.rig, &points())];
         let commands = Commands::primary(context, |commands| {
             stand.rig.bind_sets(commands, 0, &[set], &[]);
@@ -280,27 +451,23 @@ fn other_layout_between(stage: Stage) -> Outcome {
             }
         });
         commands.execute();
-        let [first, second, third] = jobs.map(|job| job.results().remove(0));
-        Ok(vec![
-            stand.texture.look("before", &legal(), first),
-            smooth.look("between", &bad(), second),
-            stand.texture.look("after", &legal(), third),
-        ])
+        let mut looks = stand.found("before", &jobs[0], Has::Bad);
+        looks.push(smooth.look("between", &bad(), jobs[1].results().remove(0)));
+        looks.extend(stand.found("after", &jobs[2], Has::Bad));
+        Ok(looks)
     })
 }
 
 /// Compute and graphics share a set in one command buffer.
-fn two_bind_points() -> Outcome {
-    sequence(Stage::Compute, |stand| {
+fn two_bind_points(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
         let context = stand.context;
         skip_if(context.missing(&[Capability::FragmentStores]))?;
-        let layouts = [&stand.layout];
-        let plan = Plan::new(Program::One, stand.texture.kind(), &layouts).stage(Stage::Fragment);
-        let graphics = Rig::new(context, &plan);
-        let pool = Pool::new(context, &[&stand.layout]);
-        let set = stand.set(&pool, &stand.bad);
-        let jobs = [Job::new(&stand.rig, &points()), Job::new(&graphics, &points())];
-        let rigs = [&stand.rig, &graphics];
+        let other = stand.another(if shape.stage == Stage::Compute { Stage::Fragment } else { Stage::Compute });
+        let pool = stand.pool(1);
+        let set = stand.set(&pool, Has::Bad);
+        let rigs = [&stand.rig, &other];
+        let jobs = rigs.map(|rig| Job::new(rig, &points()));
         let commands = Commands::primary(context, |commands| {
             for (rig, job) in std::iter::zip(rigs, &jobs) {
                 rig.bind_sets(commands, 0, &[set], &[]);
@@ -314,17 +481,16 @@ fn two_bind_points() -> Outcome {
             }
         });
         commands.execute();
-        let [compute, graphics] = jobs.map(|job| job.results().remove(0));
-        Ok(vec![stand.texture.look("compute", &legal(), compute), stand.texture.look("graphics", &legal(), graphics)])
+        Ok(jobs.iter().flat_map(|job| stand.found("one of both", job, Has::Bad)).collect())
     })
 }
 
 /// A secondary buffer with binds of its own runs between the primary's; afterwards everything is bound again.
-fn secondary_between(stage: Stage) -> Outcome {
-    sequence(stage, |stand| {
+fn secondary_between(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
         let context = stand.context;
-        let pool = Pool::new(context, &[&stand.layout, &stand.layout]);
-        let (bads, goods) = (stand.set(&pool, &stand.bad), stand.set(&pool, &stand.good));
+        let pool = stand.pool(2);
+        let [bads, goods] = [Has::Bad, Has::Good].map(|has| stand.set(&pool, has));
         let jobs = [(); 3].map(|()| Job::new(&stand.rig, &points()));
         let bind = |commands, job: &Job<'_, '_>, set| {
             stand.rig.bind(commands);
@@ -344,20 +510,18 @@ fn secondary_between(stage: Stage) -> Outcome {
             jobs[2].run(commands, 0);
         });
         commands.execute();
-        let [first, second, third] = jobs.map(|job| job.results().remove(0));
-        Ok(vec![
-            stand.texture.look("before", &legal(), first),
-            stand.texture.look("in the secondary buffer", &good(), second),
-            stand.texture.look("after", &legal(), third),
-        ])
+        let mut looks = stand.found("before", &jobs[0], Has::Bad);
+        looks.extend(stand.found("in the secondary buffer", &jobs[1], Has::Good));
+        looks.extend(stand.found("after", &jobs[2], Has::Bad));
+        Ok(looks)
     })
 }
 
 /// What a command buffer was recorded with is there each time that it is executed.
-fn executed_twice(stage: Stage) -> Outcome {
-    sequence(stage, |stand| {
-        let pool = Pool::new(stand.context, &[&stand.layout, &stand.layout]);
-        let (bads, goods) = (stand.set(&pool, &stand.bad), stand.set(&pool, &stand.good));
+fn executed_twice(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
+        let pool = stand.pool(2);
+        let [bads, goods] = [Has::Bad, Has::Good].map(|has| stand.set(&pool, has));
         let job = Job::new(&stand.rig, &points());
         let commands = Commands::primary(stand.context, |commands| {
             stand.rig.bind(commands);
@@ -366,22 +530,48 @@ fn executed_twice(stage: Stage) -> Outcome {
             job.run(commands, 0);
         });
         commands.execute();
-        let first = stand.texture.look("the first time", &legal(), job.results().remove(0));
-        let between = stand.look("another set", goods, &good());
+        let mut looks = stand.found("the first time", &job, Has::Bad);
+        looks.extend(stand.look("another set", goods, Has::Good));
         commands.execute();
-        Ok(vec![first, between, stand.texture.look("the second time", &legal(), job.results().remove(0))])
+        looks.extend(stand.found("the second time", &job, Has::Bad));
+        Ok(looks)
+    })
+}
+
+/// Eight threads record with one pipeline and two sets.
+fn threads(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
+        let pool = stand.pool(2);
+        let sets = [Has::Bad, Has::Good].map(|has| (has, stand.set(&pool, has)));
+        let start = std::sync::Barrier::new(8);
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let started: Vec<_> = (0..8)
+                .map(|index| {
+                    let (rig, context, start, (has, set)) = (&stand.rig, stand.context, &start, sets[index % 2]);
+                    let run = move || {
+                        let job = Job::new(rig, &points());
+                        start.wait();
+                        execute(context, rig, &job, &[set]);
+                        (job.results(), has)
+                    };
+                    scope.spawn(run)
+                })
+                .collect();
+            started.into_iter().map(|thread| thread.join().expect("a thread that ends")).collect()
+        });
+        Ok(results.into_iter().flat_map(|(results, has)| stand.looks("a thread's", results, has)).collect())
     })
 }
 
 // --- how sets are filled ----------------------------------------------------------------------------------------------
 
 /// A template entry without stride fills each element of the array from the same place.
-fn template_without_stride(stage: Stage) -> Outcome {
+fn template_without_stride(shape: Shape) -> Outcome {
     let expected =
         Expected::one(How::Shadow, place(0, 0, 2), place(0, 1, 1)).and(How::Shadow, place(0, 0, 0), place(0, 1, 0));
-    judge(&Context::builder(), conflicts::uint().oracle, &expected, &|context| {
+    judge(&Context::builder(), conflicts::uint().oracle.where_seen(), &expected, &|context| {
         skip_if(context.missing(&[Capability::UpdateTemplate]))?;
-        let stand = Stand::new(context, stage)?;
+        let stand = Stand::new(context, shape)?;
         let (images, samplers) = (vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER);
         let held = Held::new(context, &[Binding::new(0, images, 3), Binding::new(1, samplers, 2)], &[]);
         let entries =
@@ -396,7 +586,8 @@ fn template_without_stride(stage: Stage) -> Outcome {
         let template = Template::for_set(context, Spelling::Core, &held.layout, &entries);
         let infos = [stand.texture.slot(0, 0).info, Slot::sampler(&stand.bad, 1, 0).info];
         template.update(held.set, &TemplateData::pack(&infos, 0, IMAGE_INFO_SIZE));
-        let rig = Rig::new(context, &Plan::new(Program::Constant, stand.texture.kind(), &[&held.layout]).stage(stage));
+        let rig =
+            Rig::new(context, &Plan::new(Program::Constant, stand.texture.kind(), &[&held.layout]).stage(shape.stage));
         let job = Job::new(&rig, &points());
         execute(context, &rig, &job, &[held.set]);
         let look = |found| stand.texture.look("an element", &legal(), found);
@@ -405,15 +596,16 @@ fn template_without_stride(stage: Stage) -> Outcome {
 }
 
 /// An array of which one element was ever written.
-fn hole(stage: Stage) -> Outcome {
+fn hole(shape: Shape) -> Outcome {
     let look = |context: &Context, sampler: &SamplerDesc, legal: &SamplerDesc| {
         skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))?;
-        let stand = Stand::new(context, stage)?;
+        let stand = Stand::new(context, shape)?;
         let sampler = sampler.create(context);
         let images = Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3);
         let bindings = [images.flags(vk::DescriptorBindingFlags::PARTIALLY_BOUND), Binding::sampler(1)];
         let held = Held::new(context, &bindings, &[stand.texture.slot(0, 1), Slot::sampler(&sampler, 1, 0)]);
-        let rig = Rig::new(context, &Plan::new(Program::Dynamic, stand.texture.kind(), &[&held.layout]).stage(stage));
+        let rig =
+            Rig::new(context, &Plan::new(Program::Dynamic, stand.texture.kind(), &[&held.layout]).stage(shape.stage));
         let job = Job::new(&rig, &points());
         let commands = Commands::primary(context, |commands| {
             rig.bind(commands);
@@ -426,16 +618,16 @@ fn hole(stage: Stage) -> Outcome {
     };
     let expected = Expected::one(How::Shadow, place(0, 0, 1), LINK.1);
     // Which elements are used is not known before the shader runs.
-    let oracle = conflicts::uint().oracle.across_sets();
+    let oracle = conflicts::uint().oracle.where_seen();
     judge(&Context::builder(), oracle, &expected, &|context| look(context, &bad(), &legal()))?;
     judge_legal(&Context::builder(), &|context| look(context, &good(), &good()))
 }
 
 /// A null view conflicts with nothing.
-fn null_view(stage: Stage) -> Outcome {
+fn null_view(shape: Shape) -> Outcome {
     judge_legal(&Context::builder(), &|context| {
         skip_if(context.missing(&[Capability::NullDescriptor]))?;
-        let stand = Stand::new(context, stage)?;
+        let stand = Stand::new(context, shape)?;
         let mut image = stand.texture.slot(0, 0);
         image.info.image_view = vk::ImageView::null();
         let held = Held::new(context, stand.layout.bindings(), &[image, Slot::sampler(&stand.bad, 1, 0)]);
@@ -451,9 +643,9 @@ fn null_view(stage: Stage) -> Outcome {
 /// The image may change after the bind, when nothing is decided any more.
 fn update_after_bind() -> Outcome {
     let expected = Expected::unresolved("update-after-bind");
-    judge(&Context::builder(), conflicts::uint().oracle.across_sets(), &expected, &|context| {
+    judge(&Context::builder(), conflicts::uint().oracle.where_seen(), &expected, &|context| {
         skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
-        let stand = Stand::new(context, Stage::Compute)?;
+        let stand = Stand::new(context, Shape { stage: Stage::Compute, second: false })?;
         let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
         let layout = SetLayout::with_flags(
             context,
@@ -482,7 +674,9 @@ fn no_free_set() -> Outcome {
         let held = Held::new(context, &[Binding::image(0), Binding::sampler(1), Binding::image(2)], &slots);
         let layouts = [&held.layout];
         let mut plan = Plan::new(Program::Shared, first.kind(), &layouts).second(second.kind());
-        plan.above = sets - 3;
+        let empty = SetLayout::new(context, &[]);
+        let above = vec![&empty; sets - 3];
+        plan.above = &above;
         let rig = Rig::new(context, &plan);
         let job = Job::new(&rig, &points());
         execute(context, &rig, &job, &[held.set]);

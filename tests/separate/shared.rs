@@ -37,7 +37,7 @@ impl Way {
     }
 
     fn oracle(self, conflict: &Conflict) -> Oracle {
-        if self.other_set { conflict.oracle.across_sets() } else { conflict.oracle }
+        if self.other_set { conflict.oracle.where_seen() } else { conflict.oracle }
     }
 }
 

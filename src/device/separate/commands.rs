@@ -209,7 +209,7 @@ impl Point {
             && bound.layout.as_ref().is_some_and(|own| own.is_compatible(layout, number))
             && bound.record.is_some();
         if !stays {
-            let record = Arc::new(SetRecord::new(Arc::clone(shape), 0, separate.number()));
+            let record = Arc::new(SetRecord::new(Arc::clone(shape), None, 0, separate.number()));
             *bound = Bound { record: Some(record), ..Bound::default() };
         }
         bound.layout = Some(Arc::clone(layout));

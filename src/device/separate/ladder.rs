@@ -314,6 +314,9 @@ impl Device {
         if record.shape.after_bind {
             return Err("update-after-bind");
         }
+        if record.is_without_layout() {
+            return Err("layout-destroyed");
+        }
         Ok(How::Shadow)
     }
 

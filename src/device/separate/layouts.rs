@@ -1,6 +1,7 @@
 //! Set layouts and pipeline layouts: which slots a set has, which layouts are defined alike, and the layer's own copies of them.
 
 use std::hash::{BuildHasher, Hash};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use ash::vk::{self, Handle};
@@ -95,6 +96,20 @@ pub(super) struct SetShape {
     is_known: bool,
     /// The layer's own layout of this definition, 0 before it is needed.
     twin: Mutex<u64>,
+}
+
+/// A set layout of the application's.
+#[derive(Debug)]
+pub(super) struct SetLayout {
+    pub(super) shape: Arc<SetShape>,
+    is_gone: AtomicBool,
+}
+
+impl SetLayout {
+    /// It was destroyed. Its sets can still be bound, but not be copied, which may access the layout.
+    pub(super) fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::Acquire)
+    }
 }
 
 impl SetShape {
@@ -211,7 +226,7 @@ impl PipelineShape {
 /// Layouts by handle, and those that live by their definition.
 #[derive(Default)]
 pub(super) struct LayoutTables {
-    sets: HandleMap<SetShape>,
+    sets: HandleMap<SetLayout>,
     pipelines: HandleMap<PipelineShape>,
     alike: Mutex<FastMap<u64, Vec<Weak<SetShape>>>>,
     /// Layouts of the layer's own.
@@ -238,7 +253,8 @@ impl Separate {
             }
             Some(kept) => self.shape_of(kept),
         };
-        self.layouts.sets.insert(layout.as_raw(), shape);
+        let known = SetLayout { shape, is_gone: AtomicBool::new(false) };
+        self.layouts.sets.insert(layout.as_raw(), Arc::new(known));
     }
 
     /// The shape of all set layouts that are defined so.
@@ -256,6 +272,10 @@ impl Separate {
 
     /// Forgets a set layout.
     pub fn forget_set_layout(&self, layout: vk::DescriptorSetLayout) {
+        // SAFETY: the layout is the application's to destroy, so no other command names it.
+        if let Some(known) = unsafe { self.layouts.sets.get(layout.as_raw()) } {
+            known.is_gone.store(true, Ordering::Release);
+        }
         self.layouts.sets.remove(layout.as_raw());
     }
 
@@ -272,9 +292,19 @@ impl Separate {
     /// # Safety
     ///
     /// `layout` is null or valid during the call.
-    pub(super) unsafe fn set_shape(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetShape>> {
+    pub(super) unsafe fn set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetLayout>> {
         // SAFETY: forwarded from the caller.
         unsafe { self.layouts.sets.share(layout.as_raw()) }
+    }
+
+    /// How a set layout is defined.
+    ///
+    /// # Safety
+    ///
+    /// `layout` is null or valid during the call.
+    unsafe fn set_shape(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetShape>> {
+        // SAFETY: forwarded from the caller.
+        unsafe { self.layouts.sets.get(layout.as_raw()) }.map(|known| Arc::clone(&known.shape))
     }
 
     /// Remembers a pipeline layout.

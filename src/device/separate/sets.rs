@@ -11,7 +11,7 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::layouts::SetShape;
+use super::layouts::{SetLayout, SetShape};
 use crate::device::Device;
 use crate::hooks::slice;
 use crate::table::lock;
@@ -33,6 +33,8 @@ pub(super) struct Shadow {
 #[derive(Debug)]
 pub(super) struct SetRecord {
     pub(super) shape: Arc<SetShape>,
+    /// What it was allocated with; pushed descriptors were not.
+    layout: Option<Arc<SetLayout>>,
     /// Descriptors of its last binding, if that varies.
     pub(super) variable: u32,
     /// Another value after each write.
@@ -45,11 +47,12 @@ pub(super) struct SetRecord {
 }
 
 impl SetRecord {
-    pub(super) fn new(shape: Arc<SetShape>, variable: u32, number: u64) -> Self {
+    pub(super) fn new(shape: Arc<SetShape>, layout: Option<Arc<SetLayout>>, variable: u32, number: u64) -> Self {
         let mut slots = memory::vec(shape.slots);
         slots.resize_with(shape.slots, AtomicU64::default);
         let record = Self {
             shape,
+            layout,
             variable,
             stamp: AtomicU64::new(number << 24),
             slots: slots.into_boxed_slice(),
@@ -62,6 +65,11 @@ impl SetRecord {
             }
         }
         record
+    }
+
+    /// Whether the layout that it was allocated with is gone.
+    pub(super) fn is_without_layout(&self) -> bool {
+        self.layout.as_deref().is_some_and(SetLayout::is_gone)
     }
 
     fn set(&self, slot: Option<usize>, handle: u64) {
@@ -251,12 +259,13 @@ impl Device {
         };
         for (index, (layout, set)) in layouts.iter().zip(sets).enumerate() {
             // SAFETY: the set layouts are valid during this command.
-            let Some(shape) = (unsafe { separate.set_shape(*layout) }) else { continue };
-            if shape.slots == 0 {
+            let Some(layout) = (unsafe { separate.set_layout(*layout) }) else { continue };
+            if layout.shape.slots == 0 {
                 continue;
             }
             let variable = variable.get(index).copied().unwrap_or(0);
-            let record = SetRecord::new(shape, variable, separate.number());
+            let shape = Arc::clone(&layout.shape);
+            let record = SetRecord::new(shape, Some(layout), variable, separate.number());
             lock(&separate.pools)
                 .with_room()
                 .entry(info.descriptor_pool.as_raw())
