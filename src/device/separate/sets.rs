@@ -12,10 +12,22 @@ use samplin_hot::memory::{self, Room};
 
 use super::Separate;
 use super::layouts::{SetLayout, SetShape};
-use super::shadow::Shadow;
 use crate::device::Device;
 use crate::hooks::slice;
 use crate::table::lock;
+
+/// A sampler in place of another: binding, element, handle.
+pub(super) type Other = (u32, u32, u64);
+
+/// A set that is bound in place of the application's.
+#[derive(Debug)]
+pub(super) struct Shadow {
+    /// What is different in it, in ascending order.
+    pub(super) others: Box<[Other]>,
+    pub(super) set: u64,
+    /// A pool of its own.
+    pub(super) pool: u64,
+}
 
 /// A descriptor set, or the descriptors that were pushed to a set number.
 #[derive(Debug)]

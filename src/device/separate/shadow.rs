@@ -11,25 +11,12 @@ use samplin_hot::memory::{self, Room};
 
 use super::Separate;
 use super::layouts::{Binding, SetShape};
-use super::sets::SetRecord;
+use super::sets::{Other, SetRecord, Shadow};
 use crate::device::Device;
 use crate::table::lock;
 
 /// Most shadows of a set at a time.
 const SHADOWS: usize = 4;
-
-/// A sampler in place of another: binding, element, handle.
-pub(super) type Other = (u32, u32, u64);
-
-/// A set that is bound in place of the application's.
-#[derive(Debug)]
-pub(super) struct Shadow {
-    /// What is different in it, in ascending order.
-    others: Box<[Other]>,
-    set: u64,
-    /// A pool of its own.
-    pool: u64,
-}
 
 impl Device {
     /// A copy of a set with other samplers; none if there is no memory or there are too many.
