@@ -81,7 +81,7 @@ fn main() {
 }
 
 /// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
-const PROGRAMS: [(&str, bool); 10] = [
+const PROGRAMS: [(&str, bool); 12] = [
     ("one", false),
     ("shared", true),
     ("calls", false),
@@ -91,6 +91,8 @@ const PROGRAMS: [(&str, bool); 10] = [
     ("fetch", true),
     ("salted", false),
     ("above", false),
+    ("plain", false),
+    ("compared", false),
     ("gather", true),
 ];
 
@@ -99,7 +101,8 @@ fn separate() -> Vec<(String, &'static str, Vec<String>)> {
     let mut all = Vec::new();
     let float_and_uint = [KINDS[0], KINDS[2]];
     for (program, mixed) in PROGRAMS {
-        for a in float_and_uint {
+        // Depths are floats.
+        for a in float_and_uint.into_iter().filter(|a| program != "compared" || a.0 == "float") {
             for b in float_and_uint.into_iter().filter(|b| mixed || b.0 == a.0) {
                 for (stage, option) in [("compute", "comp"), ("fragment", "frag")] {
                     for states in 0..2 {

@@ -91,6 +91,16 @@ IMAGE(0) TEXTURE_A image;
 STATE(1) sampler state;
 layout(set = 3, binding = 0) uniform Salt { uint salt; };
 
+#elif defined(PLAIN)
+#define LOOKUPS 1
+IMAGE(0) TEXTURE_A fetched;
+layout(set = 3, binding = 0) uniform Salt { uint salt; };
+
+#elif defined(COMPARED)
+#define LOOKUPS 1
+IMAGE(0) TEXTURE_A image;
+STATE(1) samplerShadow state;
+
 #elif defined(GATHER)
 #define LOOKUPS 2
 IMAGE(0) TEXTURE_A first;
@@ -130,6 +140,10 @@ void main() {
     results[at + 1] = LOOK_B(sampled, state);
 #elif defined(SALTED) || defined(ABOVE)
     results[at] = LOOK_A(image, state) ^ salt;
+#elif defined(PLAIN)
+    results[at] = BITS_A(texelFetch(fetched, ivec2(0), 0)) ^ salt;
+#elif defined(COMPARED)
+    results[at] = BITS_A(vec4(textureLod(sampler2DShadow(image, state), vec3(point.coord.xy, point.reference), point.lod)));
 #elif defined(GATHER)
     results[at] = BITS_A(textureGather(JOIN_A(first, state), point.coord.xy));
     results[at + 1] = LOOK_B(second, state);

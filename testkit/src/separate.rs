@@ -5,7 +5,7 @@
 //! holds what was recorded. Images are in set 0, samplers in set 0 or 1, the harness's own buffers in set 2.
 
 use crate::context::Context;
-use crate::descriptor::{self, Pool, SetLayout};
+use crate::descriptor::{self, Pool, SetLayout, Template, TemplateData};
 use crate::image::{self, Buffer};
 use crate::lookup::{Kind, Point};
 use crate::shader::{ShaderModule, graphics_pipeline, make_graphics, module};
@@ -41,6 +41,10 @@ pub enum Program {
     Salted,
     /// The same, with the uniform buffer 0 of set 3.
     Above,
+    /// Image 0 is fetched from at its corner, and no sampler used; the bits come out as with [`Program::Above`].
+    Plain,
+    /// Depth image 0 is compared with the point's reference by sampler 1.
+    Compared,
     /// Image 0 is gathered from and image 2 sampled, both with sampler 1.
     Gather,
 }
@@ -57,6 +61,8 @@ impl Program {
             Self::Fetch => "fetch",
             Self::Salted => "salted",
             Self::Above => "above",
+            Self::Plain => "plain",
+            Self::Compared => "compared",
             Self::Gather => "gather",
         }
     }
@@ -64,7 +70,8 @@ impl Program {
     /// Kinds of its lookups, in order; `a` and `b` are those of its images.
     fn lookups(self, [a, b]: [Kind; 2]) -> Vec<Kind> {
         match self {
-            Self::One | Self::Special | Self::Dynamic | Self::Salted | Self::Above => vec![a],
+            Self::One | Self::Special | Self::Dynamic | Self::Salted | Self::Above | Self::Plain => vec![a],
+            Self::Compared => vec![Kind::Shadow],
             Self::Shared | Self::Fetch | Self::Gather => vec![a, b],
             Self::Constant => vec![a, a],
             Self::Calls => vec![a, a, a],
@@ -254,6 +261,15 @@ impl<'c> Rig<'c> {
         let push = &self.context.functions.push;
         // SAFETY: set 0 of the layout is a push set with the bindings that the caller names.
         unsafe { push.cmd_push_descriptor_set(commands, self.point(), self.layout, 0, writes) };
+    }
+
+    /// Records descriptors pushed to set 0 with a template.
+    pub fn push_with_template(&self, commands: vk::CommandBuffer, template: &Template<'_>, data: &TemplateData) {
+        let push = &self.context.functions.push;
+        // SAFETY: the template is of set 0 of this layout, and the data holds an info at each place that its entries describe.
+        data.watch(|data| unsafe {
+            push.cmd_push_descriptor_set_with_template(commands, template.handle(), self.layout, 0, data);
+        });
     }
 
     /// Records what is between the ends of the render pass of a fragment program; of another, just that.

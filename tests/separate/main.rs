@@ -92,13 +92,15 @@ impl<'c> Texture<'c> {
         let bias = self.context.limits().max_sampler_lod_bias;
         let points = points();
         let made = legal.create(self.context);
+        let pair = Pair::new(&self.view, &made);
+        let pair = if legal.compare_enable { pair.shadow() } else { pair };
         Look {
             what,
             scene: self.scene,
             smooth: legal.mag_filter == vk::Filter::LINEAR || legal.min_filter == vk::Filter::LINEAR,
             got,
             reference: points.iter().map(|point| reference::sample(&texture, legal, point, bias)).collect(),
-            driver: sample(self.context, Pair::new(&self.view, &made), &points),
+            driver: sample(self.context, pair, &points),
         }
     }
 }

@@ -13,6 +13,7 @@ enum Way {
     /// The same, and the sets are bound last first, before the pipeline.
     OtherSetFirst,
     Push,
+    PushTemplate,
     Template,
     /// Written to one set and copied to another.
     Copy,
@@ -20,11 +21,18 @@ enum Way {
     Secondary,
 }
 
-const WAYS: [(&str, Way, Stage); 11] = [
+impl Way {
+    fn pushes(self) -> bool {
+        matches!(self, Self::Push | Self::PushTemplate)
+    }
+}
+
+const WAYS: [(&str, Way, Stage); 12] = [
     ("same-set", Way::SameSet, Stage::Compute),
     ("other-set", Way::OtherSet, Stage::Compute),
     ("other-set-first", Way::OtherSetFirst, Stage::Compute),
     ("push", Way::Push, Stage::Compute),
+    ("push-template", Way::PushTemplate, Stage::Compute),
     ("template", Way::Template, Stage::Compute),
     ("copy", Way::Copy, Stage::Compute),
     ("secondary", Way::Secondary, Stage::Compute),
@@ -47,7 +55,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 fn run(conflict: &Conflict, way: Way, stage: Stage) -> Outcome {
     let is_split_over_sets = matches!(way, Way::OtherSet | Way::OtherSetFirst);
-    let how = if way == Way::Push { How::Push } else { How::Shadow };
+    let how = if way.pushes() { How::Push } else { How::Shadow };
     let expected = Expected::one(how, place(0, 0, 0), place(u32::from(is_split_over_sets), 1, 0));
     let oracle = if is_split_over_sets { conflict.oracle.where_seen() } else { conflict.oracle };
     let builder = Context::builder();
@@ -66,6 +74,7 @@ fn look(context: &Context, conflict: &Conflict, of: &Conflict, way: Way, stage: 
     }
     match way {
         Way::Push => skip_if(context.missing(&[Capability::PushDescriptor]))?,
+        Way::PushTemplate => skip_if(context.missing(&[Capability::PushDescriptor, Capability::UpdateTemplate]))?,
         Way::Template => skip_if(context.missing(&[Capability::UpdateTemplate]))?,
         _ => {}
     }
@@ -73,6 +82,16 @@ fn look(context: &Context, conflict: &Conflict, of: &Conflict, way: Way, stage: 
     let sampler = of.sampler.create(context);
     let (image, state) = (texture.slot(0, 0), Slot::sampler(&sampler, 1, 0));
     let both = [Binding::image(0), Binding::sampler(1)];
+    const OFFSET: usize = 4;
+    let entries = [image, state].map(|slot| vk::DescriptorUpdateTemplateEntry {
+        dst_binding: slot.at.0,
+        dst_array_element: 0,
+        descriptor_count: 1,
+        descriptor_type: slot.ty,
+        offset: OFFSET + slot.at.0 as usize * IMAGE_INFO_SIZE,
+        stride: 0,
+    });
+    let data = TemplateData::pack(&[image.info, state.info], OFFSET, IMAGE_INFO_SIZE);
     let mut held = Vec::new();
     match way {
         Way::OtherSet | Way::OtherSetFirst => {
@@ -80,20 +99,10 @@ fn look(context: &Context, conflict: &Conflict, of: &Conflict, way: Way, stage: 
             held.push(Held::new(context, &both[1..], &[state]));
         }
         Way::SameSet | Way::Secondary => held.push(Held::new(context, &both, &[image, state])),
-        Way::Push => {}
+        Way::Push | Way::PushTemplate => {}
         Way::Template => {
             let filled = Held::new(context, &both, &[]);
-            const OFFSET: usize = 4;
-            let entries = [image, state].map(|slot| vk::DescriptorUpdateTemplateEntry {
-                dst_binding: slot.at.0,
-                dst_array_element: 0,
-                descriptor_count: 1,
-                descriptor_type: slot.ty,
-                offset: OFFSET + slot.at.0 as usize * IMAGE_INFO_SIZE,
-                stride: 0,
-            });
-            let template = Template::for_set(context, Spelling::Core, &filled.layout, &entries);
-            template.update(filled.set, &TemplateData::pack(&[image.info, state.info], OFFSET, IMAGE_INFO_SIZE));
+            Template::for_set(context, Spelling::Core, &filled.layout, &entries).update(filled.set, &data);
             held.push(filled);
         }
         Way::Copy => {
@@ -107,12 +116,19 @@ fn look(context: &Context, conflict: &Conflict, of: &Conflict, way: Way, stage: 
         }
     }
     let push = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
-    let pushed = (way == Way::Push).then(|| SetLayout::with_flags(context, &both, push));
+    let pushed = way.pushes().then(|| SetLayout::with_flags(context, &both, push));
     let layouts: Vec<_> = held.iter().map(|held| &held.layout).chain(&pushed).collect();
     let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &layouts).stage(stage));
     let job = Job::new(&rig, &points());
+    let template =
+        (way == Way::PushTemplate).then(|| Template::for_push(context, Spelling::Core, rig.layout(), 0, &entries));
     let sets: Vec<_> = held.iter().map(|held| held.set).collect();
     let bind = |commands| match way {
+        Way::PushTemplate => {
+            rig.bind(commands);
+            job.bind(commands);
+            rig.push_with_template(commands, template.as_ref().expect("made above"), &data);
+        }
         Way::OtherSetFirst => {
             job.bind(commands);
             rig.bind_sets(commands, 1, &sets[1..], &[]);

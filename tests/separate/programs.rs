@@ -3,12 +3,13 @@
 use super::*;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [(&str, fn(Stage) -> Outcome); 9] = [
+    let all: [(&str, fn(Stage) -> Outcome); 10] = [
         ("calls", calls_agree),
         ("array/constant", constant),
         ("array/special", special),
         ("array/dynamic", dynamic_agree),
         ("fetch", fetch),
+        ("compared", compared),
         ("gather", gather),
         ("unused", unused),
         ("offsets", offsets),
@@ -244,6 +245,22 @@ fn fetch(stage: Stage) -> Outcome {
         let corner = fetched.image.read(vk::ImageAspectFlags::COLOR, 0, 0)[0];
         assert!(found[0].iter().all(|value| *value == corner), "{:?} is not {corner:?}", found[0][0]);
         Ok(vec![sampled.look("the sampled image", &linear, smooth)])
+    })
+}
+
+/// LINEAR is legal where depths are compared, whatever the format can be filtered by.
+fn compared(stage: Stage) -> Outcome {
+    judge_legal(&Context::builder(), &|context| {
+        check(context, stage)?;
+        let depth = Texture::new(context, Scene::depth(F::D16_UNORM))?;
+        let compare = SamplerDesc::linear().compare(vk::CompareOp::LESS);
+        let sampler = compare.create(context);
+        let slots = [depth.slot(0, 0), Slot::sampler(&sampler, 1, 0)];
+        let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::Compared, depth.kind(), &layouts).stage(stage);
+        let found = found(context, &plan, held.set).remove(0);
+        Ok(vec![depth.look("the depths", &compare, found)])
     })
 }
 

@@ -151,6 +151,12 @@ impl Point {
         self.hidden = Some(hidden);
     }
 
+    /// Takes note that the layer has bound a set of the application's: a hidden set at its number or before it, which is of a shorter
+    /// pipeline layout, is bound no more.
+    pub(super) fn show(&mut self, number: usize) {
+        self.hidden.take_if(|hidden| hidden.number() <= number);
+    }
+
     /// Takes over bound sets.
     ///
     /// # Safety

@@ -341,7 +341,8 @@ impl Device {
         }
         if bound.set == 0 {
             // SAFETY: forwarded from the caller.
-            return unsafe { self.push_again(separate, commands, (bound, layout), (at, number), others) };
+            unsafe { self.push_again(separate, commands, (bound, layout), (at, number), others) };
+            return point.show(number);
         }
         let wanted = match others {
             [] => bound.set,
@@ -370,6 +371,7 @@ impl Device {
             let offsets = &bound.offsets;
             bind(commands, bind_point(at), twin, number as u32, 1, &set, offsets.len() as u32, offsets.as_ptr());
         }
+        point.show(number);
     }
 
     /// Pushes samplers in place of the application's, and its own where they are wanted again.
