@@ -312,6 +312,9 @@ impl Device {
         let moved = SharedState { rules, needs, ..(*shared).clone() };
         if let Some((to, free)) = self.cache.acquire_moved(&self.hot.choices, number, moved) {
             self.hot.gate.replace_sampler(sampler, needs.0, to);
+            if let Some(separate) = self.separate.as_deref() {
+                separate.look_again();
+            }
             if free {
                 // It is the same sampler, so it keeps its place for a custom border.
                 for variant in self.cache.release(&self.hot.choices, number).variants {

@@ -5,6 +5,7 @@
 //! will read is known once it and its sets are bound, and no draw has to be looked at. [`ladder`] decides, [`shadow`] makes the
 //! sets; the rest only remembers.
 
+mod bits;
 mod commands;
 mod ladder;
 mod layouts;
@@ -21,6 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use self::commands::Binds;
 use self::commands::Commands;
+use self::ladder::Resolutions;
 use self::layouts::LayoutTables;
 use self::passes::RenderPass;
 use self::programs::{Code, Program};
@@ -57,6 +59,7 @@ pub struct Separate {
     /// Second pipelines ever made.
     splits: AtomicU64,
     limits: Limits,
+    resolutions: Resolutions,
     told: Told,
 }
 
