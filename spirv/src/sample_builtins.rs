@@ -190,9 +190,13 @@ impl<'w> Pass<'_, 'w> {
 
     fn functions(&mut self) -> Result<(), Why> {
         let module = self.module;
-        const NAME: [u32; 4] = [0x4c53_4c47, 0x6474_732e, 0x3035_342e, 0];
+        // "GLSL.std.450", and the zero behind it; what follows that in its word is nobody's.
+        const NAME: [u32; 3] = [0x4c53_4c47, 0x6474_732e, 0x3035_342e];
         for import in module.instructions(Module::HEADER, module.sections.imports) {
-            if import.opcode() == op::EXT_INST_IMPORT && import.words.get(2..) == Some(&NAME) {
+            if import.opcode() == op::EXT_INST_IMPORT
+                && import.words.get(2..5) == Some(&NAME)
+                && import.word(5) & 0xff == 0
+            {
                 push(&mut self.imports, import.word(1))?;
             }
         }
