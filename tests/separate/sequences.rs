@@ -392,7 +392,8 @@ fn longer_layout(stage: Stage, program: Program) -> Outcome {
     if program == Program::Above {
         expected = expected.and(How::Shadow, LINK.0, LINK.1);
     }
-    judge(&Context::builder(), conflicts::uint().oracle, &expected, &|context| {
+    // Newer validation layers do not look at sets that were bound with a longer layout.
+    judge(&Context::builder(), conflicts::uint().oracle.where_seen(), &expected, &|context| {
         let stand = Stand::new(context, Shape { stage, second: true })?;
         let salt = Binding::new(0, vk::DescriptorType::UNIFORM_BUFFER, 1);
         let (empty, fourth) = (Held::new(context, &[], &[]), Held::new(context, &[salt], &[]));
