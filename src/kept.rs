@@ -4,7 +4,8 @@
 //! Members that the specification lets dangle are not read, and come back as null. What a copy cannot be made of has a name, see
 //! [`Why`].
 //!
-//! Nothing here calls Vulkan, knows devices, or has a global.
+//! Nothing here calls Vulkan, knows devices, or has a global. Nothing can be cloned: the standard library ends the process where there
+//! is no memory for a clone, while these unwind as [`samplin_hot::memory`] does.
 
 mod block;
 mod chain;

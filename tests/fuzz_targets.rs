@@ -87,3 +87,23 @@ fn traces_that_say_anything() {
 fn shaders_that_say_anything() {
     run("spirv", targets::spirv);
 }
+
+#[test]
+fn declarations_of_images_that_say_anything() {
+    run("image_access", targets::image_access);
+}
+
+#[test]
+fn counters_of_any_kind() {
+    run("atomic_counters", targets::atomic_counters);
+}
+
+#[test]
+fn samples_of_any_kind() {
+    run("sample_builtins", targets::sample_builtins);
+}
+
+#[test]
+fn inputs_of_any_kind() {
+    run("sample_inputs", targets::sample_inputs);
+}

@@ -1,8 +1,8 @@
 //! SPIR-V: which images a shader reads through which samplers, and passes that change that.
 //!
-//! Words in, values out: no Vulkan call, no global, no unsafe code. [`Module::read`] checks the words once and remembers where
-//! things are; [`Module::links`] says which image instructions of an entry point join which descriptors; [`Editor`] makes a new
-//! module in which everything that was not named is as it was; [`split`] is a pass that uses both.
+//! Words in, values out: no Vulkan call, no global, no unsafe code. [`scan`] says at once what a module could be of interest for.
+//! [`Module::read`] checks the words once and remembers where things are; [`Module::links`] says which image instructions of an entry point join which descriptors; [`Editor`] makes a new
+//! module in which everything that was not named is as it was; [`split`] is a pass that uses both, [`passes`] runs the others.
 #![forbid(unsafe_code)]
 
 pub mod atomic_counters;
@@ -10,6 +10,7 @@ mod edit;
 mod error;
 mod fold;
 mod ids;
+pub mod image_access;
 mod links;
 mod map;
 mod module;
@@ -17,6 +18,7 @@ mod op;
 mod operand;
 pub mod passes;
 pub mod sample_builtins;
+pub mod sample_inputs;
 pub mod scan;
 pub mod split;
 mod trace;

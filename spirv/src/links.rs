@@ -195,7 +195,7 @@ impl Analysis {
 }
 
 /// The places of the functions that one reaches, callees before callers.
-fn order(module: &Module<'_>, entry: usize) -> Result<Vec<usize>, Error> {
+pub(crate) fn order(module: &Module<'_>, entry: usize) -> Result<Vec<usize>, Error> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
         New,

@@ -55,6 +55,16 @@ numbers! {
     FUNCTION_CALL FunctionCall
     VARIABLE Variable
     LOAD Load
+    STORE Store
+    COPY_MEMORY CopyMemory
+    COPY_MEMORY_SIZED CopyMemorySized
+    BEGIN_INVOCATION_INTERLOCK_EXT BeginInvocationInterlockEXT
+    TYPE_MATRIX TypeMatrix
+    IMAGE_SPARSE_READ ImageSparseRead
+    IMAGE_WRITE ImageWrite
+    IMAGE_READ ImageRead
+    IMAGE_TEXEL_POINTER ImageTexelPointer
+    TYPE_UNTYPED_POINTER_KHR TypeUntypedPointerKHR
     ACCESS_CHAIN AccessChain
     IN_BOUNDS_ACCESS_CHAIN InBoundsAccessChain
     DECORATE Decorate

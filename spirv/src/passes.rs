@@ -3,7 +3,13 @@
 //! A pass takes a module and gives new words or none; it changes all that it is for or nothing, and a second run finds nothing left
 //! to do. What it refuses has a name.
 
-use crate::error::Error;
+use crate::atomic_counters::{self, atomic_counters};
+use crate::error::{Error, push};
+use crate::image_access::{self, image_access};
+use crate::module::Module;
+use crate::sample_builtins::sample_builtins;
+use crate::sample_inputs::sample_inputs;
+use crate::scan::Scan;
 
 /// Passes in the order in which they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,6 +20,8 @@ pub enum Pass {
     AtomicCounters,
     /// Fragment shaders do without sample shading.
     SampleBuiltins,
+    /// Inputs of fragment shaders are interpolated for each sample.
+    SampleInputs,
 }
 
 impl Pass {
@@ -23,6 +31,7 @@ impl Pass {
             Pass::ImageAccess => "image-access",
             Pass::AtomicCounters => "atomic-counters",
             Pass::SampleBuiltins => "sample-builtins",
+            Pass::SampleInputs => "sample-inputs",
         }
     }
 }
@@ -102,6 +111,9 @@ pub enum Why {
         /// Binding in it.
         binding: u32,
     },
+    /// An input, the one with this position in the interface, is another stage's too, or shares a type whose members cannot be
+    /// decorated for it alone.
+    SharedInput(u32),
     /// A variable that has to change is passed to a function by pointer.
     Passed,
     /// The module declares the capability with this number, which the pass does not go together with.
@@ -141,6 +153,7 @@ impl Why {
             Why::Atomics { .. } => "image-atomics",
             Why::FormatlessRead { .. } => "read-without-format",
             Why::FormatlessWrite { .. } => "write-without-format",
+            Why::SharedInput(_) => "shared-input",
             Why::Passed => "passed-by-pointer",
             Why::Capability(_) => "capability",
         }
@@ -199,6 +212,8 @@ pub enum Change {
     BuiltInConstant(u32),
     /// This many decorations `Sample` are gone.
     SampleDropped(u32),
+    /// This many inputs, or members of them, are interpolated for each sample now.
+    SampleAdded(u32),
     /// Inputs are read as they are at the centre of a pixel.
     Interpolation {
         /// Instructions that asked for a sample or for the centroid.
@@ -234,4 +249,133 @@ pub struct Rewrite {
     pub changes: Vec<Change>,
     /// What was left as it was although it is of the pass's kind.
     pub left: Vec<Why>,
+}
+
+/// A pass with what it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step<'a> {
+    /// [`image_access`](crate::image_access).
+    ImageAccess(image_access::Options),
+    /// [`atomic_counters`](crate::atomic_counters).
+    AtomicCounters(atomic_counters::Options),
+    /// [`sample_builtins`](crate::sample_builtins).
+    SampleBuiltins,
+    /// [`sample_inputs`](crate::sample_inputs), for the fragment entry point of this name.
+    SampleInputs(&'a str),
+}
+
+impl Step<'_> {
+    /// Which pass it is.
+    pub const fn pass(&self) -> Pass {
+        match self {
+            Step::ImageAccess(_) => Pass::ImageAccess,
+            Step::AtomicCounters(_) => Pass::AtomicCounters,
+            Step::SampleBuiltins => Pass::SampleBuiltins,
+            Step::SampleInputs(_) => Pass::SampleInputs,
+        }
+    }
+
+    /// Whether it could find something in a module of which the pre-scan says `scan`.
+    pub const fn could_find(&self, scan: Scan) -> bool {
+        match self {
+            Step::ImageAccess(_) => scan.intersects(Scan::FORMATLESS) || scan.intersects(Scan::STORAGE_IMAGES),
+            // Uniform variables outside of blocks have no mark of their own.
+            Step::AtomicCounters(_) => true,
+            Step::SampleBuiltins => scan.intersects(Scan::SAMPLES),
+            Step::SampleInputs(_) => scan.intersects(Scan::FRAGMENT),
+        }
+    }
+
+    fn run(&self, module: &Module<'_>) -> Result<Rewrite, Why> {
+        match self {
+            Step::ImageAccess(options) => image_access(module, options),
+            Step::AtomicCounters(options) => atomic_counters(module, options),
+            Step::SampleBuiltins => sample_builtins(module),
+            Step::SampleInputs(name) => sample_inputs(module, name),
+        }
+    }
+}
+
+/// What is asked of the passes that need nothing but a module: where modules are created.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ModuleOptions {
+    /// Declarations of storage images, unless they are to stay as they are.
+    pub images: Option<image_access::Options>,
+    /// Shaders for OpenGL, if they are allowed.
+    pub counters: Option<atomic_counters::Options>,
+}
+
+/// What is done about samples where a pipeline is created.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Sampling<'a> {
+    /// Nothing.
+    #[default]
+    Keep,
+    /// The device has no sample shading, or there is one sample only.
+    Lower,
+    /// Every sample is to be shaded; the fragment entry point has this name.
+    Force(&'a str),
+}
+
+/// What the passes made of a module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The new words; none if the module stays as it came.
+    pub words: Option<Vec<u32>>,
+    /// What was done, in the order of the passes.
+    pub changes: Vec<(Pass, Change)>,
+    /// Passes that changed nothing although there was something to change, and parts that a pass left.
+    pub refusals: Vec<(Pass, Why)>,
+}
+
+/// Runs the passes for a module as it is created; `scan` is what [`scan`](crate::scan::scan) says of the words.
+///
+/// # Errors
+///
+/// [`Error::Memory`] where even the outcome has no place; all else is in the outcome.
+pub fn for_module(words: &[u32], scan: Scan, options: &ModuleOptions) -> Result<Outcome, Error> {
+    let steps = [options.images.map(Step::ImageAccess), options.counters.map(Step::AtomicCounters)];
+    run(words, scan, steps.iter().flatten())
+}
+
+/// Runs the passes for a stage of a pipeline.
+///
+/// # Errors
+///
+/// As [`for_module`].
+pub fn for_pipeline(words: &[u32], scan: Scan, sampling: Sampling<'_>) -> Result<Outcome, Error> {
+    let step = match sampling {
+        Sampling::Keep => return Ok(Outcome::default()),
+        Sampling::Lower => Step::SampleBuiltins,
+        Sampling::Force(name) => Step::SampleInputs(name),
+    };
+    run(words, scan, std::iter::once(&step))
+}
+
+/// Runs passes one after the other. What one refuses the next gets as it was.
+///
+/// # Errors
+///
+/// As [`for_module`].
+pub fn run<'a>(words: &[u32], scan: Scan, steps: impl Iterator<Item = &'a Step<'a>>) -> Result<Outcome, Error> {
+    let mut outcome = Outcome::default();
+    for step in steps.filter(|step| step.could_find(scan)) {
+        let pass = step.pass();
+        let now = outcome.words.as_deref().unwrap_or(words);
+        match Module::read(now).map_err(Why::Module).and_then(|module| step.run(&module)) {
+            Ok(rewrite) => {
+                for change in rewrite.changes {
+                    push(&mut outcome.changes, (pass, change))?;
+                }
+                for why in rewrite.left {
+                    push(&mut outcome.refusals, (pass, why))?;
+                }
+                if rewrite.words.is_some() {
+                    outcome.words = rewrite.words;
+                }
+            }
+            Err(why) => push(&mut outcome.refusals, (pass, why))?,
+        }
+    }
+    Ok(outcome)
 }

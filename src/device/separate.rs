@@ -10,6 +10,7 @@ mod ladder;
 mod layouts;
 mod passes;
 mod programs;
+mod recipe;
 mod sets;
 mod shadow;
 mod split;

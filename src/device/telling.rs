@@ -276,17 +276,8 @@ impl Device {
             return;
         }
         let context = Context { source: Some(source.format), tiling, ..self.context(None) };
-        let mut record = json!({
-            "src_format": names::format(source.format),
-            "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
-            "lossless": lossless(),
-        });
-        if let (true, Json::Object(members)) = (self.records_all(), &mut record) {
-            members.insert("filter".into(), names::filter(filter).into());
-            members.insert("src_type".into(), names::image_type(source.image_type).into());
-            members.insert("src_tiling".into(), tiling.word().into());
-            members.insert("src_features".into(), record::features(source.features).into());
-        }
+        let asked = self.records_all().then_some((filter, tiling));
+        let record = record::blit(source, &changes, &context, lossless(), asked);
         self.trace().emit("blit", &record);
     }
 

@@ -8,7 +8,7 @@ use samplin_hot::memory::{self, Room};
 
 /// Copies of plain structures and arrays, and which member leads to which of them. Places are offsets in bytes; every copy starts at
 /// a multiple of 8, the strictest alignment of Vulkan's structures. Padding may be uninitialised, so the words are never read as such.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Block {
     words: Vec<MaybeUninit<u64>>,
     /// Offset of a pointer, offset of what it leads to.
@@ -82,11 +82,9 @@ impl Block {
         self.words.capacity() * 8 + self.links.capacity() * size_of::<(usize, usize)>()
     }
 
-    /// Gives back what was reserved and is not used.
-    pub(super) fn close(mut self) -> Self {
-        self.words.shrink_to_fit();
-        self.links.shrink_to_fit();
-        self
+    /// As large as what it holds. A copy, because the standard library's own shrinking may end the process.
+    pub(super) fn close(self) -> Self {
+        Self { words: memory::collect(self.words.iter().copied()), links: memory::collect(self.links.iter().copied()) }
     }
 
     /// A second copy, with pointers.

@@ -11,7 +11,7 @@ use super::{Stage, Why};
 type Info = vk::ComputePipelineCreateInfo<'static>;
 
 /// A deep copy of a `VkComputePipelineCreateInfo`.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Compute {
     block: Block,
     stage: Stage,

@@ -24,7 +24,7 @@ pub struct Context {
 }
 
 /// A deep copy of a `VkGraphicsPipelineCreateInfo`.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Graphics {
     block: Block,
     stages: Vec<Stage>,

@@ -9,7 +9,7 @@ use super::block::slice;
 use crate::pnext;
 
 /// A binding of a [`SetLayout`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Binding {
     /// Its number.
     pub binding: u32,
@@ -29,7 +29,7 @@ pub struct Binding {
 
 /// A deep copy of a `VkDescriptorSetLayoutCreateInfo`. Equal ones define their layouts identically: the order of bindings does not
 /// matter, and flags that are not given are zero.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct SetLayout {
     /// Flags of the layout.
     pub flags: vk::DescriptorSetLayoutCreateFlags,
@@ -143,7 +143,7 @@ impl SetLayout {
 }
 
 /// What a `VkPipelineLayoutCreateInfo` says beside its set layouts, which are the caller's.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct PipelineLayout {
     /// Flags of the layout.
     pub flags: vk::PipelineLayoutCreateFlags,

@@ -71,6 +71,34 @@ pub enum Bind<'a> {
     Buffer(&'a DescriptorBuffer<'a>),
 }
 
+/// How a compute pipeline is made of its create info.
+pub type MakeCompute<'m> = &'m dyn Fn(&ash::Device, &vk::ComputePipelineCreateInfo<'_>) -> vk::Pipeline;
+
+/// How a graphics pipeline is made of its create info.
+pub type MakeGraphics<'m> = &'m dyn Fn(&ash::Device, &vk::GraphicsPipelineCreateInfo<'_>) -> vk::Pipeline;
+
+/// Makes a compute pipeline of its create info as it is.
+///
+/// # Panics
+///
+/// When `vkCreateComputePipelines` fails.
+pub fn make_compute(device: &ash::Device, info: &vk::ComputePipelineCreateInfo<'_>) -> vk::Pipeline {
+    // SAFETY: who calls this hands over a valid create info.
+    let made = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &[*info], None) };
+    made.map_err(|(_, error)| error).expect("vkCreateComputePipelines")[0]
+}
+
+/// Makes a graphics pipeline of its create info as it is.
+///
+/// # Panics
+///
+/// When `vkCreateGraphicsPipelines` fails.
+pub fn make_graphics(device: &ash::Device, info: &vk::GraphicsPipelineCreateInfo<'_>) -> vk::Pipeline {
+    // SAFETY: who calls this hands over a valid create info.
+    let made = unsafe { device.create_graphics_pipelines(vk::PipelineCache::null(), &[*info], None) };
+    made.map_err(|(_, error)| error).expect("vkCreateGraphicsPipelines")[0]
+}
+
 /// A compute program that samples set 0 at a list of points.
 pub struct Probe<'c> {
     context: &'c Context,
@@ -94,7 +122,23 @@ impl<'c> Probe<'c> {
         kind: Kind,
         access: Access,
     ) -> Self {
-        Self::build(context, set_layout, op, shape, kind, access, false)
+        Self::build(context, set_layout, (op, shape, kind, access), false, &make_compute)
+    }
+
+    /// As [`Probe::new`] for sampling, with a pipeline that `make` makes.
+    ///
+    /// # Panics
+    ///
+    /// As [`Probe::new`].
+    pub fn made_by(
+        make: MakeCompute<'_>,
+        context: &'c Context,
+        set_layout: &SetLayout<'_>,
+        shape: Shape,
+        kind: Kind,
+        access: Access,
+    ) -> Self {
+        Self::build(context, set_layout, (Op::Sample, shape, kind, access), false, make)
     }
 
     /// As [`Probe::new`], for [`Bind::Buffer`].
@@ -109,17 +153,15 @@ impl<'c> Probe<'c> {
         kind: Kind,
         access: Access,
     ) -> Self {
-        Self::build(context, set_layout, Op::Sample, shape, kind, access, true)
+        Self::build(context, set_layout, (Op::Sample, shape, kind, access), true, &make_compute)
     }
 
     fn build(
         context: &'c Context,
         set_layout: &SetLayout<'_>,
-        op: Op,
-        shape: Shape,
-        kind: Kind,
-        access: Access,
+        (op, shape, kind, access): (Op, Shape, Kind, Access),
         in_buffer: bool,
+        make: MakeCompute<'_>,
     ) -> Self {
         let device = context.device();
         let io_layout = SetLayout::storage_pair(context, in_buffer);
@@ -156,9 +198,8 @@ impl<'c> Probe<'c> {
         if in_buffer {
             info = info.flags(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT);
         }
-        // SAFETY: module and layout are alive; set 0 and 1 match the shader's declarations.
-        let pipelines = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
-        let pipeline = pipelines.map_err(|(_, error)| error).expect("vkCreateComputePipelines")[0];
+        // Module and layout are alive; set 0 and 1 match the shader's declarations.
+        let pipeline = make(device, &info);
         Self { context, kind, io_layout, layout, pipeline }
     }
 
@@ -334,6 +375,26 @@ impl<'c> Painter<'c> {
         kind: Kind,
         size: [u32; 2],
     ) -> Result<Self, String> {
+        Self::made_by(&make_graphics, context, set_layout, shape, kind, size)
+    }
+
+    /// As [`Painter::new`], with a pipeline that `make` makes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Painter::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Painter::new`].
+    pub fn made_by(
+        make: MakeGraphics<'_>,
+        context: &'c Context,
+        set_layout: &SetLayout<'_>,
+        shape: Shape,
+        kind: Kind,
+        size: [u32; 2],
+    ) -> Result<Self, String> {
         let device = context.device();
         let format = match kind.numeric() {
             NumericKind::Float => vk::Format::R32G32B32A32_SFLOAT,
@@ -384,7 +445,7 @@ impl<'c> Painter<'c> {
         let fragment = ShaderModule::new(context, &words("draw", shape, kind, Access::Single { binding: 0 }));
         let stages = [&vertex, &fragment];
         let constants = vk::SpecializationInfo::default();
-        let pipeline = graphics_pipeline(context, render_pass, layout, stages, &constants, size, 1);
+        let pipeline = graphics_pipeline(context, render_pass, layout, stages, &constants, size, 1, make);
         Ok(Self { context, kind, size, target, _view: view, render_pass, framebuffer, layout, pipeline })
     }
 
@@ -434,6 +495,7 @@ pub(crate) fn graphics_pipeline(
     constants: &vk::SpecializationInfo<'_>,
     size: [u32; 2],
     attachments: usize,
+    make: MakeGraphics<'_>,
 ) -> vk::Pipeline {
     let mut stages =
         [(vk::ShaderStageFlags::VERTEX, vertex), (vk::ShaderStageFlags::FRAGMENT, fragment)].map(|(stage, module)| {
@@ -469,9 +531,8 @@ pub(crate) fn graphics_pipeline(
         .color_blend_state(&blend)
         .layout(layout)
         .render_pass(render_pass);
-    // SAFETY: every object named is alive and every state that the pipeline needs is there.
-    let made = unsafe { context.device().create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
-    made.map_err(|(_, error)| error).expect("vkCreateGraphicsPipelines")[0]
+    // Every object named is alive and every state that the pipeline needs is there.
+    make(context.device(), &info)
 }
 
 impl Drop for Painter<'_> {

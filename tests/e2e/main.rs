@@ -14,6 +14,7 @@ mod chain;
 mod faults;
 mod input;
 mod instances;
+mod kept;
 mod layouts;
 mod legal;
 mod legality;
@@ -46,6 +47,7 @@ fn main() -> std::process::ExitCode {
         blits::trials(),
         layouts::trials(),
         instances::trials(),
+        kept::trials(),
         settings::trials(),
         input::trials(),
         threads::trials(),

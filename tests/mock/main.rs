@@ -21,6 +21,7 @@ mod fuzz;
 mod guarded;
 mod identity;
 mod images;
+mod kept;
 mod lifetime;
 mod log;
 mod memory;

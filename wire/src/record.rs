@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
 use samplin_core::decide::{
-    self, Aspect, Change, Context, DeviceCaps, Field, SamplerState, Value, ViewTraits, is_custom, is_int_border,
+    self, Aspect, BlitSource, Change, Context, DeviceCaps, Field, SamplerState, Value, ViewTraits, is_custom,
+    is_int_border,
 };
 use samplin_core::features::Tiling;
 use samplin_core::names;
@@ -222,6 +223,27 @@ pub fn view(view: &ViewTraits) -> ViewMembers {
         swizzle: mapping_letters(view.components),
         view_class: None,
     }
+}
+
+/// A `blit` record. `asked`: the filter that was asked for and the source's tiling, for predictions.
+pub fn blit(
+    source: &BlitSource,
+    changes: &[Change],
+    context: &Context<'_>,
+    lossless: bool,
+    asked: Option<(vk::Filter, Tiling)>,
+) -> Json {
+    let mut out = Map::new();
+    out.insert("src_format".into(), names::format(source.format).into());
+    out.insert("changes".into(), changes.iter().map(|one| change(one, context)).collect());
+    out.insert("lossless".into(), lossless.into());
+    if let Some((filter, tiling)) = asked {
+        out.insert("filter".into(), names::filter(filter).into());
+        out.insert("src_type".into(), names::image_type(source.image_type).into());
+        out.insert("src_tiling".into(), tiling.word().into());
+        out.insert("src_features".into(), features(source.features).into());
+    }
+    Json::Object(out)
 }
 
 /// The limits and features of a `device` record.

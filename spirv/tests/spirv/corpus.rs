@@ -5,6 +5,7 @@
 //! the lines `//= LINK` behind it are its links, written as [`text`] does. In assembly comments begin with `;`.
 //! GLSL and assembly are compiled here. What other compilers made of a source is beside it, in assembly: `data/README.md`.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -125,7 +126,7 @@ pub(crate) fn assembled(text: &str) -> Vec<u32> {
 }
 
 /// Compiles GLSL for a stage, named as a file would be: for OpenGL, where limits are such that counters may be used, or for an
-/// environment of Vulkan's.
+/// environment of Vulkan's; or HLSL for Vulkan 1.1.
 pub(crate) fn glsl(stage: &str, environment: &str, source: &str) -> Vec<u32> {
     let file = scratch("glsl");
     let (limits, out) = (file.with_extension("conf"), file.with_extension("spv"));
@@ -143,6 +144,7 @@ pub(crate) fn glsl(stage: &str, environment: &str, source: &str) -> Vec<u32> {
             std::fs::write(&limits, text).expect("writes a file");
             compiler.args(["-G", "-l"]).arg(&limits);
         }
+        "hlsl" => _ = compiler.args(["-V", "-D", "-e", "main", "--target-env", "vulkan1.1"]),
         environment => _ = compiler.args(["-V", "--target-env", environment]),
     }
     run(compiler.arg("-o").arg(&out).arg(&file));
@@ -166,6 +168,65 @@ pub(crate) fn instructions(words: &[u32]) -> Vec<&[u32]> {
 /// The instructions with an opcode.
 pub(crate) fn having(words: &[u32], opcode: spirv::Op) -> Vec<&[u32]> {
     instructions(words).into_iter().filter(|it| it[0] & 0xffff == opcode as u32).collect()
+}
+
+/// A module as text in which the numbers of ids and the order of declarations say nothing: what is declared is written out where it
+/// is used, and what functions define is counted in each.
+pub(crate) fn meaning(words: &[u32]) -> Vec<String> {
+    let file = scratch("meaning");
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    std::fs::write(&file, bytes).expect("writes a file");
+    let output =
+        Command::new("spirv-dis").args(["--raw-id", "--no-header", "--no-color", "--no-indent"]).arg(&file).output();
+    std::fs::remove_file(&file).expect("removes a file");
+    let text = String::from_utf8(output.expect("spirv-dis is installed").stdout).expect("text");
+    let mut decorations: HashMap<&str, Vec<String>> = HashMap::new();
+    for line in text.lines() {
+        let mut words = line.split(' ');
+        if let (Some("OpDecorate" | "OpMemberDecorate" | "OpName" | "OpMemberName"), Some(id)) =
+            (words.next(), words.next())
+        {
+            decorations.entry(id).or_default().push(words.collect::<Vec<_>>().join(" "));
+        }
+    }
+    let mut names: HashMap<String, String> = HashMap::new();
+    let (mut globals, mut functions, mut local) = (Vec::new(), Vec::new(), 0);
+    // What functions define is named before it is defined, by calls and branches.
+    for line in text.lines().skip_while(|line| !line.contains("OpFunction ")) {
+        if let Some((id, _)) = line.split_once(" = ") {
+            local += 1;
+            names.insert(id.to_owned(), format!("local{local}"));
+        }
+    }
+    for line in text.lines() {
+        let inside = !functions.is_empty() || line.contains("OpFunction ");
+        let (id, rest) = line.split_once(" = ").map_or((None, line), |(id, rest)| (Some(id), rest));
+        let mut rest: String = rest
+            .split(' ')
+            .map(|word| match names.get(word) {
+                Some(name) => name.clone(),
+                None if inside || !word.starts_with('%') => word.to_owned(),
+                // An entry point names its function and interface before they are there.
+                None => "later".to_owned(),
+            })
+            .collect::<Vec<_>>()
+            .join(" ");
+        if let Some(id) = id {
+            let mut own = decorations.get(id).cloned().unwrap_or_default();
+            own.sort();
+            if !inside {
+                names.insert(id.to_owned(), format!("({rest} {own:?})"));
+            }
+            rest = format!("{rest} {own:?}");
+        }
+        if line.starts_with("OpDecorate") || line.starts_with("OpMember") || line.starts_with("OpName ") {
+            continue;
+        }
+        if inside { functions.push(rest) } else { globals.push(rest) }
+    }
+    globals.sort();
+    globals.extend(functions);
+    globals
 }
 
 /// What `spirv-val` has against a module.

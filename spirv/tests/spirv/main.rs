@@ -3,8 +3,11 @@
 mod corpus;
 mod counters;
 mod edit;
+mod images;
+mod inputs;
 mod links;
 mod machine;
+mod passes;
 mod samples;
 mod scan;
 mod split;

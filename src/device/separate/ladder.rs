@@ -15,8 +15,9 @@ use super::Separate;
 use super::commands::{Binds, Bound, Hidden, Point, bind_point, place};
 use super::layouts::{Binding, LARGEST, PipelineShape};
 use super::programs::{Program, ProgramLink};
+use super::recipe::{LINKS, Variant};
 use super::sets::{Other, SetRecord};
-use super::split::{LINKS, Variant, place_of};
+use super::split::place_of;
 use crate::counters::Path;
 use crate::device::Device;
 

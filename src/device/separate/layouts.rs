@@ -190,13 +190,13 @@ pub(super) struct PipelineShape {
     /// Differs between layouts that are not compatible for the set of that number (Pipeline Layout Compatibility).
     compatible: Box<[u64]>,
     /// What else defines it; none if it has members that are not known.
-    kept: Option<kept::PipelineLayout>,
+    kept: Option<Arc<kept::PipelineLayout>>,
     /// The layer's own pipeline layout of this definition, 0 before it is needed.
     twin: Mutex<u64>,
 }
 
 impl PipelineShape {
-    fn new(number: u64, sets: Vec<Option<Arc<SetShape>>>, kept: Option<kept::PipelineLayout>) -> Self {
+    fn new(number: u64, sets: Vec<Option<Arc<SetShape>>>, kept: Option<Arc<kept::PipelineLayout>>) -> Self {
         let mut word = kept.as_ref().map_or(number, |kept| {
             let mut ranges = memory::collect(kept.ranges.iter().map(|r| (r.stage_flags.as_raw(), r.offset, r.size)));
             ranges.sort_unstable();
@@ -319,7 +319,7 @@ impl Separate {
             memory::collect(given.iter().map(|set| self.set_shape(*set)))
         };
         // SAFETY: forwarded from the caller.
-        let shape = PipelineShape::new(self.number(), sets, unsafe { kept::PipelineLayout::new(info) });
+        let shape = PipelineShape::new(self.number(), sets, unsafe { kept::PipelineLayout::new(info) }.map(Arc::new));
         self.layouts.pipelines.insert(layout.as_raw(), Arc::new(shape));
     }
 

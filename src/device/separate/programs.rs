@@ -8,7 +8,7 @@ use samplin_spirv as spirv;
 
 use super::Separate;
 use super::layouts::PipelineShape;
-use super::split::{Recipe, Source, Splits, StageCode};
+use super::recipe::{Recipe, Source, Splits, StageCode};
 use crate::device::Device;
 use crate::kept;
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::ladder::{How, Want};
 use super::programs::{Program, Stage};
-use super::split::LINKS;
+use super::recipe::LINKS;
 use crate::counters::Path;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};

@@ -361,10 +361,10 @@ fn switched_off_arrays_are_not_read() {
     });
     // Whether it is off is said later: there may be an array or not.
     made.states.push(Dynamic::SAMPLE_LOCATIONS_ENABLE_EXT);
+    made.sample_locations.sample_locations_info.p_next = ptr::null();
     let info = made.info();
     assert_eq!(keep(&info, BOTH).err(), Some(Why::Chain));
     made.sample_locations.sample_locations_enable = vk::TRUE;
-    made.sample_locations.sample_locations_info.p_next = ptr::null();
     assert!(keep(&info, BOTH).is_ok());
     // Nothing may be chained inside.
     let node = unknown();

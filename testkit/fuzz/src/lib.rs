@@ -12,8 +12,10 @@ use samplin_cli::trace::analysis::Analysis;
 use samplin_cli::trace::reader;
 use samplin_config::{rules, settings};
 use samplin_core::decide::YcbcrConversion;
+use samplin_spirv::passes::{Step, run};
+use samplin_spirv::scan::scan;
 use samplin_spirv::split::{Part, split};
-use samplin_spirv::{Editor, Link, Module, Specialization};
+use samplin_spirv::{Editor, Link, Module, Specialization, atomic_counters, image_access, sample_inputs};
 
 /// Words of a node: more than any structure that the layer knows has.
 const WORDS: usize = 24;
@@ -172,5 +174,50 @@ pub fn spirv(data: &[u8]) {
                 }
             }
         }
+    }
+}
+
+/// A pass on any words: what it makes can be read, is the same each time, and leaves it nothing to do.
+fn pass(data: &[u8], steps: &[Step<'_>]) {
+    let words: Vec<u32> = data.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    for step in steps {
+        let made = |words: &[u32]| run(words, scan(words), [*step].iter()).expect("memory for the outcome");
+        let outcome = made(&words);
+        assert_eq!(outcome.words.is_some(), !outcome.changes.is_empty(), "{step:?}");
+        let Some(new) = &outcome.words else { continue };
+        assert_eq!(outcome, made(&words), "{step:?} is not the same twice");
+        let module = Module::read(new).expect("what was made can be read");
+        let before = Module::read(&words).expect("what was rewritten was read");
+        assert_eq!(module.entry_points().count(), before.entry_points().count());
+        assert_eq!(Editor::new(&module).finish().as_ref(), Ok(new));
+        let again = made(new);
+        assert!(again.words.is_none() && again.changes.is_empty(), "{step:?} again: {:?}", again.changes);
+    }
+}
+
+/// Declarations of storage images, on devices of all kinds.
+pub fn image_access(data: &[u8]) {
+    let device = |read, write, relax| Step::ImageAccess(image_access::Options { read, write, relax });
+    pass(data, &[device(false, false, false), device(false, true, true), device(true, true, true)]);
+}
+
+/// Atomic counters.
+pub fn atomic_counters(data: &[u8]) {
+    let at = |place, draw_parameters| Step::AtomicCounters(atomic_counters::Options { place, draw_parameters });
+    let fixed = atomic_counters::Place::At { set: 1, first: 2 };
+    pass(data, &[at(atomic_counters::Place::Auto, true), at(fixed, false)]);
+}
+
+/// Builtins of samples.
+pub fn sample_builtins(data: &[u8]) {
+    pass(data, &[Step::SampleBuiltins]);
+}
+
+/// Inputs that are interpolated for each sample, and what speaks against it.
+pub fn sample_inputs(data: &[u8]) {
+    pass(data, &[Step::SampleInputs("main")]);
+    let words: Vec<u32> = data.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    if let Ok(module) = Module::read(&words) {
+        std::hint::black_box(sample_inputs::facts(&module, "main").is_ok());
     }
 }

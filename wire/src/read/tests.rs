@@ -170,26 +170,67 @@ fn what_is_damaged_is_no_view() {
     }
 }
 
+/// A blit record, of the level all if it tells what was `asked`, with what the trace adds to each.
+fn written_blit(filter: vk::Filter, source: &BlitSource, tiling: Tiling, changes: &[Change], all: bool) -> Value {
+    let caps = DeviceCaps::default();
+    let context = Context { caps: &caps, view: None, source: Some(source.format), tiling };
+    let mut written = record::blit(source, changes, &context, !changes.is_empty(), all.then_some((filter, tiling)));
+    for (key, value) in [("seq", 1), ("t_ns", 2), ("pid", 3), ("tid", 4)] {
+        written[key] = value.into();
+    }
+    written["event"] = "blit".into();
+    written
+}
+
 #[test]
 fn blits_survive_their_record() {
-    let schema = schema("blit/properties/src_features");
-    for format in [vk::Format::R8G8B8A8_SRGB, vk::Format::ASTC_4X4_UNORM_BLOCK, vk::Format::from_raw(1_900_000_000)] {
-        for features in
-            [None, Some(vk::FormatFeatureFlags2::BLIT_SRC), Some(vk::FormatFeatureFlags2::from_raw(1 << 40))]
-        {
-            let source = BlitSource { format, image_type: vk::ImageType::TYPE_3D, features };
-            for filter in [vk::Filter::NEAREST, vk::Filter::CUBIC_EXT, vk::Filter::from_raw(77)] {
-                let written = json!({
-                    "src_format": names::format(source.format),
-                    "filter": names::filter(filter),
-                    "src_type": names::image_type(source.image_type),
-                    "src_tiling": Tiling::Linear.word(),
-                    "src_features": record::features(source.features),
-                });
-                keeps_to(&schema, &written["src_features"]);
-                assert_eq!(blit(&through_text(&written)), Some((filter, source, Tiling::Linear)));
+    let whole = jsonschema::draft202012::new(&SCHEMA).expect("a schema");
+    let change = Change {
+        catalog: Catalog::C1,
+        field: Field::BlitFilter,
+        from: Decided::Filter(vk::Filter::LINEAR),
+        to: Decided::Filter(vk::Filter::NEAREST),
+    };
+    let formats = [vk::Format::R8G8B8A8_SRGB, vk::Format::ASTC_4X4_UNORM_BLOCK, vk::Format::from_raw(1_900_000_000)];
+    let features = [None, Some(vk::FormatFeatureFlags2::BLIT_SRC), Some(vk::FormatFeatureFlags2::from_raw(1 << 40))];
+    let filters = [vk::Filter::NEAREST, vk::Filter::CUBIC_EXT, vk::Filter::from_raw(77)];
+    for (format, features) in formats.into_iter().flat_map(|format| features.map(|features| (format, features))) {
+        for (raw, tiling) in (0..=2).zip([Tiling::Optimal, Tiling::Linear, Tiling::Modifier]) {
+            let source = BlitSource { format, image_type: vk::ImageType::from_raw(raw), features };
+            for (filter, count) in filters.into_iter().flat_map(|filter| [(filter, 0), (filter, 1)]) {
+                let changes = &[change][..count];
+                let written = written_blit(filter, &source, tiling, changes, true);
+                keeps_to(&whole, &written);
+                let written = through_text(&written);
+                assert_eq!(blit(&written), Some((filter, source, tiling)));
+                assert_eq!(written["changes"].as_array().map(Vec::len), Some(changes.len()));
+                assert_eq!(written["lossless"], !changes.is_empty());
             }
         }
+    }
+}
+
+#[test]
+fn what_is_damaged_or_says_too_little_is_no_blit() {
+    let features = Some(vk::FormatFeatureFlags2::BLIT_SRC);
+    let source = BlitSource { format: vk::Format::R8_UNORM, image_type: vk::ImageType::TYPE_2D, features };
+    let write = |all| written_blit(vk::Filter::LINEAR, &source, Tiling::Linear, &[], all);
+    let (whole, short) = (write(true), write(false));
+    assert!(blit(&whole).is_some());
+    keeps_to(&jsonschema::draft202012::new(&SCHEMA).expect("a schema"), &short);
+    assert_eq!(blit(&short), None, "a record of another level");
+    let members = whole.as_object().expect("an object").keys();
+    assert!(short.as_object().expect("an object").keys().all(|key| members.clone().any(|other| other == key)));
+    for (key, word) in [
+        ("src_format", "VK_FORMAT_OF_NOTHING"),
+        ("filter", "linear"),
+        ("src_type", "2D"),
+        ("src_tiling", "optimal tiling"),
+        ("src_features", "d401"),
+    ] {
+        let mut damaged = whole.clone();
+        damaged[key] = word.into();
+        assert_eq!(blit(&damaged), None, "{key}: {word}");
     }
 }
 

@@ -1,0 +1,87 @@
+//! What a pipeline can be made of again, and the pipelines that were made so.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use ash::vk;
+
+use super::layouts::{PipelineShape, SetShape};
+use crate::kept;
+use crate::table::lock;
+
+/// Most links of a pipeline that can be split: bits of a word.
+pub(super) const LINKS: usize = 64;
+
+/// A stage of a kept pipeline.
+pub(super) struct StageCode {
+    pub(super) stage: vk::ShaderStageFlags,
+    pub(super) name: Box<str>,
+    pub(super) constants: Vec<(u32, Box<[u8]>)>,
+    pub(super) words: Arc<[u32]>,
+}
+
+/// What a pipeline was made of.
+pub(super) enum Source {
+    Compute(kept::Compute),
+    Graphics(Box<kept::Graphics>),
+}
+
+/// What a pipeline can be made of again.
+pub(super) struct Recipe {
+    pub(super) source: Source,
+    pub(super) stages: Vec<StageCode>,
+}
+
+/// A second pipeline.
+pub(super) struct Variant {
+    /// The links that are split, by their places.
+    pub(super) mask: u64,
+    pub(super) pipeline: u64,
+    /// The application's layout with the hidden set behind it.
+    pub(super) layout: Arc<PipelineShape>,
+    pub(super) hidden: Arc<SetShape>,
+    /// The links, and how many samplers each has in the hidden set.
+    pub(super) parts: Vec<(usize, u32)>,
+}
+
+impl Variant {
+    /// The number of the hidden set.
+    pub(super) fn number(&self) -> usize {
+        self.layout.sets.len() - 1
+    }
+}
+
+/// What became of a pipeline's links.
+#[derive(Default)]
+pub(super) struct Splits {
+    /// Links that are split, one bit each.
+    pub(super) mask: AtomicU64,
+    /// Links that cannot be, and why the last of them cannot.
+    refused: AtomicU64,
+    why: Mutex<&'static str>,
+    /// The last is the one in use; command buffers may hold those before it.
+    pub(super) made: Mutex<Vec<Arc<Variant>>>,
+}
+
+impl Splits {
+    /// Links that are split.
+    pub(super) fn mask(&self) -> u64 {
+        self.mask.load(Ordering::Acquire)
+    }
+
+    /// Links that cannot be split, and why.
+    pub(super) fn refused(&self) -> (u64, &'static str) {
+        (self.refused.load(Ordering::Acquire), *lock(&self.why))
+    }
+
+    /// Links cannot be split any more.
+    pub(super) fn refuse(&self, links: u64, why: &'static str) {
+        *lock(&self.why) = why;
+        self.refused.fetch_or(links, Ordering::AcqRel);
+    }
+
+    /// The pipeline to bind instead of the application's, if any.
+    pub(super) fn current(&self) -> Option<Arc<Variant>> {
+        if self.mask() == 0 { None } else { lock(&self.made).last().cloned() }
+    }
+}
