@@ -43,6 +43,8 @@ pub enum Program {
     Above,
     /// Image 0 is fetched from at its corner, and no sampler used; the bits come out as with [`Program::Above`].
     Plain,
+    /// Image 0 with sampler 1, the combined image and sampler 2 of set 0, and image 0 with sampler 3.
+    Beside,
     /// Depth image 0 is compared with the point's reference by sampler 1.
     Compared,
     /// Image 0 is gathered from and image 2 sampled, both with sampler 1.
@@ -62,6 +64,7 @@ impl Program {
             Self::Salted => "salted",
             Self::Above => "above",
             Self::Plain => "plain",
+            Self::Beside => "beside",
             Self::Compared => "compared",
             Self::Gather => "gather",
         }
@@ -74,7 +77,7 @@ impl Program {
             Self::Compared => vec![Kind::Shadow],
             Self::Shared | Self::Fetch | Self::Gather => vec![a, b],
             Self::Constant => vec![a, a],
-            Self::Calls => vec![a, a, a],
+            Self::Calls | Self::Beside => vec![a, a, a],
         }
     }
 }
