@@ -164,9 +164,10 @@ impl Device {
         let Wants { all, blocked } = wants;
         all.sort_by_key(|want| want.sampler_at);
         let bit = |want: &Want| if want.link < LINKS { 1_u64 << want.link } else { 0 };
-        let mut variant = program.splits.current();
+        let no_room = point.is_pushed_from(program.layout.sets.len());
+        let mut variant = program.splits.current().filter(|_| !no_room);
         loop {
-            let mask = program.splits.mask();
+            let mask = if no_room { 0 } else { program.splits.mask() };
             let (refused, why) = program.splits.refused();
             let (mut others, mut join) = (Vec::new(), 0_u64);
             let mut told = Vec::new();
@@ -194,8 +195,12 @@ impl Device {
                         let asks = own()
                             .filter(|want| want.wanted != want.given && !want.loose)
                             .fold(0, |all, w| all | bit(w));
-                        let named = if refused & asks != 0 { why } else { named };
-                        join |= asks & !refused;
+                        let named = match () {
+                            () if no_room && asks != 0 => "push-set-above",
+                            () if refused & asks != 0 => why,
+                            () => named,
+                        };
+                        join |= if no_room { 0 } else { asks & !refused };
                         told.with_room().push((group, Err(named)));
                     }
                 }
@@ -208,7 +213,7 @@ impl Device {
                 continue;
             }
             for (group, how) in told {
-                self.tell_group(program, group, how, program.splits.mask());
+                self.tell_group(program, group, how, mask);
             }
             return Decided { others, variant };
         }
@@ -427,16 +432,25 @@ impl Device {
         unsafe { push(commands, bind_point(at), twin, number as u32, writes.len() as u32, writes.as_ptr()) };
     }
 
-    /// The pipeline to bind instead of `pipeline`: one that is split stays so.
+    /// The pipeline to bind instead of `pipeline`: one that is split stays so, unless there is no room for its hidden set.
     ///
     /// # Safety
     ///
-    /// `pipeline` is a valid pipeline.
-    pub unsafe fn separate_variant(&self, separate: &Separate, pipeline: vk::Pipeline) -> vk::Pipeline {
+    /// `commands` is a valid command buffer in the recording state, `pipeline` a valid pipeline.
+    pub unsafe fn separate_variant(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        point: vk::PipelineBindPoint,
+        pipeline: vk::Pipeline,
+    ) -> vk::Pipeline {
         // SAFETY: forwarded from the caller.
         let program = unsafe { separate.programs.get(pipeline.as_raw()) };
-        let variant = program.and_then(|program| program.splits.current());
-        variant.map_or(pipeline, |variant| vk::Pipeline::from_raw(variant.pipeline))
+        let Some(variant) = program.and_then(|program| program.splits.current()) else { return pipeline };
+        // SAFETY: forwarded from the caller.
+        let state = place(point).zip(unsafe { separate.state(commands) });
+        let no_room = state.is_some_and(|(at, state)| state.with(at, |point| point.is_pushed_from(variant.number())));
+        if no_room { pipeline } else { vk::Pipeline::from_raw(variant.pipeline) }
     }
 
     /// Takes over a bound pipeline, after `actual` was bound for it.
