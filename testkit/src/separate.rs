@@ -259,11 +259,11 @@ impl<'c> Rig<'c> {
         unsafe { device.cmd_bind_descriptor_sets(commands, self.point(), self.layout, first, sets, offsets) };
     }
 
-    /// Records writes pushed to set 0.
-    pub fn push(&self, commands: vk::CommandBuffer, writes: &[vk::WriteDescriptorSet<'_>]) {
+    /// Records writes pushed to a set.
+    pub fn push(&self, commands: vk::CommandBuffer, set: u32, writes: &[vk::WriteDescriptorSet<'_>]) {
         let push = &self.context.functions.push;
-        // SAFETY: set 0 of the layout is a push set with the bindings that the caller names.
-        unsafe { push.cmd_push_descriptor_set(commands, self.point(), self.layout, 0, writes) };
+        // SAFETY: that set of the layout is a push set with the bindings that the caller names.
+        unsafe { push.cmd_push_descriptor_set(commands, self.point(), self.layout, set, writes) };
     }
 
     /// Records descriptors pushed to set 0 with a template.
