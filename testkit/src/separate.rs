@@ -43,6 +43,8 @@ pub enum Program {
     Above,
     /// Image 0 is fetched from at its corner, and no sampler used; the bits come out as with [`Program::Above`].
     Plain,
+    /// Image 0 with sampler 1, the combined image and sampler 2 of set 0, and image 0 with sampler 3.
+    Beside,
     /// Depth image 0 is compared with the point's reference by sampler 1.
     Compared,
     /// Image 0 is gathered from and image 2 sampled, both with sampler 1.
@@ -62,6 +64,7 @@ impl Program {
             Self::Salted => "salted",
             Self::Above => "above",
             Self::Plain => "plain",
+            Self::Beside => "beside",
             Self::Compared => "compared",
             Self::Gather => "gather",
         }
@@ -74,7 +77,7 @@ impl Program {
             Self::Compared => vec![Kind::Shadow],
             Self::Shared | Self::Fetch | Self::Gather => vec![a, b],
             Self::Constant => vec![a, a],
-            Self::Calls => vec![a, a, a],
+            Self::Calls | Self::Beside => vec![a, a, a],
         }
     }
 }
@@ -256,11 +259,11 @@ impl<'c> Rig<'c> {
         unsafe { device.cmd_bind_descriptor_sets(commands, self.point(), self.layout, first, sets, offsets) };
     }
 
-    /// Records writes pushed to set 0.
-    pub fn push(&self, commands: vk::CommandBuffer, writes: &[vk::WriteDescriptorSet<'_>]) {
+    /// Records writes pushed to a set.
+    pub fn push(&self, commands: vk::CommandBuffer, set: u32, writes: &[vk::WriteDescriptorSet<'_>]) {
         let push = &self.context.functions.push;
-        // SAFETY: set 0 of the layout is a push set with the bindings that the caller names.
-        unsafe { push.cmd_push_descriptor_set(commands, self.point(), self.layout, 0, writes) };
+        // SAFETY: that set of the layout is a push set with the bindings that the caller names.
+        unsafe { push.cmd_push_descriptor_set(commands, self.point(), self.layout, set, writes) };
     }
 
     /// Records descriptors pushed to set 0 with a template.

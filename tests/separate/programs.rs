@@ -3,7 +3,7 @@
 use super::*;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [(&str, fn(Stage) -> Outcome); 10] = [
+    let all: [(&str, fn(Stage) -> Outcome); 11] = [
         ("calls", calls_agree),
         ("array/constant", constant),
         ("array/special", special),
@@ -13,6 +13,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("gather", gather),
         ("unused", unused),
         ("offsets", offsets),
+        ("beside-immutable", beside_immutable),
         ("immutable", immutable),
     ];
     let mut trials = Vec::new();
@@ -366,6 +367,35 @@ fn offsets(stage: Stage) -> Outcome {
     let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
     judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
     judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+}
+
+/// A set in which one sampler is to be another, with an immutable sampler and an image that has an immutable sampler.
+fn beside_immutable(stage: Stage) -> Outcome {
+    let nearest = SamplerDesc::nearest();
+    let fixed = nearest.clone().address(vk::SamplerAddressMode::REPEAT);
+    let look = |context: &Context, sampler: &SamplerDesc| {
+        check(context, stage)?;
+        let texture = Texture::new(context, conflicts::UINT)?;
+        let (state, immutable) = (sampler.create(context), fixed.create(context));
+        let bindings = [
+            Binding::image(0),
+            Binding::sampler(1),
+            Binding::combined(2, 1).immutable(&[&immutable]),
+            Binding::sampler(3).immutable(&[&immutable]),
+        ];
+        let mut combined = texture.slot(2, 0);
+        combined.ty = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+        let held = Held::new(context, &bindings, &[texture.slot(0, 0), Slot::sampler(&state, 1, 0), combined]);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage);
+        let found = found(context, &plan, held.set);
+        let wanted = [("the sampler", &nearest), ("the combined one", &fixed), ("the immutable one", &fixed)];
+        Ok(std::iter::zip(wanted, found).map(|((what, legal), found)| texture.look(what, legal, found)).collect())
+    };
+    let (linear, builder) = (SamplerDesc::linear(), Context::builder());
+    let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
+    judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear))?;
+    judge_legal(&builder, &|context| look(context, &nearest))
 }
 
 /// An immutable sampler cannot be replaced in any set: only the shader can read another.

@@ -167,6 +167,12 @@ impl Point {
         self.hidden.take_if(|hidden| hidden.number() <= number);
     }
 
+    /// Whether descriptors were pushed to this set number or one behind it. A hidden set there would take their place, and nobody could
+    /// push them again.
+    pub(super) fn is_pushed_from(&self, number: usize) -> bool {
+        self.sets.iter().skip(number).any(|bound| bound.set == 0 && bound.record.is_some())
+    }
+
     /// Takes over bound sets.
     ///
     /// # Safety

@@ -169,9 +169,10 @@ impl Device {
         let Wants { all, blocked } = wants;
         all.sort_by_key(|want| want.sampler_at);
         let bit = |want: &Want| if want.link < LINKS { 1_u64 << want.link } else { 0 };
-        let mut variant = program.splits.current();
+        let no_room = point.is_pushed_from(program.layout.sets.len());
+        let mut variant = program.splits.current().filter(|_| !no_room);
         loop {
-            let mask = program.splits.mask();
+            let mask = if no_room { 0 } else { program.splits.mask() };
             let (refused, why) = program.splits.refused();
             let (mut others, mut join) = (Vec::new(), 0_u64);
             let mut told = Vec::new();
@@ -199,8 +200,12 @@ impl Device {
                         let asks = own()
                             .filter(|want| want.wanted != want.given && !want.loose)
                             .fold(0, |all, w| all | bit(w));
-                        let named = if refused & asks != 0 { why } else { named };
-                        join |= asks & !refused;
+                        let named = match () {
+                            () if no_room && asks != 0 => "push-set-above",
+                            () if refused & asks != 0 => why,
+                            () => named,
+                        };
+                        join |= if no_room { 0 } else { asks & !refused };
                         told.with_room().push((group, Err(named)));
                     }
                 }
@@ -213,7 +218,7 @@ impl Device {
                 continue;
             }
             for (group, how) in told {
-                self.tell_group(program, group, how, program.splits.mask());
+                self.tell_group(program, group, how, mask);
             }
             return Decided { others, variant };
         }

@@ -189,16 +189,25 @@ impl Device {
         true
     }
 
-    /// The pipeline to bind instead of `pipeline`: one that is split stays so.
+    /// The pipeline to bind instead of `pipeline`: one that is split stays so, unless there is no room for its hidden set.
     ///
     /// # Safety
     ///
-    /// `pipeline` is a valid pipeline.
-    pub unsafe fn separate_variant(&self, separate: &Separate, pipeline: vk::Pipeline) -> vk::Pipeline {
+    /// `commands` is a valid command buffer in the recording state, `pipeline` a valid pipeline.
+    pub unsafe fn separate_variant(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        point: vk::PipelineBindPoint,
+        pipeline: vk::Pipeline,
+    ) -> vk::Pipeline {
         // SAFETY: forwarded from the caller.
         let program = unsafe { separate.programs.get(pipeline.as_raw()) };
-        let variant = program.and_then(|program| program.splits.current());
-        variant.map_or(pipeline, |variant| vk::Pipeline::from_raw(variant.pipeline))
+        let Some(variant) = program.and_then(|program| program.splits.current()) else { return pipeline };
+        // SAFETY: forwarded from the caller.
+        let state = place(point).zip(unsafe { separate.state(commands) });
+        let no_room = state.is_some_and(|(at, state)| state.with(at, |point| point.is_pushed_from(variant.number())));
+        if no_room { pipeline } else { vk::Pipeline::from_raw(variant.pipeline) }
     }
 
     /// Takes over a bound pipeline, after `actual` was bound for it.

@@ -93,8 +93,8 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
         // SAFETY: the application's own arguments.
         return unsafe { next(commands, point, pipeline) };
     };
-    // SAFETY: a valid pipeline by VUID-vkCmdBindPipeline-pipeline-parameter.
-    let actual = known.guard(|| unsafe { known.separate_variant(separate, pipeline) }, || pipeline);
+    // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
+    let actual = known.guard(|| unsafe { known.separate_variant(separate, commands, point, pipeline) }, || pipeline);
     // SAFETY: the application's own arguments, or a pipeline that differs in the samplers that it reads.
     unsafe { next(commands, point, actual) };
     // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
