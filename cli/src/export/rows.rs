@@ -166,6 +166,16 @@ impl Rows {
                     self.member_rows(Of::Pair, pid, record, &changes);
                 }
             }
+            Event::Case => {
+                let value = whole(record)?;
+                let device = value.get("device").and_then(Value::as_str).unwrap_or(UNKNOWN);
+                let process = self.process(pid);
+                if process.device != device {
+                    process.device = device.to_owned();
+                    process.epoch = u64::MAX;
+                }
+                self.value_row(Of::Case, pid, &value, record.line);
+            }
             Event::Settings => {}
         }
         Ok(())
@@ -354,7 +364,7 @@ impl Rows {
                 let text = match change.get(member) {
                     None | Some(Value::Null) => return NULL,
                     Some(Value::String(text)) => text.clone(),
-                    Some(other) => other.to_string(),
+                    Some(other) => plain(other),
                 };
                 self.store.pool.word(u64::MAX - 3, text.as_bytes(), || Some(text.clone()))
             }));
@@ -378,6 +388,18 @@ impl Common {
             From::Trace => self.trace,
             _ => return None,
         })
+    }
+}
+
+/// A value as JSON in which whole numbers have no fraction, as every reader of JSON would write it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Number(number) => match number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 1e15) {
+            Some(float) => format!("{float:.0}"),
+            None => number.to_string(),
+        },
+        Value::Array(parts) => format!("[{}]", parts.iter().map(plain).collect::<Vec<_>>().join(",")),
+        other => other.to_string(),
     }
 }
 

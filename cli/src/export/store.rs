@@ -15,6 +15,7 @@ use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::ColumnPath;
 
 use super::tables::{Kind, Table};
 use crate::failure::{Failure, Result};
@@ -34,6 +35,9 @@ const PARTS: usize = 4_000;
 
 /// Texts that are remembered, and their bytes.
 const TEXTS: (usize, usize) = (200_000, 32 << 20);
+
+/// The columns that queries select row groups by; the least and largest value of others would help nobody, and take time.
+const SELECTED: [&str; 7] = ["run", "day", "device", "build", "rule", "format", "sampler_name"];
 
 /// The value of a column in a row: a number, the bits of one, or the index of a text.
 pub(super) type Word = u64;
@@ -114,12 +118,15 @@ impl Store {
     pub(super) fn new(root: &Path, label: &str, tables: Arc<[Table]>) -> Result<Self> {
         let scratch = root.join(format!(".samplin-export-{}", std::process::id()));
         fs::create_dir_all(&scratch).map_err(|error| failure(root, &error))?;
-        let properties = WriterProperties::builder()
+        let mut properties = WriterProperties::builder()
             .set_compression(Compression::LZ4_RAW)
-            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_statistics_enabled(EnabledStatistics::None)
             .set_offset_index_disabled(true)
-            .set_created_by(concat!("samplin ", env!("CARGO_PKG_VERSION")).to_owned())
-            .build();
+            .set_created_by(concat!("samplin ", env!("CARGO_PKG_VERSION")).to_owned());
+        for name in SELECTED {
+            properties = properties.set_column_statistics_enabled(ColumnPath::from(name), EnabledStatistics::Chunk);
+        }
+        let properties = properties.build();
         Ok(Self {
             root: root.to_path_buf(),
             scratch,

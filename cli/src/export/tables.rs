@@ -23,6 +23,7 @@ pub enum Of {
     Pair,
     Unresolved,
     Summary,
+    Case,
 }
 
 /// What a column holds.
@@ -161,7 +162,7 @@ fn from(of: Of, word: &str) -> Option<From> {
         _ => match (word.strip_prefix("change/"), of) {
             (Some(member), _) => From::Change(CHANGE.iter().position(|known| *known == member)?),
             // These records are few, and so different that they are read as trees.
-            (None, Of::Layer | Of::Device | Of::Summary) => {
+            (None, Of::Layer | Of::Device | Of::Summary | Of::Case) => {
                 word.starts_with('/').then(|| From::Pointer(word.to_owned()))?
             }
             (None, _) => {
@@ -197,7 +198,7 @@ mod tests {
         let tables = all().unwrap();
         assert_eq!(
             tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>(),
-            ["runs", "devices", "changes", "pairs", "unresolved", "census"]
+            ["runs", "devices", "changes", "pairs", "unresolved", "census", "cases"]
         );
         for table in &tables {
             let names: Vec<_> = table.columns.iter().map(|column| column.name.as_str()).collect();

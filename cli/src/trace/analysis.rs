@@ -185,6 +185,8 @@ impl Analysis {
                 let problem: Value = whole(record)?;
                 keep(&mut self.problems, self.limits.records, || problem);
             }
+            // No run of the layer.
+            Event::Case => {}
             Event::Summary => {
                 let summary: Value = whole(record)?;
                 if summary.get("scope").and_then(Value::as_str) == Some("instance") {

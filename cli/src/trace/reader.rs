@@ -33,11 +33,13 @@ pub enum Event {
     Unresolved,
     Settings,
     Summary,
+    /// Not the layer's: a test case that `scripts/cts` has run.
+    Case,
 }
 
 impl Event {
     /// Every kind with its name.
-    pub const ALL: [(Self, &'static str); 10] = [
+    pub const ALL: [(Self, &'static str); 11] = [
         (Self::Layer, "layer"),
         (Self::Device, "device"),
         (Self::Sampler, "sampler"),
@@ -48,6 +50,7 @@ impl Event {
         (Self::Unresolved, "unresolved"),
         (Self::Settings, "settings"),
         (Self::Summary, "summary"),
+        (Self::Case, "case"),
     ];
 
     /// The name in the trace.
@@ -67,6 +70,7 @@ impl Event {
             br#""device""# => Self::Device,
             br#""settings""# => Self::Settings,
             br#""summary""# => Self::Summary,
+            br#""case""# => Self::Case,
             _ => return None,
         })
     }

@@ -53,15 +53,52 @@ fn lines() -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// What `scripts/cts` writes for a case.
+const CASE: &str = r#"{"event":"case","seq":0,"pid":9,"device":"lavapipe-22","case":"dEQP-VK.texture.a","without":"Pass","with":"Fail","verdict":"different","expected":null,"shard":"1/4"}
+"#;
+
+#[test]
+fn cases_of_the_cts_are_rows() {
+    let home = Folder::new();
+    let second = CASE.replace("\"Fail\"", "\"Pass\"").replace("different", "same").replace("texture.a", "texture.b");
+    home.write("shards/1/cases.jsonl", format!("{CASE}{second}"));
+    home.write("shards/2/cases.jsonl", CASE.replace("lavapipe-22", "nvidia-580").replace("1/4", "2/4"));
+    let told = samplin_in(&home, ["export", "shards", "--parquet", "tables", "--json"]).json(0);
+    assert_eq!((&told["rows"]["cases"], &told["rows"]["runs"]), (&3.into(), &0.into()), "{told:#}");
+    let mut cases: Vec<_> = rows(&home.join("tables"), "cases")
+        .iter()
+        .map(|row| {
+            ["device", "test_case", "with_layer", "verdict", "shard"].map(|column| text_of(row, column)).join(" ")
+        })
+        .collect();
+    cases.sort();
+    assert_eq!(
+        cases,
+        [
+            "lavapipe-22 dEQP-VK.texture.a Fail different 1/4",
+            "lavapipe-22 dEQP-VK.texture.b Pass same 1/4",
+            "nvidia-580 dEQP-VK.texture.a Fail different 2/4"
+        ]
+    );
+    // To the other commands it is a record that says nothing.
+    samplin_in(&home, ["inspect", "shards/1/cases.jsonl"]).quiet(0);
+}
+
 #[test]
 fn the_columns_are_those_of_the_manifest() {
     let home = home();
     samplin_in(&home, ["export", "all.jsonl", "--parquet", "tables"]).quiet(0);
     let manifest: Value = serde_json::from_str(include_str!("../../../manifest/tables.json")).unwrap();
     let tables = manifest["tables"].as_array().unwrap();
-    assert_eq!(tables.len(), 6);
+    assert_eq!(tables.len(), 7);
     for table in tables {
         let name = table["name"].as_str().unwrap();
+        if name == "cases" {
+            // No trace has any.
+            assert!(files(&home.join("tables/cases")).is_empty());
+            home.write("cases.jsonl", CASE);
+            samplin_in(&home, ["export", "cases.jsonl", "--parquet", "tables"]).quiet(0);
+        }
         let [file] = &files(&home.join("tables").join(name))[..] else { panic!("{name}: one file") };
         let reader = SerializedFileReader::new(File::open(file).unwrap()).unwrap();
         let written: Vec<_> = reader.metadata().file_metadata().schema_descr().columns().to_vec();
@@ -151,7 +188,11 @@ fn every_record_is_a_row() {
             let expected = match &change[member] {
                 Value::Null => None,
                 Value::String(word) => Some(word.clone()),
-                other => Some(other.to_string()),
+                // Whole numbers have no fraction.
+                other => {
+                    let text = format!("{other},").replace(".0,", ",").replace(".0]", "]");
+                    Some(text.trim_end_matches(',').to_owned())
+                }
             };
             assert_eq!(text(&row[column]), expected.as_deref(), "{column} of {change}");
         }
