@@ -1,7 +1,11 @@
 //! What the gates `check` and `diff` read: traces, or folders with the tables that `samplin export` writes.
 
+#[cfg(not(feature = "parquet"))]
+use std::path::Path;
 use std::path::PathBuf;
 
+#[cfg(feature = "parquet")]
+use crate::export::read::add as add_tables;
 #[cfg(not(feature = "parquet"))]
 use crate::failure::Failure;
 use crate::failure::Result;
@@ -17,17 +21,16 @@ pub(crate) fn read(paths: &[PathBuf], build: Option<&str>) -> Result<Analysis> {
     let mut analysis = Analysis::default();
     for path in paths {
         if path.is_dir() {
-            #[cfg(feature = "parquet")]
-            crate::export::read::add(&mut analysis, path, build)?;
-            #[cfg(not(feature = "parquet"))]
-            return Err(Failure::file(
-                path,
-                "this is a folder, and this samplin was built without the feature parquet",
-            ));
+            add_tables(&mut analysis, path, build)?;
         } else {
             analysis.add(&Source::from_argument(path), true)?;
         }
     }
     analysis.fill_names();
     Ok(analysis)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn add_tables(_: &mut Analysis, path: &Path, _: Option<&str>) -> Result<()> {
+    Err(Failure::file(path, "this is a folder, and this samplin was built without the feature parquet"))
 }
