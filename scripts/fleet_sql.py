@@ -79,7 +79,7 @@ def plain(value):
         return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, int):
+    if isinstance(value, (int, float)):
         return value
     return str(value)
 

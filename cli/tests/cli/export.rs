@@ -434,9 +434,12 @@ fn what_only_one_has_is_told_and_not_compared() {
 #[test]
 fn check_finds_in_tables_what_it_finds_in_traces() {
     let home = home();
-    samplin_in(&home, ["export", "all.jsonl", "--build", "1", "--parquet", "tables"]).quiet(0);
-    let findings = |of: &str| {
-        let told = samplin_in(&home, ["check", of, "--json", "--deny", "linear-filter", "unresolved"]).json(1);
+    // Twice the same, so that there is something to count.
+    std::fs::copy(home.join("all.jsonl"), home.join("again.jsonl")).unwrap();
+    samplin_in(&home, ["export", "all.jsonl", "again.jsonl", "--build", "1", "--parquet", "tables"]).quiet(0);
+    let findings = |of: &[&str]| {
+        let deny = ["--json", "--deny", "linear-filter", "--deny", "unresolved"];
+        let told = samplin_in(&home, [&["check"], of, &deny[..]].concat()).json(1);
         let mut found: Vec<String> = told["findings"]
             .as_array()
             .unwrap()
@@ -450,7 +453,7 @@ fn check_finds_in_tables_what_it_finds_in_traces() {
         found.sort();
         found
     };
-    let (of_trace, of_tables) = (findings("all.jsonl"), findings("tables"));
+    let (of_trace, of_tables) = (findings(&["all.jsonl", "again.jsonl"]), findings(&["tables"]));
     assert!(of_trace.len() > 10);
     assert_eq!(of_tables, of_trace);
     samplin_in(&home, ["check", "tables", "--deny", "ycbcr"]).quiet(0);
