@@ -5,13 +5,16 @@
 //! will read is known once it and its sets are bound, and no draw has to be looked at. [`ladder`] decides, [`shadow`] makes the
 //! sets; the rest only remembers.
 
+mod bits;
 mod commands;
 mod ladder;
 mod layouts;
 mod passes;
 mod programs;
 mod recipe;
+mod resolution;
 mod sets;
+mod settle;
 mod shadow;
 mod split;
 mod told;
@@ -25,6 +28,7 @@ use self::layouts::LayoutTables;
 use self::passes::RenderPass;
 use self::programs::{Code, Program};
 pub use self::programs::{Made, Stage};
+use self::resolution::Resolutions;
 pub use self::sets::TemplateRun;
 use self::sets::{SetRecord, TemplateRuns};
 use self::split::HiddenSets;
@@ -57,6 +61,7 @@ pub struct Separate {
     /// Second pipelines ever made.
     splits: AtomicU64,
     limits: Limits,
+    resolutions: Resolutions,
     told: Told,
 }
 

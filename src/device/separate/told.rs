@@ -110,11 +110,10 @@ impl Device {
             let is_split = want.link < LINKS && split >> want.link & 1 != 0;
             let changes = want.wanted != want.given;
             match how {
-                Err(what) if changes && !is_split => {
-                    if self.is_untold(program, want) {
-                        self.link_left(what, program, want, pair);
-                    }
+                Err(what) if changes && !is_split && self.is_untold(program, want) => {
+                    self.link_left(what, program, want, pair);
                 }
+                Err(_) if changes && !is_split => {}
                 // In audit mode and with what no other sampler repairs nothing changes.
                 _ if self.is_untold(program, want) => {
                     let how = if is_split { Ok(How::Split) } else { how };
