@@ -63,10 +63,10 @@ impl Device {
 
     /// What is to be bound for the pipeline and the sets of a bind point.
     fn resolve_point(&self, separate: &Separate, program: &Program, point: &Point) -> Arc<Resolution> {
-        // What was pushed behind the sets forbids what would be remembered.
-        let linked = program.linked.filter(|_| !point.is_pushed_from(program.layout.sets.len()));
-        let Some(linked) = linked else { return Arc::new(self.make_resolution(separate, program, point)) };
-        let mut key = [0_u64; 1 + Bits::ALL];
+        let Some(linked) = program.linked else {
+            return Arc::new(self.make_resolution(separate, program, point));
+        };
+        let mut key = [0_u64; 2 + Bits::ALL];
         let mut filled = 0;
         let mut put = |word| {
             if let Some(place) = key.get_mut(filled) {
@@ -75,6 +75,7 @@ impl Device {
             }
         };
         put(program.number);
+        put(u64::from(point.is_pushed_from(program.layout.sets.len())));
         let mut is_pushed = false;
         for number in Bits(linked) {
             let bound = point.sets.get(number);
