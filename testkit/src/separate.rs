@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::descriptor::{self, Pool, SetLayout, Template, TemplateData};
 use crate::image::{self, Buffer};
 use crate::lookup::{Kind, Point};
-use crate::shader::{ShaderModule, graphics_pipeline, make_graphics, module};
+use crate::shader::{Frame, ShaderModule, graphics_pipeline, make_graphics, module};
 use crate::texel::Value;
 use ash::vk;
 
@@ -195,17 +195,9 @@ impl<'c> Rig<'c> {
             Stage::Fragment => {
                 let (render_pass, framebuffer) = Self::frame(context);
                 let vertex = ShaderModule::new(context, &module("draw/vertex"));
-                let size = [MOST_POINTS, 1];
-                let pipeline = graphics_pipeline(
-                    context,
-                    render_pass,
-                    layout,
-                    [&vertex, &shader],
-                    &specialization,
-                    size,
-                    0,
-                    &make_graphics,
-                );
+                let frame = Frame { render_pass, size: [MOST_POINTS, 1], attachments: 0 };
+                let stages = [&vertex, &shader];
+                let pipeline = graphics_pipeline(context, &frame, layout, stages, &specialization, &make_graphics);
                 (pipeline, Some((render_pass, framebuffer)))
             }
         };

@@ -2,8 +2,11 @@
 
 use super::*;
 
+type Row = (&'static str, fn(Stage) -> Outcome);
+type RowOf = (&'static str, fn(Stage, &Conflict) -> Outcome);
+
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [(&str, fn(Stage) -> Outcome); 11] = [
+    let all: [Row; 11] = [
         ("calls", calls_agree),
         ("array/constant", constant),
         ("array/special", special),
@@ -22,8 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial(format!("program/{name}/{suffix}"), move || body(stage)));
         }
     }
-    let disagreeing: [(&str, fn(Stage, &Conflict) -> Outcome); 2] =
-        [("calls", calls_disagree), ("array/dynamic", dynamic_disagree)];
+    let disagreeing: [RowOf; 2] = [("calls", calls_disagree), ("array/dynamic", dynamic_disagree)];
     for (name, body) in disagreeing {
         for conflict in [conflicts::d16(), conflicts::border_format()] {
             for (suffix, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment)] {
@@ -107,12 +109,11 @@ fn calls_disagree(stage: Stage, conflict: &Conflict) -> Outcome {
 
 // --- arrays -----------------------------------------------------------------------------------------------------------
 
+/// What is in arrays, which has to live as long as their descriptors.
+type Arrays<'c> = (Vec<Texture<'c>>, Vec<Sampler<'c>>, Vec<Slot>);
+
 /// Three images and two samplers in arrays.
-fn arrays<'c>(
-    context: &'c Context,
-    scenes: [Scene; 3],
-    samplers: [&SamplerDesc; 2],
-) -> Result<(Vec<Texture<'c>>, Vec<Sampler<'c>>, Vec<Slot>), Skip> {
+fn arrays<'c>(context: &'c Context, scenes: [Scene; 3], samplers: [&SamplerDesc; 2]) -> Result<Arrays<'c>, Skip> {
     let textures = scenes.into_iter().map(|scene| Texture::new(context, scene)).collect::<Result<Vec<_>, _>>()?;
     let samplers: Vec<_> = samplers.iter().map(|sampler| sampler.create(context)).collect();
     let mut slots: Vec<_> = (0..).zip(&textures).map(|(element, texture)| texture.slot(0, element)).collect();
