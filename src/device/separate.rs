@@ -6,6 +6,7 @@
 //! sets; the rest only remembers.
 
 mod commands;
+mod force;
 mod ladder;
 mod layouts;
 mod passes;
@@ -21,6 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use self::commands::Binds;
 use self::commands::Commands;
+use self::force::Force;
 use self::layouts::LayoutTables;
 use self::passes::RenderPass;
 use self::programs::{Code, Program};
@@ -58,6 +60,7 @@ pub struct Separate {
     splits: AtomicU64,
     limits: Limits,
     told: Told,
+    force: Force,
 }
 
 impl Separate {

@@ -173,12 +173,16 @@ impl Device {
             for group in all.chunk_by(|one, two| one.sampler_at == two.sampler_at) {
                 let Some((set, binding, element)) = group.first().map(|want| want.sampler_at) else { continue };
                 let own = || group.iter().filter(|want| !want.free && mask & bit(want) == 0);
-                let Some(first) = own().find(|want| want.wanted != want.given) else {
+                let changes = |want: &Want| want.wanted != want.given || separate.force.splits();
+                let asks = || own().filter(|want| changes(want) && !want.loose).fold(0, |all, want| all | bit(want));
+                let force = separate.force.splits() && asks() & !refused != 0;
+                let Some(first) = own().find(|want| want.wanted != want.given || force) else {
                     told.with_room().push((group, Ok(How::Split)));
                     continue;
                 };
                 let agree = own().all(|want| want.wanted == first.wanted);
                 let exchange = match program.blind {
+                    _ if force => Err("shared-sampler"),
                     Some(why) => Err(why),
                     None if blocked.contains(&(set, binding)) => Err("bindless"),
                     None if own().any(|want| want.loose) => Err("update-after-bind"),
@@ -191,9 +195,7 @@ impl Device {
                         told.with_room().push((group, Ok(how)));
                     }
                     Err(named) => {
-                        let asks = own()
-                            .filter(|want| want.wanted != want.given && !want.loose)
-                            .fold(0, |all, w| all | bit(w));
+                        let asks = asks();
                         let named = if refused & asks != 0 { why } else { named };
                         join |= asks & !refused;
                         told.with_room().push((group, Err(named)));
@@ -203,6 +205,15 @@ impl Device {
             if join != 0 {
                 match self.split(separate, program, join) {
                     Ok(made) => variant = Some(made),
+                    // What is forced is tried link by link.
+                    Err(_) if separate.force.splits() && join.count_ones() > 1 => {
+                        for one in (0..LINKS).map(|link| 1_u64 << link).filter(|one| join & one != 0) {
+                            match self.split(separate, program, one) {
+                                Ok(made) => variant = Some(made),
+                                Err(why) => program.splits.refuse(one, why),
+                            }
+                        }
+                    }
                     Err(why) => program.splits.refuse(join, why),
                 }
                 continue;
@@ -344,8 +355,9 @@ impl Device {
             unsafe { self.push_again(separate, commands, (bound, layout), (at, number), others) };
             return point.show(number);
         }
+        let force = || separate.force.shadows() && bound.record.as_deref().is_some_and(SetRecord::may_be_copied);
         let wanted = match others {
-            [] => bound.set,
+            [] if !force() => bound.set,
             others => {
                 let record = bound.record.clone();
                 let shadow = record.and_then(|record| self.shadow(separate, bound.set, &record, others));
