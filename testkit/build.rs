@@ -81,7 +81,7 @@ fn main() {
 }
 
 /// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
-const PROGRAMS: [(&str, bool); 12] = [
+const PROGRAMS: [(&str, bool); 13] = [
     ("one", false),
     ("shared", true),
     ("calls", false),
@@ -94,6 +94,7 @@ const PROGRAMS: [(&str, bool); 12] = [
     ("plain", false),
     ("compared", false),
     ("gather", true),
+    ("engine", false),
 ];
 
 /// `separate.glsl` for each program, stage, set of the samplers and kinds of the images.
