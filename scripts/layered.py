@@ -9,7 +9,9 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAYER = "VK_LAYER_SAMPLIN_sampling"
-LIBRARY = ROOT / "target/release/libVkLayer_samplin.so"
+# The folder of the manifest, as the tests have it.
+FOLDER = pathlib.Path(os.environ.get("SAMPLIN_LAYER_DIR") or ROOT).resolve()
+LIBRARY = FOLDER / json.loads((FOLDER / "layer.json").read_text(encoding="utf-8"))["layer"]["library_path"]
 DATA_FOLDERS = ["/etc", "/usr/local/share", "/usr/share"]
 # What would switch layers on or off behind a script's back.
 # The last one is the tests' own: programs of the test harness put that folder in front of the layers' paths.
@@ -69,7 +71,7 @@ def with_layers(*above, trace=None, folders=()):
     """
     names = without_layer()
     usual = [pathlib.Path(place, "vulkan/explicit_layer.d") for place in DATA_FOLDERS]
-    names["VK_LAYER_PATH"] = ":".join(str(path) for path in [*folders, ROOT, *usual])
+    names["VK_LAYER_PATH"] = ":".join(str(path) for path in [*folders, FOLDER, *usual])
     names["VK_INSTANCE_LAYERS"] = ":".join(above)
     if LAYER in above:
         del names["DISABLE_SAMPLIN"]
@@ -115,7 +117,7 @@ def driver_of_loader(names):
 def need_library():
     """Ends the script when the layer is not built."""
     if not LIBRARY.exists():
-        raise Missing(f"{LIBRARY.relative_to(ROOT)} is missing: run scripts/build first")
+        raise Missing(f"{LIBRARY} is missing: run scripts/build first")
 
 
 def built(name, *arguments):

@@ -95,6 +95,7 @@ const PROGRAMS: [(&str, bool); 13] = [
     ("beside", false),
     ("compared", false),
     ("gather", true),
+    ("engine", false),
 ];
 
 /// `separate.glsl` for each program, stage, set of the samplers and kinds of the images.

@@ -7,6 +7,7 @@
 
 mod bits;
 mod commands;
+mod force;
 mod ladder;
 mod layouts;
 mod passes;
@@ -24,6 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use self::commands::Binds;
 use self::commands::Commands;
+use self::force::Force;
 use self::layouts::LayoutTables;
 use self::passes::RenderPass;
 use self::programs::{Code, Program};
@@ -63,6 +65,7 @@ pub struct Separate {
     limits: Limits,
     resolutions: Resolutions,
     told: Told,
+    force: Force,
 }
 
 impl Separate {

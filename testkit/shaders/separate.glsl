@@ -113,6 +113,26 @@ STATE(1) samplerShadow state;
 IMAGE(0) TEXTURE_A first;
 IMAGE(2) TEXTURE_B second;
 STATE(1) sampler state;
+
+#elif defined(ENGINE)
+#define LOOKUPS 4
+IMAGE(0) TEXTURE_A atlas;
+IMAGE(2) TEXTURE_A decals;
+STATE(1) sampler clamped;
+STATE(3) sampler repeated;
+layout(set = 3, binding = 0) uniform TEXTURE_A albedo;
+
+uvec4 look(TEXTURE_A image, Point point) {
+    return LOOK_A(image, clamped);
+}
+
+uvec4 look_again(TEXTURE_A image, Point point) {
+    return look(image, point);
+}
+
+uvec4 look_repeated(TEXTURE_A image, Point point) {
+    return LOOK_A(image, repeated);
+}
 #endif
 
 void main() {
@@ -158,5 +178,10 @@ void main() {
 #elif defined(GATHER)
     results[at] = BITS_A(textureGather(JOIN_A(first, state), point.coord.xy));
     results[at + 1] = LOOK_B(second, state);
+#elif defined(ENGINE)
+    results[at] = look_again(atlas, point);
+    results[at + 1] = look(decals, point);
+    results[at + 2] = look_again(albedo, point);
+    results[at + 3] = look_repeated(albedo, point);
 #endif
 }

@@ -49,6 +49,9 @@ pub enum Program {
     Compared,
     /// Image 0 is gathered from and image 2 sampled, both with sampler 1.
     Gather,
+    /// Images 0 and 2 and image 0 of set 3 with sampler 1, the last with sampler 3 as well: functions take the image and join it with
+    /// a sampler of the whole scene.
+    Engine,
 }
 
 impl Program {
@@ -67,6 +70,7 @@ impl Program {
             Self::Beside => "beside",
             Self::Compared => "compared",
             Self::Gather => "gather",
+            Self::Engine => "engine",
         }
     }
 
@@ -78,6 +82,7 @@ impl Program {
             Self::Shared | Self::Fetch | Self::Gather => vec![a, b],
             Self::Constant => vec![a, a],
             Self::Calls | Self::Beside => vec![a, a, a],
+            Self::Engine => vec![a; 4],
         }
     }
 }

@@ -83,6 +83,25 @@ class Clients(unittest.TestCase):
         with self.assertRaisesRegex(clients.Failed, "unknown key"):
             self.trace("on", {"event": "settings", "message": "unknown key"})
 
+    def one_link(self, *records):
+        path = self.run_of.folder / "links.jsonl"
+        path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+        return clients.one_link(path)
+
+    def test_one_link(self):
+        change = {"field": "magFilter", "from": "LINEAR", "to": "NEAREST"}
+        repaired = {"event": "pair", "path": "draw", "changes": [change], "variant": "0x1"}
+        legal = {"event": "pair", "path": "draw", "changes": []}
+        self.assertEqual(self.one_link(legal, repaired, {"event": "sampler", "changes": []}), repaired)
+        with self.assertRaisesRegex(clients.Failed, "0 pairs"):
+            self.one_link(legal)
+        with self.assertRaisesRegex(clients.Failed, "2 pairs"):
+            self.one_link(repaired, repaired)
+        with self.assertRaisesRegex(clients.Failed, "1 pairs in .'update'"):
+            self.one_link(repaired | {"path": "update"})
+        with self.assertRaisesRegex(clients.Failed, "unresolved: .'bindless'"):
+            self.one_link(repaired, {"event": "unresolved", "what": "bindless"})
+
     def test_what_is_missing_is_named(self):
         with self.assertRaisesRegex(clients.Skipped, r"no-such-program is not installed \(Debian package some-package\)"):
             clients.need("no-such-program", "some-package")

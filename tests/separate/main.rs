@@ -6,6 +6,7 @@
 //! happens at all. Start at [`Case`]; [`REPAIRED`] says how much of this the layer does.
 
 mod conflicts;
+mod engine;
 mod matrix;
 mod modes;
 mod programs;
@@ -38,6 +39,11 @@ enum How {
     Push,
     /// They do not: the shader reads the link's sampler from a set of the layer's.
     Split,
+}
+
+/// How a conflict that can be repaired in any way is, if a test switch of the layer says so (`scripts/switches`).
+fn forced(how: How) -> How {
+    if std::env::var("TESTSWITCH_SEPARATE").as_deref() == Ok("split") { How::Split } else { how }
 }
 
 /// What the layer repairs. What is not in here stays as it is, and is told as unresolved.
@@ -236,11 +242,11 @@ struct Expected {
 
 impl Expected {
     fn one(how: How, image: Place, sampler: Place) -> Self {
-        Self { changed: vec![Changed { image, sampler, how }], left: "shared-sampler" }
+        Self { changed: vec![Changed { image, sampler, how: forced(how) }], left: "shared-sampler" }
     }
 
     fn and(mut self, how: How, image: Place, sampler: Place) -> Self {
-        self.changed.push(Changed { image, sampler, how });
+        self.changed.push(Changed { image, sampler, how: forced(how) });
         self
     }
 
@@ -332,6 +338,13 @@ fn assert_changed(judged: &Judged, expected: &[Changed]) {
 
 fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
-    let trials = [matrix::trials(), shared::trials(), programs::trials(), sequences::trials(), modes::trials()];
+    let trials = [
+        matrix::trials(),
+        shared::trials(),
+        programs::trials(),
+        sequences::trials(),
+        modes::trials(),
+        engine::trials(),
+    ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }

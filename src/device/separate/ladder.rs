@@ -179,12 +179,16 @@ impl Device {
             for group in all.chunk_by(|one, two| one.sampler_at == two.sampler_at) {
                 let Some((set, binding, element)) = group.first().map(|want| want.sampler_at) else { continue };
                 let own = || group.iter().filter(|want| !want.free && mask & bit(want) == 0);
-                let Some(first) = own().find(|want| want.wanted != want.given) else {
+                let changes = |want: &Want| want.wanted != want.given || separate.force.splits();
+                let asks = || own().filter(|want| changes(want) && !want.loose).fold(0, |all, want| all | bit(want));
+                let force = separate.force.splits() && asks() & !refused != 0;
+                let Some(first) = own().find(|want| want.wanted != want.given || force) else {
                     told.with_room().push((group, Ok(How::Split)));
                     continue;
                 };
                 let agree = own().all(|want| want.wanted == first.wanted);
                 let exchange = match program.blind {
+                    _ if force => Err("shared-sampler"),
                     Some(why) => Err(why),
                     None if blocked.contains(&(set, binding)) => Err("bindless"),
                     None if own().any(|want| want.loose) => Err("update-after-bind"),
@@ -197,9 +201,7 @@ impl Device {
                         told.with_room().push((group, Ok(how)));
                     }
                     Err(named) => {
-                        let asks = own()
-                            .filter(|want| want.wanted != want.given && !want.loose)
-                            .fold(0, |all, w| all | bit(w));
+                        let asks = asks();
                         let named = match () {
                             () if no_room && asks != 0 => "push-set-above",
                             () if refused & asks != 0 => why,
@@ -213,6 +215,15 @@ impl Device {
             if join != 0 {
                 match self.split(separate, program, join) {
                     Ok(made) => variant = Some(made),
+                    // One that cannot be split must not keep the others from it.
+                    Err(_) if join.count_ones() > 1 => {
+                        for one in (0..LINKS).map(|link| 1_u64 << link).filter(|one| join & one != 0) {
+                            match self.split(separate, program, one) {
+                                Ok(made) => variant = Some(made),
+                                Err(why) => program.splits.refuse(one, why),
+                            }
+                        }
+                    }
                     Err(why) => program.splits.refuse(join, why),
                 }
                 continue;

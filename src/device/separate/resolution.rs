@@ -108,7 +108,10 @@ impl Device {
         for (number, bound) in point.sets.iter().enumerate() {
             let own =
                 memory::collect(others.iter().filter(|(set, _)| *set as usize == number).map(|(_, other)| *other));
-            let Some(record) = bound.record.as_deref().filter(|_| !own.is_empty()) else { continue };
+            let force = |record: &&SetRecord| separate.force.shadows() && record.may_be_copied() && bound.set != 0;
+            let Some(record) = bound.record.as_deref().filter(|record| !own.is_empty() || force(record)) else {
+                continue;
+            };
             if bound.set == 0 {
                 own.into_iter().for_each(|other| resolution.pushes.with_room().push((number as u32, other)));
             } else if let Some(shadow) = self.shadow(separate, bound.set, record, &own) {
@@ -144,7 +147,8 @@ impl Device {
 
     /// What is to be bound at a bind point; none if it is what the application has bound there, and nothing else is.
     pub(super) fn look_at(&self, separate: &Separate, program: &Program, point: &Point) -> Option<Arc<Resolution>> {
-        let is_plain = !point.differs && program.splits.mask() == 0;
+        let is_forced = separate.force.shadows() || separate.force.splits();
+        let is_plain = !point.differs && program.splits.mask() == 0 && !is_forced;
         if is_plain && (program.links.is_empty() || (!self.records_all() && self.is_legal(program, point))) {
             return None;
         }

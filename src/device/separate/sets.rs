@@ -12,7 +12,7 @@ use samplin_hot::Gate;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::layouts::{SetLayout, SetShape};
+use super::layouts::{Binding, SetLayout, SetShape};
 use crate::device::Device;
 use crate::hooks::slice;
 use crate::table::lock;
@@ -76,6 +76,12 @@ impl SetRecord {
     /// Whether the layout that it was allocated with is gone.
     pub(super) fn is_without_layout(&self) -> bool {
         self.layout.as_deref().is_some_and(SetLayout::is_gone)
+    }
+
+    /// Whether a test switch may have it copied: there are samplers in it, and a copy does not go stale.
+    pub(super) fn may_be_copied(&self) -> bool {
+        let samples = |binding: &Binding| binding.ty == vk::DescriptorType::SAMPLER;
+        !self.shape.after_bind && !self.is_without_layout() && self.shape.bindings.iter().any(samples)
     }
 
     fn set(&self, slot: Option<usize>, handle: u64) {

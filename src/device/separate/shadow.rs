@@ -32,6 +32,7 @@ impl Device {
         }
         let (pool, made) = self.make_set(separate, &record.shape, record.variable)?;
         self.fill_shadow(set, made, record, others);
+        separate.force.keep_shadow();
         let mut shadows = lock(&record.shadows);
         if let Some(known) = shadows.iter().find(|shadow| *shadow.others == *others) {
             // Another thread was faster.

@@ -136,7 +136,7 @@ impl Device {
             return Err("sampler-limit");
         }
         let twin = self.twin_of_pipeline(separate, &layout).ok_or("memory")?;
-        let pipeline = self.compile(recipe, &codes, twin)?;
+        let pipeline = self.compile(separate, recipe, &codes, twin)?;
         let parts = memory::collect(chosen.into_iter().zip(counts));
         for (stage, code) in recipe.stages.iter().zip(&codes) {
             if let Some(words) = code {
@@ -150,6 +150,7 @@ impl Device {
     /// Makes the pipeline of a recipe with other code where there is any.
     fn compile(
         &self,
+        separate: &Separate,
         recipe: &Recipe,
         codes: &[Option<Vec<u32>>],
         layout: vk::PipelineLayout,
@@ -161,6 +162,7 @@ impl Device {
         let mut result = vk::Result::SUCCESS;
         for (stage, code) in recipe.stages.iter().zip(codes) {
             let words = code.as_deref().unwrap_or(&stage.words);
+            separate.force.keep_module(words);
             let info = vk::ShaderModuleCreateInfo::default().code(words);
             let mut module = vk::ShaderModule::null();
             // SAFETY: the application's own words, or what a pass made of them.

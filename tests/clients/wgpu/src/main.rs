@@ -1,6 +1,9 @@
 //! Draws a texture with every address mode and filter of WebGPU, and a shadow test, into a PPM picture.
 //!
 //!     wgpu-client PICTURE.ppm
+//!
+//! With a word behind it, `linear` or `nearest`, it draws a depth texture through a filtering sampler instead, without comparison.
+//! wgpu takes that, although no format of depths is filterable in WebGPU.
 
 use std::process::ExitCode;
 
@@ -30,18 +33,35 @@ struct Corner { @builtin(position) position: vec4f, @location(0) at: vec2f }
 @fragment fn shadow(in: Corner) -> @location(0) vec4f {
     return vec4f(vec3f(textureSampleCompare(depth, comparing, in.at, 0.5)), 1.0);
 }
+@fragment fn plain(in: Corner) -> @location(0) vec4f { return vec4f(vec3f(textureSample(depth, filtering, in.at)), 1.0); }
 ";
 
+/// What is drawn.
+#[derive(Clone, Copy)]
+enum Scene {
+    /// Every sampler, in a cell each.
+    All,
+    /// Depths through a sampler with this filter.
+    Depth(wgpu::FilterMode),
+}
+
 fn main() -> ExitCode {
-    let Some(path) = std::env::args().nth(1) else {
-        eprintln!("usage: wgpu-client PICTURE.ppm");
-        return ExitCode::from(2);
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (path, scene) = match words[..] {
+        [path] => (path, Scene::All),
+        [path, "linear"] => (path, Scene::Depth(wgpu::FilterMode::Linear)),
+        [path, "nearest"] => (path, Scene::Depth(wgpu::FilterMode::Nearest)),
+        _ => {
+            eprintln!("usage: wgpu-client PICTURE.ppm [linear|nearest]");
+            return ExitCode::from(2);
+        }
     };
-    match pollster::block_on(draw()) {
+    match pollster::block_on(draw(scene)) {
         Ok(pixels) => {
             let mut file = format!("P6\n{SIZE} {SIZE}\n255\n").into_bytes();
             file.extend(pixels.chunks_exact(4).flat_map(|rgba| &rgba[..3]));
-            match std::fs::write(&path, file) {
+            match std::fs::write(path, file) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => {
                     eprintln!("wgpu-client: {path}: {error}");
@@ -95,7 +115,7 @@ fn comparing() -> Vec<wgpu::SamplerDescriptor<'static>> {
 }
 
 /// Draws the picture; returns its RGBA pixels, `SIZE` times `SIZE`.
-async fn draw() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+async fn draw(scene: Scene) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let instance = wgpu::Instance::default();
     let adapter = instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await?;
     println!("{}", adapter.get_info().name);
@@ -167,7 +187,8 @@ async fn draw() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
             cache: None,
         })
     };
-    let (color, shadow) = (pipeline("corner", Some("color")), pipeline("corner", Some("shadow")));
+    let fragment = |entry| pipeline("corner", Some(entry));
+    let (color, shadow, plain) = (fragment("color"), fragment("shadow"), fragment("plain"));
     let slope = pipeline("slope", None);
     let group = |pipeline: &wgpu::RenderPipeline, texture: &wgpu::Texture, sampler: &wgpu::SamplerDescriptor<'_>| {
         let entries = [
@@ -187,8 +208,16 @@ async fn draw() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
         })
     };
     let mut cells = Vec::new();
-    cells.extend(samplers().iter().map(|sampler| (&color, group(&color, &image, sampler))));
-    cells.extend(comparing().iter().map(|sampler| (&shadow, group(&shadow, &depth, sampler))));
+    match scene {
+        Scene::All => {
+            cells.extend(samplers().iter().map(|sampler| (&color, group(&color, &image, sampler))));
+            cells.extend(comparing().iter().map(|sampler| (&shadow, group(&shadow, &depth, sampler))));
+        }
+        Scene::Depth(filter) => {
+            let sampler = wgpu::SamplerDescriptor { mag_filter: filter, min_filter: filter, ..Default::default() };
+            cells.push((&plain, group(&plain, &depth, &sampler)));
+        }
+    }
 
     let mut encoder = device.create_command_encoder(&Default::default());
     {

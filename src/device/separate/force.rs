@@ -1,0 +1,90 @@
+//! Test switches: repairs that nothing asks for, with the application's own samplers, so that no result may differ.
+//!
+//! Only a library built with the feature `test-switches` has them; `scripts/switches` makes one. It reads two variables of the
+//! environment when a device is made: `TESTSWITCH_SEPARATE`, `shadow` or `split`, and `TESTSWITCH_OUT`, a folder that gets a file
+//! for each copy of a set and each module that a split pipeline was made of.
+
+#[cfg(feature = "test-switches")]
+pub(super) use on::Force;
+
+/// Nothing is forced.
+#[cfg(not(feature = "test-switches"))]
+#[derive(Default)]
+pub(super) struct Force;
+
+#[cfg(not(feature = "test-switches"))]
+impl Force {
+    /// Whether every set with samplers is bound as a copy.
+    pub(super) const fn shadows(&self) -> bool {
+        false
+    }
+
+    /// Whether every link that can be split is.
+    pub(super) const fn splits(&self) -> bool {
+        false
+    }
+
+    /// Keeps the words of a module.
+    pub(super) const fn keep_module(&self, _words: &[u32]) {}
+
+    /// Takes note of a copy.
+    pub(super) const fn keep_shadow(&self) {}
+}
+
+#[cfg(feature = "test-switches")]
+mod on {
+    use std::path::Path;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use samplin_hot::memory;
+    use samplin_platform::{close, env, open_append, process_id, write};
+
+    /// Number of the next file of this process.
+    static FILES: AtomicU64 = AtomicU64::new(0);
+
+    /// What is forced.
+    pub(in super::super) struct Force {
+        separate: Option<String>,
+        out: Option<String>,
+    }
+
+    impl Default for Force {
+        fn default() -> Self {
+            Self { separate: env("TESTSWITCH_SEPARATE"), out: env("TESTSWITCH_OUT") }
+        }
+    }
+
+    impl Force {
+        pub(in super::super) fn shadows(&self) -> bool {
+            self.separate.as_deref() == Some("shadow")
+        }
+
+        pub(in super::super) fn splits(&self) -> bool {
+            self.separate.as_deref() == Some("split")
+        }
+
+        pub(in super::super) fn keep_module(&self, words: &[u32]) {
+            let mut bytes = memory::vec(words.len() * size_of::<u32>());
+            words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+            self.keep("spv", &bytes);
+        }
+
+        pub(in super::super) fn keep_shadow(&self) {
+            self.keep("set", &[]);
+        }
+
+        fn keep(&self, kind: &str, bytes: &[u8]) {
+            let Some(folder) = &self.out else { return };
+            let number = FILES.fetch_add(1, Ordering::Relaxed);
+            let path = format!("{folder}/{}-{number}.{kind}", process_id());
+            // The script compares what is there with what it needs.
+            let Ok(file) = open_append(Path::new(&path)) else { return };
+            let id = file.id;
+            let file = file.release();
+            if write(file, bytes).is_err() {
+                tracing::warn!(path, "not kept");
+            }
+            close(file, id);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! A scene as engines have it: four sets in use, samplers that all shaders share in one of them, functions that take a texture and join
+//! it with one of these, and an atlas of shadows whose depths the device does not filter.
+
+use super::*;
+
+/// Pipelines of the scene.
+const PIPELINES: usize = 3;
+/// Times that each is bound.
+const FRAMES: usize = 2;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    [("compute", Stage::Compute), ("graphics", Stage::Fragment)]
+        .map(|(name, stage)| trial(format!("engine/{name}"), move || run(stage)))
+        .into()
+}
+
+fn run(stage: Stage) -> Outcome {
+    let (d16, builder) = (conflicts::d16(), Context::builder());
+    let expected = Expected::one(How::Split, place(0, 0, 0), place(1, 1, 0));
+    let bad = |context: &Context| look(context, stage, d16.scene, &d16.legal);
+    judge(&builder, d16.oracle.where_seen(), &expected, &bad)?;
+    let (_, judged) = with_layer(resolve(builder.clone()), bad)?;
+    // Each pipeline has one shader with links, and is made again when it is first bound with the atlas; not in the second frame.
+    assert_eq!(compiled(&judged), PIPELINES, "{:#?}", judged.trace);
+    let good = |context: &Context| look(context, stage, RGBA8, &SamplerDesc::linear());
+    judge_legal(&builder, &good)?;
+    let (_, judged) = with_layer(resolve(builder.clone()), good)?;
+    assert_eq!(compiled(&judged), if forced(How::Shadow) == How::Split { PIPELINES } else { 0 });
+    Ok(())
+}
+
+/// Shaders of pipelines that were made at binds.
+fn compiled(judged: &Judged) -> usize {
+    judged.trace.events("shader").filter(|record| record["pass"] == "split").count()
+}
+
+/// Draws the scene with this atlas, whose lookups have to give the values of `legal`; all others stay smooth.
+fn look(context: &Context, stage: Stage, atlas: Scene, legal: &SamplerDesc) -> Result<Vec<Look>, Skip> {
+    conflicts::d16().check(context)?;
+    if stage == Stage::Fragment {
+        skip_if(context.missing(&[Capability::FragmentStores]))?;
+    }
+    let sets = context.limits().max_bound_descriptor_sets;
+    skip_if((sets < 5).then(|| format!("{} binds {sets} sets", context.device_name())))?;
+    let (clamped, repeated) = (SamplerDesc::linear(), SamplerDesc::linear().address(vk::SamplerAddressMode::REPEAT));
+    let [atlas, decals, albedo] =
+        [Texture::new(context, atlas)?, Texture::new(context, RGBA8)?, Texture::new(context, RGBA8)?];
+    let [one, other] = [&clamped, &repeated].map(|sampler| sampler.create(context));
+    let images = Held::new(context, &[Binding::image(0), Binding::image(2)], &[atlas.slot(0, 0), decals.slot(2, 0)]);
+    let states = [Slot::sampler(&one, 1, 0), Slot::sampler(&other, 3, 0)];
+    let shared = Held::new(context, &[Binding::sampler(1), Binding::sampler(3)], &states);
+    let material = Held::new(context, &[Binding::image(0)], &[albedo.slot(0, 0)]);
+    let (layouts, above) = ([&images.layout, &shared.layout], [&material.layout]);
+    let mut plan = Plan::new(Program::Engine, atlas.kind(), &layouts).stage(stage);
+    plan.above = &above;
+    let rigs: Vec<_> = (0..PIPELINES).map(|_| Rig::new(context, &plan)).collect();
+    let mut looks = Vec::new();
+    for _ in 0..FRAMES {
+        let jobs: Vec<_> = rigs.iter().map(|rig| (rig, Job::new(rig, &points()))).collect();
+        let commands = Commands::primary(context, |commands| {
+            // What is shared is bound once, what is the pipeline's own with each.
+            rigs[0].bind_sets(commands, 0, &[images.set, shared.set], &[]);
+            for (rig, job) in &jobs {
+                rig.bind(commands);
+                job.bind(commands);
+                rig.bind_sets(commands, 3, &[material.set], &[]);
+                job.run(commands, 0);
+            }
+        });
+        commands.execute();
+        for (_, job) in &jobs {
+            let lookups = [
+                ("the atlas", &atlas, legal),
+                ("the decals", &decals, &clamped),
+                ("the albedo", &albedo, &clamped),
+                ("the albedo, repeated", &albedo, &repeated),
+            ];
+            looks.extend(
+                std::iter::zip(lookups, job.results()).map(|((what, image, legal), got)| image.look(what, legal, got)),
+            );
+        }
+    }
+    Ok(looks)
+}
