@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 use samplin_hot::Pair;
-use samplin_hot::memory::Room;
+use samplin_hot::memory::{self, Room};
 use samplin_spirv::{Index, Operand};
 
 use super::Separate;
@@ -15,7 +15,7 @@ use super::commands::Point;
 use super::layouts::{Binding, LARGEST};
 use super::programs::{Program, ProgramLink};
 use super::recipe::{LINKS, Variant};
-use super::sets::Other;
+use super::sets::{Other, SetRecord};
 use super::split::place_of;
 use crate::counters::Path;
 use crate::device::Device;
@@ -66,8 +66,10 @@ pub(super) enum How {
 
 /// What links come to.
 pub(super) struct Decided {
-    /// Set numbers and samplers to exchange in them.
-    pub(super) others: Vec<(u32, Other)>,
+    /// Set numbers, and the shadow to bind there.
+    pub(super) shadows: Vec<(usize, u64)>,
+    /// Set numbers, and samplers to push there.
+    pub(super) pushes: Vec<(u32, Other)>,
     /// The pipeline to bind instead.
     pub(super) variant: Option<Arc<Variant>>,
 }
@@ -171,6 +173,8 @@ impl Device {
         let bit = |want: &Want| if want.link < LINKS { 1_u64 << want.link } else { 0 };
         let no_room = point.is_pushed_from(program.layout.sets.len());
         let mut variant = program.splits.current().filter(|_| !no_room);
+        // Numbers of sets that there is no copy of.
+        let mut uncopied = Vec::new();
         loop {
             let mask = if no_room { 0 } else { program.splits.mask() };
             let (refused, why) = program.splits.refused();
@@ -193,6 +197,7 @@ impl Device {
                     None if blocked.contains(&(set, binding)) => Err("bindless"),
                     None if own().any(|want| want.loose) => Err("update-after-bind"),
                     None if !agree => Err("shared-sampler"),
+                    None if uncopied.contains(&set) => Err("memory"),
                     None => self.may_exchange(point, set, binding),
                 };
                 match exchange {
@@ -228,11 +233,47 @@ impl Device {
                 }
                 continue;
             }
+            let (shadows, pushes) = match self.exchange(separate, point, &others) {
+                Ok(exchanged) => exchanged,
+                Err(set) => {
+                    uncopied.with_room().push(set);
+                    continue;
+                }
+            };
             for (group, how) in told {
                 self.tell_group(program, group, how, mask);
             }
-            return Decided { others, variant };
+            return Decided { shadows, pushes, variant };
         }
+    }
+
+    /// The copies of sets in which samplers are exchanged, and the samplers to push; the number of a set that cannot be copied.
+    #[expect(clippy::type_complexity, reason = "the two halves of a decision")]
+    fn exchange(
+        &self,
+        separate: &Separate,
+        point: &Point,
+        others: &[(u32, Other)],
+    ) -> Result<(Vec<(usize, u64)>, Vec<(u32, Other)>), u32> {
+        let (mut shadows, mut pushes) = (Vec::new(), Vec::new());
+        for (number, bound) in point.sets.iter().enumerate() {
+            let set = number as u32;
+            let own = memory::collect(others.iter().filter(|(at, _)| *at == set).map(|(_, other)| *other));
+            let force = |record: &&SetRecord| separate.force.shadows() && record.may_be_copied() && bound.set != 0;
+            let Some(record) = bound.record.as_deref().filter(|record| !own.is_empty() || force(record)) else {
+                continue;
+            };
+            if bound.set == 0 {
+                own.into_iter().for_each(|other| pushes.with_room().push((set, other)));
+                continue;
+            }
+            match self.shadow(separate, bound.set, record, &own) {
+                Some(shadow) => shadows.with_room().push((number, shadow)),
+                None if own.is_empty() => {}
+                None => return Err(set),
+            }
+        }
+        Ok((shadows, pushes))
     }
 
     /// Whether a sampler of a bound set may be exchanged for all that read it.

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use samplin_hot::memory::{self, Room};
+use samplin_hot::memory::Room;
 
 use super::Separate;
 use super::bits::Bits;
@@ -103,26 +103,12 @@ impl Device {
 
     fn make_resolution(&self, separate: &Separate, program: &Program, point: &Point) -> Resolution {
         let mut wants = self.wants(program, point);
-        let Decided { others, variant } = self.decide_links(separate, program, point, &mut wants);
-        let mut resolution = Resolution::default();
-        for (number, bound) in point.sets.iter().enumerate() {
-            let own =
-                memory::collect(others.iter().filter(|(set, _)| *set as usize == number).map(|(_, other)| *other));
-            let force = |record: &&SetRecord| separate.force.shadows() && record.may_be_copied() && bound.set != 0;
-            let Some(record) = bound.record.as_deref().filter(|record| !own.is_empty() || force(record)) else {
-                continue;
-            };
-            if bound.set == 0 {
-                own.into_iter().for_each(|other| resolution.pushes.with_room().push((number as u32, other)));
-            } else if let Some(shadow) = self.shadow(separate, bound.set, record, &own) {
-                resolution.shadows.with_room().push((number, shadow));
-            }
-        }
-        resolution.variant = variant.map(|variant| {
+        let Decided { shadows, pushes, variant } = self.decide_links(separate, program, point, &mut wants);
+        let variant = variant.map(|variant| {
             let hidden = self.hidden_for(separate, &variant, &wants.all).unwrap_or(0);
             (variant, hidden)
         });
-        resolution
+        Resolution { shadows, pushes, variant }
     }
 
     /// The hidden set of a split pipeline, by what its links ask for; none if they ask for nothing.
