@@ -81,7 +81,7 @@ fn main() {
 }
 
 /// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
-const PROGRAMS: [(&str, bool); 13] = [
+const PROGRAMS: [(&str, bool); 14] = [
     ("one", false),
     ("shared", true),
     ("calls", false),
