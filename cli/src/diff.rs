@@ -1,9 +1,10 @@
 //! `samplin diff`: what two runs decided differently.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use samplin_wire::record::Link;
 use serde::Serialize;
 use serde_json::json;
 
@@ -11,6 +12,7 @@ use crate::failure::{Failure, Outcome, Result};
 use crate::inspect;
 use crate::output::{Cell, Output, Style, Table};
 use crate::trace::analysis::{Analysis, Decision, Unresolved};
+use crate::trace::links;
 use crate::trace::reader::Source;
 use crate::trace::record::{Change, counted, grouped, short};
 
@@ -46,6 +48,9 @@ pub struct Subject {
     pub view_type: Option<String>,
     /// Swizzle of the view.
     pub swizzle: Option<String>,
+    /// Where a shader finds image and sampler, if only it joins them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
 }
 
 impl Subject {
@@ -59,6 +64,7 @@ impl Subject {
             aspect: decision.aspect.clone(),
             view_type: decision.view_type.clone(),
             swizzle: decision.swizzle.clone(),
+            link: decision.link.clone(),
         }
     }
 
@@ -74,6 +80,7 @@ impl Subject {
             aspect: item.aspect.clone(),
             view_type: item.view_type.clone(),
             swizzle: None,
+            link: item.link.clone(),
         }
     }
 
@@ -95,6 +102,9 @@ impl Subject {
         if let Some(swizzle) = self.swizzle.as_deref().filter(|swizzle| *swizzle != "rgba") {
             text += &format!(" .{swizzle}");
         }
+        if let Some(link) = &self.link {
+            text += &format!(", {}", links::describe(link));
+        }
         text
     }
 }
@@ -103,6 +113,8 @@ impl Subject {
 #[derive(Clone, Debug, Default)]
 struct Decided {
     changes: Vec<Arc<[Change]>>,
+    /// What shaders were given another sampler by.
+    hows: BTreeSet<String>,
     name: Option<String>,
 }
 
@@ -113,6 +125,7 @@ fn decided(analysis: &Analysis) -> BTreeMap<Subject, Decided> {
         if entry.name.is_none() {
             entry.name.clone_from(&decision.sampler_name);
         }
+        entry.hows.extend(decision.how.clone());
         if !entry.changes.iter().any(|known| same(known, &decision.changes)) {
             entry.changes.push(decision.changes.clone());
         }
@@ -130,7 +143,9 @@ fn same(a: &[Change], b: &[Change]) -> bool {
 }
 
 fn same_sets(a: &Decided, b: &Decided) -> bool {
-    a.changes.len() == b.changes.len() && a.changes.iter().all(|list| b.changes.iter().any(|other| same(list, other)))
+    a.hows == b.hows
+        && a.changes.len() == b.changes.len()
+        && a.changes.iter().all(|list| b.changes.iter().any(|other| same(list, other)))
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -140,6 +155,13 @@ struct Difference {
     name: Option<String>,
     before: Vec<Vec<Change>>,
     after: Vec<Vec<Change>>,
+    /// What shaders were given another sampler by, in either run.
+    #[serde(skip_serializing_if = "no_hows")]
+    how: [BTreeSet<String>; 2],
+}
+
+fn no_hows(hows: &[BTreeSet<String>; 2]) -> bool {
+    hows.iter().all(BTreeSet::is_empty)
 }
 
 impl Difference {
@@ -152,6 +174,7 @@ impl Difference {
             name: after.or(before).and_then(|decided| decided.name.clone()),
             before: lists(before),
             after: lists(after),
+            how: [before, after].map(|decided| decided.map(|decided| decided.hows.clone()).unwrap_or_default()),
         }
     }
 }
@@ -262,7 +285,8 @@ fn text(a: &Analysis, b: &Analysis, differences: &Differences, limit: usize, out
             let name = difference.name.as_ref().map(|name| format!(" \"{name}\"")).unwrap_or_default();
             output.line(format!("  {}{name}", difference.subject.describe()));
             let mut table = Table::new(4);
-            for (sign, lists) in [("-", &difference.before), ("+", &difference.after)] {
+            let [before, after] = &difference.how;
+            for (sign, lists, hows) in [("-", &difference.before, before), ("+", &difference.after, after)] {
                 for change in lists.iter().flatten() {
                     table.row([
                         Cell::new(sign),
@@ -270,6 +294,9 @@ fn text(a: &Analysis, b: &Analysis, differences: &Differences, limit: usize, out
                         Cell::new(change.brief()),
                         Cell::new(&change.because).style(Style::Dim),
                     ]);
+                }
+                for how in hows {
+                    table.row([Cell::new(sign), Cell::new(how), Cell::new(links::how(how).unwrap_or(""))]);
                 }
             }
             output.table(&table);

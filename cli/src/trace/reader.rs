@@ -121,6 +121,10 @@ pub struct Fields<'t> {
     pub vuid: Raw<'t>,
     /// `view_class`, what a prediction needs to know of a view.
     pub view_class: Raw<'t>,
+    /// `link`, of what only a shader joins.
+    pub link: Raw<'t>,
+    /// `how` a link was repaired.
+    pub how: Raw<'t>,
     /// `stage` of a shader.
     pub stage: Raw<'t>,
     /// `pass` of a shader.
@@ -154,6 +158,8 @@ impl<'t> Fields<'t> {
             b"rule" => &mut self.rule,
             b"vuid" => &mut self.vuid,
             b"view_class" => &mut self.view_class,
+            b"link" => &mut self.link,
+            b"how" => &mut self.how,
             b"stage" => &mut self.stage,
             b"pass" => &mut self.pass,
             _ => return,
