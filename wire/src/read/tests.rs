@@ -171,7 +171,7 @@ fn what_is_damaged_is_no_view() {
 }
 
 /// A pair record of a link, with what the trace adds to each.
-fn written_draw(told: &record::Joined) -> Value {
+fn written_draw(told: &Joined) -> Value {
     let mut written = SCHEMA["$defs"]["pair"]["examples"][0].clone();
     written["path"] = "draw".into();
     let members = serde_json::to_value(told).expect("serialises");
