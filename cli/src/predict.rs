@@ -3,6 +3,9 @@
 //! The layer's own [decision code](samplin_core::decide) is run on the states and views that a trace of the level `all` holds, against
 //! what a capability file says. By default a prediction is for the recording device made as weak as the other one, which is
 //! what the layer's `device` setting does; `--alone` takes the other device by itself.
+//!
+//! Pairs that only a shader joins are replayed like all others. How they are repaired (`how`) stays as it was recorded, because it depends
+//! on everything that the pipeline joins and not on the pair alone; so does a link that was left alone.
 
 mod host;
 
