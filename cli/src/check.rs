@@ -5,12 +5,14 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use samplin_core::decide::Rule;
+use samplin_wire::record::Link;
 use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table, visible};
 use crate::trace::analysis::{Analysis, Decision, Unresolved};
+use crate::trace::links;
 use crate::trace::record::{counted, grouped, short};
 use crate::{gate, inspect};
 
@@ -82,6 +84,9 @@ pub struct Finding {
     pub view: Option<String>,
     /// Format of the view or image.
     pub format: Option<String>,
+    /// Where a shader finds image and sampler, if only it joins them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
     /// How often.
     pub count: u64,
 }
@@ -102,6 +107,7 @@ impl Finding {
             sampler: decision.sampler_name.clone(),
             view: decision.view_name.clone(),
             format: decision.format.clone(),
+            link: decision.link.clone(),
             count: decision.count,
         })
     }
@@ -120,6 +126,7 @@ impl Finding {
             sampler: item.sampler_name.clone(),
             view: item.view_name.clone(),
             format: item.format.clone(),
+            link: item.link.clone(),
             count: item.count,
         }
     }
@@ -141,6 +148,7 @@ impl Finding {
         if let Some(view) = &self.view {
             parts.push(format!("view \"{view}\""));
         }
+        parts.extend(self.link.as_ref().map(links::describe));
         if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join(", ")) }
     }
 }

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use samplin_wire::record::Link;
 use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
 use crate::trace::analysis::{Analysis, Decision, Unresolved};
+use crate::trace::links;
 use crate::trace::reader::Source;
 use crate::trace::record::{Change, counted, grouped, short};
 use crate::{check, gate, inspect};
@@ -58,6 +60,9 @@ pub struct Subject {
     pub view_type: Option<String>,
     /// Swizzle of the view.
     pub swizzle: Option<String>,
+    /// Where a shader finds image and sampler, if only it joins them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
 }
 
 impl Subject {
@@ -72,6 +77,7 @@ impl Subject {
             aspect: decision.aspect.clone(),
             view_type: decision.view_type.clone(),
             swizzle: decision.swizzle.clone(),
+            link: decision.link.clone(),
         }
     }
 
@@ -88,6 +94,7 @@ impl Subject {
             aspect: item.aspect.clone(),
             view_type: item.view_type.clone(),
             swizzle: None,
+            link: item.link.clone(),
         }
     }
 
@@ -109,6 +116,9 @@ impl Subject {
         if let Some(swizzle) = self.swizzle.as_deref().filter(|swizzle| *swizzle != "rgba") {
             text += &format!(" .{swizzle}");
         }
+        if let Some(link) = &self.link {
+            text += &format!(", {}", links::describe(link));
+        }
         match &self.device {
             Some(device) => format!("{device}: {text}"),
             None => text,
@@ -122,6 +132,8 @@ struct Decided {
     changes: Vec<Arc<[Change]>>,
     /// Rules of unresolved things.
     rules: BTreeSet<String>,
+    /// What shaders were given another sampler by.
+    hows: BTreeSet<String>,
     name: Option<String>,
 }
 
@@ -132,6 +144,7 @@ fn decided(analysis: &Analysis) -> BTreeMap<Subject, Decided> {
         if entry.name.is_none() {
             entry.name.clone_from(&decision.sampler_name);
         }
+        entry.hows.extend(decision.how.clone());
         if !entry.changes.iter().any(|known| same(known, &decision.changes)) {
             entry.changes.push(decision.changes.clone());
         }
@@ -150,7 +163,9 @@ fn same(a: &[Change], b: &[Change]) -> bool {
 }
 
 fn same_sets(a: &Decided, b: &Decided) -> bool {
-    a.changes.len() == b.changes.len() && a.changes.iter().all(|list| b.changes.iter().any(|other| same(list, other)))
+    a.hows == b.hows
+        && a.changes.len() == b.changes.len()
+        && a.changes.iter().all(|list| b.changes.iter().any(|other| same(list, other)))
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -162,6 +177,13 @@ struct Difference {
     after: Vec<Vec<Change>>,
     /// The rules of changes that are in B alone, and of what B alone passes through.
     added: BTreeSet<String>,
+    /// What shaders were given another sampler by, in either run.
+    #[serde(skip_serializing_if = "no_hows")]
+    how: [BTreeSet<String>; 2],
+}
+
+fn no_hows(hows: &[BTreeSet<String>; 2]) -> bool {
+    hows.iter().all(BTreeSet::is_empty)
 }
 
 impl Difference {
@@ -182,6 +204,7 @@ impl Difference {
             name: after.or(before).and_then(|decided| decided.name.clone()),
             before: lists(before),
             after: lists(after),
+            how: [before, after].map(|decided| decided.map(|decided| decided.hows.clone()).unwrap_or_default()),
         }
     }
 }
@@ -328,7 +351,8 @@ fn text(runs: [(&str, &str, &Analysis); 2], differences: &Differences, limit: us
             let name = difference.name.as_ref().map(|name| format!(" \"{name}\"")).unwrap_or_default();
             output.line(format!("  {}{name}", difference.subject.describe()));
             let mut table = Table::new(4);
-            for (sign, lists) in [("-", &difference.before), ("+", &difference.after)] {
+            let [before, after] = &difference.how;
+            for (sign, lists, hows) in [("-", &difference.before, before), ("+", &difference.after, after)] {
                 for change in lists.iter().flatten() {
                     table.row([
                         Cell::new(sign),
@@ -336,6 +360,9 @@ fn text(runs: [(&str, &str, &Analysis); 2], differences: &Differences, limit: us
                         Cell::new(change.brief()),
                         Cell::new(&change.because).style(Style::Dim),
                     ]);
+                }
+                for how in hows {
+                    table.row([Cell::new(sign), Cell::new(how), Cell::new(links::how(how).unwrap_or(""))]);
                 }
             }
             output.table(&table);

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
+use crate::trace::links;
 use crate::trace::reader::{Event, Record, Source};
 use crate::trace::record::{self, Change, grouped, short};
 
@@ -64,7 +65,7 @@ impl Wanted {
 struct Entry {
     trace: String,
     line: u64,
-    /// What the object is in the record: `sampler`, `view`, `variant`, `conversion` or `fingerprint`.
+    /// What the object is in the record: `sampler`, `view`, `variant`, `conversion`, `device`, `pipeline` or `fingerprint`.
     role: &'static str,
     record: Value,
 }
@@ -172,6 +173,7 @@ impl Story {
                 ("/conversion", "conversion"),
                 ("/state/ycbcrConversion", "conversion"),
                 ("/device", "device"),
+                ("/pipeline", "pipeline"),
             ],
             Wanted::Fingerprint(_) => &[("/fingerprint", "fingerprint")],
             Wanted::Name(_) => &[("/name", "sampler"), ("/names/sampler", "sampler"), ("/names/view", "view")],
@@ -270,7 +272,10 @@ fn headline(entry: &Entry) -> String {
                 format!("{view} {}", called(record, "/names/view", "/view"))
             };
             let fate = match (changed, text(record, "/variant")) {
-                (true, Some(variant)) => format!("replaced by {variant}"),
+                (true, Some(variant)) => match text(record, "/how") {
+                    Some(how) => format!("replaced by {variant} ({how})"),
+                    None => format!("replaced by {variant}"),
+                },
                 (true, None) => "illegal, left as it is".to_owned(),
                 (false, Some(variant)) => format!("replaced by {variant}"),
                 (false, None) => "legal".to_owned(),
@@ -279,6 +284,11 @@ fn headline(entry: &Entry) -> String {
         }
         Some("unresolved") => format!("unresolved: {}", text(record, "/what").unwrap_or("?")),
         Some("conversion") => "conversion created".to_owned(),
+        Some("shader") => {
+            let stage = text(record, "/stage").map_or("?", short).trim_end_matches("_BIT").to_lowercase();
+            let pass = text(record, "/pass").unwrap_or("?");
+            format!("{stage} shader of pipeline {} rewritten: {pass}", text(record, "/pipeline").unwrap_or("?"))
+        }
         Some(event) => event.to_owned(),
         None => String::new(),
     }
@@ -306,9 +316,19 @@ fn details(entry: &Entry, output: &mut Output) {
             table.row([Cell::new(""), Cell::new(vuid).style(Style::Dim)]);
         }
     }
+    if let Some(link) = record.get("link").and_then(samplin_wire::read::link) {
+        let joined = format!("{}, pipeline {}", links::describe(&link), text(record, "/pipeline").unwrap_or("?"));
+        table.row([Cell::new("joined by").style(Style::Dim), Cell::new(joined)]);
+    }
+    if let Some(words) = text(record, "/how").and_then(links::how) {
+        table.row([Cell::new("how").style(Style::Dim), Cell::new(words)]);
+    }
     if text(record, "/event") == Some("unresolved") {
         let rule = text(record, "/rule").unwrap_or("");
         table.row([Cell::new(rule).style(Style::Name), Cell::new(text(record, "/why").unwrap_or(""))]);
+        if let Some(words) = text(record, "/what").and_then(links::remedy) {
+            table.row([Cell::new("to do").style(Style::Dim), Cell::new(words)]);
+        }
         if let Some(vuid) = text(record, "/vuid") {
             table.row([Cell::new(""), Cell::new(vuid).style(Style::Dim)]);
         }

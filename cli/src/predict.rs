@@ -3,6 +3,9 @@
 //! The layer's own [decision code](samplin_core::decide) is run on the states and views that a trace of the level `all` holds, against
 //! what a capability file says. By default a prediction is for the recording device made as weak as the other one, which is
 //! what the layer's `device` setting does; `--alone` takes the other device by itself.
+//!
+//! Pairs that only a shader joins are replayed like all others. How they are repaired (`how`) stays as it was recorded, because it depends
+//! on everything that the pipeline joins and not on the pair alone; so does a link that was left alone.
 
 mod host;
 
@@ -71,6 +74,8 @@ struct Prediction {
     without_class: u64,
     not_understood: BTreeMap<String, u64>,
     with_rules: u64,
+    /// Links that the layer left alone.
+    links_left: u64,
     /// Formats that the device does not sample, with the number of pairs.
     unsupported: BTreeMap<String, u64>,
     recorded_on: Option<String>,
@@ -107,6 +112,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         without_class: 0,
         not_understood: BTreeMap::new(),
         with_rules: 0,
+        links_left: 0,
         unsupported: BTreeMap::new(),
         recorded_on: None,
     };
@@ -206,6 +212,11 @@ impl Prediction {
             Event::Sampler => self.sampler(record, &value()?),
             Event::Pair => self.pair(record, &value()?),
             Event::Blit => self.blit(record, &value()?),
+            // Left for what the program and its shaders do, on any device alike.
+            Event::Unresolved if record.fields.link.is_present() => {
+                self.links_left += 1;
+                self.records.push(value()?);
+            }
             _ => {}
         }
         Ok(())
@@ -331,6 +342,9 @@ impl Prediction {
             &class("view_type"),
             &class("swizzle"),
             &class("view_class"),
+            // A shader that joins a pair has a record for it, whatever else they met in.
+            &class("pipeline"),
+            &class("link"),
         ]
         .join("|");
         if !self.first("pair", key) {
@@ -350,6 +364,9 @@ impl Prediction {
         let variant = matches!(meeting.chosen, Chosen::Variant(()))
             .then(|| Value::from(format!("{:#x}", self.records.len() + 1)));
         self.push(value, &meeting.changes, &context, |members| {
+            if variant.is_none() {
+                members.remove("how");
+            }
             members.insert("variant".into(), variant.into());
         });
         for unresolved in meeting.unresolved(&context) {
@@ -472,6 +489,10 @@ impl Prediction {
                 counted(self.left_out, "record"),
                 grouped(PAIRS)
             ));
+        }
+        if self.links_left > 0 {
+            notes
+                .push(format!("{} that the layer left alone taken over as recorded", counted(self.links_left, "link")));
         }
         if self.with_rules > 0 {
             notes.push(format!(

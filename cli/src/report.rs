@@ -13,6 +13,7 @@ use crate::inspect;
 use crate::output::{Output, visible_lines};
 use crate::system;
 use crate::trace::analysis::{Analysis, By, Decision};
+use crate::trace::links;
 use crate::trace::reader::Source;
 use crate::trace::record::{self, Change, counted, grouped, short};
 
@@ -99,6 +100,9 @@ struct Row<'a> {
     sampler: String,
     names: String,
     path: &'a str,
+    /// The shader, and where it finds image and sampler.
+    joined: Option<String>,
+    how: Option<&'a str>,
     applied: bool,
     line: u64,
 }
@@ -129,6 +133,8 @@ fn row<'a>(decision: &'a Decision, change: &'a Change) -> Row<'a> {
             "sampler" | "conversion" => "creation",
             event => event,
         }),
+        joined: decision.link.as_ref().map(links::describe),
+        how: decision.how.as_deref(),
         applied: decision.applied,
         line: decision.first.line,
     }
@@ -171,6 +177,7 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize) -> Result<St
             if let Some(members) = value.as_object_mut() {
                 let link = item.vuid.as_deref().map(|vuid| format!("{SPECIFICATION}{vuid}"));
                 members.insert("link".into(), link.into());
+                members.insert("joined".into(), item.link.as_ref().map(links::describe).into());
                 members.insert("short_format".into(), item.format.as_deref().map(short).into());
                 members.insert("count_text".into(), grouped(item.count).into());
             }

@@ -5,6 +5,7 @@
 
 pub mod analysis;
 pub(crate) mod key;
+pub mod links;
 pub mod reader;
 pub mod record;
 pub mod scan;

@@ -154,7 +154,7 @@ impl Device {
         class: &ViewClass,
         meeting: &Meeting<'_, V>,
         choice: u64,
-        (path, link): (Path, &Map<String, Json>),
+        (path, joined): (Path, Option<&record::Joined>),
     ) {
         #[derive(Serialize)]
         struct Record<'a> {
@@ -172,7 +172,7 @@ impl Device {
             rules: Vec<String>,
             variant: Option<String>,
             #[serde(flatten)]
-            link: &'a Map<String, Json>,
+            joined: Option<&'a record::Joined>,
         }
         let context = self.context(Some(class));
         self.trace().emit(
@@ -198,7 +198,7 @@ impl Device {
                     .filter_map(|(axis, on)| on.then_some(axis))
                     .collect(),
                 variant: (choice != KEEP).then(|| handle(choice)),
-                link,
+                joined,
             },
         );
     }

@@ -12,6 +12,8 @@ use samplin_core::features::Tiling;
 use samplin_core::names;
 use serde_json::Value;
 
+use crate::record::{HOWS, Joined, Link, Slot};
+
 /// The value whose name, or number, a text is.
 fn raw(text: &str, candidates: impl IntoIterator<Item = i32>, name: impl Fn(i32) -> String) -> Option<i32> {
     text.parse().ok().or_else(|| candidates.into_iter().find(|value| name(*value) == text))
@@ -262,6 +264,46 @@ pub fn view(value: &Value) -> Option<(ViewTraits, Tiling)> {
         filter_cubic_minmax: is("filter_cubic_minmax"),
     };
     Some((traits, tiling(class.get("tiling"))?))
+}
+
+fn number(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|number| u32::try_from(number).ok())
+}
+
+fn slot(value: Option<&Value>) -> Option<Slot> {
+    let value = value?;
+    let get = |key: &str| value.get(key).and_then(number);
+    Some(Slot {
+        set: get("set")?,
+        binding: get("binding")?,
+        element: optional(value.get("element"), |at| number(at?))?,
+    })
+}
+
+/// A list of words, or `null` for one that is not known.
+fn words(value: Option<&Value>) -> Option<Option<Vec<String>>> {
+    match value? {
+        Value::Null => Some(None),
+        list => list.as_array()?.iter().map(|word| word.as_str().map(str::to_owned)).collect::<Option<_>>().map(Some),
+    }
+}
+
+/// A `link` member.
+pub fn link(value: &Value) -> Option<Link> {
+    Some(Link {
+        image: slot(value.get("image"))?,
+        sampler: slot(value.get("sampler"))?,
+        uses: words(value.get("uses"))?,
+        stages: words(value.get("stages"))?,
+    })
+}
+
+/// What a `pair` record of the path `draw` says beyond any pair.
+pub fn joined(value: &Value) -> Option<Joined> {
+    let how = optional(value.get("how"), |how| HOWS.into_iter().find(|word| how.is_some_and(|how| how == *word)))?;
+    let pipeline = value.get("pipeline")?.as_str()?;
+    u64::from_str_radix(pipeline.strip_prefix("0x")?, 16).ok()?;
+    Some(Joined { pipeline: pipeline.to_owned(), link: link(value.get("link")?)?, how })
 }
 
 /// Filter, source and tiling of a `blit` record of the level all.

@@ -257,3 +257,43 @@ pub fn limits(caps: &DeviceCaps) -> Json {
         "maxBlockMatchWindow": caps.max_block_match_window,
     })
 }
+
+/// The place of a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Slot {
+    /// The number of its set.
+    pub set: u32,
+    /// The number of its binding.
+    pub binding: u32,
+    /// Its element of the binding; any where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element: Option<u32>,
+}
+
+/// An image and a sampler in descriptors of their own, and the shader that joins them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Link {
+    /// Where the image is.
+    pub image: Slot,
+    /// Where the sampler is.
+    pub sampler: Slot,
+    /// How the shader samples, in lower case; `None` where it is not known.
+    pub uses: Option<Vec<String>>,
+    /// The stages that do, as `VkShaderStageFlagBits` has them, in lower case; `None` where they are not known.
+    pub stages: Option<Vec<String>>,
+}
+
+/// What a pipeline was given another sampler by: the words of `how`, as the schema has them.
+pub const HOWS: [&str; 5] = ["shadow", "split", "push", "fetch", "guess"];
+
+/// The members of a `pair` record whose path is `draw`, beyond those of any pair.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Joined {
+    /// The pipeline whose shader joins the pair, in the trace's spelling of a handle.
+    pub pipeline: String,
+    /// Where image and sampler are.
+    pub link: Link,
+    /// One of [`HOWS`]; `None` where the pipeline was given no other sampler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub how: Option<&'static str>,
+}

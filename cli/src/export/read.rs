@@ -196,6 +196,9 @@ impl Reading<'_> {
             view_type: first.owned("view_type"),
             swizzle: first.owned("swizzle"),
             path: first.owned("path"),
+            // Tables do not say where a shader joins a pair.
+            link: None,
+            how: None,
             changes: rows.iter().map(Row::change).collect(),
             applied: first.text("applied") == "true",
             lossless: None,
@@ -227,6 +230,7 @@ impl Reading<'_> {
             view_type: row.owned("view_type"),
             sampler_name: row.owned("sampler_name"),
             view_name: row.owned("view_name"),
+            link: None,
             first: self.position(row),
             count: 1,
         });

@@ -16,10 +16,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
+use samplin_wire::read;
+use samplin_wire::record::Link;
 use serde_json::Value;
 
 pub use self::census::{Census, Headroom, Writes};
-pub use self::groups::{By, ChangeKind, Group, RuleGroup};
+pub use self::groups::{By, ChangeKind, Group, LinkGroup, RuleGroup};
 pub use self::met::{Decision, Position, Unresolved};
 pub use self::timeline::Timeline;
 use super::key::{Key, Ready, ReadyMap};
@@ -171,7 +173,7 @@ impl Analysis {
             Event::Pair | Event::Sampler | Event::Blit | Event::Conversion | Event::Shader => {
                 self.decision(trace, record)?;
             }
-            Event::Unresolved => self.add_unresolved(trace, record),
+            Event::Unresolved => self.add_unresolved(trace, record)?,
             Event::Layer => {
                 let layer: Value = whole(record)?;
                 self.started += 1;
@@ -213,7 +215,8 @@ impl Analysis {
             self.state(fields.fingerprint, fields.state)?;
         }
         if fields.changes.is_empty_array() {
-            self.legal += 1;
+            // A shader that was split for the pairs of its links changes nothing else.
+            self.legal += u64::from(record.event != Event::Shader);
             return Ok(());
         }
         let mut key = Key::new();
@@ -225,6 +228,8 @@ impl Analysis {
             .text(fields.aspect.0)
             .text(fields.view_type.0)
             .text(fields.swizzle.0)
+            .text(fields.link.0)
+            .text(fields.how.0)
             .finish();
         let index = match self.known.get(&full) {
             Some(index) => *index as usize,
@@ -285,6 +290,8 @@ impl Analysis {
             view_type: keep(fields.view_type),
             swizzle: keep(fields.swizzle),
             path: keep(fields.path),
+            link: if is_full { None } else { link(fields.link)? },
+            how: keep(fields.how),
             changes,
             applied: record.event != Event::Pair || !fields.variant.is_null(),
             lossless: match fields.lossless.0 {
@@ -353,22 +360,23 @@ impl Analysis {
         Ok(())
     }
 
-    fn add_unresolved(&mut self, trace: usize, record: &Record<'_>) {
+    fn add_unresolved(&mut self, trace: usize, record: &Record<'_>) -> Verdict {
         let fields = &record.fields;
         let mut key = Key::new();
         for raw in [fields.what, fields.why, fields.rule, fields.vuid, fields.fingerprint, fields.format] {
             key = key.text(raw.0);
         }
-        let key = key.text(fields.aspect.0).text(fields.view_type.0).finish();
+        let key = key.text(fields.aspect.0).text(fields.view_type.0).text(fields.link.0).finish();
         if let Some(found) = self.known_unresolved.get(&key).and_then(|index| self.unresolved.get_mut(*index as usize))
         {
             found.count += 1;
-            return;
+            return Ok(());
         }
         if self.unresolved.len() >= self.limits.unresolved {
             self.unresolved_folded += 1;
-            return;
+            return Ok(());
         }
+        let link = link(fields.link)?;
         let text = |raw: Raw<'_>| raw.text().map(std::borrow::Cow::into_owned);
         let names: Value = fields.names.parse().unwrap_or_default();
         let name = |key: &str| names.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -383,12 +391,23 @@ impl Analysis {
             format: text(fields.format),
             aspect: text(fields.aspect),
             view_type: text(fields.view_type),
+            link,
             sampler_name: name("sampler"),
             view_name: name("view"),
             first: Position { trace, line: record.line, t_ns: record.time() },
             count: 1,
         });
+        Ok(())
     }
+}
+
+/// The link of a record, which has one only if a shader joins what it is about.
+fn link(raw: Raw<'_>) -> std::result::Result<Option<Link>, Damage> {
+    if !raw.is_present() {
+        return Ok(None);
+    }
+    let value: Value = raw.parse().map_err(|_| Damage::NotARecord)?;
+    read::link(&value).map(Some).ok_or(Damage::NotARecord)
 }
 
 fn keep<T>(list: &mut Vec<T>, limit: usize, make: impl FnOnce() -> T) {

@@ -147,6 +147,8 @@ members! {
     Rule rule b"rule" "`rule`."
     Vuid vuid b"vuid" "`vuid`."
     ViewClass view_class b"view_class" "`view_class`, what a prediction needs to know of a view."
+    Link link b"link" "`link`, of what only a shader joins."
+    How how b"how" "`how` a link was repaired."
     Stage stage b"stage" "`stage` of a shader."
     Pass pass b"pass" "`pass` of a shader."
 }

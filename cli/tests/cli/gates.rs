@@ -175,3 +175,26 @@ fn diff_needs_two_traces() {
     assert!(samplin(["diff", "-", "-"]).fails(2).contains("only one of the two"));
     assert!(samplin(["diff", "a.jsonl", "b.jsonl"]).fails(3).contains("a.jsonl: No such file"));
 }
+
+#[test]
+fn links_are_told_apart() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    for (from, to, told) in [
+        ("\"how\":\"shadow\"", "\"how\":\"push\"", "decided otherwise: 1"),
+        ("\"what\":\"no-free-set\"", "\"what\":\"sampler-limit\"", "only in A: 1"),
+    ] {
+        assert_eq!(text.matches(from).count(), 1, "{from}");
+        home.write("other.jsonl", text.replace(from, to));
+        let differences = samplin_in(&home, ["diff", "all.jsonl", "other.jsonl"]).quiet(1);
+        assert!(differences.contains(told), "{differences}");
+        let (old, new) = (from.split('"').nth(3).unwrap(), to.split('"').nth(3).unwrap());
+        assert!(differences.contains(old) && differences.contains(new), "{differences}");
+    }
+    let found = samplin_in(&home, ["check", "all.jsonl", "--deny", "unresolved"]).quiet(1);
+    let left = "no-free-set: the pipeline layout has all sets that the device can bind";
+    let place = "compute: image at set 0 binding 2, sampler at set 0 binding 1]";
+    let line = found.lines().find(|line| line.contains(left)).unwrap_or_else(|| panic!("{found}"));
+    assert!(line.contains(place) && line.contains("sampler \"of all sets\""), "{line}");
+}

@@ -17,6 +17,32 @@ fn a_trace_is_told() {
 }
 
 #[test]
+fn what_became_of_links_is_told() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    borrow(&home, "decisions.jsonl");
+    snapshot("inspect-by-link.txt", &samplin_in(&home, ["inspect", "--by", "link", "all.jsonl"]).quiet(0));
+    let told = samplin_in(&home, ["inspect", "--by", "link", "decisions.jsonl"]).quiet(0);
+    assert!(told.contains("No shader joins"), "{told}");
+    let value = samplin_in(&home, ["inspect", "--json", "all.jsonl"]).json(0);
+    let outcomes: Vec<_> = value["by_link"].as_array().unwrap().iter().map(|group| &group["outcome"]).collect();
+    assert_eq!(outcomes, ["shadow", "split", "no-free-set"]);
+    let legal = samplin_in(&home, ["inspect", "--json", "decisions.jsonl"]).json(0)["by_link"].clone();
+    assert_eq!(legal, serde_json::json!([]));
+    // Repaired, left, and the shader itself.
+    for (object, name) in [("of two images", "explain-link.txt"), ("of all sets", "explain-link-left.txt")] {
+        snapshot(name, &samplin_in(&home, ["inspect", "all.jsonl", "--object", object]).quiet(0));
+    }
+    let pipeline = std::fs::read_to_string(data("all.jsonl")).unwrap();
+    let record = pipeline.lines().find(|line| line.contains("\"event\":\"shader\"")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(record).unwrap();
+    let pipeline = record["pipeline"].as_str().unwrap();
+    let told = samplin_in(&home, ["inspect", "all.jsonl", "--object", pipeline]).quiet(0);
+    assert!(told.contains(&format!("The pipeline {pipeline}")), "{told}");
+    assert!(told.contains(&format!("compute shader of pipeline {pipeline} rewritten: split")), "{told}");
+}
+
+#[test]
 fn several_traces_add_up() {
     let home = Folder::new();
     borrow(&home, "decisions.jsonl");

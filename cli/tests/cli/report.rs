@@ -17,6 +17,20 @@ fn page(home: &Folder) -> PathBuf {
 }
 
 #[test]
+fn the_page_says_where_a_shader_finds_a_pair() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let page = samplin_in(&home, ["report", "all.jsonl", "-o", "-"]).quiet(0);
+    for part in [
+        "draw, shadow<br><span class=\"muted\">fragment: image at set 0 binding 0, sampler at set 0 binding 1</span>",
+        "draw, split<br><span class=\"muted\">compute: image at set 0 binding 2, sampler at set 0 binding 1</span>",
+        "no-free-set<br>“of all sets”<br><span class=\"muted\">compute: image at set 0 binding 2",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
 fn a_page_is_written() {
     let home = Folder::new();
     borrow(&home, "decisions.jsonl");

@@ -7,8 +7,9 @@ use std::time::Duration;
 use ash::vk::{self, Handle};
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
+use samplin_wire::record::{Joined, Link, Slot};
 use samplin_wire::text::handle;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use super::ladder::{How, Want};
 use super::programs::{Program, Stage};
@@ -47,30 +48,40 @@ fn why(what: &str) -> &'static str {
         "opaque-operand" => {
             "the pipeline has a link whose image or sampler is one of several, or comes from no variable"
         }
+        "pipeline-library" => "a pipeline of libraries is not made again",
+        "hidden-spirv" => "the shader came as an identifier or a binary, in which no links are to be seen",
+        "malformed-spirv" => "the shader's words do not hold together, so they are not rewritten",
+        "vendor-instruction" => "an instruction of a vendor reads the sampler, of which the layer knows too little",
+        "too-many-clones" => {
+            "a function takes the sampler from callers that need different ones, in a way that the layer does not rewrite"
+        }
+        "no-free-set" => {
+            "the pipeline layout has all sets that the device can bind, so there is none for another sampler"
+        }
+        "sampler-limit" => "the pipeline layout has all samplers that the device allows a stage or a layout",
         _ => "the host or the device has no memory left",
     }
 }
 
 /// `ONE TWO` to `["one", "two"]`.
-fn words(uses: samplin_spirv::Uses) -> Json {
-    format!("{uses:?}").split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().into()
+fn words(uses: samplin_spirv::Uses) -> Vec<String> {
+    format!("{uses:?}").split_whitespace().map(str::to_lowercase).collect()
 }
 
 /// Names of the stages, as `VkShaderStageFlagBits` has them.
-fn stages(stages: vk::ShaderStageFlags) -> Json {
-    format!("{stages:?}").split(" | ").map(str::to_lowercase).collect::<Vec<_>>().into()
+fn stages(stages: vk::ShaderStageFlags) -> Vec<String> {
+    format!("{stages:?}").split(" | ").map(str::to_lowercase).collect()
 }
 
-fn link_members(program: &Program, want: &Want) -> Json {
-    let place =
-        |(set, binding, element): (u32, u32, u32)| json!({ "set": set, "binding": binding, "element": element });
+fn link_members(program: &Program, want: &Want) -> Link {
+    let place = |(set, binding, element)| Slot { set, binding, element: Some(element) };
     let link = program.links.get(want.link);
-    json!({
-        "image": place(want.image_at),
-        "sampler": place(want.sampler_at),
-        "uses": link.map_or(Json::Null, |link| words(link.uses)),
-        "stages": link.map_or(Json::Null, |link| stages(link.stages)),
-    })
+    Link {
+        image: place(want.image_at),
+        sampler: place(want.sampler_at),
+        uses: link.map(|link| words(link.uses)),
+        stages: link.map(|link| stages(link.stages)),
+    }
 }
 
 impl Device {
@@ -81,7 +92,7 @@ impl Device {
     }
 
     /// Writes the `pair` record of a link.
-    fn record_link(&self, pair: Pair, wanted: u64, link: &Map<String, Json>) {
+    fn record_link(&self, pair: Pair, wanted: u64, joined: &Joined) {
         let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.class(pair.class)) else { return };
         let meeting = self.meeting_of(&shared, class);
         // There was no sampler, which has been told.
@@ -92,7 +103,7 @@ impl Device {
         self.count(&meeting.changes);
         if self.records_decisions() {
             let choice = if wanted == pair.sampler { KEEP } else { wanted };
-            self.record_pair(pair, &shared, class, &meeting, choice, (Path::Draw, link));
+            self.record_pair(pair, &shared, class, &meeting, choice, (Path::Draw, Some(joined)));
         }
     }
 
@@ -117,13 +128,9 @@ impl Device {
                 // In audit mode and with what no other sampler repairs nothing changes.
                 _ if self.is_untold(program, want) => {
                     let how = if is_split { Ok(How::Split) } else { how };
-                    let mut link = Map::new();
-                    link.insert("pipeline".into(), handle(program.handle).into());
-                    link.insert("link".into(), link_members(program, want));
-                    if let (Ok(how), true) = (how, changes) {
-                        link.insert("how".into(), how.name().into());
-                    }
-                    self.record_link(pair, want.wanted, &link);
+                    let how = how.ok().filter(|_| changes).map(How::name);
+                    let link = link_members(program, want);
+                    self.record_link(pair, want.wanted, &Joined { pipeline: handle(program.handle), link, how });
                 }
                 _ => {}
             }
@@ -177,6 +184,10 @@ impl Device {
                 "vuid": first.and_then(|catalog| catalog.vuid()),
                 "sampler": handle(pair.sampler),
                 "view": handle(pair.view),
+                "names": {
+                    "sampler": self.name(vk::ObjectType::SAMPLER, pair.sampler),
+                    "view": self.name(vk::ObjectType::IMAGE_VIEW, pair.view),
+                },
                 "fingerprint": format!("{:016x}", shared.fingerprint()),
                 "format": members.format,
                 "aspect": members.aspect,
@@ -192,16 +203,14 @@ impl Device {
     /// Says that a link is not followed.
     pub(super) fn link_unresolved(&self, what: &str, program: &Program, link: usize) {
         let Some(found) = program.links.get(link) else { return };
-        let place = |operand: &samplin_spirv::Operand| json!({ "set": operand.set, "binding": operand.binding });
-        let members = json!({
-            "pipeline": handle(program.handle),
-            "link": {
-                "image": place(&found.image),
-                "sampler": place(&found.sampler),
-                "uses": words(found.uses),
-                "stages": stages(found.stages),
-            },
-        });
+        let place = |of: &samplin_spirv::Operand| Slot { set: of.set, binding: of.binding, element: None };
+        let joined = Link {
+            image: place(&found.image),
+            sampler: place(&found.sampler),
+            uses: Some(words(found.uses)),
+            stages: Some(stages(found.stages)),
+        };
+        let members = json!({ "pipeline": handle(program.handle), "link": joined });
         self.unresolved(what, why(what), None, members, (program.number, link as u64));
     }
 

@@ -170,6 +170,66 @@ fn what_is_damaged_is_no_view() {
     }
 }
 
+/// A pair record of a link, with what the trace adds to each.
+fn written_draw(told: &Joined) -> Value {
+    let mut written = SCHEMA["$defs"]["pair"]["examples"][0].clone();
+    written["path"] = "draw".into();
+    let members = serde_json::to_value(told).expect("serialises");
+    written.as_object_mut().expect("an object").extend(members.as_object().expect("an object").clone());
+    written
+}
+
+fn a_link() -> Link {
+    let list = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
+    Link {
+        image: Slot { set: 0, binding: 3, element: Some(2) },
+        sampler: Slot { set: u32::MAX, binding: 0, element: None },
+        uses: list(&["implicit_lod", "gather"]),
+        stages: list(&["vertex", "fragment"]),
+    }
+}
+
+#[test]
+fn links_survive_their_record() {
+    let whole = jsonschema::draft202012::new(&SCHEMA).expect("a schema");
+    let unknown = Link { uses: None, stages: None, ..a_link() };
+    let mut told = BTreeSet::new();
+    for link in [a_link(), unknown] {
+        for how in HOWS.into_iter().map(Some).chain([None]) {
+            let joined = Joined { pipeline: crate::text::handle(u64::MAX), link: link.clone(), how };
+            let written = written_draw(&joined);
+            keeps_to(&whole, &written);
+            assert_eq!(super::joined(&through_text(&written)), Some(joined));
+            told.insert(written.to_string());
+        }
+    }
+    assert_eq!(told.len(), 2 * 6, "all that can be said of a link");
+    // All that the schema knows of.
+    let known = SCHEMA["$defs"]["pair"]["properties"]["how"]["enum"].as_array().expect("words");
+    assert_eq!(known.iter().filter_map(Value::as_str).collect::<Vec<_>>(), HOWS);
+}
+
+#[test]
+fn what_is_damaged_is_no_link() {
+    let whole = written_draw(&Joined { pipeline: "0x1f".into(), link: a_link(), how: Some("split") });
+    assert!(joined(&whole).is_some());
+    assert_eq!(joined(&SCHEMA["$defs"]["pair"]["examples"][0]), None, "a pair of another path");
+    for (pointer, word) in [
+        ("/pipeline", json!("1f")),
+        ("/how", json!("by hand")),
+        ("/how", json!(null)),
+        ("/link/image/set", json!(-1)),
+        ("/link/image/element", json!(1_u64 << 32)),
+        ("/link/sampler/binding", json!("0")),
+        ("/link/uses", json!("gather")),
+        ("/link/stages", json!([1])),
+    ] {
+        let mut damaged = whole.clone();
+        *damaged.pointer_mut(pointer).expect("a member") = word.clone();
+        assert_eq!(joined(&damaged), None, "{pointer}: {word}");
+    }
+}
+
 /// A blit record, of the level all if it tells what was `asked`, with what the trace adds to each.
 fn written_blit(filter: vk::Filter, source: &BlitSource, tiling: Tiling, changes: &[Change], all: bool) -> Value {
     let caps = DeviceCaps::default();

@@ -1,7 +1,8 @@
 //! Changes by rule, format, sampler and path.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use samplin_wire::record::Link;
 use serde::Serialize;
 
 use super::Analysis;
@@ -44,6 +45,23 @@ pub struct ChangeKind {
     pub change: Change,
 }
 
+/// What became of one link, for one format and rule.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct LinkGroup {
+    /// Where image and sampler are, and the stages that join them.
+    pub link: Link,
+    /// Format of the view; unknown for a link that is not followed.
+    pub format: Option<String>,
+    /// The rule; none for a link that is not followed.
+    pub rule: Option<String>,
+    /// How it was repaired, or the name of what kept it from that; none in audit mode and where no sampler repairs it.
+    pub outcome: Option<String>,
+    /// Whether it was repaired.
+    pub repaired: bool,
+    /// How many records say so.
+    pub count: u64,
+}
+
 /// By what to group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum By {
@@ -55,6 +73,8 @@ pub enum By {
     Sampler,
     /// By the path on which the pair came.
     Path,
+    /// By the places where a shader finds image and sampler, if only it joins them.
+    Link,
 }
 
 impl Analysis {
@@ -86,12 +106,49 @@ impl Analysis {
         groups
     }
 
+    /// What became of each link, the most frequent first.
+    pub fn by_link(&self) -> Vec<LinkGroup> {
+        // Without their counts.
+        let mut groups: BTreeMap<LinkGroup, u64> = BTreeMap::new();
+        let mut add = |group: LinkGroup, count: u64| *groups.entry(group).or_insert(0) += count;
+        for decision in &self.decisions {
+            let Some(link) = &decision.link else { continue };
+            let rules: BTreeSet<&String> = decision.changes.iter().map(|change| &change.rule).collect();
+            for rule in rules {
+                let group = LinkGroup {
+                    link: link.clone(),
+                    format: decision.format.clone(),
+                    rule: Some(rule.clone()),
+                    outcome: decision.how.clone(),
+                    repaired: decision.how.is_some(),
+                    count: 0,
+                };
+                add(group, decision.count);
+            }
+        }
+        for item in &self.unresolved {
+            let Some(link) = &item.link else { continue };
+            let group = LinkGroup {
+                link: link.clone(),
+                format: item.format.clone(),
+                rule: item.rule.clone(),
+                outcome: Some(item.what.clone()),
+                repaired: false,
+                count: 0,
+            };
+            add(group, item.count);
+        }
+        let mut groups: Vec<_> = groups.into_iter().map(|(group, count)| LinkGroup { count, ..group }).collect();
+        groups.sort_by_key(|group| std::cmp::Reverse(group.count));
+        groups
+    }
+
     /// Changes grouped by format, sampler or path, the busiest first.
     pub fn grouped(&self, by: By) -> Vec<Group> {
         let mut groups: BTreeMap<String, Group> = BTreeMap::new();
         for decision in &self.decisions {
             let key = match by {
-                By::Rule => continue,
+                By::Rule | By::Link => continue,
                 By::Format => decision.format.clone(),
                 By::Sampler => decision.fingerprint.clone(),
                 By::Path => Some(decision.path.clone().unwrap_or_else(|| match decision.event {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use samplin_wire::record::Link;
 use serde::Serialize;
 
 use crate::trace::record::Change;
@@ -37,6 +38,12 @@ pub struct Decision {
     pub swizzle: Option<String>,
     /// How a pair reached the layer.
     pub path: Option<String>,
+    /// Where a shader finds image and sampler, if only it joins them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
+    /// What the shader was given another sampler by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub how: Option<String>,
     /// What was changed.
     #[serde(serialize_with = "changes_as_list")]
     pub changes: Arc<[Change]>,
@@ -85,6 +92,9 @@ pub struct Unresolved {
     pub aspect: Option<String>,
     /// Type of the view.
     pub view_type: Option<String>,
+    /// Where a shader finds image and sampler, if only it joins them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
     /// Name of the first sampler.
     pub sampler_name: Option<String>,
     /// Name of the first view.

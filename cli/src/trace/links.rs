@@ -1,0 +1,91 @@
+//! What records say of links: an image and a sampler that only a shader joins.
+
+use samplin_wire::record::{Link, Slot};
+
+/// Words for `how`: what the pipeline was given another sampler by.
+const HOWS: [(&str, &str); 5] = [
+    ("shadow", "a copy of the descriptor set with the other sampler was bound in its place"),
+    ("split", "the shader reads the other sampler from a set of the layer's, because the application's has other uses"),
+    ("push", "the other sampler was pushed after the application's"),
+    ("fetch", "the shader fetches texels and uses no sampler"),
+    ("guess", "the other sampler was written when the set was, before a shader joined it with the image"),
+];
+
+/// What to do about each thing that keeps a link from being repaired.
+const LEFT: [(&str, &str); 16] = [
+    ("shared-sampler", "give the image a sampler of its own"),
+    ("immutable-sampler", "write the sampler into the set, or make the immutable one NEAREST"),
+    ("update-after-bind", "write the set before it is bound, or give the image a sampler that suits it"),
+    ("layout-destroyed", "keep the set layout for as long as its sets are in use"),
+    ("bindless", "give the array of samplers a length of 64 at most, or the images samplers that suit them"),
+    ("too-large", "use bindings of 256 descriptors at most, or give the image a sampler that suits it"),
+    ("pipeline-chain", "a newer samplin may know the structure; else give the image a sampler that suits it"),
+    ("pipeline-library", "link the pipeline of whole shaders, or give the image a sampler that suits it"),
+    ("hidden-spirv", "hand the driver SPIR-V, not an identifier or a binary of it"),
+    ("malformed-spirv", "spirv-val says what is wrong with the module"),
+    ("opaque-operand", "let the shader name its image and its sampler, not choose between several"),
+    ("vendor-instruction", "sample with the instructions of SPIR-V or of a KHR or EXT extension"),
+    ("too-many-clones", "pass images and samplers by reference, or give each a function of its own"),
+    ("no-free-set", "leave one of the device's maxBoundDescriptorSets free"),
+    ("sampler-limit", "leave the stage room for one more sampler"),
+    ("memory", "nothing in the program: the host or the device has no memory left"),
+];
+
+fn words(table: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
+    table.iter().find(|(known, _)| *known == word).map(|(_, words)| *words)
+}
+
+/// What `how` means, in a sentence.
+pub fn how(word: &str) -> Option<&'static str> {
+    words(&HOWS, word)
+}
+
+/// What to do about a link that was left for the reason of this name.
+pub fn remedy(what: &str) -> Option<&'static str> {
+    words(&LEFT, what)
+}
+
+/// `set 0 binding 3`, and its element if that is not the first.
+pub fn place(slot: &Slot) -> String {
+    let element = slot.element.filter(|element| *element > 0).map(|element| format!("[{element}]")).unwrap_or_default();
+    format!("set {} binding {}{element}", slot.set, slot.binding)
+}
+
+/// The stages, with commas.
+pub fn stages(link: &Link) -> String {
+    link.stages.as_ref().map(|stages| stages.join(", ")).unwrap_or_default()
+}
+
+/// A link in one line.
+pub fn describe(link: &Link) -> String {
+    format!("{}: image at {}, sampler at {}", stages(link), place(&link.image), place(&link.sampler))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_words_for_all_that_the_layer_says() {
+        assert!(samplin_wire::record::HOWS.iter().all(|word| how(word).is_some()));
+        let told = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/device/separate/told.rs");
+        let told = std::fs::read_to_string(told).unwrap();
+        let arms: Vec<&str> = told
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix('"')?.split_once("\" => ").map(|(name, _)| name))
+            .collect();
+        assert!(arms.len() > 8 && arms.contains(&"shared-sampler"), "{arms:?}");
+        let silent: Vec<_> = arms.iter().filter(|name| remedy(name).is_none()).collect();
+        assert!(silent.is_empty(), "{silent:?}");
+        assert_eq!(remedy("descriptor-heap"), None);
+    }
+
+    #[test]
+    fn a_link_is_one_line() {
+        let slot = |binding, element| Slot { set: 1, binding, element };
+        let stages = Some(vec!["vertex".to_owned(), "fragment".to_owned()]);
+        let link = Link { image: slot(2, Some(0)), sampler: slot(3, Some(4)), uses: None, stages };
+        assert_eq!(describe(&link), "vertex, fragment: image at set 1 binding 2, sampler at set 1 binding 3[4]");
+        assert_eq!(place(&slot(5, None)), "set 1 binding 5");
+    }
+}
