@@ -246,7 +246,10 @@ impl Expected {
     }
 
     fn and(mut self, how: How, image: Place, sampler: Place) -> Self {
-        self.changed.push(Changed { image, sampler, how: forced(how) });
+        let changed = Changed { image, sampler, how: forced(how) };
+        if !self.changed.contains(&changed) {
+            self.changed.push(changed);
+        }
         self
     }
 

@@ -6,7 +6,7 @@ type Row = (&'static str, fn(Stage) -> Outcome);
 type RowOf = (&'static str, fn(Stage, &Conflict) -> Outcome);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [Row; 11] = [
+    let all: [Row; 12] = [
         ("calls", calls_agree),
         ("array/constant", constant),
         ("array/special", special),
@@ -18,6 +18,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("offsets", offsets),
         ("beside-immutable", beside_immutable),
         ("immutable", immutable),
+        ("immutable-shared", immutable_shared),
     ];
     let mut trials = Vec::new();
     for (name, body) in all {
@@ -414,6 +415,28 @@ fn immutable(stage: Stage) -> Outcome {
     };
     let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
     let expected = Expected::one(How::Split, place(0, 0, 0), place(0, 1, 0));
+    judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
+    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+}
+
+/// The same with two images: the sampler of the second link must not have a binding that a sampler of the application has too.
+/// Versions of the validation layer look it up in the set of the image.
+fn immutable_shared(stage: Stage) -> Outcome {
+    let look = |context: &Context, sampler: &SamplerDesc, legal: &SamplerDesc| {
+        check(context, stage)?;
+        let [first, second] = [Texture::new(context, conflicts::UINT)?, Texture::new(context, conflicts::UINT)?];
+        let sampler = sampler.create(context);
+        let bindings = [Binding::image(0), Binding::sampler(1).immutable(&[&sampler]), Binding::image(2)];
+        let held = Held::new(context, &bindings, &[first.slot(0, 0), second.slot(2, 0)]);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::Shared, first.kind(), &layouts).second(second.kind()).stage(stage);
+        let mut found = found(context, &plan, held.set);
+        let other = found.remove(1);
+        Ok(vec![first.look("the first image", legal, found.remove(0)), second.look("the second image", legal, other)])
+    };
+    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let sampler = place(0, 1, 0);
+    let expected = Expected::one(How::Split, place(0, 0, 0), sampler).and(How::Split, place(0, 2, 0), sampler);
     judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
     judge_legal(&builder, &|context| look(context, &nearest, &nearest))
 }

@@ -110,17 +110,18 @@ impl Device {
             return Err("no-free-set");
         }
         let chosen: Vec<usize> = memory::collect((0..program.links.len().min(LINKS)).filter(|n| mask >> n & 1 != 0));
+        let first = first_binding(&program.layout);
         let mut counts = memory::vec(chosen.len());
         counts.resize(chosen.len(), 1_u32);
         let mut codes = memory::vec(recipe.stages.len());
         for stage in &recipe.stages {
-            codes.push(rewrite(program, stage, number as u32, &chosen, &mut counts)?);
+            codes.push(rewrite(program, stage, (number as u32, first), &chosen, &mut counts)?);
         }
         let hidden = kept::SetLayout {
             flags: vk::DescriptorSetLayoutCreateFlags::empty(),
             bindings: memory::collect(chosen.iter().zip(&counts).enumerate().map(|(binding, (link, count))| {
                 kept::Binding {
-                    binding: binding as u32,
+                    binding: first + binding as u32,
                     kind: vk::DescriptorType::SAMPLER,
                     count: *count,
                     stages: program.links.get(*link).map_or(vk::ShaderStageFlags::empty(), |link| link.stages),
@@ -303,17 +304,26 @@ impl Device {
     }
 }
 
+/// The first binding of a hidden set behind a layout: one that none of the application's sets has, if they have no large numbers.
+/// Validation layers look the sampler of an image up by its binding alone, in the set of the image, and would take an application's
+/// sampler there for the hidden one.
+fn first_binding(layout: &PipelineShape) -> u32 {
+    const LARGEST: u32 = 1024;
+    let bindings = layout.sets.iter().flatten().flat_map(|set| set.bindings.iter());
+    bindings.map(|binding| binding.binding).filter(|number| *number < LARGEST).max().map_or(0, |last| last + 1)
+}
+
 /// The code of a stage in which the chosen links read hidden samplers; none if none of them is in it.
 fn rewrite(
     program: &Program,
     stage: &StageCode,
-    set: u32,
+    (set, first): (u32, u32),
     chosen: &[usize],
     counts: &mut [u32],
 ) -> Result<Option<Vec<u32>>, &'static str> {
     let links = chosen.iter().enumerate().filter_map(|(binding, link)| {
         let link = program.links.get(*link)?;
-        let part = Part { image: link.image, sampler: link.sampler, binding: binding as u32 };
+        let part = Part { image: link.image, sampler: link.sampler, binding: first + binding as u32 };
         link.stages.contains(stage.stage).then_some(part)
     });
     let parts = memory::collect(links);
@@ -326,7 +336,7 @@ fn rewrite(
     let module = Module::read(&stage.words).map_err(|why| named(Refused::Module(why)))?;
     let done = split(&module, (&stage.name, model), Some(&constants), set, &parts).map_err(named)?;
     for hidden in &done.hidden {
-        if let Some(count) = counts.get_mut(hidden.binding as usize) {
+        if let Some(count) = counts.get_mut(hidden.binding.wrapping_sub(first) as usize) {
             *count = (*count).max(hidden.count);
         }
     }

@@ -1,0 +1,64 @@
+"""Tests of how scripts/switches judges a run: by its exit status, by what was repaired, and by its modules."""
+
+import importlib.machinery
+import importlib.util
+import pathlib
+import shutil
+import struct
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts"
+
+
+def load(name):
+    """A script as a module."""
+    sys.path.insert(0, str(SCRIPTS))
+    # Scripts have no suffix; nothing is to be written beside them.
+    sys.dont_write_bytecode = True
+    loader = importlib.machinery.SourceFileLoader(name, str(SCRIPTS / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+switches = load("switches")
+# A header, OpCapability Shader, OpMemoryModel Logical GLSL450: without entry points, which Vulkan does not take.
+EMPTY = (0x07230203, 0x10000, 0, 1, 0, 2 << 16 | 17, 1, 3 << 16 | 14, 0, 1)
+
+
+@unittest.skipUnless(shutil.which("spirv-val"), "spirv-val is not installed")
+class Judging(unittest.TestCase):
+    """What a run left behind."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="samplin-switches-")
+        self.addCleanup(folder.cleanup)
+        self.made = pathlib.Path(folder.name)
+
+    def module(self, name, words):
+        (self.made / name).write_bytes(struct.pack(f"<{len(words)}I", *words))
+
+    def test_copies(self):
+        (self.made / "1-0.set").touch()
+        self.assertEqual(switches.judge("wgpu", "shadow", 0, self.made), ([], "1 copies of sets, 0 modules, 0 refused by spirv-val"))
+        # A module is what the other switch is about.
+        self.assertEqual(switches.judge("wgpu", "split", 0, self.made)[0], ["the switch did nothing"])
+
+    def test_nothing_to_repair(self):
+        self.assertEqual(switches.judge("vkcube", "shadow", 0, self.made)[0], [])
+        self.assertEqual(switches.judge("separate", "shadow", 0, self.made)[0], ["the switch did nothing"])
+
+    def test_a_module_that_is_wrong(self):
+        self.module("1-0.spv", EMPTY)
+        wrong, text = switches.judge("wgpu", "split", 0, self.made)
+        self.assertIn("1 modules, 1 refused", text)
+        self.assertRegex(wrong[0], r"1-0\.spv: error")
+
+    def test_exit_status(self):
+        self.assertIn("exit status 101", switches.judge("vkcube", "split", 101, self.made)[0][0])
+
+
+if __name__ == "__main__":
+    unittest.main()
