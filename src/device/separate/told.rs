@@ -23,10 +23,11 @@ use crate::variant::{KEEP, SharedState};
 /// How many links are remembered as told.
 const TOLD: usize = 1 << 16;
 
-/// What was told: pipeline, link, state and class.
+/// What was told: pipeline, link, state, class, and whether it is left as it is; one that is repaired by some sets may be left with
+/// others.
 #[derive(Default)]
 pub(super) struct Told {
-    links: Mutex<FastSet<(u64, usize, u32, u32)>>,
+    links: Mutex<FastSet<(u64, usize, u32, u32, bool)>>,
 }
 
 /// Why a link is left as it is, for each stable name.
@@ -96,11 +97,11 @@ impl Device {
         }
     }
 
-    /// Whether something is told of a link for the first time.
-    fn is_untold(&self, program: &Program, want: &Want) -> bool {
+    /// Whether it is told for the first time that a link is repaired, or left.
+    fn is_untold(&self, program: &Program, want: &Want, left: bool) -> bool {
         let (Some(pair), Some(separate)) = (want.pair, self.separate.as_deref()) else { return false };
         let mut told = lock(&separate.told.links);
-        told.len() < TOLD && told.with_room().insert((program.number, want.link, pair.state, pair.class))
+        told.len() < TOLD && told.with_room().insert((program.number, want.link, pair.state, pair.class, left))
     }
 
     /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not.
@@ -110,12 +111,12 @@ impl Device {
             let is_split = want.link < LINKS && split >> want.link & 1 != 0;
             let changes = want.wanted != want.given;
             match how {
-                Err(what) if changes && !is_split && self.is_untold(program, want) => {
+                Err(what) if changes && !is_split && self.is_untold(program, want, true) => {
                     self.link_left(what, program, want, pair);
                 }
                 Err(_) if changes && !is_split => {}
                 // In audit mode and with what no other sampler repairs nothing changes.
-                _ if self.is_untold(program, want) => {
+                _ if self.is_untold(program, want, false) => {
                     let how = if is_split { Ok(How::Split) } else { how };
                     let mut link = Map::new();
                     link.insert("pipeline".into(), handle(program.handle).into());
