@@ -23,11 +23,13 @@ use crate::variant::{KEEP, SharedState};
 /// How many links are remembered as told.
 const TOLD: usize = 1 << 16;
 
-/// What was told: pipeline, link, state, class, and whether it is left as it is; one that is repaired by some sets may be left with
-/// others.
+/// Pipeline, link, state, class, and whether the link is left as it is: one that is repaired with some sets may be left with others.
+type Key = (u64, usize, u32, u32, bool);
+
+/// What was told.
 #[derive(Default)]
 pub(super) struct Told {
-    links: Mutex<FastSet<(u64, usize, u32, u32, bool)>>,
+    links: Mutex<FastSet<Key>>,
 }
 
 /// Why a link is left as it is, for each stable name.
