@@ -5,6 +5,9 @@
 //! moment. What a driver may not be asked to do (destroy what does not live, destroy with another allocator …) is
 //! noted in [`DeviceState::errors`] and never asserted here, because a panic must not leave an `extern` function.
 
+mod followed;
+pub(crate) mod machine;
+
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{CStr, c_char, c_void};
@@ -17,6 +20,8 @@ use std::thread::ThreadId;
 use ash::vk::{self, Handle, TaggedStructure};
 use samplin::memory::faults::Outside;
 use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, LayerInstanceCreateInfo, PfnGetImageViewHandle64Nvx};
+
+use machine::Machine;
 
 pub(crate) type Feature = vk::FormatFeatureFlags2;
 
@@ -76,6 +81,10 @@ pub(crate) struct Config {
     pub(crate) tells_features: bool,
     /// Version of which instance commands exist, if that is more than the device's: a loader and another device may have it.
     pub(crate) instance_version: u32,
+    /// `maxBoundDescriptorSets`, `maxPerStageDescriptorSamplers` and `maxDescriptorSetSamplers`.
+    pub(crate) set_limits: [u32; 3],
+    /// It keeps what is bound in each command buffer, in [`DeviceState::machine`].
+    pub(crate) follows: bool,
     /// Queries with a chain that the physical device was asked, in order.
     pub(crate) queries: Arc<Mutex<Vec<&'static CStr>>>,
 }
@@ -127,6 +136,8 @@ impl Config {
             swapchain_images: 3,
             tells_features: false,
             instance_version: vk::API_VERSION_1_0,
+            set_limits: [8, 16, 96],
+            follows: false,
             queries: Arc::default(),
         }
     }
@@ -371,6 +382,10 @@ pub(crate) enum Kind {
     Set,
     Template,
     Swapchain,
+    Module,
+    Pipeline,
+    RenderPass,
+    CommandPool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -434,6 +449,8 @@ pub(crate) struct DeviceState {
     pub(crate) fail_with: Mutex<vk::Result>,
     /// What no driver may be asked.
     pub(crate) errors: Mutex<Vec<String>>,
+    /// What is bound in truth.
+    pub(crate) machine: Mutex<Machine>,
 }
 
 impl DeviceState {
@@ -717,6 +734,8 @@ struct DeviceObject {
     state: Arc<DeviceState>,
     /// Command buffers, freed with the device.
     children: Mutex<Vec<*mut ChildObject>>,
+    /// Those of them that were freed.
+    unused: Mutex<Vec<*mut ChildObject>>,
     destroyed: Arc<AtomicBool>,
 }
 
@@ -873,6 +892,22 @@ commands! {
     Device push2: vk::PFN_vkCmdPushDescriptorSet2KHR = c"vkCmdPushDescriptorSet2" V14, c"vkCmdPushDescriptorSet2KHR" MAINTENANCE6;
     Device push_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR = c"vkCmdPushDescriptorSetWithTemplate" V14, c"vkCmdPushDescriptorSetWithTemplateKHR" PUSH;
     Device push_with_template2: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR = c"vkCmdPushDescriptorSetWithTemplate2" V14, c"vkCmdPushDescriptorSetWithTemplate2KHR" MAINTENANCE6;
+    Device followed::create_module: vk::PFN_vkCreateShaderModule = c"vkCreateShaderModule" V10;
+    Device followed::destroy_module: vk::PFN_vkDestroyShaderModule = c"vkDestroyShaderModule" V10;
+    Device followed::create_graphics_pipelines: vk::PFN_vkCreateGraphicsPipelines = c"vkCreateGraphicsPipelines" V10;
+    Device followed::create_compute_pipelines: vk::PFN_vkCreateComputePipelines = c"vkCreateComputePipelines" V10;
+    Device followed::destroy_pipeline: vk::PFN_vkDestroyPipeline = c"vkDestroyPipeline" V10;
+    Device followed::create_render_pass: vk::PFN_vkCreateRenderPass = c"vkCreateRenderPass" V10;
+    Device followed::create_render_pass2: vk::PFN_vkCreateRenderPass2 = c"vkCreateRenderPass2" Need::Since(vk::API_VERSION_1_2);
+    Device followed::destroy_render_pass: vk::PFN_vkDestroyRenderPass = c"vkDestroyRenderPass" V10;
+    Device followed::create_command_pool: vk::PFN_vkCreateCommandPool = c"vkCreateCommandPool" V10;
+    Device followed::destroy_command_pool: vk::PFN_vkDestroyCommandPool = c"vkDestroyCommandPool" V10;
+    Device followed::free_command_buffers: vk::PFN_vkFreeCommandBuffers = c"vkFreeCommandBuffers" V10;
+    Device followed::begin_command_buffer: vk::PFN_vkBeginCommandBuffer = c"vkBeginCommandBuffer" V10;
+    Device followed::execute_commands: vk::PFN_vkCmdExecuteCommands = c"vkCmdExecuteCommands" V10;
+    Device followed::bind_pipeline: vk::PFN_vkCmdBindPipeline = c"vkCmdBindPipeline" V10;
+    Device followed::bind_sets: vk::PFN_vkCmdBindDescriptorSets = c"vkCmdBindDescriptorSets" V10;
+    Device followed::bind_sets2: vk::PFN_vkCmdBindDescriptorSets2KHR = c"vkCmdBindDescriptorSets2" V14, c"vkCmdBindDescriptorSets2KHR" MAINTENANCE6;
     Device get_descriptor: vk::PFN_vkGetDescriptorEXT = c"vkGetDescriptorEXT" Need::Of(ash::ext::descriptor_buffer::NAME);
     Device get_view_handle: vk::PFN_vkGetImageViewHandleNVX = c"vkGetImageViewHandleNVX" Need::Of(ash::nvx::image_view_handle::NAME);
     Device get_view_handle64: PfnGetImageViewHandle64Nvx = c"vkGetImageViewHandle64NVX" Need::Of(ash::nvx::image_view_handle::NAME);
@@ -1089,6 +1124,11 @@ fn properties(config: &Config) -> vk::PhysicalDeviceProperties {
     out.limits.max_sampler_anisotropy = config.max_anisotropy;
     out.limits.max_sampler_lod_bias = config.max_lod_bias;
     out.limits.max_sampler_allocation_count = config.max_samplers;
+    [
+        out.limits.max_bound_descriptor_sets,
+        out.limits.max_per_stage_descriptor_samplers,
+        out.limits.max_descriptor_set_samplers,
+    ] = config.set_limits;
     for (to, from) in out.device_name.iter_mut().zip(b"mock") {
         *to = *from as c_char;
     }
@@ -1369,11 +1409,13 @@ unsafe extern "system" fn create_device(
             fail_nth: AtomicU64::new(0),
             fail_with: Mutex::new(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
             errors: Mutex::default(),
+            machine: Mutex::default(),
         };
         let object = Box::new(DeviceObject {
             key: new_key(),
             state: Arc::new(state),
             children: Mutex::default(),
+            unused: Mutex::default(),
             destroyed: Arc::default(),
         });
         out.write(vk::Device::from_raw(Box::into_raw(object) as usize as u64));
@@ -1409,8 +1451,12 @@ unsafe extern "system" fn allocate_command_buffers(
     unsafe {
         let object = device_object(device);
         for index in 0..(*info).command_buffer_count as usize {
-            let child = Box::into_raw(Box::new(ChildObject { key: object.key, device: object }));
-            lock(&object.children).push(child);
+            let unused = lock(&object.unused).pop();
+            let child = unused.unwrap_or_else(|| {
+                let child = Box::into_raw(Box::new(ChildObject { key: object.key, device: object }));
+                lock(&object.children).push(child);
+                child
+            });
             out.add(index).write(vk::CommandBuffer::from_raw(child as usize as u64));
         }
     }
@@ -1514,7 +1560,9 @@ macro_rules! creators {
                         return failure;
                     }
                     let data = <vk::$info<'_> as Describe>::describe(&*info, state);
-                    out.write(vk::$handle::from_raw(state.make(Kind::$kind, allocator as usize, data)));
+                    let handle = state.make(Kind::$kind, allocator as usize, data);
+                    state.follow(|machine| (*info).feed(machine, handle));
+                    out.write(vk::$handle::from_raw(handle));
                 }
                 vk::Result::SUCCESS
             }
@@ -1531,7 +1579,15 @@ macro_rules! destroyers {
             allocator: *const vk::AllocationCallbacks<'_>,
         ) {
             // SAFETY: the command's valid usage.
-            unsafe { dev(device) }.destroy($name, Kind::$kind, handle.as_raw(), allocator as usize);
+            let state = unsafe { dev(device) };
+            state.follow(|machine| match Kind::$kind {
+                Kind::Sampler | Kind::View => machine.gone(handle.as_raw()),
+                Kind::Layout => machine.destroy_layout(handle.as_raw()),
+                Kind::PipelineLayout => machine.destroy_pipeline_layout(handle.as_raw()),
+                Kind::Pool => machine.destroy_pool(handle.as_raw()),
+                _ => {}
+            });
+            state.destroy($name, Kind::$kind, handle.as_raw(), allocator as usize);
         })+
     };
 }
@@ -1544,16 +1600,40 @@ trait Describe {
     unsafe fn describe(&self, _state: &DeviceState) -> Data {
         Data::None
     }
+
+    /// Tells the machine of the object.
+    ///
+    /// # Safety
+    ///
+    /// The create info is valid.
+    unsafe fn feed(&self, _machine: &mut Machine, _handle: u64) {}
 }
 
 impl Describe for vk::ImageCreateInfo<'_> {}
 impl Describe for vk::ImageViewCreateInfo<'_> {}
-impl Describe for vk::DescriptorSetLayoutCreateInfo<'_> {}
-impl Describe for vk::PipelineLayoutCreateInfo<'_> {}
+
+impl Describe for vk::DescriptorSetLayoutCreateInfo<'_> {
+    unsafe fn feed(&self, machine: &mut Machine, handle: u64) {
+        // SAFETY: forwarded from the caller.
+        unsafe { machine.layout(handle, self) };
+    }
+}
+
+impl Describe for vk::PipelineLayoutCreateInfo<'_> {
+    unsafe fn feed(&self, machine: &mut Machine, handle: u64) {
+        // SAFETY: forwarded from the caller.
+        unsafe { machine.pipeline_layout(handle, self) };
+    }
+}
 
 impl Describe for vk::DescriptorPoolCreateInfo<'_> {
     unsafe fn describe(&self, _state: &DeviceState) -> Data {
         Data::Sets(Vec::new())
+    }
+
+    unsafe fn feed(&self, machine: &mut Machine, handle: u64) {
+        // SAFETY: forwarded from the caller.
+        unsafe { machine.pool(handle, self) };
     }
 }
 
@@ -1693,6 +1773,7 @@ unsafe extern "system" fn allocate_sets(
         }
         for index in 0..(*info).descriptor_set_count as usize {
             let set = state.make(Kind::Set, 0, Data::None);
+            followed::allocated(state, &*info, index, set);
             out.add(index).write(vk::DescriptorSet::from_raw(set));
             let pool = (Kind::Pool, (*info).descriptor_pool.as_raw());
             if let Some(Data::Sets(sets)) = lock(&state.objects).live.get_mut(&pool).map(|object| &mut object.data) {
@@ -1714,6 +1795,7 @@ unsafe extern "system" fn free_sets(
         let state = dev(device);
         state.arrive(c"vkFreeDescriptorSets", Args::Other(vec![pool.as_raw(), u64::from(count), sets as u64]));
         for set in array(sets, count) {
+            state.follow(|machine| machine.free(set.as_raw()));
             let owner = (Kind::Pool, pool.as_raw());
             let mut objects = lock(&state.objects);
             if let Some(Data::Sets(list)) = objects.live.get_mut(&owner).map(|object| &mut object.data) {
@@ -1735,6 +1817,7 @@ unsafe extern "system" fn reset_pool(
     // SAFETY: the command's valid usage.
     let state = unsafe { dev(device) };
     state.arrive(c"vkResetDescriptorPool", Args::Other(vec![pool.as_raw()]));
+    state.follow(|machine| machine.reset_pool(pool.as_raw()));
     let mut objects = lock(&state.objects);
     let gone = match objects.live.get_mut(&(Kind::Pool, pool.as_raw())).map(|object| &mut object.data) {
         Some(Data::Sets(list)) => std::mem::take(list),
@@ -1757,6 +1840,9 @@ unsafe extern "system" fn update_sets(
     // SAFETY: the command's valid usage.
     unsafe {
         let _outside = Outside::new();
+        if dev(device).config.follows {
+            followed::updated(dev(device), &array(first_write, write_count), &array(first_copy, copy_count));
+        }
         let writes = writes(first_write, write_count);
         let items = array(first_copy.cast::<vk::CopyDescriptorSet<'static>>(), copy_count);
         let copies = Array { at: first_copy as usize, items };
@@ -1775,6 +1861,9 @@ unsafe extern "system" fn update_with_template(
         let _outside = Outside::new();
         let state = dev(device);
         let elements = state.elements(template.as_raw(), data);
+        followed::templated(state, template.as_raw(), &elements, |machine, ty, at, infos| {
+            machine.write(set.as_raw(), ty, at, infos);
+        });
         let args = Args::Template { target: set.as_raw(), template: template.as_raw(), data: data as usize, elements };
         state.arrive(c"vkUpdateDescriptorSetWithTemplate", args);
     }
@@ -1782,7 +1871,7 @@ unsafe extern "system" fn update_with_template(
 
 unsafe extern "system" fn push(
     commands: vk::CommandBuffer,
-    _bind_point: vk::PipelineBindPoint,
+    bind_point: vk::PipelineBindPoint,
     layout: vk::PipelineLayout,
     set: u32,
     count: u32,
@@ -1790,6 +1879,7 @@ unsafe extern "system" fn push(
 ) {
     // SAFETY: the command's valid usage.
     unsafe {
+        followed::pushed(commands, &[machine::place(bind_point)], (layout, set), &array(first, count));
         let args = Args::Push { layout: layout.as_raw(), set, writes: writes(first, count) };
         cmd(commands).arrive(c"vkCmdPushDescriptorSet", args);
     }
@@ -1798,6 +1888,8 @@ unsafe extern "system" fn push(
 unsafe extern "system" fn push2(commands: vk::CommandBuffer, info: *const vk::PushDescriptorSetInfoKHR<'_>) {
     // SAFETY: the command's valid usage.
     unsafe {
+        let given = array((*info).p_descriptor_writes, (*info).descriptor_write_count);
+        followed::pushed(commands, &followed::points((*info).stage_flags), ((*info).layout, (*info).set), &given);
         let writes = writes((*info).p_descriptor_writes, (*info).descriptor_write_count);
         cmd(commands).arrive(c"vkCmdPushDescriptorSet2", Args::Push2 { info: copy(info), writes });
     }
@@ -1806,7 +1898,7 @@ unsafe extern "system" fn push2(commands: vk::CommandBuffer, info: *const vk::Pu
 unsafe extern "system" fn push_with_template(
     commands: vk::CommandBuffer,
     template: vk::DescriptorUpdateTemplate,
-    _layout: vk::PipelineLayout,
+    layout: vk::PipelineLayout,
     set: u32,
     data: *const c_void,
 ) {
@@ -1814,6 +1906,10 @@ unsafe extern "system" fn push_with_template(
     unsafe {
         let state = cmd(commands);
         let elements = state.elements(template.as_raw(), data);
+        // The tests push with templates for dispatches only.
+        followed::templated(state, template.as_raw(), &elements, |machine, ty, at, infos| {
+            machine.push(commands.as_raw(), 1, (layout.as_raw(), set), ty, at, infos);
+        });
         let args =
             Args::Template { target: u64::from(set), template: template.as_raw(), data: data as usize, elements };
         state.arrive(c"vkCmdPushDescriptorSetWithTemplate", args);

@@ -23,7 +23,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 }
 
 /// Runs `body` for each seed, and says which it was when it fails.
-fn for_seeds(otherwise: u64, mut body: impl FnMut(u64)) -> u64 {
+pub(crate) fn for_seeds(otherwise: u64, mut body: impl FnMut(u64)) -> u64 {
     let (first, count) = (number("API_FUZZ_FIRST", 1), number("API_FUZZ_SEQUENCES", otherwise));
     let mut failed = Vec::new();
     for seed in first..first + count {

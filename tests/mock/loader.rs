@@ -522,6 +522,21 @@ device_commands! {
     set_name: PFN_vkSetDebugUtilsObjectNameEXT = c"vkSetDebugUtilsObjectNameEXT";
     set_marker_name: PFN_vkDebugMarkerSetObjectNameEXT = c"vkDebugMarkerSetObjectNameEXT";
     allocate_command_buffers: PFN_vkAllocateCommandBuffers = c"vkAllocateCommandBuffers";
+    free_command_buffers: PFN_vkFreeCommandBuffers = c"vkFreeCommandBuffers";
+    create_command_pool: PFN_vkCreateCommandPool = c"vkCreateCommandPool";
+    destroy_command_pool: PFN_vkDestroyCommandPool = c"vkDestroyCommandPool";
+    begin_command_buffer: PFN_vkBeginCommandBuffer = c"vkBeginCommandBuffer";
+    execute_commands: PFN_vkCmdExecuteCommands = c"vkCmdExecuteCommands";
+    bind_pipeline: PFN_vkCmdBindPipeline = c"vkCmdBindPipeline";
+    bind_sets: PFN_vkCmdBindDescriptorSets = c"vkCmdBindDescriptorSets";
+    bind_sets2: PFN_vkCmdBindDescriptorSets2KHR = c"vkCmdBindDescriptorSets2", c"vkCmdBindDescriptorSets2KHR";
+    create_module: PFN_vkCreateShaderModule = c"vkCreateShaderModule";
+    destroy_module: PFN_vkDestroyShaderModule = c"vkDestroyShaderModule";
+    create_graphics_pipelines: PFN_vkCreateGraphicsPipelines = c"vkCreateGraphicsPipelines";
+    create_compute_pipelines: PFN_vkCreateComputePipelines = c"vkCreateComputePipelines";
+    destroy_pipeline: PFN_vkDestroyPipeline = c"vkDestroyPipeline";
+    create_render_pass: PFN_vkCreateRenderPass = c"vkCreateRenderPass";
+    destroy_render_pass: PFN_vkDestroyRenderPass = c"vkDestroyRenderPass";
 }
 
 /// One device, destroyed on drop.

@@ -30,6 +30,7 @@ mod paths;
 mod resolve;
 mod reuse;
 mod samplers;
+mod separate;
 mod stress;
 mod trace;
 mod visible;

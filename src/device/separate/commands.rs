@@ -151,11 +151,15 @@ impl Point {
         }
     }
 
-    /// Takes note that a hidden set is bound: what was at its number and behind it is bound no more.
+    /// Takes note that a hidden set is bound: what was at its number and behind it is bound no more, nor is what was bound below with
+    /// a layout that is not compatible (Pipeline Layout Compatibility).
     pub(super) fn hide(&mut self, hidden: Hidden) {
-        for bound in self.sets.iter_mut().skip(hidden.number()) {
-            bound.actual = 0;
-            bound.repushed = true;
+        for (number, bound) in self.sets.iter_mut().enumerate() {
+            let stays = bound.layout.as_ref().is_some_and(|own| own.is_compatible(&hidden.layout, number));
+            if number >= hidden.number() || !stays {
+                bound.actual = 0;
+                bound.repushed = true;
+            }
         }
         self.differs = true;
         self.hidden = Some(hidden);

@@ -108,8 +108,9 @@ impl Device {
             let of_set = |(set, other): &(u32, Other)| (*set as usize == number).then_some(*other);
             let others = memory::collect(resolution.pushes.iter().filter_map(of_set));
             // SAFETY: forwarded from the caller.
-            if unsafe { self.push_again(separate, commands, (bound, layout), (at, number), &others) } {
-                point.differs |= bound.differs();
+            let is_pushed = unsafe { self.push_again(separate, commands, (bound, layout), (at, number), &others) };
+            point.differs |= bound.differs();
+            if is_pushed {
                 point.show(number);
             }
             return;

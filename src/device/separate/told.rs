@@ -24,10 +24,13 @@ use crate::variant::{KEEP, SharedState};
 /// How many links are remembered as told.
 const TOLD: usize = 1 << 16;
 
-/// What was told: pipeline, link, state and class.
+/// Pipeline, link, state, class, and whether the link is left as it is: one that is repaired with some sets may be left with others.
+type Key = (u64, usize, u32, u32, bool);
+
+/// What was told.
 #[derive(Default)]
 pub(super) struct Told {
-    links: Mutex<FastSet<(u64, usize, u32, u32)>>,
+    links: Mutex<FastSet<Key>>,
 }
 
 /// Why a link is left as it is, for each stable name.
@@ -107,11 +110,11 @@ impl Device {
         }
     }
 
-    /// Whether something is told of a link for the first time.
-    fn is_untold(&self, program: &Program, want: &Want) -> bool {
+    /// Whether it is told for the first time that a link is repaired, or left.
+    fn is_untold(&self, program: &Program, want: &Want, left: bool) -> bool {
         let (Some(pair), Some(separate)) = (want.pair, self.separate.as_deref()) else { return false };
         let mut told = lock(&separate.told.links);
-        told.len() < TOLD && told.with_room().insert((program.number, want.link, pair.state, pair.class))
+        told.len() < TOLD && told.with_room().insert((program.number, want.link, pair.state, pair.class, left))
     }
 
     /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not.
@@ -121,12 +124,12 @@ impl Device {
             let is_split = want.link < LINKS && split >> want.link & 1 != 0;
             let changes = want.wanted != want.given;
             match how {
-                Err(what) if changes && !is_split && self.is_untold(program, want) => {
+                Err(what) if changes && !is_split && self.is_untold(program, want, true) => {
                     self.link_left(what, program, want, pair);
                 }
                 Err(_) if changes && !is_split => {}
                 // In audit mode and with what no other sampler repairs nothing changes.
-                _ if self.is_untold(program, want) => {
+                _ if self.is_untold(program, want, false) => {
                     let how = if is_split { Ok(How::Split) } else { how };
                     let how = how.ok().filter(|_| changes).map(How::name);
                     let link = link_members(program, want);

@@ -1,0 +1,345 @@
+//! The commands that `separate=resolve` follows, and calls: shaders, pipelines, render passes and command buffers.
+
+use ash::vk::{self, Handle};
+
+use super::machine::{Machine, place};
+use super::{Args, ChildObject, Data, DeviceState, Kind, array, cmd, dev, device_object, lock};
+
+impl DeviceState {
+    /// Feeds the machine, if the driver has one.
+    pub(super) fn follow(&self, with: impl FnOnce(&mut Machine)) {
+        if !self.config.follows {
+            return;
+        }
+        let _outside = super::Outside::new();
+        let mut machine = lock(&self.machine);
+        with(&mut machine);
+        for error in std::mem::take(&mut machine.errors) {
+            self.error(error);
+        }
+    }
+
+    /// Whether an object lives that the layer has made, which it does without an allocator.
+    pub(crate) fn is_layers(&self, kind: Kind, handle: u64) -> bool {
+        lock(&self.objects).live.get(&(kind, handle)).is_some_and(|object| object.allocator == 0)
+    }
+}
+
+macro_rules! created {
+    ($($create:ident $info:ident $handle:ident $kind:ident $name:literal $data:expr;)+) => {
+        $(pub(super) unsafe extern "system" fn $create(
+            device: vk::Device,
+            info: *const vk::$info<'_>,
+            allocator: *const vk::AllocationCallbacks<'_>,
+            out: *mut vk::$handle,
+        ) -> vk::Result {
+            // SAFETY: the command's valid usage.
+            unsafe {
+                let state = dev(device);
+                state.arrive($name, Args::Create { info: info as usize, allocator: allocator as usize, out: out as usize });
+                if let Some(failure) = state.fails($name) {
+                    return failure;
+                }
+                let handle = state.make(Kind::$kind, allocator as usize, Data::None);
+                let feed: unsafe fn(&mut Machine, u64, &vk::$info<'_>) = $data;
+                state.follow(|machine| feed(machine, handle, &*info));
+                out.write(vk::$handle::from_raw(handle));
+            }
+            vk::Result::SUCCESS
+        })+
+    };
+}
+
+created! {
+    create_module ShaderModuleCreateInfo ShaderModule Module c"vkCreateShaderModule" |machine, handle, info| {
+        machine.module(handle, &array(info.p_code, (info.code_size / 4) as u32));
+    };
+    create_render_pass RenderPassCreateInfo RenderPass RenderPass c"vkCreateRenderPass" |_, _, _| {};
+    create_render_pass2 RenderPassCreateInfo2 RenderPass RenderPass c"vkCreateRenderPass2" |_, _, _| {};
+    create_command_pool CommandPoolCreateInfo CommandPool CommandPool c"vkCreateCommandPool" |_, _, _| {};
+}
+
+macro_rules! destroyed {
+    ($($destroy:ident $handle:ident $kind:ident $name:literal $forget:expr;)+) => {
+        $(pub(super) unsafe extern "system" fn $destroy(
+            device: vk::Device,
+            handle: vk::$handle,
+            allocator: *const vk::AllocationCallbacks<'_>,
+        ) {
+            // SAFETY: the command's valid usage.
+            let state = unsafe { dev(device) };
+            let forget: fn(&mut Machine, u64) = $forget;
+            state.follow(|machine| forget(machine, handle.as_raw()));
+            state.destroy($name, Kind::$kind, handle.as_raw(), allocator as usize);
+        })+
+    };
+}
+
+destroyed! {
+    destroy_module ShaderModule Module c"vkDestroyShaderModule" Machine::destroy_module;
+    destroy_pipeline Pipeline Pipeline c"vkDestroyPipeline" Machine::destroy_pipeline;
+    destroy_render_pass RenderPass RenderPass c"vkDestroyRenderPass" |_, _| {};
+    destroy_command_pool CommandPool CommandPool c"vkDestroyCommandPool" |_, _| {};
+}
+
+/// Makes pipelines; a failure leaves null handles.
+///
+/// # Safety
+///
+/// `out` has room for as many handles as there are pipelines.
+unsafe fn make_pipelines(
+    (device, command): (vk::Device, &'static std::ffi::CStr),
+    (infos, allocator): (usize, usize),
+    out: *mut vk::Pipeline,
+    pipelines: &[(vk::PipelineLayout, Vec<vk::ShaderModule>, vk::RenderPass)],
+) -> vk::Result {
+    // SAFETY: forwarded from the caller.
+    let state = unsafe { dev(device) };
+    state.arrive(command, Args::Create { info: infos, allocator, out: out as usize });
+    let failure = state.fails(command);
+    for (index, (layout, modules, pass)) in pipelines.iter().enumerate() {
+        let mut handle = 0;
+        if failure.is_none() {
+            handle = state.make(Kind::Pipeline, allocator, Data::None);
+            if *pass != vk::RenderPass::null() && !state.live(Kind::RenderPass).contains(&pass.as_raw()) {
+                state.error(format!("a pipeline of render pass {pass:?}, which does not live"));
+            }
+            let modules: Vec<u64> = modules.iter().map(|module| module.as_raw()).collect();
+            state.follow(|machine| machine.pipeline(handle, layout.as_raw(), &modules));
+        }
+        // SAFETY: forwarded from the caller.
+        unsafe { out.add(index).write(vk::Pipeline::from_raw(handle)) };
+    }
+    failure.unwrap_or(vk::Result::SUCCESS)
+}
+
+pub(super) unsafe extern "system" fn create_graphics_pipelines(
+    device: vk::Device,
+    _cache: vk::PipelineCache,
+    count: u32,
+    infos: *const vk::GraphicsPipelineCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Pipeline,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let of = |info: &vk::GraphicsPipelineCreateInfo<'_>| {
+            let stages = array(info.p_stages, info.stage_count);
+            (info.layout, stages.iter().map(|stage| stage.module).collect(), info.render_pass)
+        };
+        let pipelines: Vec<_> = array(infos, count).iter().map(of).collect();
+        make_pipelines((device, c"vkCreateGraphicsPipelines"), (infos as usize, allocator as usize), out, &pipelines)
+    }
+}
+
+pub(super) unsafe extern "system" fn create_compute_pipelines(
+    device: vk::Device,
+    _cache: vk::PipelineCache,
+    count: u32,
+    infos: *const vk::ComputePipelineCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Pipeline,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let of =
+            |info: &vk::ComputePipelineCreateInfo<'_>| (info.layout, vec![info.stage.module], vk::RenderPass::null());
+        let pipelines: Vec<_> = array(infos, count).iter().map(of).collect();
+        make_pipelines((device, c"vkCreateComputePipelines"), (infos as usize, allocator as usize), out, &pipelines)
+    }
+}
+
+pub(super) unsafe extern "system" fn free_command_buffers(
+    device: vk::Device,
+    _pool: vk::CommandPool,
+    count: u32,
+    commands: *const vk::CommandBuffer,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let object = device_object(device);
+        for commands in array(commands, count) {
+            object.state.follow(|machine| machine.clear(commands.as_raw()));
+            lock(&object.unused).push(commands.as_raw() as usize as *mut ChildObject);
+        }
+    }
+}
+
+pub(super) unsafe extern "system" fn begin_command_buffer(
+    commands: vk::CommandBuffer,
+    _info: *const vk::CommandBufferBeginInfo<'_>,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe { cmd(commands) }.follow(|machine| machine.clear(commands.as_raw()));
+    vk::Result::SUCCESS
+}
+
+pub(super) unsafe extern "system" fn execute_commands(
+    commands: vk::CommandBuffer,
+    _count: u32,
+    _secondaries: *const vk::CommandBuffer,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe { cmd(commands) }.follow(|machine| machine.clear(commands.as_raw()));
+}
+
+pub(super) unsafe extern "system" fn bind_pipeline(
+    commands: vk::CommandBuffer,
+    point: vk::PipelineBindPoint,
+    pipeline: vk::Pipeline,
+) {
+    // SAFETY: the command's valid usage.
+    let state = unsafe { cmd(commands) };
+    state.arrive(c"vkCmdBindPipeline", Args::Other(vec![commands.as_raw(), pipeline.as_raw()]));
+    state.follow(|machine| machine.bind_pipeline(commands.as_raw(), place(point), pipeline.as_raw()));
+}
+
+pub(super) unsafe extern "system" fn bind_sets(
+    commands: vk::CommandBuffer,
+    point: vk::PipelineBindPoint,
+    layout: vk::PipelineLayout,
+    first: u32,
+    count: u32,
+    sets: *const vk::DescriptorSet,
+    offset_count: u32,
+    offsets: *const u32,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let state = cmd(commands);
+        state.arrive(c"vkCmdBindDescriptorSets", Args::Other(vec![commands.as_raw(), sets as u64, offsets as u64]));
+        let (sets, offsets) = (array(sets, count), array(offsets, offset_count));
+        state.follow(|machine| {
+            machine.bind_sets(commands.as_raw(), place(point), layout.as_raw(), first, &sets, &offsets);
+        });
+    }
+}
+
+pub(super) unsafe extern "system" fn bind_sets2(
+    commands: vk::CommandBuffer,
+    info: *const vk::BindDescriptorSetsInfoKHR<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let state = cmd(commands);
+        state.arrive(c"vkCmdBindDescriptorSets2", Args::Other(vec![commands.as_raw(), info as u64]));
+        let info = &*info;
+        let sets = array(info.p_descriptor_sets, info.descriptor_set_count);
+        let offsets = array(info.p_dynamic_offsets, info.dynamic_offset_count);
+        for point in points(info.stage_flags) {
+            state.follow(|machine| {
+                machine.bind_sets(commands.as_raw(), point, info.layout.as_raw(), info.first_set, &sets, &offsets);
+            });
+        }
+    }
+}
+
+/// Places of the bind points that stages belong to.
+pub(crate) fn points(stages: vk::ShaderStageFlags) -> Vec<usize> {
+    let graphics = stages.intersects(vk::ShaderStageFlags::ALL_GRAPHICS);
+    let compute = stages.contains(vk::ShaderStageFlags::COMPUTE);
+    [graphics.then_some(0), compute.then_some(1)].into_iter().flatten().collect()
+}
+
+/// Whether descriptors of a type are followed.
+fn is_separate(ty: vk::DescriptorType) -> bool {
+    matches!(ty, vk::DescriptorType::SAMPLER | vk::DescriptorType::SAMPLED_IMAGE)
+}
+
+/// Takes over an update.
+///
+/// # Safety
+///
+/// The arguments of a valid update.
+pub(super) unsafe fn updated(
+    state: &DeviceState,
+    writes: &[vk::WriteDescriptorSet<'_>],
+    copies: &[vk::CopyDescriptorSet<'_>],
+) {
+    for write in writes.iter().filter(|write| is_separate(write.descriptor_type)) {
+        // SAFETY: forwarded from the caller.
+        let infos = unsafe { array(write.p_image_info, write.descriptor_count) };
+        let at = (write.dst_binding, write.dst_array_element);
+        state.follow(|machine| machine.write(write.dst_set.as_raw(), write.descriptor_type, at, &infos));
+    }
+    for copy in copies {
+        let mut is_copied = false;
+        state.follow(|machine| {
+            is_copied = machine.is_loose(copy.src_set.as_raw());
+            machine.copy(copy);
+        });
+        if is_copied && state.is_in_layers_pool(copy.dst_set.as_raw()) {
+            state.error(format!("{:?} may be updated after a bind and was copied", copy.src_set));
+        }
+    }
+}
+
+impl DeviceState {
+    fn is_in_layers_pool(&self, set: u64) -> bool {
+        lock(&self.objects).live.iter().any(|((kind, _), object)| {
+            *kind == Kind::Pool
+                && object.allocator == 0
+                && matches!(&object.data, Data::Sets(sets) if sets.contains(&set))
+        })
+    }
+}
+
+/// Takes over a push.
+///
+/// # Safety
+///
+/// The writes are those of a valid push.
+pub(super) unsafe fn pushed(
+    commands: vk::CommandBuffer,
+    points: &[usize],
+    place: (vk::PipelineLayout, u32),
+    writes: &[vk::WriteDescriptorSet<'_>],
+) {
+    // SAFETY: forwarded from the caller.
+    let state = unsafe { cmd(commands) };
+    if !state.config.follows {
+        return;
+    }
+    for write in writes.iter().filter(|write| is_separate(write.descriptor_type)) {
+        // SAFETY: forwarded from the caller.
+        let infos = unsafe { array(write.p_image_info, write.descriptor_count) };
+        let at = (write.dst_binding, write.dst_array_element);
+        for point in points {
+            state.follow(|machine| {
+                let place = (place.0.as_raw(), place.1);
+                machine.push(commands.as_raw(), *point, place, write.descriptor_type, at, &infos);
+            });
+        }
+    }
+}
+
+/// Takes over what a template writes: to a set, or to what is pushed.
+pub(super) fn templated(
+    state: &DeviceState,
+    template: u64,
+    elements: &[super::Element],
+    mut with: impl FnMut(&mut Machine, vk::DescriptorType, (u32, u32), &[vk::DescriptorImageInfo]),
+) {
+    if !state.config.follows {
+        return;
+    }
+    let entries = state.template(template);
+    for element in elements {
+        let entry = &entries[element.entry];
+        if let Some(info) = element.image.filter(|_| is_separate(entry.descriptor_type)) {
+            let at = (entry.dst_binding, entry.dst_array_element + element.index as u32);
+            state.follow(|machine| with(machine, entry.descriptor_type, at, &[info]));
+        }
+    }
+}
+
+/// Takes over the creation of what the machine knows.
+///
+/// # Safety
+///
+/// The create info is valid.
+pub(super) unsafe fn allocated(state: &DeviceState, info: &vk::DescriptorSetAllocateInfo<'_>, index: usize, set: u64) {
+    // SAFETY: forwarded from the caller.
+    let layout = unsafe { *info.p_set_layouts.add(index) };
+    state.follow(|machine| machine.allocate(info.descriptor_pool.as_raw(), layout.as_raw(), set));
+}

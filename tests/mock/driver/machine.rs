@@ -1,0 +1,684 @@
+//! What is bound in command buffers, and what the shaders of the bound pipelines read by it.
+//!
+//! A machine is fed with the commands themselves and follows the rules of the specification (Pipeline Layout Compatibility), not
+//! the layer's idea of them. A test has two: one is fed with what the application calls, the other, in the driver, with
+//! what arrives; what shaders read in the one and in the other is then compared.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use ash::vk::{self, Handle};
+
+/// Length of every array that is indexed by an input.
+pub(crate) const ARRAY: u32 = 3;
+
+/// A descriptor: set number, binding, element.
+pub(crate) type Place = (u32, u32, u32);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Binding {
+    pub(crate) number: u32,
+    pub(crate) ty: vk::DescriptorType,
+    pub(crate) count: u32,
+    stages: vk::ShaderStageFlags,
+    pub(crate) flags: vk::DescriptorBindingFlags,
+    immutable: Vec<u64>,
+}
+
+/// A set layout; layouts that compare equal are defined identically.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SetLayout {
+    flags: vk::DescriptorSetLayoutCreateFlags,
+    pub(crate) bindings: Vec<Binding>,
+}
+
+impl SetLayout {
+    /// # Safety
+    ///
+    /// The create info is valid.
+    unsafe fn new(info: &vk::DescriptorSetLayoutCreateInfo<'_>) -> Self {
+        // SAFETY: the arrays and the chain of a valid create info.
+        unsafe {
+            let flags = super::nodes(info.p_next)
+                .iter()
+                .find_map(super::Node::get::<vk::DescriptorSetLayoutBindingFlagsCreateInfo<'_>>)
+                .map_or_else(Vec::new, |node| super::array(node.p_binding_flags, node.binding_count));
+            let bindings = super::array(info.p_bindings, info.binding_count);
+            let mut bindings: Vec<Binding> = bindings
+                .iter()
+                .enumerate()
+                .map(|(index, binding)| {
+                    let immutable = !binding.p_immutable_samplers.is_null();
+                    let count = if immutable { binding.descriptor_count } else { 0 };
+                    let samplers = super::array(binding.p_immutable_samplers, count);
+                    Binding {
+                        number: binding.binding,
+                        ty: binding.descriptor_type,
+                        count: binding.descriptor_count,
+                        stages: binding.stage_flags,
+                        flags: flags.get(index).copied().unwrap_or_default(),
+                        immutable: samplers.iter().map(|sampler| sampler.as_raw()).collect(),
+                    }
+                })
+                .collect();
+            bindings.sort_by_key(|binding| binding.number);
+            Self { flags: info.flags, bindings }
+        }
+    }
+
+    fn is_loose(&self) -> bool {
+        self.bindings.iter().any(|binding| binding.flags.contains(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND))
+    }
+
+    fn binding(&self, number: u32) -> Option<&Binding> {
+        self.bindings.iter().find(|binding| binding.number == number)
+    }
+}
+
+/// A pipeline layout.
+#[derive(Debug)]
+pub(crate) struct PipelineLayout {
+    sets: Vec<Option<Arc<SetLayout>>>,
+    ranges: Vec<(u32, u32, u32)>,
+}
+
+impl PipelineLayout {
+    fn is_compatible(&self, other: &Self, set: usize) -> bool {
+        set < self.sets.len()
+            && set < other.sets.len()
+            && self.ranges == other.ranges
+            && self.sets[..=set] == other.sets[..=set]
+    }
+}
+
+/// Sampler and view of each descriptor that was written.
+type Content = BTreeMap<(u32, u32), (u64, u64)>;
+
+fn content(layout: &SetLayout) -> Content {
+    let mut content = Content::new();
+    for binding in &layout.bindings {
+        for (element, sampler) in binding.immutable.iter().enumerate() {
+            content.insert((binding.number, element as u32), (*sampler, 0));
+        }
+    }
+    content
+}
+
+#[derive(Debug)]
+struct Set {
+    serial: u64,
+    version: u64,
+    layout: Arc<SetLayout>,
+    layout_serial: u64,
+    pool: u64,
+    content: Content,
+}
+
+/// An index, as far as shaders compute one.
+#[derive(Clone, Debug)]
+enum Expression {
+    Constant(u32),
+    /// By the location of the input.
+    Input(u32),
+    Add(Box<Expression>, Box<Expression>),
+    Multiply(Box<Expression>, Box<Expression>),
+}
+
+impl Expression {
+    fn value(&self, inputs: [u32; 2]) -> u32 {
+        match self {
+            Self::Constant(value) => *value,
+            Self::Input(location) => inputs[*location as usize],
+            Self::Add(a, b) => a.value(inputs) + b.value(inputs),
+            Self::Multiply(a, b) => a.value(inputs) * b.value(inputs),
+        }
+    }
+}
+
+/// Where a shader reads one of a pair.
+#[derive(Clone, Debug)]
+struct Operand {
+    set: u32,
+    binding: u32,
+    index: Expression,
+}
+
+/// A place in a shader where an image and a sampler are joined.
+type Site = (Operand, Operand);
+
+/// Every `OpSampledImage` of a module without calls.
+fn sites(words: &[u32]) -> Vec<Site> {
+    let mut decorations: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut definitions: HashMap<u32, &[u32]> = HashMap::new();
+    let mut joined = Vec::new();
+    let mut at = 5;
+    while at < words.len() {
+        let length = (words[at] >> 16) as usize;
+        let instruction = &words[at..at + length];
+        match words[at] & 0xffff {
+            // OpDecorate
+            71 if length == 4 => _ = decorations.insert((instruction[1], instruction[2]), instruction[3]),
+            86 => joined.push((instruction[3], instruction[4])),
+            // What has a type and a result: constants, variables, loads, chains, sums, products.
+            43 | 59 | 61 | 65 | 128 | 132 => _ = definitions.insert(instruction[2], instruction),
+            _ => {}
+        }
+        at += length;
+    }
+    fn expression(id: u32, definitions: &HashMap<u32, &[u32]>, decorations: &HashMap<(u32, u32), u32>) -> Expression {
+        let of = |id| Box::new(expression(id, definitions, decorations));
+        let instruction = definitions[&id];
+        match instruction[0] & 0xffff {
+            43 => Expression::Constant(instruction[3]),
+            61 => Expression::Input(decorations[&(instruction[3], 30)]),
+            128 => Expression::Add(of(instruction[3]), of(instruction[4])),
+            132 => Expression::Multiply(of(instruction[3]), of(instruction[4])),
+            other => panic!("an index comes from instruction {other}"),
+        }
+    }
+    let operand = |id: u32| {
+        let pointer = definitions[&id][3];
+        let instruction = definitions[&pointer];
+        let (variable, index) = match instruction[0] & 0xffff {
+            65 => (instruction[3], expression(instruction[4], &definitions, &decorations)),
+            _ => (pointer, Expression::Constant(0)),
+        };
+        Operand { set: decorations[&(variable, 34)], binding: decorations[&(variable, 33)], index }
+    };
+    joined.into_iter().map(|(image, sampler)| (operand(image), operand(sampler))).collect()
+}
+
+#[derive(Debug)]
+struct Pipeline {
+    serial: u64,
+    layout: Arc<PipelineLayout>,
+    sites: Vec<Site>,
+}
+
+/// What is bound at a set number.
+#[derive(Clone, Debug)]
+struct Bound {
+    /// Null for pushed descriptors, which are `content`.
+    set: u64,
+    serial: u64,
+    layout: Arc<PipelineLayout>,
+    content: Content,
+    offsets: Vec<u32>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Point {
+    pipeline: u64,
+    sets: Vec<Option<Bound>>,
+}
+
+/// One read of a shader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Read {
+    pub(crate) image: Place,
+    pub(crate) sampler: Place,
+    pub(crate) view: u64,
+    pub(crate) handle: u64,
+    /// The image may be rewritten while it is bound.
+    pub(crate) is_loose: bool,
+    /// Dynamic offsets of the image's set.
+    pub(crate) offsets: Vec<u32>,
+}
+
+/// The objects that a draw refers to.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    pipeline: (u64, u64),
+    sets: Vec<(u64, u64, u64)>,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Machine {
+    serials: u64,
+    modules: HashMap<u64, Vec<Site>>,
+    layouts: HashMap<u64, (u64, Arc<SetLayout>)>,
+    pipeline_layouts: HashMap<u64, Arc<PipelineLayout>>,
+    /// Room for sets and for descriptors of each type; pools without a size hold anything.
+    pools: HashMap<u64, (u32, Vec<(vk::DescriptorType, u32)>)>,
+    sets: HashMap<u64, Set>,
+    pipelines: HashMap<u64, Pipeline>,
+    commands: HashMap<u64, [Point; 2]>,
+    pub(crate) errors: Vec<String>,
+}
+
+/// The place of a bind point.
+pub(crate) fn place(point: vk::PipelineBindPoint) -> usize {
+    usize::from(point == vk::PipelineBindPoint::COMPUTE)
+}
+
+impl Machine {
+    fn serial(&mut self) -> u64 {
+        self.serials += 1;
+        self.serials
+    }
+
+    fn error(&mut self, text: String) {
+        self.errors.push(text);
+    }
+
+    // ---- objects ----
+
+    pub(crate) fn module(&mut self, handle: u64, words: &[u32]) {
+        self.modules.insert(handle, sites(words));
+    }
+
+    /// # Safety
+    ///
+    /// The create info is valid.
+    pub(crate) unsafe fn layout(&mut self, handle: u64, info: &vk::DescriptorSetLayoutCreateInfo<'_>) {
+        let serial = self.serial();
+        // SAFETY: forwarded from the caller.
+        self.layouts.insert(handle, (serial, Arc::new(unsafe { SetLayout::new(info) })));
+    }
+
+    /// # Safety
+    ///
+    /// The create info is valid.
+    pub(crate) unsafe fn pipeline_layout(&mut self, handle: u64, info: &vk::PipelineLayoutCreateInfo<'_>) {
+        // SAFETY: forwarded from the caller.
+        let (sets, ranges) = unsafe {
+            (
+                super::array(info.p_set_layouts, info.set_layout_count),
+                super::array(info.p_push_constant_ranges, info.push_constant_range_count),
+            )
+        };
+        let mut known = Vec::new();
+        for set in sets {
+            let layout = self.layouts.get(&set.as_raw()).map(|(_, layout)| Arc::clone(layout));
+            if layout.is_none() && set != vk::DescriptorSetLayout::null() {
+                self.error(format!("a pipeline layout of {set:?}, which does not live"));
+            }
+            known.push(layout);
+        }
+        let ranges = ranges.iter().map(|range| (range.stage_flags.as_raw(), range.offset, range.size)).collect();
+        self.pipeline_layouts.insert(handle, Arc::new(PipelineLayout { sets: known, ranges }));
+    }
+
+    pub(crate) fn pipeline(&mut self, handle: u64, layout: u64, modules: &[u64]) {
+        let serial = self.serial();
+        let Some(layout) = self.pipeline_layouts.get(&layout).cloned() else {
+            return self.error(format!("a pipeline of layout {layout:#x}, which does not live"));
+        };
+        let mut sites = Vec::new();
+        for module in modules {
+            match self.modules.get(module) {
+                Some(own) => sites.extend(own.iter().cloned()),
+                None => self.errors.push(format!("a pipeline of module {module:#x}, which does not live")),
+            }
+        }
+        for operand in sites.iter().flat_map(|(image, sampler)| [image, sampler]) {
+            let set = layout.sets.get(operand.set as usize).and_then(Option::as_ref);
+            if set.and_then(|set| set.binding(operand.binding)).is_none() {
+                self.errors.push(format!("a shader reads {operand:?}, which its layout does not have"));
+            }
+        }
+        self.pipelines.insert(handle, Pipeline { serial, layout, sites });
+    }
+
+    /// # Safety
+    ///
+    /// The create info is valid.
+    pub(crate) unsafe fn pool(&mut self, handle: u64, info: &vk::DescriptorPoolCreateInfo<'_>) {
+        // SAFETY: forwarded from the caller.
+        let sizes = unsafe { super::array(info.p_pool_sizes, info.pool_size_count) };
+        self.pools.insert(handle, (info.max_sets, sizes.iter().map(|size| (size.ty, size.descriptor_count)).collect()));
+    }
+
+    /// Allocates a set.
+    pub(crate) fn allocate(&mut self, pool: u64, layout: u64, handle: u64) {
+        let serial = self.serial();
+        let Some((layout_serial, layout)) = self.layouts.get(&layout).cloned() else {
+            return self.error(format!("a set of layout {layout:#x}, which does not live"));
+        };
+        if let Some((sets, sizes)) = self.pools.get_mut(&pool).filter(|(sets, _)| *sets > 0) {
+            *sets -= 1;
+            for binding in &layout.bindings {
+                let mut needed = binding.count;
+                for (_, room) in sizes.iter_mut().filter(|(ty, _)| *ty == binding.ty) {
+                    let taken = needed.min(*room);
+                    *room -= taken;
+                    needed -= taken;
+                }
+                if needed > 0 {
+                    self.errors.push(format!("pool {pool:#x} lacks room for {needed} of {:?}", binding.ty));
+                }
+            }
+            if *sets == 0 {
+                // The layer's pools hold one set each.
+                self.pools.insert(pool, (u32::MAX, Vec::new()));
+            }
+        }
+        let content = content(&layout);
+        self.sets.insert(handle, Set { serial, version: 0, layout, layout_serial, pool, content });
+    }
+
+    pub(crate) fn free(&mut self, set: u64) {
+        self.sets.remove(&set);
+    }
+
+    pub(crate) fn reset_pool(&mut self, pool: u64) {
+        self.sets.retain(|_, set| set.pool != pool);
+    }
+
+    pub(crate) fn destroy_pool(&mut self, pool: u64) {
+        self.reset_pool(pool);
+        self.pools.remove(&pool);
+    }
+
+    pub(crate) fn destroy_layout(&mut self, layout: u64) {
+        self.layouts.remove(&layout);
+    }
+
+    pub(crate) fn destroy_pipeline_layout(&mut self, layout: u64) {
+        self.pipeline_layouts.remove(&layout);
+    }
+
+    pub(crate) fn destroy_module(&mut self, module: u64) {
+        self.modules.remove(&module);
+    }
+
+    pub(crate) fn destroy_pipeline(&mut self, pipeline: u64) {
+        self.pipelines.remove(&pipeline);
+    }
+
+    /// A sampler or a view is gone, and with it what was written with it.
+    pub(crate) fn gone(&mut self, handle: u64) {
+        let wipe = |content: &mut Content| {
+            for (sampler, view) in content.values_mut() {
+                *sampler = if *sampler == handle { 0 } else { *sampler };
+                *view = if *view == handle { 0 } else { *view };
+            }
+        };
+        self.sets.values_mut().for_each(|set| wipe(&mut set.content));
+        let points = self.commands.values_mut().flatten();
+        points.flat_map(|point| point.sets.iter_mut().flatten()).for_each(|bound| wipe(&mut bound.content));
+    }
+
+    // ---- contents ----
+
+    fn written(&mut self, set: u64) -> Option<&mut Set> {
+        let lives = self.sets.get(&set).map(|set| set.layout_serial);
+        match lives {
+            None => self.error(format!("set {set:#x} is written and does not live")),
+            Some(serial) if !self.layouts.values().any(|(other, _)| *other == serial) => {
+                self.error(format!("set {set:#x} is written or copied after its layout was destroyed"));
+            }
+            Some(_) => {}
+        }
+        let set = self.sets.get_mut(&set)?;
+        set.version += 1;
+        Some(set)
+    }
+
+    /// Writes descriptors to a set.
+    pub(crate) fn write(
+        &mut self,
+        set: u64,
+        ty: vk::DescriptorType,
+        at: (u32, u32),
+        infos: &[vk::DescriptorImageInfo],
+    ) {
+        if let Some(set) = self.written(set) {
+            let layout = Arc::clone(&set.layout);
+            put(&mut set.content, &layout, ty, at, infos);
+        }
+    }
+
+    pub(crate) fn copy(&mut self, copy: &vk::CopyDescriptorSet<'_>) {
+        let (from, to) = (copy.src_set.as_raw(), copy.dst_set.as_raw());
+        // A copy reads the layout of its source too.
+        let version = self.sets.get(&from).map(|set| set.version);
+        let Some(source) = self.written(from) else { return };
+        source.version = version.unwrap_or(0);
+        let elements: Vec<_> = (0..copy.descriptor_count)
+            .map(|index| source.content.get(&(copy.src_binding, copy.src_array_element + index)).copied())
+            .collect();
+        let Some(target) = self.written(to) else { return };
+        if target.layout.binding(copy.dst_binding).is_some_and(|binding| !binding.immutable.is_empty()) {
+            return self.error(format!("immutable samplers of {to:#x} are overwritten"));
+        }
+        for (index, element) in elements.into_iter().enumerate() {
+            let place = (copy.dst_binding, copy.dst_array_element + index as u32);
+            match element {
+                Some(element) => _ = target.content.insert(place, element),
+                None => _ = target.content.remove(&place),
+            }
+        }
+    }
+
+    /// Whether a set has descriptors that may be updated while it is bound.
+    pub(crate) fn is_loose(&self, set: u64) -> bool {
+        self.sets.get(&set).is_some_and(|set| set.layout.is_loose())
+    }
+
+    /// What is in a set.
+    pub(crate) fn content(&self, set: u64) -> Option<&Content> {
+        self.sets.get(&set).map(|set| &set.content)
+    }
+
+    // ---- command buffers ----
+
+    fn point(&mut self, commands: u64, point: usize) -> &mut Point {
+        &mut self.commands.entry(commands).or_default()[point]
+    }
+
+    /// Nothing is bound any more.
+    pub(crate) fn clear(&mut self, commands: u64) {
+        self.commands.remove(&commands);
+    }
+
+    pub(crate) fn bind_pipeline(&mut self, commands: u64, point: usize, pipeline: u64) {
+        if !self.pipelines.contains_key(&pipeline) {
+            self.error(format!("pipeline {pipeline:#x} is bound and does not live"));
+        }
+        self.point(commands, point).pipeline = pipeline;
+    }
+
+    fn disturb(&mut self, commands: u64, point: usize, layout: &PipelineLayout, first: usize, last: usize) {
+        let sets = &mut self.point(commands, point).sets;
+        sets.resize_with(sets.len().max(last + 1), || None);
+        let here = sets[last].as_ref().is_none_or(|bound| bound.layout.is_compatible(layout, last));
+        for (number, bound) in sets.iter_mut().enumerate() {
+            let stays = bound.as_ref().is_some_and(|bound| match number {
+                _ if number < first => bound.layout.is_compatible(layout, number),
+                _ if number > last => here && bound.layout.is_compatible(layout, last),
+                _ => true,
+            });
+            if !stays {
+                *bound = None;
+            }
+        }
+    }
+
+    pub(crate) fn bind_sets(
+        &mut self,
+        commands: u64,
+        point: usize,
+        layout: u64,
+        first: u32,
+        sets: &[vk::DescriptorSet],
+        mut offsets: &[u32],
+    ) {
+        let Some(layout) = self.pipeline_layouts.get(&layout).cloned() else {
+            return self.error(format!("sets are bound with layout {layout:#x}, which does not live"));
+        };
+        let first = first as usize;
+        self.disturb(commands, point, &layout, first, first + sets.len() - 1);
+        for (number, set) in (first..).zip(sets) {
+            let Some(known) = self.sets.get(&set.as_raw()) else {
+                self.error(format!("set {set:?} is bound and does not live"));
+                continue;
+            };
+            if layout.sets.get(number).and_then(Option::as_deref) != Some(&*known.layout) {
+                self.errors.push(format!("set {set:?} is bound at {number}, where the layout is another"));
+            }
+            let dynamic = |binding: &&Binding| binding.ty == vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC;
+            let count: u32 = known.layout.bindings.iter().filter(dynamic).map(|binding| binding.count).sum();
+            let (own, rest) = offsets.split_at((count as usize).min(offsets.len()));
+            offsets = rest;
+            let bound = Bound {
+                set: set.as_raw(),
+                serial: known.serial,
+                layout: Arc::clone(&layout),
+                content: Content::new(),
+                offsets: own.to_vec(),
+            };
+            self.point(commands, point).sets[number] = Some(bound);
+        }
+    }
+
+    /// Pushes descriptors.
+    pub(crate) fn push(
+        &mut self,
+        commands: u64,
+        point: usize,
+        (layout, number): (u64, u32),
+        ty: vk::DescriptorType,
+        at: (u32, u32),
+        infos: &[vk::DescriptorImageInfo],
+    ) {
+        let Some(layout) = self.pipeline_layouts.get(&layout).cloned() else {
+            return self.error(format!("descriptors are pushed with layout {layout:#x}, which does not live"));
+        };
+        let number = number as usize;
+        let Some(own) = layout.sets.get(number).cloned().flatten() else { return };
+        let stays = |bound: &Bound| bound.set == 0 && bound.layout.is_compatible(&layout, number);
+        let before = self.point(commands, point).sets.get(number).cloned().flatten().filter(stays);
+        self.disturb(commands, point, &layout, number, number);
+        let mut content = before.map_or_else(|| content(&own), |bound| bound.content);
+        put(&mut content, &own, ty, at, infos);
+        let bound = Bound { set: 0, serial: 0, layout, content, offsets: Vec::new() };
+        self.point(commands, point).sets[number] = Some(bound);
+    }
+
+    // ---- draws ----
+
+    fn descriptor(
+        &self,
+        point: &Point,
+        pipeline: &Pipeline,
+        operand: &Operand,
+        inputs: [u32; 2],
+    ) -> Result<Found, String> {
+        let number = operand.set as usize;
+        let bound =
+            point.sets.get(number).and_then(Option::as_ref).ok_or_else(|| format!("nothing is bound at {number}"))?;
+        if !bound.layout.is_compatible(&pipeline.layout, number) {
+            return Err(format!("what is bound at {number} is of another layout"));
+        }
+        let element = operand.index.value(inputs);
+        let content = if bound.set == 0 {
+            &bound.content
+        } else {
+            let set = self.sets.get(&bound.set).filter(|set| set.serial == bound.serial);
+            &set.ok_or_else(|| format!("set {:#x}, bound at {number}, is gone", bound.set))?.content
+        };
+        let (sampler, view) = content.get(&(operand.binding, element)).copied().unwrap_or_default();
+        let layout = pipeline.layout.sets[number].as_ref();
+        let is_loose = layout.is_some_and(|layout| layout.is_loose());
+        Ok(Found {
+            place: (operand.set, operand.binding, element),
+            sampler,
+            view,
+            is_loose,
+            offsets: bound.offsets.clone(),
+        })
+    }
+
+    /// What a draw or a dispatch would read, or why it may not be recorded; nothing without a pipeline.
+    pub(crate) fn draw(&self, commands: u64, point: usize) -> Result<Vec<Read>, String> {
+        let Some(point) = self.commands.get(&commands).map(|points| &points[point]).filter(|p| p.pipeline != 0) else {
+            return Ok(Vec::new());
+        };
+        let pipeline =
+            self.pipelines.get(&point.pipeline).ok_or_else(|| format!("pipeline {:#x} is gone", point.pipeline))?;
+        let mut reads = Vec::new();
+        for (image, sampler) in &pipeline.sites {
+            for inputs in (0..ARRAY).flat_map(|one| (0..ARRAY).map(move |two| [one, two])) {
+                let image = self.descriptor(point, pipeline, image, inputs)?;
+                let sampler = self.descriptor(point, pipeline, sampler, inputs)?;
+                reads.push(Read {
+                    image: image.place,
+                    sampler: sampler.place,
+                    view: image.view,
+                    handle: sampler.sampler,
+                    is_loose: image.is_loose || sampler.is_loose,
+                    offsets: image.offsets,
+                });
+            }
+        }
+        Ok(reads)
+    }
+
+    /// The pipeline that is bound.
+    pub(crate) fn bound_pipeline(&self, commands: u64, point: usize) -> u64 {
+        self.commands.get(&commands).map_or(0, |points| points[point].pipeline)
+    }
+
+    /// The sets that are bound in a command buffer.
+    pub(crate) fn bound_sets(&self, commands: u64) -> Vec<u64> {
+        let points = self.commands.get(&commands).into_iter().flatten();
+        points.flat_map(|point| point.sets.iter().flatten().map(|bound| bound.set)).filter(|set| *set != 0).collect()
+    }
+
+    /// What a draw refers to.
+    pub(crate) fn snapshot(&self, commands: u64, point: usize) -> Option<Snapshot> {
+        let point = &self.commands.get(&commands)?[point];
+        let pipeline = self.pipelines.get(&point.pipeline)?;
+        let mut sets = Vec::new();
+        for operand in pipeline.sites.iter().flat_map(|(image, sampler)| [image, sampler]) {
+            if let Some(Some(bound)) = point.sets.get(operand.set as usize)
+                && let Some(set) = self.sets.get(&bound.set)
+                && !set.layout.is_loose()
+            {
+                sets.push((bound.set, bound.serial, set.version));
+            }
+        }
+        Some(Snapshot { pipeline: (point.pipeline, pipeline.serial), sets })
+    }
+
+    /// Why something recorded can be executed no more, if that is so.
+    pub(crate) fn broken(&self, snapshot: &Snapshot) -> Option<String> {
+        let (pipeline, serial) = snapshot.pipeline;
+        if self.pipelines.get(&pipeline).is_none_or(|pipeline| pipeline.serial != serial) {
+            return Some(format!("pipeline {pipeline:#x} was recorded and is gone"));
+        }
+        let gone = snapshot.sets.iter().find(|(set, serial, version)| {
+            self.sets.get(set).is_none_or(|set| (set.serial, set.version) != (*serial, *version))
+        });
+        gone.map(|(set, ..)| format!("set {set:#x} was recorded and is gone or another"))
+    }
+}
+
+struct Found {
+    place: Place,
+    sampler: u64,
+    view: u64,
+    is_loose: bool,
+    offsets: Vec<u32>,
+}
+
+/// Writes descriptors; immutable samplers stay. The tests write within one binding.
+fn put(
+    content: &mut Content,
+    layout: &SetLayout,
+    ty: vk::DescriptorType,
+    (binding, element): (u32, u32),
+    infos: &[vk::DescriptorImageInfo],
+) {
+    let immutable = layout.binding(binding).is_some_and(|binding| !binding.immutable.is_empty());
+    for (index, info) in infos.iter().enumerate() {
+        let value = match ty {
+            vk::DescriptorType::SAMPLER if immutable => continue,
+            vk::DescriptorType::SAMPLER => (info.sampler.as_raw(), 0),
+            _ => (0, info.image_view.as_raw()),
+        };
+        content.insert((binding, element + index as u32), value);
+    }
+}

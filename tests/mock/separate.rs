@@ -1,0 +1,1091 @@
+//! Samplers and images that only shaders join, with `separate=resolve`: random sequences, threads and failing calls.
+//!
+//! What the shaders of the bound pipelines read is worked out twice by a [`Machine`]: by what the application calls, and by what
+//! arrives in the driver. After each command both are compared: the images are the same, a legal pair has the application's own
+//! sampler, another pair has one that is legal or is told of, and nothing that is referred to is gone.
+//!
+//! `API_FUZZ_SEQUENCES` and `API_FUZZ_FIRST` as in [`crate::fuzz`].
+
+use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr;
+
+use ash::vk::{self, Handle};
+use fastrand::Rng;
+
+use crate::driver::machine::{ARRAY, Machine, Place, Read, Snapshot};
+use crate::driver::{Kind, Reuse, lock};
+use crate::fuzz::for_seeds;
+use crate::loader::{Device, InstanceBuilder, allocator, binding, call, entry, linear_info};
+
+type Ty = vk::DescriptorType;
+
+const IMAGE: Ty = Ty::SAMPLED_IMAGE;
+const SAMPLER: Ty = Ty::SAMPLER;
+const DYNAMIC: Ty = Ty::UNIFORM_BUFFER_DYNAMIC;
+/// The format that filters, and one that does not.
+const FORMATS: [vk::Format; 2] = [vk::Format::R8G8B8A8_UNORM, vk::Format::R32_SFLOAT];
+
+/// Bindings of the set layouts: type and count; the place in the list is the number.
+const SHAPES: [&[(Ty, u32)]; 7] = [
+    &[(IMAGE, 1), (SAMPLER, 1)],
+    &[(IMAGE, ARRAY), (SAMPLER, 1)],
+    &[(IMAGE, 1), (IMAGE, 1), (SAMPLER, 1)],
+    &[(SAMPLER, ARRAY), (IMAGE, 1), (DYNAMIC, 1)],
+    &[(IMAGE, 1), (SAMPLER, 1)],
+    &[(IMAGE, 1), (SAMPLER, 1)],
+    &[(IMAGE, 1), (SAMPLER, 1)],
+];
+/// The shape whose image may be updated after a bind, the one for pushes, and the one with an immutable sampler.
+const LOOSE: usize = 4;
+const PUSHED: usize = 5;
+const IMMUTABLE: usize = 6;
+
+// ---- shaders ----
+
+/// An operand of a link: set, binding, length of the array, and the element or none for one that an input chooses.
+#[derive(Clone, Copy, Debug)]
+struct Operand {
+    set: u32,
+    binding: u32,
+    count: u32,
+    element: Option<u32>,
+}
+
+/// A module that reads these links one after the other.
+fn shader(model: u32, links: &[(Operand, Operand)]) -> Vec<u32> {
+    let mut bound = 30;
+    let mut id = || {
+        bound += 1;
+        bound
+    };
+    let [main, void, function, float, vec2, vec4, image, sampler, joined, uint, input] =
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+    let [zero, coordinates, label, first_input, second_input, length] = [12, 13, 14, 15, 16, 17];
+    let (mut decorations, mut types, mut body) = (Vec::new(), Vec::new(), Vec::new());
+    let op = |to: &mut Vec<u32>, code: u32, operands: &[u32]| {
+        to.push(((operands.len() as u32 + 1) << 16) | code);
+        to.extend_from_slice(operands);
+    };
+    op(&mut types, 19, &[void]);
+    op(&mut types, 33, &[function, void]);
+    op(&mut types, 22, &[float, 32]);
+    op(&mut types, 23, &[vec2, float, 2]);
+    op(&mut types, 23, &[vec4, float, 4]);
+    op(&mut types, 21, &[uint, 32, 0]);
+    op(&mut types, 25, &[image, float, 1, 0, 0, 0, 1, 0]);
+    op(&mut types, 26, &[sampler]);
+    op(&mut types, 27, &[joined, image]);
+    op(&mut types, 32, &[input, 1, uint]);
+    op(&mut types, 43, &[float, zero, 0]);
+    op(&mut types, 44, &[vec2, coordinates, zero, zero]);
+    op(&mut types, 43, &[uint, length, ARRAY]);
+    for (location, variable) in [first_input, second_input].into_iter().enumerate() {
+        op(&mut types, 59, &[input, variable, 1]);
+        op(&mut decorations, 71, &[variable, 30, location as u32]);
+        // Flat
+        op(&mut decorations, 71, &[variable, 14]);
+    }
+    let element_pointers = [id(), id()];
+    let array_pointers = [id(), id()];
+    for (which, ty) in [image, sampler].into_iter().enumerate() {
+        let array = id();
+        op(&mut types, 32, &[element_pointers[which], 0, ty]);
+        op(&mut types, 28, &[array, ty, length]);
+        op(&mut types, 32, &[array_pointers[which], 0, array]);
+    }
+    let elements: Vec<u32> = (0..ARRAY)
+        .map(|element| {
+            let constant = id();
+            op(&mut types, 43, &[uint, constant, element]);
+            constant
+        })
+        .collect();
+    let mut variables: HashMap<(u32, u32), u32> = HashMap::new();
+    for (image_at, sampler_at) in links {
+        let mut loaded = [0; 2];
+        for (which, operand) in [image_at, sampler_at].into_iter().enumerate() {
+            let is_array = operand.count > 1;
+            let variable = *variables.entry((operand.set, operand.binding)).or_insert_with(|| {
+                let variable = id();
+                let ty = if is_array { array_pointers[which] } else { element_pointers[which] };
+                op(&mut types, 59, &[ty, variable, 0]);
+                op(&mut decorations, 71, &[variable, 34, operand.set]);
+                op(&mut decorations, 71, &[variable, 33, operand.binding]);
+                variable
+            });
+            let mut pointer = variable;
+            if is_array {
+                let index = operand.element.map_or_else(
+                    || {
+                        let index = id();
+                        op(&mut body, 61, &[uint, index, [first_input, second_input][which]]);
+                        index
+                    },
+                    |element| elements[element as usize],
+                );
+                pointer = id();
+                op(&mut body, 65, &[element_pointers[which], pointer, variable, index]);
+            }
+            loaded[which] = id();
+            op(&mut body, 61, &[[image, sampler][which], loaded[which], pointer]);
+        }
+        let (pair, texel) = (id(), id());
+        op(&mut body, 86, &[joined, pair, loaded[0], loaded[1]]);
+        op(&mut body, 88, &[vec4, texel, pair, coordinates, 2, zero]);
+    }
+    let mut words = vec![0x0723_0203, 0x0001_0300, 0, bound + 1, 0];
+    op(&mut words, 17, &[1]);
+    // SampledImageArrayDynamicIndexing
+    op(&mut words, 17, &[29]);
+    op(&mut words, 14, &[0, 1]);
+    op(&mut words, 15, &[model, main, u32::from_le_bytes(*b"main"), 0, first_input, second_input]);
+    if model == 4 {
+        op(&mut words, 16, &[main, 7]);
+    }
+    if model == 5 {
+        op(&mut words, 16, &[main, 17, 1, 1, 1]);
+    }
+    words.extend(decorations);
+    words.extend(types);
+    op(&mut words, 54, &[void, main, 0, function]);
+    op(&mut words, 248, &[label]);
+    words.extend(body);
+    op(&mut words, 253, &[]);
+    op(&mut words, 56, &[]);
+    words
+}
+
+// ---- the application ----
+
+/// What came of the sequences, to see that they are about something.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    draws: u64,
+    legal: u64,
+    repaired: u64,
+    told: u64,
+    executed: u64,
+    split: u64,
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.draws += other.draws;
+        self.legal += other.legal;
+        self.repaired += other.repaired;
+        self.told += other.told;
+        self.executed += other.executed;
+        self.split += other.split;
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Layout {
+    handle: vk::PipelineLayout,
+    shapes: Vec<usize>,
+}
+
+#[derive(Clone, Debug)]
+struct Pipeline {
+    handle: vk::Pipeline,
+    shapes: Vec<usize>,
+    point: vk::PipelineBindPoint,
+}
+
+#[derive(Clone, Debug)]
+struct Set {
+    handle: vk::DescriptorSet,
+    shape: usize,
+    pool: usize,
+    /// Its layout is gone, so that it can only be bound.
+    is_fixed: bool,
+}
+
+struct Buffer {
+    handle: vk::CommandBuffer,
+    pool: vk::CommandPool,
+    /// Nothing that it refers to was changed or destroyed since it was begun.
+    is_valid: bool,
+    /// Sets and pipelines that were bound in it.
+    uses: HashSet<u64>,
+    draws: Vec<(Snapshot, Vec<(u64, u64)>)>,
+}
+
+struct Application {
+    rng: Rng,
+    device: Device,
+    machine: Machine,
+    samplers: Vec<(vk::Sampler, bool, f32)>,
+    immutable: vk::Sampler,
+    views: Vec<(vk::ImageView, vk::Image, usize)>,
+    shapes: Vec<vk::DescriptorSetLayout>,
+    templates: Vec<vk::DescriptorUpdateTemplate>,
+    push_template: vk::DescriptorUpdateTemplate,
+    layouts: Vec<Layout>,
+    pipelines: Vec<Pipeline>,
+    pools: Vec<vk::DescriptorPool>,
+    sets: Vec<Set>,
+    buffers: Vec<Buffer>,
+    /// Links that conflicted and were not repaired: pipeline, image, sampler.
+    left: HashSet<(u64, (u32, u32), (u32, u32))>,
+    log: Vec<String>,
+    created: u32,
+    faults: bool,
+    tally: Tally,
+}
+
+impl Application {
+    fn new(seed: u64, faults: bool) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let reuse = if rng.bool() { Reuse::AtOnce } else { Reuse::Never };
+        let limit = *rng.choice(&[4, 8, 8, 8]).expect("there are some");
+        let device = InstanceBuilder::new()
+            .driver(|config| {
+                config.follows = true;
+                config.reuse = reuse;
+                config.set_limits[0] = limit;
+            })
+            .set("separate", "resolve")
+            .traced("decisions")
+            .device();
+        device.driver.recording.store(false, std::sync::atomic::Ordering::Relaxed);
+        let immutable = device.sampler(&linear_info().max_lod(0.5));
+        let mut application = Self {
+            rng,
+            device,
+            machine: Machine::default(),
+            samplers: vec![(immutable, true, 0.5)],
+            immutable,
+            views: Vec::new(),
+            shapes: Vec::new(),
+            templates: Vec::new(),
+            push_template: vk::DescriptorUpdateTemplate::null(),
+            layouts: Vec::new(),
+            pipelines: Vec::new(),
+            pools: Vec::new(),
+            sets: Vec::new(),
+            buffers: Vec::new(),
+            left: HashSet::new(),
+            log: Vec::new(),
+            created: 0,
+            faults,
+            tally: Tally::default(),
+        };
+        application.start();
+        application
+    }
+
+    fn start(&mut self) {
+        for shape in 0..SHAPES.len() {
+            let layout = self.set_layout(shape);
+            self.shapes.push(layout);
+            let entries: Vec<_> = SHAPES[shape]
+                .iter()
+                .enumerate()
+                .filter(|(number, (ty, _))| *ty != DYNAMIC && (shape, *number) != (IMMUTABLE, 1))
+                .map(|(number, (ty, count))| {
+                    let size = size_of::<vk::DescriptorImageInfo>();
+                    entry(number as u32, 0, *count, *ty, number * ARRAY as usize * size, size)
+                })
+                .collect();
+            if shape == PUSHED {
+                self.push_template = self.device.push_template(&entries);
+                self.templates.push(self.push_template);
+            } else {
+                self.templates.push(self.device.template(layout, &entries));
+            }
+        }
+        (0..4).for_each(|_| self.create_sampler());
+        (0..5).for_each(|_| self.create_view());
+        for _ in 0..2 {
+            let mut pool = vk::DescriptorPool::null();
+            let info = vk::DescriptorPoolCreateInfo::default();
+            let device = &self.device;
+            assert_eq!(call!(device.create_pool(device.raw, &info, allocator(), &mut pool)), vk::Result::SUCCESS);
+            // SAFETY: a valid create info.
+            unsafe { self.machine.pool(pool.as_raw(), &info) };
+            self.pools.push(pool);
+        }
+        (0..3).for_each(|_| self.create_pipeline());
+        (0..SHAPES.len())
+            .chain(0..SHAPES.len())
+            .filter(|shape| *shape != PUSHED)
+            .for_each(|shape| self.allocate(shape));
+        (0..2).for_each(|_| self.create_buffer());
+    }
+
+    fn set_layout(&mut self, shape: usize) -> vk::DescriptorSetLayout {
+        let immutable = [self.immutable];
+        let mut flags = [vk::DescriptorBindingFlags::empty(); 3];
+        let mut bindings: Vec<_> = SHAPES[shape]
+            .iter()
+            .enumerate()
+            .map(|(number, (ty, count))| binding(number as u32, *ty, *count).stage_flags(vk::ShaderStageFlags::ALL))
+            .collect();
+        let mut info = vk::DescriptorSetLayoutCreateInfo::default();
+        match shape {
+            LOOSE => {
+                flags[0] = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
+                info = info.flags(vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL);
+            }
+            PUSHED => info = info.flags(vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR),
+            IMMUTABLE => bindings[1] = bindings[1].immutable_samplers(&immutable),
+            _ => {}
+        }
+        let mut chained =
+            vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags[..bindings.len()]);
+        let info = info.bindings(&bindings).push_next(&mut chained);
+        let layout = self.device.try_layout(&info).expect("the layout is created");
+        // SAFETY: a valid create info.
+        unsafe { self.machine.layout(layout.as_raw(), &info) };
+        layout
+    }
+
+    fn create_sampler(&mut self) {
+        self.created += 1;
+        let linear = self.rng.bool();
+        // No two are of equal state, so that what stands in for one can be told from what stands in for another.
+        let mark = 1.0 + self.created as f32;
+        let mut info = linear_info().max_lod(mark);
+        match (linear, self.rng.u8(0..3)) {
+            (false, _) => info = info.mag_filter(vk::Filter::NEAREST).min_filter(vk::Filter::NEAREST),
+            (true, 1) => info = info.min_filter(vk::Filter::NEAREST),
+            (true, 2) => {
+                info = info.mag_filter(vk::Filter::NEAREST).min_filter(vk::Filter::NEAREST);
+                info = info.mipmap_mode(vk::SamplerMipmapMode::LINEAR);
+            }
+            _ => {}
+        }
+        let sampler = self.device.sampler(&info);
+        self.samplers.push((sampler, linear, mark));
+    }
+
+    fn create_view(&mut self) {
+        let format = self.rng.usize(0..2);
+        let image = self.device.image(FORMATS[format]);
+        self.views.push((self.device.view_of(image, FORMATS[format]), image, format));
+    }
+
+    fn create_layout(&mut self, shapes: Vec<usize>) -> vk::PipelineLayout {
+        let sets: Vec<_> = shapes.iter().map(|shape| self.shapes[*shape]).collect();
+        let handle = self.device.pipeline_layout(&sets);
+        // SAFETY: a valid create info.
+        unsafe {
+            let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
+            self.machine.pipeline_layout(handle.as_raw(), &info);
+        }
+        self.layouts.push(Layout { handle, shapes });
+        handle
+    }
+
+    fn create_pipeline(&mut self) {
+        let mut shapes: Vec<usize> = (0..self.rng.usize(1..5)).map(|_| self.rng.usize(0..SHAPES.len())).collect();
+        // At most one set is pushed.
+        let pushed = shapes.iter().position(|shape| *shape == PUSHED);
+        for (number, shape) in shapes.iter_mut().enumerate() {
+            if *shape == PUSHED && Some(number) != pushed {
+                *shape = 0;
+            }
+        }
+        let layout = self.create_layout(shapes.clone());
+        let operand = |wanted: Ty, rng: &mut Rng| loop {
+            let set = rng.usize(0..shapes.len());
+            let binding = rng.usize(0..SHAPES[shapes[set]].len());
+            let (ty, count) = SHAPES[shapes[set]][binding];
+            if ty == wanted {
+                let element = (count == 1 || rng.bool()).then(|| rng.u32(0..count));
+                return Operand { set: set as u32, binding: binding as u32, count, element };
+            }
+        };
+        let rng = &mut self.rng;
+        let links: Vec<_> = (0..rng.usize(1..5)).map(|_| (operand(IMAGE, rng), operand(SAMPLER, rng))).collect();
+        let graphics = rng.bool();
+        let words = shader(if graphics { 4 } else { 5 }, &links);
+        let module = self.create_module(&words);
+        let mut handle = vk::Pipeline::null();
+        let stage = vk::PipelineShaderStageCreateInfo::default().name(c"main");
+        let fragment = stage.stage(vk::ShaderStageFlags::FRAGMENT).module(module);
+        if graphics {
+            let vertex_module = self.create_module(&shader(0, &[]));
+            let stages = [stage.stage(vk::ShaderStageFlags::VERTEX).module(vertex_module), fragment];
+            let subpass = [vk::SubpassDescription::default()];
+            let info = vk::RenderPassCreateInfo::default().subpasses(&subpass);
+            let mut pass = vk::RenderPass::null();
+            // One without an allocator of its own can stay behind.
+            let own = if self.rng.bool() { allocator() } else { ptr::null() };
+            let device = &self.device;
+            assert_eq!(call!(device.create_render_pass(device.raw, &info, own, &mut pass)), vk::Result::SUCCESS);
+            let viewports = [vk::Viewport::default()];
+            let scissors = [vk::Rect2D::default()];
+            let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+            let (input, assembly) =
+                <(vk::PipelineVertexInputStateCreateInfo<'_>, vk::PipelineInputAssemblyStateCreateInfo<'_>)>::default();
+            let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+            let samples =
+                vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+            let info = vk::GraphicsPipelineCreateInfo::default()
+                .stages(&stages)
+                .vertex_input_state(&input)
+                .input_assembly_state(&assembly)
+                .viewport_state(&viewport)
+                .rasterization_state(&raster)
+                .multisample_state(&samples)
+                .layout(layout)
+                .render_pass(pass);
+            let none = vk::PipelineCache::null();
+            let result = call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut handle));
+            assert_eq!(result, vk::Result::SUCCESS);
+            self.machine.pipeline(handle.as_raw(), layout.as_raw(), &[vertex_module.as_raw(), module.as_raw()]);
+            call!(device.destroy_render_pass(device.raw, pass, own));
+            self.destroy_module(vertex_module);
+        } else {
+            let stage = stage.stage(vk::ShaderStageFlags::COMPUTE).module(module);
+            let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
+            let device = &self.device;
+            let none = vk::PipelineCache::null();
+            let result = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut handle));
+            assert_eq!(result, vk::Result::SUCCESS);
+            self.machine.pipeline(handle.as_raw(), layout.as_raw(), &[module.as_raw()]);
+        }
+        self.destroy_module(module);
+        self.log.push(format!("pipeline {handle:?} of {shapes:?}, links {links:?}, graphics: {graphics}"));
+        let point = if graphics { vk::PipelineBindPoint::GRAPHICS } else { vk::PipelineBindPoint::COMPUTE };
+        self.pipelines.push(Pipeline { handle, shapes, point });
+    }
+
+    fn create_module(&mut self, words: &[u32]) -> vk::ShaderModule {
+        let device = &self.device;
+        let mut module = vk::ShaderModule::null();
+        let info = vk::ShaderModuleCreateInfo::default().code(words);
+        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+        self.machine.module(module.as_raw(), words);
+        module
+    }
+
+    fn destroy_module(&mut self, module: vk::ShaderModule) {
+        let device = &self.device;
+        call!(device.destroy_module(device.raw, module, allocator()));
+        self.machine.destroy_module(module.as_raw());
+    }
+
+    fn create_buffer(&mut self) {
+        let device = &self.device;
+        let mut pool = vk::CommandPool::null();
+        let info = vk::CommandPoolCreateInfo::default();
+        assert_eq!(call!(device.create_command_pool(device.raw, &info, allocator(), &mut pool)), vk::Result::SUCCESS);
+        let mut handle = vk::CommandBuffer::null();
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut handle)), vk::Result::SUCCESS);
+        self.buffers.push(Buffer { handle, pool, is_valid: false, uses: HashSet::new(), draws: Vec::new() });
+    }
+
+    // ---- sets ----
+
+    fn allocate(&mut self, shape: usize) {
+        let pool = self.rng.usize(0..self.pools.len());
+        let handle = self.device.sets(self.pools[pool], &[self.shapes[shape]])[0];
+        self.machine.allocate(self.pools[pool].as_raw(), self.shapes[shape].as_raw(), handle.as_raw());
+        self.log.push(format!("allocate {handle:?} of shape {shape}"));
+        self.sets.push(Set { handle, shape, pool, is_fixed: false });
+        if self.rng.u8(0..8) > 0 {
+            self.write_all(self.sets.len() - 1);
+        }
+    }
+
+    /// What was recorded with this is invalid from now on.
+    fn touch(&mut self, handle: u64) {
+        for buffer in self.buffers.iter_mut().filter(|buffer| buffer.uses.contains(&handle)) {
+            buffer.is_valid = false;
+        }
+    }
+
+    fn info(&mut self, ty: Ty) -> vk::DescriptorImageInfo {
+        let mut info = vk::DescriptorImageInfo::default();
+        if ty == SAMPLER {
+            info.sampler = self.rng.choice(&self.samplers).expect("there are some").0;
+        } else if !self.views.is_empty() {
+            info.image_view = self.rng.choice(&self.views).expect("there are some").0;
+        }
+        info
+    }
+
+    fn is_writable(shape: usize, number: usize) -> bool {
+        SHAPES[shape][number].0 != DYNAMIC && (shape, number) != (IMMUTABLE, 1)
+    }
+
+    fn write_all(&mut self, index: usize) {
+        let set = self.sets[index].clone();
+        if self.rng.bool() {
+            return self.write_with_template(&set);
+        }
+        for number in (0..SHAPES[set.shape].len()).filter(|number| Self::is_writable(set.shape, *number)) {
+            let count = SHAPES[set.shape][number].1;
+            self.write(&set, number, 0, count);
+        }
+    }
+
+    fn write(&mut self, set: &Set, number: usize, element: u32, count: u32) {
+        let ty = SHAPES[set.shape][number].0;
+        let infos: Vec<_> = (0..count).map(|_| self.info(ty)).collect();
+        self.log.push(format!("write {:?} {number}[{element}] {infos:?}", set.handle));
+        let write = vk::WriteDescriptorSet::default()
+            .dst_set(set.handle)
+            .dst_binding(number as u32)
+            .dst_array_element(element)
+            .descriptor_type(ty)
+            .image_info(&infos);
+        self.device.update(&[write], &[]);
+        self.machine.write(set.handle.as_raw(), ty, (number as u32, element), &infos);
+        if set.shape != LOOSE || number != 0 {
+            self.touch(set.handle.as_raw());
+        }
+    }
+
+    fn write_with_template(&mut self, set: &Set) {
+        let mut data = [vk::DescriptorImageInfo::default(); 3 * ARRAY as usize];
+        for number in (0..SHAPES[set.shape].len()).filter(|number| Self::is_writable(set.shape, *number)) {
+            let (ty, count) = SHAPES[set.shape][number];
+            for element in 0..count {
+                let info = self.info(ty);
+                data[number * ARRAY as usize + element as usize] = info;
+                self.machine.write(set.handle.as_raw(), ty, (number as u32, element), &[info]);
+            }
+        }
+        self.log.push(format!("template {:?} {data:?}", set.handle));
+        self.device.update_with_template(set.handle, self.templates[set.shape], data.as_ptr().cast());
+        self.touch(set.handle.as_raw());
+    }
+
+    fn change_set(&mut self) {
+        let Some(index) = self.some(self.sets.len()).filter(|index| !self.sets[*index].is_fixed) else { return };
+        let set = self.sets[index].clone();
+        match self.rng.u8(0..4) {
+            0 => self.write_with_template(&set),
+            1 => {
+                let same = |other: &&Set| other.shape == set.shape && other.handle != set.handle && !other.is_fixed;
+                let others: Vec<Set> = self.sets.iter().filter(same).cloned().collect();
+                let Some(from) = self.rng.choice(&others) else { return };
+                let number = self.rng.usize(0..2);
+                if !Self::is_writable(set.shape, number) {
+                    return;
+                }
+                let copy = vk::CopyDescriptorSet::default()
+                    .src_set(from.handle)
+                    .src_binding(number as u32)
+                    .dst_set(set.handle)
+                    .dst_binding(number as u32)
+                    .descriptor_count(SHAPES[set.shape][number].1);
+                self.log.push(format!("copy {:?} to {:?}, binding {number}", from.handle, set.handle));
+                self.device.update(&[], &[copy]);
+                self.machine.copy(&copy);
+                self.touch(set.handle.as_raw());
+            }
+            _ => {
+                let number = self.rng.usize(0..SHAPES[set.shape].len());
+                if Self::is_writable(set.shape, number) {
+                    let count = SHAPES[set.shape][number].1;
+                    let element = self.rng.u32(0..count);
+                    self.write(&set, number, element, self.rng.clone().u32(1..=count - element));
+                }
+            }
+        }
+    }
+
+    fn some(&mut self, count: usize) -> Option<usize> {
+        (count > 0).then(|| self.rng.usize(0..count))
+    }
+
+    fn remove_sets(&mut self) {
+        if self.rng.u8(0..4) == 0 {
+            let pool = self.rng.usize(0..self.pools.len());
+            self.log.push(format!("reset {:?}", self.pools[pool]));
+            let gone: Vec<Set> = self.sets.iter().filter(|set| set.pool == pool).cloned().collect();
+            gone.iter().for_each(|set| self.touch(set.handle.as_raw()));
+            let device = &self.device;
+            let flags = vk::DescriptorPoolResetFlags::empty();
+            assert_eq!(call!(device.reset_pool(device.raw, self.pools[pool], flags)), vk::Result::SUCCESS);
+            self.machine.reset_pool(self.pools[pool].as_raw());
+            self.sets.retain(|set| set.pool != pool);
+        } else if let Some(index) = self.some(self.sets.len()) {
+            let set = self.sets.swap_remove(index);
+            self.log.push(format!("free {:?}", set.handle));
+            self.touch(set.handle.as_raw());
+            let device = &self.device;
+            let freed = call!(device.free_sets(device.raw, self.pools[set.pool], 1, &set.handle));
+            assert_eq!(freed, vk::Result::SUCCESS);
+            self.machine.free(set.handle.as_raw());
+        }
+    }
+
+    // ---- what goes ----
+
+    /// A descriptor that is gone invalidates what was recorded with its sets.
+    fn touch_sets_with(&mut self, handle: u64) {
+        let with = |set: &&Set| {
+            let content = self.machine.content(set.handle.as_raw());
+            content.is_some_and(|content| content.values().any(|(sampler, view)| [*sampler, *view].contains(&handle)))
+        };
+        let sets: Vec<u64> = self.sets.iter().filter(with).map(|set| set.handle.as_raw()).collect();
+        sets.into_iter().for_each(|set| self.touch(set));
+        // Pushed ones are not looked for.
+        self.buffers.iter_mut().filter(|buffer| buffer.uses.contains(&0)).for_each(|buffer| buffer.is_valid = false);
+    }
+
+    fn remove_sampler(&mut self) {
+        if self.samplers.len() > 3 {
+            let index = self.rng.usize(1..self.samplers.len());
+            let (sampler, ..) = self.samplers.swap_remove(index);
+            self.log.push(format!("destroy {sampler:?}"));
+            self.touch_sets_with(sampler.as_raw());
+            self.device.destroy_sampler(sampler);
+            self.machine.gone(sampler.as_raw());
+        }
+    }
+
+    fn remove_view(&mut self) {
+        if self.views.len() > 2 {
+            let index = self.rng.usize(0..self.views.len());
+            let (view, image, _) = self.views.swap_remove(index);
+            self.log.push(format!("destroy {view:?}"));
+            self.touch_sets_with(view.as_raw());
+            self.device.destroy_view(view);
+            self.device.destroy_image(image);
+            self.machine.gone(view.as_raw());
+        }
+    }
+
+    fn remove_pipeline(&mut self) {
+        if let Some(index) = self.some(self.pipelines.len()) {
+            let pipeline = self.pipelines.swap_remove(index).handle;
+            self.log.push(format!("destroy {pipeline:?}"));
+            self.touch(pipeline.as_raw());
+            let device = &self.device;
+            call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+            self.machine.destroy_pipeline(pipeline.as_raw());
+        }
+    }
+
+    fn remove_layout(&mut self) {
+        if self.rng.bool() {
+            let Some(index) = self.some(self.layouts.len()) else { return };
+            let layout = self.layouts.swap_remove(index).handle;
+            self.log.push(format!("destroy {layout:?}"));
+            self.destroy_pipeline_layout(layout);
+        } else {
+            let shape = self.rng.usize(0..SHAPES.len());
+            self.log.push(format!("destroy the layout of shape {shape} and make another"));
+            let old = self.shapes[shape];
+            let device = &self.device;
+            call!(device.destroy_layout(device.raw, old, allocator()));
+            self.machine.destroy_layout(old.as_raw());
+            self.sets.iter_mut().filter(|set| set.shape == shape).for_each(|set| set.is_fixed = true);
+            self.shapes[shape] = self.set_layout(shape);
+        }
+    }
+
+    fn destroy_pipeline_layout(&mut self, layout: vk::PipelineLayout) {
+        let device = &self.device;
+        call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
+        self.machine.destroy_pipeline_layout(layout.as_raw());
+    }
+
+    // ---- recording ----
+
+    /// A command buffer to record into.
+    fn buffer(&mut self) -> usize {
+        let index = self.rng.usize(0..self.buffers.len());
+        if !self.buffers[index].is_valid || self.rng.u8(0..20) == 0 {
+            self.begin(index);
+        }
+        index
+    }
+
+    fn begin(&mut self, index: usize) {
+        let device = &self.device;
+        if self.rng.u8(0..6) == 0 {
+            // The handle comes back at once.
+            let Buffer { handle, pool, .. } = self.buffers[index];
+            call!(device.free_command_buffers(device.raw, pool, 1, &handle));
+            self.machine.clear(handle.as_raw());
+            let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            let mut handle = vk::CommandBuffer::null();
+            assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut handle)), vk::Result::SUCCESS);
+            self.buffers[index].handle = handle;
+        }
+        let buffer = &mut self.buffers[index];
+        self.log.push(format!("begin {:?}", buffer.handle));
+        let info = vk::CommandBufferBeginInfo::default();
+        assert_eq!(call!(device.begin_command_buffer(buffer.handle, &info)), vk::Result::SUCCESS);
+        self.machine.clear(buffer.handle.as_raw());
+        (buffer.is_valid, buffer.uses, buffer.draws) = (true, HashSet::new(), Vec::new());
+    }
+
+    fn bind_pipeline(&mut self) {
+        let Some(index) = self.some(self.pipelines.len()) else { return };
+        let Pipeline { handle, point, .. } = self.pipelines[index];
+        let at = self.buffer();
+        let commands = self.buffers[at].handle;
+        self.log.push(format!("{commands:?}: bind {handle:?}"));
+        self.buffers[at].uses.insert(handle.as_raw());
+        let device = &self.device;
+        call!(device.bind_pipeline(commands, point, handle));
+        self.machine.bind_pipeline(commands.as_raw(), crate::driver::machine::place(point), handle.as_raw());
+        self.look(at);
+    }
+
+    /// Binds sets of a pipeline's shapes: all of them or some in a row.
+    fn bind_sets(&mut self) {
+        let Some(index) = self.some(self.pipelines.len()) else { return };
+        let Pipeline { shapes, point, .. } = self.pipelines[index].clone();
+        let same: Vec<_> = self.layouts.iter().filter(|layout| layout.shapes == shapes).map(|l| l.handle).collect();
+        let layout = match self.rng.choice(&same) {
+            Some(layout) => *layout,
+            None => self.create_layout(shapes.clone()),
+        };
+        let at = self.buffer();
+        let commands = self.buffers[at].handle;
+        let mut first = if self.rng.bool() { 0 } else { self.rng.usize(0..shapes.len()) };
+        while first < shapes.len() {
+            if shapes[first] == PUSHED {
+                self.push(at, layout, first as u32, point);
+                first += 1;
+                continue;
+            }
+            let (mut sets, mut offsets) = (Vec::new(), Vec::new());
+            for shape in shapes[first..].iter().take_while(|shape| **shape != PUSHED) {
+                if !self.sets.iter().any(|set| set.shape == *shape) {
+                    self.allocate(*shape);
+                }
+                let fitting: Vec<_> = self.sets.iter().filter(|set| set.shape == *shape).map(|s| s.handle).collect();
+                sets.push(*self.rng.choice(&fitting).expect("there is one"));
+                if *shape == 3 {
+                    offsets.push(self.rng.u32(0..4) * 256);
+                }
+            }
+            // A set that was just allocated and written may have invalidated nothing: nobody used it.
+            self.log.push(format!("{commands:?}: bind {sets:?} at {first} {point:?} {offsets:?}"));
+            self.buffers[at].uses.extend(sets.iter().map(|set| set.as_raw()));
+            let (count, raw) = (sets.len(), commands.as_raw());
+            let device = &self.device;
+            if self.rng.u8(0..4) == 0 {
+                let stages = if point == vk::PipelineBindPoint::GRAPHICS {
+                    vk::ShaderStageFlags::ALL_GRAPHICS
+                } else {
+                    vk::ShaderStageFlags::COMPUTE
+                };
+                let info = vk::BindDescriptorSetsInfoKHR::default()
+                    .stage_flags(stages)
+                    .layout(layout)
+                    .first_set(first as u32)
+                    .descriptor_sets(&sets)
+                    .dynamic_offsets(&offsets);
+                call!(device.bind_sets2(commands, &info));
+            } else {
+                call!(device.bind_sets(
+                    commands,
+                    point,
+                    layout,
+                    first as u32,
+                    count as u32,
+                    sets.as_ptr(),
+                    offsets.len() as u32,
+                    offsets.as_ptr(),
+                ));
+            }
+            let place = crate::driver::machine::place(point);
+            self.machine.bind_sets(raw, place, layout.as_raw(), first as u32, &sets, &offsets);
+            first += count;
+            self.look(at);
+            if self.rng.u8(0..3) == 0 {
+                break;
+            }
+        }
+    }
+
+    fn push(&mut self, at: usize, layout: vk::PipelineLayout, number: u32, point: vk::PipelineBindPoint) {
+        let commands = self.buffers[at].handle;
+        let infos = [self.info(IMAGE), self.info(SAMPLER)];
+        let all = self.rng.u8(0..3) > 0;
+        let only = self.rng.usize(0..2);
+        self.log.push(format!("{commands:?}: push {infos:?} at {number} {point:?}, all: {all}, only {only}"));
+        self.buffers[at].uses.insert(0);
+        let place = crate::driver::machine::place(point);
+        let raw = layout.as_raw();
+        let device = &self.device;
+        if all && place == 1 && self.rng.bool() {
+            let mut data = [vk::DescriptorImageInfo::default(); 3 * ARRAY as usize];
+            (data[0], data[ARRAY as usize]) = (infos[0], infos[1]);
+            let data = data.as_ptr().cast();
+            call!(device.push_with_template(commands, self.push_template, layout, number, data));
+        } else {
+            let writes: Vec<_> = [IMAGE, SAMPLER]
+                .into_iter()
+                .enumerate()
+                .filter(|(binding, _)| all || *binding == only)
+                .map(|(binding, ty)| {
+                    vk::WriteDescriptorSet::default()
+                        .dst_binding(binding as u32)
+                        .descriptor_type(ty)
+                        .image_info(&infos[binding..=binding])
+                })
+                .collect();
+            call!(device.push(commands, point, layout, number, writes.len() as u32, writes.as_ptr()));
+        }
+        for (binding, ty) in [IMAGE, SAMPLER].into_iter().enumerate().filter(|(binding, _)| all || *binding == only) {
+            let info = &infos[binding..=binding];
+            self.machine.push(commands.as_raw(), place, (raw, number), ty, (binding as u32, 0), info);
+        }
+        self.look(at);
+    }
+
+    fn execute_commands(&mut self) {
+        let at = self.buffer();
+        let commands = self.buffers[at].handle;
+        let device = &self.device;
+        self.log.push(format!("{commands:?}: execute commands"));
+        call!(device.execute_commands(commands, 0, ptr::null()));
+        self.machine.clear(commands.as_raw());
+    }
+
+    // ---- the oracle ----
+
+    fn is_legal(&self, sampler: u64, view: u64) -> bool {
+        let Some(model) = self.device.driver.sampler(sampler) else { return false };
+        let linear = model.info.mag_filter == vk::Filter::LINEAR
+            || model.info.min_filter == vk::Filter::LINEAR
+            || model.info.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
+        let format = self.views.iter().find(|(other, ..)| other.as_raw() == view).map(|(_, _, format)| *format);
+        !linear || format == Some(0)
+    }
+
+    /// Compares what the shaders of a command buffer read by what the application has called with what they read in truth.
+    fn look(&mut self, at: usize) {
+        self.device.driver.check();
+        assert!(self.machine.errors.is_empty(), "the application is wrong: {:#?}", self.machine.errors);
+        let commands = self.buffers[at].handle.as_raw();
+        for point in 0..2 {
+            // What may not be recorded says nothing.
+            let Ok(asked) = self.machine.draw(commands, point) else { continue };
+            // Nor does what reads through a sampler that is not there (VUID-vkCmdDraw-None-08114).
+            if asked.iter().any(|read| read.handle == 0) {
+                continue;
+            }
+            let (found, snapshot) = {
+                let machine = lock(&self.device.driver.machine);
+                (machine.draw(commands, point), machine.snapshot(commands, point))
+            };
+            let found = found.unwrap_or_else(|why| panic!("a valid draw is broken: {why}"));
+            assert_eq!(asked.len(), found.len());
+            self.tally.draws += u64::from(!asked.is_empty());
+            let pipeline = self.machine.bound_pipeline(commands, point);
+            let actual = lock(&self.device.driver.machine).bound_pipeline(commands, point);
+            self.tally.split += u64::from(pipeline != actual);
+            for (asked, found) in asked.iter().zip(&found) {
+                self.compare(pipeline, asked, found);
+            }
+            for set in self.machine.bound_sets(commands) {
+                let machine = lock(&self.device.driver.machine);
+                assert_eq!(
+                    self.machine.content(set),
+                    machine.content(set),
+                    "set {set:#x} of the application is changed"
+                );
+            }
+            if let Some(snapshot) = snapshot {
+                let reads = found.iter().filter(|read| !read.is_loose);
+                self.buffers[at].draws.push((snapshot, reads.map(|read| (read.handle, read.view)).collect()));
+            }
+        }
+    }
+
+    fn compare(&mut self, pipeline: u64, asked: &Read, found: &Read) {
+        assert_eq!((asked.image, asked.view), (found.image, found.view), "another image is read");
+        assert_eq!(asked.offsets, found.offsets, "other dynamic offsets");
+        if asked.view == 0 || asked.handle == 0 {
+            return;
+        }
+        if self.is_legal(asked.handle, asked.view) {
+            self.tally.legal += 1;
+            let own = found.handle == asked.handle || (asked.is_loose && self.is_legal(found.handle, found.view));
+            assert!(own, "{asked:x?} is legal and reads {found:x?}");
+            return;
+        }
+        if found.handle != asked.handle {
+            self.tally.repaired += 1;
+            assert!(self.is_legal(found.handle, found.view), "{asked:x?} is repaired by {found:x?}");
+            let of = |handle| self.device.driver.sampler(handle).expect("a live sampler").info.max_lod;
+            assert_eq!(of(asked.handle), of(found.handle), "{asked:x?} has got the sampler of another");
+        } else if !asked.is_loose {
+            self.tally.told += 1;
+            let place = |(set, binding, _): Place| (set, binding);
+            self.left.insert((pipeline, place(asked.image), place(asked.sampler)));
+        }
+    }
+
+    /// What was recorded and is still valid could be executed now.
+    fn execute(&mut self) {
+        for buffer in self.buffers.iter().filter(|buffer| buffer.is_valid) {
+            for (snapshot, reads) in &buffer.draws {
+                if let Some(why) = lock(&self.device.driver.machine).broken(snapshot) {
+                    panic!("{:?} cannot be executed: {why}", buffer.handle);
+                }
+                for (sampler, _) in reads.iter().filter(|(sampler, view)| *sampler != 0 && *view != 0) {
+                    assert!(self.device.driver.sampler(*sampler).is_some(), "a recorded sampler is gone");
+                }
+                self.tally.executed += 1;
+            }
+        }
+    }
+
+    fn step(&mut self) {
+        match self.rng.u8(0..100) {
+            0..35 => self.bind_sets(),
+            35..55 => self.bind_pipeline(),
+            55..67 => self.change_set(),
+            67..71 => {
+                let shape = self.rng.usize(0..SHAPES.len());
+                if shape != PUSHED {
+                    self.allocate(shape);
+                }
+            }
+            71..75 => self.remove_sets(),
+            75..78 => self.create_sampler(),
+            78..81 => self.remove_sampler(),
+            81..83 => self.create_view(),
+            83..86 => self.remove_view(),
+            86..89 => self.create_pipeline(),
+            89..91 => self.remove_pipeline(),
+            91..94 => self.remove_layout(),
+            94..96 => self.execute_commands(),
+            _ => self.execute(),
+        }
+        self.device.driver.check();
+    }
+
+    fn finish(mut self) -> Tally {
+        self.execute();
+        self.told();
+        let (device, driver) = (&self.device, std::sync::Arc::clone(&self.device.driver));
+        for pipeline in &self.pipelines {
+            call!(device.destroy_pipeline(device.raw, pipeline.handle, allocator()));
+        }
+        for pool in &self.pools {
+            call!(device.destroy_pool(device.raw, *pool, allocator()));
+        }
+        for buffer in &self.buffers {
+            call!(device.free_command_buffers(device.raw, buffer.pool, 1, &buffer.handle));
+            call!(device.destroy_command_pool(device.raw, buffer.pool, allocator()));
+        }
+        for template in &self.templates {
+            call!(device.destroy_template(device.raw, *template, allocator()));
+        }
+        for layout in &self.layouts {
+            call!(device.destroy_pipeline_layout(device.raw, layout.handle, allocator()));
+        }
+        for layout in &self.shapes {
+            call!(device.destroy_layout(device.raw, *layout, allocator()));
+        }
+        for (sampler, ..) in &self.samplers {
+            device.destroy_sampler(*sampler);
+        }
+        for (view, image, _) in &self.views {
+            device.destroy_view(*view);
+            device.destroy_image(*image);
+        }
+        driver.check();
+        drop(self.device);
+        driver.check();
+        use Kind as K;
+        let kinds = [
+            K::Sampler,
+            K::Image,
+            K::View,
+            K::Layout,
+            K::PipelineLayout,
+            K::Pool,
+            K::Set,
+            K::Template,
+            K::Module,
+            K::Pipeline,
+            K::RenderPass,
+            K::CommandPool,
+        ];
+        for kind in kinds {
+            assert_eq!(driver.live(kind), [0_u64; 0], "{kind:?} after the device");
+        }
+        self.tally
+    }
+
+    /// There is a record for each link that was left as it is.
+    fn told(&self) {
+        if self.left.is_empty() {
+            return;
+        }
+        let records = self.device.instance.records("unresolved");
+        let number = |value: &serde_json::Value| value.as_u64().unwrap_or(u64::MAX) as u32;
+        let place = |value: &serde_json::Value| (number(&value["set"]), number(&value["binding"]));
+        for (pipeline, image, sampler) in &self.left {
+            let name = samplin_wire::text::handle(*pipeline).to_string();
+            let is_about = |record: &&serde_json::Value| {
+                record["pipeline"] == *name
+                    && place(&record["link"]["image"]) == *image
+                    && place(&record["link"]["sampler"]) == *sampler
+            };
+            let record = records.iter().find(is_about);
+            let record = record.unwrap_or_else(|| {
+                let pairs = self.device.instance.records("pair");
+                panic!("nothing tells of {name}, {image:?} by {sampler:?}: {records:#?} {pairs:#?}")
+            });
+            let what = record["what"].as_str().expect("a name");
+            assert!(NAMES.contains(&what), "{what} is no reason for this");
+            assert!(self.faults || what != "memory", "there was memory: {record}");
+        }
+    }
+}
+
+/// Why a link of these sequences may be left as it is.
+const NAMES: [&str; 9] = [
+    "shared-sampler",
+    "immutable-sampler",
+    "update-after-bind",
+    "layout-destroyed",
+    "no-free-set",
+    "pipeline-chain",
+    "push-set-above",
+    "sampler-limit",
+    "memory",
+];
+
+/// Calls of the application in one sequence.
+const STEPS: u64 = 60;
+
+fn sequence(seed: u64) -> Tally {
+    let mut application = Application::new(seed, false);
+    for _ in 0..STEPS {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| application.step())) {
+            application.log.iter().for_each(|line| eprintln!("{line}"));
+            resume_unwind(panic);
+        }
+    }
+    let log = application.log.clone();
+    match catch_unwind(AssertUnwindSafe(|| application.finish())) {
+        Ok(tally) => tally,
+        Err(panic) => {
+            log.iter().for_each(|line| eprintln!("{line}"));
+            resume_unwind(panic);
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn shaders_read_what_the_application_bound_or_what_is_legal() {
+    let mut tally = Tally::default();
+    let count = for_seeds(2000, |seed| tally += sequence(seed));
+    println!("{count} sequences: {tally:?}");
+    if count >= 500 {
+        assert!(tally.draws > count * 5 && tally.repaired > count && tally.legal > count, "{tally:?}");
+        assert!(tally.split > count && tally.executed > count, "{tally:?}");
+    }
+}
