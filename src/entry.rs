@@ -91,14 +91,14 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
     }
     // SAFETY: a valid instance by VUID-vkGetInstanceProcAddr-instance-parameter.
     let known = unsafe { Instance::find(instance) }?;
-    let own = if follows(&known) { find(name, true) } else { own };
+    let own = if follows(known) { find(name, true) } else { own };
     // SAFETY: the instance is valid for the resolver below.
     let below = unsafe { (known.next_gipa)(instance, name.as_ptr()) };
     match own {
         Some((function, Level::Instance)) => Some(function),
         Some((function, Level::Physical)) if below.is_some() && known.shows_simulation() => Some(function),
         Some((_, Level::Physical)) => below,
-        Some((_, Level::Separate)) if !follows(&known) => below,
+        Some((_, Level::Separate)) if !follows(known) => below,
         Some((function, _)) if below.is_some() && serves(name, known.is_off()) => Some(function),
         _ => below,
     }

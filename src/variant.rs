@@ -90,7 +90,7 @@ pub enum Reserved {
 /// What a create info led to before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Again {
-    /// The place of its state.
+    /// The row of its state.
     pub number: u32,
     /// What it asks of a view.
     pub needs: Bits,
@@ -112,8 +112,8 @@ pub struct Released {
 /// The states and variants of one device. The choices made for them lie beside it, where descriptors are looked at.
 #[derive(Default)]
 pub struct Cache {
-    /// One for each row of the [`Choices`]. Places are never freed, only reused, so that a stale number is harmless.
-    places: AppendVec<Mutex<Option<Owned>>>,
+    /// One for each row of the [`Choices`]. Rows are never freed, only reused, so that a stale number is harmless.
+    rows: AppendVec<Mutex<Option<Owned>>>,
     index: Mutex<Index>,
     variants: Mutex<Variants>,
 }
@@ -125,7 +125,7 @@ impl Cache {
         Self { variants: Mutex::new(variants), ..Self::default() }
     }
 
-    /// Counts one more sampler of `state` and returns the number of its place; `None` when numbers run out.
+    /// Counts one more sampler of `state` and returns the number of its row; `None` when numbers run out.
     pub fn acquire(&self, choices: &Choices, state: SharedState) -> Option<u32> {
         let mut index = lock(&self.index);
         let number = self.acquire_locked(choices, &mut index, state)?;
@@ -133,13 +133,13 @@ impl Cache {
         Some(number)
     }
 
-    /// Lets a sampler of place `from` have another state. Returns the number of its new place, and whether the sampler still has
+    /// Lets a sampler of row `from` have another state. Returns the number of its new row, and whether the sampler still has
     /// to be released from `from`: not where variants were chosen for it, which descriptors may hold.
     pub fn acquire_moved(&self, choices: &Choices, from: u32, state: SharedState) -> Option<(u32, bool)> {
         let mut index = lock(&self.index);
         let is_free = {
-            let place = lock(self.places.get(from as usize)?);
-            place.as_ref().is_some_and(|owned| owned.used.is_empty() && owned.from.is_none())
+            let row = lock(self.rows.get(from as usize)?);
+            row.as_ref().is_some_and(|owned| owned.used.is_empty() && owned.from.is_none())
         };
         if !is_free {
             let own = Owned::new(Arc::new(state), false, Some(from));
@@ -158,7 +158,7 @@ impl Cache {
         let number = match known {
             Some(number) => number,
             None => {
-                let number = self.place(choices, index, Owned::new(Arc::new(state), shareable, None))?;
+                let number = self.put(choices, index, Owned::new(Arc::new(state), shareable, None))?;
                 if shareable {
                     index.by_key.with_room().insert(key, number);
                 }
@@ -169,7 +169,7 @@ impl Cache {
         Some(number)
     }
 
-    /// Counts one more sampler of the state that a create info with these words had, if it is still at its place.
+    /// Counts one more sampler of the state that a create info with these words had, if it is still in its row.
     pub fn acquire_recent(&self, words: &Words) -> Option<Again> {
         let mut index = lock(&self.index);
         let value = index.recent.get(words);
@@ -186,7 +186,7 @@ impl Cache {
         Some(Again { number, needs: life.needs, changed, rewritten })
     }
 
-    /// Remembers which place the create info with these words led to, and whether and into what it was changed.
+    /// Remembers which row the create info with these words led to, and whether and into what it was changed.
     pub fn remember_recent(&self, words: &Words, number: u32, changed: bool, rewritten: Option<Words>) {
         let mut index = lock(&self.index);
         let index = &mut *index;
@@ -204,12 +204,12 @@ impl Cache {
             }
             life.is_rewritten = true;
         }
-        let place = (number + 1) | if changed { CHANGED } else { 0 };
-        index.recent.set(words, (u64::from(life.generation) << 32) | u64::from(place));
+        let row = (number + 1) | if changed { CHANGED } else { 0 };
+        index.recent.set(words, (u64::from(life.generation) << 32) | u64::from(row));
     }
 
-    /// Puts `owned` at a free place, or at that of the state that has been without a sampler for longest if there are many.
-    fn place(&self, choices: &Choices, index: &mut Index, owned: Owned) -> Option<u32> {
+    /// Puts `owned` into a free row, or into that of the state that has been without a sampler for longest if there are many.
+    fn put(&self, choices: &Choices, index: &mut Index, owned: Owned) -> Option<u32> {
         let (border, needs) = (owned.state.border, owned.state.needs);
         let mut free = index.free.pop();
         while free.is_none() && index.idle.len() > IDLE {
@@ -220,30 +220,30 @@ impl Cache {
                 continue;
             }
             life.generation = life.generation.wrapping_add(1);
-            if let Some(old) = lock(self.places.get(number as usize)?).take() {
+            if let Some(old) = lock(self.rows.get(number as usize)?).take() {
                 index.by_key.remove(&Shared::of(&old.state));
             }
             choices.clear(number);
             free = Some(number);
         }
         if let Some(number) = free {
-            *lock(self.places.get(number as usize)?) = Some(owned);
+            *lock(self.rows.get(number as usize)?) = Some(owned);
             let life = index.lives.get_mut(number as usize)?;
             *life = Life { border, needs, is_rewritten: false, ..*life };
             return Some(number);
         }
-        // The index is locked, so rows, places and lives stay in step.
-        self.places.push(Mutex::new(Some(owned)))?;
+        // The index is locked, so choices, rows and lives stay in step.
+        self.rows.push(Mutex::new(Some(owned)))?;
         index.lives.with_room().push(Life { border, needs, ..Life::default() });
         choices.add_row()
     }
 
-    /// Gives one sampler of place `number` a place of its own, where choices are made for it alone, and returns that.
+    /// Gives one sampler of row `number` a row of its own, where choices are made for it alone, and returns that.
     pub fn isolate(&self, choices: &Choices, number: u32) -> Option<u32> {
         let mut index = lock(&self.index);
         let own = {
-            let place = lock(self.places.get(number as usize)?);
-            let owned = place.as_ref()?;
+            let row = lock(self.rows.get(number as usize)?);
+            let owned = row.as_ref()?;
             if index.lives.get(number as usize)?.live == 1 && !owned.shareable {
                 return Some(number);
             }
@@ -252,9 +252,9 @@ impl Cache {
         self.enter_own(choices, &mut index, own)
     }
 
-    /// A place for one sampler that stays counted where it was, and as one sampler and state.
+    /// A row for one sampler that stays counted where it was, and as one sampler and state.
     fn enter_own(&self, choices: &Choices, index: &mut Index, own: Owned) -> Option<u32> {
-        let number = self.place(choices, index, own)?;
+        let number = self.put(choices, index, own)?;
         index.lives.get_mut(number as usize)?.live += 1;
         Some(number)
     }
@@ -286,7 +286,7 @@ impl Cache {
         out
     }
 
-    /// Counts one sampler less at a place. Returns what the place used, if that was the last, and where else it is counted.
+    /// Counts one sampler less in a row. Returns what the row used, if that was the last, and where else it is counted.
     fn leave(&self, choices: &Choices, index: &mut Index, number: u32) -> (Vec<Use>, Option<u32>) {
         let nothing = (Vec::new(), None);
         let Some(life) = index.lives.get_mut(number as usize).filter(|life| life.live > 0) else { return nothing };
@@ -294,9 +294,9 @@ impl Cache {
         if life.live > 0 {
             return nothing;
         }
-        let Some(place) = self.places.get(number as usize) else { return nothing };
-        let mut place = lock(place);
-        let Some(owned) = place.as_mut() else { return nothing };
+        let Some(row) = self.rows.get(number as usize) else { return nothing };
+        let mut row = lock(row);
+        let Some(owned) = row.as_mut() else { return nothing };
         let (used, from) = (owned.clear(), owned.from);
         if from.is_none() {
             index.states.live -= 1;
@@ -308,18 +308,18 @@ impl Cache {
             }
         } else {
             life.generation = life.generation.wrapping_add(1);
-            *place = None;
+            *row = None;
             index.free.with_room().push(number);
         }
         choices.clear(number);
         (used, from)
     }
 
-    /// Counts a sampler whose handle the driver had returned before, and which therefore has no place.
+    /// Counts a sampler whose handle the driver had returned before, and which therefore has no row.
     pub fn count_duplicate(&self, more: bool) {
         let mut index = lock(&self.index);
         if more {
-            // Its creation was counted when it was given a place, which it has given back.
+            // Its creation was counted when it was given a row, which it has given back.
             index.samplers.live += 1;
         } else {
             index.samplers.live -= 1;
@@ -331,20 +331,20 @@ impl Cache {
         lock(&self.index).samplers.created -= 1;
     }
 
-    /// Whether other samplers of the same state may be at a place.
+    /// Whether other samplers of the same state may be in a row.
     pub fn is_shareable(&self, number: u32) -> bool {
-        self.places.get(number as usize).is_some_and(|place| lock(place).as_ref().is_some_and(|owned| owned.shareable))
+        self.rows.get(number as usize).is_some_and(|row| lock(row).as_ref().is_some_and(|owned| owned.shareable))
     }
 
-    /// The state at a place.
+    /// The state in a row.
     pub fn state(&self, number: u32) -> Option<Arc<SharedState>> {
-        lock(self.places.get(number as usize)?).as_ref().map(|owned| Arc::clone(&owned.state))
+        lock(self.rows.get(number as usize)?).as_ref().map(|owned| Arc::clone(&owned.state))
     }
 
     /// Sets the choice for (state, view class) unless there is one; returns the choice in force and whether it is this one.
     ///
     /// `variant` is the use of the variant that the choice stands for, which goes over to the state on success.
-    /// Nothing is set when the place meanwhile has another state than `decided`, or no sampler: then nobody would take the choice
+    /// Nothing is set when the row meanwhile has another state than `decided`, or no sampler: then nobody would take the choice
     /// back.
     pub fn publish(
         &self,
@@ -358,9 +358,9 @@ impl Cache {
         if index.lives.get(state as usize).is_none_or(|life| life.live == 0) {
             return (KEEP, false);
         }
-        let Some(place) = self.places.get(state as usize) else { return (KEEP, false) };
-        let mut place = lock(place);
-        let Some(owned) = place.as_mut().filter(|owned| Arc::ptr_eq(&owned.state, decided)) else {
+        let Some(row) = self.rows.get(state as usize) else { return (KEEP, false) };
+        let mut row = lock(row);
+        let Some(owned) = row.as_mut().filter(|owned| Arc::ptr_eq(&owned.state, decided)) else {
             return (KEEP, false);
         };
         owned.used.with_room();
@@ -380,21 +380,21 @@ impl Cache {
         (choice, true)
     }
 
-    /// Remembers that nothing is left to be said about immutable samplers of a state with views of a class, unless the place
+    /// Remembers that nothing is left to be said about immutable samplers of a state with views of a class, unless the row
     /// meanwhile has another state than `decided`.
     pub fn settle(&self, choices: &Choices, (state, class): (u32, u32), decided: &Arc<SharedState>) {
-        // Places get other states under this lock.
+        // Rows get other states under this lock.
         let _index = lock(&self.index);
         if self.state(state).is_some_and(|now| Arc::ptr_eq(&now, decided)) {
             choices.settle(state, class);
         }
     }
 
-    /// A use of a variant for the state at a place, and what covers it if it has a custom border colour (`custom`).
+    /// A use of a variant for the state in a row, and what covers it if it has a custom border colour (`custom`).
     pub fn reserve(&self, number: u32, decided: &Arc<SharedState>, key: StateKey, custom: bool) -> Reserved {
-        let Some(place) = self.places.get(number as usize) else { return Reserved::NoBorder };
-        let mut place = lock(place);
-        let Some(owned) = place.as_mut().filter(|owned| Arc::ptr_eq(&owned.state, decided)) else {
+        let Some(row) = self.rows.get(number as usize) else { return Reserved::NoBorder };
+        let mut row = lock(row);
+        let Some(owned) = row.as_mut().filter(|owned| Arc::ptr_eq(&owned.state, decided)) else {
             return Reserved::NoBorder;
         };
         let is_used = owned.used.iter().any(|usage| usage.key == key);
@@ -455,8 +455,8 @@ impl Cache {
 
     fn uncover(&self, number: u32, decided: &Arc<SharedState>, usage: &Use) {
         if usage.cover == Some(Cover::Own)
-            && let Some(place) = self.places.get(number as usize)
-            && let Some(owned) = lock(place).as_mut().filter(|owned| Arc::ptr_eq(&owned.state, decided))
+            && let Some(row) = self.rows.get(number as usize)
+            && let Some(owned) = lock(row).as_mut().filter(|owned| Arc::ptr_eq(&owned.state, decided))
         {
             owned.has_place = true;
         }

@@ -81,7 +81,7 @@ fn main() {
 }
 
 /// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
-const PROGRAMS: [(&str, bool); 13] = [
+const PROGRAMS: [(&str, bool); 14] = [
     ("one", false),
     ("shared", true),
     ("calls", false),
@@ -92,6 +92,7 @@ const PROGRAMS: [(&str, bool); 13] = [
     ("salted", false),
     ("above", false),
     ("plain", false),
+    ("beside", false),
     ("compared", false),
     ("gather", true),
     ("engine", false),
@@ -116,6 +117,7 @@ fn separate() -> Vec<(String, &'static str, Vec<String>)> {
                         }
                         for (which, (_, prefix, bits)) in [("A", a), ("B", b)] {
                             arguments.push(format!("-DTEXTURE_{which}={prefix}texture2D"));
+                            arguments.push(format!("-DCOMBINED_{which}={prefix}sampler2D"));
                             arguments.push(format!("-DJOIN_{which}(i,s)={prefix}sampler2D(i,s)"));
                             arguments.push(format!("-DBITS_{which}(v)={bits}"));
                         }

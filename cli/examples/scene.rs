@@ -3,6 +3,10 @@
 //!
 //!     samplin run --trace-level all -- target/debug/examples/scene
 //!
+//! `--without NAMES` leaves out samplers and formats by name, separated by semicolons: builds of a program differ in such things.
+//!
+//!     target/debug/examples/scene --without 'shadow;R32_SFLOAT'
+//!
 //! With a file it draws instead, legally, and writes the picture there as a portable pixmap: one row for each of a few samplers,
 //! of which only the row of "lookup table" changes when its sampler reads a smaller level.
 //!
@@ -94,7 +98,13 @@ fn images() -> Vec<(ImageDesc, ViewDesc)> {
 }
 
 fn main() -> ExitCode {
-    let picture = std::env::args_os().nth(1);
+    let mut arguments = std::env::args_os().skip(1);
+    let mut picture = arguments.next();
+    let mut without = String::new();
+    if picture.as_ref().is_some_and(|argument| argument == "--without") {
+        picture = None;
+        without = arguments.next().and_then(|names| names.into_string().ok()).unwrap_or_default();
+    }
     let builder = ContextBuilder::default().application("scene", 1).engine("samplin", 0);
     let builder = if picture.is_some() { builder } else { builder.record_only() };
     let context = match builder.build() {
@@ -107,7 +117,8 @@ fn main() -> ExitCode {
     match picture {
         Some(path) => draw(&context, &path),
         None => {
-            println!("{} descriptors written", ask(&context));
+            let without: Vec<&str> = without.split(';').collect();
+            println!("{} descriptors written", ask(&context, &without));
             ExitCode::SUCCESS
         }
     }
@@ -156,12 +167,19 @@ fn draw(context: &Context, path: &OsString) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Writes a descriptor for every sampler with every image, and blits; returns the number of descriptors.
-fn ask(context: &Context) -> usize {
-    let images: Vec<(Image<'_>, ViewDesc)> =
-        images().into_iter().filter_map(|(desc, view)| Some((Image::new(context, &desc).ok()?, view))).collect();
+/// Writes a descriptor for every sampler with every image, but those of these names, and blits; returns the number of
+/// descriptors.
+fn ask(context: &Context, without: &[&str]) -> usize {
+    let has_sampler = |desc: &SamplerDesc| desc.name.as_deref().is_none_or(|name| !without.contains(&name));
+    let has_format = |desc: &ImageDesc| !without.contains(&format!("{:?}", desc.format).as_str());
+    let images: Vec<(Image<'_>, ViewDesc)> = images()
+        .into_iter()
+        .filter(|(desc, _)| has_format(desc))
+        .filter_map(|(desc, view)| Some((Image::new(context, &desc).ok()?, view)))
+        .collect();
     let views: Vec<View<'_>> = images.iter().map(|(image, view)| image.view(view)).collect();
-    let samplers: Vec<Sampler<'_>> = samplers().iter().filter_map(|desc| desc.try_create(context).ok()).collect();
+    let samplers: Vec<Sampler<'_>> =
+        samplers().iter().filter(|desc| has_sampler(desc)).filter_map(|desc| desc.try_create(context).ok()).collect();
     let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
     let pool = Pool::new(context, &[&layout]);
     let set = pool.allocate(&layout);

@@ -9,21 +9,23 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome, Result};
-use crate::inspect;
 use crate::output::{Cell, Output, Style, Table, visible};
 use crate::trace::analysis::{Analysis, Decision, Unresolved};
-use crate::trace::reader::Source;
 use crate::trace::record::{counted, grouped, short};
+use crate::{gate, inspect};
 
 /// The word for unresolved things without a rule.
-const UNRESOLVED: &str = "unresolved";
+pub(crate) const UNRESOLVED: &str = "unresolved";
 
 /// The arguments of `samplin check`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// The traces; `-` is standard input
+    /// The traces, or folders of tables (`samplin export`); `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
+    /// Look at the runs of this build only, in folders of tables
+    #[arg(long, value_name = "NAME")]
+    pub build: Option<String>,
     /// Find fault only with these rules; `unresolved` stands for everything passed through
     #[arg(long, value_name = "RULE", value_delimiter = ',', num_args = 1.., value_parser = rule_names())]
     pub deny: Vec<String>,
@@ -49,7 +51,8 @@ pub enum Format {
     Github,
 }
 
-fn rule_names() -> Vec<&'static str> {
+/// What can be denied and allowed by name.
+pub(crate) fn rule_names() -> Vec<&'static str> {
     Rule::ALL.iter().map(|rule| rule.name()).chain([UNRESOLVED]).collect()
 }
 
@@ -62,6 +65,9 @@ pub struct Finding {
     pub line: u64,
     /// The rule.
     pub rule: String,
+    /// The device, in tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// Whether the layer could not mend it.
     pub unresolved: bool,
     /// What is wrong, in one line.
@@ -88,6 +94,7 @@ impl Finding {
             trace: trace_name(analysis, decision.first.trace),
             line: decision.first.line,
             rule: change.rule.clone(),
+            device: decision.device.clone(),
             unresolved: false,
             message,
             vuid: change.vuid.clone(),
@@ -105,6 +112,7 @@ impl Finding {
             trace: trace_name(analysis, item.first.trace),
             line: item.first.line,
             rule: item.rule.clone().unwrap_or_else(|| UNRESOLVED.to_owned()),
+            device: item.device.clone(),
             unresolved: true,
             message: format!("{}{why}", item.what),
             vuid: item.vuid.clone(),
@@ -119,6 +127,9 @@ impl Finding {
     /// Which objects it is about, in brackets, or nothing.
     fn objects(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
+        if let Some(device) = &self.device {
+            parts.push(device.clone());
+        }
         if let Some(format) = &self.format {
             parts.push(short(format).to_owned());
         }
@@ -168,8 +179,7 @@ fn findings(analysis: &Analysis, deny: &[String], allow: &[String]) -> Vec<Findi
 ///
 /// When a trace cannot be read.
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
-    let sources: Vec<Source> = arguments.traces.iter().map(|path| Source::from_argument(path)).collect();
-    let analysis = Analysis::of(&sources, true)?;
+    let analysis = gate::read(&arguments.traces, arguments.build.as_deref())?;
     // A check that saw nothing must not be green.
     for read in &analysis.traces {
         if read.counts.records == 0 {

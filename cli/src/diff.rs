@@ -1,6 +1,6 @@
 //! `samplin diff`: what two runs decided differently.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,21 +8,30 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome, Result};
-use crate::inspect;
 use crate::output::{Cell, Output, Style, Table};
 use crate::trace::analysis::{Analysis, Decision, Unresolved};
 use crate::trace::reader::Source;
 use crate::trace::record::{Change, counted, grouped, short};
+use crate::{check, gate, inspect};
 
 /// The arguments of `samplin diff`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// The trace of one run
+    /// The trace of one run, or a folder of tables (`samplin export`)
     #[arg(value_name = "A")]
     pub first: PathBuf,
-    /// The trace of the other run
+    /// The trace of the other run, or a folder of tables, which may be the same
     #[arg(value_name = "B")]
     pub second: PathBuf,
+    /// Look at the runs of this build only, in the tables A
+    #[arg(long, value_name = "NAME")]
+    pub build_a: Option<String>,
+    /// Look at the runs of this build only, in the tables B
+    #[arg(long, value_name = "NAME")]
+    pub build_b: Option<String>,
+    /// Find fault only with changes by these rules that B adds; `unresolved` stands for everything passed through
+    #[arg(long, value_name = "RULE", value_delimiter = ',', num_args = 1.., value_parser = check::rule_names())]
+    pub deny: Vec<String>,
     /// How many differences of a kind to show; 0 for all
     #[arg(long, default_value_t = 20)]
     pub limit: usize,
@@ -31,6 +40,9 @@ pub struct Arguments {
 /// What makes a decision the same one in two runs: handles differ, fingerprints do not.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Subject {
+    /// The device, in tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// Kind of record; `unresolved` for what was passed through.
     pub event: String,
     /// What was seen, of an unresolved thing.
@@ -52,6 +64,7 @@ impl Subject {
     /// Of a decision.
     pub fn of(decision: &Decision) -> Self {
         Self {
+            device: decision.device.clone(),
             event: decision.event.to_owned(),
             what: None,
             fingerprint: decision.fingerprint.clone(),
@@ -64,6 +77,7 @@ impl Subject {
 
     fn of_unresolved(item: &Unresolved) -> Self {
         Self {
+            device: item.device.clone(),
             event: "unresolved".to_owned(),
             what: Some(match &item.rule {
                 Some(rule) => format!("{} ({rule})", item.what),
@@ -95,7 +109,10 @@ impl Subject {
         if let Some(swizzle) = self.swizzle.as_deref().filter(|swizzle| *swizzle != "rgba") {
             text += &format!(" .{swizzle}");
         }
-        text
+        match &self.device {
+            Some(device) => format!("{device}: {text}"),
+            None => text,
+        }
     }
 }
 
@@ -103,6 +120,8 @@ impl Subject {
 #[derive(Clone, Debug, Default)]
 struct Decided {
     changes: Vec<Arc<[Change]>>,
+    /// Rules of unresolved things.
+    rules: BTreeSet<String>,
     name: Option<String>,
 }
 
@@ -120,6 +139,7 @@ fn decided(analysis: &Analysis) -> BTreeMap<Subject, Decided> {
     for item in &analysis.unresolved {
         let entry = out.entry(Subject::of_unresolved(item)).or_default();
         entry.name.clone_from(&item.sampler_name);
+        entry.rules.extend([check::UNRESOLVED.to_owned()].into_iter().chain(item.rule.clone()));
     }
     out
 }
@@ -140,6 +160,8 @@ struct Difference {
     name: Option<String>,
     before: Vec<Vec<Change>>,
     after: Vec<Vec<Change>>,
+    /// The rules of changes that are in B alone, and of what B alone passes through.
+    added: BTreeSet<String>,
 }
 
 impl Difference {
@@ -147,7 +169,15 @@ impl Difference {
         let lists = |decided: Option<&Decided>| {
             decided.map(|decided| decided.changes.iter().map(|list| list.to_vec()).collect()).unwrap_or_default()
         };
+        let known = |change: &Change| {
+            before.is_some_and(|of| of.changes.iter().flat_map(|list| list.iter()).any(|old| old.is_same(change)))
+        };
+        let made = after.iter().flat_map(|of| of.changes.iter().flat_map(|list| list.iter()));
+        let mut added: BTreeSet<String> =
+            made.filter(|change| !known(change)).map(|change| change.rule.clone()).collect();
+        added.extend(after.iter().filter(|_| before.is_none()).flat_map(|of| of.rules.iter().cloned()));
         Self {
+            added,
             subject: subject.clone(),
             name: after.or(before).and_then(|decided| decided.name.clone()),
             before: lists(before),
@@ -167,12 +197,23 @@ struct Differences {
     changed: Vec<Difference>,
     /// In both alike.
     same: usize,
+    /// Devices that are in the tables of one only.
+    not_compared: Vec<String>,
 }
 
 impl Differences {
     fn between(a: &Analysis, b: &Analysis) -> Self {
-        let (a, b) = (decided(a), decided(b));
         let mut out = Self::default();
+        let fleets = [&a.fleet, &b.fleet];
+        let (mut a, mut b) = (decided(a), decided(b));
+        if fleets.iter().all(|fleet| !fleet.is_empty()) {
+            // What a device decides that only one of them has is no news of a build.
+            let is_shared = |device: &String| fleets.iter().all(|fleet| fleet.contains(device));
+            for all in [&mut a, &mut b] {
+                all.retain(|subject, _| subject.device.as_ref().is_some_and(is_shared));
+            }
+            out.not_compared = fleets[0].symmetric_difference(fleets[1]).cloned().collect();
+        }
         for (subject, before) in &a {
             match b.get(subject) {
                 None => out.gone.push(Difference::new(subject, Some(before), None)),
@@ -191,6 +232,14 @@ impl Differences {
     fn any(&self) -> bool {
         !(self.new.is_empty() && self.gone.is_empty() && self.changed.is_empty())
     }
+
+    /// Leaves only what adds a change by one of these rules.
+    fn keep_added(&mut self, rules: &[String]) {
+        self.gone.clear();
+        for list in [&mut self.new, &mut self.changed] {
+            list.retain(|difference| difference.added.iter().any(|rule| rules.contains(rule)));
+        }
+    }
 }
 
 /// Runs the command.
@@ -199,30 +248,44 @@ impl Differences {
 ///
 /// When a trace cannot be read.
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
-    let sources = [&arguments.first, &arguments.second].map(|path| Source::from_argument(path));
-    if sources.iter().all(|source| *source == Source::Stdin) {
+    let paths = [&arguments.first, &arguments.second];
+    if paths.iter().all(|path| Source::from_argument(path) == Source::Stdin) {
         return Err(Failure::usage("only one of the two traces can be standard input"));
     }
-    let [first, second] = sources;
-    let a = Analysis::of(&[first], true)?;
-    let b = Analysis::of(&[second], true)?;
-    let differences = Differences::between(&a, &b);
+    let [a, b] = paths;
+    let a = gate::read(std::slice::from_ref(a), arguments.build_a.as_deref())?;
+    let b = gate::read(std::slice::from_ref(b), arguments.build_b.as_deref())?;
+    if a.fleet.is_empty() != b.fleet.is_empty() {
+        return Err(Failure::usage("a trace and a folder of tables cannot be compared: export the trace as well"));
+    }
+    if !a.fleet.is_empty() && a.fleet.is_disjoint(&b.fleet) {
+        return Err(Failure::input("the two have no device in common"));
+    }
+    let mut differences = Differences::between(&a, &b);
+    if !arguments.deny.is_empty() {
+        differences.keep_added(&arguments.deny);
+    }
+    let names = [(&arguments.first, &arguments.build_a), (&arguments.second, &arguments.build_b)];
+    let [name_a, name_b] = names.map(|(path, build)| {
+        let build = build.as_ref().map(|build| format!(", build {build}")).unwrap_or_default();
+        format!("{}{build}", Source::from_argument(path).name())
+    });
     if output.json {
         output.json(&json!({
-            "a": run_json(&a),
-            "b": run_json(&b),
+            "a": run_json(&name_a, &a),
+            "b": run_json(&name_b, &b),
             "differences": differences,
         }));
     } else {
         let limit = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
-        text(&a, &b, &differences, limit, output);
+        text([("A", &name_a, &a), ("B", &name_b, &b)], &differences, limit, output);
     }
     Ok(Outcome::from_findings(differences.any()))
 }
 
-fn run_json(analysis: &Analysis) -> serde_json::Value {
+fn run_json(name: &str, analysis: &Analysis) -> serde_json::Value {
     json!({
-        "trace": analysis.traces.first().map(|read| read.source.name()),
+        "trace": name,
         "processes": analysis.processes(),
         "devices": inspect::devices(analysis),
         "settings": analysis.settings(),
@@ -231,9 +294,8 @@ fn run_json(analysis: &Analysis) -> serde_json::Value {
     })
 }
 
-fn text(a: &Analysis, b: &Analysis, differences: &Differences, limit: usize, output: &mut Output) {
-    for (label, analysis) in [("A", a), ("B", b)] {
-        let name = analysis.traces.first().map(|read| read.source.name()).unwrap_or_default();
+fn text(runs: [(&str, &str, &Analysis); 2], differences: &Differences, limit: usize, output: &mut Output) {
+    for (label, name, analysis) in runs {
         let name = output.styled(Style::Heading, name);
         output.line(format!("{label}  {name}: {}", counted(analysis.change_count(), "change")));
         let mut table = Table::new(3);
@@ -247,6 +309,10 @@ fn text(a: &Analysis, b: &Analysis, differences: &Differences, limit: usize, out
         for warning in inspect::warnings(analysis) {
             output.styled_line(Style::Warn, format!("   {warning}"));
         }
+    }
+    if !differences.not_compared.is_empty() {
+        let devices = differences.not_compared.join(", ");
+        output.styled_line(Style::Warn, format!("not compared, because only one has runs of it: {devices}"));
     }
     output.line("");
     for (title, style, list) in [

@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome, Result};
 use crate::folders;
 use crate::output::{Cell, Output, Style, Table};
 use crate::trace::analysis::{Analysis, By, Census};
-use crate::trace::reader::Source;
+use crate::trace::reader::{Counts, Source};
 use crate::trace::record::{self, counted, grouped, short};
 
 /// The arguments of `samplin inspect`.
@@ -383,27 +383,32 @@ pub fn census_rows(census: &Census) -> Vec<(String, String)> {
     rows
 }
 
+/// What reading a trace of this name came to, if it is not whole.
+pub fn damage(name: &str, counts: &Counts) -> Vec<String> {
+    let mut found = Vec::new();
+    for (line, damage) in &counts.examples {
+        let cut = counts.is_cut_off && counts.damaged == 1;
+        let hint = if cut { " (the program was stopped while it wrote, or still runs)" } else { "" };
+        found.push(format!("{name}:{line}: {damage}{hint}"));
+    }
+    let named = counts.examples.len() as u64;
+    if counts.damaged > named {
+        found.push(format!("{name}: {} in all", counted(counts.damaged, "damaged line")));
+    }
+    if counts.unknown > 0 {
+        found.push(format!(
+            "{name}: {} of kinds that this version does not know; a newer samplin wrote them",
+            counted(counts.unknown, "record")
+        ));
+    }
+    found
+}
+
 /// What the reader has to know about how far the trace can be trusted.
 pub fn warnings(analysis: &Analysis) -> Vec<String> {
     let mut found = Vec::new();
     for read in &analysis.traces {
-        let counts = &read.counts;
-        let name = read.source.name();
-        for (line, damage) in &counts.examples {
-            let cut = counts.is_cut_off && counts.damaged == 1;
-            let hint = if cut { " (the program was stopped while it wrote, or still runs)" } else { "" };
-            found.push(format!("{name}:{line}: {damage}{hint}"));
-        }
-        let named = counts.examples.len() as u64;
-        if counts.damaged > named {
-            found.push(format!("{name}: {} in all", counted(counts.damaged, "damaged line")));
-        }
-        if counts.unknown > 0 {
-            found.push(format!(
-                "{name}: {} of kinds that this version does not know; a newer samplin wrote them",
-                counted(counts.unknown, "record")
-            ));
-        }
+        found.extend(damage(&read.source.name(), &read.counts));
     }
     for problem in &analysis.problems {
         let text = |key: &str| problem.get(key).and_then(serde_json::Value::as_str).unwrap_or("");

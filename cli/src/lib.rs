@@ -14,8 +14,11 @@ pub mod devices;
 pub mod diff;
 pub mod doctor;
 pub mod explain;
+#[cfg(feature = "parquet")]
+pub mod export;
 pub mod failure;
 pub mod folders;
+mod gate;
 pub mod inspect;
 pub mod install;
 pub mod layer;
@@ -68,6 +71,9 @@ pub enum Command {
     Diff(diff::Arguments),
     /// Find fault with a run, for continuous integration; exit status 1 on findings
     Check(check::Arguments),
+    /// Write traces as Parquet tables, for SQL over the runs of many machines
+    #[cfg(feature = "parquet")]
+    Export(export::Arguments),
     /// Show what devices can filter, compare, store and take as a border
     Caps(caps::Arguments),
     /// Say what the decisions of a recorded run would be on another device
@@ -133,6 +139,8 @@ fn dispatch(line: &CommandLine, output: &mut Output) -> failure::Result<Outcome>
         Command::Report(arguments) => report::run(arguments, output),
         Command::Diff(arguments) => diff::run(arguments, output),
         Command::Check(arguments) => check::run(arguments, output),
+        #[cfg(feature = "parquet")]
+        Command::Export(arguments) => export::run(arguments, output),
         Command::Caps(arguments) => caps::run(arguments, output),
         Command::Predict(arguments) => predict::run(arguments, output),
         Command::Rules(arguments) => rules::run(arguments, line.color, output),

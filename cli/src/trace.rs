@@ -4,6 +4,7 @@
 //! a fixed amount of memory.
 
 pub mod analysis;
+pub(crate) mod key;
 pub mod reader;
 pub mod record;
 pub mod scan;

@@ -2,12 +2,13 @@
 //!
 //! A case knows nothing about the layer. It is painted once without it and once with it, from the same code.
 
+use crate::separate;
 use ash::vk;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined};
 use samplin_testkit::shader::{Access, Bind, Op, grid};
 use samplin_testkit::{
-    BlitApi, Capability, Context, ContextBuilder, Image, ImageDesc, Mapping, Painter, Pair, Path, Point, Probe,
-    SamplerDesc, Value, ViewDesc, sample, sample_via, texel,
+    BlitApi, Capability, Context, ContextBuilder, Image, ImageDesc, Mapping, Painter, Pair, Point, Probe, SamplerDesc,
+    Value, ViewDesc, sample, texel,
 };
 
 /// Edge of a panel in pixels.
@@ -38,6 +39,11 @@ fn as_it_is(builder: ContextBuilder) -> ContextBuilder {
     builder
 }
 
+/// Repairs pairs that only the shader joins.
+fn resolving(builder: ContextBuilder) -> ContextBuilder {
+    builder.setting("separate", "resolve")
+}
+
 /// Every case, in the order of the page.
 pub(crate) const CASES: &[Case] = &[
     Case {
@@ -64,9 +70,24 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "separate",
         title: "Separate texture and sampler",
-        asks: "R32_UINT and a LINEAR sampler in two bindings; they meet in the shader only.",
-        prepare: as_it_is,
-        paint: separate,
+        asks: "R32_UINT and a LINEAR sampler in two bindings; they meet in the shader only. With separate=resolve.",
+        prepare: resolving,
+        paint: separate::same_set,
+    },
+    Case {
+        name: "separate-shared",
+        title: "Separate, sampler shared",
+        asks: "One LINEAR sampler, which the shader joins with RGBA8 (upper left, legal) and with R32_UINT (lower right, \
+               illegal). With separate=resolve.",
+        prepare: resolving,
+        paint: separate::shared,
+    },
+    Case {
+        name: "separate-sets",
+        title: "Separate, in two sets",
+        asks: "R32_UINT in one descriptor set and a LINEAR sampler in another. With separate=resolve.",
+        prepare: resolving,
+        paint: separate::other_set,
     },
     Case {
         name: "r32-uint-max",
@@ -244,7 +265,7 @@ fn scale(position: f64) -> Rgb {
 }
 
 /// A colour value as it is; other values on the scale (integers 0..=255, depth 0..=1).
-fn colour(format: vk::Format, value: Value) -> Rgb {
+pub(crate) fn colour(format: vk::Format, value: Value) -> Rgb {
     let [r, g, b, _] = value.components();
     match value {
         Value::Float(_) if texel::aspects(format) == vk::ImageAspectFlags::COLOR => {
@@ -287,13 +308,13 @@ fn relief_colour(x: u32, y: u32) -> [f64; 3] {
     scale(relief(x, y)).map(|c| f64::from(c) / 255.0).map(|c| (c * 1.02_f64).min(1.0))
 }
 
-fn relief_image(context: &Context, format: vk::Format) -> Result<Image<'_>, String> {
+pub(crate) fn relief_image(context: &Context, format: vk::Format) -> Result<Image<'_>, String> {
     Image::filled(context, &ImageDesc::d2(format, TEXTURE, TEXTURE), |_, _, _, [x, y, _]| {
         texel_of(format, relief(x, y), relief_colour(x, y))
     })
 }
 
-fn whole_panel() -> Vec<Point> {
+pub(crate) fn whole_panel() -> Vec<Point> {
     grid(PANEL, PANEL, [0.0, 0.0], [1.0, 1.0])
 }
 
@@ -329,6 +350,11 @@ fn shared_sampler(context: &Context) -> Result<Picture, String> {
             values.into_iter().map(|value| colour(format, value)).collect()
         })
         .collect();
+    Ok(diagonal([&halves[0], &halves[1]]))
+}
+
+/// The upper left of one picture and the lower right of another.
+pub(crate) fn diagonal(halves: [&Picture; 2]) -> Picture {
     let pixel = |index: u32| {
         let (x, y) = (index % PANEL, index / PANEL);
         match (x + y).cmp(&(PANEL - 1)) {
@@ -337,16 +363,7 @@ fn shared_sampler(context: &Context) -> Result<Picture, String> {
             std::cmp::Ordering::Greater => halves[1][index as usize],
         }
     };
-    Ok((0..PANEL * PANEL).map(pixel).collect())
-}
-
-fn separate(context: &Context) -> Result<Picture, String> {
-    let format = vk::Format::R32_UINT;
-    let image = relief_image(context, format)?;
-    let view = image.view(&ViewDesc::default());
-    let sampler = SamplerDesc::linear().create(context);
-    let values = sample_via(context, Path::Separate, &[Pair::new(&view, &sampler)], &whole_panel())?;
-    Ok(values.into_iter().flatten().map(|value| colour(format, value)).collect())
+    (0..PANEL * PANEL).map(pixel).collect()
 }
 
 fn integer_mips(context: &Context) -> Result<Picture, String> {

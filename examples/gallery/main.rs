@@ -9,6 +9,7 @@
 
 mod cases;
 mod page;
+mod separate;
 
 use cases::{CASES, Case, Picture};
 use clap::Parser;
@@ -116,6 +117,7 @@ fn work(arguments: &Arguments, folder: &Path) -> Result<(), String> {
             builder = builder.setting(key, value);
         }
     }
+    // Of a setting that is there twice the first counts: what the command line says, then what the case asks for.
     let builder = (case.prepare)(builder);
     let mut validation = !arguments.no_validation;
     let context = match builder.clone().validation().build() {
@@ -400,6 +402,14 @@ impl Comparison<'_> {
                 notes.push(note(Style::Code, reason.changes()));
                 notes.push(note(Style::Plain, format!("because {}", reason.because)));
             }
+        }
+        for record in self.with.iter().flat_map(|half| half.trace.events("pair")).filter(|pair| pair["path"] == "draw")
+        {
+            let place =
+                |of: &str| format!("set {} binding {}", record["link"][of]["set"], record["link"][of]["binding"]);
+            let how = record["how"].as_str().unwrap_or("nothing");
+            let text = format!("image at {}, sampler at {}: {how}", place("image"), place("sampler"));
+            notes.push(note(Style::Plain, text));
         }
         let augmented = self.augmented();
         if !augmented.is_empty() {

@@ -118,7 +118,7 @@ impl Drop for Row {
     }
 }
 
-/// One row for each place of a state; places are never freed, only reused, so that a stale number is harmless.
+/// One row for each state number; rows are never freed, only reused, so that a stale number is harmless.
 #[derive(Default)]
 pub struct Choices {
     rows: AppendVec<Row>,

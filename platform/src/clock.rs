@@ -34,7 +34,12 @@ fn monotonic_ns() -> u64 {
 /// UTC, because local time reads the environment and the time zone files in the middle of somebody else's process.
 pub fn date() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let (year, month, day) = civil_from_days(seconds / 86_400);
+    date_of(seconds / 86_400)
+}
+
+/// The date that is `days` days after 1970-01-01, as `YYYY-MM-DD`.
+pub fn date_of(days: u64) -> String {
+    let (year, month, day) = civil_from_days(days);
     format!("{year:04}-{month:02}-{day:02}")
 }
 

@@ -8,9 +8,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use samplin_spirv::passes::{Step, run};
 use samplin_spirv::scan::scan;
 use samplin_spirv::split::{Part, split};
-use samplin_spirv::{Editor, Module, Specialization};
+use samplin_spirv::{Editor, Module, Specialization, atomic_counters, image_access};
 
 /// A fragment shader with `functions` functions.
 fn source(functions: usize) -> String {
@@ -36,12 +37,17 @@ fn source(functions: usize) -> String {
 }
 
 fn compiled(functions: usize) -> Vec<u32> {
+    compile(&source(functions), "-V")
+}
+
+/// Compiles a fragment shader for Vulkan (`-V`) or OpenGL (`-G`).
+fn compile(source: &str, target: &str) -> Vec<u32> {
     let folder = std::env::temp_dir();
     let file = folder.join(format!("samplin-spirv-bench-{}.frag", std::process::id()));
     let out = file.with_extension("spv");
-    std::fs::write(&file, source(functions)).expect("writes a file");
+    std::fs::write(&file, source).expect("writes a file");
     let mut compiler = Command::new("glslangValidator");
-    let done = compiler.args(["--quiet", "-V", "-g0", "-o"]).arg(&out).arg(&file).status().expect("glslangValidator");
+    let done = compiler.args(["--quiet", target, "-g0", "-o"]).arg(&out).arg(&file).status().expect("glslangValidator");
     assert!(done.success(), "glslangValidator failed");
     let words = words(&out);
     for file in [file, out] {
@@ -128,6 +134,44 @@ fn declarations(count: u32) -> Vec<u32> {
     words
 }
 
+/// A fragment shader for OpenGL in whose functions every pass finds something.
+fn opengl(functions: usize) -> Vec<u32> {
+    let mut text =
+        "#version 460\nlayout(binding = 0) uniform atomic_uint a[8];\nlayout(binding = 0) uniform atomic_uint b;\n\
+        layout(binding = 1, rgba32f) uniform image2D image;\nlayout(location = 0) in vec4 at;\n\
+        layout(location = 1) sample in vec4 sampled;\nlayout(location = 0) out vec4 color;\n"
+            .to_owned();
+    for n in 0..functions {
+        let _ = write!(
+            text,
+            "vec4 f{n}(vec2 p, atomic_uint c) {{\n  vec4 v = interpolateAtCentroid(at) * float(atomicCounterIncrement(c) + atomicCounterIncrement(a[{}]));\n\
+             for (int i = 0; i < 4; i++) {{ vec2 q = p * mat2(p.x, p.y, {n}.0, 2.0) + vec2(i, gl_SampleID);\n\
+             if (dot(q, p) > 0.5) {{ v = mix(v, vec4(q, sin(q)), clamp(q.x, 0.0, 1.0)); }} else {{ v.xyz += normalize(v.zyx); }} }}\n\
+             memoryBarrier(); imageStore(image, ivec2(p), v); return v + sampled;\n}}\n",
+            n % 8
+        );
+    }
+    text += "void main() {\n  color = vec4(0.0);\n";
+    for n in 0..functions {
+        let _ = writeln!(text, "  color += f{n}(at.xy * {n}.0, b);");
+    }
+    let mut words = compile(&(text + "}\n"), "-G");
+    // As a compiler of HLSL would have written it.
+    if let Some(generator) = words.get_mut(2) {
+        *generator = 14 << 16;
+    }
+    words
+}
+
+/// Everything that happens to a module that is rewritten: the pre-scan, reading, the pass, the new words.
+fn report_pass(words: &[u32], step: Step<'static>) {
+    let outcome = run(words, scan(words), [step].iter()).expect("memory");
+    let changed = outcome.words.map_or(0, |words| words.len());
+    let time = best(|| run(words, scan(words), [step].iter()));
+    let rate = words.len() as f64 * 4e-6 / time.as_secs_f64();
+    println!("{}: {} words become {changed}, {rate:.0} MB/s", step.pass().name(), words.len());
+}
+
 fn main() {
     let files: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     for file in &files {
@@ -137,6 +181,14 @@ fn main() {
     if files.is_empty() {
         for count in [50, 20_000] {
             report_scan("declarations", &declarations(count));
+        }
+        for functions in [4, 60, 900] {
+            let words = opengl(functions);
+            let device = image_access::Options { read: true, write: true, relax: true };
+            report_pass(&words, Step::ImageAccess(device));
+            report_pass(&words, Step::AtomicCounters(atomic_counters::Options::default()));
+            report_pass(&words, Step::SampleBuiltins);
+            report_pass(&words, Step::SampleInputs("main"));
         }
         for functions in [8, 60, 900] {
             report_scan("generated", &compiled(functions));

@@ -20,7 +20,7 @@ use crate::ids;
 use crate::map::{Map, put};
 use crate::module::{Instruction, Module};
 use crate::op;
-use crate::passes::{Change, Counters, Rewrite, Why};
+use crate::outcome::{Change, Counters, Rewrite, Why};
 
 /// Where the buffers of counters go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -93,7 +93,7 @@ pub fn atomic_counters(module: &Module<'_>, options: &Options) -> Result<Rewrite
     if changes.is_empty() && globals.is_empty() {
         return Ok(Rewrite::default());
     }
-    if declares(module, Capability::Kernel) {
+    if module.declares(Capability::Kernel) {
         return Err(Why::Kernel);
     }
     let mut buffers = Vec::new();
@@ -110,12 +110,6 @@ pub fn atomic_counters(module: &Module<'_>, options: &Options) -> Result<Rewrite
         editor.remove(instruction)?;
     }
     Ok(Rewrite { words: Some(editor.finish()?), changes, left: Vec::new() })
-}
-
-/// Whether a module declares a capability.
-pub(crate) fn declares(module: &Module<'_>, capability: Capability) -> bool {
-    let preamble = module.instructions(Module::HEADER, module.sections.capabilities);
-    preamble.into_iter().any(|it| it.opcode() == op::CAPABILITY && it.word(1) == capability as u32)
 }
 
 /// The counters of a module and the types that have to do with them.

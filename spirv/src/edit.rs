@@ -218,7 +218,7 @@ impl<'m, 'w> Editor<'m, 'w> {
         push(&mut self.unlisted, id)
     }
 
-    /// Removes the declarations of a capability; says whether there was one.
+    /// Removes the declarations of a capability of shaders; says whether there was one. What it implied is declared by itself.
     ///
     /// # Errors
     ///
@@ -226,7 +226,11 @@ impl<'m, 'w> Editor<'m, 'w> {
     pub fn drop_capability(&mut self, capability: Capability) -> Result<bool, Error> {
         let mut words = Vec::new();
         assemble(&mut words, Op::Capability, &[capability as u32])?;
-        self.drop_from_preamble(&words)
+        let found = self.drop_from_preamble(&words)?;
+        if found {
+            self.capability(Capability::Shader)?;
+        }
+        Ok(found)
     }
 
     /// Removes the declarations of an extension; says whether there was one.

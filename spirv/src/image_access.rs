@@ -12,14 +12,13 @@ mod retype;
 
 use spirv::{Capability, Decoration, Dim, StorageClass};
 
-use crate::atomic_counters::declares;
 use crate::edit::Editor;
 use crate::error::{Error, push};
 use crate::ids;
 use crate::map::{Map, put};
 use crate::module::{Instruction, Module};
 use crate::op::{self, Result as Defines};
-use crate::passes::{Change, Rewrite, Why};
+use crate::outcome::{Change, Rewrite, Why};
 use crate::scan::{Scan, scan};
 
 /// What the device can do, and whether formats are relaxed.
@@ -66,12 +65,12 @@ pub fn image_access(module: &Module<'_>, options: &Options) -> Result<Rewrite, W
         (Capability::StorageImageWriteWithoutFormat, options.write),
     ];
     let images = Images::find(module)?;
-    let unfounded = formatless.iter().any(|(capability, can)| !can && declares(module, *capability));
+    let unfounded = formatless.iter().any(|(capability, can)| !can && module.declares(*capability));
     let relax = options.relax && scan(module.words()).contains(Scan::HLSL);
     if !unfounded && !images.are_of_interest(options, relax) {
         return Ok(Rewrite::default());
     }
-    if declares(module, Capability::Kernel) {
+    if module.declares(Capability::Kernel) {
         return Err(Why::Kernel);
     }
     if images.untyped {
@@ -331,7 +330,7 @@ impl Pass<'_, '_, '_> {
         for (mask, capability) in
             [(READ, Capability::StorageImageReadWithoutFormat), (WRITTEN, Capability::StorageImageWriteWithoutFormat)]
         {
-            if needed & mask != 0 && !declares(self.module, capability) {
+            if needed & mask != 0 && !self.module.declares(capability) {
                 self.editor.capability(capability)?;
                 push(&mut self.changes, Change::CapabilityAdded(capability as u32))?;
             }

@@ -16,6 +16,7 @@ mod map;
 mod module;
 mod op;
 mod operand;
+mod outcome;
 pub mod passes;
 pub mod sample_builtins;
 pub mod sample_inputs;

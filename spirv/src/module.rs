@@ -3,7 +3,7 @@
 //! It knows where each id is defined, where the sections end, a few decorations, and per function its image instructions and calls.
 //! It does not know what an instruction means beyond that; opcodes it has never heard of are passed over.
 
-use spirv::Decoration;
+use spirv::{Capability, Decoration};
 
 use crate::error::{Error, push};
 use crate::op::{self, Result as Defines};
@@ -360,6 +360,12 @@ impl<'w> Module<'w> {
     pub(crate) fn instruction(&self, at: usize) -> Instruction<'w> {
         let length = self.words.get(at).map_or(0, |first| (first >> 16) as usize);
         Instruction { at, words: self.words.get(at..at + length).unwrap_or_default() }
+    }
+
+    /// Whether a capability is declared.
+    pub(crate) fn declares(&self, capability: Capability) -> bool {
+        let mut preamble = self.instructions(Self::HEADER, self.sections.capabilities);
+        preamble.any(|it| it.opcode() == op::CAPABILITY && it.word(1) == capability as u32)
     }
 
     /// The instruction that defines `id`; none if nothing known does.

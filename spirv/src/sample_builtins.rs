@@ -6,14 +6,13 @@
 
 use spirv::{Capability, Decoration, Op, StorageClass};
 
-use crate::atomic_counters::declares;
 use crate::edit::{Editor, assemble};
 use crate::error::{Error, push};
 use crate::ids;
 use crate::map::{Map, put};
 use crate::module::{Instruction, Module};
 use crate::op;
-use crate::passes::{Change, Rewrite, Why};
+use crate::outcome::{Change, Rewrite, Why};
 
 /// Instructions of GLSL.std.450 that interpolate; that at a sample is between them.
 const AT_CENTROID: u32 = 76;
@@ -43,7 +42,7 @@ pub fn sample_builtins(module: &Module<'_>) -> Result<Rewrite, Why> {
     };
     pass.annotations()?;
     pass.variables()?;
-    if declares(module, Capability::InterpolationFunction) || !pass.pointers.is_empty() {
+    if module.declares(Capability::InterpolationFunction) || !pass.pointers.is_empty() {
         pass.functions()?;
     }
     for capability in [Capability::SampleRateShading, Capability::InterpolationFunction] {
@@ -54,11 +53,11 @@ pub fn sample_builtins(module: &Module<'_>) -> Result<Rewrite, Why> {
     if pass.changes.is_empty() {
         return Ok(Rewrite::default());
     }
-    if declares(module, Capability::Kernel) {
+    if module.declares(Capability::Kernel) {
         return Err(Why::Kernel);
     }
     // It declares `SampleRateShading` without saying so, and the coverage that it overrides is one of samples.
-    if declares(module, Capability::SampleMaskOverrideCoverageNV) {
+    if module.declares(Capability::SampleMaskOverrideCoverageNV) {
         return Err(Why::Capability(Capability::SampleMaskOverrideCoverageNV as u32));
     }
     Ok(Rewrite { words: Some(pass.editor.finish()?), changes: pass.changes, left: Vec::new() })
@@ -190,9 +189,13 @@ impl<'w> Pass<'_, 'w> {
 
     fn functions(&mut self) -> Result<(), Why> {
         let module = self.module;
-        const NAME: [u32; 4] = [0x4c53_4c47, 0x6474_732e, 0x3035_342e, 0];
+        // "GLSL.std.450", and the zero behind it; what follows that in its word is nobody's.
+        const NAME: [u32; 3] = [0x4c53_4c47, 0x6474_732e, 0x3035_342e];
         for import in module.instructions(Module::HEADER, module.sections.imports) {
-            if import.opcode() == op::EXT_INST_IMPORT && import.words.get(2..) == Some(&NAME) {
+            if import.opcode() == op::EXT_INST_IMPORT
+                && import.words.get(2..5) == Some(&NAME)
+                && import.word(5) & 0xff == 0
+            {
                 push(&mut self.imports, import.word(1))?;
             }
         }

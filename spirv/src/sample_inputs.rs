@@ -13,7 +13,7 @@ use crate::links::order;
 use crate::map::{Map, put};
 use crate::module::{EntryPoint, Instruction, Module};
 use crate::op;
-use crate::passes::{Change, Rewrite, Why};
+use crate::outcome::{Change, Rewrite, Why};
 
 /// What could be seen if a fragment shader ran once for each sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

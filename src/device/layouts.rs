@@ -152,7 +152,7 @@ impl Device {
         lock(&self.layouts.pools).contains_key(&pool.as_raw())
     }
 
-    /// Keeps a sampler of a descriptor-buffer layout the same everywhere. Choices are made by state, so it gets a place of its own.
+    /// Keeps a sampler of a descriptor-buffer layout the same everywhere. Choices are made by state, so it gets a row of its own.
     pub fn pin(&self, sampler: vk::Sampler) {
         self.layouts.has_pinned.store(true, Ordering::Relaxed);
         let sampler = sampler.as_raw();

@@ -46,7 +46,7 @@ impl Device {
         let (choice, variant) = match &meeting.chosen {
             Chosen::Variant((made, usage)) => (*made, Some(*usage)),
             Chosen::Refused(..) if self.is_pinned(pair.sampler) && self.cache.is_shareable(pair.state) => {
-                // It is just being given a place of its own; what holds for it must not hold for the others of this one.
+                // It is just being given a row of its own; what holds for it must not hold for the others of this one.
                 return KEEP;
             }
             Chosen::Own | Chosen::Refused(..) => (KEEP, None),

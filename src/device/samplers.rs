@@ -57,12 +57,12 @@ impl Device {
         if !self.rules.is_empty() || self.records_all() { None } else { sampler_info::words(info) }
     }
 
-    /// Counts one more sampler of a create info that was seen before, at its place.
+    /// Counts one more sampler of a create info that was seen before, in its row.
     pub fn acquire_again(&self, words: &Words) -> Option<Again> {
         self.cache.acquire_recent(words)
     }
 
-    /// Enters a sampler whose create info was seen before and which has been counted at a place; `None` if its creation failed.
+    /// Enters a sampler whose create info was seen before and which has been counted in a row; `None` if its creation failed.
     pub fn insert_sampler_again(&self, sampler: Option<vk::Sampler>, again: &Again) {
         let number = again.number;
         if let Some(sampler) = sampler {
@@ -71,12 +71,12 @@ impl Device {
             }
             if !self.hot.gate.add_sampler(sampler.as_raw(), again.needs.0, number) {
                 // Without a custom border colour, as every state that is remembered.
-                let _ = self.release_place(number);
+                let _ = self.release_row(number);
                 self.cache.count_duplicate(true);
             }
         } else {
             self.leave_sampler();
-            let _ = self.release_place(number);
+            let _ = self.release_row(number);
             self.cache.uncount_created();
         }
     }
@@ -127,7 +127,7 @@ impl Device {
                 }
             } else {
                 // The driver's one object for equal states; the first of them holds the places.
-                self.leave_border(self.release_place(number));
+                self.leave_border(self.release_row(number));
                 self.cache.count_duplicate(true);
             }
         }
@@ -155,7 +155,7 @@ impl Device {
             return BorderPlace::None;
         };
         let Some(number) = (word as u32).checked_sub(1) else { return BorderPlace::None };
-        let border = self.release_place(number);
+        let border = self.release_row(number);
         self.unpin(sampler);
         if let Some(separate) = self.separate.as_deref() {
             separate.forget_immutable(sampler);
@@ -312,6 +312,9 @@ impl Device {
         let moved = SharedState { rules, needs, ..(*shared).clone() };
         if let Some((to, free)) = self.cache.acquire_moved(&self.hot.choices, number, moved) {
             self.hot.gate.replace_sampler(sampler, needs.0, to);
+            if let Some(separate) = self.separate.as_deref() {
+                separate.look_again();
+            }
             if free {
                 // It is the same sampler, so it keeps its place for a custom border.
                 for variant in self.cache.release(&self.hot.choices, number).variants {

@@ -5,6 +5,7 @@
 //! will read is known once it and its sets are bound, and no draw has to be looked at. [`ladder`] decides, [`shadow`] makes the
 //! sets; the rest only remembers.
 
+mod bits;
 mod commands;
 mod force;
 mod ladder;
@@ -12,7 +13,9 @@ mod layouts;
 mod passes;
 mod programs;
 mod recipe;
+mod resolution;
 mod sets;
+mod settle;
 mod shadow;
 mod split;
 mod told;
@@ -27,6 +30,7 @@ use self::layouts::LayoutTables;
 use self::passes::RenderPass;
 use self::programs::{Code, Program};
 pub use self::programs::{Made, Stage};
+use self::resolution::Resolutions;
 pub use self::sets::TemplateRun;
 use self::sets::{SetRecord, TemplateRuns};
 use self::split::HiddenSets;
@@ -59,6 +63,7 @@ pub struct Separate {
     /// Second pipelines ever made.
     splits: AtomicU64,
     limits: Limits,
+    resolutions: Resolutions,
     told: Told,
     force: Force,
 }

@@ -14,7 +14,7 @@ use crate::sampler_info;
 use crate::variant::{Gone, Reserved, SharedState, Use};
 
 impl Device {
-    /// The sampler that is wanted for the state at place `number`, shared with whoever else needs the same one.
+    /// The sampler that is wanted for the state in row `number`, shared with whoever else needs the same one.
     pub(super) fn variant(
         &self,
         number: u32,
@@ -89,10 +89,10 @@ impl Device {
         }
     }
 
-    /// Counts one sampler less at a place and destroys the variants that nobody else uses. Returns what the sampler has of
+    /// Counts one sampler less in a row and destroys the variants that nobody else uses. Returns what the sampler has of
     /// `maxCustomBorderColorSamplers`, which is free only when the driver has destroyed it.
     #[must_use]
-    pub(super) fn release_place(&self, number: u32) -> BorderPlace {
+    pub(super) fn release_row(&self, number: u32) -> BorderPlace {
         let released = self.cache.release(&self.hot.choices, number);
         for variant in released.variants {
             self.destroy_variant(variant);

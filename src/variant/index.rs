@@ -1,4 +1,4 @@
-//! Which place a state has: by what its samplers have in common, and by create infos seen before.
+//! Which row a state has: by what its samplers have in common, and by create infos seen before.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::table::FastMap;
 
 use super::SharedState;
 
-/// What samplers that share a place have in common.
+/// What samplers that share a row have in common.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Shared {
     pub(super) state: StateKey,
@@ -36,12 +36,12 @@ impl Shared {
     }
 }
 
-/// What the index knows of a place.
+/// What the index knows of a row.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Life {
     /// Its samplers.
     pub(super) live: u32,
-    /// Counts the states that the place had.
+    /// Counts the states that the row had.
     pub(super) generation: u32,
     /// It is in `idle`.
     pub(super) idle: bool,
@@ -61,26 +61,26 @@ pub(super) const IDLE: usize = 512;
 /// In [`Index::recent`]: the create info was changed.
 pub(super) const CHANGED: u32 = 1 << 31;
 
-/// The places of a device's states.
+/// The rows of a device's states.
 #[derive(Default)]
 pub(super) struct Index {
-    /// By what makes samplers share a place.
+    /// By what makes samplers share a row.
     pub(super) by_key: FastMap<Shared, u32>,
     pub(super) lives: Vec<Life>,
-    /// Places whose last sampler went while their state stayed, in that order; some may have samplers again.
+    /// Rows whose last sampler went while their state stayed, in that order; some may have samplers again.
     pub(super) idle: VecDeque<u32>,
-    /// Places without a state.
+    /// Rows without a state.
     pub(super) free: Vec<u32>,
-    /// By create info: generation in the high half; place + 1, and [`CHANGED`], in the low one.
+    /// By create info: generation in the high half; row + 1, and [`CHANGED`], in the low one.
     pub(super) recent: Recent,
-    /// [`Again::rewritten`] of the places that ever had one, which keep their element.
+    /// [`Again::rewritten`] of the rows that ever had one, which keep their element.
     pub(super) rewritten: Vec<Words>,
     pub(super) states: Census,
     pub(super) samplers: Census,
 }
 
 impl Index {
-    /// Counts a sampler at a place.
+    /// Counts a sampler in a row.
     pub(super) fn enter(&mut self, number: u32) -> Option<()> {
         let life = self.lives.get_mut(number as usize)?;
         life.live += 1;

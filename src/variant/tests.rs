@@ -77,7 +77,7 @@ fn places_are_reused_once_many_are_idle() {
         numbers.insert(number);
     }
     assert_eq!(numbers.len(), IDLE + 1);
-    assert_eq!(cache.acquire_recent(&words(0)), None, "another state is at its place");
+    assert_eq!(cache.acquire_recent(&words(0)), None, "another state is in its row");
     assert_eq!((cache.states().live, cache.samplers().live), (0, 0));
     assert_eq!(cache.samplers().peak, 2);
 }
@@ -95,7 +95,7 @@ fn create_infos_of_one_state_keep_what_each_came_to() {
     assert_eq!(came_to(1), Some((false, None)));
     assert_eq!(came_to(2), Some((true, Some(words(20)))));
     assert_eq!(came_to(3), None, "looked at each time");
-    // Another state at the same place starts anew.
+    // Another state in the same row starts anew.
     for _ in 0..3 {
         assert!(cache.release(&choices, number).variants.is_empty());
     }
@@ -114,7 +114,7 @@ fn samplers_with_a_place_for_a_custom_border_do_not_share_with_those_without() {
     let (cache, choices) = (Cache::default(), Choices::default());
     let with = cache.acquire(&choices, SharedState { border: BorderPlace::Held, ..state(0.0) }).unwrap();
     let without = cache.acquire(&choices, state(0.0)).unwrap();
-    let holds = |place| cache.state(place).unwrap().border;
+    let holds = |row| cache.state(row).unwrap().border;
     assert_eq!((holds(with), holds(without)), (BorderPlace::Held, BorderPlace::None), "each gives back what it took");
     assert!(cache.release(&choices, with).variants.is_empty() && cache.release(&choices, without).variants.is_empty());
     assert_eq!(

@@ -1,7 +1,7 @@
 // Images and samplers in bindings of their own, which the shader joins in the ways that programs do; compute or fragment.
 //
 // The build script defines FRAGMENT or not, one program (ONE, SHARED, …), STATES (the set of the samplers; images are in set 0)
-// and, for the kinds A and B of the images, TEXTURE_, JOIN_(image, state) and BITS_(v). Every lookup has an explicit LOD, so that both
+// and, for the kinds A and B of the images, TEXTURE_, COMBINED_, JOIN_(image, state) and BITS_(v). Every lookup has an explicit LOD, so that both
 // stages give the same values; invocation i stores what it found for point i, lookup after lookup.
 #version 450
 #extension GL_EXT_samplerless_texture_functions : require
@@ -96,6 +96,13 @@ layout(set = 3, binding = 0) uniform Salt { uint salt; };
 IMAGE(0) TEXTURE_A fetched;
 layout(set = 3, binding = 0) uniform Salt { uint salt; };
 
+#elif defined(BESIDE)
+#define LOOKUPS 3
+IMAGE(0) TEXTURE_A image;
+STATE(1) sampler state;
+layout(set = 0, binding = 2) uniform COMBINED_A pair;
+STATE(3) sampler other;
+
 #elif defined(COMPARED)
 #define LOOKUPS 1
 IMAGE(0) TEXTURE_A image;
@@ -162,6 +169,10 @@ void main() {
     results[at] = LOOK_A(image, state) ^ salt;
 #elif defined(PLAIN)
     results[at] = BITS_A(texelFetch(fetched, ivec2(0), 0)) ^ salt;
+#elif defined(BESIDE)
+    results[at] = LOOK_A(image, state);
+    results[at + 1] = BITS_A(textureLod(pair, point.coord.xy, point.lod));
+    results[at + 2] = LOOK_A(image, other);
 #elif defined(COMPARED)
     results[at] = BITS_A(vec4(textureLod(sampler2DShadow(image, state), vec3(point.coord.xy, point.reference), point.lod)));
 #elif defined(GATHER)

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::descriptor::{self, Pool, SetLayout, Template, TemplateData};
 use crate::image::{self, Buffer};
 use crate::lookup::{Kind, Point};
-use crate::shader::{ShaderModule, graphics_pipeline, make_graphics, module};
+use crate::shader::{Frame, ShaderModule, graphics_pipeline, make_graphics, module};
 use crate::texel::Value;
 use ash::vk;
 
@@ -43,6 +43,8 @@ pub enum Program {
     Above,
     /// Image 0 is fetched from at its corner, and no sampler used; the bits come out as with [`Program::Above`].
     Plain,
+    /// Image 0 with sampler 1, the combined image and sampler 2 of set 0, and image 0 with sampler 3.
+    Beside,
     /// Depth image 0 is compared with the point's reference by sampler 1.
     Compared,
     /// Image 0 is gathered from and image 2 sampled, both with sampler 1.
@@ -65,6 +67,7 @@ impl Program {
             Self::Salted => "salted",
             Self::Above => "above",
             Self::Plain => "plain",
+            Self::Beside => "beside",
             Self::Compared => "compared",
             Self::Gather => "gather",
             Self::Engine => "engine",
@@ -78,7 +81,7 @@ impl Program {
             Self::Compared => vec![Kind::Shadow],
             Self::Shared | Self::Fetch | Self::Gather => vec![a, b],
             Self::Constant => vec![a, a],
-            Self::Calls => vec![a, a, a],
+            Self::Calls | Self::Beside => vec![a, a, a],
             Self::Engine => vec![a; 4],
         }
     }
@@ -197,17 +200,9 @@ impl<'c> Rig<'c> {
             Stage::Fragment => {
                 let (render_pass, framebuffer) = Self::frame(context);
                 let vertex = ShaderModule::new(context, &module("draw/vertex"));
-                let size = [MOST_POINTS, 1];
-                let pipeline = graphics_pipeline(
-                    context,
-                    render_pass,
-                    layout,
-                    [&vertex, &shader],
-                    &specialization,
-                    size,
-                    0,
-                    &make_graphics,
-                );
+                let frame = Frame { render_pass, size: [MOST_POINTS, 1], attachments: 0 };
+                let stages = [&vertex, &shader];
+                let pipeline = graphics_pipeline(context, &frame, layout, stages, &specialization, &make_graphics);
                 (pipeline, Some((render_pass, framebuffer)))
             }
         };
@@ -261,11 +256,11 @@ impl<'c> Rig<'c> {
         unsafe { device.cmd_bind_descriptor_sets(commands, self.point(), self.layout, first, sets, offsets) };
     }
 
-    /// Records writes pushed to set 0.
-    pub fn push(&self, commands: vk::CommandBuffer, writes: &[vk::WriteDescriptorSet<'_>]) {
+    /// Records writes pushed to a set.
+    pub fn push(&self, commands: vk::CommandBuffer, set: u32, writes: &[vk::WriteDescriptorSet<'_>]) {
         let push = &self.context.functions.push;
-        // SAFETY: set 0 of the layout is a push set with the bindings that the caller names.
-        unsafe { push.cmd_push_descriptor_set(commands, self.point(), self.layout, 0, writes) };
+        // SAFETY: that set of the layout is a push set with the bindings that the caller names.
+        unsafe { push.cmd_push_descriptor_set(commands, self.point(), self.layout, set, writes) };
     }
 
     /// Records descriptors pushed to set 0 with a template.

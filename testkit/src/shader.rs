@@ -445,7 +445,8 @@ impl<'c> Painter<'c> {
         let fragment = ShaderModule::new(context, &words("draw", shape, kind, Access::Single { binding: 0 }));
         let stages = [&vertex, &fragment];
         let constants = vk::SpecializationInfo::default();
-        let pipeline = graphics_pipeline(context, render_pass, layout, stages, &constants, size, 1, make);
+        let frame = Frame { render_pass, size, attachments: 1 };
+        let pipeline = graphics_pipeline(context, &frame, layout, stages, &constants, make);
         Ok(Self { context, kind, size, target, _view: view, render_pass, framebuffer, layout, pipeline })
     }
 
@@ -484,19 +485,25 @@ impl<'c> Painter<'c> {
     }
 }
 
-/// A pipeline of vertex and fragment shader that covers `size` pixels, for a render pass with none or one colour attachment.
-///
-/// `constants` are the fragment shader's.
+/// What a pipeline draws to.
+pub(crate) struct Frame {
+    pub(crate) render_pass: vk::RenderPass,
+    /// In pixels.
+    pub(crate) size: [u32; 2],
+    /// Colour attachments of the render pass.
+    pub(crate) attachments: usize,
+}
+
+/// A pipeline of vertex and fragment shader that covers the frame. `constants` are the fragment shader's.
 pub(crate) fn graphics_pipeline(
     context: &Context,
-    render_pass: vk::RenderPass,
+    frame: &Frame,
     layout: vk::PipelineLayout,
     [vertex, fragment]: [&ShaderModule<'_>; 2],
     constants: &vk::SpecializationInfo<'_>,
-    size: [u32; 2],
-    attachments: usize,
     make: MakeGraphics<'_>,
 ) -> vk::Pipeline {
+    let Frame { render_pass, size, attachments } = *frame;
     let mut stages =
         [(vk::ShaderStageFlags::VERTEX, vertex), (vk::ShaderStageFlags::FRAGMENT, fragment)].map(|(stage, module)| {
             vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module.handle).name(c"main")

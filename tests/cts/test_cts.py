@@ -1,5 +1,6 @@
 """Tests of scripts/cts with a program that stands in for the CTS: it must notice what it is there for."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -141,6 +142,24 @@ class Cts(unittest.TestCase):
         # No time at all: nothing may count as compared.
         self.assert_ends(1, self.run_script("--limit", "0.000001"), "20 did not run twice")
 
+    def test_results_are_lines_for_the_export(self):
+        self.run_script("--shard", "2/2", regression=CASES[7])
+        text = (self.folder / "out/fake/cases.jsonl").read_text(encoding="utf-8")
+        lines = [json.loads(line) for line in text.splitlines()]
+        self.assertEqual([line["case"] for line in lines], CASES[1::2])
+        by_case = {line["case"]: line for line in lines}
+        self.assertEqual(
+            {key: by_case[CASES[7]][key] for key in ("event", "device", "without", "with", "verdict", "shard")},
+            {"event": "case", "device": "fake", "without": "Pass", "with": "Fail", "verdict": "different", "shard": "2/2"},
+        )
+        self.assertEqual(by_case[CASES[1]]["verdict"], "same")
+
+    def test_changes_keep_whose_they_are(self):
+        self.run_script(changed=CASES[3])
+        text = (self.folder / "out/fake/changes.jsonl").read_text(encoding="utf-8")
+        events = [json.loads(line)["event"] for line in text.splitlines()]
+        self.assertEqual(events, ["layer", "pair"])
+
     def test_default_groups(self):
         self.assert_ends(0, self.run_script(listed=False), "cases    3 of 3")
 
@@ -164,6 +183,47 @@ class CtsWithDeqpRunner(Cts):
     """The same with deqp-runner."""
 
     runner = "deqp-runner"
+
+
+# Stands in for deqp-runner: a case passes, but under the layer one that is listed as a flake is seen to be one.
+RUNNER = """#!/usr/bin/env python3
+import json, os, pathlib, re, sys
+options = dict(argument.split("=", 1) for argument in sys.argv if argument.startswith("--") and "=" in argument)
+out = pathlib.Path(options["--output"])
+out.mkdir()
+layer = "VK_INSTANCE_LAYERS" in os.environ
+if layer:
+    pathlib.Path(os.environ["SAMPLIN_TRACE"].replace("%p", "1")).write_text('{"seq":0,"event":"layer"}\\n')
+flakes = pathlib.Path(options["--flakes"]).read_text().split() if "--flakes" in options else []
+with open(out / "results.csv", "w") as file:
+    for case in pathlib.Path(options["--caselist"]).read_text().split():
+        flake = layer and any(re.search(flake, case) for flake in flakes)
+        file.write(f"{case},{'Flake' if flake else 'Pass'},0.1\\n")
+"""
+
+
+class ListsForDeqpRunner(unittest.TestCase):
+    """What is handed to deqp-runner, and what is made of its results."""
+
+    def test_flakes_are_handed_down_and_do_not_differ(self):
+        test = CtsWithOwnRunner("test_flakes")
+        test.setUp()
+        self.addCleanup(test.doCleanups)
+        test.runner = "deqp-runner"
+        program = test.folder / "bin/deqp-runner"
+        program.parent.mkdir()
+        program.write_text(RUNNER, encoding="utf-8")
+        program.chmod(0o755)
+        before = os.environ["PATH"]
+        self.addCleanup(os.environ.__setitem__, "PATH", before)
+        os.environ["PATH"] = f"{program.parent}:{before}"
+        test.assert_ends(0, test.run_script(), "0 of 20 cases differ, 0 flakes")
+        # One dot is no pattern: the names are taken literally but for * and ?.
+        test.expect("flakes", "dEQP-VK.texture.case_1?", "dEQP-VKxtexture.case_2")
+        test.assert_ends(0, test.run_script("--fresh"), "0 of 20 cases differ, 10 flakes", f"flake: {CASES[10]}")
+        lines = (test.folder / "out/fake/cases.jsonl").read_text(encoding="utf-8").splitlines()
+        verdicts = [json.loads(line)["verdict"] for line in lines]
+        self.assertEqual(verdicts, ["same"] * 10 + ["flake"] * 10)
 
 
 del Cts

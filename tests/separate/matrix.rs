@@ -138,7 +138,7 @@ fn look(context: &Context, conflict: &Conflict, of: &Conflict, way: Way, stage: 
         Way::Push => {
             rig.bind(commands);
             job.bind(commands);
-            rig.push(commands, &[image.write(vk::DescriptorSet::null()), state.write(vk::DescriptorSet::null())]);
+            rig.push(commands, 0, &[image.write(vk::DescriptorSet::null()), state.write(vk::DescriptorSet::null())]);
         }
         _ => {
             rig.bind(commands);

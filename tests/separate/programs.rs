@@ -2,8 +2,11 @@
 
 use super::*;
 
+type Row = (&'static str, fn(Stage) -> Outcome);
+type RowOf = (&'static str, fn(Stage, &Conflict) -> Outcome);
+
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [(&str, fn(Stage) -> Outcome); 11] = [
+    let all: [Row; 12] = [
         ("calls", calls_agree),
         ("array/constant", constant),
         ("array/special", special),
@@ -13,6 +16,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("gather", gather),
         ("unused", unused),
         ("offsets", offsets),
+        ("beside-immutable", beside_immutable),
         ("immutable", immutable),
         ("immutable-shared", immutable_shared),
     ];
@@ -22,8 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial(format!("program/{name}/{suffix}"), move || body(stage)));
         }
     }
-    let disagreeing: [(&str, fn(Stage, &Conflict) -> Outcome); 2] =
-        [("calls", calls_disagree), ("array/dynamic", dynamic_disagree)];
+    let disagreeing: [RowOf; 2] = [("calls", calls_disagree), ("array/dynamic", dynamic_disagree)];
     for (name, body) in disagreeing {
         for conflict in [conflicts::d16(), conflicts::border_format()] {
             for (suffix, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment)] {
@@ -107,12 +110,11 @@ fn calls_disagree(stage: Stage, conflict: &Conflict) -> Outcome {
 
 // --- arrays -----------------------------------------------------------------------------------------------------------
 
+/// What is in arrays, which has to live as long as their descriptors.
+type Arrays<'c> = (Vec<Texture<'c>>, Vec<Sampler<'c>>, Vec<Slot>);
+
 /// Three images and two samplers in arrays.
-fn arrays<'c>(
-    context: &'c Context,
-    scenes: [Scene; 3],
-    samplers: [&SamplerDesc; 2],
-) -> Result<(Vec<Texture<'c>>, Vec<Sampler<'c>>, Vec<Slot>), Skip> {
+fn arrays<'c>(context: &'c Context, scenes: [Scene; 3], samplers: [&SamplerDesc; 2]) -> Result<Arrays<'c>, Skip> {
     let textures = scenes.into_iter().map(|scene| Texture::new(context, scene)).collect::<Result<Vec<_>, _>>()?;
     let samplers: Vec<_> = samplers.iter().map(|sampler| sampler.create(context)).collect();
     let mut slots: Vec<_> = (0..).zip(&textures).map(|(element, texture)| texture.slot(0, element)).collect();
@@ -367,6 +369,35 @@ fn offsets(stage: Stage) -> Outcome {
     let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
     judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
     judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+}
+
+/// A set in which one sampler is to be another, with an immutable sampler and an image that has an immutable sampler.
+fn beside_immutable(stage: Stage) -> Outcome {
+    let nearest = SamplerDesc::nearest();
+    let fixed = nearest.clone().address(vk::SamplerAddressMode::REPEAT);
+    let look = |context: &Context, sampler: &SamplerDesc| {
+        check(context, stage)?;
+        let texture = Texture::new(context, conflicts::UINT)?;
+        let (state, immutable) = (sampler.create(context), fixed.create(context));
+        let bindings = [
+            Binding::image(0),
+            Binding::sampler(1),
+            Binding::combined(2, 1).immutable(&[&immutable]),
+            Binding::sampler(3).immutable(&[&immutable]),
+        ];
+        let mut combined = texture.slot(2, 0);
+        combined.ty = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+        let held = Held::new(context, &bindings, &[texture.slot(0, 0), Slot::sampler(&state, 1, 0), combined]);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage);
+        let found = found(context, &plan, held.set);
+        let wanted = [("the sampler", &nearest), ("the combined one", &fixed), ("the immutable one", &fixed)];
+        Ok(std::iter::zip(wanted, found).map(|((what, legal), found)| texture.look(what, legal, found)).collect())
+    };
+    let (linear, builder) = (SamplerDesc::linear(), Context::builder());
+    let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
+    judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear))?;
+    judge_legal(&builder, &|context| look(context, &nearest))
 }
 
 /// An immutable sampler cannot be replaced in any set: only the shader can read another.

@@ -102,8 +102,8 @@ fn look(
         job.bind(commands);
         if way.push {
             // The sampler last, and by itself.
-            rig.push(commands, &[slots[0], slots[1]].each_ref().map(|slot| slot.write(vk::DescriptorSet::null())));
-            rig.push(commands, &[slots[2].write(vk::DescriptorSet::null())]);
+            rig.push(commands, 0, &[slots[0], slots[1]].each_ref().map(|slot| slot.write(vk::DescriptorSet::null())));
+            rig.push(commands, 0, &[slots[2].write(vk::DescriptorSet::null())]);
         } else {
             let sets: Vec<_> = held.iter().map(|held| held.set).collect();
             rig.bind_sets(commands, 0, &sets, &[]);

@@ -6,14 +6,13 @@
 
 mod census;
 mod groups;
-mod key;
 mod met;
 mod processes;
 #[cfg(test)]
 mod tests;
 mod timeline;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
@@ -21,9 +20,9 @@ use serde_json::Value;
 
 pub use self::census::{Census, Headroom, Writes};
 pub use self::groups::{By, ChangeKind, Group, RuleGroup};
-use self::key::{Key, Ready, ReadyMap};
 pub use self::met::{Decision, Position, Unresolved};
 pub use self::timeline::Timeline;
+use super::key::{Key, Ready, ReadyMap};
 use super::reader::{Counts, Event, Record, Source, Verdict};
 use super::record::Change;
 use super::scan::{Damage, Raw};
@@ -69,6 +68,8 @@ pub struct Analysis {
     pub layers: Vec<(u32, Value)>,
     /// `device` records with their process.
     pub devices: Vec<(u32, Value)>,
+    /// The devices of tables, each by its name; none of traces.
+    pub fleet: BTreeSet<String>,
     /// `settings` records.
     pub problems: Vec<Value>,
     /// `summary` records of devices.
@@ -138,7 +139,7 @@ impl Analysis {
     }
 
     /// Gives names to decisions about samplers that got theirs later.
-    fn fill_names(&mut self) {
+    pub(crate) fn fill_names(&mut self) {
         for decision in self.decisions.iter_mut().filter(|decision| decision.sampler_name.is_none()) {
             let name = decision.fingerprint.as_ref().and_then(|fingerprint| self.names.get(fingerprint));
             decision.sampler_name = name.cloned();
@@ -184,6 +185,8 @@ impl Analysis {
                 let problem: Value = whole(record)?;
                 keep(&mut self.problems, self.limits.records, || problem);
             }
+            // No run of the layer.
+            Event::Case => {}
             Event::Summary => {
                 let summary: Value = whole(record)?;
                 if summary.get("scope").and_then(Value::as_str) == Some("instance") {
@@ -275,6 +278,7 @@ impl Analysis {
         self.rules_of.push(rules.into_boxed_slice());
         self.decisions.push(Decision {
             event: record.event.name(),
+            device: None,
             fingerprint: keep(fields.fingerprint),
             format: text(fields.format),
             aspect: keep(fields.aspect),
@@ -370,6 +374,7 @@ impl Analysis {
         let name = |key: &str| names.get(key).and_then(Value::as_str).map(str::to_owned);
         self.known_unresolved.insert(key, u32::try_from(self.unresolved.len()).unwrap_or(u32::MAX));
         self.unresolved.push(Unresolved {
+            device: None,
             what: text(fields.what).unwrap_or_default(),
             why: text(fields.why).unwrap_or_default(),
             rule: text(fields.rule),

@@ -33,11 +33,13 @@ pub enum Event {
     Unresolved,
     Settings,
     Summary,
+    /// Not the layer's: a test case that `scripts/cts` has run.
+    Case,
 }
 
 impl Event {
     /// Every kind with its name.
-    pub const ALL: [(Self, &'static str); 10] = [
+    pub const ALL: [(Self, &'static str); 11] = [
         (Self::Layer, "layer"),
         (Self::Device, "device"),
         (Self::Sampler, "sampler"),
@@ -48,6 +50,7 @@ impl Event {
         (Self::Unresolved, "unresolved"),
         (Self::Settings, "settings"),
         (Self::Summary, "summary"),
+        (Self::Case, "case"),
     ];
 
     /// The name in the trace.
@@ -67,99 +70,85 @@ impl Event {
             br#""device""# => Self::Device,
             br#""settings""# => Self::Settings,
             br#""summary""# => Self::Summary,
+            br#""case""# => Self::Case,
             _ => return None,
         })
     }
 }
 
-/// The members of a record that are looked at, as raw text.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Fields<'t> {
-    /// Monotonic nanoseconds.
-    pub t_ns: Raw<'t>,
-    /// Process.
-    pub pid: Raw<'t>,
-    /// `event`.
-    pub event: Raw<'t>,
-    /// `sampler`.
-    pub sampler: Raw<'t>,
-    /// `view`.
-    pub view: Raw<'t>,
-    /// `name` of a sampler.
-    pub name: Raw<'t>,
-    /// `names` of a pair.
-    pub names: Raw<'t>,
-    /// `fingerprint`.
-    pub fingerprint: Raw<'t>,
-    /// `format`, or `src_format` of a blit.
-    pub format: Raw<'t>,
-    /// `aspect`.
-    pub aspect: Raw<'t>,
-    /// `view_type`.
-    pub view_type: Raw<'t>,
-    /// `swizzle`.
-    pub swizzle: Raw<'t>,
-    /// `path`.
-    pub path: Raw<'t>,
-    /// `changes`.
-    pub changes: Raw<'t>,
-    /// `variant`.
-    pub variant: Raw<'t>,
-    /// `lossless`.
-    pub lossless: Raw<'t>,
-    /// `state` of a sampler.
-    pub state: Raw<'t>,
-    /// `conversion`.
-    pub conversion: Raw<'t>,
-    /// `what` of an unresolved record.
-    pub what: Raw<'t>,
-    /// `why`.
-    pub why: Raw<'t>,
-    /// `rule`.
-    pub rule: Raw<'t>,
-    /// `vuid`.
-    pub vuid: Raw<'t>,
-    /// `view_class`, what a prediction needs to know of a view.
-    pub view_class: Raw<'t>,
-    /// `stage` of a shader.
-    pub stage: Raw<'t>,
-    /// `pass` of a shader.
-    pub pass: Raw<'t>,
+/// Makes, of one list, the members that are looked at and the two ways to find one by its name.
+macro_rules! members {
+    ($($variant:ident $field:ident $name:literal $(or $also:literal)? $doc:literal)*) => {
+        /// The members of a record that are looked at, as raw text.
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct Fields<'t> {
+            $(#[doc = $doc] pub $field: Raw<'t>,)*
+        }
+
+        impl<'t> Fields<'t> {
+            #[inline]
+            fn put(&mut self, name: &[u8], value: Raw<'t>) {
+                let slot = match Member::named(name) {
+                    $(Some(Member::$variant) => &mut self.$field,)*
+                    None => return,
+                };
+                *slot = value;
+            }
+
+            /// The member.
+            #[inline]
+            pub fn get(&self, member: Member) -> Raw<'t> {
+                match member {
+                    $(Member::$variant => self.$field,)*
+                }
+            }
+        }
+
+        /// A member that is looked at.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Member {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        impl Member {
+            /// The member of this name.
+            #[inline]
+            pub fn named(name: &[u8]) -> Option<Self> {
+                Some(match name {
+                    $($name $(| $also)? => Self::$variant,)*
+                    _ => return None,
+                })
+            }
+        }
+    };
 }
 
-impl<'t> Fields<'t> {
-    #[inline]
-    fn put(&mut self, name: &[u8], value: Raw<'t>) {
-        let slot = match name {
-            b"t_ns" => &mut self.t_ns,
-            b"pid" => &mut self.pid,
-            b"event" => &mut self.event,
-            b"sampler" => &mut self.sampler,
-            b"view" => &mut self.view,
-            b"name" => &mut self.name,
-            b"names" => &mut self.names,
-            b"fingerprint" => &mut self.fingerprint,
-            b"format" | b"src_format" => &mut self.format,
-            b"aspect" => &mut self.aspect,
-            b"view_type" => &mut self.view_type,
-            b"swizzle" => &mut self.swizzle,
-            b"path" => &mut self.path,
-            b"changes" => &mut self.changes,
-            b"variant" => &mut self.variant,
-            b"lossless" => &mut self.lossless,
-            b"state" => &mut self.state,
-            b"conversion" => &mut self.conversion,
-            b"what" => &mut self.what,
-            b"why" => &mut self.why,
-            b"rule" => &mut self.rule,
-            b"vuid" => &mut self.vuid,
-            b"view_class" => &mut self.view_class,
-            b"stage" => &mut self.stage,
-            b"pass" => &mut self.pass,
-            _ => return,
-        };
-        *slot = value;
-    }
+members! {
+    TNs t_ns b"t_ns" "Monotonic nanoseconds."
+    Pid pid b"pid" "Process."
+    Event event b"event" "`event`."
+    Sampler sampler b"sampler" "`sampler`."
+    View view b"view" "`view`."
+    Name name b"name" "`name` of a sampler."
+    Names names b"names" "`names` of a pair."
+    Fingerprint fingerprint b"fingerprint" "`fingerprint`."
+    Format format b"format" or b"src_format" "`format`, or `src_format` of a blit."
+    Aspect aspect b"aspect" "`aspect`."
+    ViewType view_type b"view_type" "`view_type`."
+    Swizzle swizzle b"swizzle" "`swizzle`."
+    Path path b"path" "`path`."
+    Changes changes b"changes" "`changes`."
+    Variant variant b"variant" "`variant`."
+    Lossless lossless b"lossless" "`lossless`."
+    State state b"state" "`state` of a sampler."
+    Conversion conversion b"conversion" "`conversion`."
+    What what b"what" "`what` of an unresolved record."
+    Why why b"why" "`why`."
+    Rule rule b"rule" "`rule`."
+    Vuid vuid b"vuid" "`vuid`."
+    ViewClass view_class b"view_class" "`view_class`, what a prediction needs to know of a view."
+    Stage stage b"stage" "`stage` of a shader."
+    Pass pass b"pass" "`pass` of a shader."
 }
 
 /// One record.
@@ -302,7 +291,8 @@ impl Source {
         }
     }
 
-    fn failure(&self, error: &io::Error) -> Failure {
+    /// Why it cannot be read.
+    pub(crate) fn failure(&self, error: &io::Error) -> Failure {
         let failure = Failure::input(format!("{}: {error}", self.name()));
         match error.kind() {
             io::ErrorKind::NotFound => {
@@ -313,7 +303,8 @@ impl Source {
     }
 }
 
-fn bar(length: u64) -> ProgressBar {
+/// A bar for so many bytes, on standard error if that is a terminal.
+pub(crate) fn bar(length: u64) -> ProgressBar {
     let bar = ProgressBar::new(length);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}") {
         bar.set_style(style);

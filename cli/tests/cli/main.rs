@@ -2,6 +2,8 @@
 
 mod common;
 mod devices;
+#[cfg(feature = "parquet")]
+mod export;
 mod gates;
 mod hostile;
 mod inspect;

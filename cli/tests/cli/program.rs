@@ -7,9 +7,20 @@ use crate::common::{Folder, borrow, library, samplin, samplin_in, skip, snapshot
 #[test]
 fn help_and_version_are_no_errors() {
     let help = samplin(["--help"]).quiet(0);
-    for command in
-        ["run", "inspect", "report", "diff", "check", "caps", "predict", "rules", "install", "uninstall", "doctor"]
-    {
+    for command in [
+        "run",
+        "inspect",
+        "report",
+        "diff",
+        "check",
+        "export",
+        "caps",
+        "predict",
+        "rules",
+        "install",
+        "uninstall",
+        "doctor",
+    ] {
         assert!(help.contains(&format!("\n  {command} ")), "{command}");
         assert!(samplin([command, "--help"]).quiet(0).contains("Usage: samplin"), "{command}");
     }

@@ -13,7 +13,7 @@ use crate::ids;
 use crate::map::{Map, put};
 use crate::module::{Instruction, Module};
 use crate::op;
-use crate::passes::{Change, Why};
+use crate::outcome::{Change, Why};
 use crate::scan::is_gl_mode;
 
 /// A variable whose loads are followed by a subtraction: `InstanceIndex` counts from the base instance, `InstanceId` from 0.

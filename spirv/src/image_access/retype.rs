@@ -12,7 +12,7 @@ use crate::ids;
 use crate::map::{Fold, Map, put};
 use crate::module::{Instruction, Module};
 use crate::op::{self, Result as Defines};
-use crate::passes::Why;
+use crate::outcome::Why;
 
 /// Where an image type has its format.
 const FORMAT: usize = 8;

@@ -7,6 +7,7 @@ mod images;
 mod inputs;
 mod links;
 mod machine;
+mod mutants;
 mod passes;
 mod samples;
 mod scan;

@@ -49,6 +49,13 @@ pub(super) struct Bound {
     pub(super) repushed: bool,
 }
 
+impl Bound {
+    /// Whether something else is bound than the application has bound.
+    pub(super) fn differs(&self) -> bool {
+        self.actual != self.set || !self.pushed.is_empty()
+    }
+}
+
 /// A bind point.
 #[derive(Default)]
 pub(super) struct Point {
@@ -57,6 +64,8 @@ pub(super) struct Point {
     pub(super) pipeline: u64,
     pub(super) sets: Vec<Bound>,
     pub(super) hidden: Option<Hidden>,
+    /// Something is bound that the application has not bound there.
+    pub(super) differs: bool,
 }
 
 /// A hidden set that is bound.
@@ -148,6 +157,7 @@ impl Point {
             bound.actual = 0;
             bound.repushed = true;
         }
+        self.differs = true;
         self.hidden = Some(hidden);
     }
 
@@ -155,6 +165,12 @@ impl Point {
     /// pipeline layout, is bound no more.
     pub(super) fn show(&mut self, number: usize) {
         self.hidden.take_if(|hidden| hidden.number() <= number);
+    }
+
+    /// Whether descriptors were pushed to this set number or one behind it. A hidden set there would take their place, and nobody could
+    /// push them again.
+    pub(super) fn is_pushed_from(&self, number: usize) -> bool {
+        self.sets.iter().skip(number).any(|bound| bound.set == 0 && bound.record.is_some())
     }
 
     /// Takes over bound sets.

@@ -32,6 +32,8 @@ pub(super) struct Program {
     pub(super) handle: u64,
     pub(super) layout: Arc<PipelineShape>,
     pub(super) links: Box<[ProgramLink]>,
+    /// The numbers of the sets that links are in, as bits; none if one is too high for that.
+    pub(super) linked: Option<u32>,
     /// Why it may have more links than these, if it may.
     pub(super) blind: Option<&'static str>,
     /// What it can be made of again, or the name of what keeps it from that.
@@ -205,7 +207,9 @@ impl Device {
         };
         let (number, links) = (separate.number(), links.into_boxed_slice());
         let (handle, splits) = (pipeline.as_raw(), Splits::default());
-        let program = Program { number, handle, layout, links, blind, recipe, splits };
+        let sets = links.iter().flat_map(|link| [link.image.set, link.sampler.set]);
+        let linked = sets.into_iter().try_fold(0, |all, set| Some(all | 1_u32.checked_shl(set)?));
+        let program = Program { number, handle, layout, links, linked, blind, recipe, splits };
         separate.programs.insert(handle, Arc::new(program));
     }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
+use samplin_hot::Gate;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
@@ -39,6 +40,9 @@ pub(super) struct SetRecord {
     pub(super) variable: u32,
     /// Another value after each write.
     stamp: AtomicU64,
+    /// Needs and lacks of what is in it, when it had this stamp.
+    summary: AtomicU64,
+    summary_at: AtomicU64,
     /// A handle for each slot, 0 for none.
     slots: Box<[AtomicU64]>,
     /// Sets that are bound in place of this one.
@@ -55,6 +59,8 @@ impl SetRecord {
             layout,
             variable,
             stamp: AtomicU64::new(number << 24),
+            summary: AtomicU64::new(0),
+            summary_at: AtomicU64::new(0),
             slots: slots.into_boxed_slice(),
             shadows: Mutex::default(),
             has_shadows: AtomicBool::new(false),
@@ -87,6 +93,25 @@ impl SetRecord {
     /// The handle in a slot, 0 for none.
     pub(super) fn get(&self, slot: usize) -> u64 {
         self.slots.get(slot).map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// What its samplers need of images, and what its images lack.
+    pub(super) fn summary(&self, gate: &Gate) -> (u32, u32) {
+        let stamp = self.stamp();
+        if self.summary_at.load(Ordering::Acquire) == stamp {
+            let summary = self.summary.load(Ordering::Relaxed);
+            return (summary as u32, (summary >> 32) as u32);
+        }
+        let (mut needs, mut lacks) = (0, 0);
+        for slot in &self.slots {
+            // A handle is a sampler's or a view's; it may be both, as numbers go, and then counts for too much.
+            let handle = slot.load(Ordering::Relaxed);
+            needs |= (gate.sampler(handle) >> 32) as u32;
+            lacks |= (gate.view(handle) >> 32) as u32;
+        }
+        self.summary.store(u64::from(needs) | (u64::from(lacks) << 32), Ordering::Relaxed);
+        self.summary_at.store(stamp, Ordering::Release);
+        (needs, lacks)
     }
 
     /// A value that changes with each write and is that of no other set.
@@ -242,6 +267,14 @@ impl SetRecord {
                 info,
             )
         };
+    }
+}
+
+impl Separate {
+    /// What samplers of a state ask for has changed.
+    pub fn look_again(&self) {
+        self.sets.for_each(&mut |record| record.touch());
+        self.resolutions.clear();
     }
 }
 

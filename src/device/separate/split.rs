@@ -48,10 +48,13 @@ struct HiddenSet {
     pool: u64,
 }
 
+/// Number of a hidden set's layout, and its samplers.
+type Content = (u64, Box<[u64]>);
+
 /// Hidden sets by their layout and samplers.
 #[derive(Default)]
 pub(super) struct HiddenSets {
-    by_content: Mutex<FastMap<(u64, Box<[u64]>), HiddenSet>>,
+    by_content: Mutex<FastMap<Content, HiddenSet>>,
 }
 
 /// The name of what a pass refused.
@@ -93,6 +96,7 @@ impl Device {
             return Ok(last);
         }
         made.with_room().push(Arc::clone(&variant));
+        separate.resolutions.clear();
         splits.mask.fetch_or(wanted, Ordering::AcqRel);
         separate.splits.fetch_add(1, Ordering::Relaxed);
         Ok(variant)
@@ -274,6 +278,7 @@ impl Device {
 
     /// Destroys the hidden sets with a sampler that is about to go.
     pub fn forget_hidden(&self, separate: &Separate, sampler: u64) {
+        separate.resolutions.clear();
         let mut gone = Vec::new();
         lock(&separate.hidden.by_content).retain(|(_, samplers), hidden| {
             let stays = !samplers.contains(&sampler);

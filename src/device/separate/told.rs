@@ -38,6 +38,9 @@ fn why(what: &str) -> &'static str {
         "immutable-sampler" => "the sampler is immutable, so a copy of the set has the same one",
         "update-after-bind" => "the set may be updated after it was bound, so a copy of it would not follow",
         "layout-destroyed" => "the layout of the set was destroyed, so the set cannot be copied",
+        "push-set-above" => {
+            "descriptors were pushed to a set that the hidden set would take the place of, and could not be pushed again"
+        }
         "bindless" => "the index reaches elements of an array without a length, or more than 64",
         "too-large" => "a binding of more than 256 descriptors is not followed",
         "pipeline-chain" => "a create info has a structure that the layer does not know, so it cannot be made again",
@@ -107,11 +110,10 @@ impl Device {
             let is_split = want.link < LINKS && split >> want.link & 1 != 0;
             let changes = want.wanted != want.given;
             match how {
-                Err(what) if changes && !is_split => {
-                    if self.is_untold(program, want) {
-                        self.link_left(what, program, want, pair);
-                    }
+                Err(what) if changes && !is_split && self.is_untold(program, want) => {
+                    self.link_left(what, program, want, pair);
                 }
+                Err(_) if changes && !is_split => {}
                 // In audit mode and with what no other sampler repairs nothing changes.
                 _ if self.is_untold(program, want) => {
                     let how = if is_split { Ok(How::Split) } else { how };

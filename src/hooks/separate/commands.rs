@@ -93,8 +93,8 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
         // SAFETY: the application's own arguments.
         return unsafe { next(commands, point, pipeline) };
     };
-    // SAFETY: a valid pipeline by VUID-vkCmdBindPipeline-pipeline-parameter.
-    let actual = known.guard(|| unsafe { known.separate_variant(separate, pipeline) }, || pipeline);
+    // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
+    let actual = known.guard(|| unsafe { known.separate_variant(separate, commands, point, pipeline) }, || pipeline);
     // SAFETY: the application's own arguments, or a pipeline that differs in the samplers that it reads.
     unsafe { next(commands, point, actual) };
     // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
@@ -112,16 +112,20 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
     offsets: *const u32,
 ) {
     let (known, next) = enter!(commands, cmd_bind_descriptor_sets);
-    let other = known.separate.as_deref().and_then(|separate| {
-        // SAFETY: `count` and `offset_count` elements by the command's valid usage.
-        let (sets, offsets) = unsafe { (slice(sets, count), slice(offsets, offset_count)) };
-        let binds = Binds { point, layout, first, sets, offsets };
-        // SAFETY: a recording command buffer, valid sets and a valid layout.
-        known.guard(|| unsafe { known.separate_binds(separate, commands, &binds) }, || None)
-    });
+    let Some(separate) = known.separate.as_deref() else {
+        // SAFETY: the application's own arguments.
+        return unsafe { next(commands, point, layout, first, count, sets, offset_count, offsets) };
+    };
+    // SAFETY: `count` and `offset_count` elements by the command's valid usage.
+    let binds =
+        unsafe { Binds { point, layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) } };
+    // SAFETY: a recording command buffer, valid sets and a valid layout.
+    let other = known.guard(|| unsafe { known.separate_binds(separate, commands, &binds) }, || None);
     let sets = other.as_ref().map_or(sets, |other| other.as_ptr());
     // SAFETY: the application's own arguments, or as many sets of layouts that are defined alike.
     unsafe { next(commands, point, layout, first, count, sets, offset_count, offsets) };
+    // SAFETY: a recording command buffer.
+    known.guard(|| unsafe { known.separate_bound(separate, commands, point) }, || ());
 }
 
 /// The bind points that stages belong to (VkBindDescriptorSetsInfo, `stageFlags`).
@@ -158,7 +162,7 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
             for point in points(info.stage_flags) {
                 let binds = Binds { point: *point, layout: info.layout, first: info.first_set, sets, offsets };
                 // SAFETY: a recording command buffer, valid sets and a valid layout.
-                unsafe { known.separate_bound(separate, commands, &binds) };
+                unsafe { known.separate_bound_as_given(separate, commands, &binds) };
             }
         },
         || (),

@@ -68,6 +68,9 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
     unsafe { next(handle, pipeline, allocator) };
 }
 
+/// A stage's bit, entry point, code and specialization constants.
+type Text<'a> = (vk::ShaderStageFlags, Cow<'a, str>, Arc<[u32]>, Vec<(u32, &'a [u8])>);
+
 /// What has to be remembered of one pipeline.
 ///
 /// # Safety
@@ -85,7 +88,7 @@ unsafe fn remember(
     if pipeline == vk::Pipeline::null() {
         return;
     }
-    let mut texts: Vec<(vk::ShaderStageFlags, Cow<'_, str>, Arc<[u32]>, Vec<(u32, &[u8])>)> = Vec::new();
+    let mut texts: Vec<Text<'_>> = Vec::new();
     for stage in stages {
         // SAFETY: the module is null or valid while a pipeline is made of it; otherwise the code is in the chain
         // (VUID-VkPipelineShaderStageCreateInfo-stage-06845).

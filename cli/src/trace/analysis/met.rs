@@ -22,6 +22,9 @@ pub struct Position {
 pub struct Decision {
     /// `pair`, `sampler`, `blit`, `conversion` or `shader`.
     pub event: &'static str,
+    /// The device, where several are told apart: in tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// Fingerprint of the sampler.
     pub fingerprint: Option<String>,
     /// Format of the view, of a blit's source or of a conversion.
@@ -63,6 +66,9 @@ fn changes_as_list<S: serde::Serializer>(changes: &Arc<[Change]>, serializer: S)
 /// Something passed through, and how often.
 #[derive(Clone, Debug, Serialize)]
 pub struct Unresolved {
+    /// The device, where several are told apart: in tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// What was seen.
     pub what: String,
     /// Why it is passed through.

@@ -5,7 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// A hasher for keys that are hashes already.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ready(u64);
+pub(crate) struct Ready(u64);
 
 impl Hasher for Ready {
     fn finish(&self) -> u64 {
@@ -24,14 +24,14 @@ impl Hasher for Ready {
     }
 }
 
-pub(super) type ReadyMap<K, V> = HashMap<K, V, BuildHasherDefault<Ready>>;
+pub(crate) type ReadyMap<K, V> = HashMap<K, V, BuildHasherDefault<Ready>>;
 
 /// A 128-bit hash of several texts. Not for hostile input: a collision would merge two decisions in a report.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Key(pub(super) u64, u64);
+pub(crate) struct Key(pub(crate) u64, u64);
 
 impl Key {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03)
     }
 
@@ -41,13 +41,13 @@ impl Key {
     }
 
     #[inline]
-    pub(super) fn word(&mut self, word: u64) {
+    pub(crate) fn word(&mut self, word: u64) {
         self.0 = Self::mix(self.0 ^ word, 0xa076_1d64_78bd_642f);
         self.1 = Self::mix(self.1.rotate_left(29) ^ word, 0xe703_7ed1_a0b4_28db);
     }
 
     #[inline]
-    pub(super) fn text(mut self, text: &[u8]) -> Self {
+    pub(crate) fn text(mut self, text: &[u8]) -> Self {
         let mut chunks = text.chunks_exact(8);
         for chunk in &mut chunks {
             self.word(<[u8; 8]>::try_from(chunk).map_or(0, u64::from_le_bytes));
@@ -62,7 +62,7 @@ impl Key {
         self
     }
 
-    pub(super) fn finish(self) -> u128 {
+    pub(crate) fn finish(self) -> u128 {
         (u128::from(self.0) << 64) | u128::from(self.1)
     }
 }

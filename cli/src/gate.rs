@@ -1,0 +1,36 @@
+//! What the gates `check` and `diff` read: traces, or folders with the tables that `samplin export` writes.
+
+#[cfg(not(feature = "parquet"))]
+use std::path::Path;
+use std::path::PathBuf;
+
+#[cfg(feature = "parquet")]
+use crate::export::read::add as add_tables;
+#[cfg(not(feature = "parquet"))]
+use crate::failure::Failure;
+use crate::failure::Result;
+use crate::trace::analysis::Analysis;
+use crate::trace::reader::Source;
+
+/// Reads traces and folders of tables; of tables only what is of this build, if one is given.
+///
+/// # Errors
+///
+/// When one cannot be read, or a folder has no run (of that build): a gate that saw nothing must not be green.
+pub(crate) fn read(paths: &[PathBuf], build: Option<&str>) -> Result<Analysis> {
+    let mut analysis = Analysis::default();
+    for path in paths {
+        if path.is_dir() {
+            add_tables(&mut analysis, path, build)?;
+        } else {
+            analysis.add(&Source::from_argument(path), true)?;
+        }
+    }
+    analysis.fill_names();
+    Ok(analysis)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn add_tables(_: &mut Analysis, path: &Path, _: Option<&str>) -> Result<()> {
+    Err(Failure::file(path, "this is a folder, and this samplin was built without the feature parquet"))
+}

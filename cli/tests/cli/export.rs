@@ -1,0 +1,464 @@
+//! `samplin export`, and `check` and `diff` over its tables, as processes.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use parquet::basic::{LogicalType, Repetition, Type as Physical};
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::record::Field;
+use serde_json::Value;
+
+use crate::common::{Folder, Ran, borrow, data, samplin_in, tool};
+
+/// All Parquet files below a folder, in order.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
+
+/// Every row of a table, by column.
+fn rows(tables: &Path, table: &str) -> Vec<BTreeMap<String, Field>> {
+    let mut out = Vec::new();
+    for path in files(&tables.join(table)) {
+        let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+        for row in reader.get_row_iter(None).unwrap() {
+            out.push(row.unwrap().into_columns().into_iter().collect());
+        }
+    }
+    out
+}
+
+fn text(field: &Field) -> Option<&str> {
+    match field {
+        Field::Str(text) => Some(text),
+        Field::Null => None,
+        other => panic!("no text: {other}"),
+    }
+}
+
+fn home() -> Folder {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    home
+}
+
+fn lines() -> Vec<Value> {
+    let text = std::fs::read_to_string(data("all.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What `scripts/cts` writes for a case.
+const CASE: &str = r#"{"event":"case","seq":0,"pid":9,"device":"lavapipe-22","case":"dEQP-VK.texture.a","without":"Pass","with":"Fail","verdict":"different","expected":null,"shard":"1/4"}
+"#;
+
+#[test]
+fn cases_of_the_cts_are_rows() {
+    let home = Folder::new();
+    let second = CASE.replace("\"Fail\"", "\"Pass\"").replace("different", "same").replace("texture.a", "texture.b");
+    home.write("shards/1/cases.jsonl", format!("{CASE}{second}"));
+    home.write("shards/2/cases.jsonl", CASE.replace("lavapipe-22", "nvidia-580").replace("1/4", "2/4"));
+    let told = samplin_in(&home, ["export", "shards", "--parquet", "tables", "--json"]).json(0);
+    assert_eq!((&told["rows"]["cases"], &told["rows"]["runs"]), (&3.into(), &0.into()), "{told:#}");
+    let mut cases: Vec<_> = rows(&home.join("tables"), "cases")
+        .iter()
+        .map(|row| {
+            ["device", "test_case", "with_layer", "verdict", "shard"].map(|column| text_of(row, column)).join(" ")
+        })
+        .collect();
+    cases.sort();
+    assert_eq!(
+        cases,
+        [
+            "lavapipe-22 dEQP-VK.texture.a Fail different 1/4",
+            "lavapipe-22 dEQP-VK.texture.b Pass same 1/4",
+            "nvidia-580 dEQP-VK.texture.a Fail different 2/4"
+        ]
+    );
+    // To the other commands it is a record that says nothing.
+    samplin_in(&home, ["inspect", "shards/1/cases.jsonl"]).quiet(0);
+}
+
+#[test]
+fn the_columns_are_those_of_the_manifest() {
+    let home = home();
+    samplin_in(&home, ["export", "all.jsonl", "--parquet", "tables"]).quiet(0);
+    let manifest: Value = serde_json::from_str(include_str!("../../../manifest/tables.json")).unwrap();
+    let tables = manifest["tables"].as_array().unwrap();
+    assert_eq!(tables.len(), 7);
+    for table in tables {
+        let name = table["name"].as_str().unwrap();
+        if name == "cases" {
+            // No trace has any.
+            assert!(files(&home.join("tables/cases")).is_empty());
+            home.write("cases.jsonl", CASE);
+            samplin_in(&home, ["export", "cases.jsonl", "--parquet", "tables"]).quiet(0);
+        }
+        let [file] = &files(&home.join("tables").join(name))[..] else { panic!("{name}: one file") };
+        let reader = SerializedFileReader::new(File::open(file).unwrap()).unwrap();
+        let written: Vec<_> = reader.metadata().file_metadata().schema_descr().columns().to_vec();
+        let described = table["columns"].as_array().unwrap();
+        assert_eq!(written.len(), described.len(), "{name}");
+        for (column, described) in written.iter().zip(described) {
+            let of = format!("{name}.{}", described["name"]);
+            assert_eq!(column.name(), described["name"], "{of}");
+            assert!(described["description"].as_str().is_some_and(|text| text.ends_with('.')), "{of}");
+            let expected = match described["type"].as_str().unwrap() {
+                "text" | "json" => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+                "count" | "sum" => (Physical::INT64, None),
+                "number" => (Physical::DOUBLE, None),
+                "flag" => (Physical::BOOLEAN, None),
+                "day" => (Physical::INT32, Some(LogicalType::Date)),
+                other => panic!("{of}: {other}"),
+            };
+            assert_eq!((column.physical_type(), column.logical_type_ref().cloned()), expected, "{of}");
+            let is_optional = column.self_type().get_basic_info().repetition() == Repetition::OPTIONAL;
+            assert_eq!(is_optional, described["null"].as_bool().unwrap(), "{of}");
+        }
+    }
+}
+
+#[test]
+fn every_record_is_a_row() {
+    let home = Folder::new();
+    let trace = home.write("fleet/build=1.7/day=2026-11-20/one.jsonl", std::fs::read(data("all.jsonl")).unwrap());
+    let told = samplin_in(&home, ["export", "fleet", "--parquet", "tables", "--json"]).json(0);
+    assert_eq!((&told["traces"], &told["damaged"]), (&1.into(), &0.into()), "{told:#}");
+    let tables = home.join("tables");
+    let of = |event: &str| lines().into_iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
+
+    let runs = rows(&tables, "runs");
+    let [run] = &runs[..] else { panic!("{runs:?}") };
+    let pid = lines()[0]["pid"].clone();
+    assert_eq!(text(&run["trace"]), Some("fleet/build=1.7/day=2026-11-20/one.jsonl"));
+    assert_eq!(text(&run["run"]), Some(format!("fleet/build=1.7/day=2026-11-20/one.jsonl:{pid}").as_str()));
+    assert_eq!(run["day"], Field::Date(20_777));
+    assert_eq!(
+        (text(&run["build"]), text(&run["app"]), text(&run["mode"])),
+        (Some("1.7"), Some("scene"), Some("legalize"))
+    );
+
+    let device = &of("device")[0];
+    let devices = rows(&tables, "devices");
+    assert_eq!(
+        devices[0]["max_sampler_anisotropy"],
+        Field::Double(device["limits"]["maxSamplerAnisotropy"].as_f64().unwrap())
+    );
+    assert_eq!(text(&devices[0]["device"]), device["device"].as_str());
+    let features: Value = serde_json::from_str(text(&devices[0]["features"]).unwrap()).unwrap();
+    assert_eq!(features, device["features"]);
+
+    // Pair by pair, and change by change in the order of the trace.
+    let pairs = rows(&tables, "pairs");
+    let written = of("pair");
+    assert_eq!(pairs.len(), written.len());
+    for (row, pair) in pairs.iter().zip(&written) {
+        for name in ["fingerprint", "format", "aspect", "view_type", "swizzle", "path"] {
+            assert_eq!(text(&row[name]), pair[name].as_str(), "{name} of {pair}");
+        }
+        assert_eq!(text(&row["sampler_name"]), pair["names"]["sampler"].as_str());
+        assert_eq!(text(&row["features"]), pair["view_class"]["features"].as_str());
+        assert_eq!(row["changes"], Field::Long(pair["changes"].as_array().unwrap().len() as i64));
+        assert_eq!(row["replaced"], Field::Bool(!pair["variant"].is_null()));
+    }
+    let changes = rows(&tables, "changes");
+    let written: Vec<(Value, Value)> = lines()
+        .into_iter()
+        .flat_map(|line| {
+            line["changes"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default()
+                .into_iter()
+                .map(move |change| (line.clone(), change))
+        })
+        .collect();
+    assert!(written.len() > 200);
+    assert_eq!(changes.len(), written.len());
+    for (row, (line, change)) in changes.iter().zip(&written) {
+        for name in ["rule", "catalog", "vuid", "field", "because", "lost"] {
+            assert_eq!(text(&row[name]), change[name].as_str(), "{name} of {change}");
+        }
+        for (column, member) in [("before", "from"), ("after", "to")] {
+            let expected = match &change[member] {
+                Value::Null => None,
+                Value::String(word) => Some(word.clone()),
+                // Whole numbers have no fraction.
+                other => {
+                    let text = format!("{other},").replace(".0,", ",").replace(".0]", "]");
+                    Some(text.trim_end_matches(',').to_owned())
+                }
+            };
+            assert_eq!(text(&row[column]), expected.as_deref(), "{column} of {change}");
+        }
+        assert_eq!(text(&row["event"]), line["event"].as_str());
+        assert_eq!(row["t_ns"], Field::Long(line["t_ns"].as_i64().unwrap()));
+        let number = std::fs::read_to_string(&trace)
+            .unwrap()
+            .lines()
+            .position(|text| serde_json::from_str::<Value>(text).unwrap() == *line);
+        assert_eq!(row["line"], Field::Long(number.unwrap() as i64 + 1));
+    }
+
+    let unresolved = rows(&tables, "unresolved");
+    assert_eq!(unresolved.len(), of("unresolved").len());
+    assert_eq!(text(&unresolved[0]["why"]), of("unresolved")[0]["why"].as_str());
+
+    let census = rows(&tables, "census");
+    let summary = &of("summary")[0];
+    assert_eq!(census.len(), of("summary").len());
+    let seen: i64 = summary["writes"].as_object().unwrap().values().map(|path| path["seen"].as_i64().unwrap()).sum();
+    assert_eq!(census[0]["descriptors_seen"], Field::Long(seen));
+    assert_eq!(
+        census[0]["headroom_allocation_count"],
+        Field::Long(summary["census"]["headroom"]["maxSamplerAllocationCount"].as_i64().unwrap())
+    );
+    assert_eq!(census.last().unwrap()["dropped"], Field::Long(0));
+    assert_eq!(census.last().unwrap()["samplers_created"], Field::Null, "the summary of the instance has none");
+}
+
+#[test]
+fn rows_lie_by_day_and_device() {
+    let home = home();
+    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    home.write("game-2026-11-21.jsonl", text.replace("\"simulated\":null", "\"simulated\":\"adreno-650\""));
+    samplin_in(&home, ["export", "all.jsonl", "--day", "2026-11-20", "--parquet", "tables"]).quiet(0);
+    samplin_in(&home, ["export", "game-2026-11-21.jsonl", "--build", "9", "--parquet", "tables"]).quiet(0);
+    let folders: Vec<String> = files(&home.join("tables/pairs"))
+        .iter()
+        .map(|path| path.parent().unwrap().strip_prefix(home.join("tables/pairs")).unwrap().display().to_string())
+        .collect();
+    assert_eq!(
+        folders,
+        ["day=2026-11-20/device=llvmpipe%20%28LLVM%2015.0.6%2C%20256%20bits%29", "day=2026-11-21/device=adreno-650"]
+    );
+    // The same again replaces what it has written.
+    let before = files(&home.join("tables"));
+    samplin_in(&home, ["export", "game-2026-11-21.jsonl", "--build", "10", "--parquet", "tables"]).quiet(0);
+    assert_eq!(files(&home.join("tables")), before);
+    let builds: Vec<_> = rows(&home.join("tables"), "runs").iter().map(|row| row["build"].clone()).collect();
+    assert_eq!(builds, [Field::Null, Field::Str("10".to_owned())]);
+    // With another day the old ones must go.
+    samplin_in(&home, ["export", "game-2026-11-21.jsonl", "--day", "2026-11-19", "--parquet", "tables"]).quiet(0);
+    assert_eq!(files(&home.join("tables")).len(), before.len());
+    assert_eq!(rows(&home.join("tables"), "runs").len(), 2);
+    assert!(
+        samplin_in(&home, ["export", "all.jsonl", "--day", "2026-02-30", "--parquet", "t"])
+            .fails(2)
+            .contains("not a date")
+    );
+}
+
+#[test]
+fn processes_of_one_trace_are_runs_of_their_own() {
+    let home = home();
+    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let pid = lines()[0]["pid"].to_string();
+    let other =
+        text.replace(&format!("\"pid\":{pid}"), "\"pid\":7").replace("\"simulated\":null", "\"simulated\":\"x/y\"");
+    // Two processes line by line, and then the first once more.
+    let mut mixed: Vec<&str> = text.lines().zip(other.lines()).flat_map(|(a, b)| [a, b]).collect();
+    mixed.extend(text.lines());
+    home.write("mixed.jsonl", mixed.join("\n"));
+    samplin_in(&home, ["export", "mixed.jsonl", "--parquet", "tables"]).quiet(0);
+    let tables = home.join("tables");
+    let mut runs: Vec<_> =
+        rows(&tables, "runs").iter().map(|row| (text_of(row, "run"), text_of(row, "device"))).collect();
+    runs.sort();
+    let llvmpipe = "llvmpipe (LLVM 15.0.6, 256 bits)".to_owned();
+    let name = |run: &str| format!("mixed.jsonl:{run}");
+    assert_eq!(
+        runs,
+        [(name(&pid), llvmpipe.clone()), (name(&format!("{pid}:2")), llvmpipe), (name("7"), "x/y".to_owned())]
+    );
+    let mut by_run: BTreeMap<String, usize> = BTreeMap::new();
+    for row in rows(&tables, "changes") {
+        *by_run.entry(text_of(&row, "run")).or_insert(0) += 1;
+    }
+    let once =
+        samplin_in(&home, ["export", "all.jsonl", "--parquet", "once", "--json"]).json(0)["rows"]["changes"].as_u64();
+    assert!(by_run.len() == 3 && by_run.values().all(|count| Some(*count as u64) == once), "{by_run:?} {once:?}");
+}
+
+fn text_of(row: &BTreeMap<String, Field>, column: &str) -> String {
+    text(&row[column]).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn damaged_lines_are_counted_and_left_out() {
+    let home = home();
+    let text = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    // Cut in the middle of the last line, and a line of something else.
+    let cut =
+        format!("{}\nnot a record\n{}\n{}", lines[..100].join("\n"), lines[100..200].join("\n"), &lines[200][..60]);
+    home.write("cut.jsonl", &cut);
+    let told = samplin_in(&home, ["export", "cut.jsonl", "--parquet", "tables", "--json"]).json(0);
+    assert_eq!((&told["records"], &told["damaged"]), (&200.into(), &2.into()), "{told:#}");
+    let inspected = samplin_in(&home, ["inspect", "cut.jsonl"]).quiet(0);
+    for warning in told["warnings"].as_array().unwrap() {
+        assert!(inspected.contains(warning.as_str().unwrap()), "{warning} in {inspected}");
+    }
+    let said = samplin_in(&home, ["export", "cut.jsonl", "--parquet", "tables"]).quiet(0);
+    assert!(said.contains("cut.jsonl:101: not JSON") && said.contains("2 damaged lines left out"), "{said}");
+    // The whole one has nothing to tell.
+    let whole = samplin_in(&home, ["export", "all.jsonl", "--parquet", "tables"]).quiet(0);
+    assert!(!whole.contains("warning") && !whole.contains("damaged"), "{whole}");
+}
+
+/// What a shell says that ignores the signal of a file that is too large, as it would come from a full disk.
+fn with_little_room(home: &Folder, blocks: u32, arguments: &str) -> Ran {
+    let line = format!("trap '' XFSZ; ulimit -f {blocks}; exec {} {arguments}", env!("CARGO_BIN_EXE_samplin"));
+    Ran::of(&Command::new("sh").args(["-c", &line]).current_dir(home.path()).output().unwrap())
+}
+
+#[test]
+fn a_full_disk_leaves_nothing_behind() {
+    let home = home();
+    let said = with_little_room(&home, 2, "export all.jsonl --parquet tables").fails(4);
+    assert!(said.contains("samplin: tables: ") && said.contains("nothing was exported"), "{said}");
+    assert_eq!(std::fs::read_dir(home.join("tables")).unwrap().count(), 0, "nothing under any name");
+    // An earlier export is still there.
+    samplin_in(&home, ["export", "all.jsonl", "--parquet", "tables"]).quiet(0);
+    let before: Vec<_> =
+        files(&home.join("tables")).iter().map(|path| (path.clone(), std::fs::read(path).unwrap())).collect();
+    with_little_room(&home, 2, "export all.jsonl --parquet tables").fails(4);
+    let after: Vec<_> =
+        files(&home.join("tables")).iter().map(|path| (path.clone(), std::fs::read(path).unwrap())).collect();
+    assert!(before == after && before.len() == 6);
+    // With room enough the same shell writes.
+    assert_eq!(with_little_room(&home, 2000, "export all.jsonl --parquet tables").code, 0);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_four_and_a_missing_trace_three() {
+    let home = home();
+    home.write("file", "");
+    let said = samplin_in(&home, ["export", "all.jsonl", "--parquet", "file/tables"]).fails(4);
+    assert!(said.contains("file/tables: Not a directory"), "{said}");
+    assert!(
+        samplin_in(&home, ["export", "all.jsonl", "--parquet", "/proc/tables"]).fails(4).contains("/proc/tables: ")
+    );
+    assert!(
+        samplin_in(&home, ["export", "gone.jsonl", "--parquet", "tables"])
+            .fails(3)
+            .contains("gone.jsonl: No such file")
+    );
+    let said = samplin_in(&home, ["export", "all.jsonl", "gone.jsonl", "--parquet", "tables"]).fails(3);
+    assert!(said.contains("gone.jsonl"), "{said}");
+    assert_eq!(std::fs::read_dir(home.join("tables")).unwrap().count(), 0);
+    std::fs::create_dir(home.join("empty")).unwrap();
+    assert!(samplin_in(&home, ["export", "empty", "--parquet", "tables"]).fails(3).contains("no trace (*.jsonl)"));
+    home.write("garbage.jsonl", "nothing\n");
+    assert!(
+        samplin_in(&home, ["export", "garbage.jsonl", "--parquet", "tables"]).fails(3).contains("there is no record")
+    );
+    samplin_in(&home, ["export", "all.jsonl"]).fails(2);
+}
+
+#[test]
+fn standard_input_is_a_trace() {
+    let home = home();
+    let mut command = tool(&home);
+    command.args(["export", "-", "--parquet", "tables", "--build", "3", "--json"]);
+    let output = command.stdin(File::open(home.join("all.jsonl")).unwrap()).output().unwrap();
+    assert_eq!(Ran::of(&output).json(0)["records"], 358);
+}
+
+/// Two builds on two devices; what the second one does on `device` is what `edit` makes of its trace.
+fn fleet(home: &Folder, device: &str, edit: impl Fn(&str) -> String) {
+    let text = std::fs::read_to_string(data("all.jsonl")).unwrap();
+    for build in ["1.7", "1.8"] {
+        for name in ["adreno-650", "apple-m1"] {
+            let mut text = text.replace("\"simulated\":null", &format!("\"simulated\":\"{name}\""));
+            if (build, name) == ("1.8", device) {
+                text = edit(&text);
+            }
+            home.write(&format!("fleet/build={build}/day=2026-11-20/{name}.jsonl"), text);
+        }
+    }
+    samplin_in(home, ["export", "fleet", "--parquet", "tables"]).quiet(0);
+}
+
+const GATE: [&str; 7] = ["diff", "tables", "tables", "--build-a", "1.7", "--build-b", "1.8"];
+
+#[test]
+fn a_build_that_adds_a_denied_change_on_one_device_is_held_back() {
+    let home = Folder::new();
+    // The same state on another format: a decision that was not there before.
+    fleet(&home, "apple-m1", |text| text.replace("VK_FORMAT_D32_SFLOAT\"", "VK_FORMAT_X8_D24_UNORM_PACK32\""));
+    let gate = |more: &[&str]| samplin_in(&home, [&GATE[..], more].concat());
+    let said = gate(&["--deny", "linear-filter"]).quiet(1);
+    assert!(said.contains("apple-m1: ") && said.contains("X8_D24_UNORM_PACK32"), "{said}");
+    assert!(!said.contains("adreno-650: "), "{said}");
+    let told = gate(&["--deny", "linear-filter", "--json"]).json(1);
+    let new = told["differences"]["new"].as_array().unwrap();
+    assert!(!new.is_empty() && new.iter().all(|difference| difference["device"] == "apple-m1"), "{told:#}");
+    // Other rules are not concerned, and the way back adds what the first build has.
+    gate(&["--deny", "ycbcr"]).quiet(0);
+    gate(&[]).quiet(1);
+    samplin_in(&home, ["diff", "tables", "tables", "--build-a", "1.7", "--build-b", "1.7"]).quiet(0);
+}
+
+#[test]
+fn a_build_that_changes_nothing_passes() {
+    let home = Folder::new();
+    fleet(&home, "", str::to_owned);
+    samplin_in(&home, GATE).quiet(0);
+    samplin_in(&home, [&GATE[..], &["--deny", "linear-filter"]].concat()).quiet(0);
+    // Folders of one build each do as well.
+    for build in ["1.7", "1.8"] {
+        let from = format!("fleet/build={build}");
+        samplin_in(&home, ["export", &from, "--parquet", &format!("tables-{build}")]).quiet(0);
+    }
+    samplin_in(&home, ["diff", "tables-1.7", "tables-1.8", "--deny", "unresolved"]).quiet(0);
+}
+
+#[test]
+fn what_only_one_has_is_told_and_not_compared() {
+    let home = Folder::new();
+    fleet(&home, "apple-m1", |text| text.replace("\"simulated\":\"apple-m1\"", "\"simulated\":\"apple-m9\""));
+    let said = samplin_in(&home, [&GATE[..], &["--deny", "linear-filter"]].concat()).quiet(0);
+    assert!(said.contains("not compared, because only one has runs of it: apple-m1, apple-m9"), "{said}");
+    let said = samplin_in(&home, ["diff", "tables", "fleet/build=1.7/day=2026-11-20/apple-m1.jsonl"]).fails(2);
+    assert!(said.contains("cannot be compared"), "{said}");
+    let said = samplin_in(&home, ["diff", "tables", "tables", "--build-a", "1.7", "--build-b", "2"]).fails(3);
+    assert!(said.contains("no run of the build 2"), "{said}");
+}
+
+#[test]
+fn check_finds_in_tables_what_it_finds_in_traces() {
+    let home = home();
+    // Twice the same, so that there is something to count.
+    std::fs::copy(home.join("all.jsonl"), home.join("again.jsonl")).unwrap();
+    samplin_in(&home, ["export", "all.jsonl", "again.jsonl", "--build", "1", "--parquet", "tables"]).quiet(0);
+    let findings = |of: &[&str]| {
+        let deny = ["--json", "--deny", "linear-filter", "--deny", "unresolved"];
+        let told = samplin_in(&home, [&["check"], of, &deny[..]].concat()).json(1);
+        let mut found: Vec<String> = told["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|finding| {
+                ["trace", "line", "rule", "message", "vuid", "fingerprint", "format", "count", "unresolved"]
+                    .map(|key| finding[key].to_string())
+                    .join(" ")
+            })
+            .collect();
+        found.sort();
+        found
+    };
+    let (of_trace, of_tables) = (findings(&["all.jsonl", "again.jsonl"]), findings(&["tables"]));
+    assert!(of_trace.len() > 10);
+    assert_eq!(of_tables, of_trace);
+    samplin_in(&home, ["check", "tables", "--deny", "ycbcr"]).quiet(0);
+    samplin_in(&home, ["check", "tables", "--build", "1", "--deny", "linear-filter"]).quiet(1);
+    assert!(samplin_in(&home, ["check", "tables", "--build", "2"]).fails(3).contains("no run of the build 2"));
+    std::fs::create_dir(home.join("empty")).unwrap();
+    assert!(samplin_in(&home, ["check", "empty"]).fails(3).contains("empty: there is no run in the table runs"));
+}
