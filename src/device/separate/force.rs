@@ -64,7 +64,7 @@ mod on {
         }
 
         pub(in super::super) fn keep_module(&self, words: &[u32]) {
-            let mut bytes = memory::vec(words.len() * size_of::<u32>());
+            let mut bytes = memory::vec(size_of_val(words));
             words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
             self.keep("spv", &bytes);
         }

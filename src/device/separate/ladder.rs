@@ -185,7 +185,7 @@ impl Device {
                 let own = || group.iter().filter(|want| !want.free && mask & bit(want) == 0);
                 let changes = |want: &Want| want.wanted != want.given || separate.force.splits();
                 let asks = || own().filter(|want| changes(want) && !want.loose).fold(0, |all, want| all | bit(want));
-                let force = separate.force.splits() && asks() & !refused != 0;
+                let force = separate.force.splits() && !no_room && asks() & !refused != 0;
                 let Some(first) = own().find(|want| want.wanted != want.given || force) else {
                     told.with_room().push((group, Ok(How::Split)));
                     continue;
