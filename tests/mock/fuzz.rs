@@ -96,6 +96,7 @@ fn seeds_that_failed_once() {
         match kind {
             "valid" => _ = sequence(seed),
             "edges" => _ = edges::sequence(seed),
+            "separate" => _ = crate::separate::sequence(seed),
             other => panic!("{other} is no kind of sequence"),
         }
         seen += 1;

@@ -160,7 +160,7 @@ fn shader(model: u32, links: &[(Operand, Operand)]) -> Vec<u32> {
 
 /// What came of the sequences, to see that they are about something.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+pub(crate) struct Tally {
     draws: u64,
     legal: u64,
     repaired: u64,
@@ -1060,7 +1060,8 @@ const NAMES: [&str; 9] = [
 /// Calls of the application in one sequence.
 const STEPS: u64 = 60;
 
-fn sequence(seed: u64) -> Tally {
+/// One sequence of valid calls.
+pub(crate) fn sequence(seed: u64) -> Tally {
     let mut application = Application::new(seed, false);
     for _ in 0..STEPS {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| application.step())) {

@@ -171,10 +171,13 @@ impl Point {
         self.hidden.take_if(|hidden| hidden.number() <= number);
     }
 
-    /// Whether descriptors were pushed to this set number or one behind it. A hidden set there would take their place, and nobody could
-    /// push them again.
-    pub(super) fn is_pushed_from(&self, number: usize) -> bool {
-        self.sets.iter().skip(number).any(|bound| bound.set == 0 && bound.record.is_some())
+    /// Whether descriptors were pushed that a hidden set behind those of `layout` would disturb: at its number, behind it, or with a layout
+    /// that is not compatible. Nobody could push them again.
+    pub(super) fn is_pushed_beside(&self, layout: &PipelineShape) -> bool {
+        self.sets.iter().enumerate().any(|(number, bound)| {
+            let stays = bound.layout.as_ref().is_some_and(|own| own.is_compatible(layout, number));
+            bound.set == 0 && bound.record.is_some() && !stays
+        })
     }
 
     /// Takes over bound sets.

@@ -171,7 +171,7 @@ impl Device {
         let Wants { all, blocked } = wants;
         all.sort_by_key(|want| want.sampler_at);
         let bit = |want: &Want| if want.link < LINKS { 1_u64 << want.link } else { 0 };
-        let no_room = point.is_pushed_from(program.layout.sets.len());
+        let no_room = point.is_pushed_beside(&program.layout);
         let mut variant = program.splits.current().filter(|_| !no_room);
         // Numbers of sets that there is no copy of.
         let mut uncopied = Vec::new();

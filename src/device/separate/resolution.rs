@@ -75,7 +75,7 @@ impl Device {
             }
         };
         put(program.number);
-        put(u64::from(point.is_pushed_from(program.layout.sets.len())));
+        put(u64::from(point.is_pushed_beside(&program.layout)));
         let mut is_pushed = false;
         for number in Bits(linked) {
             let bound = point.sets.get(number);

@@ -203,11 +203,11 @@ impl Device {
         pipeline: vk::Pipeline,
     ) -> vk::Pipeline {
         // SAFETY: forwarded from the caller.
-        let program = unsafe { separate.programs.get(pipeline.as_raw()) };
-        let Some(variant) = program.and_then(|program| program.splits.current()) else { return pipeline };
+        let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return pipeline };
+        let Some(variant) = program.splits.current() else { return pipeline };
         // SAFETY: forwarded from the caller.
         let state = place(point).zip(unsafe { separate.state(commands) });
-        let no_room = state.is_some_and(|(at, state)| state.with(at, |point| point.is_pushed_from(variant.number())));
+        let no_room = state.is_some_and(|(at, state)| state.with(at, |point| point.is_pushed_beside(&program.layout)));
         if no_room { pipeline } else { vk::Pipeline::from_raw(variant.pipeline) }
     }
 
