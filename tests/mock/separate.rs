@@ -212,6 +212,9 @@ struct Buffer {
     draws: Vec<(Snapshot, Vec<(u64, u64)>)>,
 }
 
+/// A pipeline, and set and binding of an image and of a sampler.
+type Left = (u64, (u32, u32), (u32, u32));
+
 struct Application {
     rng: Rng,
     device: Device,
@@ -228,7 +231,7 @@ struct Application {
     sets: Vec<Set>,
     buffers: Vec<Buffer>,
     /// Links that conflicted and were not repaired: pipeline, image, sampler.
-    left: HashSet<(u64, (u32, u32), (u32, u32))>,
+    left: HashSet<Left>,
     log: Vec<String>,
     created: u32,
     faults: bool,
@@ -277,10 +280,10 @@ impl Application {
     }
 
     fn start(&mut self) {
-        for shape in 0..SHAPES.len() {
+        for (shape, bindings) in SHAPES.iter().enumerate() {
             let layout = self.set_layout(shape);
             self.shapes.push(layout);
-            let entries: Vec<_> = SHAPES[shape]
+            let entries: Vec<_> = bindings
                 .iter()
                 .enumerate()
                 .filter(|(number, (ty, _))| *ty != DYNAMIC && (shape, *number) != (IMMUTABLE, 1))

@@ -37,7 +37,7 @@ pub(super) struct Want {
     pub(super) wanted: u64,
     /// State and class, if they conflict.
     pub(super) pair: Option<Pair>,
-    /// The image may be another one after the bind.
+    /// Image or sampler may be another one after the bind.
     loose: bool,
     /// There is no image, so that any sampler does.
     free: bool,
@@ -151,7 +151,7 @@ impl Device {
                     given,
                     wanted,
                     pair,
-                    loose: image.after_bind,
+                    loose: image.after_bind || sampler.after_bind,
                     free: view == 0,
                     place: place_of(&link.image, &link.sampler, (image_element, sampler_element)),
                 });

@@ -18,7 +18,6 @@ use crate::device::Device;
 use crate::table::{FastMap, lock};
 
 /// What is to be bound for a pipeline and what is in its sets.
-#[derive(Default)]
 pub(super) struct Resolution {
     /// Set numbers, and the shadow to bind there.
     pub(super) shadows: Vec<(usize, u64)>,
@@ -26,6 +25,8 @@ pub(super) struct Resolution {
     pub(super) pushes: Vec<(u32, Other)>,
     /// The pipeline to bind instead, and its hidden set; 0 if nothing is known to be read from that.
     pub(super) variant: Option<(Arc<Variant>, u64)>,
+    /// It holds as long as what it was made of: nothing was missing that may be there the next time.
+    is_lasting: bool,
 }
 
 /// Most resolutions that are remembered.
@@ -91,7 +92,7 @@ impl Device {
         }
         let resolution = Arc::new(self.make_resolution(separate, program, point));
         // What is pushed is another thing each time.
-        if !is_pushed {
+        if !is_pushed && resolution.is_lasting {
             let mut table = lock(&separate.resolutions.0);
             if table.len() >= RESOLUTIONS {
                 table.clear();
@@ -104,14 +105,19 @@ impl Device {
     fn make_resolution(&self, separate: &Separate, program: &Program, point: &Point) -> Resolution {
         let mut wants = self.wants(program, point);
         let Decided { shadows, pushes, variant } = self.decide_links(separate, program, point, &mut wants);
-        let variant = variant.map(|variant| {
-            let hidden = self.hidden_for(separate, &variant, &wants.all).unwrap_or(0);
-            (variant, hidden)
-        });
-        Resolution { shadows, pushes, variant }
+        let Some(variant) = variant else {
+            return Resolution { shadows, pushes, variant: None, is_lasting: true };
+        };
+        let hidden = self.hidden_for(separate, &variant, &wants.all);
+        if hidden.is_none() {
+            // Without its set the split pipeline would read nothing; the application's reads what it has.
+            variant.parts.iter().for_each(|(link, _)| self.link_unresolved("memory", program, *link));
+        }
+        Resolution { shadows, pushes, is_lasting: hidden.is_some(), variant: hidden.map(|hidden| (variant, hidden)) }
     }
 
-    /// The hidden set of a split pipeline, by what its links ask for; none if they ask for nothing.
+    /// The hidden set of a split pipeline, by what its links ask for; 0 if nothing that they read is bound yet, none if there is none
+    /// to be had.
     fn hidden_for(&self, separate: &Separate, variant: &Variant, wants: &[Want]) -> Option<u64> {
         let mut samplers = Vec::new();
         for (link, count) in &variant.parts {
@@ -126,6 +132,10 @@ impl Device {
             }
         }
         // Where nothing may be read, any sampler does.
+        let reads = |want: &Want| variant.parts.iter().any(|(link, _)| *link == want.link);
+        if !wants.iter().any(reads) {
+            return Some(0);
+        }
         let any = samplers.iter().copied().find(|sampler| *sampler != 0)?;
         samplers.iter_mut().filter(|sampler| **sampler == 0).for_each(|sampler| *sampler = any);
         self.hidden_set(separate, &variant.hidden, &samplers)
