@@ -165,10 +165,10 @@ impl Point {
         self.hidden = Some(hidden);
     }
 
-    /// Takes note that the layer has bound a set of the application's: a hidden set at its number or before it, which is of a shorter
-    /// pipeline layout, is bound no more.
-    pub(super) fn show(&mut self, number: usize) {
-        self.hidden.take_if(|hidden| hidden.number() <= number);
+    /// Takes note that the layer has bound a set of the application's with `layout`: a hidden set at its number or before it, which is of
+    /// a shorter pipeline layout, is bound no more, nor is one behind it whose layout is not compatible.
+    pub(super) fn show(&mut self, number: usize, layout: &PipelineShape) {
+        self.hidden.take_if(|hidden| hidden.number() <= number || !hidden.layout.is_compatible(layout, number));
     }
 
     /// Whether descriptors were pushed that a hidden set behind those of `layout` would disturb: at its number, behind it, or with a layout

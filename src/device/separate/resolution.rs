@@ -44,6 +44,15 @@ impl Resolutions {
     }
 }
 
+/// Whether all sets are bound that the pipeline's links are in.
+fn is_complete(program: &Program, point: &Point) -> bool {
+    let is_bound = |number: u32| {
+        let own = point.sets.get(number as usize).and_then(|bound| bound.layout.as_ref());
+        own.is_some_and(|own| own.is_compatible(&program.layout, number as usize))
+    };
+    program.links.iter().all(|link| is_bound(link.image.set) && is_bound(link.sampler.set))
+}
+
 impl Device {
     /// Whether nothing that the pipeline reads through the bound sets can need another sampler.
     fn is_legal(&self, program: &Program, point: &Point) -> bool {
@@ -109,6 +118,10 @@ impl Device {
             return Resolution { shadows, pushes, variant: None, is_lasting: true };
         };
         let hidden = self.hidden_for(separate, &variant, &wants.all);
+        if hidden == Some(0) && is_complete(program, point) {
+            // Nothing is in the slots that the split links read, so the application's pipeline reads no more than they would.
+            return Resolution { shadows, pushes, variant: None, is_lasting: true };
+        }
         if hidden.is_none() {
             // Without its set the split pipeline would read nothing; the application's reads what it has.
             variant.parts.iter().for_each(|(link, _)| self.link_unresolved("memory", program, *link));

@@ -111,7 +111,7 @@ impl Device {
             let is_pushed = unsafe { self.push_again(separate, commands, (bound, layout), (at, number), &others) };
             point.differs |= bound.differs();
             if is_pushed {
-                point.show(number);
+                point.show(number, layout);
             }
             return;
         }
@@ -131,7 +131,7 @@ impl Device {
             }
             bound.actual = wanted;
             point.differs |= bound.differs();
-            return point.show(number);
+            return point.show(number, layout);
         }
         point.differs |= bound.differs();
     }
