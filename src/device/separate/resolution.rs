@@ -129,8 +129,8 @@ impl Device {
         Resolution { shadows, pushes, is_lasting: hidden.is_some(), variant: hidden.map(|hidden| (variant, hidden)) }
     }
 
-    /// The hidden set of a split pipeline, by what its links ask for; 0 if nothing that they read is bound yet, none if there is none
-    /// to be had.
+    /// The hidden set of a split pipeline, by what its links ask for; 0 if no sampler that they could read is bound, none if there is
+    /// no such set to be had.
     fn hidden_for(&self, separate: &Separate, variant: &Variant, wants: &[Want]) -> Option<u64> {
         let mut samplers = Vec::new();
         for (link, count) in &variant.parts {
@@ -145,11 +145,7 @@ impl Device {
             }
         }
         // Where nothing may be read, any sampler does.
-        let reads = |want: &Want| variant.parts.iter().any(|(link, _)| *link == want.link);
-        if !wants.iter().any(reads) {
-            return Some(0);
-        }
-        let any = samplers.iter().copied().find(|sampler| *sampler != 0)?;
+        let Some(any) = samplers.iter().copied().find(|sampler| *sampler != 0) else { return Some(0) };
         samplers.iter_mut().filter(|sampler| **sampler == 0).for_each(|sampler| *sampler = any);
         self.hidden_set(separate, &variant.hidden, &samplers)
     }
