@@ -98,7 +98,7 @@ impl<'m, 'w> Editor<'m, 'w> {
             unlisted: Vec::new(),
             gone: Vec::new(),
             known: Vec::new(),
-            added: HashMap::default(),
+            added: Default::default(),
         }
     }
 

@@ -12,7 +12,7 @@ const HOWS: [(&str, &str); 5] = [
 ];
 
 /// What to do about each thing that keeps a link from being repaired.
-const LEFT: [(&str, &str); 16] = [
+const LEFT: [(&str, &str); 17] = [
     ("shared-sampler", "give the image a sampler of its own"),
     ("immutable-sampler", "write the sampler into the set, or make the immutable one NEAREST"),
     ("update-after-bind", "write the set before it is bound, or give the image a sampler that suits it"),
@@ -27,6 +27,7 @@ const LEFT: [(&str, &str); 16] = [
     ("vendor-instruction", "sample with the instructions of SPIR-V or of a KHR or EXT extension"),
     ("too-many-clones", "pass images and samplers by reference, or give each a function of its own"),
     ("no-free-set", "leave one of the device's maxBoundDescriptorSets free"),
+    ("push-set-above", "push descriptors to a number below all sets of the pipeline layouts that are used with them"),
     ("sampler-limit", "leave the stage room for one more sampler"),
     ("memory", "nothing in the program: the host or the device has no memory left"),
 ];

@@ -10,7 +10,7 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::Value;
 
-use crate::common::{Folder, Ran, borrow, data, samplin_in, tool};
+use crate::common::{Folder, Ran, data, samplin_in, tool};
 
 /// All Parquet files below a folder, in order.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -42,14 +42,22 @@ fn text(field: &Field) -> Option<&str> {
     }
 }
 
+/// The recorded lines of the process that comes first.
+fn one_process() -> String {
+    let text = std::fs::read_to_string(data("all.jsonl")).unwrap();
+    let pid = |line: &str| serde_json::from_str::<Value>(line).unwrap()["pid"].clone();
+    let first = text.lines().next().map(pid);
+    text.lines().filter(|line| Some(pid(line)) == first).map(|line| format!("{line}\n")).collect()
+}
+
 fn home() -> Folder {
     let home = Folder::new();
-    borrow(&home, "all.jsonl");
+    home.write("all.jsonl", one_process());
     home
 }
 
 fn lines() -> Vec<Value> {
-    let text = std::fs::read_to_string(data("all.jsonl")).unwrap();
+    let text = one_process();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -126,7 +134,7 @@ fn the_columns_are_those_of_the_manifest() {
 #[test]
 fn every_record_is_a_row() {
     let home = Folder::new();
-    let trace = home.write("fleet/build=1.7/day=2026-11-20/one.jsonl", std::fs::read(data("all.jsonl")).unwrap());
+    let trace = home.write("fleet/build=1.7/day=2026-11-20/one.jsonl", one_process());
     let told = samplin_in(&home, ["export", "fleet", "--parquet", "tables", "--json"]).json(0);
     assert_eq!((&told["traces"], &told["damaged"]), (&1.into(), &0.into()), "{told:#}");
     let tables = home.join("tables");

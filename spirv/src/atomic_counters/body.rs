@@ -64,7 +64,7 @@ pub(super) fn rewrite<'m, 'w>(
         buffers,
         instance,
         variants: VecDeque::new(),
-        known: HashMap::default(),
+        known: Default::default(),
         met: Vec::new(),
         clones: 0,
         renamed: Vec::new(),
