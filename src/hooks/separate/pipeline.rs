@@ -150,11 +150,6 @@ unsafe fn has_stages(info: &vk::GraphicsPipelineCreateInfo<'_>, libraries: &[vk:
     }
 }
 
-/// Whether a creation may have made pipelines: `VK_PIPELINE_COMPILE_REQUIRED` leaves some null.
-fn made_some(result: vk::Result) -> bool {
-    result.as_raw() >= 0
-}
-
 pub(crate) unsafe extern "system" fn create_graphics_pipelines(
     handle: vk::Device,
     cache: vk::PipelineCache,
@@ -166,7 +161,8 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
     let (known, next) = enter!(handle, create_graphics_pipelines);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
-    if let (true, Some(separate)) = (made_some(result), known.separate.as_deref()) {
+    // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
+    if let Some(separate) = known.separate.as_deref() {
         known.guard(
             || {
                 // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles.
@@ -199,7 +195,8 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
     let (known, next) = enter!(handle, create_compute_pipelines);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
-    if let (true, Some(separate)) = (made_some(result), known.separate.as_deref()) {
+    // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
+    if let Some(separate) = known.separate.as_deref() {
         known.guard(
             || {
                 // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles.
@@ -218,58 +215,41 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
     result
 }
 
-pub(crate) unsafe extern "system" fn create_render_pass(
-    handle: vk::Device,
-    create_info: *const vk::RenderPassCreateInfo<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    pass: *mut vk::RenderPass,
-) -> vk::Result {
-    let (known, next) = enter!(handle, create_render_pass);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, pass) };
-    if let (vk::Result::SUCCESS, Some(separate)) = (result, known.separate.as_deref()) {
-        known.guard(
-            || {
-                // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
-                let (info, made) = unsafe { (&*create_info, *pass) };
-                // SAFETY: VUID-VkRenderPassCreateInfo-pSubpasses-parameter.
-                let subpasses = unsafe { slice(info.p_subpasses, info.subpass_count) };
-                separate.insert_render_pass(
-                    made,
-                    subpasses.iter().map(|s| (s.color_attachment_count > 0, !s.p_depth_stencil_attachment.is_null())),
+/// The hooks of both commands that create render passes: what subpasses have is said in the same words.
+macro_rules! create_render_pass {
+    ($($command:ident($info:ident);)+) => {$(
+        pub(crate) unsafe extern "system" fn $command(
+            handle: vk::Device,
+            create_info: *const vk::$info<'_>,
+            allocator: *const vk::AllocationCallbacks<'_>,
+            pass: *mut vk::RenderPass,
+        ) -> vk::Result {
+            let (known, next) = enter!(handle, $command);
+            // SAFETY: the application's own arguments.
+            let result = unsafe { next(handle, create_info, allocator, pass) };
+            if let (vk::Result::SUCCESS, Some(separate)) = (result, known.separate.as_deref()) {
+                known.guard(
+                    || {
+                        // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
+                        let (info, made) = unsafe { (&*create_info, *pass) };
+                        // SAFETY: as many subpasses as the create info says (its `-pSubpasses-parameter` VUID).
+                        let subpasses = unsafe { slice(info.p_subpasses, info.subpass_count) };
+                        let attachments = subpasses
+                            .iter()
+                            .map(|s| (s.color_attachment_count > 0, !s.p_depth_stencil_attachment.is_null()));
+                        separate.insert_render_pass(made, attachments);
+                    },
+                    || (),
                 );
-            },
-            || (),
-        );
-    }
-    result
+            }
+            result
+        }
+    )+};
 }
 
-pub(crate) unsafe extern "system" fn create_render_pass2(
-    handle: vk::Device,
-    create_info: *const vk::RenderPassCreateInfo2<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    pass: *mut vk::RenderPass,
-) -> vk::Result {
-    let (known, next) = enter!(handle, create_render_pass2);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, pass) };
-    if let (vk::Result::SUCCESS, Some(separate)) = (result, known.separate.as_deref()) {
-        known.guard(
-            || {
-                // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
-                let (info, made) = unsafe { (&*create_info, *pass) };
-                // SAFETY: VUID-VkRenderPassCreateInfo2-pSubpasses-parameter.
-                let subpasses = unsafe { slice(info.p_subpasses, info.subpass_count) };
-                separate.insert_render_pass(
-                    made,
-                    subpasses.iter().map(|s| (s.color_attachment_count > 0, !s.p_depth_stencil_attachment.is_null())),
-                );
-            },
-            || (),
-        );
-    }
-    result
+create_render_pass! {
+    create_render_pass(RenderPassCreateInfo);
+    create_render_pass2(RenderPassCreateInfo2);
 }
 
 /// A render pass that a pipeline may be made with again stays, unless the application's own allocator would have to destroy it later.
