@@ -148,7 +148,7 @@ impl Device {
         }
     }
 
-    /// Makes the device known.
+    /// Enters the device.
     ///
     /// # Safety
     ///
@@ -196,7 +196,7 @@ impl Device {
     /// # Safety
     ///
     /// The device with this key is not destroyed meanwhile.
-    pub unsafe fn is_known(key: u64) -> bool {
+    pub unsafe fn is_kept(key: u64) -> bool {
         // SAFETY: forwarded from the caller.
         unsafe { DEVICES.get(key) }.is_some()
     }

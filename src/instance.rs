@@ -48,7 +48,7 @@ impl Instance {
         self.settings.mode == Mode::Off
     }
 
-    /// Makes the instance known.
+    /// Enters the instance.
     ///
     /// # Safety
     ///

@@ -154,8 +154,8 @@ impl Cache {
     fn acquire_locked(&self, choices: &Choices, index: &mut Index, state: SharedState) -> Option<u32> {
         let key = Shared::of(&state);
         let shareable = state.unknown.is_none();
-        let known = if shareable { index.by_key.get(&key).copied() } else { None };
-        let number = match known {
+        let before = if shareable { index.by_key.get(&key).copied() } else { None };
+        let number = match before {
             Some(number) => number,
             None => {
                 let number = self.put(choices, index, Owned::new(Arc::new(state), shareable, None))?;

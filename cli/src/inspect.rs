@@ -307,8 +307,8 @@ fn by_link(analysis: &Analysis, asked: bool, limit: usize, output: &mut Output) 
         table.row([
             Cell::number(group.count),
             Cell::new(links::stages(&group.link)),
-            Cell::new(links::place(&group.link.image)),
-            Cell::new(links::place(&group.link.sampler)),
+            Cell::new(links::descriptor(&group.link.image)),
+            Cell::new(links::descriptor(&group.link.sampler)),
             Cell::new(group.format.as_deref().map_or("", short)),
             Cell::new(group.rule.as_deref().unwrap_or("")).style(Style::Name),
             Cell::new(group.outcome.as_deref().unwrap_or("left as it is")).style(style),

@@ -276,7 +276,7 @@ impl Device {
         self.guard(|| _ = lock(&self.samplers.conversions).remove(&conversion.as_raw()), || ());
     }
 
-    /// Whether a conversion is known.
+    /// Whether a conversion is kept.
     pub fn has_conversion(&self, conversion: vk::SamplerYcbcrConversion) -> bool {
         lock(&self.samplers.conversions).contains_key(&conversion.as_raw())
     }

@@ -246,7 +246,7 @@ fn tell(device: &Device, properties: Option<vk::PhysicalDeviceProperties>) {
     }
 }
 
-/// Makes the new device known and writes its record. With `mode` off it is known only so that its proc-addr queries can be passed on,
+/// Enters the new device and writes its record. With `mode` off it is entered only so that its proc-addr queries can be passed on,
 /// and nothing is asked of it.
 ///
 /// # Safety
@@ -300,31 +300,31 @@ unsafe fn register(
     unsafe { Arc::new(device).register() };
 }
 
-pub(crate) unsafe extern "system" fn destroy_device(device: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
-    if device == vk::Device::null() {
+pub(crate) unsafe extern "system" fn destroy_device(handle: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
+    if handle == vk::Device::null() {
         return;
     }
     // SAFETY: a valid device by VUID-vkDestroyDevice-device-parameter.
-    let (key, known) = unsafe { (dispatch::key(device), Device::share(device)) };
-    let Some(known) = known else { return };
+    let (key, device) = unsafe { (dispatch::key(handle), Device::share(handle)) };
+    let Some(device) = device else { return };
     // Not through the guard: a device that is passed through since a panic has an end too, and what the layer made for it must not be
     // left to the driver, nor must what an application leaked (VUID-vkDestroyDevice-device-05137).
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        if known.trace().is_on() {
-            known.record_summary();
+        if device.trace().is_on() {
+            device.record_summary();
         }
     }));
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        if let Some(separate) = known.separate.as_deref() {
-            known.destroy_separate(separate);
+        if let Some(separate) = device.separate.as_deref() {
+            device.destroy_separate(separate);
         }
-        known.destroy_variants();
+        device.destroy_variants();
     }));
     // SAFETY: destroying a device is externally synchronised with every other use of it.
     unsafe { Device::forget(key) };
-    if let Some(destroy) = known.fns.destroy_device {
+    if let Some(destroy) = device.fns.destroy_device {
         // SAFETY: the application's own arguments.
-        unsafe { destroy(device, allocator) };
+        unsafe { destroy(handle, allocator) };
     }
     tracing::info!("device destroyed");
 }

@@ -375,7 +375,7 @@ fn mode_off_forgets_its_devices() {
             // SAFETY: a live device.
             let key = unsafe { samplin::dispatch::key(raw) };
             // SAFETY: as above; the device is used by nobody else.
-            let is_known = || unsafe { samplin::device::Device::is_known(key) };
+            let is_known = || unsafe { samplin::device::Device::is_kept(key) };
             assert!(is_known());
             device.leak();
             // As layers ask and applications may, both resolvers by the instance.

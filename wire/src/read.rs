@@ -12,7 +12,7 @@ use samplin_core::features::Tiling;
 use samplin_core::names;
 use serde_json::Value;
 
-use crate::record::{HOWS, Joined, Link, Slot};
+use crate::record::{Descriptor, HOWS, Joined, Link};
 
 /// The value whose name, or number, a text is.
 fn raw(text: &str, candidates: impl IntoIterator<Item = i32>, name: impl Fn(i32) -> String) -> Option<i32> {
@@ -270,10 +270,10 @@ fn number(value: &Value) -> Option<u32> {
     value.as_u64().and_then(|number| u32::try_from(number).ok())
 }
 
-fn slot(value: Option<&Value>) -> Option<Slot> {
+fn descriptor(value: Option<&Value>) -> Option<Descriptor> {
     let value = value?;
     let get = |key: &str| value.get(key).and_then(number);
-    Some(Slot {
+    Some(Descriptor {
         set: get("set")?,
         binding: get("binding")?,
         element: optional(value.get("element"), |at| number(at?))?,
@@ -291,8 +291,8 @@ fn words(value: Option<&Value>) -> Option<Option<Vec<String>>> {
 /// A `link` member.
 pub fn link(value: &Value) -> Option<Link> {
     Some(Link {
-        image: slot(value.get("image"))?,
-        sampler: slot(value.get("sampler"))?,
+        image: descriptor(value.get("image"))?,
+        sampler: descriptor(value.get("sampler"))?,
         uses: words(value.get("uses"))?,
         stages: words(value.get("stages"))?,
     })

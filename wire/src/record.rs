@@ -258,9 +258,9 @@ pub fn limits(caps: &DeviceCaps) -> Json {
     })
 }
 
-/// The place of a descriptor.
+/// Where a descriptor is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Slot {
+pub struct Descriptor {
     /// The number of its set.
     pub set: u32,
     /// The number of its binding.
@@ -274,9 +274,9 @@ pub struct Slot {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Link {
     /// Where the image is.
-    pub image: Slot,
+    pub image: Descriptor,
     /// Where the sampler is.
-    pub sampler: Slot,
+    pub sampler: Descriptor,
     /// How the shader samples, in lower case; `None` where it is not known.
     pub uses: Option<Vec<String>>,
     /// The stages that do, as `VkShaderStageFlagBits` has them, in lower case; `None` where they are not known.

@@ -10,14 +10,14 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use super::layouts::PipelineShape;
 use super::programs::Program;
-use super::sets::SetRecord;
+use super::sets::SetEntry;
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// Bind points that are followed: graphics and compute.
 pub(super) const POINTS: usize = 2;
 
-/// Place of a bind point; none for one that is not followed.
-pub(super) fn place(point: vk::PipelineBindPoint) -> Option<usize> {
+/// Index of a bind point; none for one that is not followed.
+pub(super) fn index(point: vk::PipelineBindPoint) -> Option<usize> {
     match point {
         vk::PipelineBindPoint::GRAPHICS => Some(0),
         vk::PipelineBindPoint::COMPUTE => Some(1),
@@ -25,9 +25,9 @@ pub(super) fn place(point: vk::PipelineBindPoint) -> Option<usize> {
     }
 }
 
-/// The bind point at a place.
-pub(super) fn bind_point(place: usize) -> vk::PipelineBindPoint {
-    if place == 0 { vk::PipelineBindPoint::GRAPHICS } else { vk::PipelineBindPoint::COMPUTE }
+/// The bind point with an index.
+pub(super) fn bind_point(index: usize) -> vk::PipelineBindPoint {
+    if index == 0 { vk::PipelineBindPoint::GRAPHICS } else { vk::PipelineBindPoint::COMPUTE }
 }
 
 /// What is bound at a set number.
@@ -36,7 +36,7 @@ pub(super) struct Bound {
     /// The application's set; 0 for pushed descriptors and for none.
     pub(super) set: u64,
     /// What is in it; none if nothing is bound, or nothing of interest.
-    pub(super) record: Option<Arc<SetRecord>>,
+    pub(super) entry: Option<Arc<SetEntry>>,
     /// The layout that it was bound with; none if nothing is bound.
     pub(super) layout: Option<Arc<PipelineShape>>,
     /// Dynamic offsets.
@@ -91,8 +91,8 @@ impl CommandState {
     pub(super) fn with<R: Default>(&self, at: usize, with: impl FnOnce(&mut Point) -> R) -> R {
         let Some(mut point) = lock(&self.0).get_mut(at).map(std::mem::take) else { return R::default() };
         let result = with(&mut point);
-        if let Some(place) = lock(&self.0).get_mut(at) {
-            *place = point;
+        if let Some(target) = lock(&self.0).get_mut(at) {
+            *target = point;
         }
         result
     }
@@ -176,7 +176,7 @@ impl Point {
     pub(super) fn is_pushed_beside(&self, layout: &PipelineShape) -> bool {
         self.sets.iter().enumerate().any(|(number, bound)| {
             let stays = bound.layout.as_ref().is_some_and(|own| own.is_compatible(layout, number));
-            bound.set == 0 && bound.record.is_some() && !stays
+            bound.set == 0 && bound.entry.is_some() && !stays
         })
     }
 
@@ -198,10 +198,10 @@ impl Point {
             offsets = rest;
             let Some(bound) = self.sets.get_mut(number) else { return };
             // SAFETY: a set that a command names is valid.
-            let record = unsafe { separate.sets.share(set.as_raw()) };
+            let entry = unsafe { separate.sets.share(set.as_raw()) };
             bound.set = set.as_raw();
             bound.actual = set.as_raw();
-            bound.record = record;
+            bound.entry = entry;
             bound.layout = Some(Arc::clone(layout));
             bound.offsets.clear();
             for offset in own {
@@ -222,13 +222,13 @@ impl Point {
         })
     }
 
-    /// The record of descriptors pushed to a set number.
+    /// The entry of descriptors pushed to a set number.
     pub(super) fn push(
         &mut self,
         separate: &Separate,
         layout: &Arc<PipelineShape>,
         number: usize,
-    ) -> Option<&SetRecord> {
+    ) -> Option<&SetEntry> {
         let shape = layout.sets.get(number)?.as_ref()?;
         self.disturb(layout, number, number);
         self.reach(number + 1);
@@ -236,14 +236,14 @@ impl Point {
         // Descriptors that were pushed before stay, if the layout is compatible.
         let stays = bound.set == 0
             && bound.layout.as_ref().is_some_and(|own| own.is_compatible(layout, number))
-            && bound.record.is_some();
+            && bound.entry.is_some();
         if !stays {
-            let record = Arc::new(SetRecord::new(Arc::clone(shape), None, 0, separate.number()));
-            *bound = Bound { record: Some(record), ..Bound::default() };
+            let entry = Arc::new(SetEntry::new(Arc::clone(shape), None, 0, separate.number()));
+            *bound = Bound { entry: Some(entry), ..Bound::default() };
         }
         bound.layout = Some(Arc::clone(layout));
         bound.repushed = true;
-        bound.record.as_deref()
+        bound.entry.as_deref()
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ash::vk::{self, Handle};
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
-use samplin_wire::record::{Joined, Link, Slot};
+use samplin_wire::record::{Descriptor, Joined, Link};
 use samplin_wire::text::handle;
 use serde_json::{Value as Json, json};
 
@@ -77,11 +77,11 @@ fn stages(stages: vk::ShaderStageFlags) -> Vec<String> {
 }
 
 fn link_members(program: &Program, want: &Want) -> Link {
-    let place = |(set, binding, element)| Slot { set, binding, element: Some(element) };
+    let descriptor = |(set, binding, element)| Descriptor { set, binding, element: Some(element) };
     let link = program.links.get(want.link);
     Link {
-        image: place(want.image_at),
-        sampler: place(want.sampler_at),
+        image: descriptor(want.image_at),
+        sampler: descriptor(want.sampler_at),
         uses: link.map(|link| words(link.uses)),
         stages: link.map(|link| stages(link.stages)),
     }
@@ -206,10 +206,10 @@ impl Device {
     /// Says that a link is not followed.
     pub(super) fn link_unresolved(&self, what: &str, program: &Program, link: usize) {
         let Some(found) = program.links.get(link) else { return };
-        let place = |of: &samplin_spirv::Operand| Slot { set: of.set, binding: of.binding, element: None };
+        let descriptor = |of: &samplin_spirv::Operand| Descriptor { set: of.set, binding: of.binding, element: None };
         let joined = Link {
-            image: place(&found.image),
-            sampler: place(&found.sampler),
+            image: descriptor(&found.image),
+            sampler: descriptor(&found.sampler),
             uses: Some(words(found.uses)),
             stages: Some(stages(found.stages)),
         };

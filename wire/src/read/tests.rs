@@ -182,8 +182,8 @@ fn written_draw(told: &Joined) -> Value {
 fn a_link() -> Link {
     let list = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
     Link {
-        image: Slot { set: 0, binding: 3, element: Some(2) },
-        sampler: Slot { set: u32::MAX, binding: 0, element: None },
+        image: Descriptor { set: 0, binding: 3, element: Some(2) },
+        sampler: Descriptor { set: u32::MAX, binding: 0, element: None },
         uses: list(&["implicit_lod", "gather"]),
         stages: list(&["vertex", "fragment"]),
     }
