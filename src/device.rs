@@ -38,7 +38,7 @@ use crate::decide::{DeviceCaps, Policy};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::outcome::Terms;
-use crate::rules::Rules;
+use crate::overrides::Overrides;
 use crate::settings::{self, BorderMode, DepthLinear, GlClampRule, Mode};
 use crate::variant::Cache;
 
@@ -71,8 +71,8 @@ pub struct Device {
     formats: Formats,
     /// Whether decisions are only written down.
     pub audit: bool,
-    /// The rules in force.
-    pub rules: Rules,
+    /// The overrides in force.
+    pub overrides: Overrides,
 
     /// The device only forwards, because a hook panicked.
     broken: AtomicBool,
@@ -104,8 +104,8 @@ pub struct NewDevice {
     pub enabled: Enabled,
     /// Format features.
     pub formats: Formats,
-    /// The rules in force.
-    pub rules: Rules,
+    /// The overrides in force.
+    pub overrides: Overrides,
     /// Limits that split pipelines have to keep.
     pub limits: Limits,
 }
@@ -136,7 +136,7 @@ impl Device {
             caps: new.caps,
             enabled: new.enabled,
             formats: new.formats,
-            rules: new.rules,
+            overrides: new.overrides,
             instance: new.instance,
             broken: AtomicBool::new(false),
             cache: Cache::new(new.caps.max_custom_border_color_samplers),

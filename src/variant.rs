@@ -34,8 +34,8 @@ pub struct SharedState {
     pub given: Option<u64>,
     /// A chained structure the layer does not understand: such a state is not shared and has no variants.
     pub unknown: Option<i32>,
-    /// The rules that match its samplers, one bit each.
-    pub rules: u64,
+    /// The overrides that match its samplers, one bit each.
+    pub overrides: u64,
     /// What each of its samplers has of `maxCustomBorderColorSamplers`.
     pub border: BorderPlace,
 }

@@ -17,8 +17,8 @@ use crate::device::{Device, Limits, NewDevice};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::memory;
+use crate::overrides::Overrides;
 use crate::pnext;
-use crate::rules::Rules;
 use crate::settings::Mode;
 
 /// The loader's node with the link to the layer below.
@@ -191,7 +191,7 @@ unsafe fn plan(
         tracing::debug!(mode, augment, "nothing is added to the device");
     }
     // SAFETY: forwarded from the caller.
-    unsafe { augment::plan(&fns, physical, info, version, augment, instance.rules.want_anisotropy()) }
+    unsafe { augment::plan(&fns, physical, info, version, augment, instance.overrides.want_anisotropy()) }
 }
 
 /// What the device can do and what is wanted of it.
@@ -206,7 +206,7 @@ unsafe fn abilities(
     info: &vk::DeviceCreateInfo<'_>,
     properties: Option<&vk::PhysicalDeviceProperties>,
     plan: Option<&Augmented>,
-) -> (DeviceCaps, Enabled, Rules) {
+) -> (DeviceCaps, Enabled, Overrides) {
     // SAFETY: forwarded from the caller.
     let (mut caps, mut enabled) = unsafe { caps::query(fns, physical, info) };
     if let Some(simulation) = &instance.simulation {
@@ -214,15 +214,15 @@ unsafe fn abilities(
     }
     let name = properties.and_then(|p| p.device_name_as_c_str().ok()).unwrap_or_default().to_string_lossy();
     tracing::info!(?name, "device created");
-    let rules = instance.rules.for_driver(&name);
-    caps.gl_address_modes |= rules.use_gl();
+    let overrides = instance.overrides.for_driver(&name);
+    caps.gl_address_modes |= overrides.use_gl();
     if let Some(plan) = plan {
         caps.gl_address_modes |= plan.gl_address_modes;
         enabled.augmented.clone_from(&plan.added);
         plan.added.iter().for_each(|what| tracing::debug!(what, "added"));
     }
     enabled.name_features(&caps);
-    (caps, enabled, rules)
+    (caps, enabled, overrides)
 }
 
 /// Writes the records of a new device.
@@ -267,7 +267,7 @@ unsafe fn register(
     let (instance_fns, api_version, properties) =
         // SAFETY: the caller's promises.
         if off { Default::default() } else { unsafe { fns_for(&instance, physical) } };
-    let (caps, enabled, rules) = if off {
+    let (caps, enabled, overrides) = if off {
         tracing::info!("device created; nothing is hooked, since mode is off");
         Default::default()
     } else {
@@ -286,7 +286,7 @@ unsafe fn register(
         caps,
         enabled,
         formats,
-        rules,
+        overrides,
         limits,
     });
     if !off {

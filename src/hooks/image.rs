@@ -332,7 +332,7 @@ unsafe fn view_traits(
         image_type: image.image_type,
         components: normalize_components(info.components),
         features,
-        levels: if device.rules.use_levels() {
+        levels: if device.overrides.use_levels() {
             match range.level_count {
                 vk::REMAINING_MIP_LEVELS => image.levels.saturating_sub(range.base_mip_level),
                 count => count,

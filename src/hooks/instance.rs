@@ -15,9 +15,9 @@ use crate::dispatch::{self, InstanceFns};
 use crate::instance::Instance;
 use crate::log;
 use crate::memory;
+use crate::overrides::{Host, Overrides};
 use crate::platform;
 use crate::pnext;
-use crate::rules::{Host, Rules};
 use crate::settings::{self, Immutable, Loaded, Problem, Settings, Unfilterable};
 use crate::simulate;
 use crate::trace::Trace;
@@ -220,11 +220,11 @@ unsafe fn register(
         }
     }
     let exe = platform::executable_name();
-    let mut rules = Rules::default();
+    let mut overrides = Overrides::default();
     if !off {
-        let (found, wrong) = Rules::find(loaded.settings.config.as_deref(), &exe);
+        let (found, wrong) = Overrides::find(loaded.settings.config.as_deref(), &exe);
         problems.extend(wrong);
-        rules = found.for_host(&Host {
+        overrides = found.for_host(&Host {
             exe: &exe,
             app: app.as_deref().unwrap_or_default(),
             engine: engine.as_deref().unwrap_or_default(),
@@ -255,7 +255,8 @@ unsafe fn register(
         }
     }
     let (Loaded { settings, .. }, trace) = (loaded, Arc::new(trace));
-    let instance = Instance { handle, next_gipa, fns, settings, trace, api_version, properties2, simulation, rules };
+    let instance =
+        Instance { handle, next_gipa, fns, settings, trace, api_version, properties2, simulation, overrides };
     // SAFETY: `handle` is valid.
     unsafe { Arc::new(instance).register() };
 }

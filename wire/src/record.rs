@@ -163,7 +163,7 @@ pub struct ViewClassMembers {
     pub tiling: &'static str,
     /// `VkFormatFeatureFlags2` of the view's format with that tiling, in hexadecimal; `None` when not known.
     pub features: Option<String>,
-    /// Number of mip levels; 0 unless a rule looks at it.
+    /// Number of mip levels; 0 unless an override looks at it.
     pub levels: u32,
     /// What holds of the view.
     pub is: Vec<&'static str>,

@@ -17,7 +17,7 @@ use super::recipe::LINKS;
 use crate::counters::Path;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
-use crate::rules::Override;
+use crate::overrides::Override;
 use crate::table::{FastSet, fold, lock};
 use crate::variant::{KEEP, SharedState};
 
@@ -90,7 +90,7 @@ fn link_members(program: &Program, want: &Want) -> Link {
 impl Device {
     /// What a state and a class come to, for the record: as it is if the driver has a sampler for it.
     fn meeting_of<'a>(&'a self, shared: &SharedState, class: &'a ViewClass) -> Meeting<'a, ()> {
-        let overrides = self.rules.for_view(shared.rules, &class.traits).map(Override::wished);
+        let overrides = self.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
         outcome::meeting(&shared.kept, &class.traits, overrides, &self.terms(), |_| Ok(()))
     }
 
