@@ -163,7 +163,7 @@ pub fn devices(analysis: &Analysis) -> Vec<String> {
     let mut found: Vec<(String, usize)> = Vec::new();
     for (_, device) in &analysis.devices {
         let line = describe_device(device);
-        match found.iter_mut().find(|(known, _)| *known == line) {
+        match found.iter_mut().find(|(earlier, _)| *earlier == line) {
             Some((_, times)) => *times += 1,
             None => found.push((line, 1)),
         }

@@ -140,7 +140,7 @@ impl Device {
     }
 
     /// Images kept, those of swapchains among them.
-    pub fn images_known(&self) -> usize {
+    pub fn images_kept(&self) -> usize {
         self.images.by_handle.len()
     }
 

@@ -165,9 +165,9 @@ fn overridden(trace: &Path) -> Result<Candidates> {
             let is_changed = value.get("changes").and_then(Value::as_array).is_some_and(|changes| !changes.is_empty());
             if let (true, Some(fingerprint)) = (is_changed, value.get("fingerprint").and_then(Value::as_str)) {
                 let name = value.pointer("/names/sampler").and_then(Value::as_str).map(str::to_owned);
-                let known = found.entry(fingerprint.to_owned()).or_default();
-                if known.is_none() {
-                    *known = name;
+                let label = found.entry(fingerprint.to_owned()).or_default();
+                if label.is_none() {
+                    *label = name;
                 }
             }
         }

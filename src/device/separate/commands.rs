@@ -84,9 +84,9 @@ impl Hidden {
 
 /// What is bound in a command buffer.
 #[derive(Default)]
-pub struct CommandState(Mutex<[Point; POINTS]>);
+pub struct CommandBuffer(Mutex<[Point; POINTS]>);
 
-impl CommandState {
+impl CommandBuffer {
     /// Works on a bind point, which nobody else sees meanwhile: no lock is held, so `with` may call down.
     pub(super) fn with<R: Default>(&self, at: usize, with: impl FnOnce(&mut Point) -> R) -> R {
         let Some(mut point) = lock(&self.0).get_mut(at).map(std::mem::take) else { return R::default() };
@@ -105,7 +105,7 @@ impl CommandState {
 /// Command buffers by handle.
 #[derive(Default)]
 pub(super) struct Commands {
-    states: HandleMap<CommandState>,
+    buffers: HandleMap<CommandBuffer>,
     pools: Mutex<FastMap<u64, FastSet<u64>>>,
 }
 
@@ -248,19 +248,19 @@ impl Point {
 }
 
 impl Separate {
-    /// The state of a command buffer, made if there is none yet.
+    /// What is bound in a command buffer, made if there is none yet.
     ///
     /// # Safety
     ///
     /// `commands` is a valid command buffer while the reference is used.
-    pub unsafe fn state(&self, commands: vk::CommandBuffer) -> Option<&CommandState> {
+    pub unsafe fn buffer(&self, commands: vk::CommandBuffer) -> Option<&CommandBuffer> {
         // SAFETY: forwarded from the caller.
-        if let Some(state) = unsafe { self.commands.states.get(commands.as_raw()) } {
-            return Some(state);
+        if let Some(buffer) = unsafe { self.commands.buffers.get(commands.as_raw()) } {
+            return Some(buffer);
         }
-        self.commands.states.insert(commands.as_raw(), Arc::default());
+        self.commands.buffers.insert(commands.as_raw(), Arc::default());
         // SAFETY: as above.
-        unsafe { self.commands.states.get(commands.as_raw()) }
+        unsafe { self.commands.buffers.get(commands.as_raw()) }
     }
 
     /// Remembers where command buffers come from.
@@ -277,13 +277,13 @@ impl Separate {
         if let Some(list) = lock(&self.commands.pools).get_mut(&pool.as_raw()) {
             commands.iter().for_each(|commands| _ = list.remove(&commands.as_raw()));
         }
-        commands.iter().for_each(|commands| self.commands.states.remove(commands.as_raw()));
+        commands.iter().for_each(|commands| self.commands.buffers.remove(commands.as_raw()));
     }
 
     /// Forgets the command buffers of a pool.
     pub fn forget_command_pool(&self, pool: vk::CommandPool) {
         let list = lock(&self.commands.pools).remove(&pool.as_raw()).unwrap_or_default();
-        list.into_iter().for_each(|commands| self.commands.states.remove(commands));
+        list.into_iter().for_each(|commands| self.commands.buffers.remove(commands));
     }
 
     /// Nothing is bound in a command buffer any more, or it is not known what.
@@ -293,8 +293,8 @@ impl Separate {
     /// `commands` is a valid command buffer.
     pub unsafe fn clear_commands(&self, commands: vk::CommandBuffer) {
         // SAFETY: forwarded from the caller.
-        if let Some(state) = unsafe { self.commands.states.get(commands.as_raw()) } {
-            state.clear();
+        if let Some(buffer) = unsafe { self.commands.buffers.get(commands.as_raw()) } {
+            buffer.clear();
         }
     }
 }

@@ -206,8 +206,8 @@ impl Device {
         let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return pipeline };
         let Some(variant) = program.splits.current() else { return pipeline };
         // SAFETY: forwarded from the caller.
-        let state = index(point).zip(unsafe { separate.state(commands) });
-        let no_room = state.is_some_and(|(at, state)| state.with(at, |point| point.is_pushed_beside(&program.layout)));
+        let buffer = index(point).zip(unsafe { separate.buffer(commands) });
+        let no_room = buffer.is_some_and(|(at, buffer)| buffer.with(at, |point| point.is_pushed_beside(&program.layout)));
         if no_room { pipeline } else { vk::Pipeline::from_raw(variant.pipeline) }
     }
 
@@ -225,9 +225,9 @@ impl Device {
     ) {
         let Some(at) = index(point) else { return };
         // SAFETY: forwarded from the caller.
-        let (state, program) = unsafe { (separate.state(commands), separate.programs.share(pipeline.as_raw())) };
-        let Some(state) = state else { return };
-        state.with(at, |point| {
+        let (buffer, program) = unsafe { (separate.buffer(commands), separate.programs.share(pipeline.as_raw())) };
+        let Some(buffer) = buffer else { return };
+        buffer.with(at, |point| {
             point.program = program;
             point.pipeline = actual.as_raw();
             // SAFETY: forwarded from the caller.
@@ -248,9 +248,9 @@ impl Device {
     ) -> Option<Vec<vk::DescriptorSet>> {
         let at = index(binds.point)?;
         // SAFETY: forwarded from the caller.
-        let (state, layout) = unsafe { (separate.state(commands)?, separate.pipeline_shape(binds.layout)?) };
+        let (buffer, layout) = unsafe { (separate.buffer(commands)?, separate.pipeline_shape(binds.layout)?) };
         let first = binds.first as usize;
-        state.with(at, |point| {
+        buffer.with(at, |point| {
             // SAFETY: forwarded from the caller.
             unsafe { point.bind(separate, &layout, binds) };
             self.choose_sets(separate, point, first..first + binds.sets.len());
@@ -266,9 +266,9 @@ impl Device {
     pub unsafe fn separate_bound_as_given(&self, separate: &Separate, commands: vk::CommandBuffer, binds: &Binds<'_>) {
         let Some(at) = index(binds.point) else { return };
         // SAFETY: forwarded from the caller.
-        let (state, layout) = unsafe { (separate.state(commands), separate.pipeline_shape(binds.layout)) };
-        let (Some(state), Some(layout)) = (state, layout) else { return };
-        state.with(at, |point| {
+        let (buffer, layout) = unsafe { (separate.buffer(commands), separate.pipeline_shape(binds.layout)) };
+        let (Some(buffer), Some(layout)) = (buffer, layout) else { return };
+        buffer.with(at, |point| {
             // SAFETY: forwarded from the caller.
             unsafe {
                 point.bind(separate, &layout, binds);
@@ -290,9 +290,9 @@ impl Device {
     ) {
         let Some(at) = index(point) else { return };
         // SAFETY: forwarded from the caller.
-        let Some(state) = (unsafe { separate.state(commands) }) else { return };
+        let Some(buffer) = (unsafe { separate.buffer(commands) }) else { return };
         // SAFETY: forwarded from the caller.
-        state.with(at, |point| unsafe { self.settle(separate, commands, point, at) });
+        buffer.with(at, |point| unsafe { self.settle(separate, commands, point, at) });
     }
 
     /// Takes over pushed descriptors, after they were pushed: `write` puts them into the entry.
@@ -310,9 +310,9 @@ impl Device {
     ) {
         let Some(at) = index(point) else { return };
         // SAFETY: forwarded from the caller.
-        let (state, layout) = unsafe { (separate.state(commands), separate.pipeline_shape(layout)) };
-        let (Some(state), Some(layout)) = (state, layout) else { return };
-        state.with(at, |point| {
+        let (buffer, layout) = unsafe { (separate.buffer(commands), separate.pipeline_shape(layout)) };
+        let (Some(buffer), Some(layout)) = (buffer, layout) else { return };
+        buffer.with(at, |point| {
             let Some(entry) = point.push(separate, &layout, number as usize) else { return };
             write(entry);
             // SAFETY: forwarded from the caller.

@@ -203,9 +203,9 @@ pub fn image_access(data: &[u8]) {
 
 /// Atomic counters.
 pub fn atomic_counters(data: &[u8]) {
-    let at = |place, draw_parameters| Step::AtomicCounters(atomic_counters::Options { place, draw_parameters });
-    let fixed = atomic_counters::Place::At { set: 1, first: 2 };
-    pass(data, &[at(atomic_counters::Place::Auto, true), at(fixed, false)]);
+    let at = |target, draw_parameters| Step::AtomicCounters(atomic_counters::Options { target, draw_parameters });
+    let fixed = atomic_counters::Target::At { set: 1, first: 2 };
+    pass(data, &[at(atomic_counters::Target::Auto, true), at(fixed, false)]);
 }
 
 /// Builtins of samples.

@@ -25,7 +25,7 @@ impl Analysis {
                 rest += &format!(", Vulkan {version}");
             }
             rest += &format!(", samplin {}", text("version").unwrap_or("?"));
-            match found.iter_mut().find(|known| (known.0, &known.1) == (exe, &rest)) {
+            match found.iter_mut().find(|seen| (seen.0, &seen.1) == (exe, &rest)) {
                 Some((_, _, pids)) => pids.push(*pid),
                 None => found.push((exe, rest, vec![*pid])),
             }
