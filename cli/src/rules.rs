@@ -140,8 +140,7 @@ fn matches(overrides: &Overrides, trace: &Path) -> Result<BTreeMap<String, u64>>
         let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
         match record.event {
             Event::Layer => {
-                let all = value.pointer("/settings/trace_level/value").and_then(Value::as_str) == Some("all");
-                has_every_sampler |= all;
+                has_every_sampler |= read::setting(&value, "trace_level") == Some("all");
                 // Without the version, which overrides do not look at.
                 let name = |key: &str| value.get(key).map(|of| of.get("name").unwrap_or(of)).and_then(Value::as_str);
                 let (app, engine) = (name("app").unwrap_or(""), name("engine").unwrap_or(""));

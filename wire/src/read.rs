@@ -178,6 +178,29 @@ fn float_color(value: Option<&Value>) -> Option<[u32; 4]> {
     four(value, |word| float(Some(word)).map(f32::to_bits))
 }
 
+/// A setting in a `layer` record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting<'v> {
+    /// Its name.
+    pub name: &'v str,
+    /// The value in force.
+    pub value: &'v Value,
+    /// Where that is from, in a word; `default` where nobody has set it.
+    pub source: &'v str,
+}
+
+/// The settings of a `layer` record, by name; those that cannot be read are left out.
+pub fn settings(layer: &Value) -> impl Iterator<Item = Setting<'_>> {
+    layer.get("settings").and_then(Value::as_object).into_iter().flatten().filter_map(|(name, setting)| {
+        Some(Setting { name, value: setting.get("value")?, source: setting.get("source")?.as_str()? })
+    })
+}
+
+/// The value in force of the setting of this name; `None` if a `layer` record does not have it as text.
+pub fn setting<'v>(layer: &'v Value, name: &str) -> Option<&'v str> {
+    settings(layer).find(|setting| setting.name == name)?.value.as_str()
+}
+
 /// The state of a `sampler` record; `None` if something in it cannot be read.
 pub fn state(value: &Value) -> Option<SamplerState> {
     let get = |key: &str| value.get(key);

@@ -207,7 +207,8 @@ impl Device {
         let Some(variant) = program.splits.current() else { return pipeline };
         // SAFETY: forwarded from the caller.
         let buffer = index(point).zip(unsafe { separate.buffer(commands) });
-        let no_room = buffer.is_some_and(|(at, buffer)| buffer.with(at, |point| point.is_pushed_beside(&program.layout)));
+        let no_room =
+            buffer.is_some_and(|(at, buffer)| buffer.with(at, |point| point.is_pushed_beside(&program.layout)));
         if no_room { pipeline } else { vk::Pipeline::from_raw(variant.pipeline) }
     }
 
