@@ -154,7 +154,7 @@ impl Device {
     ///
     /// `self.handle` is valid.
     pub unsafe fn register(self: Arc<Self>) {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `self.handle` is a valid device by this function's contract, so it starts with its dispatch key.
         DEVICES.insert(unsafe { dispatch::key(self.handle) }, self);
     }
 
@@ -166,7 +166,8 @@ impl Device {
     /// synchronisation and after everything made from it (VUID-vkDestroyDevice-device-05137).
     #[inline(always)]
     pub unsafe fn find<'a>(of: impl vk::Handle) -> Option<&'a Self> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `of` is valid, so it starts with its dispatch key, and its device is not destroyed while the entry is used: both
+        // by this function's contract.
         unsafe { DEVICES.get(dispatch::key(of)) }
     }
 
@@ -177,7 +178,7 @@ impl Device {
     /// As for [`Device::find`].
     #[inline(always)]
     pub unsafe fn find_first<'a>(of: impl vk::Handle) -> Option<&'a Self> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `of` starts with its dispatch key and its device is not destroyed while the entry is used, as `find` asks.
         unsafe { DEVICES.first(dispatch::key(of)) }
     }
 
@@ -187,7 +188,7 @@ impl Device {
     ///
     /// As for [`Device::find`].
     pub unsafe fn share(of: impl vk::Handle) -> Option<Arc<Self>> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `of` starts with its dispatch key and its device is not destroyed before the entry is shared, as `find` asks.
         unsafe { DEVICES.share(dispatch::key(of)) }
     }
 
@@ -197,7 +198,7 @@ impl Device {
     ///
     /// The device with this key is not destroyed meanwhile.
     pub unsafe fn is_kept(key: u64) -> bool {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the entry of this key is not removed meanwhile, since its device is not destroyed, by this function's contract.
         unsafe { DEVICES.get(key) }.is_some()
     }
 
@@ -207,7 +208,7 @@ impl Device {
     ///
     /// No call that names the device is under way (vkDestroyDevice, "Host Synchronization").
     pub unsafe fn forget(key: u64) {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: no call uses the entry of this key any more, by this function's contract.
         drop(unsafe { DEVICES.remove(key) });
     }
 

@@ -145,7 +145,8 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
 ///
 /// `interface` is null or points to a `VkNegotiateLayerInterface` that may be written.
 pub unsafe fn negotiate(interface: *mut NegotiateLayerInterface) -> vk::Result {
-    // SAFETY: the caller's promise.
+    // SAFETY: null, or the loader's own structure, which a layer may write (vkNegotiateLoaderLayerInterfaceVersion, "Layer
+    // Interface Versions").
     let Some(interface) = (unsafe { interface.as_mut() }) else { return vk::Result::ERROR_INITIALIZATION_FAILED };
     log::raise(settings::log_of_environment());
     let (s_type, version) = (interface.s_type, interface.loader_layer_interface_version);

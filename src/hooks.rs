@@ -29,6 +29,15 @@ macro_rules! enter {
     }};
 }
 
+/// Calls the layer below, by the pointer that [`enter`] gave, with arguments of the hook as they came. The macro takes plain
+/// names, which no hook binds anew; what a hook has changed goes down under a SAFETY reason of its own.
+macro_rules! down {
+    ($next:ident($($argument:ident),+ $(,)?)) => {{
+        // SAFETY: what the hook was called with, whose validity is the application's promise to this very command.
+        unsafe { $next($($argument),+) }
+    }};
+}
+
 /// Hooks of commands that destroy an object made from a device: the entry is removed by the named method, then the layer below is
 /// called with the application's own arguments.
 macro_rules! destroy {
@@ -41,8 +50,7 @@ macro_rules! destroy {
             let device = enter!(handle);
             device.$forget(object);
             if let Some(next) = device.fns.$command {
-                // SAFETY: the application's own arguments, whose validity is its promise to this very command.
-                unsafe { next(handle, object, allocator) };
+                down!(next(handle, object, allocator));
             }
         }
     )+};
@@ -110,7 +118,7 @@ pub(crate) unsafe fn slice<'a, T>(first: *const T, count: u32) -> &'a [T] {
     if count == 0 || first.is_null() {
         &[]
     } else {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: neither null nor empty, so there are `count` elements for `'a` by this function's contract.
         unsafe { std::slice::from_raw_parts(first, count as usize) }
     }
 }

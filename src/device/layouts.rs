@@ -69,7 +69,8 @@ impl Device {
     ///
     /// `layout` is null or valid while the reference is used.
     pub unsafe fn set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<&SetLayout> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a layout that is not null is not destroyed while the reference is used, by this function's contract; so its entry
+        // stays.
         unsafe { self.layouts.sets.get(layout.as_raw()) }
     }
 
@@ -79,7 +80,8 @@ impl Device {
     ///
     /// `layout` is null or valid during the call.
     pub unsafe fn share_set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetLayout>> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a layout that is not null is not destroyed during the call, by this function's contract; so its entry stays until
+        // it is shared.
         unsafe { self.layouts.sets.share(layout.as_raw()) }
     }
 
@@ -207,7 +209,7 @@ impl Device {
     /// The write is valid.
     #[inline(never)]
     pub(super) unsafe fn is_ignored(&self, write: &WriteDescriptorSet<'_>, layout_of: LayoutOf<'_>) -> bool {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `write` is valid by this function's contract, which is all that `ignoring` asks.
         unsafe { self.ignoring(write, layout_of) }.is_some()
     }
 
@@ -240,7 +242,7 @@ impl Device {
         if !self.has_immutables() {
             return None;
         }
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a pipeline layout that is not null is not destroyed meanwhile, by this function's contract; so its entry stays.
         let sets = unsafe { self.hot.pipeline_layouts.get(layout.as_raw()) }?;
         sets.get(set as usize)?.as_deref()
     }

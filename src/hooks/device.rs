@@ -103,7 +103,7 @@ pub(crate) unsafe extern "system" fn create_device(
         }
     }
     if plan.is_none() {
-        // SAFETY: the application's own arguments.
+        // SAFETY: the application's own arguments, but for the link that the loader gave each layer to advance.
         result = unsafe { create(physical, create_info, allocator, device) };
         done = result == vk::Result::SUCCESS;
     }
@@ -163,7 +163,8 @@ unsafe fn fns_for(
 ) -> (InstanceFns, u32, Option<vk::PhysicalDeviceProperties>) {
     let properties = instance.fns.get_physical_device_properties.map(|get| {
         let mut plain = vk::PhysicalDeviceProperties::default();
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `physical` belongs to the instance that `get` was resolved for, by this function's contract; `plain` is a live
+        // local.
         unsafe { get(physical, &mut plain) };
         plain
     });
@@ -183,14 +184,14 @@ unsafe fn plan(
     physical: vk::PhysicalDevice,
     info: &vk::DeviceCreateInfo<'_>,
 ) -> Option<Augmented> {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `physical` belongs to `instance`, or `info` would not be a valid create info of a device of it.
     let (fns, version, _) = unsafe { fns_for(instance, physical) };
     let augment = instance.settings.augment && instance.settings.mode == Mode::Legalize;
     if !augment {
         let (mode, augment) = (instance.settings.mode.as_str(), instance.settings.augment);
         tracing::debug!(mode, augment, "nothing is added to the device");
     }
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `info` is valid for `physical` by this function's contract, and `fns` are of its instance.
     unsafe { augment::plan(&fns, physical, info, version, augment, instance.overrides.want_anisotropy()) }
 }
 
@@ -207,7 +208,7 @@ unsafe fn abilities(
     properties: Option<&vk::PhysicalDeviceProperties>,
     plan: Option<&Augmented>,
 ) -> (DeviceCaps, Enabled, Overrides) {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `info` is valid for `physical`, with which `fns` may be used, by this function's contract.
     let (mut caps, mut enabled) = unsafe { caps::query(fns, physical, info) };
     if let Some(simulation) = &instance.simulation {
         simulation.restrict(&mut caps);
@@ -323,8 +324,7 @@ pub(crate) unsafe extern "system" fn destroy_device(handle: vk::Device, allocato
     // SAFETY: destroying a device is externally synchronised with every other use of it.
     unsafe { Device::forget(key) };
     if let Some(destroy) = device.fns.destroy_device {
-        // SAFETY: the application's own arguments.
-        unsafe { destroy(handle, allocator) };
+        down!(destroy(handle, allocator));
     }
     tracing::info!("device destroyed");
 }

@@ -29,14 +29,13 @@ pub(crate) unsafe extern "system" fn create_image(
     image: *mut vk::Image,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_image);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, image) };
+    let result = down!(next(handle, create_info, allocator, image));
     if result == vk::Result::SUCCESS {
         device.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateImage-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *image) };
-                // SAFETY: the chain of a valid create info.
+                // SAFETY: `info` is valid by VUID-vkCreateImage-pCreateInfo-parameter, and so is its chain.
                 let (flags, usage, stencil_usage) = unsafe {
                     let usage = wide_usage(info.p_next, info.usage);
                     (wide_flags(info.p_next, info.flags), usage, stencil_usage(info.p_next).unwrap_or(usage))
@@ -73,7 +72,7 @@ pub(crate) unsafe extern "system" fn create_image(
 /// `p_next` is the chain of a valid `VkImageCreateInfo`.
 unsafe fn wide_flags(p_next: *const c_void, word: vk::ImageCreateFlags) -> u64 {
     type Wide = ImageCreateFlags2CreateInfoKHR;
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `p_next` is a valid chain by this function's contract, so a node that says that it is a `Wide` is a whole one.
     unsafe { pnext::find_as::<Wide>(p_next, Wide::STRUCTURE_TYPE) }.map_or(word.as_raw().into(), |wide| wide.flags)
 }
 
@@ -85,7 +84,8 @@ unsafe fn wide_flags(p_next: *const c_void, word: vk::ImageCreateFlags) -> u64 {
 /// `p_next` is the chain of a valid create info of an image or a swapchain.
 unsafe fn wide_usage(p_next: *const c_void, word: vk::ImageUsageFlags) -> u64 {
     type Wide = ImageUsageFlags2CreateInfoKHR;
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `p_next` is the valid chain of an image or a swapchain by this function's contract, so a usage structure in it is
+    // whole.
     unsafe { pnext::find_as::<Wide>(p_next, Wide::STRUCTURE_TYPE) }.map_or(word.as_raw().into(), |wide| wide.usage)
 }
 
@@ -97,7 +97,7 @@ unsafe fn wide_usage(p_next: *const c_void, word: vk::ImageUsageFlags) -> u64 {
 /// `p_next` is the chain of a valid `VkImageCreateInfo`.
 unsafe fn stencil_usage(p_next: *const c_void) -> Option<u64> {
     type Wide = ImageStencilUsage2CreateInfoKHR;
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `p_next` is a valid chain by this function's contract, so either of the two stencil structures in it is whole.
     unsafe {
         let wide = pnext::find_as::<Wide>(p_next, Wide::STRUCTURE_TYPE).map(|wide| wide.stencil_usage);
         wide.or_else(|| {
@@ -114,7 +114,7 @@ unsafe fn stencil_usage(p_next: *const c_void) -> Option<u64> {
 /// `info` is valid.
 unsafe fn view_usage(info: &vk::ImageViewCreateInfo<'_>, image: &ImageTraits) -> u64 {
     type Wide = ImageViewUsage2CreateInfoKHR;
-    // SAFETY: the chain of a valid create info.
+    // SAFETY: `info` is valid by this function's contract, so either of the two usage structures in its chain is whole.
     unsafe {
         if let Some(wide) = pnext::find_as::<Wide>(info.p_next, Wide::STRUCTURE_TYPE) {
             return wide.usage;
@@ -154,7 +154,7 @@ unsafe fn swapchain_traits(info: &vk::SwapchainCreateInfoKHR<'_>) -> ImageTraits
     if info.flags.contains(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT) {
         flags |= vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::EXTENDED_USAGE;
     }
-    // SAFETY: the chain of a valid create info.
+    // SAFETY: `info` is valid by this function's contract, and so is the chain of a swapchain.
     let usage = unsafe { wide_usage(info.p_next, info.image_usage) };
     ImageTraits {
         format: info.image_format,
@@ -176,8 +176,7 @@ pub(crate) unsafe extern "system" fn create_swapchain(
     swapchain: *mut vk::SwapchainKHR,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_swapchain);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, swapchain) };
+    let result = down!(next(handle, create_info, allocator, swapchain));
     if result == vk::Result::SUCCESS {
         // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
         device.guard(|| unsafe { device.insert_swapchain(*swapchain, swapchain_traits(&*create_info)) }, || ());
@@ -193,8 +192,7 @@ pub(crate) unsafe extern "system" fn create_shared_swapchains(
     swapchains: *mut vk::SwapchainKHR,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_shared_swapchains);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, count, create_infos, allocator, swapchains) };
+    let result = down!(next(handle, count, create_infos, allocator, swapchains));
     if result == vk::Result::SUCCESS {
         device.guard(
             || {
@@ -218,8 +216,7 @@ pub(crate) unsafe extern "system" fn get_swapchain_images(
     images: *mut vk::Image,
 ) -> vk::Result {
     let (device, next) = enter!(handle, get_swapchain_images);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, swapchain, count, images) };
+    let result = down!(next(handle, swapchain, count, images));
     if matches!(result, vk::Result::SUCCESS | vk::Result::INCOMPLETE) && !images.is_null() {
         device.guard(
             || {
@@ -240,8 +237,7 @@ pub(crate) unsafe extern "system" fn create_image_view(
     view: *mut vk::ImageView,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_image_view);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, view) };
+    let result = down!(next(handle, create_info, allocator, view));
     if result == vk::Result::SUCCESS {
         // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter; the handle was set by the successful call.
         device.guard(|| unsafe { remember_view(device, &*create_info, *view) }, || ());
@@ -310,9 +306,9 @@ unsafe fn view_traits(
     } else {
         Aspect::Color
     };
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `info` is a valid create info of a view by this function's contract.
     let usage = unsafe { view_usage(info, image) };
-    // SAFETY: as above.
+    // SAFETY: `info` is valid by this function's contract, so a conversion structure in its chain is whole.
     let ycbcr = unsafe { pnext::find::<vk::SamplerYcbcrConversionInfo<'_>>(info.p_next) }.is_some();
     let features = device.features(image, info.format);
     let cubic = features.is_some_and(|f| f.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT));

@@ -81,7 +81,7 @@ unsafe fn setting_values(setting: &vk::LayerSettingEXT<'_>) -> Vec<String> {
     }
     match setting.ty {
         vk::LayerSettingTypeEXT::BOOL32 => {
-            // SAFETY: as above.
+            // SAFETY: for BOOL32, `pValues` leads to `valueCount` words of 32 bits (VUID-VkLayerSettingEXT-pValues-parameter).
             unsafe { slice(setting.p_values.cast::<u32>(), setting.value_count) }
                 .iter()
                 .map(|value| if *value == 0 { "off" } else { "on" }.to_owned())
@@ -142,7 +142,7 @@ pub(crate) unsafe extern "system" fn create_instance(
             .map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateInstance>(f))
     };
     let Some(create) = create else { return MISSING };
-    // SAFETY: the application's own arguments.
+    // SAFETY: the application's own arguments, but for the link that the loader gave each layer to advance.
     let result = unsafe { create(create_info, allocator, instance) };
     if result != vk::Result::SUCCESS {
         tracing::info!(?result, "vkCreateInstance failed below");
@@ -320,8 +320,7 @@ pub(crate) unsafe extern "system" fn destroy_instance(
         tracing::info!("instance destroyed");
     }));
     if let Some(destroy) = instance.fns.destroy_instance {
-        // SAFETY: the application's own arguments.
-        unsafe { destroy(handle, allocator) };
+        down!(destroy(handle, allocator));
     }
 }
 
@@ -353,7 +352,7 @@ pub(crate) unsafe fn enumerate<T: Copy>(all: &[T], count: *mut u32, out: *mut T)
 ///
 /// `name` is null or null-terminated.
 pub(crate) unsafe fn is_own(name: *const c_char) -> bool {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: a name that is not null is null-terminated by this function's contract.
     !name.is_null() && unsafe { CStr::from_ptr(name) } == LAYER_NAME
 }
 
@@ -464,8 +463,7 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
     let Some(instance) = (unsafe { Instance::find(physical) }) else { return MISSING };
     let Some(next) = instance.fns.enumerate_device_extension_properties else { return MISSING };
     if !layer.is_null() || instance.is_off() {
-        // SAFETY: the application's own arguments.
-        return unsafe { next(physical, layer, count, properties) };
+        return down!(next(physical, layer, count, properties));
     }
     // SAFETY: a valid physical device by the command's valid usage.
     let all =

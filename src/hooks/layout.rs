@@ -24,8 +24,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
     layout: *mut vk::DescriptorSetLayout,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_descriptor_set_layout);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, layout) };
+    let result = down!(next(handle, create_info, allocator, layout));
     if result == vk::Result::SUCCESS {
         device.guard(
             || {
@@ -93,15 +92,15 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
     layout: *mut vk::PipelineLayout,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_pipeline_layout);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, layout) };
+    let result = down!(next(handle, create_info, allocator, layout));
     if result == vk::Result::SUCCESS && (device.has_immutables() || device.separate.is_some()) {
         device.guard(
             || {
                 // SAFETY: valid by the command's valid usage; elements may be null with independent sets.
                 let (info, made) = unsafe { (&*create_info, *layout) };
                 if let Some(separate) = device.separate.as_deref() {
-                    // SAFETY: as above.
+                    // SAFETY: `info` was read from the create info of the call that made `made`, valid by
+                    // VUID-vkCreatePipelineLayout-pCreateInfo-parameter.
                     unsafe { separate.insert_pipeline_layout(made, info) };
                 }
                 // SAFETY: VUID-VkPipelineLayoutCreateInfo-pSetLayouts-parameter.
@@ -124,8 +123,7 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
     sets: *mut vk::DescriptorSet,
 ) -> vk::Result {
     let (device, next) = enter!(handle, allocate_descriptor_sets);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, info, sets) };
+    let result = down!(next(handle, info, sets));
     if result == vk::Result::SUCCESS && (device.has_immutables() || device.separate.is_some()) {
         device.guard(
             || {
@@ -136,7 +134,8 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
                     (info, slice(info.p_set_layouts, count), slice(sets.cast_const(), count))
                 };
                 if let Some(separate) = device.separate.as_deref() {
-                    // SAFETY: as above.
+                    // SAFETY: `info` is the valid argument of the call that allocated `made`
+                    // (VUID-vkAllocateDescriptorSets-pAllocateInfo-parameter).
                     unsafe { device.separate_sets(separate, info, made) };
                 }
                 for (layout, set) in layouts.iter().zip(made) {
@@ -172,8 +171,7 @@ pub(crate) unsafe extern "system" fn free_descriptor_sets(
             || (),
         );
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, pool, count, sets) }
+    down!(next(handle, pool, count, sets))
 }
 
 pub(crate) unsafe extern "system" fn reset_descriptor_pool(
@@ -183,6 +181,5 @@ pub(crate) unsafe extern "system" fn reset_descriptor_pool(
 ) -> vk::Result {
     let (device, next) = enter!(handle, reset_descriptor_pool);
     device.forget_pool(pool);
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, pool, flags) }
+    down!(next(handle, pool, flags))
 }

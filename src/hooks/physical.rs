@@ -27,7 +27,7 @@ use crate::simulate::Simulation;
 ///
 /// `physical` is a valid physical device (the command's valid usage).
 unsafe fn simulated<'a>(physical: vk::PhysicalDevice) -> Option<(&'a Instance, &'a Simulation)> {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `physical` is valid by this function's contract, and its instance is not destroyed during a command that names it.
     let instance = unsafe { Instance::find(physical) }?;
     Some((instance, instance.simulation.as_deref()?))
 }
@@ -265,7 +265,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_pro
 /// As for [`feature_bits::clear`].
 unsafe fn hide(simulation: &Simulation, first: *mut c_void) {
     for ability in ABILITIES.iter().filter(|ability| simulation.hides(ability)) {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the chain at `first` may be read and written by this function's contract, which is that of `clear`.
         unsafe { feature_bits::clear(ability, first) };
     }
 }
@@ -312,7 +312,7 @@ pub(super) unsafe fn refusal(instance: &Instance, info: &vk::DeviceCreateInfo<'_
             if names.iter().any(|name| simulation.hides_extension(name)) {
                 return Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT);
             }
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `info` is valid by this function's contract, and so are its chain and its features.
             let hidden =
                 |ability: &&Ability| unsafe { feature_bits::is_enabled(ability, info) } && simulation.hides(ability);
             ABILITIES.iter().find(hidden).map(|_| vk::Result::ERROR_FEATURE_NOT_PRESENT)

@@ -58,8 +58,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
                 })
             }
         }
-        // SAFETY: the application's own arguments.
-        _ => unsafe { next(handle, create_info, allocator, sampler) },
+        _ => down!(next(handle, create_info, allocator, sampler)),
     };
     if result != vk::Result::SUCCESS {
         device.leave_sampler();
@@ -89,8 +88,7 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
         device.guard(|| device.forget_sampler(sampler), || BorderPlace::None)
     };
     if let Some(next) = device.fns.destroy_sampler {
-        // SAFETY: the application's own arguments.
-        unsafe { next(handle, sampler, allocator) };
+        down!(next(handle, sampler, allocator));
     }
     if !sampler.is_null() {
         device.leave_sampler();
@@ -155,7 +153,7 @@ unsafe fn name_object(device: &Device, ty: vk::ObjectType, object: u64, name: *c
         let text = if name.is_null() {
             String::new()
         } else {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: it is not null, and null-terminated by this function's contract.
             unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
         };
         device.name_object(ty, object, text);
@@ -174,8 +172,7 @@ pub(crate) unsafe extern "system" fn set_debug_utils_object_name(
             .guard(|| unsafe { name_object(device, info.object_type, info.object_handle, info.p_object_name) }, || ());
     }
     let Some(next) = device.fns.set_debug_utils_object_name else { return vk::Result::SUCCESS };
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, info) }
+    down!(next(handle, info))
 }
 
 pub(crate) unsafe extern "system" fn debug_marker_set_object_name(
@@ -194,6 +191,5 @@ pub(crate) unsafe extern "system" fn debug_marker_set_object_name(
         device.guard(|| unsafe { name_object(device, ty, info.object, info.p_object_name) }, || ());
     }
     let Some(next) = device.fns.debug_marker_set_object_name else { return vk::Result::SUCCESS };
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, info) }
+    down!(next(handle, info))
 }

@@ -40,9 +40,10 @@ impl Stage {
             block.clear(at + pointer);
         }
         block.write(at + offset_of!(Info, module), vk::ShaderModule::null());
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `info` is a stage of a valid create info to which `facts` apply, by this function's contract, and so is its
+        // chain.
         unsafe { chain::keep(block, at + offset_of!(Info, p_next), info.p_next, facts) }?;
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `info` is a stage of a valid create info by this function's contract.
         if info.module == vk::ShaderModule::null() && unsafe { inline_words(info) }.is_none() {
             return Err(Why::HiddenSpirv);
         }
@@ -81,7 +82,7 @@ pub unsafe fn inline_words<'a>(info: &vk::PipelineShaderStageCreateInfo<'a>) -> 
     if info.module != vk::ShaderModule::null() {
         return None;
     }
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `info` is a stage of a valid create info by this function's contract, so a module structure in its chain is whole.
     let inline = unsafe { pnext::find::<vk::ShaderModuleCreateInfo<'_>>(info.p_next) }?;
     // The type's own rule (VUID-VkShaderModuleCreateInfo-codeSize-08735, -pCode-parameter); what breaks it cannot be a slice.
     let count = u32::try_from(inline.code_size / 4).ok()?;

@@ -254,12 +254,14 @@ impl Separate {
     ///
     /// `commands` is a valid command buffer while the reference is used.
     pub unsafe fn buffer(&self, commands: vk::CommandBuffer) -> Option<&CommandBuffer> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a command buffer's entry is removed when it is freed, which it is not while the reference is used, by this
+        // function's contract.
         if let Some(buffer) = unsafe { self.commands.buffers.get(commands.as_raw()) } {
             return Some(buffer);
         }
         self.commands.buffers.insert(commands.as_raw(), Arc::default());
-        // SAFETY: as above.
+        // SAFETY: it was inserted just above, and the command buffer is not freed while the reference is used, by this function's
+        // contract.
         unsafe { self.commands.buffers.get(commands.as_raw()) }
     }
 
@@ -292,7 +294,7 @@ impl Separate {
     ///
     /// `commands` is a valid command buffer.
     pub unsafe fn clear_commands(&self, commands: vk::CommandBuffer) {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the command buffer is valid by this function's contract, so it is not freed and its entry stays meanwhile.
         if let Some(buffer) = unsafe { self.commands.buffers.get(commands.as_raw()) } {
             buffer.clear();
         }

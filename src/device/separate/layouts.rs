@@ -245,7 +245,7 @@ impl Separate {
         layout: vk::DescriptorSetLayout,
         info: &vk::DescriptorSetLayoutCreateInfo<'_>,
     ) {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `info` is a valid create info of a set layout by this function's contract.
         let shape = match unsafe { kept::SetLayout::new(info) } {
             None => {
                 let nothing = kept::SetLayout { flags: info.flags, bindings: Vec::new() };
@@ -293,7 +293,8 @@ impl Separate {
     ///
     /// `layout` is null or valid during the call.
     pub(super) unsafe fn set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetLayout>> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a set layout that is not null is not destroyed during the call, by this function's contract; so its entry stays
+        // until it is shared.
         unsafe { self.layouts.sets.share(layout.as_raw()) }
     }
 
@@ -303,7 +304,8 @@ impl Separate {
     ///
     /// `layout` is null or valid during the call.
     unsafe fn set_shape(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetShape>> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a set layout that is not null is not destroyed during the call, by this function's contract; only its shape
+        // outlives that.
         unsafe { self.layouts.sets.get(layout.as_raw()) }.map(|entry| Arc::clone(&entry.shape))
     }
 
@@ -318,7 +320,7 @@ impl Separate {
             let given = crate::hooks::slice(info.p_set_layouts, info.set_layout_count);
             memory::collect(given.iter().map(|set| self.set_shape(*set)))
         };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `info` is a valid create info of a pipeline layout by this function's contract.
         let shape = PipelineShape::new(self.number(), sets, unsafe { kept::PipelineLayout::new(info) }.map(Arc::new));
         self.layouts.pipelines.insert(layout.as_raw(), Arc::new(shape));
     }
@@ -334,7 +336,8 @@ impl Separate {
     ///
     /// `layout` is null or valid during the call.
     pub(super) unsafe fn pipeline_shape(&self, layout: vk::PipelineLayout) -> Option<Arc<PipelineShape>> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a pipeline layout that is not null is not destroyed during the call, by this function's contract; so its entry
+        // stays until it is shared.
         unsafe { self.layouts.pipelines.share(layout.as_raw()) }
     }
 }

@@ -28,7 +28,8 @@ impl Separate {
     ///
     /// `pass` is null or valid.
     pub(super) unsafe fn subpass(&self, pass: vk::RenderPass, subpass: u32) -> kept::Context {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a render pass that is not null is valid by this function's contract, so it is not destroyed and its entry stays
+        // meanwhile.
         let pass = unsafe { self.passes.get(pass.as_raw()) };
         let (color, depth_stencil) =
             pass.and_then(|pass| pass.subpasses.get(subpass as usize)).copied().unwrap_or_default();

@@ -108,7 +108,8 @@ impl Separate {
     ///
     /// `module` is null or valid during the call.
     pub unsafe fn words(&self, module: vk::ShaderModule) -> Option<Arc<[u32]>> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a module that is not null is not destroyed during the call, by this function's contract; only its words outlive
+        // that.
         unsafe { self.modules.get(module.as_raw()) }.map(|code| Arc::clone(&code.words))
     }
 }
@@ -119,7 +120,7 @@ impl Separate {
 ///
 /// `made` is valid, and `stages` are its stages whose code is known.
 unsafe fn recipe(separate: &Separate, made: &Made<'_>, stages: &[Stage<'_>]) -> Result<Recipe, &'static str> {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: the create info behind `made` is valid by this function's contract.
     let (source, count) = unsafe {
         match made {
             Made::Compute(info) => (Source::Compute(kept::Compute::new(info).map_err(kept::Why::name)?), 1),
@@ -175,7 +176,7 @@ impl Device {
         if flags.contains(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
             return;
         }
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `layout` is the one of a valid create info, by this function's contract, so it is not destroyed meanwhile.
         let Some(layout) = (unsafe { separate.pipeline_shape(layout) }) else { return };
         let mut links: Vec<ProgramLink> = Vec::new();
         let mut blind = hidden;
@@ -194,7 +195,8 @@ impl Device {
             blind = blind.or(self.links_of(pipeline, stage, &mut add));
         }
         for library in libraries {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: the libraries are valid pipelines by this function's contract, so they are not destroyed and their entries
+            // stay meanwhile.
             if let Some(program) = unsafe { separate.programs.get(library.as_raw()) } {
                 program.links.iter().copied().for_each(&mut add);
                 blind = blind.or(program.blind);
@@ -203,7 +205,7 @@ impl Device {
         let recipe = if links.is_empty() {
             Err("memory")
         } else {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `made` and its stages are of one valid create info by this function's contract.
             unsafe { recipe(separate, made, stages) }
         };
         let (number, links) = (separate.number(), links.into_boxed_slice());

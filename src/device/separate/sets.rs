@@ -364,12 +364,14 @@ impl Device {
                     entry
                 }
             };
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `write` is one of a valid `vkUpdateDescriptorSets` by this function's contract, so its arrays have as many
+            // elements as it says.
             unsafe { entry.take(write) };
             self.drop_shadows(separate, entry);
         }
         for copy in copies {
-            // SAFETY: as above.
+            // SAFETY: both sets of a copy are valid (VUID-VkCopyDescriptorSet-srcSet-parameter, -dstSet-parameter), so their
+            // entries stay meanwhile.
             let (from, to) =
                 unsafe { (separate.sets.get(copy.src_set.as_raw()), separate.sets.get(copy.dst_set.as_raw())) };
             if let (Some(from), Some(to)) = (from, to) {
@@ -395,7 +397,7 @@ impl Device {
         let (entry, runs) = unsafe { (separate.sets.get(set.as_raw()), separate.templates.get(template.as_raw())) };
         let Some(entry) = entry else { return };
         if let Some(runs) = runs {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `data` is valid for the template that `runs` were made of, by this function's contract.
             unsafe { runs.apply(entry, data) };
         }
         self.drop_shadows(separate, entry);

@@ -45,13 +45,14 @@ impl Device {
         }
         point.differs = false;
         for number in 0..point.sets.len() {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_set` asks for the same.
             unsafe { self.settle_set(separate, commands, (point, &program.layout), (at, number), &resolution) };
         }
         if let Some((variant, hidden)) = &resolution.variant {
             point.differs = true;
             if *hidden != 0 {
-                // SAFETY: forwarded from the caller.
+                // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_hidden` asks for the
+                // same.
                 unsafe { self.settle_hidden(separate, commands, (point, at), variant, *hidden) };
             }
         }
@@ -107,7 +108,7 @@ impl Device {
         if bound.set == 0 {
             let of_set = |(set, other): &(u32, Other)| (*set as usize == number).then_some(*other);
             let others = memory::collect(resolution.pushes.iter().filter_map(of_set));
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `commands` is recording and `bound` is of it, by this function's contract; `push_again` asks for the same.
             let is_pushed = unsafe { self.push_again(separate, commands, (bound, layout), (at, number), &others) };
             point.differs |= bound.differs();
             if is_pushed {
@@ -202,10 +203,10 @@ impl Device {
         point: vk::PipelineBindPoint,
         pipeline: vk::Pipeline,
     ) -> vk::Pipeline {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `pipeline` is valid by this function's contract, so it is not destroyed and its entry stays meanwhile.
         let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return pipeline };
         let Some(variant) = program.splits.current() else { return pipeline };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `commands` is recording by this function's contract, so it is not freed meanwhile.
         let buffer = index(point).zip(unsafe { separate.buffer(commands) });
         let no_room =
             buffer.is_some_and(|(at, buffer)| buffer.with(at, |point| point.is_pushed_beside(&program.layout)));
@@ -225,13 +226,13 @@ impl Device {
         (pipeline, actual): (vk::Pipeline, vk::Pipeline),
     ) {
         let Some(at) = index(point) else { return };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `commands` is recording and `pipeline` valid, by this function's contract, so neither goes meanwhile.
         let (buffer, program) = unsafe { (separate.buffer(commands), separate.programs.share(pipeline.as_raw())) };
         let Some(buffer) = buffer else { return };
         buffer.with(at, |point| {
             point.program = program;
             point.pipeline = actual.as_raw();
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `point` is of `commands`, which is recording by this function's contract.
             unsafe { self.settle(separate, commands, point, at) };
         });
     }
@@ -248,11 +249,11 @@ impl Device {
         binds: &Binds<'_>,
     ) -> Option<Vec<vk::DescriptorSet>> {
         let at = index(binds.point)?;
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `commands` is recording and the layout of `binds` valid, by this function's contract, so neither goes meanwhile.
         let (buffer, layout) = unsafe { (separate.buffer(commands)?, separate.pipeline_shape(binds.layout)?) };
         let first = binds.first as usize;
         buffer.with(at, |point| {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: the sets of `binds` are valid by this function's contract.
             unsafe { point.bind(separate, &layout, binds) };
             self.choose_sets(separate, point, first..first + binds.sets.len());
             point.actual(binds)
@@ -266,11 +267,11 @@ impl Device {
     /// As for [`Device::separate_binds`].
     pub unsafe fn separate_bound_as_given(&self, separate: &Separate, commands: vk::CommandBuffer, binds: &Binds<'_>) {
         let Some(at) = index(binds.point) else { return };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `commands` is recording and the layout of `binds` valid, as `separate_binds` asks, so neither goes meanwhile.
         let (buffer, layout) = unsafe { (separate.buffer(commands), separate.pipeline_shape(binds.layout)) };
         let (Some(buffer), Some(layout)) = (buffer, layout) else { return };
         buffer.with(at, |point| {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: the sets of `binds` are valid, as `separate_binds` asks, and `point` is of `commands`, which is recording.
             unsafe {
                 point.bind(separate, &layout, binds);
                 self.settle(separate, commands, point, at);
@@ -290,9 +291,9 @@ impl Device {
         point: vk::PipelineBindPoint,
     ) {
         let Some(at) = index(point) else { return };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `commands` is recording by this function's contract, so it is not freed while `buffer` is used.
         let Some(buffer) = (unsafe { separate.buffer(commands) }) else { return };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `point` is of `commands`, which is recording by this function's contract.
         buffer.with(at, |point| unsafe { self.settle(separate, commands, point, at) });
     }
 
@@ -310,13 +311,13 @@ impl Device {
         write: impl FnOnce(&SetEntry),
     ) {
         let Some(at) = index(point) else { return };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `commands` is recording and `layout` valid, by this function's contract, so neither goes meanwhile.
         let (buffer, layout) = unsafe { (separate.buffer(commands), separate.pipeline_shape(layout)) };
         let (Some(buffer), Some(layout)) = (buffer, layout) else { return };
         buffer.with(at, |point| {
             let Some(entry) = point.push(separate, &layout, number as usize) else { return };
             write(entry);
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `point` is of `commands`, which is recording by this function's contract.
             unsafe { self.settle(separate, commands, point, at) };
         });
     }
@@ -335,7 +336,7 @@ impl Device {
         writes: &[vk::WriteDescriptorSet<'_>],
     ) {
         for point in points {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: the command buffer, the layout and the writes are those of a valid push, by this function's contract.
             unsafe {
                 self.pushed(separate, commands, *point, at, |entry| {
                     writes.iter().for_each(|write| entry.take(write));
@@ -359,7 +360,8 @@ impl Device {
     ) {
         // SAFETY: a valid template, which is not destroyed during the command.
         let Some(runs) = (unsafe { separate.templates.share(template.as_raw()) }) else { return };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the command buffer and the layout are those of a valid push, and `data` is for the template of `runs`, by this
+        // function's contract.
         unsafe {
             self.pushed(separate, commands, runs.bind_point, at, |entry| runs.apply(entry, data));
         }

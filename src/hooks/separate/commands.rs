@@ -12,8 +12,7 @@ pub(crate) unsafe extern "system" fn allocate_command_buffers(
     commands: *mut vk::CommandBuffer,
 ) -> vk::Result {
     let (device, next) = enter!(handle, allocate_command_buffers);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, info, commands) };
+    let result = down!(next(handle, info, commands));
     if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
         device.guard(
             || {
@@ -38,8 +37,7 @@ pub(crate) unsafe extern "system" fn free_command_buffers(
         // SAFETY: `count` elements, null ones among them (VUID-vkFreeCommandBuffers-pCommandBuffers-00048).
         device.guard(|| separate.forget_commands(pool, unsafe { slice(commands, count) }), || ());
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, pool, count, commands) };
+    down!(next(handle, pool, count, commands));
 }
 
 pub(crate) unsafe extern "system" fn destroy_command_pool(
@@ -51,8 +49,7 @@ pub(crate) unsafe extern "system" fn destroy_command_pool(
     if let Some(separate) = device.separate.as_deref() {
         device.guard(|| separate.forget_command_pool(pool), || ());
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, pool, allocator) };
+    down!(next(handle, pool, allocator));
 }
 
 pub(crate) unsafe extern "system" fn begin_command_buffer(
@@ -64,8 +61,7 @@ pub(crate) unsafe extern "system" fn begin_command_buffer(
         // SAFETY: a valid command buffer by VUID-vkBeginCommandBuffer-commandBuffer-parameter.
         device.guard(|| unsafe { separate.clear_commands(commands) }, || ());
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(commands, info) }
+    down!(next(commands, info))
 }
 
 pub(crate) unsafe extern "system" fn cmd_execute_commands(
@@ -74,8 +70,7 @@ pub(crate) unsafe extern "system" fn cmd_execute_commands(
     secondaries: *const vk::CommandBuffer,
 ) {
     let (device, next) = enter!(commands, cmd_execute_commands);
-    // SAFETY: the application's own arguments.
-    unsafe { next(commands, count, secondaries) };
+    down!(next(commands, count, secondaries));
     if let Some(separate) = device.separate.as_deref() {
         // The state of the primary is undefined after it (vkCmdExecuteCommands).
         // SAFETY: a valid command buffer by VUID-vkCmdExecuteCommands-commandBuffer-parameter.
@@ -90,8 +85,7 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
 ) {
     let (device, next) = enter!(commands, cmd_bind_pipeline);
     let Some(separate) = device.separate.as_deref() else {
-        // SAFETY: the application's own arguments.
-        return unsafe { next(commands, point, pipeline) };
+        return down!(next(commands, point, pipeline));
     };
     // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
     let actual = device.guard(|| unsafe { device.separate_variant(separate, commands, point, pipeline) }, || pipeline);
@@ -113,8 +107,7 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
 ) {
     let (device, next) = enter!(commands, cmd_bind_descriptor_sets);
     let Some(separate) = device.separate.as_deref() else {
-        // SAFETY: the application's own arguments.
-        return unsafe { next(commands, point, layout, first, count, sets, offset_count, offsets) };
+        return down!(next(commands, point, layout, first, count, sets, offset_count, offsets));
     };
     // SAFETY: `count` and `offset_count` elements by the command's valid usage.
     let binds =
@@ -146,8 +139,7 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
     info: *const vk::BindDescriptorSetsInfoKHR<'_>,
 ) {
     let (device, next) = enter!(commands, cmd_bind_descriptor_sets2);
-    // SAFETY: the application's own arguments.
-    unsafe { next(commands, info) };
+    down!(next(commands, info));
     // SAFETY: VUID-vkCmdBindDescriptorSets2-pBindDescriptorSetsInfo-parameter.
     let (Some(separate), Some(info)) = (device.separate.as_deref(), unsafe { info.as_ref() }) else { return };
     device.guard(

@@ -18,8 +18,7 @@ pub(crate) unsafe extern "system" fn create_shader_module(
     module: *mut vk::ShaderModule,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_shader_module);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, module) };
+    let result = down!(next(handle, create_info, allocator, module));
     if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
         device.guard(
             || {
@@ -51,8 +50,7 @@ pub(crate) unsafe extern "system" fn destroy_shader_module(
     if let Some(separate) = device.separate.as_deref() {
         device.guard(|| separate.forget_module(module), || ());
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, module, allocator) };
+    down!(next(handle, module, allocator));
 }
 
 pub(crate) unsafe extern "system" fn destroy_pipeline(
@@ -64,8 +62,7 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
     if let Some(separate) = device.separate.as_deref() {
         device.guard(|| device.forget_pipeline(separate, pipeline), || ());
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, pipeline, allocator) };
+    down!(next(handle, pipeline, allocator));
 }
 
 /// A stage's bit, entry point, code and specialization constants.
@@ -131,7 +128,7 @@ unsafe fn remember(
         constants,
         words,
     }));
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `made` is the valid create info of `pipeline`, and the libraries are named in it, by this function's contract.
     unsafe { device.insert_pipeline(separate, pipeline, made, &stages, libraries, hidden) };
 }
 
@@ -143,7 +140,7 @@ unsafe fn remember(
 /// `info` is valid.
 unsafe fn has_stages(info: &vk::GraphicsPipelineCreateInfo<'_>, libraries: &[vk::Pipeline]) -> bool {
     use vk::GraphicsPipelineLibraryFlagsEXT as Part;
-    // SAFETY: the chain of a valid create info.
+    // SAFETY: `info` is valid by this function's contract, so a library structure in its chain is whole.
     match unsafe { pnext::find::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>(info.p_next) } {
         Some(parts) => parts.flags.intersects(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER),
         None => libraries.is_empty(),
@@ -159,8 +156,7 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_graphics_pipelines);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
+    let result = down!(next(handle, cache, count, create_infos, allocator, pipelines));
     // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
     if let Some(separate) = device.separate.as_deref() {
         device.guard(
@@ -193,8 +189,7 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_compute_pipelines);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
+    let result = down!(next(handle, cache, count, create_infos, allocator, pipelines));
     // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
     if let Some(separate) = device.separate.as_deref() {
         device.guard(
@@ -225,8 +220,7 @@ macro_rules! create_render_pass {
             pass: *mut vk::RenderPass,
         ) -> vk::Result {
             let (device, next) = enter!(handle, $command);
-            // SAFETY: the application's own arguments.
-            let result = unsafe { next(handle, create_info, allocator, pass) };
+            let result = down!(next(handle, create_info, allocator, pass));
             if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
                 device.guard(
                     || {
@@ -264,6 +258,5 @@ pub(crate) unsafe extern "system" fn destroy_render_pass(
     {
         return;
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, pass, allocator) };
+    down!(next(handle, pass, allocator));
 }

@@ -22,7 +22,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
             || (),
         );
     }
-    // SAFETY: the application's own arguments.
+    // SAFETY: the hook that this one stands in for is called with what this one was called with.
     unsafe { descriptor::update_descriptor_sets(handle, write_count, writes, copy_count, copies) };
 }
 
@@ -37,7 +37,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
         // SAFETY: set, template and data are valid by the command's valid usage.
         device.guard(|| unsafe { device.separate_template(separate, set, template, data) }, || ());
     }
-    // SAFETY: the application's own arguments.
+    // SAFETY: the template hook that this one stands in for is called with what this one was called with.
     unsafe { template::update_descriptor_set_with_template(handle, set, template, data) };
 }
 
@@ -49,7 +49,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     count: u32,
     writes: *const vk::WriteDescriptorSet<'_>,
 ) {
-    // SAFETY: the application's own arguments.
+    // SAFETY: the hook that this one stands in for is called with what this one was called with.
     unsafe { descriptor::cmd_push_descriptor_set(commands, bind_point, layout, set, count, writes) };
     let device = enter!(commands);
     if let Some(separate) = device.separate.as_deref() {
@@ -65,7 +65,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     commands: vk::CommandBuffer,
     info: *const vk::PushDescriptorSetInfoKHR<'_>,
 ) {
-    // SAFETY: the application's own arguments.
+    // SAFETY: the hook that this one stands in for is called with what this one was called with.
     unsafe { descriptor::cmd_push_descriptor_set2(commands, info) };
     let device = enter!(commands);
     // SAFETY: VUID-vkCmdPushDescriptorSet2-pPushDescriptorSetInfo-parameter.
@@ -97,7 +97,7 @@ unsafe fn pushed_with_template(
     data: *const c_void,
 ) {
     if let Some(separate) = device.separate.as_deref() {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the arguments are those of a valid push with this template, by this function's contract.
         device.guard(|| unsafe { device.separate_push_template(separate, commands, template, at, data) }, || ());
     }
 }
@@ -109,10 +109,10 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
     set: u32,
     data: *const c_void,
 ) {
-    // SAFETY: the application's own arguments.
+    // SAFETY: the template hook that this one stands in for is called with what this one was called with.
     unsafe { template::cmd_push_descriptor_set_with_template(commands, update, layout, set, data) };
     let device = enter!(commands);
-    // SAFETY: as above.
+    // SAFETY: template, layout, set number and data are the arguments of this very push, valid by its valid usage.
     unsafe { pushed_with_template(device, commands, update, (layout, set), data) };
 }
 
@@ -120,13 +120,13 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
     commands: vk::CommandBuffer,
     info: *const vk::PushDescriptorSetWithTemplateInfoKHR<'_>,
 ) {
-    // SAFETY: the application's own arguments.
+    // SAFETY: the template hook that this one stands in for is called with what this one was called with.
     unsafe { template::cmd_push_descriptor_set_with_template2(commands, info) };
     let device = enter!(commands);
     // SAFETY: VUID-vkCmdPushDescriptorSetWithTemplate2-pPushDescriptorSetWithTemplateInfo-parameter.
     if let Some(info) = unsafe { info.as_ref() } {
         let (template, at) = (info.descriptor_update_template, (info.layout, info.set));
-        // SAFETY: as above.
+        // SAFETY: template, layout, set number and data are members of the push's valid info structure.
         unsafe { pushed_with_template(device, commands, template, at, info.p_data) };
     }
 }
