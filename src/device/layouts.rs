@@ -55,7 +55,9 @@ impl Device {
     /// Remembers a set layout with immutable samplers.
     pub fn insert_set_layout(&self, layout: vk::DescriptorSetLayout, bindings: Vec<Binding>) {
         self.layouts.sets.insert(layout.as_raw(), Arc::new(SetLayout::new(bindings)));
-        self.hot.has_immutables.store(true, Ordering::Release);
+        if !self.hot.has_immutables.swap(true, Ordering::AcqRel) {
+            self.hot.gate.take_any_sampler();
+        }
     }
 
     /// Whether a set layout is kept.
@@ -223,7 +225,7 @@ impl Device {
         infos: impl Iterator<Item = DescriptorImageInfo>,
     ) {
         layout.for_each(target, infos, |sampler, view| {
-            if self.hot.gate.candidate(sampler, view) != 0
+            if self.hot.gate.candidate(sampler, view)
                 && let Some(pair) = self.hot.gate.look_up(sampler, view)
                 && !self.hot.choices.is_settled(pair.state, pair.class)
             {

@@ -214,7 +214,7 @@ impl Template {
             }
             // SAFETY: forwarded from the caller.
             let info = unsafe { run.read(data, 0) };
-            gate.candidate(info.sampler, info.image_view) != 0
+            gate.candidate(info.sampler, info.image_view)
         })
     }
 
@@ -424,8 +424,7 @@ impl Device {
         // SAFETY: a template is valid during the command and destroyed under external synchronisation.
         let Some(template) = (unsafe { self.hot.templates.get(template.as_raw()) }) else { return true };
         // SAFETY: forwarded from the caller.
-        let may_conflict = || template.layout.is_some() || unsafe { template.may_conflict(&self.hot.gate, data) };
-        let look = self.hot.gate.must_look() && may_conflict();
+        let look = self.hot.gate.must_look() && unsafe { template.may_conflict(&self.hot.gate, data) };
         !look && self.hot.counters.add_here(Path::Template, template.seen)
     }
 

@@ -25,16 +25,78 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
     // SAFETY: the command's valid usage. A copy carries a pair that was made legal when it was written, so copies go down as
     // they are; so does everything else that is legal.
     unsafe {
-        let mut first = 0;
+        if count != 1 {
+            return update_several(handle, count, writes, copy_count, copies);
+        }
         if let Some(device) = Device::find_first(handle)
+            && device.pass_write(writes, Path::Update)
             && let Some(next) = device.fns.update_descriptor_sets
         {
-            match device.pass_writes(count, writes, Path::Update) {
-                Ok(()) => return next(handle, count, writes, copy_count, copies),
-                Err(index) => first = index,
-            }
+            return next(handle, count, writes, copy_count, copies);
         }
-        update_slowly(handle, count, writes, copy_count, copies, first);
+        update_slowly(handle, count, writes, copy_count, copies, 0);
+    }
+}
+
+/// Apart, as the two that it goes on to, so that no call saves more registers than it needs.
+#[inline(never)]
+unsafe extern "system" fn update_several(
+    handle: vk::Device,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+) {
+    // SAFETY: the application's own arguments.
+    unsafe {
+        if let Some(device) = Device::find_first(handle) {
+            if device.hot.gate.must_look() {
+                return update_each(handle, count, writes, copy_count, copies, device);
+            }
+            return update_all(handle, count, writes, copy_count, copies, device);
+        }
+        update_slowly(handle, count, writes, copy_count, copies, 0);
+    }
+}
+
+/// Where nothing can conflict.
+#[inline(never)]
+unsafe extern "system" fn update_all(
+    handle: vk::Device,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+    device: &Device,
+) {
+    // SAFETY: the application's own arguments.
+    unsafe {
+        if device.pass_all(count, writes, Path::Update)
+            && let Some(next) = device.fns.update_descriptor_sets
+        {
+            return next(handle, count, writes, copy_count, copies);
+        }
+        update_slowly(handle, count, writes, copy_count, copies, 0);
+    }
+}
+
+/// Where something can conflict.
+#[inline(never)]
+unsafe extern "system" fn update_each(
+    handle: vk::Device,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+    device: &Device,
+) {
+    // SAFETY: the application's own arguments.
+    unsafe {
+        match (device.pass_each(count, writes, Path::Update), device.fns.update_descriptor_sets) {
+            (Ok(()), Some(next)) => next(handle, count, writes, copy_count, copies),
+            (Ok(()), None) => {}
+            (Err(first), _) => update_slowly(handle, count, writes, copy_count, copies, first),
+        }
     }
 }
 
@@ -65,11 +127,39 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
 ) {
     // SAFETY: the command's valid usage.
     unsafe {
+        if count != 1 {
+            return push_several(commands, bind_point, layout, set, count, writes);
+        }
         if let Some(device) = Device::find_first(commands)
+            && device.pass_write(writes, Path::Push)
             && let Some(next) = device.fns.cmd_push_descriptor_set
-            && device.pass_writes(count, writes, Path::Push).is_ok()
         {
             return next(commands, bind_point, layout, set, count, writes);
+        }
+        push_slowly(commands, bind_point, layout, set, count, writes);
+    }
+}
+
+#[inline(never)]
+unsafe extern "system" fn push_several(
+    commands: vk::CommandBuffer,
+    bind_point: vk::PipelineBindPoint,
+    layout: vk::PipelineLayout,
+    set: u32,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        if let Some(device) = Device::find_first(commands) {
+            let passes = if device.hot.gate.must_look() {
+                device.pass_each(count, writes, Path::Push).is_ok()
+            } else {
+                device.pass_all(count, writes, Path::Push)
+            };
+            if passes && let Some(next) = device.fns.cmd_push_descriptor_set {
+                return next(commands, bind_point, layout, set, count, writes);
+            }
         }
         push_slowly(commands, bind_point, layout, set, count, writes);
     }

@@ -46,6 +46,20 @@ fn null_and_reserved_keys_are_never_found() {
 }
 
 #[test]
+fn handles_of_one_pool_share_no_bit_of_a_filter() {
+    let (strides, count) = if cfg!(miri) { (8..64, 128) } else { (8..8192, 4096) };
+    let mut strides: Vec<u64> = strides.step_by(8).chain((14..40).map(|power| 1 << power)).collect();
+    strides.extend([1, 2, 3, 4, 0x1_0110]);
+    for stride in strides {
+        let handles = || (0..count).map(|n| 0x7fff_a000_0040 + n * stride);
+        let filter = BitFilter::new(false);
+        filter.reset(|add| handles().step_by(2).for_each(add));
+        let held = handles().filter(|handle| filter.both(*handle, &filter, *handle)).count();
+        assert_eq!(held, handles().step_by(2).count(), "of {count} handles {stride} bytes apart");
+    }
+}
+
+#[test]
 fn handle_map_drops_each_record_once() {
     let record = Arc::new(3);
     let map = HandleMap::new();
