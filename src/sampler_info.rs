@@ -313,7 +313,7 @@ mod tests {
         // SAFETY: `info` and its chain are live locals.
         let read_once = unsafe { read(&info, plain) };
         assert_eq!(read_once.unknown, None);
-        // SAFETY: as above.
+        // SAFETY: a state without a chain of its own; what is built of it lives during the call.
         let key = unsafe {
             with_create_info(&read_once.state, None, |rebuilt, dropped| {
                 assert_eq!(dropped, None);

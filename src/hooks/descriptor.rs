@@ -196,7 +196,7 @@ pub(super) unsafe fn push_layout(
     set: u32,
 ) -> Option<&SetLayout> {
     if layout != vk::PipelineLayout::null() {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a layout that is not null is valid by this function's contract.
         return unsafe { device.push_layout(layout, set) };
     }
     if !device.has_immutables() {
@@ -255,7 +255,7 @@ pub(crate) unsafe extern "system" fn get_descriptor(
             }
         }
     } else if device.hot.gate.must_look() {
-        // SAFETY: as above.
+        // SAFETY: null or valid (VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter).
         if unsafe { info.as_ref() }.is_some_and(|info| info.ty == vk::DescriptorType::SAMPLER) {
             device.separate_seen();
         }
@@ -280,7 +280,7 @@ unsafe fn handle_info<'a>(
     device: &Device,
     info: *const vk::ImageViewHandleInfoNVX<'a>,
 ) -> Option<vk::ImageViewHandleInfoNVX<'a>> {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: null or valid by this function's contract.
     let given = unsafe { info.as_ref() }.filter(|i| i.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER)?;
     let choice = substitute(device, given.sampler, given.image_view, Path::ImageViewHandle);
     (choice != given.sampler).then_some(vk::ImageViewHandleInfoNVX { sampler: choice, ..*given })

@@ -143,7 +143,7 @@ unsafe fn push_patches2(
     writes: &[vk::WriteDescriptorSet<'_>],
 ) {
     if given.layout != vk::PipelineLayout::null() {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: layout and set number are those of a valid push, and so are the writes, by this function's contract.
         return unsafe { push_patches(device, commands, bind_point, given.layout, given.set, writes) };
     }
     let mut info =
