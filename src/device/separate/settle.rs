@@ -11,12 +11,13 @@ use super::commands::{Binds, Bound, Hidden, Point, bind_point, place};
 use super::layouts::PipelineShape;
 use super::recipe::Variant;
 use super::resolution::Resolution;
-use super::sets::{Other, SetRecord};
+use super::sets::{Brief, Other, SetRecord};
 use crate::device::Device;
 
 impl Device {
     /// Chooses what to bind instead of some of the sets that the application is about to bind, from number `first` on.
     fn choose_sets(&self, separate: &Separate, point: &mut Point, numbers: std::ops::Range<usize>) {
+        point.meet_program(separate);
         let Some(program) = point.program.clone() else { return };
         let Some(resolution) = self.look_at(separate, &program, point) else { return };
         for (number, shadow) in resolution.shadows.iter().filter(|(number, _)| numbers.contains(number)) {
@@ -25,6 +26,7 @@ impl Device {
                 point.differs = true;
             }
         }
+        point.found.keep(resolution);
     }
 
     /// Brings what is bound in line with what the pipeline needs.
@@ -33,6 +35,7 @@ impl Device {
     ///
     /// `commands` is the valid command buffer of `point`, and recording.
     unsafe fn settle(&self, separate: &Separate, commands: vk::CommandBuffer, point: &mut Point, at: usize) {
+        point.meet_program(separate);
         let Some(program) = point.program.clone() else { return };
         let Some(resolution) = self.look_at(separate, &program, point) else { return };
         let pipeline = resolution.variant.as_ref().map_or(program.handle, |(variant, _)| variant.pipeline);
@@ -55,6 +58,7 @@ impl Device {
                 unsafe { self.settle_hidden(separate, commands, (point, at), variant, *hidden) };
             }
         }
+        point.found.keep(resolution);
     }
 
     /// Binds the hidden set of a split pipeline.
@@ -204,11 +208,14 @@ impl Device {
     ) -> vk::Pipeline {
         // SAFETY: forwarded from the caller.
         let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return pipeline };
-        let Some(variant) = program.splits.current() else { return pipeline };
+        let variant = program.splits.current_pipeline();
+        if variant == 0 {
+            return pipeline;
+        }
         // SAFETY: forwarded from the caller.
         let state = place(point).zip(unsafe { separate.state(commands) });
         let no_room = state.is_some_and(|(at, state)| state.with(at, |point| point.is_pushed_beside(&program.layout)));
-        if no_room { pipeline } else { vk::Pipeline::from_raw(variant.pipeline) }
+        if no_room { pipeline } else { vk::Pipeline::from_raw(variant) }
     }
 
     /// Takes over a bound pipeline, after `actual` was bound for it.
@@ -227,8 +234,12 @@ impl Device {
         // SAFETY: forwarded from the caller.
         let (state, program) = unsafe { (separate.state(commands), separate.programs.share(pipeline.as_raw())) };
         let Some(state) = state else { return };
+        let is_whole = state.is_whole();
         state.with(at, |point| {
-            point.program = program;
+            (point.program, point.given) = (program, 0);
+            if !is_whole {
+                self.began_before(point);
+            }
             point.pipeline = actual.as_raw();
             // SAFETY: forwarded from the caller.
             unsafe { self.settle(separate, commands, point, at) };
@@ -250,9 +261,12 @@ impl Device {
         // SAFETY: forwarded from the caller.
         let (state, layout) = unsafe { (separate.state(commands)?, separate.pipeline_shape(binds.layout)?) };
         let first = binds.first as usize;
+        if !state.is_whole() {
+            self.began_before_unseen(state, at);
+        }
         state.with(at, |point| {
             // SAFETY: forwarded from the caller.
-            unsafe { point.bind(separate, &layout, binds) };
+            unsafe { point.bind(separate, &self.hot.gate, &layout, binds) };
             self.choose_sets(separate, point, first..first + binds.sets.len());
             point.actual(binds)
         })
@@ -271,7 +285,7 @@ impl Device {
         state.with(at, |point| {
             // SAFETY: forwarded from the caller.
             unsafe {
-                point.bind(separate, &layout, binds);
+                point.bind(separate, &self.hot.gate, &layout, binds);
                 self.settle(separate, commands, point, at);
             }
         });
@@ -315,6 +329,10 @@ impl Device {
         state.with(at, |point| {
             let Some(record) = point.push(separate, &layout, number as usize) else { return };
             write(record);
+            let brief = Brief { stamp: Brief::PUSHED, ..record.brief(&self.hot.gate) };
+            if let Some(bound) = point.sets.get_mut(number as usize) {
+                bound.brief = brief;
+            }
             // SAFETY: forwarded from the caller.
             unsafe { self.settle(separate, commands, point, at) };
         });

@@ -52,7 +52,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     // SAFETY: the application's own arguments.
     unsafe { descriptor::cmd_push_descriptor_set(commands, bind_point, layout, set, count, writes) };
     let known = enter!(commands);
-    if let Some(separate) = known.separate.as_deref() {
+    if let Some(separate) = known.separate.as_deref().filter(|_| known.follows_binds()) {
         // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.
         known.guard(
             || unsafe { known.separate_push(separate, commands, &[bind_point], (layout, set), slice(writes, count)) },
@@ -68,8 +68,9 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     // SAFETY: the application's own arguments.
     unsafe { descriptor::cmd_push_descriptor_set2(commands, info) };
     let known = enter!(commands);
+    let separate = known.separate.as_deref().filter(|_| known.follows_binds());
     // SAFETY: VUID-vkCmdPushDescriptorSet2-pPushDescriptorSetInfo-parameter.
-    if let (Some(separate), Some(info)) = (known.separate.as_deref(), unsafe { info.as_ref() }) {
+    if let (Some(separate), Some(info)) = (separate, unsafe { info.as_ref() }) {
         let points = super::commands::points(info.stage_flags);
         known.guard(
             || {
@@ -96,7 +97,7 @@ unsafe fn pushed_with_template(
     place: (vk::PipelineLayout, u32),
     data: *const c_void,
 ) {
-    if let Some(separate) = known.separate.as_deref() {
+    if let Some(separate) = known.separate.as_deref().filter(|_| known.follows_binds()) {
         // SAFETY: forwarded from the caller.
         known.guard(|| unsafe { known.separate_push_template(separate, commands, template, place, data) }, || ());
     }
