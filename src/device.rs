@@ -125,6 +125,9 @@ impl Device {
         let hot = Hot::new(Gate::new(telling.records_all()));
         // Nothing is to be said of separate samplers as such where each of their links is.
         hot.separate_said.store(follows, std::sync::atomic::Ordering::Relaxed);
+        if separate.as_ref().is_some_and(|separate| separate.is_forced()) {
+            hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);
+        }
         Self {
             hot,
             policy,

@@ -331,7 +331,7 @@ impl<'c> Parts<'c> {
                 self.bind_sets(commands, self.sets());
                 self.bind(commands, 0);
                 // SAFETY: recording; pipeline and sets are bound (the render pass is left out, which no driver looks at here).
-                time(&vec![(); CALLS], |()| unsafe { device.cmd_draw(commands, 3, 1, 0, 0) })
+                time(&[(); CALLS], |()| unsafe { device.cmd_draw(commands, 3, 1, 0, 0) })
             }),
             Step::UpdateSampler => {
                 let info = [vk::DescriptorImageInfo { sampler: self.sampler, ..Default::default() }];

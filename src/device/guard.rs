@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use samplin_hot::memory::OutOfMemory;
 
 use super::Device;
+use super::hot::follow;
 use crate::memory;
 use crate::record;
 
@@ -58,6 +59,7 @@ impl Device {
             return;
         }
         self.hot.gate.open();
+        self.hot.follow.store(follow::NONE, Ordering::Relaxed);
         // A record may be what panicked.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             let what = if why == NO_MEMORY { "out of host memory" } else { "panic in a hook" };

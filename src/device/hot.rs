@@ -1,12 +1,22 @@
 //! What the leaf hooks read of a device.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU8};
 
 use samplin_hot::{Choices, Counters, Gate, SetLayout};
 
 use super::templates::Template;
 use crate::table::HandleMap;
+
+/// Which binds of pipelines and sets are followed: none, those of devices on which something can conflict, or all.
+pub(crate) mod follow {
+    /// No pipeline joins images and samplers.
+    pub(crate) const NONE: u8 = 0;
+    /// Some do, which matters once something can conflict.
+    pub(crate) const LINKED: u8 = 1;
+    /// Some read samplers of the layer's own.
+    pub(crate) const ALL: u8 = 2;
+}
 
 /// The part of a device that is needed for each descriptor.
 pub struct Hot {
@@ -16,6 +26,8 @@ pub struct Hot {
     pub choices: Choices,
     /// Counters of descriptors.
     pub counters: Counters,
+    /// Which binds are followed, one of [`follow`]; it only grows.
+    pub follow: AtomicU8,
     /// Whether a set layout with immutable samplers was ever created.
     pub has_immutables: AtomicBool,
     /// Whether it was said that separate samplers meet their images in the shader only.
@@ -35,6 +47,7 @@ impl Hot {
             gate,
             choices: Choices::default(),
             counters: Counters::new(),
+            follow: AtomicU8::new(follow::NONE),
             has_immutables: AtomicBool::new(false),
             separate_said: AtomicBool::new(false),
             templates: HandleMap::new(),

@@ -7,6 +7,7 @@
 
 mod bits;
 mod commands;
+mod follow;
 mod force;
 mod ladder;
 mod layouts;
@@ -35,7 +36,6 @@ pub use self::sets::TemplateRun;
 use self::sets::{SetEntry, TemplateRuns};
 use self::split::HiddenSets;
 pub use self::split::Limits;
-use self::told::Told;
 use crate::table::{FastMap, FastSet, HandleMap};
 
 /// What is remembered of one device's shaders, layouts, sets and command buffers.
@@ -64,7 +64,6 @@ pub struct Separate {
     splits: AtomicU64,
     limits: Limits,
     resolutions: Resolutions,
-    told: Told,
     force: Force,
 }
 
@@ -72,6 +71,11 @@ impl Separate {
     /// Nothing seen yet, on a device with these limits.
     pub fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
+    }
+
+    /// Whether a test switch wants repairs that nothing asks for.
+    pub fn is_forced(&self) -> bool {
+        self.force.any()
     }
 
     /// A number that nothing else has.

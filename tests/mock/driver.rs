@@ -429,6 +429,17 @@ struct Objects {
 type Observer = Arc<dyn Fn(&DeviceState, &Call) + Send + Sync>;
 
 /// One device.
+/// Calls of the layer's own that fail.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OwnFailure {
+    pub(crate) command: &'static CStr,
+    pub(crate) result: vk::Result,
+    /// How many are still to fail.
+    pub(crate) left: u64,
+    /// How many have failed.
+    pub(crate) hit: u64,
+}
+
 pub(crate) struct DeviceState {
     pub(crate) config: Arc<Config>,
     pub(crate) enabled: Vec<String>,
@@ -441,6 +452,8 @@ pub(crate) struct DeviceState {
     observer: Mutex<Option<Observer>>,
     observed: AtomicBool,
     failures: Mutex<HashMap<&'static CStr, VecDeque<vk::Result>>>,
+    /// Which calls fail that the layer makes on its own.
+    pub(crate) own_failure: Mutex<Option<OwnFailure>>,
     /// Fallible calls so far.
     fallible: AtomicU64,
     /// Number of the fallible call that fails, counted from 1; 0 for none.
@@ -545,6 +558,19 @@ impl DeviceState {
             return Some(*lock(&self.fail_with));
         }
         lock(&self.failures).get_mut(command)?.pop_front()
+    }
+
+    /// The failure of a call, which the layer makes on its own if there is no allocator.
+    fn fails_by(&self, command: &'static CStr, allocator: usize) -> Option<vk::Result> {
+        let failure = self.fails(command);
+        if allocator != 0 || failure.is_some() {
+            return failure;
+        }
+        let mut own = lock(&self.own_failure);
+        let armed = own.as_mut().filter(|armed| armed.command == command && armed.left > 0)?;
+        armed.left -= 1;
+        armed.hit += 1;
+        Some(armed.result)
     }
 
     fn make(&self, kind: Kind, allocator: usize, data: Data) -> u64 {
@@ -1405,6 +1431,7 @@ unsafe extern "system" fn create_device(
             observer: Mutex::default(),
             observed: AtomicBool::new(false),
             failures: Mutex::default(),
+            own_failure: Mutex::default(),
             fallible: AtomicU64::new(0),
             fail_nth: AtomicU64::new(0),
             fail_with: Mutex::new(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
@@ -1556,7 +1583,7 @@ macro_rules! creators {
                     let args =
                         Args::Create { info: info as usize, allocator: allocator as usize, out: out as usize };
                     state.arrive($create_name, args);
-                    if let Some(failure) = state.fails($create_name) {
+                    if let Some(failure) = state.fails_by($create_name, allocator as usize) {
                         return failure;
                     }
                     let data = <vk::$info<'_> as Describe>::describe(&*info, state);
@@ -1768,7 +1795,8 @@ unsafe extern "system" fn allocate_sets(
         let state = dev(device);
         state
             .arrive(c"vkAllocateDescriptorSets", Args::Create { info: info as usize, allocator: 0, out: out as usize });
-        if let Some(failure) = state.fails(c"vkAllocateDescriptorSets") {
+        let is_own = state.is_layers(Kind::Pool, (*info).descriptor_pool.as_raw());
+        if let Some(failure) = state.fails_by(c"vkAllocateDescriptorSets", usize::from(!is_own)) {
             return failure;
         }
         for index in 0..(*info).descriptor_set_count as usize {

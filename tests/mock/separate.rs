@@ -235,23 +235,24 @@ struct Application {
     log: Vec<String>,
     created: u32,
     faults: bool,
+    /// There is a trace, in which what was left is looked for at the end.
+    is_traced: bool,
     tally: Tally,
 }
 
 impl Application {
-    fn new(seed: u64, faults: bool) -> Self {
+    fn new(seed: u64, faults: bool, is_traced: bool) -> Self {
         let mut rng = Rng::with_seed(seed);
         let reuse = if rng.bool() { Reuse::AtOnce } else { Reuse::Never };
         let limit = *rng.choice(&[4, 8, 8, 8]).expect("there are some");
-        let device = InstanceBuilder::new()
+        let builder = InstanceBuilder::new()
             .driver(|config| {
                 config.follows = true;
                 config.reuse = reuse;
                 config.set_limits[0] = limit;
             })
-            .set("separate", "resolve")
-            .traced("decisions")
-            .device();
+            .set("separate", "resolve");
+        let device = if is_traced { builder.traced("decisions") } else { builder }.device();
         device.driver.recording.store(false, std::sync::atomic::Ordering::Relaxed);
         let immutable = device.sampler(&linear_info().max_lod(0.5));
         let mut application = Self {
@@ -273,6 +274,7 @@ impl Application {
             log: Vec::new(),
             created: 0,
             faults,
+            is_traced,
             tally: Tally::default(),
         };
         application.start();
@@ -1022,7 +1024,7 @@ impl Application {
 
     /// There is a record for each link that was left as it is.
     fn told(&self) {
-        if self.left.is_empty() {
+        if self.left.is_empty() || !self.is_traced {
             return;
         }
         let records = self.device.instance.records("unresolved");
@@ -1048,7 +1050,7 @@ impl Application {
 }
 
 /// Why a link of these sequences may be left as it is.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "shared-sampler",
     "immutable-sampler",
     "update-after-bind",
@@ -1057,6 +1059,7 @@ const NAMES: [&str; 9] = [
     "pipeline-chain",
     "push-set-above",
     "sampler-limit",
+    "began-before",
     "memory",
 ];
 
@@ -1065,8 +1068,13 @@ const STEPS: u64 = 60;
 
 /// One sequence of valid calls.
 pub(crate) fn sequence(seed: u64) -> Tally {
-    let mut application = Application::new(seed, false);
-    for _ in 0..STEPS {
+    sequence_with(Application::new(seed, false, true), |_, _| ())
+}
+
+/// A sequence of valid calls; `before` is called before each.
+fn sequence_with(mut application: Application, before: impl Fn(&Application, u64)) -> Tally {
+    for step in 0..STEPS {
+        before(&application, step);
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| application.step())) {
             application.log.iter().for_each(|line| eprintln!("{line}"));
             resume_unwind(panic);
@@ -1079,6 +1087,52 @@ pub(crate) fn sequence(seed: u64) -> Tally {
             log.iter().for_each(|line| eprintln!("{line}"));
             resume_unwind(panic);
         }
+    }
+}
+
+/// An application that goes on for as long as wanted, on one device.
+pub(crate) struct Endless(Application);
+
+impl Endless {
+    /// Most pipelines at a time, and most sets.
+    const PIPELINES: usize = 24;
+    const SETS: usize = 60;
+
+    pub(crate) fn new() -> Self {
+        Self(Application::new(1, false, false))
+    }
+
+    /// Some calls, and after them as much is there as always.
+    pub(crate) fn go_on(&mut self) {
+        let application = &mut self.0;
+        application.log.drain(..application.log.len().saturating_sub(1000));
+        application.left.clear();
+        for _ in 0..STEPS {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| application.step())) {
+                application.log.iter().for_each(|line| eprintln!("{line}"));
+                resume_unwind(panic);
+            }
+        }
+        while application.pipelines.len() > Self::PIPELINES {
+            application.remove_pipeline();
+        }
+        while application.sets.len() > Self::SETS {
+            application.remove_sets();
+        }
+        while application.samplers.len() > 8 {
+            application.remove_sampler();
+        }
+        while application.views.len() > 8 {
+            application.remove_view();
+        }
+        while application.layouts.len() > Self::PIPELINES {
+            let layout = application.layouts.swap_remove(0).handle;
+            application.destroy_pipeline_layout(layout);
+        }
+    }
+
+    pub(crate) fn finish(self) -> u64 {
+        self.0.finish().draws
     }
 }
 

@@ -4,11 +4,6 @@
 #[derive(Clone, Copy)]
 pub(super) struct Bits(pub(super) u32);
 
-impl Bits {
-    /// How many numbers there can be.
-    pub(super) const ALL: usize = u32::BITS as usize;
-}
-
 impl Iterator for Bits {
     type Item = usize;
 

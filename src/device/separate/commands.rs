@@ -1,16 +1,21 @@
 //! Command buffers: which pipeline and which sets are bound at each bind point, and what the layer has bound in their place.
 //!
-//! A command buffer is externally synchronised (Threading Behavior), so its lock is never waited for.
+//! A command buffer is externally synchronised (Threading Behavior), so nothing here is locked. What a bind has to remember of a set
+//! is its handle and two words; the rest is looked up where something may have to be repaired.
 
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
+use samplin_hot::Gate;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
 use super::layouts::PipelineShape;
 use super::programs::Program;
-use super::sets::SetEntry;
+use super::resolution::Found;
+use super::sets::{Brief, SetEntry};
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// Bind points that are followed: graphics and compute.
@@ -47,9 +52,50 @@ pub(super) struct Bound {
     pub(super) pushed: Vec<(u32, u32, u64)>,
     /// The application has pushed since, perhaps over them.
     pub(super) repushed: bool,
+    /// What is in the set, when it was bound.
+    pub(super) brief: Brief,
+    /// `record` is still to be looked up.
+    is_pending: bool,
+    /// The layout of a bind before: the next is often with the same one, and need not count it again.
+    spare: Option<Arc<PipelineShape>>,
 }
 
 impl Bound {
+    /// The set and the layout that are bound from now on.
+    #[inline(always)]
+    pub(super) fn hold(&mut self, set: u64, brief: Brief) {
+        self.set = set;
+        self.actual = set;
+        self.brief = brief;
+        self.is_pending = true;
+        self.entry = None;
+        self.pushed.clear();
+        self.repushed = false;
+    }
+
+    /// Whether it is, or was before, bound with a layout that is at this address; then it is again.
+    #[inline(always)]
+    pub(super) fn is_with(&mut self, layout: *const PipelineShape) -> bool {
+        let same = |own: &Option<Arc<PipelineShape>>| own.as_ref().is_some_and(|own| Arc::as_ptr(own) == layout);
+        if same(&self.layout) {
+            return true;
+        }
+        if same(&self.spare) {
+            std::mem::swap(&mut self.layout, &mut self.spare);
+            return true;
+        }
+        false
+    }
+
+    /// Nothing is bound any more; what was asked of the allocator stays.
+    fn clear(&mut self) {
+        self.hold(0, Brief::default());
+        self.is_pending = false;
+        self.offsets.clear();
+        if self.layout.is_some() {
+            self.spare = self.layout.take();
+        }
+    }
     /// Whether something else is bound than the application has bound.
     pub(super) fn differs(&self) -> bool {
         self.actual != self.set || !self.pushed.is_empty()
@@ -59,7 +105,16 @@ impl Bound {
 /// A bind point.
 #[derive(Default)]
 pub(super) struct Point {
+    /// The pipeline, unless `given` is still to be looked up.
     pub(super) program: Option<Arc<Program>>,
+    /// A pipeline of the application's that was bound since; 0 for none.
+    pub(super) given: u64,
+    /// Resolutions that were found here.
+    pub(super) found: Found,
+    /// What the briefs of bound sets say held at this time, see [`Resolutions::time`].
+    ///
+    /// [`Resolutions::time`]: super::resolution::Resolutions::time
+    pub(super) time: u64,
     /// The pipeline that is bound in truth.
     pub(super) pipeline: u64,
     pub(super) sets: Vec<Bound>,
@@ -84,28 +139,69 @@ impl Hidden {
 
 /// What is bound in a command buffer.
 #[derive(Default)]
-pub struct CommandBuffer(Mutex<[Point; POINTS]>);
+pub struct CommandBuffer {
+    /// A command is at work on it.
+    is_taken: AtomicBool,
+    inside: UnsafeCell<Inside>,
+}
+
+#[derive(Default)]
+struct Inside {
+    points: [Point; POINTS],
+    /// It was begun when binds were followed, so that nothing is bound but what is known.
+    is_whole: bool,
+}
+
+// SAFETY: the cell is only reached through `CommandBuffer::inside`, by commands on one command buffer, which the application must not
+// call at the same time (Threading Behavior, "externally synchronized parameters").
+unsafe impl Sync for CommandBuffer {}
 
 impl CommandBuffer {
-    /// Works on a bind point, which nobody else sees meanwhile: no lock is held, so `with` may call down.
-    pub(super) fn with<R: Default>(&self, at: usize, with: impl FnOnce(&mut Point) -> R) -> R {
-        let Some(mut point) = lock(&self.0).get_mut(at).map(std::mem::take) else { return R::default() };
-        let result = with(&mut point);
-        if let Some(target) = lock(&self.0).get_mut(at) {
-            *target = point;
+    /// Works on what is inside; not if another command does, whose driver called back, or which the application has called on another
+    /// thread at once. One that panics keeps it taken, and the device is passed through from there on.
+    #[inline(always)]
+    fn inside<R>(&self, with: impl FnOnce(&mut Inside) -> R) -> Option<R> {
+        if self.is_taken.load(Ordering::Relaxed) {
+            return None;
         }
-        result
+        self.is_taken.store(true, Ordering::Relaxed);
+        // SAFETY: no other reference is there: they end with this function, during which it counts as taken.
+        let result = with(unsafe { &mut *self.inside.get() });
+        self.is_taken.store(false, Ordering::Relaxed);
+        Some(result)
     }
 
-    fn clear(&self) {
-        *lock(&self.0) = Default::default();
+    /// Works on a bind point, which nobody else sees meanwhile: no lock is held, so `with` may call down.
+    #[inline(always)]
+    pub(super) fn with<R: Default>(&self, at: usize, with: impl FnOnce(&mut Point) -> R) -> R {
+        self.inside(|inside| inside.points.get_mut(at).map(with)).flatten().unwrap_or_default()
+    }
+
+    /// [`CommandBuffer::with`] for a leaf: `false` if it cannot, or if not all is known that is bound.
+    #[inline(always)]
+    pub(super) fn leaf(&self, at: usize, with: impl FnOnce(&mut Point) -> bool) -> bool {
+        let inside = self.inside(|inside| inside.is_whole && inside.points.get_mut(at).is_some_and(with));
+        inside.unwrap_or(false)
+    }
+
+    /// Whether all is known that is bound in it.
+    pub(super) fn is_whole(&self) -> bool {
+        self.inside(|inside| inside.is_whole).unwrap_or(false)
+    }
+
+    /// Nothing is bound in it any more. `begins`: it is being begun, and not in the middle of its commands.
+    fn clear(&self, begins: bool) {
+        self.inside(|inside| {
+            inside.points.iter_mut().for_each(Point::clear);
+            inside.is_whole |= begins;
+        });
     }
 }
 
 /// Command buffers by handle.
 #[derive(Default)]
 pub(super) struct Commands {
-    buffers: HandleMap<CommandBuffer>,
+    pub(super) buffers: HandleMap<CommandBuffer>,
     pools: Mutex<FastMap<u64, FastSet<u64>>>,
 }
 
@@ -125,6 +221,52 @@ pub struct Binds<'a> {
 }
 
 impl Point {
+    /// Looks up what leaves have left to be looked up.
+    pub(super) fn meet(&mut self, separate: &Separate) {
+        self.meet_program(separate);
+        for bound in self.sets.iter_mut().filter(|bound| bound.is_pending) {
+            bound.is_pending = false;
+            // SAFETY: a set that is freed invalidates the command buffers that it is bound in (Command Buffer Lifecycle), and this one is
+            // recording.
+            bound.entry = unsafe { separate.sets.share(bound.set) };
+        }
+    }
+
+    /// Looks the pipeline up.
+    pub(super) fn meet_program(&mut self, separate: &Separate) {
+        let given = std::mem::take(&mut self.given);
+        if given != 0 {
+            // SAFETY: as above.
+            self.program = unsafe { separate.programs.share(given) };
+        }
+    }
+
+    /// Looks again at what is in sets that may have been updated since they were bound.
+    #[inline(always)]
+    pub(super) fn refresh(&mut self, separate: &Separate, gate: &Gate) {
+        for bound in self.sets.iter_mut().filter(|bound| bound.brief.is_loose) {
+            // SAFETY: as in `meet`.
+            let entry = unsafe { separate.sets.get(bound.set) };
+            bound.brief = entry.map_or(Brief::default(), |entry| entry.brief(gate));
+        }
+    }
+
+    /// Looks again at what is in all sets.
+    pub(super) fn look_again(&mut self, separate: &Separate, gate: &Gate) {
+        self.meet(separate);
+        for bound in &mut self.sets {
+            let brief = bound.entry.as_deref().map_or(Brief::default(), |entry| entry.brief(gate));
+            let stamp = if bound.set == 0 { Brief::PUSHED } else { brief.stamp };
+            bound.brief = Brief { stamp, ..brief };
+        }
+    }
+
+    fn clear(&mut self) {
+        (self.program, self.given, self.pipeline) = (None, 0, 0);
+        (self.hidden, self.differs) = (None, false);
+        self.sets.iter_mut().for_each(Bound::clear);
+    }
+
     /// Makes room for set numbers below `count`.
     fn reach(&mut self, count: usize) {
         while self.sets.len() < count {
@@ -133,7 +275,8 @@ impl Point {
     }
 
     /// Forgets what a bind of the numbers from `first` to `last` with `layout` disturbs (Pipeline Layout Compatibility).
-    fn disturb(&mut self, layout: &PipelineShape, first: usize, last: usize) {
+    #[inline]
+    pub(super) fn disturb(&mut self, layout: &PipelineShape, first: usize, last: usize) {
         for (number, bound) in self.sets.iter_mut().enumerate() {
             let witness = if number < first { number } else { last };
             let stays = bound.layout.as_ref().is_some_and(|own| own.is_compatible(layout, witness));
@@ -185,7 +328,13 @@ impl Point {
     /// # Safety
     ///
     /// The sets are valid.
-    pub(super) unsafe fn bind(&mut self, separate: &Separate, layout: &Arc<PipelineShape>, binds: &Binds<'_>) {
+    pub(super) unsafe fn bind(
+        &mut self,
+        separate: &Separate,
+        gate: &Gate,
+        layout: &Arc<PipelineShape>,
+        binds: &Binds<'_>,
+    ) {
         let first = binds.first as usize;
         let Some(last) = (first + binds.sets.len()).checked_sub(1).filter(|last| *last >= first) else { return };
         self.disturb(layout, first, last);
@@ -198,17 +347,15 @@ impl Point {
             offsets = rest;
             let Some(bound) = self.sets.get_mut(number) else { return };
             // SAFETY: a set that a command names is valid.
-            let entry = unsafe { separate.sets.share(set.as_raw()) };
-            bound.set = set.as_raw();
-            bound.actual = set.as_raw();
-            bound.entry = entry;
-            bound.layout = Some(Arc::clone(layout));
+            let entry = unsafe { separate.sets.get(set.as_raw()) };
+            bound.hold(set.as_raw(), entry.map_or(Brief::default(), |entry| entry.brief(gate)));
+            if !bound.is_with(Arc::as_ptr(layout)) {
+                bound.layout = Some(Arc::clone(layout));
+            }
             bound.offsets.clear();
             for offset in own {
                 bound.offsets.with_room().push(*offset);
             }
-            bound.pushed.clear();
-            bound.repushed = false;
         }
     }
 
@@ -288,15 +435,15 @@ impl Separate {
         list.into_iter().for_each(|commands| self.commands.buffers.remove(commands));
     }
 
-    /// Nothing is bound in a command buffer any more, or it is not known what.
+    /// Nothing is bound in a command buffer any more: it begins, or, in the middle of its commands, the state is undefined.
     ///
     /// # Safety
     ///
     /// `commands` is a valid command buffer.
-    pub unsafe fn clear_commands(&self, commands: vk::CommandBuffer) {
+    pub unsafe fn clear_commands(&self, commands: vk::CommandBuffer, begins: bool) {
         // SAFETY: the command buffer is valid by this function's contract, so it is not freed and its entry stays meanwhile.
-        if let Some(buffer) = unsafe { self.commands.buffers.get(commands.as_raw()) } {
-            buffer.clear();
+        if let Some(buffer) = unsafe { self.buffer(commands) } {
+            buffer.clear(begins);
         }
     }
 }

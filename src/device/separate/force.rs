@@ -24,6 +24,11 @@ impl Force {
         false
     }
 
+    /// Whether anything is forced.
+    pub(super) const fn any(&self) -> bool {
+        false
+    }
+
     /// Keeps the words of a module.
     pub(super) const fn keep_module(&self, _words: &[u32]) {}
 
@@ -66,6 +71,10 @@ mod on {
 
         pub(in super::super) fn splits(&self) -> bool {
             self.separate.as_deref() == Some("split")
+        }
+
+        pub(in super::super) fn any(&self) -> bool {
+            self.shadows() || self.splits()
         }
 
         pub(in super::super) fn keep_module(&self, words: &[u32]) {

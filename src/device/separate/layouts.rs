@@ -1,7 +1,7 @@
 //! Set layouts and pipeline layouts: which slots a set has, which layouts are defined alike, and the layer's own copies of them.
 
 use std::hash::{BuildHasher, Hash};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use ash::vk::{self, Handle};
@@ -94,8 +94,7 @@ pub(super) struct SetShape {
     kept: kept::SetLayout,
     /// The definition is all that there is to it.
     is_known: bool,
-    /// The layer's own layout of this definition, 0 before it is needed.
-    twin: Mutex<u64>,
+    twin: Twin,
 }
 
 /// A set layout of the application's.
@@ -149,7 +148,7 @@ impl SetShape {
         }))
         .into_boxed_slice();
         let after_bind = bindings.iter().any(|binding| binding.after_bind);
-        Self { number, bindings, slots, dynamic, after_bind, variable, kept, is_known, twin: Mutex::new(0) }
+        Self { number, bindings, slots, dynamic, after_bind, variable, kept, is_known, twin: Twin::default() }
     }
 
     /// A number that says how it is defined.
@@ -191,8 +190,7 @@ pub(super) struct PipelineShape {
     compatible: Box<[u64]>,
     /// What else defines it; none if it has members that are not known.
     kept: Option<Arc<kept::PipelineLayout>>,
-    /// The layer's own pipeline layout of this definition, 0 before it is needed.
-    twin: Mutex<u64>,
+    twin: Twin,
 }
 
 impl PipelineShape {
@@ -206,7 +204,7 @@ impl PipelineShape {
             word = fold(word.rotate_left(17) ^ set.as_ref().map_or(1, |set| fold(set.number)));
             word
         }));
-        Self { sets: sets.into(), compatible: compatible.into(), kept, twin: Mutex::new(0) }
+        Self { sets: sets.into(), compatible: compatible.into(), kept, twin: Twin::default() }
     }
 
     /// This layout with one more set at its end.
@@ -228,10 +226,61 @@ impl PipelineShape {
 pub(super) struct LayoutTables {
     sets: HandleMap<SetLayout>,
     pipelines: HandleMap<PipelineShape>,
-    alike: Mutex<FastMap<u64, Vec<Weak<SetShape>>>>,
+    alike: Mutex<Alike>,
     /// Layouts of the layer's own.
-    own_sets: Mutex<Vec<u64>>,
-    own_pipelines: Mutex<Vec<u64>>,
+    own_sets: Mutex<Own>,
+    own_pipelines: Mutex<Own>,
+}
+
+/// Shapes that live, by hashes of their definitions.
+#[derive(Default)]
+struct Alike {
+    lists: FastMap<u64, Vec<Weak<SetShape>>>,
+    /// How many lists there are when those of shapes that are gone are looked for.
+    limit: usize,
+}
+
+impl Alike {
+    /// The list of a definition.
+    fn list(&mut self, kept: &kept::SetLayout) -> &mut Vec<Weak<SetShape>> {
+        if self.lists.len() >= self.limit {
+            self.lists.retain(|_, list| list.iter().any(|shape| shape.strong_count() > 0));
+            self.limit = 2 * self.lists.len() + 64;
+        }
+        let list = self.lists.with_room().entry(hash_of(kept)).or_default();
+        list.retain(|shape| shape.strong_count() > 0);
+        list
+    }
+}
+
+/// The layer's own object of a shape, 0 before it is needed.
+type Twin = Arc<AtomicU64>;
+
+/// Objects of the layer's own, each shared with its shape.
+#[derive(Default)]
+struct Own {
+    twins: Vec<Twin>,
+    /// How many there are when those of shapes that are gone are looked for.
+    limit: usize,
+}
+
+impl Own {
+    /// Adds one. Returns those that no shape has any more, so that no command can be at work with them.
+    fn add(&mut self, twin: &Twin) -> Vec<u64> {
+        let mut gone = Vec::new();
+        if self.twins.len() >= self.limit {
+            self.twins.retain(|twin| {
+                let stays = Arc::strong_count(twin) > 1;
+                if !stays {
+                    gone.with_room().push(twin.load(Ordering::Acquire));
+                }
+                stays
+            });
+            self.limit = 2 * self.twins.len() + 64;
+        }
+        self.twins.with_room().push(Arc::clone(twin));
+        gone
+    }
 }
 
 impl Separate {
@@ -260,8 +309,7 @@ impl Separate {
     /// The shape of all set layouts that are defined so.
     pub(super) fn shape_of(&self, kept: kept::SetLayout) -> Arc<SetShape> {
         let mut alike = lock(&self.layouts.alike);
-        let list = alike.with_room().entry(hash_of(&kept)).or_default();
-        list.retain(|shape| shape.strong_count() > 0);
+        let list = alike.list(&kept);
         let same = list.iter().filter_map(Weak::upgrade).find(|shape| shape.kept == kept);
         same.unwrap_or_else(|| {
             let shape = Arc::new(SetShape::new(self.number(), kept, true));
@@ -282,7 +330,7 @@ impl Separate {
     /// No layout that is defined from now on is like one with this sampler: its handle may come back as another sampler.
     pub fn forget_immutable(&self, sampler: u64) {
         let holds = |shape: &SetShape| shape.bindings.iter().any(|binding| binding.immutable.contains(&sampler));
-        for list in lock(&self.layouts.alike).values_mut() {
+        for list in lock(&self.layouts.alike).lists.values_mut() {
             list.retain(|shape| shape.upgrade().is_some_and(|shape| !holds(&shape)));
         }
     }
@@ -334,6 +382,17 @@ impl Separate {
     ///
     /// # Safety
     ///
+    /// `layout` is null or valid while the reference is used.
+    #[inline(always)]
+    pub(super) unsafe fn layout_at(&self, layout: vk::PipelineLayout) -> Option<&PipelineShape> {
+        // SAFETY: forwarded from the caller.
+        unsafe { self.layouts.pipelines.get(layout.as_raw()) }
+    }
+
+    /// A share of what is known of a pipeline layout.
+    ///
+    /// # Safety
+    ///
     /// `layout` is null or valid during the call.
     pub(super) unsafe fn pipeline_shape(&self, layout: vk::PipelineLayout) -> Option<Arc<PipelineShape>> {
         // SAFETY: a pipeline layout that is not null is not destroyed during the call, by this function's contract; so its entry
@@ -344,27 +403,18 @@ impl Separate {
 
 /// The layer's own object of a definition, made where there is none yet; the one of two that are made at once which comes later is
 /// destroyed again.
-fn twin(
-    kept: &Mutex<u64>,
-    own: &Mutex<Vec<u64>>,
-    make: impl FnOnce() -> Option<u64>,
-    destroy: impl FnOnce(u64),
-) -> Option<u64> {
-    let twin = *lock(kept);
+fn twin(kept: &Twin, own: &Mutex<Own>, make: impl FnOnce() -> Option<u64>, destroy: impl Fn(u64)) -> Option<u64> {
+    let twin = kept.load(Ordering::Acquire);
     if twin != 0 {
         return Some(twin);
     }
     let made = make()?;
-    let mut twin = lock(kept);
-    if *twin != 0 {
-        let other = *twin;
-        drop(twin);
+    if let Err(other) = kept.compare_exchange(0, made, Ordering::AcqRel, Ordering::Acquire) {
         destroy(made);
         return Some(other);
     }
-    *twin = made;
-    drop(twin);
-    lock(own).with_room().push(made);
+    let gone = lock(own).add(kept);
+    gone.into_iter().for_each(destroy);
     Some(made)
 }
 
@@ -413,14 +463,15 @@ impl Device {
 
     fn destroy_set_layout(&self, layout: u64) {
         if let Some(destroy) = self.fns.destroy_descriptor_set_layout {
-            // SAFETY: made by `twin_of_set` with a NULL allocator; nobody has seen it, or the device is about to end.
+            // SAFETY: made by `twin_of_set` with a NULL allocator; nobody has seen it, its shape is gone, with which any command that uses it
+            // would be at work, or the device is about to end.
             unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
         }
     }
 
     fn destroy_pipeline_layout(&self, layout: u64) {
         if let Some(destroy) = self.fns.destroy_pipeline_layout {
-            // SAFETY: made by `twin_of_pipeline` with a NULL allocator; nobody has seen it, or the device is about to end.
+            // SAFETY: as above, made by `twin_of_pipeline`.
             unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
         }
     }
@@ -428,8 +479,8 @@ impl Device {
     /// Destroys the layouts of the layer's own: for the end of the device.
     pub(super) fn destroy_twins(&self, separate: &Separate) {
         let pipelines = std::mem::take(&mut *lock(&separate.layouts.own_pipelines));
-        pipelines.into_iter().for_each(|layout| self.destroy_pipeline_layout(layout));
+        pipelines.twins.iter().for_each(|twin| self.destroy_pipeline_layout(twin.load(Ordering::Acquire)));
         let sets = std::mem::take(&mut *lock(&separate.layouts.own_sets));
-        sets.into_iter().for_each(|layout| self.destroy_set_layout(layout));
+        sets.twins.iter().for_each(|twin| self.destroy_set_layout(twin.load(Ordering::Acquire)));
     }
 }

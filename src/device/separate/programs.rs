@@ -1,6 +1,7 @@
 //! Shader modules and pipelines: which images a pipeline reads through which samplers.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
@@ -9,7 +10,9 @@ use samplin_spirv as spirv;
 use super::Separate;
 use super::layouts::PipelineShape;
 use super::recipe::{Recipe, Source, Splits, StageCode};
+use super::told::Told;
 use crate::device::Device;
+use crate::device::hot::follow;
 use crate::kept;
 
 /// The words of a shader module.
@@ -39,6 +42,7 @@ pub(super) struct Program {
     /// What it can be made of again, or the name of what keeps it from that.
     pub(super) recipe: Result<Recipe, &'static str>,
     pub(super) splits: Splits,
+    pub(super) told: Told,
 }
 
 impl Program {
@@ -212,7 +216,11 @@ impl Device {
         let (handle, splits) = (pipeline.as_raw(), Splits::default());
         let sets = links.iter().flat_map(|link| [link.image.set, link.sampler.set]);
         let linked = sets.into_iter().try_fold(0, |all, set| Some(all | 1_u32.checked_shl(set)?));
-        let program = Program { number, handle, layout, links, linked, blind, recipe, splits };
+        if !links.is_empty() {
+            self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
+        }
+        let told = Told::default();
+        let program = Program { number, handle, layout, links, linked, blind, recipe, splits, told };
         separate.programs.insert(handle, Arc::new(program));
     }
 

@@ -59,6 +59,8 @@ pub(super) struct Splits {
     /// Links that cannot be, and why the last of them cannot.
     refused: AtomicU64,
     why: Mutex<&'static str>,
+    /// The pipeline of the last that was made; 0 for none.
+    pub(super) pipeline: AtomicU64,
     /// The last is the one in use; command buffers may hold those before it.
     pub(super) made: Mutex<Vec<Arc<Variant>>>,
 }
@@ -78,6 +80,11 @@ impl Splits {
     pub(super) fn refuse(&self, links: u64, why: &'static str) {
         *lock(&self.why) = why;
         self.refused.fetch_or(links, Ordering::AcqRel);
+    }
+
+    /// The handle of the pipeline to bind instead of the application's; 0 if there is none.
+    pub(super) fn current_pipeline(&self) -> u64 {
+        if self.mask() == 0 { 0 } else { self.pipeline.load(Ordering::Acquire) }
     }
 
     /// The pipeline to bind instead of the application's, if any.

@@ -3,19 +3,20 @@
 //! The answer depends on the pipeline and on what is in the sets, and on nothing else: not on the order of binds, not on what was
 //! bound before.
 
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use samplin_hot::memory::Room;
+use samplin_hot::memory::{self, Room};
 
 use super::Separate;
 use super::bits::Bits;
-use super::commands::{Bound, Point};
+use super::commands::Point;
 use super::ladder::{Decided, Want};
 use super::programs::Program;
 use super::recipe::Variant;
-use super::sets::{Other, SetEntry};
+use super::sets::{Brief, Other};
 use crate::device::Device;
-use crate::table::{FastMap, lock};
+use crate::table::{FastMap, fold, lock};
 
 /// What is to be bound for a pipeline and what is in its sets.
 pub(super) struct Resolution {
@@ -27,20 +28,183 @@ pub(super) struct Resolution {
     pub(super) variant: Option<(Arc<Variant>, u64)>,
     /// It holds as long as what it was made of: nothing was missing that may be there the next time.
     is_lasting: bool,
+    /// What it was made of.
+    key: Key,
 }
 
-/// Most resolutions that are remembered.
-const RESOLUTIONS: usize = 4096;
+impl Resolution {
+    /// Whether what the application has bound is what is to be bound.
+    fn is_nothing(&self) -> bool {
+        self.shadows.is_empty() && self.pushes.is_empty() && self.variant.is_none()
+    }
+}
 
-/// Resolutions by pipeline and by what is in each of its sets.
+/// Sets of links that a key has room for; pipelines with links in more have none.
+const LINKED: usize = 8;
+
+/// A pipeline and what is in each of the sets that its links are in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    words: [u64; LINKED + 1],
+}
+
+impl Key {
+    /// The key of what a bind point holds; none if descriptors were pushed, which are other ones each time.
+    #[inline(always)]
+    pub(super) fn of(program: &Program, point: &Point) -> Option<Self> {
+        let mut key = Self::default();
+        let (first, rest) = key.words.split_first_mut()?;
+        *first = program.number << 1 | u64::from(point.is_pushed_beside(&program.layout));
+        let linked = program.linked.filter(|linked| linked.count_ones() as usize <= LINKED)?;
+        for (place, number) in rest.iter_mut().zip(Bits(linked)) {
+            let Some(bound) = point.sets.get(number) else { continue };
+            let is_read = bound.layout.as_ref().is_some_and(|own| {
+                std::ptr::eq(&**own, &*program.layout) || own.is_compatible(&program.layout, number)
+            });
+            if is_read {
+                *place = bound.brief.stamp;
+                if bound.brief.stamp == Brief::PUSHED {
+                    return None;
+                }
+            }
+        }
+        Some(key)
+    }
+
+    /// A word that differs for keys that differ; never 0.
+    #[inline(always)]
+    fn hash(&self, seed: u64) -> u64 {
+        self.words.iter().fold(!seed, |hash, word| fold(hash.rotate_left(29) ^ *word).wrapping_add(hash)) | 1
+    }
+}
+
+/// Most resolutions that are remembered in each shard.
+const RESOLUTIONS: usize = 512;
+const SHARDS: usize = 16;
+
+/// Keys that are remembered as asking for nothing.
+const NOTHINGS: usize = 1 << 13;
+
+/// Resolutions by their keys.
 #[derive(Default)]
-pub(super) struct Resolutions(Mutex<FastMap<Box<[u64]>, Arc<Resolution>>>);
+pub(super) struct Resolutions {
+    shards: [Shard; SHARDS],
+    /// How many there are, so that forgetting none costs nothing.
+    count: AtomicU64,
+    /// Moves when all are forgotten.
+    changes: AtomicU64,
+    /// Moves when what is in sets means something else than before.
+    time: AtomicU64,
+    /// Hashes of keys that ask for nothing. One that another takes the place of is found out again.
+    nothings: OnceLock<Box<[AtomicU64]>>,
+}
+
+/// Away from the others, which other threads lock.
+#[derive(Default)]
+#[repr(align(128))]
+struct Shard(Mutex<FastMap<Key, Arc<Resolution>>>);
 
 impl Resolutions {
-    /// Forgets all: a sampler or a choice has changed.
+    /// Forgets all but what needs no repair: a sampler is going, or a pipeline was split.
     pub(super) fn clear(&self) {
-        let gone = std::mem::take(&mut *lock(&self.0));
-        drop(gone);
+        if self.count.swap(0, Ordering::AcqRel) == 0 {
+            return;
+        }
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        for shard in &self.shards {
+            let gone = std::mem::take(&mut *lock(&shard.0));
+            drop(gone);
+        }
+    }
+
+    /// Forgets everything: what samplers need has changed.
+    pub(super) fn look_again(&self) {
+        self.time.fetch_add(1, Ordering::AcqRel);
+        self.clear();
+    }
+
+    /// Moves when what bound sets were found to need and to lack does not hold any more.
+    #[inline(always)]
+    pub(super) fn time(&self) -> u64 {
+        self.time.load(Ordering::Acquire)
+    }
+
+    /// Whether nothing is to be repaired, as was found out before.
+    #[inline(always)]
+    pub(super) fn is_nothing(&self, key: &Key) -> bool {
+        let Some(nothings) = self.nothings.get() else { return false };
+        let hash = key.hash(self.time());
+        nothings.get(hash as usize >> 1 & (NOTHINGS - 1)).is_some_and(|device| device.load(Ordering::Relaxed) == hash)
+    }
+
+    fn keep_nothing(&self, key: &Key) {
+        let hash = key.hash(self.time());
+        let nothings = self.nothings.get_or_init(|| {
+            let mut words = memory::vec(NOTHINGS);
+            words.resize_with(NOTHINGS, AtomicU64::default);
+            words.into_boxed_slice()
+        });
+        if let Some(place) = nothings.get(hash as usize >> 1 & (NOTHINGS - 1)) {
+            place.store(hash, Ordering::Relaxed);
+        }
+    }
+
+    fn shard(&self, key: &Key) -> Option<&Shard> {
+        self.shards.get((key.hash(0) >> 32) as usize % SHARDS)
+    }
+
+    fn get(&self, key: &Key) -> Option<Arc<Resolution>> {
+        lock(&self.shard(key)?.0).get(key).cloned()
+    }
+
+    fn insert(&self, resolution: &Arc<Resolution>) {
+        let Some(shard) = self.shard(&resolution.key) else { return };
+        let mut table = lock(&shard.0);
+        if table.len() >= RESOLUTIONS {
+            table.clear();
+        }
+        table.with_room().insert(resolution.key, Arc::clone(resolution));
+        self.count.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+/// Resolutions that were found at a bind point.
+const FOUND: usize = 16;
+
+/// The resolutions that were found at a bind point last, so that threads that record need not meet.
+#[derive(Default)]
+pub(super) struct Found {
+    places: Option<Box<[Option<Arc<Resolution>>; FOUND]>>,
+    /// They are of this time, see [`Resolutions::clear`].
+    changes: u64,
+}
+
+impl Found {
+    fn place(&mut self, key: &Key) -> Option<&mut Option<Arc<Resolution>>> {
+        self.places.as_mut()?.get_mut((key.hash(0) >> 40) as usize % FOUND)
+    }
+
+    /// Takes one out.
+    fn take(&mut self, resolutions: &Resolutions, key: &Key) -> Option<Arc<Resolution>> {
+        let changes = resolutions.changes.load(Ordering::Acquire);
+        if self.changes != changes {
+            self.changes = changes;
+            self.places = None;
+        }
+        self.place(key)?.take_if(|found| found.key == *key)
+    }
+
+    /// Keeps one.
+    pub(super) fn keep(&mut self, resolution: Arc<Resolution>) {
+        if !resolution.is_lasting || resolution.key == Key::default() {
+            return;
+        }
+        if self.places.is_none() {
+            self.places = Some(Box::default());
+        }
+        if let Some(place) = self.place(&resolution.key.clone()) {
+            *place = Some(resolution);
+        }
     }
 }
 
@@ -55,59 +219,34 @@ fn is_complete(program: &Program, point: &Point) -> bool {
 
 impl Device {
     /// Whether nothing that the pipeline reads through the bound sets can need another sampler.
-    fn is_legal(&self, program: &Program, point: &Point) -> bool {
+    #[inline(always)]
+    pub(super) fn is_legal(&self, program: &Program, point: &Point) -> bool {
         if !self.hot.gate.must_look() {
             return true;
         }
         let Some(linked) = program.linked else { return false };
-        let (mut needs, mut lacks) = (0, 0);
-        for number in Bits(linked) {
-            if let Some(entry) = point.sets.get(number).and_then(|bound| bound.entry.as_deref()) {
-                let summary = entry.summary(&self.hot.gate);
-                needs |= summary.0;
-                lacks |= summary.1;
-            }
-        }
-        needs & lacks == 0
+        let summary = Bits(linked).fold(0, |all, number| all | point.sets.get(number).map_or(0, |b| b.brief.summary));
+        (summary & (summary >> 32)) as u32 == 0
     }
 
     /// What is to be bound for the pipeline and the sets of a bind point.
-    fn resolve_point(&self, separate: &Separate, program: &Program, point: &Point) -> Arc<Resolution> {
-        let Some(linked) = program.linked else {
-            return Arc::new(self.make_resolution(separate, program, point));
-        };
-        let mut key = [0_u64; 2 + Bits::ALL];
-        let mut filled = 0;
-        let mut put = |word| {
-            if let Some(target) = key.get_mut(filled) {
-                *target = word;
-                filled += 1;
+    fn resolve_point(&self, separate: &Separate, program: &Program, point: &mut Point) -> Arc<Resolution> {
+        let key = Key::of(program, point);
+        if let Some(key) = &key {
+            let resolutions = &separate.resolutions;
+            if let Some(kept) = point.found.take(resolutions, key).or_else(|| resolutions.get(key)) {
+                return kept;
             }
-        };
-        put(program.number);
-        put(u64::from(point.is_pushed_beside(&program.layout)));
-        let mut is_pushed = false;
-        for number in Bits(linked) {
-            let bound = point.sets.get(number);
-            let compatible =
-                |bound: &&Bound| bound.layout.as_ref().is_some_and(|own| own.is_compatible(&program.layout, number));
-            let bound = bound.filter(compatible);
-            is_pushed |= bound.is_some_and(|bound| bound.set == 0 && bound.entry.is_some());
-            put(bound.and_then(|bound| bound.entry.as_deref()).map_or(0, SetEntry::stamp));
         }
-        let key = key.get(..filled).unwrap_or(&[]);
-        if let Some(kept) = lock(&separate.resolutions.0).get(key) {
-            return Arc::clone(kept);
+        point.meet(separate);
+        let mut resolution = self.make_resolution(separate, program, point);
+        let Some(key) = key.filter(|_| resolution.is_lasting) else { return Arc::new(resolution) };
+        resolution.key = key;
+        if resolution.is_nothing() {
+            separate.resolutions.keep_nothing(&key);
         }
-        let resolution = Arc::new(self.make_resolution(separate, program, point));
-        // What is pushed is another thing each time.
-        if !is_pushed && resolution.is_lasting {
-            let mut table = lock(&separate.resolutions.0);
-            if table.len() >= RESOLUTIONS {
-                table.clear();
-            }
-            table.with_room().insert(key.into(), Arc::clone(&resolution));
-        }
+        let resolution = Arc::new(resolution);
+        separate.resolutions.insert(&resolution);
         resolution
     }
 
@@ -115,18 +254,19 @@ impl Device {
         let mut wants = self.wants(program, point);
         let Decided { shadows, pushes, variant } = self.decide_links(separate, program, point, &mut wants);
         let Some(variant) = variant else {
-            return Resolution { shadows, pushes, variant: None, is_lasting: true };
+            return Resolution { shadows, pushes, variant: None, is_lasting: true, key: Key::default() };
         };
         let hidden = self.hidden_for(separate, &variant, &wants.all);
         if hidden == Some(0) && is_complete(program, point) {
             // Nothing is in the slots that the split links read, so the application's pipeline reads no more than they would.
-            return Resolution { shadows, pushes, variant: None, is_lasting: true };
+            return Resolution { shadows, pushes, variant: None, is_lasting: true, key: Key::default() };
         }
         if hidden.is_none() {
             // Without its set the split pipeline would read nothing; the application's reads what it has.
             variant.parts.iter().for_each(|(link, _)| self.link_unresolved("memory", program, *link));
         }
-        Resolution { shadows, pushes, is_lasting: hidden.is_some(), variant: hidden.map(|hidden| (variant, hidden)) }
+        let (is_lasting, variant) = (hidden.is_some(), hidden.map(|hidden| (variant, hidden)));
+        Resolution { shadows, pushes, is_lasting, variant, key: Key::default() }
     }
 
     /// The hidden set of a split pipeline, by what its links ask for; 0 if no sampler that they could read is bound, none if there is
@@ -150,10 +290,16 @@ impl Device {
         self.hidden_set(separate, &variant.hidden, &samplers)
     }
 
-    /// What is to be bound at a bind point; none if it is what the application has bound there, and nothing else is.
-    pub(super) fn look_at(&self, separate: &Separate, program: &Program, point: &Point) -> Option<Arc<Resolution>> {
-        let is_forced = separate.force.shadows() || separate.force.splits();
-        let is_plain = !point.differs && program.splits.mask() == 0 && !is_forced;
+    /// What is to be bound at a bind point; none if it is what the application has bound there, and nothing else is. To be given back to
+    /// [`Found::keep`].
+    pub(super) fn look_at(&self, separate: &Separate, program: &Program, point: &mut Point) -> Option<Arc<Resolution>> {
+        let time = separate.resolutions.time();
+        if point.time != time {
+            point.time = time;
+            point.look_again(separate, &self.hot.gate);
+        }
+        point.refresh(separate, &self.hot.gate);
+        let is_plain = !point.differs && program.splits.mask() == 0 && !separate.force.any();
         if is_plain && (program.links.is_empty() || (!self.records_all() && self.is_legal(program, point))) {
             return None;
         }

@@ -30,6 +30,22 @@ pub(super) struct Shadow {
     pub(super) pool: u64,
 }
 
+/// What a bind remembers of what is in a set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Brief {
+    /// [`SetEntry::stamp`]; 0 if nothing of interest is in the set.
+    pub(super) stamp: u64,
+    /// What the samplers need, and in the upper half what the images lack.
+    pub(super) summary: u64,
+    /// The set may be updated while it is bound.
+    pub(super) is_loose: bool,
+}
+
+impl Brief {
+    /// Stamp of descriptors that were pushed: they are other ones each time.
+    pub(super) const PUSHED: u64 = u64::MAX;
+}
+
 /// A descriptor set, or the descriptors that were pushed to a set number.
 #[derive(Debug)]
 pub(super) struct SetEntry {
@@ -38,6 +54,7 @@ pub(super) struct SetEntry {
     layout: Option<Arc<SetLayout>>,
     /// Descriptors of its last binding, if that varies.
     pub(super) variable: u32,
+    is_loose: bool,
     /// Another value after each write.
     stamp: AtomicU64,
     /// Needs and lacks of what is in it, when it had this stamp.
@@ -55,6 +72,7 @@ impl SetEntry {
         let mut slots = memory::vec(shape.slots);
         slots.resize_with(shape.slots, AtomicU64::default);
         let entry = Self {
+            is_loose: shape.after_bind,
             shape,
             layout,
             variable,
@@ -95,13 +113,19 @@ impl SetEntry {
         self.slots.get(slot).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// What its samplers need of images, and what its images lack.
-    pub(super) fn summary(&self, gate: &Gate) -> (u32, u32) {
+    /// What a bind remembers of it.
+    #[inline(always)]
+    pub(super) fn brief(&self, gate: &Gate) -> Brief {
         let stamp = self.stamp();
         if self.summary_at.load(Ordering::Acquire) == stamp {
-            let summary = self.summary.load(Ordering::Relaxed);
-            return (summary as u32, (summary >> 32) as u32);
+            return Brief { stamp, summary: self.summary.load(Ordering::Relaxed), is_loose: self.is_loose };
         }
+        self.sum_up(gate, stamp)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn sum_up(&self, gate: &Gate, stamp: u64) -> Brief {
         let (mut needs, mut lacks) = (0, 0);
         for slot in &self.slots {
             // A handle is a sampler's or a view's; it may be both, as numbers go, and then counts for too much.
@@ -109,9 +133,10 @@ impl SetEntry {
             needs |= (gate.sampler(handle) >> 32) as u32;
             lacks |= (gate.view(handle) >> 32) as u32;
         }
-        self.summary.store(u64::from(needs) | (u64::from(lacks) << 32), Ordering::Relaxed);
+        let summary = u64::from(needs) | (u64::from(lacks) << 32);
+        self.summary.store(summary, Ordering::Relaxed);
         self.summary_at.store(stamp, Ordering::Release);
-        (needs, lacks)
+        Brief { stamp, summary, is_loose: self.is_loose }
     }
 
     /// A value that changes with each write and is that of no other set.
@@ -274,7 +299,7 @@ impl Separate {
     /// What samplers of a state ask for has changed.
     pub fn look_again(&self) {
         self.sets.for_each(&mut |entry| entry.touch());
-        self.resolutions.clear();
+        self.resolutions.look_again();
     }
 }
 

@@ -11,12 +11,13 @@ use super::commands::{Binds, Bound, Hidden, Point, bind_point, index};
 use super::layouts::PipelineShape;
 use super::recipe::Variant;
 use super::resolution::Resolution;
-use super::sets::{Other, SetEntry};
+use super::sets::{Brief, Other, SetEntry};
 use crate::device::Device;
 
 impl Device {
     /// Chooses what to bind instead of some of the sets that the application is about to bind, from number `first` on.
     fn choose_sets(&self, separate: &Separate, point: &mut Point, numbers: std::ops::Range<usize>) {
+        point.meet_program(separate);
         let Some(program) = point.program.clone() else { return };
         let Some(resolution) = self.look_at(separate, &program, point) else { return };
         for (number, shadow) in resolution.shadows.iter().filter(|(number, _)| numbers.contains(number)) {
@@ -25,6 +26,7 @@ impl Device {
                 point.differs = true;
             }
         }
+        point.found.keep(resolution);
     }
 
     /// Brings what is bound in line with what the pipeline needs.
@@ -33,6 +35,7 @@ impl Device {
     ///
     /// `commands` is the valid command buffer of `point`, and recording.
     unsafe fn settle(&self, separate: &Separate, commands: vk::CommandBuffer, point: &mut Point, at: usize) {
+        point.meet_program(separate);
         let Some(program) = point.program.clone() else { return };
         let Some(resolution) = self.look_at(separate, &program, point) else { return };
         let pipeline = resolution.variant.as_ref().map_or(program.handle, |(variant, _)| variant.pipeline);
@@ -56,6 +59,7 @@ impl Device {
                 unsafe { self.settle_hidden(separate, commands, (point, at), variant, *hidden) };
             }
         }
+        point.found.keep(resolution);
     }
 
     /// Binds the hidden set of a split pipeline.
@@ -205,12 +209,15 @@ impl Device {
     ) -> vk::Pipeline {
         // SAFETY: `pipeline` is valid by this function's contract, so it is not destroyed and its entry stays meanwhile.
         let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return pipeline };
-        let Some(variant) = program.splits.current() else { return pipeline };
+        let variant = program.splits.current_pipeline();
+        if variant == 0 {
+            return pipeline;
+        }
         // SAFETY: `commands` is recording by this function's contract, so it is not freed meanwhile.
         let buffer = index(point).zip(unsafe { separate.buffer(commands) });
         let no_room =
             buffer.is_some_and(|(at, buffer)| buffer.with(at, |point| point.is_pushed_beside(&program.layout)));
-        if no_room { pipeline } else { vk::Pipeline::from_raw(variant.pipeline) }
+        if no_room { pipeline } else { vk::Pipeline::from_raw(variant) }
     }
 
     /// Takes over a bound pipeline, after `actual` was bound for it.
@@ -229,8 +236,12 @@ impl Device {
         // SAFETY: `commands` is recording and `pipeline` valid, by this function's contract, so neither goes meanwhile.
         let (buffer, program) = unsafe { (separate.buffer(commands), separate.programs.share(pipeline.as_raw())) };
         let Some(buffer) = buffer else { return };
+        let is_whole = buffer.is_whole();
         buffer.with(at, |point| {
-            point.program = program;
+            (point.program, point.given) = (program, 0);
+            if !is_whole {
+                self.began_before(point);
+            }
             point.pipeline = actual.as_raw();
             // SAFETY: `point` is of `commands`, which is recording by this function's contract.
             unsafe { self.settle(separate, commands, point, at) };
@@ -252,9 +263,12 @@ impl Device {
         // SAFETY: `commands` is recording and the layout of `binds` valid, by this function's contract, so neither goes meanwhile.
         let (buffer, layout) = unsafe { (separate.buffer(commands)?, separate.pipeline_shape(binds.layout)?) };
         let first = binds.first as usize;
+        if !buffer.is_whole() {
+            self.began_before_unseen(buffer, at);
+        }
         buffer.with(at, |point| {
             // SAFETY: the sets of `binds` are valid by this function's contract.
-            unsafe { point.bind(separate, &layout, binds) };
+            unsafe { point.bind(separate, &self.hot.gate, &layout, binds) };
             self.choose_sets(separate, point, first..first + binds.sets.len());
             point.actual(binds)
         })
@@ -273,7 +287,7 @@ impl Device {
         buffer.with(at, |point| {
             // SAFETY: the sets of `binds` are valid, as `separate_binds` asks, and `point` is of `commands`, which is recording.
             unsafe {
-                point.bind(separate, &layout, binds);
+                point.bind(separate, &self.hot.gate, &layout, binds);
                 self.settle(separate, commands, point, at);
             }
         });
@@ -317,6 +331,10 @@ impl Device {
         buffer.with(at, |point| {
             let Some(entry) = point.push(separate, &layout, number as usize) else { return };
             write(entry);
+            let brief = Brief { stamp: Brief::PUSHED, ..entry.brief(&self.hot.gate) };
+            if let Some(bound) = point.sets.get_mut(number as usize) {
+                bound.brief = brief;
+            }
             // SAFETY: `point` is of `commands`, which is recording by this function's contract.
             unsafe { self.settle(separate, commands, point, at) };
         });

@@ -18,6 +18,7 @@ use super::layouts::{PipelineShape, SetShape};
 use super::programs::{Program, model};
 use super::recipe::{LINKS, Recipe, Source, StageCode, Variant};
 use crate::device::Device;
+use crate::device::hot::follow;
 use crate::kept;
 use crate::table::{FastMap, lock};
 
@@ -44,6 +45,8 @@ impl Limits {
 }
 
 struct HiddenSet {
+    /// Kept, so that another pipeline with a hidden set that is defined so finds this one.
+    _shape: Arc<SetShape>,
     set: u64,
     pool: u64,
 }
@@ -96,6 +99,8 @@ impl Device {
             return Ok(last);
         }
         made.with_room().push(Arc::clone(&variant));
+        splits.pipeline.store(variant.pipeline, Ordering::Release);
+        self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         separate.resolutions.clear();
         splits.mask.fetch_or(wanted, Ordering::AcqRel);
         separate.splits.fetch_add(1, Ordering::Relaxed);
@@ -236,7 +241,7 @@ impl Device {
     // ---- hidden sets ----
 
     /// The set with these samplers, one for each descriptor of `shape` in their order.
-    pub(super) fn hidden_set(&self, separate: &Separate, shape: &SetShape, samplers: &[u64]) -> Option<u64> {
+    pub(super) fn hidden_set(&self, separate: &Separate, shape: &Arc<SetShape>, samplers: &[u64]) -> Option<u64> {
         let key = (shape.number(), Box::from(samplers));
         if let Some(kept) = lock(&separate.hidden.by_content).get(&key) {
             return Some(kept.set);
@@ -251,7 +256,7 @@ impl Device {
             self.destroy_pool(pool);
             return Some(kept);
         }
-        sets.with_room().insert(key, HiddenSet { set: set.as_raw(), pool: pool.as_raw() });
+        sets.with_room().insert(key, HiddenSet { _shape: Arc::clone(shape), set: set.as_raw(), pool: pool.as_raw() });
         Some(set.as_raw())
     }
 

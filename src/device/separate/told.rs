@@ -11,6 +11,7 @@ use samplin_wire::record::{Descriptor, Joined, Link};
 use samplin_wire::text::handle;
 use serde_json::{Value as Json, json};
 
+use super::commands::{CommandBuffer, Point};
 use super::ladder::{How, Want};
 use super::programs::{Program, Stage};
 use super::recipe::LINKS;
@@ -21,13 +22,13 @@ use crate::overrides::Override;
 use crate::table::{FastSet, fold, lock};
 use crate::variant::{KEEP, SharedState};
 
-/// How many links are remembered as told.
-const TOLD: usize = 1 << 16;
+/// How much is remembered as told of a pipeline.
+const TOLD: usize = 1 << 12;
 
-/// Pipeline, link, state, class, and whether the link is left as it is: one that is repaired with some sets may be left with others.
-type Key = (u64, usize, u32, u32, bool);
+/// Link, state, class, and whether the link is left as it is: one that is repaired with some sets may be left with others.
+type Key = (usize, u32, u32, bool);
 
-/// What was told.
+/// What was told of a pipeline.
 #[derive(Default)]
 pub(super) struct Told {
     links: Mutex<FastSet<Key>>,
@@ -57,6 +58,9 @@ fn why(what: &str) -> &'static str {
         "vendor-instruction" => "an instruction of a vendor reads the sampler, of which the layer knows too little",
         "too-many-clones" => {
             "a function takes the sampler from callers that need different ones, in a way that the layer does not rewrite"
+        }
+        "began-before" => {
+            "the command buffer was begun before anything could conflict, so that not all is known that was bound in it"
         }
         "no-free-set" => {
             "the pipeline layout has all sets that the device can bind, so there is none for another sampler"
@@ -111,10 +115,10 @@ impl Device {
     }
 
     /// Whether it is told for the first time that a link is repaired, or left.
-    fn is_untold(&self, program: &Program, want: &Want, left: bool) -> bool {
-        let (Some(pair), Some(separate)) = (want.pair, self.separate.as_deref()) else { return false };
-        let mut told = lock(&separate.told.links);
-        told.len() < TOLD && told.with_room().insert((program.number, want.link, pair.state, pair.class, left))
+    fn is_untold(program: &Program, want: &Want, left: bool) -> bool {
+        let Some(pair) = want.pair else { return false };
+        let mut told = lock(&program.told.links);
+        told.len() < TOLD && told.with_room().insert((want.link, pair.state, pair.class, left))
     }
 
     /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not.
@@ -124,12 +128,12 @@ impl Device {
             let is_split = want.link < LINKS && split >> want.link & 1 != 0;
             let changes = want.wanted != want.given;
             match how {
-                Err(what) if changes && !is_split && self.is_untold(program, want, true) => {
+                Err(what) if changes && !is_split && Self::is_untold(program, want, true) => {
                     self.link_left(what, program, want, pair);
                 }
                 Err(_) if changes && !is_split => {}
                 // In audit mode and with what no other sampler repairs nothing changes.
-                _ if self.is_untold(program, want, false) => {
+                _ if Self::is_untold(program, want, false) => {
                     let how = if is_split { Ok(How::Split) } else { how };
                     let how = how.ok().filter(|_| changes).map(How::name);
                     let link = link_members(program, want);
@@ -201,6 +205,24 @@ impl Device {
             }),
             (fold(program.number) ^ want.link as u64, (u64::from(pair.state) << 32) | u64::from(pair.class)),
         );
+    }
+
+    /// Says what of a pipeline's links is not known in a command buffer that was begun before binds were followed.
+    pub(super) fn began_before(&self, point: &Point) {
+        let Some(program) = point.program.as_deref() else { return };
+        let is_bound = |set: u32| point.sets.get(set as usize).is_some_and(|bound| bound.layout.is_some());
+        for (index, link) in program.links.iter().enumerate() {
+            if !is_bound(link.image.set) || !is_bound(link.sampler.set) {
+                self.link_unresolved("began-before", program, index);
+            }
+        }
+    }
+
+    /// Says that sets are bound for a pipeline that was bound before binds were followed.
+    pub(super) fn began_before_unseen(&self, state: &CommandBuffer, at: usize) {
+        if state.with(at, |point| point.program.is_none() && point.given == 0) {
+            self.unresolved("began-before", why("began-before"), None, json!({}), (0, 0));
+        }
     }
 
     /// Says that a link is not followed.

@@ -1,9 +1,11 @@
 //! Command buffers, and what is bound in them.
+//!
+//! `vkCmdBindPipeline` and `vkCmdBindDescriptorSets` are leaves, as the hooks of [`crate::hooks::descriptor`] are.
 
 use ash::vk;
 use vk::PipelineBindPoint as Point;
 
-use crate::device::Binds;
+use crate::device::{Binds, Device};
 use crate::hooks::slice;
 
 pub(crate) unsafe extern "system" fn allocate_command_buffers(
@@ -57,9 +59,9 @@ pub(crate) unsafe extern "system" fn begin_command_buffer(
     info: *const vk::CommandBufferBeginInfo<'_>,
 ) -> vk::Result {
     let (device, next) = enter!(commands, begin_command_buffer);
-    if let Some(separate) = device.separate.as_deref() {
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
         // SAFETY: a valid command buffer by VUID-vkBeginCommandBuffer-commandBuffer-parameter.
-        device.guard(|| unsafe { separate.clear_commands(commands) }, || ());
+        device.guard(|| unsafe { separate.clear_commands(commands, true) }, || ());
     }
     down!(next(commands, info))
 }
@@ -71,10 +73,10 @@ pub(crate) unsafe extern "system" fn cmd_execute_commands(
 ) {
     let (device, next) = enter!(commands, cmd_execute_commands);
     down!(next(commands, count, secondaries));
-    if let Some(separate) = device.separate.as_deref() {
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
         // The state of the primary is undefined after it (vkCmdExecuteCommands).
         // SAFETY: a valid command buffer by VUID-vkCmdExecuteCommands-commandBuffer-parameter.
-        device.guard(|| unsafe { separate.clear_commands(commands) }, || ());
+        device.guard(|| unsafe { separate.clear_commands(commands, false) }, || ());
     }
 }
 
@@ -83,8 +85,22 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
     point: Point,
     pipeline: vk::Pipeline,
 ) {
+    // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
+    unsafe {
+        if let Some(device) = Device::find_first(commands)
+            && let Some(next) = device.fns.cmd_bind_pipeline
+            && (!device.follows_binds() || device.follow_pipeline(commands, point, pipeline))
+        {
+            return next(commands, point, pipeline);
+        }
+        bind_pipeline_slowly(commands, point, pipeline);
+    }
+}
+
+#[inline(never)]
+unsafe extern "system" fn bind_pipeline_slowly(commands: vk::CommandBuffer, point: Point, pipeline: vk::Pipeline) {
     let (device, next) = enter!(commands, cmd_bind_pipeline);
-    let Some(separate) = device.separate.as_deref() else {
+    let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) else {
         return down!(next(commands, point, pipeline));
     };
     // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
@@ -105,8 +121,34 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
     offset_count: u32,
     offsets: *const u32,
 ) {
+    // SAFETY: a recording command buffer, valid sets and a valid layout; `count` and `offset_count` elements by the command's valid usage.
+    unsafe {
+        if let Some(device) = Device::find_first(commands)
+            && let Some(next) = device.fns.cmd_bind_descriptor_sets
+            && (!device.follows_binds() || {
+                let (sets, offsets) = (slice(sets, count), slice(offsets, offset_count));
+                device.follow_sets(commands, &Binds { point, layout, first, sets, offsets })
+            })
+        {
+            return next(commands, point, layout, first, count, sets, offset_count, offsets);
+        }
+        bind_sets_slowly(commands, point, layout, first, count, sets, offset_count, offsets);
+    }
+}
+
+#[inline(never)]
+unsafe extern "system" fn bind_sets_slowly(
+    commands: vk::CommandBuffer,
+    point: Point,
+    layout: vk::PipelineLayout,
+    first: u32,
+    count: u32,
+    sets: *const vk::DescriptorSet,
+    offset_count: u32,
+    offsets: *const u32,
+) {
     let (device, next) = enter!(commands, cmd_bind_descriptor_sets);
-    let Some(separate) = device.separate.as_deref() else {
+    let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) else {
         return down!(next(commands, point, layout, first, count, sets, offset_count, offsets));
     };
     // SAFETY: `count` and `offset_count` elements by the command's valid usage.
@@ -142,6 +184,9 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
     down!(next(commands, info));
     // SAFETY: VUID-vkCmdBindDescriptorSets2-pBindDescriptorSetsInfo-parameter.
     let (Some(separate), Some(info)) = (device.separate.as_deref(), unsafe { info.as_ref() }) else { return };
+    if !device.follows_binds() {
+        return;
+    }
     device.guard(
         || {
             // SAFETY: as many elements as the structure says.

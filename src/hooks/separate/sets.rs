@@ -52,7 +52,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     // SAFETY: the hook that this one stands in for is called with what this one was called with.
     unsafe { descriptor::cmd_push_descriptor_set(commands, bind_point, layout, set, count, writes) };
     let device = enter!(commands);
-    if let Some(separate) = device.separate.as_deref() {
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
         // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.
         device.guard(
             || unsafe { device.separate_push(separate, commands, &[bind_point], (layout, set), slice(writes, count)) },
@@ -68,8 +68,9 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     // SAFETY: the hook that this one stands in for is called with what this one was called with.
     unsafe { descriptor::cmd_push_descriptor_set2(commands, info) };
     let device = enter!(commands);
+    let separate = device.separate.as_deref().filter(|_| device.follows_binds());
     // SAFETY: VUID-vkCmdPushDescriptorSet2-pPushDescriptorSetInfo-parameter.
-    if let (Some(separate), Some(info)) = (device.separate.as_deref(), unsafe { info.as_ref() }) {
+    if let (Some(separate), Some(info)) = (separate, unsafe { info.as_ref() }) {
         let points = super::commands::points(info.stage_flags);
         device.guard(
             || {
@@ -96,7 +97,7 @@ unsafe fn pushed_with_template(
     at: (vk::PipelineLayout, u32),
     data: *const c_void,
 ) {
-    if let Some(separate) = device.separate.as_deref() {
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
         // SAFETY: the arguments are those of a valid push with this template, by this function's contract.
         device.guard(|| unsafe { device.separate_push_template(separate, commands, template, at, data) }, || ());
     }

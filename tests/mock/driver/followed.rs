@@ -37,7 +37,7 @@ macro_rules! created {
             unsafe {
                 let state = dev(device);
                 state.arrive($name, Args::Create { info: info as usize, allocator: allocator as usize, out: out as usize });
-                if let Some(failure) = state.fails($name) {
+                if let Some(failure) = state.fails_by($name, allocator as usize) {
                     return failure;
                 }
                 let handle = state.make(Kind::$kind, allocator as usize, Data::None);
@@ -96,7 +96,7 @@ unsafe fn make_pipelines(
     // SAFETY: forwarded from the caller.
     let state = unsafe { dev(device) };
     state.arrive(command, Args::Create { info: infos, allocator, out: out as usize });
-    let failure = state.fails(command);
+    let failure = state.fails_by(command, allocator);
     for (index, (layout, modules, pass)) in pipelines.iter().enumerate() {
         let mut handle = 0;
         if failure.is_none() {
