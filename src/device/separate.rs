@@ -16,6 +16,7 @@ mod recipe;
 mod resolution;
 mod sets;
 mod settle;
+mod shaders;
 mod shadow;
 mod split;
 mod told;
@@ -33,6 +34,8 @@ pub use self::programs::{Made, Stage};
 use self::resolution::Resolutions;
 pub use self::sets::TemplateRun;
 use self::sets::{SetRecord, TemplateRuns};
+pub use self::shaders::Group;
+use self::shaders::Shaders;
 use self::split::HiddenSets;
 pub use self::split::Limits;
 use self::told::Told;
@@ -50,6 +53,7 @@ pub struct Separate {
     modules: HandleMap<Code>,
     /// Pipelines with links.
     programs: HandleMap<Program>,
+    shaders: Shaders,
     commands: Commands,
     /// Numbers given out.
     numbers: AtomicU64,

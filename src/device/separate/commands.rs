@@ -11,6 +11,7 @@ use super::Separate;
 use super::layouts::PipelineShape;
 use super::programs::Program;
 use super::sets::SetRecord;
+use super::shaders::BoundShader;
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// Bind points that are followed: graphics and compute.
@@ -60,8 +61,10 @@ impl Bound {
 #[derive(Default)]
 pub(super) struct Point {
     pub(super) program: Option<Arc<Program>>,
-    /// The pipeline that is bound in truth.
+    /// The pipeline that is bound in truth; 0 where shader objects are.
     pub(super) pipeline: u64,
+    /// The shader objects that are bound instead of a pipeline, in the order of their stages.
+    pub(super) shaders: Vec<BoundShader>,
     pub(super) sets: Vec<Bound>,
     pub(super) hidden: Option<Hidden>,
     /// Something is bound that the application has not bound there.
