@@ -96,6 +96,8 @@ macro_rules! commands {
                 create_graphics_pipelines: vk::PFN_vkCreateGraphicsPipelines, "1.0", c"vkCreateGraphicsPipelines" => separate::pipeline::create_graphics_pipelines;
                 create_compute_pipelines: vk::PFN_vkCreateComputePipelines, "1.0", c"vkCreateComputePipelines" => separate::pipeline::create_compute_pipelines;
                 destroy_pipeline: vk::PFN_vkDestroyPipeline, "1.0", c"vkDestroyPipeline" => separate::pipeline::destroy_pipeline;
+                create_shaders: vk::PFN_vkCreateShadersEXT, "VK_EXT_shader_object", c"vkCreateShadersEXT" => separate::shaders::create_shaders;
+                destroy_shader: vk::PFN_vkDestroyShaderEXT, "VK_EXT_shader_object", c"vkDestroyShaderEXT" => separate::shaders::destroy_shader;
                 create_render_pass: vk::PFN_vkCreateRenderPass, "1.0", c"vkCreateRenderPass" => separate::pipeline::create_render_pass;
                 create_render_pass2: vk::PFN_vkCreateRenderPass2, "1.2", c"vkCreateRenderPass2", c"vkCreateRenderPass2KHR" => separate::pipeline::create_render_pass2;
                 destroy_render_pass: vk::PFN_vkDestroyRenderPass, "1.0", c"vkDestroyRenderPass" => separate::pipeline::destroy_render_pass;
@@ -105,6 +107,7 @@ macro_rules! commands {
                 begin_command_buffer: vk::PFN_vkBeginCommandBuffer, "1.0", c"vkBeginCommandBuffer" => separate::commands::begin_command_buffer;
                 cmd_execute_commands: vk::PFN_vkCmdExecuteCommands, "1.0", c"vkCmdExecuteCommands" => separate::commands::cmd_execute_commands;
                 cmd_bind_pipeline: vk::PFN_vkCmdBindPipeline, "1.0", c"vkCmdBindPipeline" => separate::commands::cmd_bind_pipeline;
+                cmd_bind_shaders: vk::PFN_vkCmdBindShadersEXT, "VK_EXT_shader_object", c"vkCmdBindShadersEXT" => separate::shaders::cmd_bind_shaders;
                 cmd_bind_descriptor_sets: vk::PFN_vkCmdBindDescriptorSets, "1.0", c"vkCmdBindDescriptorSets" => separate::commands::cmd_bind_descriptor_sets;
                 cmd_bind_descriptor_sets2: vk::PFN_vkCmdBindDescriptorSets2KHR, "1.4", c"vkCmdBindDescriptorSets2", c"vkCmdBindDescriptorSets2KHR" => separate::commands::cmd_bind_descriptor_sets2;
             }

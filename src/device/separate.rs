@@ -17,6 +17,7 @@ mod recipe;
 mod resolution;
 mod sets;
 mod settle;
+mod shaders;
 mod shadow;
 mod split;
 mod told;
@@ -34,6 +35,8 @@ pub use self::programs::{Made, Stage};
 use self::resolution::Resolutions;
 pub use self::sets::TemplateRun;
 use self::sets::{SetEntry, TemplateRuns};
+pub use self::shaders::Group;
+use self::shaders::Shaders;
 use self::split::HiddenSets;
 pub use self::split::Limits;
 use crate::table::{FastMap, FastSet, HandleMap};
@@ -50,6 +53,7 @@ pub struct Separate {
     modules: HandleMap<Code>,
     /// Pipelines with links.
     programs: HandleMap<Program>,
+    shaders: Shaders,
     commands: Commands,
     /// Numbers given out.
     numbers: AtomicU64,

@@ -530,6 +530,9 @@ device_commands! {
     bind_pipeline: PFN_vkCmdBindPipeline = c"vkCmdBindPipeline";
     bind_sets: PFN_vkCmdBindDescriptorSets = c"vkCmdBindDescriptorSets";
     bind_sets2: PFN_vkCmdBindDescriptorSets2KHR = c"vkCmdBindDescriptorSets2", c"vkCmdBindDescriptorSets2KHR";
+    create_shaders: PFN_vkCreateShadersEXT = c"vkCreateShadersEXT";
+    destroy_shader: PFN_vkDestroyShaderEXT = c"vkDestroyShaderEXT";
+    bind_shaders: PFN_vkCmdBindShadersEXT = c"vkCmdBindShadersEXT";
     create_module: PFN_vkCreateShaderModule = c"vkCreateShaderModule";
     destroy_module: PFN_vkDestroyShaderModule = c"vkDestroyShaderModule";
     create_graphics_pipelines: PFN_vkCreateGraphicsPipelines = c"vkCreateGraphicsPipelines";

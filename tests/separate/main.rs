@@ -59,6 +59,16 @@ impl How {
     }
 }
 
+/// The stages that each program and each sequence of commands is tried in.
+const STAGES: [(&str, Stage); 3] =
+    [("compute", Stage::Compute), ("graphics", Stage::Fragment), ("graphics", Stage::FragmentObject)];
+
+/// A test in a stage: those of shader objects have names of their own, because few drivers have any.
+fn trial_in(stage: Stage, name: String, body: impl Fn() -> Outcome + Send + 'static) -> Trial {
+    let needs_objects = stage.needs().contains(&Capability::ShaderObject);
+    trial(if needs_objects { format!("object/{name}") } else { name }, body)
+}
+
 // --- what is sampled --------------------------------------------------------------------------------------------------
 
 /// A scene on the device.

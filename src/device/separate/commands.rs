@@ -16,6 +16,7 @@ use super::layouts::PipelineShape;
 use super::programs::Program;
 use super::resolution::Found;
 use super::sets::{Brief, SetEntry};
+use super::shaders::BoundShader;
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// Bind points that are followed: graphics and compute.
@@ -115,8 +116,10 @@ pub(super) struct Point {
     ///
     /// [`Resolutions::time`]: super::resolution::Resolutions::time
     pub(super) time: u64,
-    /// The pipeline that is bound in truth.
+    /// The pipeline that is bound in truth; 0 where shader objects are.
     pub(super) pipeline: u64,
+    /// The shader objects that are bound instead of a pipeline, in the order of their stages.
+    pub(super) shaders: Vec<BoundShader>,
     pub(super) sets: Vec<Bound>,
     pub(super) hidden: Option<Hidden>,
     /// Something is bound that the application has not bound there.
@@ -264,6 +267,7 @@ impl Point {
     fn clear(&mut self) {
         (self.program, self.given, self.pipeline) = (None, 0, 0);
         (self.hidden, self.differs) = (None, false);
+        self.shaders.clear();
         self.sets.iter_mut().for_each(Bound::clear);
     }
 

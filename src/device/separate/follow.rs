@@ -46,7 +46,7 @@ impl Device {
         if program.splits.mask() != 0 {
             return false;
         }
-        program.links.is_empty()
+        program.is_plain()
             || (!self.records_all() && self.is_legal(program, point))
             || Key::of(program, point).is_some_and(|key| separate.resolutions.is_nothing(&key))
     }
@@ -69,7 +69,7 @@ impl Device {
         // SAFETY: forwarded from the caller.
         let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return false };
         buffer.leaf(at, |point| {
-            let is_known = !point.differs && point.time == separate.resolutions.time();
+            let is_known = point.shaders.is_empty() && !point.differs && point.time == separate.resolutions.time();
             if !is_known || !self.needs_nothing(separate, program, point) {
                 return false;
             }

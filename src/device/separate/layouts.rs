@@ -188,6 +188,8 @@ pub(super) struct PipelineShape {
     pub(super) sets: Box<[Option<Arc<SetShape>>]>,
     /// Differs between layouts that are not compatible for the set of that number (Pipeline Layout Compatibility).
     compatible: Box<[u64]>,
+    /// Differs between layouts that are not defined alike.
+    whole: u64,
     /// What else defines it; none if it has members that are not known.
     kept: Option<Arc<kept::PipelineLayout>>,
     twin: Twin,
@@ -204,7 +206,7 @@ impl PipelineShape {
             word = fold(word.rotate_left(17) ^ set.as_ref().map_or(1, |set| fold(set.number)));
             word
         }));
-        Self { sets: sets.into(), compatible: compatible.into(), kept, twin: Twin::default() }
+        Self { sets: sets.into(), compatible: compatible.into(), whole: word, kept, twin: Twin::default() }
     }
 
     /// This layout with one more set at its end.
@@ -213,6 +215,11 @@ impl PipelineShape {
         sets.extend(self.sets.iter().cloned());
         sets.push(Some(set));
         Self::new(number, sets, self.kept.clone())
+    }
+
+    /// Whether both are defined alike.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.whole == other.whole && self.sets.len() == other.sets.len()
     }
 
     /// Whether a set that was bound with this layout at number `set` stays bound for a pipeline of `other`.
@@ -373,6 +380,24 @@ impl Separate {
         self.layouts.pipelines.insert(layout.as_raw(), Arc::new(shape));
     }
 
+    /// The layout of shader objects, which are made without one.
+    ///
+    /// # Safety
+    ///
+    /// `sets` are null or valid during the call.
+    pub(super) unsafe fn shape_of_shader(
+        &self,
+        sets: &[vk::DescriptorSetLayout],
+        ranges: &[vk::PushConstantRange],
+    ) -> PipelineShape {
+        let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(ranges);
+        // SAFETY: forwarded from the caller; the create info is a local with the caller's ranges.
+        unsafe {
+            let sets = memory::collect(sets.iter().map(|set| self.set_shape(*set)));
+            PipelineShape::new(self.number(), sets, kept::PipelineLayout::new(&info).map(Arc::new))
+        }
+    }
+
     /// Forgets a pipeline layout.
     pub fn forget_pipeline_layout(&self, layout: vk::PipelineLayout) {
         self.layouts.pipelines.remove(layout.as_raw());
@@ -438,17 +463,27 @@ impl Device {
         Some(vk::DescriptorSetLayout::from_raw(made))
     }
 
+    /// Set layouts of the layer's own that are defined like those of `shape`.
+    pub(super) fn twins_of_sets(
+        &self,
+        separate: &Separate,
+        shape: &PipelineShape,
+    ) -> Option<Vec<vk::DescriptorSetLayout>> {
+        let mut sets = memory::vec(shape.sets.len());
+        for set in &shape.sets {
+            sets.push(match set {
+                Some(set) => self.twin_of_set(separate, set)?,
+                None => vk::DescriptorSetLayout::null(),
+            });
+        }
+        Some(sets)
+    }
+
     /// A pipeline layout of the layer's own that is defined like `shape`.
     pub(super) fn twin_of_pipeline(&self, separate: &Separate, shape: &PipelineShape) -> Option<vk::PipelineLayout> {
         let make = || {
             let (create, kept) = (self.fns.create_pipeline_layout?, shape.kept.as_ref()?);
-            let mut sets = memory::vec(shape.sets.len());
-            for set in &shape.sets {
-                sets.push(match set {
-                    Some(set) => self.twin_of_set(separate, set)?,
-                    None => vk::DescriptorSetLayout::null(),
-                });
-            }
+            let sets = self.twins_of_sets(separate, shape)?;
             let mut made = vk::PipelineLayout::null();
             let result = kept.with_create_info(&sets, |info| {
                 // SAFETY: equal to a create info that the driver accepted but for the set layouts, which are defined alike, and for one

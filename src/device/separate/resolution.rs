@@ -12,7 +12,7 @@ use super::Separate;
 use super::bits::Bits;
 use super::commands::Point;
 use super::ladder::{Decided, Want};
-use super::programs::Program;
+use super::programs::{HIDDEN, Program};
 use super::recipe::Variant;
 use super::sets::{Brief, Other};
 use crate::device::Device;
@@ -252,6 +252,12 @@ impl Device {
 
     fn make_resolution(&self, separate: &Separate, program: &Program, point: &Point) -> Resolution {
         let mut wants = self.wants(program, point);
+        if program.blind == Some(HIDDEN)
+            && wants.all.iter().all(|want| want.wanted == want.given)
+            && !self.is_legal(program, point)
+        {
+            self.program_unresolved(HIDDEN, program);
+        }
         let Decided { shadows, pushes, variant } = self.decide_links(separate, program, point, &mut wants);
         let Some(variant) = variant else {
             return Resolution { shadows, pushes, variant: None, is_lasting: true, key: Key::default() };
@@ -300,7 +306,7 @@ impl Device {
         }
         point.refresh(separate, &self.hot.gate);
         let is_plain = !point.differs && program.splits.mask() == 0 && !separate.force.any();
-        if is_plain && (program.links.is_empty() || (!self.records_all() && self.is_legal(program, point))) {
+        if is_plain && (program.is_plain() || (!self.records_all() && self.is_legal(program, point))) {
             return None;
         }
         Some(self.resolve_point(separate, program, point))

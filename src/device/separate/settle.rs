@@ -9,7 +9,7 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use super::commands::{Binds, Bound, Hidden, Point, bind_point, index};
 use super::layouts::PipelineShape;
-use super::recipe::Variant;
+use super::recipe::{Executable, Variant};
 use super::resolution::Resolution;
 use super::sets::{Brief, Other, SetEntry};
 use crate::device::Device;
@@ -38,14 +38,9 @@ impl Device {
         point.meet_program(separate);
         let Some(program) = point.program.clone() else { return };
         let Some(resolution) = self.look_at(separate, &program, point) else { return };
-        let pipeline = resolution.variant.as_ref().map_or(program.handle, |(variant, _)| variant.pipeline);
-        if pipeline != point.pipeline
-            && let Some(bind) = self.fns.cmd_bind_pipeline
-        {
-            point.pipeline = pipeline;
-            // SAFETY: forwarded from the caller; it differs from the application's pipeline, which is bound, in the samplers that it reads.
-            unsafe { bind(commands, bind_point(at), vk::Pipeline::from_raw(pipeline)) };
-        }
+        let wanted = resolution.variant.as_ref().map_or(&program.own, |(variant, _)| &variant.made);
+        // SAFETY: forwarded from the caller.
+        unsafe { self.settle_program(commands, (point, at), wanted) };
         point.differs = false;
         for number in 0..point.sets.len() {
             // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_set` asks for the same.
@@ -60,6 +55,36 @@ impl Device {
             }
         }
         point.found.keep(resolution);
+    }
+
+    /// Binds the pipeline or the shaders that are wanted.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::settle`].
+    unsafe fn settle_program(
+        &self,
+        commands: vk::CommandBuffer,
+        (point, at): (&mut Point, usize),
+        wanted: &Executable,
+    ) {
+        match (wanted, self.fns.cmd_bind_pipeline, self.fns.cmd_bind_shaders) {
+            (Executable::Pipeline(pipeline), Some(bind), _) if *pipeline != point.pipeline => {
+                point.pipeline = *pipeline;
+                // SAFETY: forwarded from the caller; it differs from the application's pipeline, which is bound, in the samplers that it
+                // reads.
+                unsafe { bind(commands, bind_point(at), vk::Pipeline::from_raw(*pipeline)) };
+            }
+            (Executable::Shaders(wanted), _, Some(bind)) => {
+                let (stages, shaders) = point.exchange_shaders(wanted);
+                if !stages.is_empty() {
+                    // SAFETY: forwarded from the caller; as many shaders as stages, which differ from the application's, which are bound,
+                    // in the samplers that they read.
+                    unsafe { bind(commands, stages.len() as u32, stages.as_ptr(), shaders.as_ptr()) };
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Binds the hidden set of a split pipeline.
@@ -243,6 +268,8 @@ impl Device {
                 self.began_before(point);
             }
             point.pipeline = actual.as_raw();
+            // Shaders of this bind point are bound no more (vkCmdBindPipeline).
+            point.shaders.clear();
             // SAFETY: `point` is of `commands`, which is recording by this function's contract.
             unsafe { self.settle(separate, commands, point, at) };
         });

@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use ash::vk::{self, Handle};
+use ash::vk;
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
 use samplin_wire::record::{Descriptor, Joined, Link};
@@ -239,13 +239,19 @@ impl Device {
         self.unresolved(what, why(what), None, members, (program.number, link as u64));
     }
 
+    /// Says that a program whose links are not all known may join what must not meet.
+    pub(super) fn program_unresolved(&self, what: &str, program: &Program) {
+        let members = json!({ "pipeline": handle(program.handle) });
+        self.unresolved(what, why(what), None, members, (program.number, u64::MAX));
+    }
+
     /// Says that the links of a stage are not known.
-    pub(super) fn shader_unresolved(&self, what: &str, why: &str, pipeline: vk::Pipeline, stage: &Stage<'_>) {
+    pub(super) fn shader_unresolved(&self, what: &str, why: &str, program: u64, stage: &Stage<'_>) {
         let members = json!({
-            "pipeline": handle(pipeline.as_raw()),
+            "pipeline": handle(program),
             "stages": stages(stage.stage),
             "entry": stage.name,
         });
-        self.unresolved(what, why, None, members, (pipeline.as_raw(), u64::from(stage.stage.as_raw())));
+        self.unresolved(what, why, None, members, (program, u64::from(stage.stage.as_raw())));
     }
 }

@@ -65,6 +65,29 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
     down!(next(handle, pipeline, allocator));
 }
 
+/// The numbers and bytes of specialization constants.
+///
+/// # Safety
+///
+/// `info` is null or valid: its entries lie within its data (VUID-VkSpecializationInfo-offset-00773, -pMapEntries-00774).
+pub(super) unsafe fn constants<'a>(info: *const vk::SpecializationInfo<'a>) -> Vec<(u32, &'a [u8])> {
+    // SAFETY: forwarded from the caller.
+    let Some(info) = (unsafe { info.as_ref() }) else { return Vec::new() };
+    // SAFETY: as many bytes and entries as the structure says (VUID-VkSpecializationInfo-pData-parameter, -pMapEntries-parameter).
+    let (data, entries) = unsafe {
+        let data = if info.p_data.is_null() {
+            &[]
+        } else {
+            std::slice::from_raw_parts(info.p_data.cast::<u8>(), info.data_size)
+        };
+        (data, slice(info.p_map_entries, info.map_entry_count))
+    };
+    memory::collect(entries.iter().filter_map(|entry| {
+        let start = entry.offset as usize;
+        Some((entry.constant_id, data.get(start..start.checked_add(entry.size)?)?))
+    }))
+}
+
 /// A stage's bit, entry point, code and specialization constants.
 type Text<'a> = (vk::ShaderStageFlags, Cow<'a, str>, Arc<[u32]>, Vec<(u32, &'a [u8])>);
 
@@ -106,20 +129,8 @@ unsafe fn remember(
         };
         // SAFETY: null-terminated by VUID-VkPipelineShaderStageCreateInfo-pName-parameter.
         let name = unsafe { CStr::from_ptr(stage.p_name) }.to_string_lossy();
-        // SAFETY: VUID-VkPipelineShaderStageCreateInfo-pSpecializationInfo-parameter; its entries lie within its data
-        // (VUID-VkSpecializationInfo-offset-00773, -pMapEntries-00774).
-        let constants = unsafe {
-            stage.p_specialization_info.as_ref().map_or_else(Vec::new, |info| {
-                let data = std::slice::from_raw_parts(
-                    if info.p_data.is_null() { std::ptr::dangling() } else { info.p_data.cast::<u8>() },
-                    if info.p_data.is_null() { 0 } else { info.data_size },
-                );
-                memory::collect(slice(info.p_map_entries, info.map_entry_count).iter().filter_map(|entry| {
-                    let start = entry.offset as usize;
-                    Some((entry.constant_id, data.get(start..start.checked_add(entry.size)?)?))
-                }))
-            })
-        };
+        // SAFETY: VUID-VkPipelineShaderStageCreateInfo-pSpecializationInfo-parameter.
+        let constants = unsafe { constants(stage.p_specialization_info) };
         texts.with_room().push((stage.stage, name, code, constants));
     }
     let stages = memory::collect(texts.iter().map(|(stage, name, words, constants)| Stage {
