@@ -214,6 +214,8 @@ unsafe fn abilities(
     }
     let name = properties.and_then(|p| p.device_name_as_c_str().ok()).unwrap_or_default().to_string_lossy();
     tracing::info!(?name, "device created");
+    let version = properties.map_or(vk::API_VERSION_1_0, |p| p.api_version).min(instance.api_version);
+    caps.view_usage |= version >= vk::API_VERSION_1_1;
     let rules = instance.rules.for_driver(&name);
     caps.gl_address_modes |= rules.use_gl();
     if let Some(plan) = plan {
