@@ -6,7 +6,7 @@ use crate::scene::pattern;
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_testkit::{
-    Context, Image, ImageDesc, Pair, Path, Sampler, SamplerDesc, Value, ViewDesc, lookup, sample_via, texel,
+    Context, Image, ImageDesc, Pair, Path, SamplerDesc, Value, ViewDesc, lookup, sample_via, texel,
 };
 
 const UNORM: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -46,7 +46,7 @@ fn image(context: &Context) -> Result<Image<'_>, Skip> {
 fn read(context: &Context, format: vk::Format) -> Result<Vec<Value>, Skip> {
     let image = image(context)?;
     let view = image.view(&ViewDesc { format: Some(format), ..ViewDesc::default() });
-    let sampler = Sampler::new(context, &SamplerDesc::nearest());
+    let sampler = SamplerDesc::nearest().create(context);
     let points = lookup::grid(4, 4, [0.0, 0.0], [1.0, 1.0]);
     let texels = sample_via(context, Path::Update, &[Pair::new(&view, &sampler)], &points).map_err(Skip)?;
     Ok(texels.into_iter().flatten().collect())
