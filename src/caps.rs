@@ -148,7 +148,7 @@ pub struct Formats {
     /// The device supports VK_EXT_image_drm_format_modifier.
     modifiers: bool,
     simulation: Option<Arc<Simulation>>,
-    known: Mutex<FastMap<i32, FormatFeatures>>,
+    asked: Mutex<FastMap<i32, FormatFeatures>>,
 }
 
 impl Formats {
@@ -181,7 +181,7 @@ impl Formats {
             flags2: api_version >= vk::API_VERSION_1_3 || has(ash::khr::format_feature_flags2::NAME),
             modifiers: has(ash::ext::image_drm_format_modifier::NAME),
             simulation,
-            known: Mutex::new(FastMap::default()),
+            asked: Mutex::new(FastMap::default()),
         }
     }
 
@@ -199,7 +199,7 @@ impl Formats {
         if format == vk::Format::UNDEFINED {
             return None;
         }
-        if let Some(found) = lock(&self.known).get(&format.as_raw()) {
+        if let Some(found) = lock(&self.asked).get(&format.as_raw()) {
             return Some(found.clone());
         }
         // Not under the lock: the query goes through other layers. Two threads may both ask; the answers are equal.
@@ -208,7 +208,7 @@ impl Formats {
         if let Some(simulation) = &self.simulation {
             simulation.restrict_format(format, &mut features);
         }
-        lock(&self.known).with_room().insert(format.as_raw(), features.clone());
+        lock(&self.asked).with_room().insert(format.as_raw(), features.clone());
         Some(features)
     }
 

@@ -41,7 +41,7 @@ use crate::decide::{DeviceCaps, Policy};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::outcome::Terms;
-use crate::rules::Rules;
+use crate::overrides::Overrides;
 use crate::settings::{self, BorderMode, DepthLinear, GlClampRule, Mode};
 use crate::variant::Cache;
 
@@ -74,8 +74,8 @@ pub struct Device {
     formats: Formats,
     /// Whether decisions are only written down.
     pub audit: bool,
-    /// The rules in force.
-    pub rules: Rules,
+    /// The overrides in force.
+    pub overrides: Overrides,
 
     /// The device only forwards, because a hook panicked.
     broken: AtomicBool,
@@ -108,8 +108,8 @@ pub struct NewDevice {
     pub enabled: Enabled,
     /// Format features.
     pub formats: Formats,
-    /// The rules in force.
-    pub rules: Rules,
+    /// The overrides in force.
+    pub overrides: Overrides,
     /// Limits that split pipelines have to keep.
     pub limits: Limits,
 }
@@ -140,7 +140,7 @@ impl Device {
             caps: new.caps,
             enabled: new.enabled,
             formats: new.formats,
-            rules: new.rules,
+            overrides: new.overrides,
             instance: new.instance,
             broken: AtomicBool::new(false),
             cache: Cache::new(new.caps.max_custom_border_color_samplers),
@@ -153,7 +153,7 @@ impl Device {
         }
     }
 
-    /// Makes the device known.
+    /// Enters the device.
     ///
     /// # Safety
     ///
@@ -201,7 +201,7 @@ impl Device {
     /// # Safety
     ///
     /// The device with this key is not destroyed meanwhile.
-    pub unsafe fn is_known(key: u64) -> bool {
+    pub unsafe fn is_kept(key: u64) -> bool {
         // SAFETY: forwarded from the caller.
         unsafe { DEVICES.get(key) }.is_some()
     }

@@ -17,15 +17,15 @@ macro_rules! enter {
         let handle = $handle;
         // SAFETY: the dispatchable handle of the hook's command, which the application must not destroy during the command (the
         // `-device-parameter` or `-commandBuffer-parameter` VUID of each command, and "Object Lifetime").
-        let Some(known) = (unsafe { $crate::device::Device::find(handle) }) else {
+        let Some(device) = (unsafe { $crate::device::Device::find(handle) }) else {
             return $crate::hooks::Missing::missing();
         };
-        known
+        device
     }};
     ($handle:expr, $command:ident) => {{
-        let known = enter!($handle);
-        let Some(next) = known.fns.$command else { return $crate::hooks::Missing::missing() };
-        (known, next)
+        let device = enter!($handle);
+        let Some(next) = device.fns.$command else { return $crate::hooks::Missing::missing() };
+        (device, next)
     }};
 }
 
@@ -38,9 +38,9 @@ macro_rules! destroy {
             object: $type,
             allocator: *const vk::AllocationCallbacks<'_>,
         ) {
-            let known = enter!(handle);
-            known.$forget(object);
-            if let Some(next) = known.fns.$command {
+            let device = enter!(handle);
+            device.$forget(object);
+            if let Some(next) = device.fns.$command {
                 // SAFETY: the application's own arguments, whose validity is its promise to this very command.
                 unsafe { next(handle, object, allocator) };
             }

@@ -7,7 +7,7 @@ use once_cell::sync::Lazy;
 use vk_layer_sys::PfnGetInstanceProcAddr;
 
 use crate::dispatch::{self, InstanceFns};
-use crate::rules::Rules;
+use crate::overrides::Overrides;
 use crate::settings::{Mode, Settings};
 use crate::simulate::Simulation;
 use crate::table::HandleMap;
@@ -33,8 +33,8 @@ pub struct Instance {
     pub properties2: bool,
     /// The device to simulate.
     pub simulation: Option<Arc<Simulation>>,
-    /// The rules of this application.
-    pub rules: Rules,
+    /// The overrides of this application.
+    pub overrides: Overrides,
 }
 
 impl Instance {
@@ -48,7 +48,7 @@ impl Instance {
         self.settings.mode == Mode::Off
     }
 
-    /// Makes the instance known.
+    /// Enters the instance.
     ///
     /// # Safety
     ///

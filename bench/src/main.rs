@@ -4,6 +4,7 @@
 //! Every row is measured on each of them in turn, round after round, in thread CPU time; a figure is the median of the rounds.
 //! Absolute times belong to the machine, so read the columns `added` and `ratio`.
 
+mod binds;
 mod callgrind;
 mod scene;
 
@@ -13,7 +14,8 @@ use clap::Parser;
 use samplin_testkit::context::{Context, ContextError};
 use serde_json::json;
 
-use crate::scene::{Figure, Row, Scene};
+use crate::binds::State;
+use crate::scene::{Figure, Group, Row, Scene};
 
 /// Measures what samplin adds to the calls it intercepts.
 #[derive(Parser)]
@@ -50,20 +52,21 @@ struct Args {
 
 const FORWARD: &str = "VK_LAYER_SAMPLIN_forward";
 
-fn context(layer: Option<&str>) -> Result<Context, ContextError> {
+fn context(layer: Option<&str>, state: Option<State>) -> Result<Context, ContextError> {
+    let separate = state.map_or("base", State::setting);
     let builder = Context::builder().application("samplin-bench", 1).without_messenger();
     let builder = match layer {
         None => builder,
-        Some("samplin") => builder.samplin().setting("trace", "off"),
+        Some("samplin") => builder.samplin().setting("trace", "off").setting("separate", separate),
         Some(name) => builder.layer(name),
     };
     builder.build()
 }
 
 /// A device for each layer.
-fn make(layers: &[Option<&str>]) -> Result<Vec<Context>, String> {
+fn make(layers: &[Option<&str>], state: Option<State>) -> Result<Vec<Context>, String> {
     let make = |layer: &Option<&str>| {
-        context(*layer).map_err(|error| format!("{}: {error} {}", layer.unwrap_or("no layer"), error.hint()))
+        context(*layer, state).map_err(|error| format!("{}: {error} {}", layer.unwrap_or("no layer"), error.hint()))
     };
     layers.iter().map(make).collect()
 }
@@ -80,22 +83,19 @@ fn run(args: &Args) -> Result<(), String> {
         return count(args, &layers);
     }
     if args.footprint {
-        return footprint(args, &layers, &names, &make(&layers)?);
+        return footprint(args, &layers, &names, &make(&layers, None)?);
     }
     let mut device = String::new();
     let mut out = Vec::new();
-    for rows in Row::groups() {
-        let contexts = make(&layers)?;
+    for Group { rows, state } in groups(args) {
+        let contexts = make(&layers, state)?;
         device = contexts.first().map_or(device, Context::device_name);
         for (size, threads) in
-            args.sizes.iter().flat_map(|size| args.threads.iter().map(move |threads| (*size, *threads)))
+            sizes(args, state).flat_map(|size| args.threads.iter().map(move |threads| (size, *threads)))
         {
-            let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, size)).collect();
+            let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, state, size)).collect();
             for &row in &rows {
-                let name = row.name();
-                if args.only.as_ref().is_some_and(|only| !name.contains(only.as_str()))
-                    || (threads > 1 && !row.is_threaded())
-                {
+                if threads > 1 && !row.is_threaded() {
                     continue;
                 }
                 let mut rounds: Vec<Vec<f64>> = vec![Vec::new(); scenes.len()];
@@ -151,13 +151,27 @@ fn run(args: &Args) -> Result<(), String> {
     Ok(())
 }
 
+/// The rows that were asked for.
+fn groups(args: &Args) -> Vec<Group> {
+    let mut groups = Row::groups();
+    let is_asked = |row: &Row| args.only.as_ref().is_none_or(|only| row.name().contains(only.as_str()));
+    groups.iter_mut().for_each(|group| group.rows.retain(is_asked));
+    groups.retain(|group| !group.rows.is_empty());
+    groups
+}
+
+/// The sizes of a group's scenes: those of separate images and samplers have one.
+fn sizes(args: &Args, state: Option<State>) -> impl Iterator<Item = usize> {
+    args.sizes.iter().copied().take(if state.is_some() { 1 } else { usize::MAX })
+}
+
 /// What loading costs and what objects hold.
 fn footprint(args: &Args, layers: &[Option<&str>], names: &[&str], contexts: &[Context]) -> Result<(), String> {
     let mut loading: Vec<Vec<f64>> = vec![Vec::new(); layers.len()];
     for _ in 0..args.rounds {
         for (layer, samples) in layers.iter().zip(&mut loading) {
             let start = scene::thread_ns();
-            let made = context(*layer).map_err(|error| error.to_string())?;
+            let made = context(*layer, None).map_err(|error| error.to_string())?;
             samples.push(scene::thread_ns() - start);
             drop(made);
         }
@@ -187,12 +201,12 @@ fn footprint(args: &Args, layers: &[Option<&str>], names: &[&str], contexts: &[C
 /// One sample of each row on each device, in which callgrind counts instructions.
 fn count(args: &Args, layers: &[Option<&str>]) -> Result<(), String> {
     let mut counted = Vec::new();
-    for rows in Row::groups() {
-        let contexts = make(layers)?;
-        for &size in &args.sizes {
-            let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, size)).collect();
+    for Group { rows, state } in groups(args) {
+        let contexts = make(layers, state)?;
+        for size in sizes(args, state) {
+            let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, state, size)).collect();
             for &row in &rows {
-                if args.only.as_ref().is_some_and(|only| !row.name().contains(only.as_str())) {
+                if row.is_frame() {
                     continue;
                 }
                 for (layer, scene) in scenes.iter().enumerate() {

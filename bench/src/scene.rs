@@ -8,10 +8,11 @@ use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::image::{Buffer, Image, ImageDesc};
 
+use crate::binds::{self, State, Step};
 use crate::callgrind;
 
 /// Calls that one sample times together.
-const CALLS: usize = 256;
+pub(crate) const CALLS: usize = 256;
 /// How often they are made for one sample, so that reading the clock does not count.
 const PASSES: usize = 4;
 /// Calls that one sample of instructions covers.
@@ -49,14 +50,28 @@ pub(crate) enum Row {
     /// Whether it is legal.
     Sampler(bool),
     View,
+    /// What frames are recorded with.
+    Separate(Step, State),
+}
+
+/// Rows that are measured on devices of their own.
+pub(crate) struct Group {
+    pub(crate) rows: Vec<Row>,
+    /// What of separate images and samplers there is; none in a scene of combined ones.
+    pub(crate) state: Option<State>,
 }
 
 impl Row {
     /// Every row, in groups that get devices of their own: a device that has seen an immutable sampler looks at more from there on.
-    pub(crate) fn groups() -> [Vec<Self>; 2] {
+    pub(crate) fn groups() -> Vec<Group> {
         let immutable = |via| [Pairs::Legal, Pairs::Any].map(|pairs| Self::Immutable(via, pairs));
         let immutable = [Via::Update, Via::Template, Via::Push, Via::PushTemplate].map(immutable);
-        [Self::without_immutable(), immutable.concat()]
+        let combined = [Self::without_immutable(), immutable.concat()].map(|rows| Group { rows, state: None });
+        let separate = State::ALL.map(|state| Group {
+            rows: Step::all().map(|step| Self::Separate(step, state)).to_vec(),
+            state: Some(state),
+        });
+        combined.into_iter().chain(separate).collect()
     }
 
     fn without_immutable() -> Vec<Self> {
@@ -91,6 +106,7 @@ impl Row {
             Self::Sampler(true) => "create and destroy a sampler".to_owned(),
             Self::Sampler(false) => "create and destroy an illegal sampler".to_owned(),
             Self::View => "create and destroy a view".to_owned(),
+            Self::Separate(step, state) => step.name(state),
         }
     }
 
@@ -100,12 +116,17 @@ impl Row {
             Self::Update(n, _) | Self::Array(n, _) | Self::Template(n, _) => n,
             Self::Mixed(_) => 2,
             Self::Push(_) | Self::Immutable(..) => 1,
-            Self::Buffers | Self::Sampler(_) | Self::View => 0,
+            Self::Buffers | Self::Sampler(_) | Self::View | Self::Separate(..) => 0,
         }
     }
 
     pub(crate) fn is_threaded(self) -> bool {
         matches!(self, Self::Update(..) | Self::Template(..))
+    }
+
+    /// Whether a sample is of a whole frame, in threads of its own.
+    pub(crate) fn is_frame(self) -> bool {
+        matches!(self, Self::Separate(step, _) if step.is_frame())
     }
 }
 
@@ -142,8 +163,33 @@ impl Draw {
     }
 }
 
-/// Everything that one device needs for the rows.
-pub(crate) struct Scene<'c> {
+/// Everything that one device needs for the rows of a group.
+pub(crate) enum Scene<'c> {
+    Combined(Box<Combined<'c>>),
+    Separate(Box<binds::Scene<'c>>),
+}
+
+impl<'c> Scene<'c> {
+    /// Of as many samplers and views as `size` says, if it is one of combined ones.
+    pub(crate) fn new(context: &'c Context, state: Option<State>, size: usize) -> Self {
+        match state {
+            None => Self::Combined(Box::new(Combined::new(context, size))),
+            Some(state) => Self::Separate(Box::new(binds::Scene::new(context, state))),
+        }
+    }
+
+    /// One sample per thread: ns of thread CPU time per call. Empty when the device cannot do the row.
+    pub(crate) fn measure(&self, row: Row, threads: usize) -> Vec<f64> {
+        match (self, row) {
+            (Self::Separate(scene), Row::Separate(step, _)) => vec![scene.measure(step)],
+            (Self::Combined(scene), _) => scene.measure(row, threads),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// A scene of combined image samplers.
+pub(crate) struct Combined<'c> {
     parts: Parts<'c>,
     layout: SetLayout<'c>,
     pool: Pool<'c>,
@@ -161,9 +207,9 @@ struct Parts<'c> {
     layout: vk::DescriptorSetLayout,
 }
 
-impl<'c> Scene<'c> {
+impl<'c> Combined<'c> {
     /// `size` samplers, every other one LINEAR, and `size` views, every other one of integers.
-    pub(crate) fn new(context: &'c Context, size: usize) -> Self {
+    fn new(context: &'c Context, size: usize) -> Self {
         let image = Image::new(context, &ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 4, 4)).expect("an RGBA8 image");
         let integers = Image::new(context, &ImageDesc::d2(vk::Format::R32_UINT, 4, 4)).expect("an R32_UINT image");
         let samplers = (0..size)
@@ -203,8 +249,7 @@ impl<'c> Scene<'c> {
         Self { parts, layout, pool, _buffer: buffer, _images: [image, integers] }
     }
 
-    /// One sample per thread: ns of thread CPU time per call. Empty when the device cannot do the row.
-    pub(crate) fn measure(&self, row: Row, threads: usize) -> Vec<f64> {
+    fn measure(&self, row: Row, threads: usize) -> Vec<f64> {
         let sets: Vec<vk::DescriptorSet> = (0..threads).map(|_| self.pool.allocate(&self.layout)).collect();
         let parts = &self.parts;
         let out = std::thread::scope(|scope| {
@@ -339,6 +384,7 @@ impl Parts<'_> {
                     unsafe { device.destroy_image_view(view, None) };
                 }))
             }
+            Row::Separate(..) => None,
         }
     }
 
@@ -530,7 +576,7 @@ fn combined(set: vk::DescriptorSet, element: u32, infos: &[vk::DescriptorImageIn
         .image_info(infos)
 }
 
-fn create_view(context: &Context, image: vk::Image, format: vk::Format) -> vk::ImageView {
+pub(crate) fn create_view(context: &Context, image: vk::Image, format: vk::Format) -> vk::ImageView {
     let info = vk::ImageViewCreateInfo::default()
         .image(image)
         .view_type(vk::ImageViewType::TYPE_2D)
@@ -548,7 +594,7 @@ fn create_view(context: &Context, image: vk::Image, format: vk::Format) -> vk::I
 
 /// ns of thread CPU time per call, after one untimed pass that brings everything into the caches. Under callgrind the
 /// instructions of the timed passes are written as well.
-fn time<T>(calls: &[T], mut call: impl FnMut(&T)) -> f64 {
+pub(crate) fn time<T>(calls: &[T], mut call: impl FnMut(&T)) -> f64 {
     calls.iter().for_each(|c| call(black_box(c)));
     callgrind::zero();
     let start = thread_ns();

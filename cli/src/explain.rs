@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use samplin_wire::read;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -104,9 +105,8 @@ pub fn run(sources: &[Source], object: &str, output: &mut Output) -> Result {
         let name = source.name();
         source.read(true, |record| {
             if record.event == Event::Layer {
-                let level: Option<Value> = serde_json::from_slice(record.text).ok();
-                let level = level.as_ref().and_then(|layer| layer.pointer("/settings/trace_level/value"));
-                story.complete |= level.and_then(Value::as_str) == Some("all");
+                let layer: Option<Value> = serde_json::from_slice(record.text).ok();
+                story.complete |= layer.is_some_and(|layer| read::setting(&layer, "trace_level") == Some("all"));
             }
             if matches!(wanted, Wanted::Name(_)) {
                 story.remember_names(record);
@@ -317,7 +317,7 @@ fn details(entry: &Entry, output: &mut Output) {
             table.row([Cell::new(""), Cell::new(vuid).style(Style::Dim)]);
         }
     }
-    if let Some(link) = record.get("link").and_then(samplin_wire::read::link) {
+    if let Some(link) = record.get("link").and_then(read::link) {
         let joined = format!("{}, pipeline {}", links::describe(&link), text(record, "/pipeline").unwrap_or("?"));
         table.row([Cell::new("joined by").style(Style::Dim), Cell::new(joined)]);
     }

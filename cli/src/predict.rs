@@ -204,7 +204,7 @@ impl Prediction {
         match record.event {
             Event::Layer => {
                 let layer = value()?;
-                self.level_is_all |= setting(&layer, "trace_level") == Some("all");
+                self.level_is_all |= read::setting(&layer, "trace_level") == Some("all");
                 self.records.push(layer.clone());
                 self.layers.insert(record.process(), layer);
             }
@@ -252,7 +252,7 @@ impl Prediction {
             self.simulation.restrict(&mut caps);
         }
         let layer = self.layers.get(&process);
-        let is = |key: &str, value: &str| layer.and_then(|layer| setting(layer, key)) == Some(value);
+        let is = |key: &str, value: &str| layer.and_then(|layer| read::setting(layer, key)) == Some(value);
         let policy = Policy {
             strict_border: is("border", "strict"),
             depth_compare: is("depth_linear", "compare"),
@@ -508,8 +508,4 @@ impl Prediction {
 
 fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.get(key).and_then(Value::as_str)
-}
-
-fn setting<'v>(layer: &'v Value, key: &str) -> Option<&'v str> {
-    layer.get("settings")?.get(key)?.get("value")?.as_str()
 }

@@ -145,15 +145,15 @@ impl Device {
         })
     }
 
-    /// The source of a blit, if the image is known.
+    /// The source of a blit, if the image is kept.
     pub fn blit_source(&self, image: vk::Image) -> Option<(BlitSource, Tiling)> {
         let (_, traits) = self.image(image)?;
         let features = self.features(traits, traits.format);
         Some((BlitSource { format: traits.format, image_type: traits.image_type, features }, traits.tiling))
     }
 
-    /// Images known, those of swapchains among them.
-    pub fn images_known(&self) -> usize {
+    /// Images kept, those of swapchains among them.
+    pub fn images_kept(&self) -> usize {
         self.images.by_handle.len()
     }
 
@@ -198,7 +198,7 @@ impl Device {
         );
     }
 
-    /// Whether a swapchain is known.
+    /// Whether a swapchain is kept.
     pub fn has_swapchain(&self, swapchain: vk::SwapchainKHR) -> bool {
         lock(&self.images.swapchains).by_handle.contains_key(&swapchain.as_raw())
     }

@@ -58,7 +58,7 @@ impl Device {
         self.hot.has_immutables.store(true, Ordering::Release);
     }
 
-    /// Whether a set layout is known.
+    /// Whether a set layout is kept.
     pub fn has_set_layouts(&self) -> bool {
         !self.layouts.sets.is_empty()
     }
@@ -147,7 +147,7 @@ impl Device {
         );
     }
 
-    /// Whether sets of a pool are known.
+    /// Whether sets of a pool are kept.
     pub fn has_pool(&self, pool: vk::DescriptorPool) -> bool {
         lock(&self.layouts.pools).contains_key(&pool.as_raw())
     }

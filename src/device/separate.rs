@@ -32,7 +32,7 @@ use self::programs::{Code, Program};
 pub use self::programs::{Made, Stage};
 use self::resolution::Resolutions;
 pub use self::sets::TemplateRun;
-use self::sets::{SetRecord, TemplateRuns};
+use self::sets::{SetEntry, TemplateRuns};
 use self::split::HiddenSets;
 pub use self::split::Limits;
 use self::told::Told;
@@ -43,7 +43,7 @@ use crate::table::{FastMap, FastSet, HandleMap};
 pub struct Separate {
     layouts: LayoutTables,
     /// Sets of layouts with separate samplers or images.
-    sets: HandleMap<SetRecord>,
+    sets: HandleMap<SetEntry>,
     /// The sets of each pool.
     pools: Mutex<FastMap<u64, FastSet<u64>>>,
     templates: HandleMap<TemplateRuns>,

@@ -199,7 +199,7 @@ impl Device {
                 },
                 path: path.name(),
                 changes: meeting.changes.iter().map(|change| record::change(change, &context)).collect(),
-                rules: meeting.by_rules.iter().map(|name| (*name).to_owned()).collect(),
+                rules: meeting.by_overrides.iter().map(|name| (*name).to_owned()).collect(),
                 saturate: ["u", "v", "w"]
                     .into_iter()
                     .zip(meeting.saturate)

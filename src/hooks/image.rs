@@ -28,11 +28,11 @@ pub(crate) unsafe extern "system" fn create_image(
     allocator: *const vk::AllocationCallbacks<'_>,
     image: *mut vk::Image,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_image);
+    let (device, next) = enter!(handle, create_image);
     // SAFETY: valid by VUID-vkCreateImage-pCreateInfo-parameter.
-    let wider = known.guard(|| unsafe { known.wider_flags(&*create_info) }, || None);
+    let wider = device.guard(|| unsafe { device.wider_flags(&*create_info) }, || None);
     let mut result = vk::Result::ERROR_UNKNOWN;
-    if let Some((flags, _)) = wider.filter(|_| !known.audit) {
+    if let Some((flags, _)) = wider.filter(|_| !device.audit) {
         // SAFETY: the application's own arguments but for the flags, which the device was asked about.
         result = unsafe { next(handle, &vk::ImageCreateInfo { flags, ..*create_info }, allocator, image) };
     }
@@ -42,7 +42,7 @@ pub(crate) unsafe extern "system" fn create_image(
         result = unsafe { next(handle, create_info, allocator, image) };
     }
     if result == vk::Result::SUCCESS {
-        known.guard(
+        device.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateImage-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *image) };
@@ -70,13 +70,13 @@ pub(crate) unsafe extern "system" fn create_image(
                     traits.tiling = Tiling::Linear;
                 } else if info.tiling == vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT {
                     traits.tiling = Tiling::Modifier;
-                    traits.modifier = query_modifier(known, made);
+                    traits.modifier = query_modifier(device, made);
                 }
                 // SAFETY: the chain of a valid create info.
-                traits.reachable = known.reachable_usage(&traits, unsafe { listed(info.p_next) });
-                known.insert_image(made, traits);
-                if let Some((_, change)) = wider.filter(|_| widened || known.audit) {
-                    known.record_image(made, info.format, traits.tiling, change);
+                traits.reachable = device.reachable_usage(&traits, unsafe { listed(info.p_next) });
+                device.insert_image(made, traits);
+                if let Some((_, change)) = wider.filter(|_| widened || device.audit) {
+                    device.record_image(made, info.format, traits.tiling, change);
                 }
             },
             || (),
@@ -154,13 +154,13 @@ fn inherited_usage(info: &vk::ImageViewCreateInfo<'_>, image: &ImageTraits) -> u
 }
 
 /// The modifier that the driver chose, which is only known after creation.
-fn query_modifier(known: &Device, image: vk::Image) -> u64 {
+fn query_modifier(device: &Device, image: vk::Image) -> u64 {
     // DRM_FORMAT_MOD_INVALID: no format lists it, so a failed query ends in "no features".
     const INVALID: u64 = 0x00ff_ffff_ffff_ffff;
     let mut properties = vk::ImageDrmFormatModifierPropertiesEXT::default();
-    let Some(get) = known.fns.get_image_drm_format_modifier_properties else { return INVALID };
+    let Some(get) = device.fns.get_image_drm_format_modifier_properties else { return INVALID };
     // SAFETY: the image has modifier tiling (VUID-vkGetImageDrmFormatModifierPropertiesEXT-image-02272).
-    let result = unsafe { get(known.handle, image, &mut properties) };
+    let result = unsafe { get(device.handle, image, &mut properties) };
     if result == vk::Result::SUCCESS { properties.drm_format_modifier } else { INVALID }
 }
 
@@ -169,11 +169,11 @@ fn query_modifier(known: &Device, image: vk::Image) -> u64 {
 /// # Safety
 ///
 /// `info` is valid.
-unsafe fn insert_swapchain(known: &Device, swapchain: vk::SwapchainKHR, info: &vk::SwapchainCreateInfoKHR<'_>) {
+unsafe fn insert_swapchain(device: &Device, swapchain: vk::SwapchainKHR, info: &vk::SwapchainCreateInfoKHR<'_>) {
     // SAFETY: forwarded from the caller.
     let (mut traits, formats) = unsafe { (swapchain_traits(info), listed(info.p_next)) };
-    traits.reachable = known.reachable_usage(&traits, formats);
-    known.insert_swapchain(swapchain, traits);
+    traits.reachable = device.reachable_usage(&traits, formats);
+    device.insert_swapchain(swapchain, traits);
 }
 
 /// Traits of the images of a swapchain, which never go through `vkCreateImage`.
@@ -208,12 +208,12 @@ pub(crate) unsafe extern "system" fn create_swapchain(
     allocator: *const vk::AllocationCallbacks<'_>,
     swapchain: *mut vk::SwapchainKHR,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_swapchain);
+    let (device, next) = enter!(handle, create_swapchain);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, create_info, allocator, swapchain) };
     if result == vk::Result::SUCCESS {
         // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
-        known.guard(|| unsafe { insert_swapchain(known, *swapchain, &*create_info) }, || ());
+        device.guard(|| unsafe { insert_swapchain(device, *swapchain, &*create_info) }, || ());
     }
     result
 }
@@ -225,17 +225,17 @@ pub(crate) unsafe extern "system" fn create_shared_swapchains(
     allocator: *const vk::AllocationCallbacks<'_>,
     swapchains: *mut vk::SwapchainKHR,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_shared_swapchains);
+    let (device, next) = enter!(handle, create_shared_swapchains);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, count, create_infos, allocator, swapchains) };
     if result == vk::Result::SUCCESS {
-        known.guard(
+        device.guard(
             || {
                 // SAFETY: both arrays have `count` elements by the command's valid usage.
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(swapchains.cast_const(), count)) };
                 for (info, swapchain) in infos.iter().zip(made) {
                     // SAFETY: each of them is valid.
-                    unsafe { insert_swapchain(known, *swapchain, info) };
+                    unsafe { insert_swapchain(device, *swapchain, info) };
                 }
             },
             || (),
@@ -250,15 +250,15 @@ pub(crate) unsafe extern "system" fn get_swapchain_images(
     count: *mut u32,
     images: *mut vk::Image,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, get_swapchain_images);
+    let (device, next) = enter!(handle, get_swapchain_images);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, swapchain, count, images) };
     if matches!(result, vk::Result::SUCCESS | vk::Result::INCOMPLETE) && !images.is_null() {
-        known.guard(
+        device.guard(
             || {
                 // SAFETY: the successful call set `*count` to the number of elements written.
                 let written = unsafe { slice(images.cast_const(), *count) };
-                known.insert_swapchain_images(swapchain, written);
+                device.insert_swapchain_images(swapchain, written);
             },
             || (),
         );
@@ -272,15 +272,15 @@ pub(crate) unsafe extern "system" fn create_image_view(
     allocator: *const vk::AllocationCallbacks<'_>,
     view: *mut vk::ImageView,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_image_view);
-    let narrowed = if known.narrows_views() {
+    let (device, next) = enter!(handle, create_image_view);
+    let narrowed = if device.narrows_views() {
         // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter.
-        known.guard(|| unsafe { narrowed_usage(known, &*create_info) }, || None)
+        device.guard(|| unsafe { narrowed_usage(device, &*create_info) }, || None)
     } else {
         None
     };
     let result = match &narrowed {
-        Some((_, usage, _)) if !known.audit => {
+        Some((_, usage, _)) if !device.audit => {
             // SAFETY: as above.
             let mut copy = unsafe { *create_info };
             let usage = vk::ImageViewUsageCreateInfo {
@@ -296,14 +296,14 @@ pub(crate) unsafe extern "system" fn create_image_view(
         _ => unsafe { next(handle, create_info, allocator, view) },
     };
     if result == vk::Result::SUCCESS {
-        known.guard(
+        device.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *view) };
                 // SAFETY: as above.
-                unsafe { remember_view(known, info, made) };
+                unsafe { remember_view(device, info, made) };
                 if let Some((tiling, _, changes)) = &narrowed {
-                    known.record_view(made, info.format, *tiling, changes);
+                    device.record_view(made, info.format, *tiling, changes);
                 }
             },
             || (),
@@ -317,11 +317,11 @@ pub(crate) unsafe extern "system" fn create_image_view(
 /// # Safety
 ///
 /// `info` is valid.
-unsafe fn narrowed_usage(known: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<(Tiling, u64, Changes)> {
-    let (_, image) = known.image(info.image)?;
+unsafe fn narrowed_usage(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<(Tiling, u64, Changes)> {
+    let (_, image) = device.image(info.image)?;
     // SAFETY: forwarded from the caller.
     let stated = unsafe { stated_usage(info) };
-    let (usage, changes) = known.narrowed_usage(image, info.format, stated, inherited_usage(info, image))?;
+    let (usage, changes) = device.narrowed_usage(image, info.format, stated, inherited_usage(info, image))?;
     Some((image.tiling, usage, changes))
 }
 
@@ -331,27 +331,27 @@ unsafe fn narrowed_usage(known: &Device, info: &vk::ImageViewCreateInfo<'_>) -> 
 /// # Safety
 ///
 /// `info` is valid.
-unsafe fn remember_view(known: &Device, info: &vk::ImageViewCreateInfo<'_>, view: vk::ImageView) {
-    let words = view_words(known, info);
-    if known.insert_view_again(view, words.as_ref()) {
+unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, view: vk::ImageView) {
+    let words = view_words(device, info);
+    if device.insert_view_again(view, words.as_ref()) {
         return;
     }
-    let Some((number, image)) = known.image(info.image) else {
+    let Some((number, image)) = device.image(info.image) else {
         let why = "the view's image was not created through vkCreateImage or a swapchain, so its pairs are left alone";
-        known.unresolved("unknown image", why, None, serde_json::json!({}), (0, 0));
+        device.unresolved("unknown image", why, None, serde_json::json!({}), (0, 0));
         return;
     };
     // SAFETY: `info` is valid, so its chain is.
-    let (traits, settled) = unsafe { view_traits(known, info, number, image) };
-    known.insert_view(view, traits, image.tiling, words.as_ref().filter(|_| settled));
+    let (traits, settled) = unsafe { view_traits(device, info, number, image) };
+    device.insert_view(view, traits, image.tiling, words.as_ref().filter(|_| settled));
 }
 
-/// What a view's class depends on, for a view without a chain of a known image.
-fn view_words(known: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Words> {
+/// What a view's class depends on, for a view without a chain of an image that is kept.
+fn view_words(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Words> {
     if !info.p_next.is_null() {
         return None;
     }
-    let image = u64::from(known.image_number(info.image)?) + 1;
+    let image = u64::from(device.image_number(info.image)?) + 1;
     let two = |low: u32, high: u32| u64::from(low) | (u64::from(high) << 32);
     let (components, range) = (info.components, info.subresource_range);
     Some([
@@ -372,7 +372,7 @@ fn view_words(known: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Word
 ///
 /// `info` is valid.
 unsafe fn view_traits(
-    known: &Device,
+    device: &Device,
     info: &vk::ImageViewCreateInfo<'_>,
     number: u32,
     image: &ImageTraits,
@@ -390,10 +390,10 @@ unsafe fn view_traits(
     let usage = unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image));
     // SAFETY: as above.
     let ycbcr = unsafe { pnext::find::<vk::SamplerYcbcrConversionInfo<'_>>(info.p_next) }.is_some();
-    let features = known.features(image, info.format);
+    let features = device.features(image, info.format);
     let cubic = features.is_some_and(|f| f.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT));
-    let answer = if known.caps.filter_cubic_ext && cubic {
-        known.cubic(number, image, info.view_type)
+    let answer = if device.caps.filter_cubic_ext && cubic {
+        device.cubic(number, image, info.view_type)
     } else {
         Some((true, true))
     };
@@ -408,7 +408,7 @@ unsafe fn view_traits(
         image_type: image.image_type,
         components: normalize_components(info.components),
         features,
-        levels: if known.rules.use_levels() {
+        levels: if device.overrides.use_levels() {
             match range.level_count {
                 vk::REMAINING_MIP_LEVELS => image.levels.saturating_sub(range.base_mip_level),
                 count => count,

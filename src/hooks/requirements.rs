@@ -10,12 +10,12 @@ use crate::device::Device;
 ///
 /// `info` is valid.
 unsafe fn as_created<T>(
-    known: &Device,
+    device: &Device,
     info: *const vk::ImageCreateInfo<'_>,
     ask: impl FnOnce(*const vk::ImageCreateInfo<'_>) -> T,
 ) -> T {
     // SAFETY: forwarded from the caller.
-    let wider = if known.audit { None } else { known.guard(|| unsafe { known.wider_flags(&*info) }, || None) };
+    let wider = if device.audit { None } else { device.guard(|| unsafe { device.wider_flags(&*info) }, || None) };
     match wider {
         // SAFETY: as above.
         Some((flags, _)) => ask(&vk::ImageCreateInfo { flags, ..unsafe { *info } }),
@@ -28,10 +28,10 @@ pub(crate) unsafe extern "system" fn get_device_image_memory_requirements(
     info: *const vk::DeviceImageMemoryRequirements<'_>,
     requirements: *mut vk::MemoryRequirements2<'_>,
 ) {
-    let (known, next) = enter!(handle, get_device_image_memory_requirements);
+    let (device, next) = enter!(handle, get_device_image_memory_requirements);
     // SAFETY: valid by VUID-vkGetDeviceImageMemoryRequirements-pInfo-parameter, and so is its create info.
     unsafe {
-        as_created(known, (*info).p_create_info, |created| {
+        as_created(device, (*info).p_create_info, |created| {
             next(handle, &vk::DeviceImageMemoryRequirements { p_create_info: created, ..*info }, requirements);
         });
     }
@@ -43,10 +43,10 @@ pub(crate) unsafe extern "system" fn get_device_image_sparse_memory_requirements
     count: *mut u32,
     requirements: *mut vk::SparseImageMemoryRequirements2<'_>,
 ) {
-    let (known, next) = enter!(handle, get_device_image_sparse_memory_requirements);
+    let (device, next) = enter!(handle, get_device_image_sparse_memory_requirements);
     // SAFETY: valid by VUID-vkGetDeviceImageSparseMemoryRequirements-pInfo-parameter, and so is its create info.
     unsafe {
-        as_created(known, (*info).p_create_info, |created| {
+        as_created(device, (*info).p_create_info, |created| {
             next(handle, &vk::DeviceImageMemoryRequirements { p_create_info: created, ..*info }, count, requirements);
         });
     }
@@ -57,10 +57,10 @@ pub(crate) unsafe extern "system" fn get_device_image_subresource_layout(
     info: *const vk::DeviceImageSubresourceInfoKHR<'_>,
     layout: *mut vk::SubresourceLayout2KHR<'_>,
 ) {
-    let (known, next) = enter!(handle, get_device_image_subresource_layout);
+    let (device, next) = enter!(handle, get_device_image_subresource_layout);
     // SAFETY: valid by VUID-vkGetDeviceImageSubresourceLayout-pInfo-parameter, and so is its create info.
     unsafe {
-        as_created(known, (*info).p_create_info, |created| {
+        as_created(device, (*info).p_create_info, |created| {
             next(handle, &vk::DeviceImageSubresourceInfoKHR { p_create_info: created, ..*info }, layout);
         });
     }

@@ -5,9 +5,7 @@ use crate::run::{self, Outcome, Skip, skip_if, with_layer, without_layer};
 use crate::scene::pattern;
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
-use samplin_testkit::{
-    Context, Image, ImageDesc, Pair, Path, SamplerDesc, Value, ViewDesc, lookup, sample_via, texel,
-};
+use samplin_testkit::{Context, Image, ImageDesc, Pair, Path, SamplerDesc, Value, ViewDesc, lookup, sample_via, texel};
 
 const UNORM: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const SRGB: vk::Format = vk::Format::R8G8B8A8_SRGB;

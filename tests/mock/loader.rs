@@ -892,7 +892,7 @@ pub(crate) fn assert_nothing_left(device: &Device, when: &str) {
         assert_eq!(device.driver.live(kind), [0; 0], "{kind:?} {when}");
     }
     let record = device.record();
-    assert_eq!((record.hot.gate.samplers(), record.hot.gate.views(), record.images_known()), (0, 0, 0));
+    assert_eq!((record.hot.gate.samplers(), record.hot.gate.views(), record.images_kept()), (0, 0, 0));
     assert!(!record.has_set_layouts() && record.hot.pipeline_layouts.is_empty());
     assert!(record.hot.sets.is_empty() && record.hot.templates.is_empty());
     assert_eq!((record.cache().variants().live, record.cache().states().live), (0, 0));

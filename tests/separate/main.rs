@@ -1,4 +1,4 @@
-//! Samplers and images in descriptors of their own, which only the shader joins (`separate=resolve`).
+//! Samplers and images in descriptors of their own, which only the shader joins (`separate=resolve`, the default).
 //!
 //! A case runs three times. Without samplin, nothing executed, validation reports what the [`Conflict`] says. With it, validation
 //! below is silent, each lookup gives the very values of the sampler that is legal for its image, and the trace has one `pair` record for
@@ -267,7 +267,7 @@ impl Expected {
 type Body<'b> = &'b dyn Fn(&Context) -> Result<Vec<Look>, Skip>;
 
 fn resolve(builder: ContextBuilder) -> ContextBuilder {
-    builder.setting("augment", "off").setting("separate", "resolve")
+    builder.setting("augment", "off")
 }
 
 /// Runs a body with a conflict, see the head of the file. `oracle`: what validation says without samplin.

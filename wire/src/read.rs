@@ -12,7 +12,7 @@ use samplin_core::features::Tiling;
 use samplin_core::names;
 use serde_json::Value;
 
-use crate::record::{HOWS, Joined, Link, Slot};
+use crate::record::{Descriptor, HOWS, Joined, Link};
 
 /// The value whose name, or number, a text is.
 fn raw(text: &str, candidates: impl IntoIterator<Item = i32>, name: impl Fn(i32) -> String) -> Option<i32> {
@@ -192,6 +192,29 @@ fn float_color(value: Option<&Value>) -> Option<[u32; 4]> {
     four(value, |word| float(Some(word)).map(f32::to_bits))
 }
 
+/// A setting in a `layer` record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting<'v> {
+    /// Its name.
+    pub name: &'v str,
+    /// The value in force.
+    pub value: &'v Value,
+    /// Where that is from, in a word; `default` where nobody has set it.
+    pub source: &'v str,
+}
+
+/// The settings of a `layer` record, by name; those that cannot be read are left out.
+pub fn settings(layer: &Value) -> impl Iterator<Item = Setting<'_>> {
+    layer.get("settings").and_then(Value::as_object).into_iter().flatten().filter_map(|(name, setting)| {
+        Some(Setting { name, value: setting.get("value")?, source: setting.get("source")?.as_str()? })
+    })
+}
+
+/// The value in force of the setting of this name; `None` if a `layer` record does not have it as text.
+pub fn setting<'v>(layer: &'v Value, name: &str) -> Option<&'v str> {
+    settings(layer).find(|setting| setting.name == name)?.value.as_str()
+}
+
 /// The state of a `sampler` record; `None` if something in it cannot be read.
 pub fn state(value: &Value) -> Option<SamplerState> {
     let get = |key: &str| value.get(key);
@@ -284,10 +307,10 @@ fn number(value: &Value) -> Option<u32> {
     value.as_u64().and_then(|number| u32::try_from(number).ok())
 }
 
-fn slot(value: Option<&Value>) -> Option<Slot> {
+fn descriptor(value: Option<&Value>) -> Option<Descriptor> {
     let value = value?;
     let get = |key: &str| value.get(key).and_then(number);
-    Some(Slot {
+    Some(Descriptor {
         set: get("set")?,
         binding: get("binding")?,
         element: optional(value.get("element"), |at| number(at?))?,
@@ -305,8 +328,8 @@ fn words(value: Option<&Value>) -> Option<Option<Vec<String>>> {
 /// A `link` member.
 pub fn link(value: &Value) -> Option<Link> {
     Some(Link {
-        image: slot(value.get("image"))?,
-        sampler: slot(value.get("sampler"))?,
+        image: descriptor(value.get("image"))?,
+        sampler: descriptor(value.get("sampler"))?,
         uses: words(value.get("uses"))?,
         stages: words(value.get("stages"))?,
     })

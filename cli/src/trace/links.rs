@@ -1,6 +1,6 @@
 //! What records say of links: an image and a sampler that only a shader joins.
 
-use samplin_wire::record::{Link, Slot};
+use samplin_wire::record::{Descriptor, Link};
 
 /// Words for `how`: what the pipeline was given another sampler by.
 const HOWS: [(&str, &str); 5] = [
@@ -47,9 +47,9 @@ pub fn remedy(what: &str) -> Option<&'static str> {
 }
 
 /// `set 0 binding 3`, and its element if that is not the first.
-pub fn place(slot: &Slot) -> String {
-    let element = slot.element.filter(|element| *element > 0).map(|element| format!("[{element}]")).unwrap_or_default();
-    format!("set {} binding {}{element}", slot.set, slot.binding)
+pub fn descriptor(of: &Descriptor) -> String {
+    let element = of.element.filter(|element| *element > 0).map(|element| format!("[{element}]")).unwrap_or_default();
+    format!("set {} binding {}{element}", of.set, of.binding)
 }
 
 /// The stages, with commas.
@@ -59,7 +59,7 @@ pub fn stages(link: &Link) -> String {
 
 /// A link in one line.
 pub fn describe(link: &Link) -> String {
-    format!("{}: image at {}, sampler at {}", stages(link), place(&link.image), place(&link.sampler))
+    format!("{}: image at {}, sampler at {}", stages(link), descriptor(&link.image), descriptor(&link.sampler))
 }
 
 #[cfg(test)]
@@ -83,10 +83,10 @@ mod tests {
 
     #[test]
     fn a_link_is_one_line() {
-        let slot = |binding, element| Slot { set: 1, binding, element };
+        let at = |binding, element| Descriptor { set: 1, binding, element };
         let stages = Some(vec!["vertex".to_owned(), "fragment".to_owned()]);
-        let link = Link { image: slot(2, Some(0)), sampler: slot(3, Some(4)), uses: None, stages };
+        let link = Link { image: at(2, Some(0)), sampler: at(3, Some(4)), uses: None, stages };
         assert_eq!(describe(&link), "vertex, fragment: image at set 1 binding 2, sampler at set 1 binding 3[4]");
-        assert_eq!(place(&slot(5, None)), "set 1 binding 5");
+        assert_eq!(descriptor(&at(5, None)), "set 1 binding 5");
     }
 }

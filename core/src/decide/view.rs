@@ -47,7 +47,7 @@ pub struct ViewTraits {
     /// Format features of the view's format with the image's tiling; `None` when they are not known,
     /// which means that nothing is downgraded because of them.
     pub features: Option<vk::FormatFeatureFlags2>,
-    /// `levelCount`, resolved; 0 unless a rule looks at it, so that it does not split classes for nothing.
+    /// `levelCount`, resolved; 0 unless an override looks at it, so that it does not split classes for nothing.
     pub levels: u32,
     /// `levelCount` is 1 (after resolving `VK_REMAINING_MIP_LEVELS`).
     pub single_level: bool,
@@ -198,7 +198,7 @@ pub struct DeviceCaps {
     pub view_usage: bool,
     /// Feature `imagelessFramebuffer`.
     pub imageless_framebuffer: bool,
-    /// The layer's own extension `VK_SAMPLIN_gl_address_modes`, or a rule that uses its modes.
+    /// The layer's own extension `VK_SAMPLIN_gl_address_modes`, or an override that uses its modes.
     pub gl_address_modes: bool,
     /// An extension is enabled, or a core version is supported, that is younger than the layer, so that values of the
     /// extension range may be enumerants.

@@ -10,14 +10,14 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use super::layouts::PipelineShape;
 use super::programs::Program;
-use super::sets::SetRecord;
+use super::sets::SetEntry;
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// Bind points that are followed: graphics and compute.
 pub(super) const POINTS: usize = 2;
 
-/// Place of a bind point; none for one that is not followed.
-pub(super) fn place(point: vk::PipelineBindPoint) -> Option<usize> {
+/// Index of a bind point; none for one that is not followed.
+pub(super) fn index(point: vk::PipelineBindPoint) -> Option<usize> {
     match point {
         vk::PipelineBindPoint::GRAPHICS => Some(0),
         vk::PipelineBindPoint::COMPUTE => Some(1),
@@ -25,9 +25,9 @@ pub(super) fn place(point: vk::PipelineBindPoint) -> Option<usize> {
     }
 }
 
-/// The bind point at a place.
-pub(super) fn bind_point(place: usize) -> vk::PipelineBindPoint {
-    if place == 0 { vk::PipelineBindPoint::GRAPHICS } else { vk::PipelineBindPoint::COMPUTE }
+/// The bind point with an index.
+pub(super) fn bind_point(index: usize) -> vk::PipelineBindPoint {
+    if index == 0 { vk::PipelineBindPoint::GRAPHICS } else { vk::PipelineBindPoint::COMPUTE }
 }
 
 /// What is bound at a set number.
@@ -36,7 +36,7 @@ pub(super) struct Bound {
     /// The application's set; 0 for pushed descriptors and for none.
     pub(super) set: u64,
     /// What is in it; none if nothing is bound, or nothing of interest.
-    pub(super) record: Option<Arc<SetRecord>>,
+    pub(super) entry: Option<Arc<SetEntry>>,
     /// The layout that it was bound with; none if nothing is bound.
     pub(super) layout: Option<Arc<PipelineShape>>,
     /// Dynamic offsets.
@@ -84,15 +84,15 @@ impl Hidden {
 
 /// What is bound in a command buffer.
 #[derive(Default)]
-pub struct CommandState(Mutex<[Point; POINTS]>);
+pub struct CommandBuffer(Mutex<[Point; POINTS]>);
 
-impl CommandState {
+impl CommandBuffer {
     /// Works on a bind point, which nobody else sees meanwhile: no lock is held, so `with` may call down.
     pub(super) fn with<R: Default>(&self, at: usize, with: impl FnOnce(&mut Point) -> R) -> R {
         let Some(mut point) = lock(&self.0).get_mut(at).map(std::mem::take) else { return R::default() };
         let result = with(&mut point);
-        if let Some(place) = lock(&self.0).get_mut(at) {
-            *place = point;
+        if let Some(target) = lock(&self.0).get_mut(at) {
+            *target = point;
         }
         result
     }
@@ -105,7 +105,7 @@ impl CommandState {
 /// Command buffers by handle.
 #[derive(Default)]
 pub(super) struct Commands {
-    states: HandleMap<CommandState>,
+    buffers: HandleMap<CommandBuffer>,
     pools: Mutex<FastMap<u64, FastSet<u64>>>,
 }
 
@@ -176,7 +176,7 @@ impl Point {
     pub(super) fn is_pushed_beside(&self, layout: &PipelineShape) -> bool {
         self.sets.iter().enumerate().any(|(number, bound)| {
             let stays = bound.layout.as_ref().is_some_and(|own| own.is_compatible(layout, number));
-            bound.set == 0 && bound.record.is_some() && !stays
+            bound.set == 0 && bound.entry.is_some() && !stays
         })
     }
 
@@ -198,10 +198,10 @@ impl Point {
             offsets = rest;
             let Some(bound) = self.sets.get_mut(number) else { return };
             // SAFETY: a set that a command names is valid.
-            let record = unsafe { separate.sets.share(set.as_raw()) };
+            let entry = unsafe { separate.sets.share(set.as_raw()) };
             bound.set = set.as_raw();
             bound.actual = set.as_raw();
-            bound.record = record;
+            bound.entry = entry;
             bound.layout = Some(Arc::clone(layout));
             bound.offsets.clear();
             for offset in own {
@@ -222,13 +222,13 @@ impl Point {
         })
     }
 
-    /// The record of descriptors pushed to a set number.
+    /// The entry of descriptors pushed to a set number.
     pub(super) fn push(
         &mut self,
         separate: &Separate,
         layout: &Arc<PipelineShape>,
         number: usize,
-    ) -> Option<&SetRecord> {
+    ) -> Option<&SetEntry> {
         let shape = layout.sets.get(number)?.as_ref()?;
         self.disturb(layout, number, number);
         self.reach(number + 1);
@@ -236,31 +236,31 @@ impl Point {
         // Descriptors that were pushed before stay, if the layout is compatible.
         let stays = bound.set == 0
             && bound.layout.as_ref().is_some_and(|own| own.is_compatible(layout, number))
-            && bound.record.is_some();
+            && bound.entry.is_some();
         if !stays {
-            let record = Arc::new(SetRecord::new(Arc::clone(shape), None, 0, separate.number()));
-            *bound = Bound { record: Some(record), ..Bound::default() };
+            let entry = Arc::new(SetEntry::new(Arc::clone(shape), None, 0, separate.number()));
+            *bound = Bound { entry: Some(entry), ..Bound::default() };
         }
         bound.layout = Some(Arc::clone(layout));
         bound.repushed = true;
-        bound.record.as_deref()
+        bound.entry.as_deref()
     }
 }
 
 impl Separate {
-    /// The state of a command buffer, made if there is none yet.
+    /// What is bound in a command buffer, made if there is none yet.
     ///
     /// # Safety
     ///
     /// `commands` is a valid command buffer while the reference is used.
-    pub unsafe fn state(&self, commands: vk::CommandBuffer) -> Option<&CommandState> {
+    pub unsafe fn buffer(&self, commands: vk::CommandBuffer) -> Option<&CommandBuffer> {
         // SAFETY: forwarded from the caller.
-        if let Some(state) = unsafe { self.commands.states.get(commands.as_raw()) } {
-            return Some(state);
+        if let Some(buffer) = unsafe { self.commands.buffers.get(commands.as_raw()) } {
+            return Some(buffer);
         }
-        self.commands.states.insert(commands.as_raw(), Arc::default());
+        self.commands.buffers.insert(commands.as_raw(), Arc::default());
         // SAFETY: as above.
-        unsafe { self.commands.states.get(commands.as_raw()) }
+        unsafe { self.commands.buffers.get(commands.as_raw()) }
     }
 
     /// Remembers where command buffers come from.
@@ -277,13 +277,13 @@ impl Separate {
         if let Some(list) = lock(&self.commands.pools).get_mut(&pool.as_raw()) {
             commands.iter().for_each(|commands| _ = list.remove(&commands.as_raw()));
         }
-        commands.iter().for_each(|commands| self.commands.states.remove(commands.as_raw()));
+        commands.iter().for_each(|commands| self.commands.buffers.remove(commands.as_raw()));
     }
 
     /// Forgets the command buffers of a pool.
     pub fn forget_command_pool(&self, pool: vk::CommandPool) {
         let list = lock(&self.commands.pools).remove(&pool.as_raw()).unwrap_or_default();
-        list.into_iter().for_each(|commands| self.commands.states.remove(commands));
+        list.into_iter().for_each(|commands| self.commands.buffers.remove(commands));
     }
 
     /// Nothing is bound in a command buffer any more, or it is not known what.
@@ -293,8 +293,8 @@ impl Separate {
     /// `commands` is a valid command buffer.
     pub unsafe fn clear_commands(&self, commands: vk::CommandBuffer) {
         // SAFETY: forwarded from the caller.
-        if let Some(state) = unsafe { self.commands.states.get(commands.as_raw()) } {
-            state.clear();
+        if let Some(buffer) = unsafe { self.commands.buffers.get(commands.as_raw()) } {
+            buffer.clear();
         }
     }
 }

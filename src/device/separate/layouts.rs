@@ -163,7 +163,7 @@ impl SetShape {
         self.bindings.get(at).filter(|binding| binding.binding == number)
     }
 
-    /// Calls `each` with the place in the write, the binding and the element of each of `count` descriptors from `element` of
+    /// Calls `each` with the position in the write, the binding and the element of each of `count` descriptors from `element` of
     /// `binding` on, and into the bindings that follow (VkWriteDescriptorSet, "consecutive bindings").
     pub(super) fn walk(&self, (binding, element): (u32, u32), count: u32, mut each: impl FnMut(u32, &Binding, u32)) {
         let at = self.bindings.partition_point(|there| there.binding < binding);
@@ -253,8 +253,8 @@ impl Separate {
             }
             Some(kept) => self.shape_of(kept),
         };
-        let known = SetLayout { shape, is_gone: AtomicBool::new(false) };
-        self.layouts.sets.insert(layout.as_raw(), Arc::new(known));
+        let entry = SetLayout { shape, is_gone: AtomicBool::new(false) };
+        self.layouts.sets.insert(layout.as_raw(), Arc::new(entry));
     }
 
     /// The shape of all set layouts that are defined so.
@@ -273,8 +273,8 @@ impl Separate {
     /// Forgets a set layout.
     pub fn forget_set_layout(&self, layout: vk::DescriptorSetLayout) {
         // SAFETY: the layout is the application's to destroy, so no other command names it.
-        if let Some(known) = unsafe { self.layouts.sets.get(layout.as_raw()) } {
-            known.is_gone.store(true, Ordering::Release);
+        if let Some(entry) = unsafe { self.layouts.sets.get(layout.as_raw()) } {
+            entry.is_gone.store(true, Ordering::Release);
         }
         self.layouts.sets.remove(layout.as_raw());
     }
@@ -287,7 +287,7 @@ impl Separate {
         }
     }
 
-    /// What is known of a set layout.
+    /// What is kept of a set layout.
     ///
     /// # Safety
     ///
@@ -304,7 +304,7 @@ impl Separate {
     /// `layout` is null or valid during the call.
     unsafe fn set_shape(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetShape>> {
         // SAFETY: forwarded from the caller.
-        unsafe { self.layouts.sets.get(layout.as_raw()) }.map(|known| Arc::clone(&known.shape))
+        unsafe { self.layouts.sets.get(layout.as_raw()) }.map(|entry| Arc::clone(&entry.shape))
     }
 
     /// Remembers a pipeline layout.
@@ -328,7 +328,7 @@ impl Separate {
         self.layouts.pipelines.remove(layout.as_raw());
     }
 
-    /// What is known of a pipeline layout.
+    /// What is kept of a pipeline layout.
     ///
     /// # Safety
     ///
@@ -342,17 +342,17 @@ impl Separate {
 /// The layer's own object of a definition, made where there is none yet; the one of two that are made at once which comes later is
 /// destroyed again.
 fn twin(
-    place: &Mutex<u64>,
+    kept: &Mutex<u64>,
     own: &Mutex<Vec<u64>>,
     make: impl FnOnce() -> Option<u64>,
     destroy: impl FnOnce(u64),
 ) -> Option<u64> {
-    let known = *lock(place);
-    if known != 0 {
-        return Some(known);
+    let twin = *lock(kept);
+    if twin != 0 {
+        return Some(twin);
     }
     let made = make()?;
-    let mut twin = lock(place);
+    let mut twin = lock(kept);
     if *twin != 0 {
         let other = *twin;
         drop(twin);

@@ -190,6 +190,7 @@ impl Device {
             }
         };
         for stage in stages {
+            separate.force.keep_read(stage.words);
             blind = blind.or(self.links_of(pipeline, stage, &mut add));
         }
         for library in libraries {

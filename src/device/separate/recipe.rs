@@ -34,7 +34,7 @@ pub(super) struct Recipe {
 
 /// A second pipeline.
 pub(super) struct Variant {
-    /// The links that are split, by their places.
+    /// The links that are split, by their positions.
     pub(super) mask: u64,
     pub(super) pipeline: u64,
     /// The application's layout with the hidden set behind it.

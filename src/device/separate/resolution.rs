@@ -13,7 +13,7 @@ use super::commands::{Bound, Point};
 use super::ladder::{Decided, Want};
 use super::programs::Program;
 use super::recipe::Variant;
-use super::sets::{Other, SetRecord};
+use super::sets::{Other, SetEntry};
 use crate::device::Device;
 use crate::table::{FastMap, lock};
 
@@ -62,8 +62,8 @@ impl Device {
         let Some(linked) = program.linked else { return false };
         let (mut needs, mut lacks) = (0, 0);
         for number in Bits(linked) {
-            if let Some(record) = point.sets.get(number).and_then(|bound| bound.record.as_deref()) {
-                let summary = record.summary(&self.hot.gate);
+            if let Some(entry) = point.sets.get(number).and_then(|bound| bound.entry.as_deref()) {
+                let summary = entry.summary(&self.hot.gate);
                 needs |= summary.0;
                 lacks |= summary.1;
             }
@@ -79,8 +79,8 @@ impl Device {
         let mut key = [0_u64; 2 + Bits::ALL];
         let mut filled = 0;
         let mut put = |word| {
-            if let Some(place) = key.get_mut(filled) {
-                *place = word;
+            if let Some(target) = key.get_mut(filled) {
+                *target = word;
                 filled += 1;
             }
         };
@@ -92,12 +92,12 @@ impl Device {
             let compatible =
                 |bound: &&Bound| bound.layout.as_ref().is_some_and(|own| own.is_compatible(&program.layout, number));
             let bound = bound.filter(compatible);
-            is_pushed |= bound.is_some_and(|bound| bound.set == 0 && bound.record.is_some());
-            put(bound.and_then(|bound| bound.record.as_deref()).map_or(0, SetRecord::stamp));
+            is_pushed |= bound.is_some_and(|bound| bound.set == 0 && bound.entry.is_some());
+            put(bound.and_then(|bound| bound.entry.as_deref()).map_or(0, SetEntry::stamp));
         }
         let key = key.get(..filled).unwrap_or(&[]);
-        if let Some(known) = lock(&separate.resolutions.0).get(key) {
-            return Arc::clone(known);
+        if let Some(kept) = lock(&separate.resolutions.0).get(key) {
+            return Arc::clone(kept);
         }
         let resolution = Arc::new(self.make_resolution(separate, program, point));
         // What is pushed is another thing each time.
@@ -139,8 +139,8 @@ impl Device {
             for want in wants.iter().filter(|want| want.link == *link) {
                 // A descriptor that nobody may use can hold a sampler that is gone.
                 let lives = want.wanted != want.given || self.hot.gate.sampler(want.given) != 0;
-                if let Some(place) = samplers.get_mut(start + want.place as usize).filter(|_| lives) {
-                    *place = want.wanted;
+                if let Some(target) = samplers.get_mut(start + want.hidden_at as usize).filter(|_| lives) {
+                    *target = want.wanted;
                 }
             }
         }

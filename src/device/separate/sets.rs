@@ -32,7 +32,7 @@ pub(super) struct Shadow {
 
 /// A descriptor set, or the descriptors that were pushed to a set number.
 #[derive(Debug)]
-pub(super) struct SetRecord {
+pub(super) struct SetEntry {
     pub(super) shape: Arc<SetShape>,
     /// What it was allocated with; pushed descriptors were not.
     layout: Option<Arc<SetLayout>>,
@@ -50,11 +50,11 @@ pub(super) struct SetRecord {
     pub(super) has_shadows: AtomicBool,
 }
 
-impl SetRecord {
+impl SetEntry {
     pub(super) fn new(shape: Arc<SetShape>, layout: Option<Arc<SetLayout>>, variable: u32, number: u64) -> Self {
         let mut slots = memory::vec(shape.slots);
         slots.resize_with(shape.slots, AtomicU64::default);
-        let record = Self {
+        let entry = Self {
             shape,
             layout,
             variable,
@@ -65,12 +65,12 @@ impl SetRecord {
             shadows: Mutex::default(),
             has_shadows: AtomicBool::new(false),
         };
-        for binding in &record.shape.bindings {
+        for binding in &entry.shape.bindings {
             for (element, sampler) in binding.immutable.iter().enumerate() {
-                record.set(binding.sampler_slot(element as u32), *sampler);
+                entry.set(binding.sampler_slot(element as u32), *sampler);
             }
         }
-        record
+        entry
     }
 
     /// Whether the layout that it was allocated with is gone.
@@ -203,12 +203,12 @@ pub(super) struct TemplateRuns {
 }
 
 impl TemplateRuns {
-    /// Writes what the data of a template says into a record.
+    /// Writes what the data of a template says into a entry.
     ///
     /// # Safety
     ///
     /// `data` is valid for the template.
-    pub(super) unsafe fn apply(&self, record: &SetRecord, data: *const c_void) {
+    pub(super) unsafe fn apply(&self, entry: &SetEntry, data: *const c_void) {
         for run in &self.runs {
             let info = |index: u32| {
                 let at =
@@ -217,7 +217,7 @@ impl TemplateRuns {
                 unsafe { at.cast::<vk::DescriptorImageInfo>().read_unaligned() }
             };
             // SAFETY: `info` reads what the data holds of samplers and images.
-            unsafe { record.write(run.ty, run.target, run.count, info) };
+            unsafe { entry.write(run.ty, run.target, run.count, info) };
         }
     }
 }
@@ -241,7 +241,7 @@ fn is_followed(ty: vk::DescriptorType) -> bool {
         )
 }
 
-impl SetRecord {
+impl SetEntry {
     /// Takes over a write.
     ///
     /// # Safety
@@ -273,7 +273,7 @@ impl SetRecord {
 impl Separate {
     /// What samplers of a state ask for has changed.
     pub fn look_again(&self) {
-        self.sets.for_each(&mut |record| record.touch());
+        self.sets.for_each(&mut |entry| entry.touch());
         self.resolutions.clear();
     }
 }
@@ -304,14 +304,14 @@ impl Device {
             }
             let variable = variable.get(index).copied().unwrap_or(0);
             let shape = Arc::clone(&layout.shape);
-            let record = SetRecord::new(shape, Some(layout), variable, separate.number());
+            let entry = SetEntry::new(shape, Some(layout), variable, separate.number());
             lock(&separate.pools)
                 .with_room()
                 .entry(info.descriptor_pool.as_raw())
                 .or_default()
                 .with_room()
                 .insert(set.as_raw());
-            separate.sets.insert(set.as_raw(), Arc::new(record));
+            separate.sets.insert(set.as_raw(), Arc::new(entry));
         }
     }
 
@@ -331,8 +331,8 @@ impl Device {
 
     fn forget_set(&self, separate: &Separate, set: u64) {
         // SAFETY: the set is the application's to free, so no other call names it.
-        if let Some(record) = unsafe { separate.sets.share(set) } {
-            self.drop_shadows(separate, &record);
+        if let Some(entry) = unsafe { separate.sets.share(set) } {
+            self.drop_shadows(separate, &entry);
         }
         separate.sets.remove(set);
     }
@@ -350,23 +350,23 @@ impl Device {
     ) {
         // Shadows are copies of all that is in a set.
         let all = separate.shadows.load(Ordering::Relaxed) > 0;
-        let mut last: Option<(vk::DescriptorSet, &SetRecord)> = None;
+        let mut last: Option<(vk::DescriptorSet, &SetEntry)> = None;
         for write in writes {
             if !all && !is_followed(write.descriptor_type) {
                 continue;
             }
-            let record = match last {
-                Some((set, record)) if set == write.dst_set => record,
+            let entry = match last {
+                Some((set, entry)) if set == write.dst_set => entry,
                 _ => {
                     // SAFETY: a set that a command names is not freed meanwhile.
-                    let Some(record) = (unsafe { separate.sets.get(write.dst_set.as_raw()) }) else { continue };
-                    last = Some((write.dst_set, record));
-                    record
+                    let Some(entry) = (unsafe { separate.sets.get(write.dst_set.as_raw()) }) else { continue };
+                    last = Some((write.dst_set, entry));
+                    entry
                 }
             };
             // SAFETY: forwarded from the caller.
-            unsafe { record.take(write) };
-            self.drop_shadows(separate, record);
+            unsafe { entry.take(write) };
+            self.drop_shadows(separate, entry);
         }
         for copy in copies {
             // SAFETY: as above.
@@ -392,13 +392,13 @@ impl Device {
         data: *const c_void,
     ) {
         // SAFETY: set and template are valid during the command.
-        let (record, runs) = unsafe { (separate.sets.get(set.as_raw()), separate.templates.get(template.as_raw())) };
-        let Some(record) = record else { return };
+        let (entry, runs) = unsafe { (separate.sets.get(set.as_raw()), separate.templates.get(template.as_raw())) };
+        let Some(entry) = entry else { return };
         if let Some(runs) = runs {
             // SAFETY: forwarded from the caller.
-            unsafe { runs.apply(record, data) };
+            unsafe { runs.apply(entry, data) };
         }
-        self.drop_shadows(separate, record);
+        self.drop_shadows(separate, entry);
     }
 
     /// Remembers a template.

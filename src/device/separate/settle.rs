@@ -7,11 +7,11 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::commands::{Binds, Bound, Hidden, Point, bind_point, place};
+use super::commands::{Binds, Bound, Hidden, Point, bind_point, index};
 use super::layouts::PipelineShape;
 use super::recipe::Variant;
 use super::resolution::Resolution;
-use super::sets::{Other, SetRecord};
+use super::sets::{Other, SetEntry};
 use crate::device::Device;
 
 impl Device {
@@ -149,14 +149,14 @@ impl Device {
         (at, number): (usize, usize),
         others: &[Other],
     ) -> bool {
-        let is_at = |place: &(u32, u32)| others.iter().any(|(binding, element, _)| (*binding, *element) == *place);
+        let is_at = |at: &(u32, u32)| others.iter().any(|(binding, element, _)| (*binding, *element) == *at);
         let mut next: Vec<Other> = memory::collect(others.iter().copied());
         let now = &bound.pushed;
         let back = now.iter().filter(|(binding, element, _)| !is_at(&(*binding, *element)));
         for (binding, element, _) in back {
-            let slot = bound.record.as_deref().and_then(|record| {
-                let slot = record.shape.binding(*binding)?.sampler_slot(*element)?;
-                Some(record.get(slot))
+            let slot = bound.entry.as_deref().and_then(|entry| {
+                let slot = entry.shape.binding(*binding)?.sampler_slot(*element)?;
+                Some(entry.get(slot))
             });
             if let Some(own) = slot.filter(|own| *own != 0) {
                 next.with_room().push((*binding, *element, own));
@@ -206,8 +206,9 @@ impl Device {
         let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return pipeline };
         let Some(variant) = program.splits.current() else { return pipeline };
         // SAFETY: forwarded from the caller.
-        let state = place(point).zip(unsafe { separate.state(commands) });
-        let no_room = state.is_some_and(|(at, state)| state.with(at, |point| point.is_pushed_beside(&program.layout)));
+        let buffer = index(point).zip(unsafe { separate.buffer(commands) });
+        let no_room =
+            buffer.is_some_and(|(at, buffer)| buffer.with(at, |point| point.is_pushed_beside(&program.layout)));
         if no_room { pipeline } else { vk::Pipeline::from_raw(variant.pipeline) }
     }
 
@@ -223,11 +224,11 @@ impl Device {
         point: vk::PipelineBindPoint,
         (pipeline, actual): (vk::Pipeline, vk::Pipeline),
     ) {
-        let Some(at) = place(point) else { return };
+        let Some(at) = index(point) else { return };
         // SAFETY: forwarded from the caller.
-        let (state, program) = unsafe { (separate.state(commands), separate.programs.share(pipeline.as_raw())) };
-        let Some(state) = state else { return };
-        state.with(at, |point| {
+        let (buffer, program) = unsafe { (separate.buffer(commands), separate.programs.share(pipeline.as_raw())) };
+        let Some(buffer) = buffer else { return };
+        buffer.with(at, |point| {
             point.program = program;
             point.pipeline = actual.as_raw();
             // SAFETY: forwarded from the caller.
@@ -246,11 +247,11 @@ impl Device {
         commands: vk::CommandBuffer,
         binds: &Binds<'_>,
     ) -> Option<Vec<vk::DescriptorSet>> {
-        let at = place(binds.point)?;
+        let at = index(binds.point)?;
         // SAFETY: forwarded from the caller.
-        let (state, layout) = unsafe { (separate.state(commands)?, separate.pipeline_shape(binds.layout)?) };
+        let (buffer, layout) = unsafe { (separate.buffer(commands)?, separate.pipeline_shape(binds.layout)?) };
         let first = binds.first as usize;
-        state.with(at, |point| {
+        buffer.with(at, |point| {
             // SAFETY: forwarded from the caller.
             unsafe { point.bind(separate, &layout, binds) };
             self.choose_sets(separate, point, first..first + binds.sets.len());
@@ -264,11 +265,11 @@ impl Device {
     ///
     /// As for [`Device::separate_binds`].
     pub unsafe fn separate_bound_as_given(&self, separate: &Separate, commands: vk::CommandBuffer, binds: &Binds<'_>) {
-        let Some(at) = place(binds.point) else { return };
+        let Some(at) = index(binds.point) else { return };
         // SAFETY: forwarded from the caller.
-        let (state, layout) = unsafe { (separate.state(commands), separate.pipeline_shape(binds.layout)) };
-        let (Some(state), Some(layout)) = (state, layout) else { return };
-        state.with(at, |point| {
+        let (buffer, layout) = unsafe { (separate.buffer(commands), separate.pipeline_shape(binds.layout)) };
+        let (Some(buffer), Some(layout)) = (buffer, layout) else { return };
+        buffer.with(at, |point| {
             // SAFETY: forwarded from the caller.
             unsafe {
                 point.bind(separate, &layout, binds);
@@ -288,14 +289,14 @@ impl Device {
         commands: vk::CommandBuffer,
         point: vk::PipelineBindPoint,
     ) {
-        let Some(at) = place(point) else { return };
+        let Some(at) = index(point) else { return };
         // SAFETY: forwarded from the caller.
-        let Some(state) = (unsafe { separate.state(commands) }) else { return };
+        let Some(buffer) = (unsafe { separate.buffer(commands) }) else { return };
         // SAFETY: forwarded from the caller.
-        state.with(at, |point| unsafe { self.settle(separate, commands, point, at) });
+        buffer.with(at, |point| unsafe { self.settle(separate, commands, point, at) });
     }
 
-    /// Takes over pushed descriptors, after they were pushed: `write` puts them into the record.
+    /// Takes over pushed descriptors, after they were pushed: `write` puts them into the entry.
     ///
     /// # Safety
     ///
@@ -306,15 +307,15 @@ impl Device {
         commands: vk::CommandBuffer,
         point: vk::PipelineBindPoint,
         (layout, number): (vk::PipelineLayout, u32),
-        write: impl FnOnce(&SetRecord),
+        write: impl FnOnce(&SetEntry),
     ) {
-        let Some(at) = place(point) else { return };
+        let Some(at) = index(point) else { return };
         // SAFETY: forwarded from the caller.
-        let (state, layout) = unsafe { (separate.state(commands), separate.pipeline_shape(layout)) };
-        let (Some(state), Some(layout)) = (state, layout) else { return };
-        state.with(at, |point| {
-            let Some(record) = point.push(separate, &layout, number as usize) else { return };
-            write(record);
+        let (buffer, layout) = unsafe { (separate.buffer(commands), separate.pipeline_shape(layout)) };
+        let (Some(buffer), Some(layout)) = (buffer, layout) else { return };
+        buffer.with(at, |point| {
+            let Some(entry) = point.push(separate, &layout, number as usize) else { return };
+            write(entry);
             // SAFETY: forwarded from the caller.
             unsafe { self.settle(separate, commands, point, at) };
         });
@@ -330,14 +331,14 @@ impl Device {
         separate: &Separate,
         commands: vk::CommandBuffer,
         points: &[vk::PipelineBindPoint],
-        place: (vk::PipelineLayout, u32),
+        at: (vk::PipelineLayout, u32),
         writes: &[vk::WriteDescriptorSet<'_>],
     ) {
         for point in points {
             // SAFETY: forwarded from the caller.
             unsafe {
-                self.pushed(separate, commands, *point, place, |record| {
-                    writes.iter().for_each(|write| record.take(write));
+                self.pushed(separate, commands, *point, at, |entry| {
+                    writes.iter().for_each(|write| entry.take(write));
                 });
             }
         }
@@ -353,14 +354,14 @@ impl Device {
         separate: &Separate,
         commands: vk::CommandBuffer,
         template: vk::DescriptorUpdateTemplate,
-        place: (vk::PipelineLayout, u32),
+        at: (vk::PipelineLayout, u32),
         data: *const c_void,
     ) {
         // SAFETY: a valid template, which is not destroyed during the command.
         let Some(runs) = (unsafe { separate.templates.share(template.as_raw()) }) else { return };
         // SAFETY: forwarded from the caller.
         unsafe {
-            self.pushed(separate, commands, runs.bind_point, place, |record| runs.apply(record, data));
+            self.pushed(separate, commands, runs.bind_point, at, |entry| runs.apply(entry, data));
         }
     }
 }

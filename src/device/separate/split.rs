@@ -238,18 +238,18 @@ impl Device {
     /// The set with these samplers, one for each descriptor of `shape` in their order.
     pub(super) fn hidden_set(&self, separate: &Separate, shape: &SetShape, samplers: &[u64]) -> Option<u64> {
         let key = (shape.number(), Box::from(samplers));
-        if let Some(known) = lock(&separate.hidden.by_content).get(&key) {
-            return Some(known.set);
+        if let Some(kept) = lock(&separate.hidden.by_content).get(&key) {
+            return Some(kept.set);
         }
         let (pool, set) = self.make_set(separate, shape, 0)?;
         self.fill_hidden(set, shape, samplers);
         let mut sets = lock(&separate.hidden.by_content);
-        if let Some(known) = sets.get(&key) {
+        if let Some(kept) = sets.get(&key) {
             // Another thread was faster.
-            let known = known.set;
+            let kept = kept.set;
             drop(sets);
             self.destroy_pool(pool);
-            return Some(known);
+            return Some(kept);
         }
         sets.with_room().insert(key, HiddenSet { set: set.as_raw(), pool: pool.as_raw() });
         Some(set.as_raw())
@@ -358,8 +358,8 @@ fn fits(layout: &PipelineShape, limits: Limits) -> bool {
         && stages.into_iter().all(|stage| sum(stage, &samples) <= u64::from(limits.stage_samplers))
 }
 
-/// The place in a link's hidden samplers of an element of its image and one of its sampler.
-pub(super) fn place_of(image: &Operand, sampler: &Operand, (image_element, sampler_element): (u32, u32)) -> u32 {
+/// The position in a link's hidden samplers of an element of its image and one of its sampler.
+pub(super) fn position_of(image: &Operand, sampler: &Operand, (image_element, sampler_element): (u32, u32)) -> u32 {
     use samplin_spirv::Index;
     let varies = |operand: &Operand| matches!(operand.index, Index::Dynamic { .. } | Index::Push(_));
     match (varies(image), varies(sampler)) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ash::vk::{self, Handle};
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
-use samplin_wire::record::{Joined, Link, Slot};
+use samplin_wire::record::{Descriptor, Joined, Link};
 use samplin_wire::text::handle;
 use serde_json::{Value as Json, json};
 
@@ -17,7 +17,7 @@ use super::recipe::LINKS;
 use crate::counters::Path;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
-use crate::rules::Override;
+use crate::overrides::Override;
 use crate::table::{FastSet, fold, lock};
 use crate::variant::{KEEP, SharedState};
 
@@ -77,11 +77,11 @@ fn stages(stages: vk::ShaderStageFlags) -> Vec<String> {
 }
 
 fn link_members(program: &Program, want: &Want) -> Link {
-    let place = |(set, binding, element)| Slot { set, binding, element: Some(element) };
+    let descriptor = |(set, binding, element)| Descriptor { set, binding, element: Some(element) };
     let link = program.links.get(want.link);
     Link {
-        image: place(want.image_at),
-        sampler: place(want.sampler_at),
+        image: descriptor(want.image_at),
+        sampler: descriptor(want.sampler_at),
         uses: link.map(|link| words(link.uses)),
         stages: link.map(|link| stages(link.stages)),
     }
@@ -90,7 +90,7 @@ fn link_members(program: &Program, want: &Want) -> Link {
 impl Device {
     /// What a state and a class come to, for the record: as it is if the driver has a sampler for it.
     fn meeting_of<'a>(&'a self, shared: &SharedState, class: &'a ViewClass) -> Meeting<'a, ()> {
-        let overrides = self.rules.for_view(shared.rules, &class.traits).map(Override::wished);
+        let overrides = self.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
         outcome::meeting(&shared.kept, &class.traits, overrides, &self.terms(), |_| Ok(()))
     }
 
@@ -206,10 +206,10 @@ impl Device {
     /// Says that a link is not followed.
     pub(super) fn link_unresolved(&self, what: &str, program: &Program, link: usize) {
         let Some(found) = program.links.get(link) else { return };
-        let place = |of: &samplin_spirv::Operand| Slot { set: of.set, binding: of.binding, element: None };
+        let descriptor = |of: &samplin_spirv::Operand| Descriptor { set: of.set, binding: of.binding, element: None };
         let joined = Link {
-            image: place(&found.image),
-            sampler: place(&found.sampler),
+            image: descriptor(&found.image),
+            sampler: descriptor(&found.sampler),
             uses: Some(words(found.uses)),
             stages: Some(stages(found.stages)),
         };

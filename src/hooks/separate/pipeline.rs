@@ -17,11 +17,11 @@ pub(crate) unsafe extern "system" fn create_shader_module(
     allocator: *const vk::AllocationCallbacks<'_>,
     module: *mut vk::ShaderModule,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_shader_module);
+    let (device, next) = enter!(handle, create_shader_module);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, create_info, allocator, module) };
-    if let (vk::Result::SUCCESS, Some(separate)) = (result, known.separate.as_deref()) {
-        known.guard(
+    if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
+        device.guard(
             || {
                 // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
                 unsafe { separate.insert_module(*module, words(&*create_info)) }
@@ -47,9 +47,9 @@ pub(crate) unsafe extern "system" fn destroy_shader_module(
     module: vk::ShaderModule,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    let (known, next) = enter!(handle, destroy_shader_module);
-    if let Some(separate) = known.separate.as_deref() {
-        known.guard(|| separate.forget_module(module), || ());
+    let (device, next) = enter!(handle, destroy_shader_module);
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(|| separate.forget_module(module), || ());
     }
     // SAFETY: the application's own arguments.
     unsafe { next(handle, module, allocator) };
@@ -60,9 +60,9 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
     pipeline: vk::Pipeline,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    let (known, next) = enter!(handle, destroy_pipeline);
-    if let Some(separate) = known.separate.as_deref() {
-        known.guard(|| known.forget_pipeline(separate, pipeline), || ());
+    let (device, next) = enter!(handle, destroy_pipeline);
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(|| device.forget_pipeline(separate, pipeline), || ());
     }
     // SAFETY: the application's own arguments.
     unsafe { next(handle, pipeline, allocator) };
@@ -77,7 +77,7 @@ type Text<'a> = (vk::ShaderStageFlags, Cow<'a, str>, Arc<[u32]>, Vec<(u32, &'a [
 ///
 /// All of it is of a valid create info of `pipeline`.
 unsafe fn remember(
-    known: &Device,
+    device: &Device,
     separate: &Separate,
     pipeline: vk::Pipeline,
     made: &Made<'_>,
@@ -132,7 +132,7 @@ unsafe fn remember(
         words,
     }));
     // SAFETY: forwarded from the caller.
-    unsafe { known.insert_pipeline(separate, pipeline, made, &stages, libraries, hidden) };
+    unsafe { device.insert_pipeline(separate, pipeline, made, &stages, libraries, hidden) };
 }
 
 /// Whether the stages of a graphics pipeline count: those of a library without shaders, and of a pipeline that is only linked, are
@@ -158,12 +158,12 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
     allocator: *const vk::AllocationCallbacks<'_>,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_graphics_pipelines);
+    let (device, next) = enter!(handle, create_graphics_pipelines);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
     // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
-    if let Some(separate) = known.separate.as_deref() {
-        known.guard(
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(
             || {
                 // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles.
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(pipelines.cast_const(), count)) };
@@ -174,7 +174,7 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
                         let libraries = libraries.map_or(&[][..], |node| slice(node.p_libraries, node.library_count));
                         let stages =
                             if has_stages(info, libraries) { slice(info.p_stages, info.stage_count) } else { &[] };
-                        remember(known, separate, *pipeline, &Made::Graphics(info), stages, libraries);
+                        remember(device, separate, *pipeline, &Made::Graphics(info), stages, libraries);
                     }
                 }
             },
@@ -192,12 +192,12 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
     allocator: *const vk::AllocationCallbacks<'_>,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_compute_pipelines);
+    let (device, next) = enter!(handle, create_compute_pipelines);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
     // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
-    if let Some(separate) = known.separate.as_deref() {
-        known.guard(
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(
             || {
                 // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles.
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(pipelines.cast_const(), count)) };
@@ -205,7 +205,7 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
                     // SAFETY: members of a valid create info.
                     unsafe {
                         let stages = std::slice::from_ref(&info.stage);
-                        remember(known, separate, *pipeline, &Made::Compute(info), stages, &[]);
+                        remember(device, separate, *pipeline, &Made::Compute(info), stages, &[]);
                     }
                 }
             },
@@ -224,11 +224,11 @@ macro_rules! create_render_pass {
             allocator: *const vk::AllocationCallbacks<'_>,
             pass: *mut vk::RenderPass,
         ) -> vk::Result {
-            let (known, next) = enter!(handle, $command);
+            let (device, next) = enter!(handle, $command);
             // SAFETY: the application's own arguments.
             let result = unsafe { next(handle, create_info, allocator, pass) };
-            if let (vk::Result::SUCCESS, Some(separate)) = (result, known.separate.as_deref()) {
-                known.guard(
+            if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
+                device.guard(
                     || {
                         // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
                         let (info, made) = unsafe { (&*create_info, *pass) };
@@ -258,9 +258,9 @@ pub(crate) unsafe extern "system" fn destroy_render_pass(
     pass: vk::RenderPass,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    let (known, next) = enter!(handle, destroy_render_pass);
-    if let Some(separate) = known.separate.as_deref()
-        && known.guard(|| known.keep_render_pass(separate, pass, !allocator.is_null()), || false)
+    let (device, next) = enter!(handle, destroy_render_pass);
+    if let Some(separate) = device.separate.as_deref()
+        && device.guard(|| device.keep_render_pass(separate, pass, !allocator.is_null()), || false)
     {
         return;
     }

@@ -14,11 +14,11 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
     copy_count: u32,
     copies: *const vk::CopyDescriptorSet<'_>,
 ) {
-    let known = enter!(handle);
-    if let Some(separate) = known.separate.as_deref() {
-        known.guard(
+    let device = enter!(handle);
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(
             // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-parameter and -pDescriptorCopies-parameter.
-            || unsafe { known.separate_updates(separate, slice(writes, write_count), slice(copies, copy_count)) },
+            || unsafe { device.separate_updates(separate, slice(writes, write_count), slice(copies, copy_count)) },
             || (),
         );
     }
@@ -32,10 +32,10 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
     template: vk::DescriptorUpdateTemplate,
     data: *const c_void,
 ) {
-    let known = enter!(handle);
-    if let Some(separate) = known.separate.as_deref() {
+    let device = enter!(handle);
+    if let Some(separate) = device.separate.as_deref() {
         // SAFETY: set, template and data are valid by the command's valid usage.
-        known.guard(|| unsafe { known.separate_template(separate, set, template, data) }, || ());
+        device.guard(|| unsafe { device.separate_template(separate, set, template, data) }, || ());
     }
     // SAFETY: the application's own arguments.
     unsafe { template::update_descriptor_set_with_template(handle, set, template, data) };
@@ -51,11 +51,11 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
 ) {
     // SAFETY: the application's own arguments.
     unsafe { descriptor::cmd_push_descriptor_set(commands, bind_point, layout, set, count, writes) };
-    let known = enter!(commands);
-    if let Some(separate) = known.separate.as_deref() {
+    let device = enter!(commands);
+    if let Some(separate) = device.separate.as_deref() {
         // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.
-        known.guard(
-            || unsafe { known.separate_push(separate, commands, &[bind_point], (layout, set), slice(writes, count)) },
+        device.guard(
+            || unsafe { device.separate_push(separate, commands, &[bind_point], (layout, set), slice(writes, count)) },
             || (),
         );
     }
@@ -67,16 +67,16 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
 ) {
     // SAFETY: the application's own arguments.
     unsafe { descriptor::cmd_push_descriptor_set2(commands, info) };
-    let known = enter!(commands);
+    let device = enter!(commands);
     // SAFETY: VUID-vkCmdPushDescriptorSet2-pPushDescriptorSetInfo-parameter.
-    if let (Some(separate), Some(info)) = (known.separate.as_deref(), unsafe { info.as_ref() }) {
+    if let (Some(separate), Some(info)) = (device.separate.as_deref(), unsafe { info.as_ref() }) {
         let points = super::commands::points(info.stage_flags);
-        known.guard(
+        device.guard(
             || {
                 // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.
                 unsafe {
                     let writes = slice(info.p_descriptor_writes, info.descriptor_write_count);
-                    known.separate_push(separate, commands, points, (info.layout, info.set), writes);
+                    device.separate_push(separate, commands, points, (info.layout, info.set), writes);
                 }
             },
             || (),
@@ -90,15 +90,15 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
 ///
 /// The arguments of a valid push.
 unsafe fn pushed_with_template(
-    known: &Device,
+    device: &Device,
     commands: vk::CommandBuffer,
     template: vk::DescriptorUpdateTemplate,
-    place: (vk::PipelineLayout, u32),
+    at: (vk::PipelineLayout, u32),
     data: *const c_void,
 ) {
-    if let Some(separate) = known.separate.as_deref() {
+    if let Some(separate) = device.separate.as_deref() {
         // SAFETY: forwarded from the caller.
-        known.guard(|| unsafe { known.separate_push_template(separate, commands, template, place, data) }, || ());
+        device.guard(|| unsafe { device.separate_push_template(separate, commands, template, at, data) }, || ());
     }
 }
 
@@ -111,9 +111,9 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
 ) {
     // SAFETY: the application's own arguments.
     unsafe { template::cmd_push_descriptor_set_with_template(commands, update, layout, set, data) };
-    let known = enter!(commands);
+    let device = enter!(commands);
     // SAFETY: as above.
-    unsafe { pushed_with_template(known, commands, update, (layout, set), data) };
+    unsafe { pushed_with_template(device, commands, update, (layout, set), data) };
 }
 
 pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
@@ -122,11 +122,11 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
 ) {
     // SAFETY: the application's own arguments.
     unsafe { template::cmd_push_descriptor_set_with_template2(commands, info) };
-    let known = enter!(commands);
+    let device = enter!(commands);
     // SAFETY: VUID-vkCmdPushDescriptorSetWithTemplate2-pPushDescriptorSetWithTemplateInfo-parameter.
     if let Some(info) = unsafe { info.as_ref() } {
-        let (template, place) = (info.descriptor_update_template, (info.layout, info.set));
+        let (template, at) = (info.descriptor_update_template, (info.layout, info.set));
         // SAFETY: as above.
-        unsafe { pushed_with_template(known, commands, template, place, info.p_data) };
+        unsafe { pushed_with_template(device, commands, template, at, info.p_data) };
     }
 }

@@ -1,0 +1,463 @@
+//! What a frame is recorded with where images and samplers are descriptors of their own: pipelines, sets and draws, and the updates
+//! of such sets.
+//!
+//! Each set has two images (bindings 0 and 1) and the sampler (binding 2) that the fragment shader reads both through. Commands are
+//! only recorded: nothing here is submitted.
+
+use ash::vk;
+use samplin_testkit::context::Context;
+use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
+use samplin_testkit::image::{Image, ImageDesc};
+
+use crate::scene::{CALLS, create_view, thread_ns, time};
+
+/// Sets of a pipeline.
+const SETS: u32 = 3;
+/// Pipelines of the rows of one command.
+const PIPELINES: usize = 64;
+/// Pipelines, draws and threads of the frame.
+const FRAME_PIPELINES: usize = 200;
+const FRAME_DRAWS: usize = 2000;
+const FRAME_THREADS: usize = 2;
+/// Images of the array that is written.
+const ARRAY: u32 = 16;
+
+/// What is known to conflict, and with which setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// With `separate=base`.
+    Base,
+    /// No view lacks anything.
+    Nothing,
+    /// Another pipeline was bound with a set that conflicts.
+    Elsewhere,
+    /// Both images of set 0 conflict with its sampler.
+    Agree,
+    /// One image of set 0 conflicts with its sampler, and one does not.
+    Disagree,
+}
+
+impl State {
+    pub(crate) const ALL: [Self; 5] = [Self::Base, Self::Nothing, Self::Elsewhere, Self::Agree, Self::Disagree];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Base => "separate=base",
+            Self::Nothing => "nothing lacks",
+            Self::Elsewhere => "conflict elsewhere",
+            Self::Agree => "conflict, agreed on",
+            Self::Disagree => "conflict, shared sampler",
+        }
+    }
+
+    /// The setting `separate` of the layer.
+    pub(crate) fn setting(self) -> &'static str {
+        if self == Self::Base { "base" } else { "resolve" }
+    }
+
+    fn conflicts(self) -> bool {
+        matches!(self, Self::Agree | Self::Disagree)
+    }
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Pipeline,
+    /// Sets from number 0 on.
+    Sets(u32),
+    Draw,
+    UpdateSampler,
+    /// Images of one write.
+    UpdateImages(u32),
+    /// A frame whose draws are sorted by pipeline: each pipeline comes with its sets, each draw with the last of them.
+    SortedFrame,
+    /// A frame in which each draw binds its pipeline and its sets.
+    MixedFrame,
+}
+
+impl Step {
+    /// Every step in a state.
+    pub(crate) fn all() -> [Self; 9] {
+        use Step as S;
+        let updates = [S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
+        let [sampler, image, images] = updates;
+        [S::Pipeline, S::Sets(1), S::Sets(SETS), S::Draw, sampler, image, images, S::SortedFrame, S::MixedFrame]
+    }
+
+    pub(crate) fn is_frame(self) -> bool {
+        matches!(self, Self::SortedFrame | Self::MixedFrame)
+    }
+
+    pub(crate) fn name(self, state: State) -> String {
+        let links = if state.conflicts() { ", 10 links" } else { "" };
+        let state = state.name();
+        match self {
+            Self::Pipeline => format!("bind pipeline, {state}"),
+            Self::Sets(n) => format!("bind {n} set(s), {state}"),
+            Self::Draw => format!("draw, {state}"),
+            Self::UpdateSampler => format!("update, a sampler, {state}"),
+            Self::UpdateImages(n) => format!("update, {n} image(s), {state}"),
+            Self::SortedFrame => format!("frame, sorted, {state}{links}"),
+            Self::MixedFrame => format!("frame, mixed, {state}{links}"),
+        }
+    }
+}
+
+/// A module of a stage; a fragment shader reads both images of each set through its sampler.
+fn shader(is_fragment: bool) -> Vec<u32> {
+    let op = |to: &mut Vec<u32>, code: u32, operands: &[u32]| {
+        to.push(((operands.len() as u32 + 1) << 16) | code);
+        to.extend_from_slice(operands);
+    };
+    let [main, void, function, float, vec2, vec4, image, sampler, pair, image_at, sampler_at] =
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+    let [zero, coordinates, label] = [12, 13, 14];
+    let mut bound = 15;
+    let mut id = || {
+        bound += 1;
+        bound
+    };
+    let (mut decorations, mut types, mut body) = (Vec::new(), Vec::new(), Vec::new());
+    op(&mut types, 19, &[void]);
+    op(&mut types, 33, &[function, void]);
+    if is_fragment {
+        op(&mut types, 22, &[float, 32]);
+        op(&mut types, 23, &[vec2, float, 2]);
+        op(&mut types, 23, &[vec4, float, 4]);
+        op(&mut types, 25, &[image, float, 1, 0, 0, 0, 1, 0]);
+        op(&mut types, 26, &[sampler]);
+        op(&mut types, 27, &[pair, image]);
+        op(&mut types, 32, &[image_at, 0, image]);
+        op(&mut types, 32, &[sampler_at, 0, sampler]);
+        op(&mut types, 43, &[float, zero, 0]);
+        op(&mut types, 44, &[vec2, coordinates, zero, zero]);
+        for set in 0..SETS {
+            let mut loaded = [0; 3];
+            for (binding, loaded) in loaded.iter_mut().enumerate() {
+                let (pointer, ty) = if binding == 2 { (sampler_at, sampler) } else { (image_at, image) };
+                let variable = id();
+                op(&mut types, 59, &[pointer, variable, 0]);
+                op(&mut decorations, 71, &[variable, 34, set]);
+                op(&mut decorations, 71, &[variable, 33, binding as u32]);
+                *loaded = id();
+                op(&mut body, 61, &[ty, *loaded, variable]);
+            }
+            for image in 0..2 {
+                let (joined, texel) = (id(), id());
+                op(&mut body, 86, &[pair, joined, loaded[image], loaded[2]]);
+                op(&mut body, 88, &[vec4, texel, joined, coordinates, 2, zero]);
+            }
+        }
+    }
+    let mut words = vec![0x0723_0203, 0x0001_0000, 0, bound + 1, 0];
+    op(&mut words, 17, &[1]);
+    op(&mut words, 14, &[0, 1]);
+    op(&mut words, 15, &[if is_fragment { 4 } else { 0 }, main, u32::from_le_bytes(*b"main"), 0]);
+    if is_fragment {
+        op(&mut words, 16, &[main, 7]);
+    }
+    words.extend(decorations);
+    words.extend(types);
+    op(&mut words, 54, &[void, main, 0, function]);
+    op(&mut words, 248, &[label]);
+    words.extend(body);
+    op(&mut words, 253, &[]);
+    op(&mut words, 56, &[]);
+    words
+}
+
+/// Everything that one device needs for the rows.
+pub(crate) struct Scene<'c> {
+    parts: Parts<'c>,
+    _images: [Image<'c>; 2],
+}
+
+impl<'c> Scene<'c> {
+    pub(crate) fn new(context: &'c Context, state: State) -> Self {
+        let formats = [vk::Format::R8G8B8A8_UNORM, vk::Format::R32_UINT];
+        let images = formats.map(|format| Image::new(context, &ImageDesc::d2(format, 4, 4)).expect("an image"));
+        // Without a view that lacks something nothing can conflict.
+        let lacks = usize::from(!matches!(state, State::Base | State::Nothing));
+        let views = [0, lacks].map(|at| create_view(context, images[at].handle(), formats[at]));
+        Self { parts: Parts::new(context, state, views), _images: images }
+    }
+
+    /// ns of thread CPU time per call, or for a whole frame.
+    pub(crate) fn measure(&self, step: Step) -> f64 {
+        self.parts.measure(step)
+    }
+}
+
+/// What the recording threads share.
+struct Parts<'c> {
+    context: &'c Context,
+    state: State,
+    sampler: vk::Sampler,
+    /// A view that filters, and one that does not.
+    views: [vk::ImageView; 2],
+    pass: vk::RenderPass,
+    layout: vk::PipelineLayout,
+    pipelines: Vec<vk::Pipeline>,
+    /// As many sets as a pipeline has, with nothing that conflicts, and the same with what the state says in the first.
+    legal: Vec<vk::DescriptorSet>,
+    stated: Vec<vk::DescriptorSet>,
+    written: vk::DescriptorSet,
+    pools: Vec<vk::CommandPool>,
+    _pool: Pool<'c>,
+    _layouts: [SetLayout<'c>; 2],
+}
+
+impl<'c> Parts<'c> {
+    fn new(context: &'c Context, state: State, views: [vk::ImageView; 2]) -> Self {
+        let device = context.device();
+        let info = vk::SamplerCreateInfo::default().mag_filter(vk::Filter::LINEAR).min_filter(vk::Filter::LINEAR);
+        // SAFETY: a valid create info.
+        let sampler = unsafe { device.create_sampler(&info, None) }.expect("a sampler");
+        let own = SetLayout::new(context, &[Binding::image(0), Binding::image(1), Binding::sampler(2)]);
+        let array = Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, ARRAY);
+        let written_layout = SetLayout::new(context, &[array, Binding::sampler(1)]);
+        let mut room: Vec<&SetLayout<'_>> = vec![&own; 2 * SETS as usize];
+        room.push(&written_layout);
+        let pool = Pool::new(context, &room);
+        let allocate = || (0..SETS).map(|_| pool.allocate(&own)).collect::<Vec<_>>();
+        let (legal, stated) = (allocate(), allocate());
+        let fill = |set: vk::DescriptorSet, at: [usize; 2]| {
+            let info = |at: usize| vk::DescriptorImageInfo {
+                image_view: views[at],
+                image_layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+                ..Default::default()
+            };
+            write_images(context, set, (0, 0), vk::DescriptorType::SAMPLED_IMAGE, &at.map(info));
+            let info = [vk::DescriptorImageInfo { sampler, ..Default::default() }];
+            write_images(context, set, (2, 0), vk::DescriptorType::SAMPLER, &info);
+        };
+        let first = if state == State::Disagree { [0, 1] } else { [1, 1] };
+        legal.iter().for_each(|set| fill(*set, [0, 0]));
+        stated.iter().enumerate().for_each(|(number, set)| fill(*set, if number == 0 { first } else { [0, 0] }));
+        let written = pool.allocate(&written_layout);
+        let handles = [own.handle(); SETS as usize];
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&handles);
+        // SAFETY: a valid create info.
+        let layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("a pipeline layout");
+        let pass = render_pass(context);
+        let pipelines = pipelines(context, layout, pass);
+        let pools = (0..FRAME_THREADS)
+            .map(|_| {
+                let info = vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family());
+                // SAFETY: a queue family of the device.
+                unsafe { device.create_command_pool(&info, None) }.expect("a command pool")
+            })
+            .collect();
+        let scene = Self {
+            context,
+            state,
+            sampler,
+            views,
+            pass,
+            layout,
+            pipelines,
+            legal,
+            stated,
+            written,
+            pools,
+            _pool: pool,
+            _layouts: [own, written_layout],
+        };
+        if state == State::Elsewhere {
+            scene.record(0, |commands| {
+                scene.bind(commands, PIPELINES);
+                scene.bind_sets(commands, &scene.stated);
+            });
+        }
+        scene
+    }
+
+    /// Records a command buffer of a pool; it is freed again.
+    fn record<R>(&self, pool: usize, record: impl FnOnce(vk::CommandBuffer) -> R) -> R {
+        let device = self.context.device();
+        let pool = self.pools[pool];
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        // SAFETY: each thread has a pool of its own.
+        let commands = unsafe { device.allocate_command_buffers(&info) }.expect("a command buffer");
+        let begin = vk::CommandBufferBeginInfo::default();
+        // SAFETY: it was just allocated.
+        unsafe { device.begin_command_buffer(commands[0], &begin) }.expect("a command buffer that records");
+        let out = record(commands[0]);
+        // SAFETY: it is recording, and was not submitted.
+        unsafe {
+            device.end_command_buffer(commands[0]).expect("a recorded command buffer");
+            device.free_command_buffers(pool, &commands);
+        }
+        out
+    }
+
+    fn bind(&self, commands: vk::CommandBuffer, pipeline: usize) {
+        let pipeline = self.pipelines[pipeline];
+        // SAFETY: the command buffer is recording.
+        unsafe { self.context.device().cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline) };
+    }
+
+    fn bind_sets(&self, commands: vk::CommandBuffer, sets: &[vk::DescriptorSet]) {
+        self.bind_sets_from(commands, 0, sets);
+    }
+
+    fn bind_sets_from(&self, commands: vk::CommandBuffer, first: u32, sets: &[vk::DescriptorSet]) {
+        let point = vk::PipelineBindPoint::GRAPHICS;
+        // SAFETY: the command buffer is recording; all sets are of the one layout.
+        unsafe { self.context.device().cmd_bind_descriptor_sets(commands, point, self.layout, first, sets, &[]) };
+    }
+
+    /// What the row binds.
+    fn sets(&self) -> &[vk::DescriptorSet] {
+        if self.state.conflicts() { &self.stated } else { &self.legal }
+    }
+
+    fn measure(&self, step: Step) -> f64 {
+        let device = self.context.device();
+        match step {
+            Step::Pipeline => self.record(0, |commands| {
+                self.bind_sets(commands, self.sets());
+                let calls: Vec<usize> = (0..CALLS).map(|call| call % PIPELINES).collect();
+                time(&calls, |pipeline| self.bind(commands, *pipeline))
+            }),
+            Step::Sets(count) => self.record(0, |commands| {
+                self.bind_sets(commands, self.sets());
+                self.bind(commands, 0);
+                let calls = vec![&self.sets()[..count as usize]; CALLS];
+                time(&calls, |sets| self.bind_sets(commands, sets))
+            }),
+            Step::Draw => self.record(0, |commands| {
+                self.bind_sets(commands, self.sets());
+                self.bind(commands, 0);
+                // SAFETY: recording; pipeline and sets are bound (the render pass is left out, which no driver looks at here).
+                time(&vec![(); CALLS], |()| unsafe { device.cmd_draw(commands, 3, 1, 0, 0) })
+            }),
+            Step::UpdateSampler => {
+                let info = [vk::DescriptorImageInfo { sampler: self.sampler, ..Default::default() }];
+                let write = vk::WriteDescriptorSet::default()
+                    .dst_set(self.written)
+                    .dst_binding(1)
+                    .descriptor_type(vk::DescriptorType::SAMPLER)
+                    .image_info(&info);
+                // SAFETY: valid writes to a set that is not in use.
+                time(&vec![[write]; CALLS], |writes| unsafe { device.update_descriptor_sets(writes, &[]) })
+            }
+            Step::UpdateImages(count) => {
+                let info = |at: usize| vk::DescriptorImageInfo {
+                    image_view: self.views[at % 2],
+                    image_layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+                    ..Default::default()
+                };
+                let infos: Vec<_> = (0..count as usize).map(info).collect();
+                let write = vk::WriteDescriptorSet::default()
+                    .dst_set(self.written)
+                    .dst_binding(0)
+                    .descriptor_type(vk::DescriptorType::SAMPLED_IMAGE)
+                    .image_info(&infos);
+                // SAFETY: as above.
+                time(&vec![[write]; CALLS], |writes| unsafe { device.update_descriptor_sets(writes, &[]) })
+            }
+            Step::SortedFrame | Step::MixedFrame => self.frame(step == Step::SortedFrame),
+        }
+    }
+
+    /// ns of thread CPU time of all threads together.
+    fn frame(&self, is_sorted: bool) -> f64 {
+        let draws = FRAME_DRAWS / FRAME_THREADS;
+        let pipelines = FRAME_PIPELINES / FRAME_THREADS;
+        let frame = |thread: usize| {
+            self.record(thread, |commands| {
+                let start = thread_ns();
+                for draw in 0..draws {
+                    let at = if is_sorted { draw * pipelines / draws } else { draw % pipelines };
+                    // Every 20th pipeline is one whose links conflict.
+                    let sets = if at % 20 == 0 { self.sets() } else { &self.legal };
+                    if !is_sorted || draw % (draws / pipelines) == 0 {
+                        self.bind(commands, at * FRAME_THREADS + thread);
+                        self.bind_sets(commands, sets);
+                    }
+                    if is_sorted {
+                        self.bind_sets_from(commands, SETS - 1, &sets[SETS as usize - 1..]);
+                    }
+                    // SAFETY: as in the row of draws.
+                    unsafe { self.context.device().cmd_draw(commands, 3, 1, 0, 0) };
+                }
+                thread_ns() - start
+            })
+        };
+        // Once without the clock, so that nothing is met for the first time.
+        let all = || {
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..FRAME_THREADS).map(|thread| scope.spawn(move || frame(thread))).collect();
+                threads.into_iter().map(|thread| thread.join().expect("a recording thread")).sum::<f64>()
+            })
+        };
+        all();
+        all()
+    }
+}
+
+impl Drop for Parts<'_> {
+    fn drop(&mut self) {
+        let device = self.context.device();
+        // SAFETY: nothing was submitted.
+        unsafe {
+            self.pools.iter().for_each(|pool| device.destroy_command_pool(*pool, None));
+            self.pipelines.iter().for_each(|pipeline| device.destroy_pipeline(*pipeline, None));
+            device.destroy_pipeline_layout(self.layout, None);
+            device.destroy_render_pass(self.pass, None);
+            device.destroy_sampler(self.sampler, None);
+            self.views.iter().for_each(|view| device.destroy_image_view(*view, None));
+        }
+    }
+}
+
+/// A render pass without attachments.
+fn render_pass(context: &Context) -> vk::RenderPass {
+    let subpasses = [vk::SubpassDescription::default().pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)];
+    let info = vk::RenderPassCreateInfo::default().subpasses(&subpasses);
+    // SAFETY: a valid create info.
+    unsafe { context.device().create_render_pass(&info, None) }.expect("a render pass")
+}
+
+/// Pipelines that are alike but for their handles.
+fn pipelines(context: &Context, layout: vk::PipelineLayout, pass: vk::RenderPass) -> Vec<vk::Pipeline> {
+    let device = context.device();
+    let modules = [false, true].map(|is_fragment| {
+        let words = shader(is_fragment);
+        // SAFETY: valid words.
+        unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) }
+            .expect("a shader module")
+    });
+    let stages = [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT];
+    let stages: Vec<_> = stages
+        .iter()
+        .zip(modules)
+        .map(|(stage, module)| vk::PipelineShaderStageCreateInfo::default().stage(*stage).module(module).name(c"main"))
+        .collect();
+    let (input, assembly) = (
+        vk::PipelineVertexInputStateCreateInfo::default(),
+        vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST),
+    );
+    let (viewports, scissors) =
+        ([vk::Viewport { width: 1.0, height: 1.0, ..Default::default() }], [vk::Rect2D::default()]);
+    let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+    let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+    let samples = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+    let info = vk::GraphicsPipelineCreateInfo::default()
+        .stages(&stages)
+        .vertex_input_state(&input)
+        .input_assembly_state(&assembly)
+        .viewport_state(&viewport)
+        .rasterization_state(&raster)
+        .multisample_state(&samples)
+        .layout(layout)
+        .render_pass(pass);
+    // SAFETY: valid create infos; the modules may go once the pipelines are there.
+    unsafe {
+        let made = device.create_graphics_pipelines(vk::PipelineCache::null(), &vec![info; FRAME_PIPELINES], None);
+        modules.iter().for_each(|module| device.destroy_shader_module(*module, None));
+        made.map_err(|(_, error)| error).expect("pipelines")
+    }
+}
