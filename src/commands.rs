@@ -71,6 +71,9 @@ macro_rules! commands {
                 destroy_image: vk::PFN_vkDestroyImage, "1.0", c"vkDestroyImage" => image::destroy_image;
                 create_image_view: vk::PFN_vkCreateImageView, "1.0", c"vkCreateImageView" => image::create_image_view;
                 destroy_image_view: vk::PFN_vkDestroyImageView, "1.0", c"vkDestroyImageView" => image::destroy_image_view;
+                get_device_image_memory_requirements: vk::PFN_vkGetDeviceImageMemoryRequirements, "1.3", c"vkGetDeviceImageMemoryRequirements", c"vkGetDeviceImageMemoryRequirementsKHR" => requirements::get_device_image_memory_requirements;
+                get_device_image_sparse_memory_requirements: vk::PFN_vkGetDeviceImageSparseMemoryRequirements, "1.3", c"vkGetDeviceImageSparseMemoryRequirements", c"vkGetDeviceImageSparseMemoryRequirementsKHR" => requirements::get_device_image_sparse_memory_requirements;
+                get_device_image_subresource_layout: vk::PFN_vkGetDeviceImageSubresourceLayoutKHR, "1.4", c"vkGetDeviceImageSubresourceLayout", c"vkGetDeviceImageSubresourceLayoutKHR" => requirements::get_device_image_subresource_layout;
                 create_swapchain: vk::PFN_vkCreateSwapchainKHR, "VK_KHR_swapchain", c"vkCreateSwapchainKHR" => image::create_swapchain;
                 create_shared_swapchains: vk::PFN_vkCreateSharedSwapchainsKHR, "VK_KHR_display_swapchain", c"vkCreateSharedSwapchainsKHR" => image::create_shared_swapchains;
                 get_swapchain_images: vk::PFN_vkGetSwapchainImagesKHR, "VK_KHR_swapchain", c"vkGetSwapchainImagesKHR" => image::get_swapchain_images;

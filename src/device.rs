@@ -13,6 +13,7 @@ mod samplers;
 mod separate;
 mod telling;
 mod templates;
+mod usage;
 mod variants;
 mod writes;
 
@@ -33,6 +34,8 @@ pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{Binds, Group, Limits, Made, Separate, Stage, TemplateRun};
 use self::telling::Telling;
 pub use self::templates::Template;
+use self::usage::Narrows;
+pub use self::usage::listed;
 use crate::caps::{Enabled, Formats};
 use crate::decide::{DeviceCaps, Policy};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
@@ -80,6 +83,7 @@ pub struct Device {
     cache: Cache,
     samplers: Samplers,
     images: Images,
+    narrows: Narrows,
     layouts: Layouts,
     telling: Telling,
     /// What only a shader joins, with `separate=resolve`.
@@ -145,6 +149,7 @@ impl Device {
             cache: Cache::new(new.caps.max_custom_border_color_samplers),
             samplers: Samplers::default(),
             images: Images::new(),
+            narrows: Narrows::default(),
             layouts: Layouts::new(),
             telling,
             separate,

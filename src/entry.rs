@@ -10,7 +10,9 @@ use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterfa
 
 use crate::commands::commands;
 use crate::device::Device;
-use crate::hooks::{blit, descriptor, device, image, instance, layout, physical, sampler, separate, template};
+use crate::hooks::{
+    blit, descriptor, device, image, instance, layout, physical, requirements, sampler, separate, template,
+};
 use crate::instance::Instance;
 use crate::log;
 use crate::settings::{self, Separate};

@@ -64,6 +64,7 @@ pub mod image;
 pub mod instance;
 pub mod layout;
 pub mod physical;
+pub mod requirements;
 pub mod sampler;
 pub mod separate;
 pub mod template;

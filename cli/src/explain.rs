@@ -66,7 +66,7 @@ impl Wanted {
 struct Entry {
     trace: String,
     line: u64,
-    /// What the object is in the record: `sampler`, `view`, `variant`, `conversion`, `device`, `pipeline` or `fingerprint`.
+    /// What the object is in the record: `sampler`, `view`, `variant`, `conversion`, `image`, `device`, `pipeline` or `fingerprint`.
     role: &'static str,
     record: Value,
 }
@@ -172,6 +172,7 @@ impl Story {
                 ("/variant", "variant"),
                 ("/conversion", "conversion"),
                 ("/state/ycbcrConversion", "conversion"),
+                ("/image", "image"),
                 ("/device", "device"),
                 ("/pipeline", "pipeline"),
             ],
@@ -283,7 +284,7 @@ fn headline(entry: &Entry) -> String {
             format!("met {other} by {}: {fate}", text(record, "/path").unwrap_or("?"))
         }
         Some("unresolved") => format!("unresolved: {}", text(record, "/what").unwrap_or("?")),
-        Some("conversion") => "conversion created".to_owned(),
+        Some(created @ ("conversion" | "image" | "view")) => format!("{created} created"),
         Some("shader") => {
             let stage = text(record, "/stage").map_or("?", short).trim_end_matches("_BIT").to_lowercase();
             let pass = text(record, "/pass").unwrap_or("?");

@@ -244,6 +244,8 @@ impl Prediction {
                 sampler_ycbcr_conversion: caps.sampler_ycbcr_conversion,
                 gl_address_modes: caps.gl_address_modes,
                 unknown_extension: caps.unknown_extension,
+                view_usage: caps.view_usage,
+                imageless_framebuffer: caps.imageless_framebuffer,
                 ..own
             };
         } else {

@@ -130,7 +130,7 @@ fn row<'a>(decision: &'a Decision, change: &'a Change) -> Row<'a> {
         sampler: decision.fingerprint.clone().unwrap_or_default(),
         names: names.join(" with "),
         path: decision.path.as_deref().unwrap_or(match decision.event {
-            "sampler" | "conversion" => "creation",
+            "sampler" | "conversion" | "image" | "view" => "creation",
             event => event,
         }),
         joined: decision.link.as_ref().map(links::describe),

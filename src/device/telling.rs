@@ -32,6 +32,8 @@ const SAID: usize = 1 << 16;
 struct Said {
     unresolved: FastSet<(String, Option<Rule>, u64, u64)>,
     blits: FastSet<(i32, i32)>,
+    /// Views and images by format and what was changed.
+    usages: FastSet<(&'static str, i32, String)>,
     /// Fingerprints of what samplers asked for and of what they got.
     samplers: FastSet<(u64, u64)>,
     rules: FastMap<&'static str, u64>,
@@ -124,6 +126,12 @@ impl Device {
     /// Counts a sampler that was changed at creation, or would have been but for the mode.
     pub(super) fn count_changed_sampler(&self) {
         self.telling.samplers_changed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether a record of a usage is to be written: each time with `all`, else once per format and change.
+    pub(super) fn is_news_of_usage(&self, event: &'static str, format: vk::Format, change: &Change, all: bool) -> bool {
+        let key = || (event, format.as_raw(), format!("{:?}", (change.from, change.catalog)));
+        all || self.is_news(|said| &mut said.usages, key())
     }
 
     /// Adds changes to the counts by rule.

@@ -215,6 +215,8 @@ unsafe fn abilities(
     }
     let name = properties.and_then(|p| p.device_name_as_c_str().ok()).unwrap_or_default().to_string_lossy();
     tracing::info!(?name, "device created");
+    let version = properties.map_or(vk::API_VERSION_1_0, |p| p.api_version).min(instance.api_version);
+    caps.view_usage |= version >= vk::API_VERSION_1_1;
     let overrides = instance.overrides.for_driver(&name);
     caps.gl_address_modes |= overrides.use_gl();
     if let Some(plan) = plan {

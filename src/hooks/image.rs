@@ -10,8 +10,8 @@ use vk_layer_sys::{
 };
 
 use super::slice;
-use crate::decide::{Aspect, ViewTraits, normalize_components};
-use crate::device::{Device, ImageTraits};
+use crate::decide::{Aspect, Changes, ViewTraits, normalize_components};
+use crate::device::{Device, ImageTraits, listed};
 use crate::features::Tiling;
 use crate::format;
 use crate::pnext;
@@ -29,7 +29,17 @@ pub(crate) unsafe extern "system" fn create_image(
     image: *mut vk::Image,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_image);
-    let result = down!(next(handle, create_info, allocator, image));
+    // SAFETY: valid by VUID-vkCreateImage-pCreateInfo-parameter.
+    let wider = device.guard(|| unsafe { device.wider_flags(&*create_info) }, || None);
+    let mut result = vk::Result::ERROR_UNKNOWN;
+    if let Some((flags, _)) = wider.filter(|_| !device.audit) {
+        // SAFETY: the application's own arguments but for the flags, which the device was asked about.
+        result = unsafe { next(handle, &vk::ImageCreateInfo { flags, ..*create_info }, allocator, image) };
+    }
+    let widened = result == vk::Result::SUCCESS;
+    if !widened {
+        result = down!(next(handle, create_info, allocator, image));
+    }
     if result == vk::Result::SUCCESS {
         device.guard(
             || {
@@ -50,14 +60,23 @@ pub(crate) unsafe extern "system" fn create_image(
                     stencil_usage,
                     levels: info.mip_levels,
                     layers: info.array_layers,
+                    reachable: usage,
                 };
+                if widened {
+                    traits.flags |= u64::from(vk::ImageCreateFlags::EXTENDED_USAGE.as_raw());
+                }
                 if info.tiling == vk::ImageTiling::LINEAR {
                     traits.tiling = Tiling::Linear;
                 } else if info.tiling == vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT {
                     traits.tiling = Tiling::Modifier;
                     traits.modifier = query_modifier(device, made);
                 }
+                // SAFETY: the chain of a valid create info.
+                traits.reachable = device.reachable_usage(&traits, unsafe { listed(info.p_next) });
                 device.insert_image(made, traits);
+                if let Some((_, change)) = wider.filter(|_| widened || device.audit) {
+                    device.record_image(made, info.format, traits.tiling, change);
+                }
             },
             || (),
         );
@@ -106,23 +125,24 @@ unsafe fn stencil_usage(p_next: *const c_void) -> Option<u64> {
     }
 }
 
-/// The usage of a view: what its chain says, else that of the aspects it shows (VkImageViewCreateInfo); at most one of the two
-/// structures is chained (VUID-vkCreateImageView-pNext-12444).
+/// The usage that a view's chain states; at most one of the two structures is chained (VUID-vkCreateImageView-pNext-12444).
 ///
 /// # Safety
 ///
 /// `info` is valid.
-unsafe fn view_usage(info: &vk::ImageViewCreateInfo<'_>, image: &ImageTraits) -> u64 {
+unsafe fn stated_usage(info: &vk::ImageViewCreateInfo<'_>) -> Option<u64> {
     type Wide = ImageViewUsage2CreateInfoKHR;
     // SAFETY: `info` is valid by this function's contract, so either of the two usage structures in its chain is whole.
     unsafe {
-        if let Some(wide) = pnext::find_as::<Wide>(info.p_next, Wide::STRUCTURE_TYPE) {
-            return wide.usage;
-        }
-        if let Some(node) = pnext::find::<vk::ImageViewUsageCreateInfo<'_>>(info.p_next) {
-            return node.usage.as_raw().into();
-        }
+        let wide = pnext::find_as::<Wide>(info.p_next, Wide::STRUCTURE_TYPE).map(|wide| wide.usage);
+        wide.or_else(|| {
+            pnext::find::<vk::ImageViewUsageCreateInfo<'_>>(info.p_next).map(|node| node.usage.as_raw().into())
+        })
     }
+}
+
+/// The usage that a view inherits: that of the aspects it shows (VkImageViewCreateInfo).
+fn inherited_usage(info: &vk::ImageViewCreateInfo<'_>, image: &ImageTraits) -> u64 {
     let aspects = info.subresource_range.aspect_mask;
     let (depth, stencil) =
         (aspects.contains(vk::ImageAspectFlags::DEPTH), aspects.contains(vk::ImageAspectFlags::STENCIL));
@@ -142,6 +162,18 @@ fn query_modifier(device: &Device, image: vk::Image) -> u64 {
     // SAFETY: the image has modifier tiling (VUID-vkGetImageDrmFormatModifierPropertiesEXT-image-02272).
     let result = unsafe { get(device.handle, image, &mut properties) };
     if result == vk::Result::SUCCESS { properties.drm_format_modifier } else { INVALID }
+}
+
+/// Remembers a swapchain.
+///
+/// # Safety
+///
+/// `info` is valid.
+unsafe fn insert_swapchain(device: &Device, swapchain: vk::SwapchainKHR, info: &vk::SwapchainCreateInfoKHR<'_>) {
+    // SAFETY: forwarded from the caller.
+    let (mut traits, formats) = unsafe { (swapchain_traits(info), listed(info.p_next)) };
+    traits.reachable = device.reachable_usage(&traits, formats);
+    device.insert_swapchain(swapchain, traits);
 }
 
 /// Traits of the images of a swapchain, which never go through `vkCreateImage`.
@@ -166,6 +198,7 @@ unsafe fn swapchain_traits(info: &vk::SwapchainCreateInfoKHR<'_>) -> ImageTraits
         stencil_usage: usage,
         levels: 1,
         layers: info.image_array_layers,
+        reachable: usage,
     }
 }
 
@@ -179,7 +212,7 @@ pub(crate) unsafe extern "system" fn create_swapchain(
     let result = down!(next(handle, create_info, allocator, swapchain));
     if result == vk::Result::SUCCESS {
         // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
-        device.guard(|| unsafe { device.insert_swapchain(*swapchain, swapchain_traits(&*create_info)) }, || ());
+        device.guard(|| unsafe { insert_swapchain(device, *swapchain, &*create_info) }, || ());
     }
     result
 }
@@ -200,7 +233,7 @@ pub(crate) unsafe extern "system" fn create_shared_swapchains(
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(swapchains.cast_const(), count)) };
                 for (info, swapchain) in infos.iter().zip(made) {
                     // SAFETY: each of them is valid.
-                    device.insert_swapchain(*swapchain, unsafe { swapchain_traits(info) });
+                    unsafe { insert_swapchain(device, *swapchain, info) };
                 }
             },
             || (),
@@ -237,12 +270,55 @@ pub(crate) unsafe extern "system" fn create_image_view(
     view: *mut vk::ImageView,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_image_view);
-    let result = down!(next(handle, create_info, allocator, view));
+    let narrowed = if device.narrows_views() {
+        // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter.
+        device.guard(|| unsafe { narrowed_usage(device, &*create_info) }, || None)
+    } else {
+        None
+    };
+    let result = match &narrowed {
+        Some((_, usage, _)) if !device.audit => {
+            // SAFETY: as above.
+            let mut copy = unsafe { *create_info };
+            let usage = vk::ImageViewUsageCreateInfo {
+                p_next: copy.p_next,
+                usage: vk::ImageUsageFlags::from_raw(*usage as u32),
+                ..Default::default()
+            };
+            copy.p_next = (&raw const usage).cast();
+            // SAFETY: the application's own arguments but for the usage, a part of what the view would inherit.
+            unsafe { next(handle, &copy, allocator, view) }
+        }
+        _ => down!(next(handle, create_info, allocator, view)),
+    };
     if result == vk::Result::SUCCESS {
-        // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter; the handle was set by the successful call.
-        device.guard(|| unsafe { remember_view(device, &*create_info, *view) }, || ());
+        device.guard(
+            || {
+                // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter; the handle was set by the successful call.
+                let (info, made) = unsafe { (&*create_info, *view) };
+                // SAFETY: as above.
+                unsafe { remember_view(device, info, made) };
+                if let Some((tiling, _, changes)) = &narrowed {
+                    device.record_view(made, info.format, *tiling, changes);
+                }
+            },
+            || (),
+        );
     }
     result
+}
+
+/// The tiling of a view's image, and the usage that the view goes down with, if not that which it inherits, with the changes.
+///
+/// # Safety
+///
+/// `info` is valid.
+unsafe fn narrowed_usage(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<(Tiling, u64, Changes)> {
+    let (_, image) = device.image(info.image)?;
+    // SAFETY: forwarded from the caller.
+    let stated = unsafe { stated_usage(info) };
+    let (usage, changes) = device.narrowed_usage(image, info.format, stated, inherited_usage(info, image))?;
+    Some((image.tiling, usage, changes))
 }
 
 /// Remembers a new view. A view of an image that the layer never saw stays unknown, which means that its pairs
@@ -307,7 +383,7 @@ unsafe fn view_traits(
         Aspect::Color
     };
     // SAFETY: `info` is a valid create info of a view by this function's contract.
-    let usage = unsafe { view_usage(info, image) };
+    let usage = unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image));
     // SAFETY: `info` is valid by this function's contract, so a conversion structure in its chain is whole.
     let ycbcr = unsafe { pnext::find::<vk::SamplerYcbcrConversionInfo<'_>>(info.p_next) }.is_some();
     let features = device.features(image, info.format);

@@ -140,7 +140,9 @@ pub fn value(field: Field, value: &Value) -> Option<Decided> {
     }
     let given = Some(value);
     Some(match field {
+        Field::Flags if is_of_image(value) => Decided::ImageFlags(bits(value, names::image_flags)?),
         Field::Flags => Decided::SamplerFlags(flags(value)?),
+        Field::Usage => Decided::Usage(bits(value, names::image_usage)?),
         Field::MagFilter | Field::MinFilter | Field::ChromaFilter | Field::BlitFilter => {
             Decided::Filter(filter(given)?)
         }
@@ -168,6 +170,18 @@ pub fn value(field: Field, value: &Value) -> Option<Decided> {
         // A structure that is chained or not.
         Field::OpaqueCapture => return None,
     })
+}
+
+/// Whether flags are those of an image.
+fn is_of_image(value: &Value) -> bool {
+    let first = value.as_array().and_then(|names| names.first()).and_then(Value::as_str);
+    first.is_some_and(|name| name.starts_with("VK_IMAGE_CREATE_"))
+}
+
+/// The bits of which `names` gives these names, and numbers for those without.
+fn bits(value: &Value, names: impl Fn(u64) -> Vec<String>) -> Option<u64> {
+    let bit = |name: &str| (0..64).map(|bit| 1u64 << bit).find(|bit| names(*bit).iter().any(|one| one == name));
+    value.as_array()?.iter().try_fold(0, |all, name| Some(all | bit(name.as_str()?)?))
 }
 
 fn int_color(value: Option<&Value>) -> Option<[u32; 4]> {

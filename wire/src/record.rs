@@ -46,6 +46,8 @@ pub fn value(value: Value) -> Json {
         Value::BorderColor(v) => names::border_color(v).into(),
         Value::ReductionMode(v) => names::reduction_mode(v).into(),
         Value::SamplerFlags(v) => names::sampler_flags(v).into(),
+        Value::ImageFlags(v) => names::image_flags(v).into(),
+        Value::Usage(v) => names::image_usage(v).into(),
         Value::ChromaLocation(v) => names::chroma_location(v).into(),
         Value::Format(v) => names::format(v).into(),
         Value::Bool(v) => v.into(),

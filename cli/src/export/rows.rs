@@ -159,7 +159,13 @@ impl Rows {
             }
             Event::Summary => self.value_row(Of::Summary, pid, &whole(record)?, record.line),
             Event::Unresolved => self.member_rows(Of::Unresolved, pid, record, &[]),
-            Event::Pair | Event::Sampler | Event::Blit | Event::Conversion | Event::Shader => {
+            Event::Pair
+            | Event::Sampler
+            | Event::Image
+            | Event::View
+            | Event::Blit
+            | Event::Conversion
+            | Event::Shader => {
                 let changes = self.list(record.fields.changes)?;
                 self.member_rows(Of::Change, pid, record, &changes);
                 if record.event == Event::Pair {

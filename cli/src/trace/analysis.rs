@@ -170,7 +170,13 @@ impl Analysis {
     /// When a nested value of it is not what it should be.
     pub fn record(&mut self, trace: usize, record: &Record<'_>) -> Verdict {
         match record.event {
-            Event::Pair | Event::Sampler | Event::Blit | Event::Conversion | Event::Shader => {
+            Event::Pair
+            | Event::Sampler
+            | Event::Image
+            | Event::View
+            | Event::Blit
+            | Event::Conversion
+            | Event::Shader => {
                 self.decision(trace, record)?;
             }
             Event::Unresolved => self.add_unresolved(trace, record)?,

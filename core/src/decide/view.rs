@@ -194,6 +194,10 @@ pub struct DeviceCaps {
     pub mutable_comparison_samplers: bool,
     /// Feature `samplerYcbcrConversion`.
     pub sampler_ycbcr_conversion: bool,
+    /// `VkImageViewUsageCreateInfo` and extended usage exist: version 1.1 or extension `VK_KHR_maintenance2`.
+    pub view_usage: bool,
+    /// Feature `imagelessFramebuffer`.
+    pub imageless_framebuffer: bool,
     /// The layer's own extension `VK_SAMPLIN_gl_address_modes`, or an override that uses its modes.
     pub gl_address_modes: bool,
     /// An extension is enabled, or a core version is supported, that is younger than the layer, so that values of the
@@ -240,6 +244,8 @@ impl Default for DeviceCaps {
             sampler_mip_lod_bias: true,
             mutable_comparison_samplers: true,
             sampler_ycbcr_conversion: false,
+            view_usage: false,
+            imageless_framebuffer: false,
             gl_address_modes: false,
             unknown_extension: false,
         }

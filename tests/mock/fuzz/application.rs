@@ -314,6 +314,8 @@ impl Application {
                     sampler_ycbcr_conversion: false,
                     gl_address_modes: on(OPTIONAL[14]),
                     unknown_extension: false,
+                    view_usage: false,
+                    imageless_framebuffer: false,
                 };
                 let mut builder = InstanceBuilder::new()
                     .set("mode", if audit { "audit" } else { "legalize" })
