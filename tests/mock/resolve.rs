@@ -374,7 +374,7 @@ fn mode_off_hands_out_the_driver() {
     device.finish();
 }
 
-/// The record of a device goes with the device, from whichever resolver vkDestroyDevice came.
+/// The entry of a device goes with the device, from whichever resolver vkDestroyDevice came.
 #[test]
 fn mode_off_forgets_its_devices() {
     for mode in ["off", "legalize"] {
