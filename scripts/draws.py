@@ -214,10 +214,11 @@ class Draws:
     def account(self, records, explains, is_of):
         """Holds what differed against the `pair` records of draws, each with the `number` of the application's sampler.
 
-        `explains` is scripts/reconcile's; `is_of` tells whether a record is about the class of a view. Returns the errors, and how
-        many records account for something.
+        `explains` is scripts/reconcile's; `is_of` tells whether a record is about the class of a view. Returns the errors, how many
+        records account for something, and the numbers (`seq`) of those that share a slot: links of a shader that use one sampler have
+        a record each, and what is bound shows one difference.
         """
-        errors, owner, told = [], {}, set()
+        errors, owner, told, shared = [], {}, set(), set()
         left = [(at, record) for at, record in enumerate(records) if record["changes"]]
 
         def slot_of(record, what):
@@ -245,6 +246,7 @@ class Draws:
                     links.setdefault(slot_of(records[at], "image"), at)
                 chosen = list(links.values())[: None if other.slot else 1]
                 owner |= dict.fromkeys(chosen, bound.pipeline)
+                shared.update(records[at]["seq"] for at in chosen if len(chosen) > 1)
                 taken.update(() if other.slot else chosen)
                 what = (other.slot, other.number, str(other.given))
                 if other.slot and chosen:
@@ -253,7 +255,7 @@ class Draws:
                     where = f"slot {other.slot}" if other.slot else "a set of the layer's"
                     errors.append(f"pipeline {bound.pipeline}: another sampler went down in {where}, and no record says so")
         errors += [f"pair record {record['seq']} of a draw: no bind is as it says" for at, record in left if at not in owner]
-        return errors, len(owner)
+        return errors, len(owner), shared
 
     def as_asked(self, bound, other):
         """Whether a sampler of a hidden set is as one that the application has bound: that of a link which only moved."""
