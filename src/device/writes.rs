@@ -9,6 +9,7 @@ use ash::vk::{self, DescriptorImageInfo, WriteDescriptorSet};
 use samplin_hot::Pair;
 
 use super::Device;
+use super::hot::type_bit;
 use super::layouts::LayoutOf;
 use crate::counters::Path;
 
@@ -16,45 +17,59 @@ use crate::counters::Path;
 
 impl Device {
     /// Looks through writes of single descriptors and counts them. An error is the first write that needs a closer look: it may
-    /// conflict, has several descriptors, or is the first separate sampler; `u32::MAX` if only counting takes longer.
+    /// conflict, has several descriptors, or is of a type that is watched; `u32::MAX` if only counting takes longer.
     ///
     /// # Safety
     ///
     /// `count` valid writes.
     #[inline(always)]
     pub unsafe fn pass_writes(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> Result<(), u32> {
+        let watched = self.hot.watched.load(Ordering::Relaxed);
         // Two loops, each with as little as it needs.
         let seen = if self.hot.gate.must_look() {
-            if self.hot.has_immutables.load(Ordering::Acquire) {
+            let all = type_bit(vk::DescriptorType::COMBINED_IMAGE_SAMPLER) & watched != 0;
+            if all || self.hot.has_immutables.load(Ordering::Acquire) {
                 return Err(0);
             }
             // SAFETY: forwarded from the caller.
-            unsafe { self.pass_each(count, writes)? }
+            unsafe { self.pass_each(count, writes, watched)? }
         } else {
             // SAFETY: forwarded from the caller.
-            unsafe { self.pass_all(count, writes) }.ok_or(0_u32)?
+            unsafe { self.pass_all(count, writes, watched) }.ok_or(0_u32)?
         };
         if seen == 0 || self.hot.counters.add_here(path, seen) { Ok(()) } else { Err(u32::MAX) }
     }
 
-    /// [`Device::pass_writes`] where nothing can conflict: only counts, unless a separate sampler is to be spoken of.
+    /// Whether writes of such types, or any copies, have to be followed.
+    ///
+    /// # Safety
+    ///
+    /// `count` valid writes.
+    pub unsafe fn follows_writes(&self, count: u32, writes: *const WriteDescriptorSet<'_>, copies: u32) -> bool {
+        let watched = self.hot.watched.load(Ordering::Relaxed);
+        // SAFETY: below the count.
+        let is_watched = |index| watched & type_bit(unsafe { (*writes.add(index as usize)).descriptor_type }) != 0;
+        self.separate.is_some() && (copies != 0 || (0..count).any(is_watched))
+    }
+
+    /// [`Device::pass_writes`] where nothing can conflict: only counts, unless a type is watched.
     ///
     /// # Safety
     ///
     /// `count` valid writes.
     #[inline(always)]
-    unsafe fn pass_all(&self, count: u32, writes: *const WriteDescriptorSet<'_>) -> Option<u64> {
+    unsafe fn pass_all(&self, count: u32, writes: *const WriteDescriptorSet<'_>, watched: u32) -> Option<u64> {
         let mut seen = 0;
-        let mut separate = false;
+        let mut types = 0;
         for index in 0..count as usize {
             // SAFETY: below the count.
             let write = unsafe { &*writes.add(index) };
             // Without a branch: types alternate in ways of their own.
             let is_combined = write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
             seen += u64::from(write.descriptor_count & 0_u32.wrapping_sub(u32::from(is_combined)));
-            separate |= write.descriptor_type == vk::DescriptorType::SAMPLER;
+            types |= type_bit(write.descriptor_type);
         }
-        (!separate || self.hot.separate_said.load(Ordering::Relaxed)).then_some(seen)
+        (types & watched == 0).then_some(seen)
     }
 
     /// [`Device::pass_writes`] where something can conflict.
@@ -63,7 +78,7 @@ impl Device {
     ///
     /// `count` valid writes.
     #[inline(always)]
-    unsafe fn pass_each(&self, count: u32, writes: *const WriteDescriptorSet<'_>) -> Result<u64, u32> {
+    unsafe fn pass_each(&self, count: u32, writes: *const WriteDescriptorSet<'_>, watched: u32) -> Result<u64, u32> {
         let mut seen = 0;
         for index in 0..count {
             // SAFETY: below the count.
@@ -78,9 +93,7 @@ impl Device {
                     return Err(index);
                 }
                 seen += 1;
-            } else if write.descriptor_type == vk::DescriptorType::SAMPLER
-                && !self.hot.separate_said.load(Ordering::Relaxed)
-            {
+            } else if watched & type_bit(write.descriptor_type) != 0 {
                 return Err(index);
             }
         }

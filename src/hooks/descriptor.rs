@@ -29,9 +29,12 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
         if let Some(known) = Device::find_first(handle)
             && let Some(next) = known.fns.update_descriptor_sets
         {
-            match known.pass_writes(count, writes, Path::Update) {
-                Ok(()) => return next(handle, count, writes, copy_count, copies),
-                Err(index) => first = index,
+            // Copies may be of descriptors that are followed.
+            if copy_count == 0 || known.separate.is_none() {
+                match known.pass_writes(count, writes, Path::Update) {
+                    Ok(()) => return next(handle, count, writes, copy_count, copies),
+                    Err(index) => first = index,
+                }
             }
         }
         update_slowly(handle, count, writes, copy_count, copies, first);
@@ -50,6 +53,12 @@ unsafe extern "system" fn update_slowly(
     let (known, next) = enter!(handle, update_descriptor_sets);
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
     unsafe {
+        if let Some(separate) = known.separate.as_deref()
+            && known.follows_writes(count, writes, copy_count)
+        {
+            let (writes, copies) = (slice(writes, count), slice(copies, copy_count));
+            known.guard(|| known.separate_updates(separate, writes, copies), || ());
+        }
         let down = |writes| next(handle, count, writes, copy_count, copies);
         known.forward_writes(count, writes, (first, Path::Update), LayoutOf::DstSet, down);
     }

@@ -49,7 +49,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                 } else {
                     None
                 };
-                if let Some(entry) = Template::new(given, info.pipeline_bind_point, layout) {
+                if let Some(entry) = Template::new(given, info.pipeline_bind_point, layout, known.separate.is_some()) {
                     known.insert_template(made, entry);
                 }
             },
@@ -86,6 +86,14 @@ unsafe extern "system" fn update_slowly(
     data: *const c_void,
 ) {
     let (known, next) = enter!(handle, update_descriptor_set_with_template);
+    // SAFETY: set, template and data are valid by the command's valid usage.
+    unsafe {
+        if let Some(separate) = known.separate.as_deref()
+            && known.follows_template(template)
+        {
+            known.guard(|| known.separate_template(separate, set, template, data), || ());
+        }
+    }
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
         let Some(conflict) = known.look_at_template(template, Template::layout, data, Path::Template) else {

@@ -229,13 +229,15 @@ pub(super) struct LayoutTables {
     sets: HandleMap<SetLayout>,
     pipelines: HandleMap<PipelineShape>,
     alike: Mutex<FastMap<u64, Vec<Weak<SetShape>>>>,
+    /// There was ever a layout with immutable samplers of SAMPLER bindings.
+    has_immutables: AtomicBool,
     /// Layouts of the layer's own.
     own_sets: Mutex<Vec<u64>>,
     own_pipelines: Mutex<Vec<u64>>,
 }
 
 impl Separate {
-    /// Remembers a set layout.
+    /// Remembers a set layout. Returns the types of descriptors that are to be watched for its sets, besides [`Separate::WATCHED`].
     ///
     /// # Safety
     ///
@@ -244,7 +246,7 @@ impl Separate {
         &self,
         layout: vk::DescriptorSetLayout,
         info: &vk::DescriptorSetLayoutCreateInfo<'_>,
-    ) {
+    ) -> u32 {
         // SAFETY: forwarded from the caller.
         let shape = match unsafe { kept::SetLayout::new(info) } {
             None => {
@@ -253,8 +255,13 @@ impl Separate {
             }
             Some(kept) => self.shape_of(kept),
         };
+        let holds_others = shape.bindings.iter().any(|binding| binding.kind == Kind::Either);
+        if shape.bindings.iter().any(|binding| !binding.immutable.is_empty()) {
+            self.layouts.has_immutables.store(true, Ordering::Release);
+        }
         let known = SetLayout { shape, is_gone: AtomicBool::new(false) };
         self.layouts.sets.insert(layout.as_raw(), Arc::new(known));
+        if holds_others { Self::OTHERS } else { 0 }
     }
 
     /// The shape of all set layouts that are defined so.
@@ -281,6 +288,9 @@ impl Separate {
 
     /// No layout that is defined from now on is like one with this sampler: its handle may come back as another sampler.
     pub fn forget_immutable(&self, sampler: u64) {
+        if !self.layouts.has_immutables.load(Ordering::Acquire) {
+            return;
+        }
         let holds = |shape: &SetShape| shape.bindings.iter().any(|binding| binding.immutable.contains(&sampler));
         for list in lock(&self.layouts.alike).values_mut() {
             list.retain(|shape| shape.upgrade().is_some_and(|shape| !holds(&shape)));
