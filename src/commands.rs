@@ -26,8 +26,6 @@ macro_rules! commands {
                 Device get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr, "1.0", c"vkGetDeviceProcAddr" => get_device_proc_addr;
             }
             followed {
-                update_descriptor_sets: vk::PFN_vkUpdateDescriptorSets, c"vkUpdateDescriptorSets" => separate::sets::update_descriptor_sets;
-                update_descriptor_set_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate, c"vkUpdateDescriptorSetWithTemplate", c"vkUpdateDescriptorSetWithTemplateKHR" => separate::sets::update_descriptor_set_with_template;
                 cmd_push_descriptor_set: vk::PFN_vkCmdPushDescriptorSetKHR, c"vkCmdPushDescriptorSetKHR", c"vkCmdPushDescriptorSet" => separate::sets::cmd_push_descriptor_set;
                 cmd_push_descriptor_set2: vk::PFN_vkCmdPushDescriptorSet2KHR, c"vkCmdPushDescriptorSet2KHR", c"vkCmdPushDescriptorSet2" => separate::sets::cmd_push_descriptor_set2;
                 cmd_push_descriptor_set_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR, c"vkCmdPushDescriptorSetWithTemplateKHR", c"vkCmdPushDescriptorSetWithTemplate" => separate::sets::cmd_push_descriptor_set_with_template;

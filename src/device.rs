@@ -127,8 +127,9 @@ impl Device {
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
         let separate = follows.then(|| Box::new(Separate::new(new.limits)));
         let hot = Hot::new(Gate::new(telling.records_all()));
-        // Nothing is to be said of separate samplers as such where each of their links is.
-        hot.separate_said.store(follows, std::sync::atomic::Ordering::Relaxed);
+        // Separate samplers are followed, or it is to be said once that they are not.
+        let watched = if follows { Separate::WATCHED } else { hot::type_bit(vk::DescriptorType::SAMPLER) };
+        hot.watched.store(watched, std::sync::atomic::Ordering::Relaxed);
         if separate.as_ref().is_some_and(|separate| separate.is_forced()) {
             hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);
         }

@@ -25,6 +25,8 @@ mod told;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use ash::vk;
+
 pub use self::commands::Binds;
 use self::commands::Commands;
 use self::force::Force;
@@ -39,6 +41,7 @@ pub use self::shaders::Group;
 use self::shaders::Shaders;
 use self::split::HiddenSets;
 pub use self::split::Limits;
+use super::hot::type_bit;
 use crate::table::{FastMap, FastSet, HandleMap};
 
 /// What is remembered of one device's shaders, layouts, sets and command buffers.
@@ -72,6 +75,15 @@ pub struct Separate {
 }
 
 impl Separate {
+    /// The types of descriptors that are watched from the start.
+    pub const WATCHED: u32 = type_bit(vk::DescriptorType::SAMPLER) | type_bit(vk::DescriptorType::SAMPLED_IMAGE);
+    /// What else a binding of several types can hold.
+    const OTHERS: u32 = type_bit(vk::DescriptorType::STORAGE_IMAGE)
+        | type_bit(vk::DescriptorType::UNIFORM_BUFFER)
+        | type_bit(vk::DescriptorType::STORAGE_BUFFER)
+        | type_bit(vk::DescriptorType::UNIFORM_TEXEL_BUFFER)
+        | type_bit(vk::DescriptorType::STORAGE_TEXEL_BUFFER);
+
     /// Nothing seen yet, on a device with these limits.
     pub fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }

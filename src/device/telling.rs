@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::Device;
+use super::hot::type_bit;
 use super::images::ViewClass;
 use crate::counters::Path;
 use crate::decide::{self, BlitSource, Change, Changes, Context, Decision, Rule, SamplerState};
@@ -359,9 +360,12 @@ impl Device {
     /// Says once that separate samplers and images are paired in the shader only.
     #[inline(always)]
     pub fn separate_seen(&self) {
-        let said = &self.hot.separate_said;
-        if !said.load(Ordering::Relaxed) && !said.swap(true, Ordering::Relaxed) {
-            self.tell_of_separate();
+        let (watched, bit) = (&self.hot.watched, type_bit(vk::DescriptorType::SAMPLER));
+        if self.separate.is_none() && watched.load(Ordering::Relaxed) & bit != 0 {
+            // One of several threads finds the bit.
+            if watched.fetch_and(!bit, Ordering::Relaxed) & bit != 0 {
+                self.tell_of_separate();
+            }
         }
     }
 

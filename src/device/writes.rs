@@ -9,6 +9,7 @@ use ash::vk::{self, DescriptorImageInfo, WriteDescriptorSet};
 use samplin_hot::Pair;
 
 use super::Device;
+use super::hot::type_bit;
 use super::layouts::LayoutOf;
 use crate::counters::Path;
 
@@ -26,6 +27,8 @@ const fn kind(ty: vk::DescriptorType, count: u32) -> u64 {
 
 /// The kind of a single combined image sampler.
 const SINGLE: u64 = kind(vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1);
+/// The bit of combined image samplers.
+const COMBINED: u32 = type_bit(vk::DescriptorType::COMBINED_IMAGE_SAMPLER);
 /// Kinds from here on have no sampler: `SAMPLER` and `COMBINED_IMAGE_SAMPLER` are the first two types.
 const WITHOUT: u64 = kind(vk::DescriptorType::SAMPLED_IMAGE, 0);
 
@@ -41,9 +44,15 @@ unsafe fn kind_of(write: *const WriteDescriptorSet<'_>) -> u64 {
     if cfg!(target_endian = "little") { words } else { words.rotate_left(32) }
 }
 
+/// The bit of a [`kind`]'s type.
+#[inline(always)]
+fn bit_of(kind: u64) -> u32 {
+    type_bit(vk::DescriptorType::from_raw((kind >> 32) as i32))
+}
+
 impl Device {
-    /// Looks at one write and counts it. False if it needs a closer look: it may conflict, has several descriptors that may, is the
-    /// first separate sampler, or counting it takes longer.
+    /// Looks at one write and counts it. False if it needs a closer look: it may conflict, has several descriptors that may, is of a type
+    /// that is watched, or counting it takes longer.
     ///
     /// # Safety
     ///
@@ -51,19 +60,32 @@ impl Device {
     #[inline(always)]
     pub unsafe fn pass_write(&self, write: *const WriteDescriptorSet<'_>, path: Path) -> bool {
         let look = self.hot.gate.must_look();
+        let watched = self.hot.watched.load(Ordering::Relaxed);
         // SAFETY: forwarded from the caller.
         let kind = unsafe { kind_of(write) };
-        if kind == SINGLE {
+        if kind == SINGLE && watched & COMBINED == 0 {
             // SAFETY: forwarded from the caller.
             return !(look && unsafe { self.is_candidate(write) }) && self.hot.counters.add_here(path, 1);
         }
-        if kind >= WITHOUT {
+        if watched & bit_of(kind) != 0 {
+            return false;
+        }
+        if kind >= WITHOUT || kind >> 32 == 0 {
             return true;
         }
-        if kind >> 32 == 0 {
-            return self.hot.separate_said.load(Ordering::Relaxed);
-        }
         !look && self.hot.counters.add_here(path, kind & u64::from(u32::MAX))
+    }
+
+    /// Whether writes of such types, or any copies, have to be followed.
+    ///
+    /// # Safety
+    ///
+    /// `count` valid writes.
+    pub unsafe fn follows_writes(&self, count: u32, writes: *const WriteDescriptorSet<'_>, copies: u32) -> bool {
+        let watched = self.hot.watched.load(Ordering::Relaxed);
+        // SAFETY: below the count.
+        let is_watched = |index| watched & type_bit(unsafe { (*writes.add(index as usize)).descriptor_type }) != 0;
+        self.separate.is_some() && (copies != 0 || (0..count).any(is_watched))
     }
 
     /// Whether the pair of a single write may conflict.
@@ -78,24 +100,23 @@ impl Device {
         self.hot.gate.candidate(info.sampler, info.image_view)
     }
 
-    /// [`Device::pass_write`] for any number of writes where nothing can conflict: only counts, unless a separate sampler is to be
-    /// spoken of.
+    /// [`Device::pass_write`] for any number of writes where nothing can conflict: only counts, unless a type is watched.
     ///
     /// # Safety
     ///
     /// `count` valid writes.
     #[inline(always)]
     pub unsafe fn pass_all(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> bool {
-        let (mut seen, mut separate) = (0, 0_u32);
+        let (mut seen, mut types) = (0, 0);
         for index in 0..count as usize {
             // SAFETY: below the count.
             let write = unsafe { &*writes.add(index) };
             // Without a branch: types alternate in ways of their own.
             let is_combined = write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
             seen += u64::from(write.descriptor_count & 0_u32.wrapping_sub(u32::from(is_combined)));
-            separate = separate.wrapping_add(u32::from(write.descriptor_type == vk::DescriptorType::SAMPLER));
+            types |= type_bit(write.descriptor_type);
         }
-        if separate != 0 && !self.hot.separate_said.load(Ordering::Relaxed) {
+        if types & self.hot.watched.load(Ordering::Relaxed) != 0 {
             return false;
         }
         seen == 0 || self.hot.counters.add_here(path, seen)
@@ -109,6 +130,10 @@ impl Device {
     /// `count` valid writes.
     #[inline(always)]
     pub unsafe fn pass_each(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> Result<(), u32> {
+        let watched = self.hot.watched.load(Ordering::Relaxed);
+        if watched & COMBINED != 0 {
+            return Err(0);
+        }
         let mut seen = 0;
         let mut write = writes;
         // SAFETY: the end of the writes.
@@ -122,7 +147,7 @@ impl Device {
                 // SAFETY: as above.
                 !unsafe { self.is_candidate(write) }
             } else {
-                kind >= WITHOUT || (kind >> 32 == 0 && self.hot.separate_said.load(Ordering::Relaxed))
+                (kind >= WITHOUT || kind >> 32 == 0) && watched & bit_of(kind) == 0
             };
             if !passes {
                 // SAFETY: both are of the same array.

@@ -25,7 +25,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
     // SAFETY: the command's valid usage. A copy carries a pair that was made legal when it was written, so copies go down as
     // they are; so does everything else that is legal.
     unsafe {
-        if count != 1 {
+        if count != 1 || copy_count != 0 {
             return update_several(handle, count, writes, copy_count, copies);
         }
         if let Some(device) = Device::find_first(handle)
@@ -50,6 +50,10 @@ unsafe extern "system" fn update_several(
     // SAFETY: the application's own arguments.
     unsafe {
         if let Some(device) = Device::find_first(handle) {
+            // Copies may be of descriptors that are followed.
+            if copy_count != 0 && device.separate.is_some() {
+                return update_slowly(handle, count, writes, copy_count, copies, 0);
+            }
             if device.hot.gate.must_look() {
                 return update_each(handle, count, writes, copy_count, copies, device);
             }
@@ -112,6 +116,12 @@ unsafe extern "system" fn update_slowly(
     let (device, next) = enter!(handle, update_descriptor_sets);
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
     unsafe {
+        if let Some(separate) = device.separate.as_deref()
+            && device.follows_writes(count, writes, copy_count)
+        {
+            let (writes, copies) = (slice(writes, count), slice(copies, copy_count));
+            device.guard(|| device.separate_updates(separate, writes, copies), || ());
+        }
         let down = |writes| next(handle, count, writes, copy_count, copies);
         device.forward_writes(count, writes, (first, Path::Update), LayoutOf::DstSet, down);
     }

@@ -2,6 +2,7 @@
 //! has immutable ones. Nothing is kept of layouts without immutable samplers.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ash::vk;
 use samplin_hot::SetLayout;
@@ -32,7 +33,8 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
                 unsafe {
                     remember_layout(device, &*create_info, *layout);
                     if let Some(separate) = device.separate.as_deref() {
-                        separate.insert_set_layout(*layout, &*create_info);
+                        let types = separate.insert_set_layout(*layout, &*create_info);
+                        device.hot.watched.fetch_or(types, Ordering::Relaxed);
                     }
                 }
             },

@@ -48,7 +48,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                 } else {
                     None
                 };
-                if let Some(entry) = Template::new(given, info.pipeline_bind_point, layout) {
+                if let Some(entry) = Template::new(given, info.pipeline_bind_point, layout, device.separate.is_some()) {
                     device.insert_template(made, entry);
                 }
             },
@@ -85,6 +85,14 @@ unsafe extern "system" fn update_slowly(
     data: *const c_void,
 ) {
     let (device, next) = enter!(handle, update_descriptor_set_with_template);
+    // SAFETY: set, template and data are valid by the command's valid usage.
+    unsafe {
+        if let Some(separate) = device.separate.as_deref()
+            && device.follows_template(template)
+        {
+            device.guard(|| device.separate_template(separate, set, template, data), || ());
+        }
+    }
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
         let Some(conflict) = device.look_at_template(template, Template::layout, data, Path::Template) else {

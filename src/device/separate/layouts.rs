@@ -234,6 +234,8 @@ pub(super) struct LayoutTables {
     sets: HandleMap<SetLayout>,
     pipelines: HandleMap<PipelineShape>,
     alike: Mutex<Alike>,
+    /// There was ever a layout with immutable samplers of SAMPLER bindings.
+    has_immutables: AtomicBool,
     /// Layouts of the layer's own.
     own_sets: Mutex<Own>,
     own_pipelines: Mutex<Own>,
@@ -291,7 +293,7 @@ impl Own {
 }
 
 impl Separate {
-    /// Remembers a set layout.
+    /// Remembers a set layout. Returns the types of descriptors that are to be watched for its sets, besides [`Separate::WATCHED`].
     ///
     /// # Safety
     ///
@@ -300,7 +302,7 @@ impl Separate {
         &self,
         layout: vk::DescriptorSetLayout,
         info: &vk::DescriptorSetLayoutCreateInfo<'_>,
-    ) {
+    ) -> u32 {
         // SAFETY: `info` is a valid create info of a set layout by this function's contract.
         let shape = match unsafe { kept::SetLayout::new(info) } {
             None => {
@@ -309,8 +311,13 @@ impl Separate {
             }
             Some(kept) => self.shape_of(kept),
         };
+        let holds_others = shape.bindings.iter().any(|binding| binding.kind == Kind::Either);
+        if shape.bindings.iter().any(|binding| !binding.immutable.is_empty()) {
+            self.layouts.has_immutables.store(true, Ordering::Release);
+        }
         let entry = SetLayout { shape, is_gone: AtomicBool::new(false) };
         self.layouts.sets.insert(layout.as_raw(), Arc::new(entry));
+        if holds_others { Self::OTHERS } else { 0 }
     }
 
     /// The shape of all set layouts that are defined so.
@@ -336,6 +343,9 @@ impl Separate {
 
     /// No layout that is defined from now on is like one with this sampler: its handle may come back as another sampler.
     pub fn forget_immutable(&self, sampler: u64) {
+        if !self.layouts.has_immutables.load(Ordering::Acquire) {
+            return;
+        }
         let holds = |shape: &SetShape| shape.bindings.iter().any(|binding| binding.immutable.contains(&sampler));
         for list in lock(&self.layouts.alike).lists.values_mut() {
             list.retain(|shape| shape.upgrade().is_some_and(|shape| !holds(&shape)));

@@ -14,6 +14,7 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use super::layouts::{Binding, SetLayout, SetShape};
 use crate::device::Device;
+use crate::device::hot::type_bit;
 use crate::hooks::slice;
 use crate::table::lock;
 
@@ -164,15 +165,18 @@ impl SetEntry {
         self.shape.walk(target, count, |index, binding, element| {
             let (sampler, image) = (binding.sampler_slot(element), binding.image_slot(element));
             match ty {
+                // Nothing is read for what has no slot.
                 vk::DescriptorType::SAMPLER => {
-                    if binding.immutable.is_empty() {
+                    if sampler.is_some() && binding.immutable.is_empty() {
                         self.set(sampler, info(index).sampler.as_raw());
                     }
                     self.set(image, 0);
                 }
                 vk::DescriptorType::SAMPLED_IMAGE => {
                     self.set(sampler, 0);
-                    self.set(image, info(index).image_view.as_raw());
+                    if image.is_some() {
+                        self.set(image, info(index).image_view.as_raw());
+                    }
                 }
                 _ => {
                     // What else a binding of several types can hold.
@@ -254,16 +258,7 @@ pub(super) fn is_separate(ty: vk::DescriptorType) -> bool {
 
 /// Whether a template's runs of a type are kept: also those of types that may stand in a binding of several types.
 fn is_followed(ty: vk::DescriptorType) -> bool {
-    use vk::DescriptorType as T;
-    is_separate(ty)
-        || matches!(
-            ty,
-            T::STORAGE_IMAGE
-                | T::UNIFORM_BUFFER
-                | T::STORAGE_BUFFER
-                | T::UNIFORM_TEXEL_BUFFER
-                | T::STORAGE_TEXEL_BUFFER
-        )
+    (Separate::WATCHED | Separate::OTHERS) & type_bit(ty) != 0
 }
 
 impl SetEntry {

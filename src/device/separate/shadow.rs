@@ -44,6 +44,8 @@ impl Device {
         let others = memory::collect(others.iter().copied()).into_boxed_slice();
         shadows.with_room().push(Shadow { others, set: made.as_raw(), pool: pool.as_raw() });
         entry.has_shadows.store(true, Ordering::Release);
+        // Whatever is written to a set from now on, a copy of it goes stale.
+        self.hot.watched.store(u32::MAX, Ordering::Relaxed);
         let live = separate.shadows.fetch_add(1, Ordering::Relaxed) + 1;
         separate.most_shadows.fetch_max(live, Ordering::Relaxed);
         Some(made.as_raw())

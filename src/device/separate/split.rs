@@ -4,7 +4,7 @@
 //! pipeline layout leaves free, and its content is its name: equal samplers are one set, written before it is first bound and never
 //! again. It goes with the first of its samplers (VUID-vkDestroySampler-sampler-01082: nothing that is pending refers to that).
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -58,6 +58,8 @@ type Content = (u64, Box<[u64]>);
 #[derive(Default)]
 pub(super) struct HiddenSets {
     by_content: Mutex<FastMap<Content, HiddenSet>>,
+    /// There was ever one.
+    any: AtomicBool,
 }
 
 /// The name of what a pass refused.
@@ -260,6 +262,7 @@ impl Device {
         if let Some(kept) = lock(&separate.hidden.by_content).get(&key) {
             return Some(kept.set);
         }
+        separate.hidden.any.store(true, Ordering::Release);
         let (pool, set) = self.make_set(separate, shape, 0)?;
         self.fill_hidden(set, shape, samplers);
         let mut sets = lock(&separate.hidden.by_content);
@@ -298,6 +301,9 @@ impl Device {
     /// Destroys the hidden sets with a sampler that is about to go.
     pub fn forget_hidden(&self, separate: &Separate, sampler: u64) {
         separate.resolutions.clear();
+        if !separate.hidden.any.load(Ordering::Acquire) {
+            return;
+        }
         let mut gone = Vec::new();
         lock(&separate.hidden.by_content).retain(|(_, samplers), hidden| {
             let stays = !samplers.contains(&sampler);

@@ -1,4 +1,4 @@
-//! Writes and pushes of descriptors: taken over, then left to the hooks that every device has.
+//! Pushes of descriptors: left to the hooks that every device has, then taken over.
 
 use std::ffi::c_void;
 
@@ -6,40 +6,6 @@ use ash::vk;
 
 use crate::device::Device;
 use crate::hooks::{descriptor, slice, template};
-
-pub(crate) unsafe extern "system" fn update_descriptor_sets(
-    handle: vk::Device,
-    write_count: u32,
-    writes: *const vk::WriteDescriptorSet<'_>,
-    copy_count: u32,
-    copies: *const vk::CopyDescriptorSet<'_>,
-) {
-    let device = enter!(handle);
-    if let Some(separate) = device.separate.as_deref() {
-        device.guard(
-            // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-parameter and -pDescriptorCopies-parameter.
-            || unsafe { device.separate_updates(separate, slice(writes, write_count), slice(copies, copy_count)) },
-            || (),
-        );
-    }
-    // SAFETY: the hook that this one stands in for is called with what this one was called with.
-    unsafe { descriptor::update_descriptor_sets(handle, write_count, writes, copy_count, copies) };
-}
-
-pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
-    handle: vk::Device,
-    set: vk::DescriptorSet,
-    template: vk::DescriptorUpdateTemplate,
-    data: *const c_void,
-) {
-    let device = enter!(handle);
-    if let Some(separate) = device.separate.as_deref() {
-        // SAFETY: set, template and data are valid by the command's valid usage.
-        device.guard(|| unsafe { device.separate_template(separate, set, template, data) }, || ());
-    }
-    // SAFETY: the template hook that this one stands in for is called with what this one was called with.
-    unsafe { template::update_descriptor_set_with_template(handle, set, template, data) };
-}
 
 pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     commands: vk::CommandBuffer,
