@@ -104,7 +104,7 @@ fn content(layout: &SetLayout) -> Content {
     content
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Set {
     serial: u64,
     version: u64,
@@ -188,7 +188,7 @@ fn sites(words: &[u32]) -> Vec<Site> {
     joined.into_iter().map(|(image, sampler)| (operand(image), operand(sampler))).collect()
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Pipeline {
     serial: u64,
     layout: Arc<PipelineLayout>,
@@ -233,7 +233,7 @@ pub(crate) struct Snapshot {
 }
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Machine {
     serials: u64,
     modules: HashMap<u64, Vec<Site>>,
