@@ -427,10 +427,18 @@ struct Objects {
     freed_early: Vec<(Kind, u64)>,
 }
 
+impl Objects {
+    /// A handle is free.
+    fn release(&mut self, reuse: Reuse, kind: Kind, handle: u64) {
+        if reuse == Reuse::AtOnce {
+            self.free.entry(kind).or_default().push(handle);
+        }
+    }
+}
+
 /// Called as each call arrives, before it has any effect. No lock is held.
 type Observer = Arc<dyn Fn(&DeviceState, &Call) + Send + Sync>;
 
-/// One device.
 /// Calls of the layer's own that fail.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnFailure {
@@ -442,6 +450,7 @@ pub(crate) struct OwnFailure {
     pub(crate) hit: u64,
 }
 
+/// One device.
 pub(crate) struct DeviceState {
     pub(crate) config: Arc<Config>,
     pub(crate) enabled: Vec<String>,
@@ -621,7 +630,7 @@ impl DeviceState {
             return;
         }
         let object = objects.live.remove(&(kind, handle));
-        objects.free.entry(kind).or_default().push(handle);
+        objects.release(self.config.reuse, kind, handle);
         match object.map(|object| object.data) {
             Some(Data::Sampler(model)) => {
                 objects.samplers -= 1;
@@ -630,7 +639,7 @@ impl DeviceState {
             Some(Data::Sets(sets)) => {
                 for set in sets {
                     objects.live.remove(&(Kind::Set, set));
-                    objects.free.entry(Kind::Set).or_default().push(set);
+                    objects.release(self.config.reuse, Kind::Set, set);
                 }
             }
             Some(Data::Images(images)) => {
@@ -641,7 +650,7 @@ impl DeviceState {
                         continue;
                     }
                     objects.live.remove(&(Kind::Image, image));
-                    objects.free.entry(Kind::Image).or_default().push(image);
+                    objects.release(self.config.reuse, Kind::Image, image);
                 }
             }
             _ => {}
@@ -657,7 +666,7 @@ impl DeviceState {
                 objects.samplers -= 1;
                 objects.custom -= u32::from(is_custom(model));
             }
-            objects.free.entry(kind).or_default().push(handle);
+            objects.release(self.config.reuse, kind, handle);
             objects.freed_early.push((kind, handle));
         }
     }
@@ -1835,7 +1844,7 @@ unsafe extern "system" fn free_sets(
                 list.retain(|other| *other != set.as_raw());
             }
             if objects.live.remove(&(Kind::Set, set.as_raw())).is_some() {
-                objects.free.entry(Kind::Set).or_default().push(set.as_raw());
+                objects.release(state.config.reuse, Kind::Set, set.as_raw());
             }
         }
     }
@@ -1858,7 +1867,7 @@ unsafe extern "system" fn reset_pool(
     };
     for set in gone {
         objects.live.remove(&(Kind::Set, set));
-        objects.free.entry(Kind::Set).or_default().push(set);
+        objects.release(state.config.reuse, Kind::Set, set);
     }
     vk::Result::SUCCESS
 }

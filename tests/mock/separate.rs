@@ -6,7 +6,9 @@
 //!
 //! `API_FUZZ_SEQUENCES` and `API_FUZZ_FIRST` as in [`crate::fuzz`].
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
+use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
@@ -14,7 +16,7 @@ use ash::vk::{self, Handle};
 use fastrand::Rng;
 
 use crate::driver::machine::{ARRAY, Machine, Place, Read, Snapshot};
-use crate::driver::{Kind, Reuse, lock};
+use crate::driver::{Kind, OwnFailure, Reuse, lock};
 use crate::fuzz::for_seeds;
 use crate::loader::{Device, InstanceBuilder, allocator, binding, call, entry, linear_info};
 
@@ -167,6 +169,8 @@ pub(crate) struct Tally {
     told: u64,
     executed: u64,
     split: u64,
+    /// Links that were left for want of memory.
+    wanting: u64,
 }
 
 impl std::ops::AddAssign for Tally {
@@ -177,6 +181,7 @@ impl std::ops::AddAssign for Tally {
         self.told += other.told;
         self.executed += other.executed;
         self.split += other.split;
+        self.wanting += other.wanting;
     }
 }
 
@@ -1060,7 +1065,7 @@ impl Application {
 
     fn finish(mut self) -> Tally {
         self.execute();
-        self.told();
+        self.tally.wanting = self.told();
         let (device, driver) = (&self.device, std::sync::Arc::clone(&self.device.driver));
         for pipeline in &self.pipelines {
             self.destroy(pipeline.handle, &pipeline.shaders);
@@ -1113,11 +1118,12 @@ impl Application {
         self.tally
     }
 
-    /// There is a record for each link that was left as it is.
-    fn told(&self) {
+    /// There is a record for each link that was left as it is. Returns how many were for want of memory.
+    fn told(&self) -> u64 {
         if self.left.is_empty() || !self.is_traced {
-            return;
+            return 0;
         }
+        let mut wanting = 0;
         let records = self.device.instance.records("unresolved");
         let number = |value: &serde_json::Value| value.as_u64().unwrap_or(u64::MAX) as u32;
         let place = |value: &serde_json::Value| (number(&value["set"]), number(&value["binding"]));
@@ -1136,7 +1142,9 @@ impl Application {
             let what = record["what"].as_str().expect("a name");
             assert!(NAMES.contains(&what), "{what} is no reason for this");
             assert!(self.faults || what != "memory", "there was memory: {record}");
+            wanting += u64::from(records.iter().any(|record| is_about(&record) && record["what"] == "memory"));
         }
+        wanting
     }
 }
 
@@ -1237,4 +1245,404 @@ fn shaders_read_what_the_application_bound_or_what_is_legal() {
         assert!(tally.draws > count * 5 && tally.repaired > count && tally.legal > count, "{tally:?}");
         assert!(tally.split > count && tally.executed > count, "{tally:?}");
     }
+}
+
+/// What the layer calls on its own may fail, once or from one time on: the shaders go on to read what the application bound or what is
+/// legal, nothing is left behind, and what is not repaired has a record.
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn calls_of_the_layers_own_may_fail() {
+    use vk::Result as R;
+    const COMMANDS: [&CStr; 7] = [
+        c"vkCreateDescriptorPool",
+        c"vkAllocateDescriptorSets",
+        c"vkCreateDescriptorSetLayout",
+        c"vkCreatePipelineLayout",
+        c"vkCreateShaderModule",
+        c"vkCreateComputePipelines",
+        c"vkCreateGraphicsPipelines",
+    ];
+    const RESULTS: [vk::Result; 5] = [
+        R::ERROR_OUT_OF_HOST_MEMORY,
+        R::ERROR_OUT_OF_DEVICE_MEMORY,
+        R::ERROR_DEVICE_LOST,
+        R::ERROR_FRAGMENTED_POOL,
+        R::PIPELINE_COMPILE_REQUIRED,
+    ];
+    for command in COMMANDS {
+        let (hit, mut tally) = (Cell::new(0), Tally::default());
+        for (result, left) in RESULTS.into_iter().flat_map(|result| [(result, 1), (result, u64::MAX)]) {
+            // What fails once fails again later; what goes on failing begins some way in.
+            let arm = |application: &Application, step: u64, seed: u64| {
+                let mut armed = lock(&application.device.driver.own_failure);
+                let is_time = if left == 1 { step % 8 == seed % 8 } else { step == seed % 8 };
+                if is_time {
+                    *armed = Some(OwnFailure { command, result, left, hit: 0 });
+                }
+                if let Some(armed) = armed.as_mut() {
+                    hit.set(hit.get() + std::mem::take(&mut armed.hit));
+                }
+            };
+            for_seeds(12, |seed| {
+                tally +=
+                    sequence_with(Application::new(seed, true, true), |application, step| arm(application, step, seed));
+            });
+        }
+        println!("{command:?}: {} calls failed, {tally:?}", hit.get());
+        assert!(hit.get() > 20 && tally.wanting > 0 && tally.repaired > 0, "{command:?}: {} calls failed", hit.get());
+    }
+}
+
+// ---- threads ----
+
+/// A thread of an application of several: what it has for itself, and what all of them use.
+struct Recorder<'a> {
+    device: &'a Device,
+    rng: Rng,
+    machine: Machine,
+    /// Handles, and whether they filter.
+    samplers: &'a [(vk::Sampler, bool)],
+    views: &'a [(vk::ImageView, bool)],
+    shape: vk::DescriptorSetLayout,
+    layout: vk::PipelineLayout,
+    pipelines: &'a [vk::Pipeline],
+    shared: &'a [vk::DescriptorSet],
+    pool: vk::DescriptorPool,
+    own: Vec<vk::DescriptorSet>,
+    commands: vk::CommandBuffer,
+    /// Pairs that were read, and those of them that were repaired.
+    read: u64,
+    repaired: u64,
+}
+
+/// The shape of all sets of the threads: two images and the sampler that both are read through.
+const JOINED: usize = 2;
+
+impl Recorder<'_> {
+    fn fill(&mut self, set: vk::DescriptorSet) {
+        for number in 0..3 {
+            let info = if number < 2 {
+                let image_view = self.rng.choice(self.views).expect("there are some").0;
+                vk::DescriptorImageInfo { image_view, ..Default::default() }
+            } else {
+                let sampler = self.rng.choice(self.samplers).expect("there are some").0;
+                vk::DescriptorImageInfo { sampler, ..Default::default() }
+            };
+            self.write(set, number, info);
+        }
+    }
+
+    fn write(&mut self, set: vk::DescriptorSet, number: u32, info: vk::DescriptorImageInfo) {
+        let ty = SHAPES[JOINED][number as usize].0;
+        let write = vk::WriteDescriptorSet::default()
+            .dst_set(set)
+            .dst_binding(number)
+            .descriptor_type(ty)
+            .image_info(std::slice::from_ref(&info));
+        self.device.update(&[write], &[]);
+        self.machine.write(set.as_raw(), ty, (number, 0), &[info]);
+    }
+
+    fn allocate(&mut self) {
+        let set = self.device.sets(self.pool, &[self.shape])[0];
+        self.machine.allocate(self.pool.as_raw(), self.shape.as_raw(), set.as_raw());
+        self.own.push(set);
+        self.fill(set);
+    }
+
+    /// Changes what only this thread has, between two recordings.
+    fn change(&mut self) {
+        let device = self.device;
+        match self.rng.u8(0..8) {
+            0 => {
+                let flags = vk::DescriptorPoolResetFlags::empty();
+                assert_eq!(call!(device.reset_pool(device.raw, self.pool, flags)), vk::Result::SUCCESS);
+                self.machine.reset_pool(self.pool.as_raw());
+                self.own.clear();
+            }
+            1 if !self.own.is_empty() => {
+                let set = self.own.swap_remove(self.rng.usize(0..self.own.len()));
+                assert_eq!(call!(device.free_sets(device.raw, self.pool, 1, &set)), vk::Result::SUCCESS);
+                self.machine.free(set.as_raw());
+            }
+            2..5 if !self.own.is_empty() => {
+                let set = self.own[self.rng.usize(0..self.own.len())];
+                self.fill(set);
+            }
+            _ => {}
+        }
+        while self.own.len() < 4 {
+            self.allocate();
+        }
+    }
+
+    fn record(&mut self) {
+        let (device, commands) = (self.device, self.commands);
+        let info = vk::CommandBufferBeginInfo::default();
+        assert_eq!(call!(device.begin_command_buffer(commands, &info)), vk::Result::SUCCESS);
+        self.machine.clear(commands.as_raw());
+        let point = vk::PipelineBindPoint::COMPUTE;
+        for _ in 0..12 {
+            if self.rng.bool() {
+                let pipeline = *self.rng.choice(self.pipelines).expect("there are some");
+                call!(device.bind_pipeline(commands, point, pipeline));
+                self.machine.bind_pipeline(commands.as_raw(), 1, pipeline.as_raw());
+            } else {
+                let first = self.rng.usize(0..2);
+                let any = |rng: &mut Rng| {
+                    let from = if rng.bool() { self.shared } else { &self.own };
+                    *rng.choice(from).expect("there are some")
+                };
+                let sets: Vec<_> = (first..2).map(|_| any(&mut self.rng)).collect();
+                let (count, none) = (sets.len() as u32, ptr::null());
+                call!(device.bind_sets(commands, point, self.layout, first as u32, count, sets.as_ptr(), 0, none));
+                self.machine.bind_sets(commands.as_raw(), 1, self.layout.as_raw(), first as u32, &sets, &[]);
+            }
+            self.look();
+        }
+    }
+
+    /// Compares what the shader would read by what was called with what it would read in truth.
+    fn look(&mut self) {
+        assert!(self.machine.errors.is_empty(), "the application is wrong: {:#?}", self.machine.errors);
+        let Ok(asked) = self.machine.draw(self.commands.as_raw(), 1) else { return };
+        let found = lock(&self.device.driver.machine).draw(self.commands.as_raw(), 1);
+        let found = found.unwrap_or_else(|why| panic!("a valid draw is broken: {why}"));
+        assert_eq!(asked.len(), found.len());
+        for (asked, found) in asked.iter().zip(&found) {
+            assert_eq!((asked.image, asked.view), (found.image, found.view), "another image is read");
+            let is_linear = self.samplers.iter().any(|(other, linear)| other.as_raw() == asked.handle && *linear);
+            let filters = self.views.iter().any(|(other, filters)| other.as_raw() == asked.view && *filters);
+            self.read += 1;
+            if filters || !is_linear {
+                assert_eq!(asked.handle, found.handle, "a legal pair is read through another sampler");
+                continue;
+            }
+            self.repaired += 1;
+            let of = |handle| self.device.driver.sampler(handle).expect("a live sampler").info;
+            let (own, other) = (of(asked.handle), of(found.handle));
+            assert_eq!(own.max_lod, other.max_lod, "it has got the sampler of another");
+            assert_eq!([other.mag_filter, other.min_filter], [vk::Filter::NEAREST; 2], "a pair is not repaired");
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "takes its time")]
+fn eight_threads_record_at_once() {
+    const THREADS: u64 = 8;
+    let device = InstanceBuilder::new()
+        .driver(|config| {
+            config.follows = true;
+            config.reuse = Reuse::AtOnce;
+        })
+        .set("separate", "resolve")
+        .device();
+    device.driver.recording.store(false, std::sync::atomic::Ordering::Relaxed);
+    let mut machine = Machine::default();
+    let samplers: Vec<_> = (0..6)
+        .map(|n| {
+            let filter = if n % 3 == 0 { vk::Filter::NEAREST } else { vk::Filter::LINEAR };
+            let info = linear_info().max_lod(1.0 + n as f32).mag_filter(filter).min_filter(filter);
+            (device.sampler(&info), n % 3 != 0)
+        })
+        .collect();
+    let images = FORMATS.map(|format| device.image(format));
+    let views: Vec<_> = (0..8).map(|n| (device.view_of(images[n % 2], FORMATS[n % 2]), n % 2 == 0)).collect();
+    let bindings: Vec<_> = SHAPES[JOINED]
+        .iter()
+        .enumerate()
+        .map(|(number, (ty, count))| binding(number as u32, *ty, *count).stage_flags(vk::ShaderStageFlags::ALL))
+        .collect();
+    let shape = device.layout(&bindings);
+    // SAFETY: a valid create info, as below.
+    unsafe {
+        machine.layout(shape.as_raw(), &vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings));
+    }
+    let sets = [shape; 2];
+    let layout = device.pipeline_layout(&sets);
+    // SAFETY: as above.
+    unsafe {
+        machine.pipeline_layout(layout.as_raw(), &vk::PipelineLayoutCreateInfo::default().set_layouts(&sets));
+    }
+    let at = |set, binding| Operand { set, binding, count: 1, element: Some(0) };
+    // One link, both of a shared sampler, across sets.
+    let links: [&[(Operand, Operand)]; 4] = [
+        &[(at(0, 0), at(0, 2))],
+        &[(at(0, 0), at(0, 2)), (at(0, 1), at(0, 2))],
+        &[(at(1, 0), at(0, 2))],
+        &[(at(0, 0), at(0, 2)), (at(1, 1), at(1, 2)), (at(0, 1), at(1, 2))],
+    ];
+    let pipelines: Vec<_> = links
+        .iter()
+        .map(|links| {
+            let words = shader(5, links);
+            let (mut module, mut pipeline) = (vk::ShaderModule::null(), vk::Pipeline::null());
+            let info = vk::ShaderModuleCreateInfo::default().code(&words);
+            assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+            machine.module(module.as_raw(), &words);
+            let stage = vk::PipelineShaderStageCreateInfo::default()
+                .name(c"main")
+                .stage(vk::ShaderStageFlags::COMPUTE)
+                .module(module);
+            let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
+            let none = vk::PipelineCache::null();
+            let made = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
+            assert_eq!(made, vk::Result::SUCCESS);
+            machine.pipeline(pipeline.as_raw(), layout.as_raw(), &[module.as_raw()]);
+            call!(device.destroy_module(device.raw, module, allocator()));
+            pipeline
+        })
+        .collect();
+    let info = vk::DescriptorPoolCreateInfo::default();
+    let pools: Vec<_> = (0..=THREADS)
+        .map(|_| {
+            let mut pool = vk::DescriptorPool::null();
+            assert_eq!(call!(device.create_pool(device.raw, &info, allocator(), &mut pool)), vk::Result::SUCCESS);
+            // SAFETY: as above.
+            unsafe { machine.pool(pool.as_raw(), &info) };
+            pool
+        })
+        .collect();
+    let command_info = vk::CommandPoolCreateInfo::default();
+    let command_pools: Vec<_> = (0..THREADS)
+        .map(|_| {
+            let (mut pool, mut commands) = (vk::CommandPool::null(), vk::CommandBuffer::null());
+            let made = call!(device.create_command_pool(device.raw, &command_info, allocator(), &mut pool));
+            assert_eq!(made, vk::Result::SUCCESS);
+            let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut commands)), vk::Result::SUCCESS);
+            (pool, commands)
+        })
+        .collect();
+    let recorder = |machine: Machine, seed, pool, commands| Recorder {
+        device: &device,
+        rng: Rng::with_seed(seed),
+        machine,
+        samplers: &samplers,
+        views: &views,
+        shape,
+        layout,
+        pipelines: &pipelines,
+        shared: &[],
+        pool,
+        own: Vec::new(),
+        commands,
+        read: 0,
+        repaired: 0,
+    };
+    let mut first = recorder(machine, 99, pools[THREADS as usize], vk::CommandBuffer::null());
+    (0..4).for_each(|_| first.allocate());
+    let (machine, shared) = (first.machine, first.own);
+    let seconds = if cfg!(debug_assertions) { 2 } else { 1 };
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(seconds);
+    let (read, repaired) = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                let (pool, (_, commands)) = (pools[thread as usize], command_pools[thread as usize]);
+                let mut own = Recorder { shared: &shared, ..recorder(machine.clone(), thread, pool, commands) };
+                scope.spawn(move || {
+                    while std::time::Instant::now() < until {
+                        own.change();
+                        own.record();
+                    }
+                    (own.read, own.repaired)
+                })
+            })
+            .collect();
+        let done = threads.into_iter().map(|thread| thread.join().expect("the thread ends"));
+        done.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
+    });
+    println!("{read} pairs read, {repaired} of them repaired");
+    assert!(read > 1000 && repaired > read / 10 && repaired < read);
+    device.driver.check();
+    pipelines.iter().for_each(|pipeline| call!(device.destroy_pipeline(device.raw, *pipeline, allocator())));
+    pools.iter().for_each(|pool| call!(device.destroy_pool(device.raw, *pool, allocator())));
+    for (pool, commands) in &command_pools {
+        call!(device.free_command_buffers(device.raw, *pool, 1, commands));
+        call!(device.destroy_command_pool(device.raw, *pool, allocator()));
+    }
+    call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
+    call!(device.destroy_layout(device.raw, shape, allocator()));
+    samplers.iter().for_each(|(sampler, _)| device.destroy_sampler(*sampler));
+    views.iter().for_each(|(view, _)| device.destroy_view(*view));
+    images.into_iter().for_each(|image| device.destroy_image(image));
+    let driver = std::sync::Arc::clone(&device.driver);
+    driver.check();
+    drop(device);
+    for kind in [Kind::Sampler, Kind::Set, Kind::Pool, Kind::Pipeline, Kind::PipelineLayout, Kind::Layout] {
+        assert_eq!(driver.live(kind), [0_u64; 0], "{kind:?} after the device");
+    }
+}
+
+// ---- memory ----
+
+/// Bytes on the heap of this process.
+fn heap() -> usize {
+    // SAFETY: mallinfo2 only reads the allocator's own records.
+    let info = unsafe { libc::mallinfo2() };
+    info.uordblks + info.hblkhd
+}
+
+/// What 10,000 sets and 64 command buffers hold of memory, bytes in this process with one value of the setting. The layer and the mock
+/// share the heap, so it is the difference between two values that counts.
+fn held(separate: &str) -> usize {
+    let device = InstanceBuilder::new().driver(|_| ()).set("separate", separate).device();
+    device.driver.recording.store(false, std::sync::atomic::Ordering::Relaxed);
+    // Something can conflict, or binds are not followed.
+    let samplers = [device.linear()];
+    let views = FORMATS.map(|format| device.view(format));
+    let bindings = [0, 1, 2, 3].map(|number| binding(number, if number < 2 { IMAGE } else { SAMPLER }, 2));
+    let shape = device.layout(&bindings);
+    let layout = device.pipeline_layout(&[shape; 4]);
+    let operand = |binding| Operand { set: 0, binding, count: 2, element: Some(0) };
+    let words = shader(5, &[(operand(0), operand(2))]);
+    let (mut module, mut pipeline) = (vk::ShaderModule::null(), vk::Pipeline::null());
+    let info = vk::ShaderModuleCreateInfo::default().code(&words);
+    assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+    let stage =
+        vk::PipelineShaderStageCreateInfo::default().name(c"main").stage(vk::ShaderStageFlags::COMPUTE).module(module);
+    let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
+    let none = vk::PipelineCache::null();
+    let made = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
+    assert_eq!(made, vk::Result::SUCCESS);
+    let (pool, command_info) = (device.pool(), vk::CommandPoolCreateInfo::default());
+    let mut command_pool = vk::CommandPool::null();
+    let made = call!(device.create_command_pool(device.raw, &command_info, allocator(), &mut command_pool));
+    assert_eq!(made, vk::Result::SUCCESS);
+
+    let before = heap();
+    let layouts = vec![shape; 100];
+    let sets: Vec<_> = (0..100).flat_map(|_| device.sets(pool, &layouts)).collect();
+    for (number, set) in sets.iter().enumerate() {
+        let image = [vk::DescriptorImageInfo { image_view: views[number % 2], ..Default::default() }; 4];
+        let sampler = [vk::DescriptorImageInfo { sampler: samplers[0], ..Default::default() }; 4];
+        let write =
+            |binding, ty| vk::WriteDescriptorSet::default().dst_set(*set).dst_binding(binding).descriptor_type(ty);
+        device.update(&[write(0, IMAGE).image_info(&image), write(2, SAMPLER).image_info(&sampler)], &[]);
+    }
+    let info = vk::CommandBufferAllocateInfo::default().command_pool(command_pool).command_buffer_count(64);
+    let mut buffers = [vk::CommandBuffer::null(); 64];
+    assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, buffers.as_mut_ptr())), vk::Result::SUCCESS);
+    let info = vk::CommandBufferBeginInfo::default();
+    for (commands, sets) in buffers.iter().zip(sets.chunks(4)) {
+        assert_eq!(call!(device.begin_command_buffer(*commands, &info)), vk::Result::SUCCESS);
+        for point in [vk::PipelineBindPoint::GRAPHICS, vk::PipelineBindPoint::COMPUTE] {
+            call!(device.bind_sets(*commands, point, layout, 0, 4, sets.as_ptr(), 0, ptr::null()));
+        }
+    }
+    let held = heap() - before;
+    device.leak();
+    held
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts a process")]
+fn ten_thousand_sets_and_their_command_buffers_hold_two_megabytes() {
+    let body = || println!("{} bytes held", held("resolve").saturating_sub(held("base")));
+    let said =
+        samplin_testkit::again::alone("separate::ten_thousand_sets_and_their_command_buffers_hold_two_megabytes", body)
+            .stdout;
+    let held: usize = said.lines().find_map(|line| line.strip_suffix(" bytes held")?.parse().ok()).expect("a number");
+    assert!((100_000..2 << 20).contains(&held), "{said}");
 }

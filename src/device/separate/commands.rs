@@ -14,7 +14,7 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use super::layouts::PipelineShape;
 use super::programs::Program;
-use super::resolution::Found;
+use super::resolution::{Found, Resolution};
 use super::sets::{Brief, SetEntry};
 use super::shaders::BoundShader;
 use crate::table::{FastMap, FastSet, HandleMap, lock};
@@ -103,6 +103,16 @@ impl Bound {
     }
 }
 
+/// A pipeline layout as it was found by its handle.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LastLayout {
+    pub(super) handle: u64,
+    /// Where it is; only compared.
+    pub(super) at: usize,
+    /// How many pipeline layouts were destroyed before.
+    pub(super) gone: u64,
+}
+
 /// A bind point.
 #[derive(Default)]
 pub(super) struct Point {
@@ -110,8 +120,16 @@ pub(super) struct Point {
     pub(super) program: Option<Arc<Program>>,
     /// A pipeline of the application's that was bound since; 0 for none.
     pub(super) given: u64,
+    /// The numbers of the sets that the links of `given` are in, as bits; none if there are other reasons to look at it.
+    pub(super) linked: Option<u32>,
+    /// A set is bound, or was, that may be updated while it is.
+    pub(super) has_loose: bool,
+    /// The layout that sets were bound with last.
+    pub(super) last: LastLayout,
     /// Resolutions that were found here.
     pub(super) found: Found,
+    /// The one by which sets were chosen that are being bound.
+    pub(super) chosen: Option<Arc<Resolution>>,
     /// What the briefs of bound sets say held at this time, see [`Resolutions::time`].
     ///
     /// [`Resolutions::time`]: super::resolution::Resolutions::time
@@ -208,6 +226,27 @@ pub(super) struct Commands {
     pools: Mutex<FastMap<u64, FastSet<u64>>>,
 }
 
+/// Sets of a bind that are copied without an allocation.
+const FEW: usize = 8;
+
+/// The sets to bind in place of the application's.
+pub enum Actual {
+    /// The first of these.
+    Few([vk::DescriptorSet; FEW]),
+    /// These.
+    Many(Vec<vk::DescriptorSet>),
+}
+
+impl Actual {
+    /// As many sets as the application binds.
+    pub fn as_ptr(&self) -> *const vk::DescriptorSet {
+        match self {
+            Self::Few(sets) => sets.as_ptr(),
+            Self::Many(sets) => sets.as_ptr(),
+        }
+    }
+}
+
 /// Sets that are about to be bound.
 #[derive(Clone, Copy)]
 pub struct Binds<'a> {
@@ -247,6 +286,9 @@ impl Point {
     /// Looks again at what is in sets that may have been updated since they were bound.
     #[inline(always)]
     pub(super) fn refresh(&mut self, separate: &Separate, gate: &Gate) {
+        if !self.has_loose {
+            return;
+        }
         for bound in self.sets.iter_mut().filter(|bound| bound.brief.is_loose) {
             // SAFETY: as in `meet`.
             let entry = unsafe { separate.sets.get(bound.set) };
@@ -266,7 +308,8 @@ impl Point {
 
     fn clear(&mut self) {
         (self.program, self.given, self.pipeline) = (None, 0, 0);
-        (self.hidden, self.differs) = (None, false);
+        (self.hidden, self.differs, self.has_loose) = (None, false, false);
+        self.chosen = None;
         self.shaders.clear();
         self.sets.iter_mut().for_each(Bound::clear);
     }
@@ -282,9 +325,12 @@ impl Point {
     #[inline]
     pub(super) fn disturb(&mut self, layout: &PipelineShape, first: usize, last: usize) {
         for (number, bound) in self.sets.iter_mut().enumerate() {
+            if (first..=last).contains(&number) {
+                continue;
+            }
             let witness = if number < first { number } else { last };
-            let stays = bound.layout.as_ref().is_some_and(|own| own.is_compatible(layout, witness));
-            if !(first..=last).contains(&number) && !stays {
+            let stays = |own: &Arc<PipelineShape>| std::ptr::eq(&**own, layout) || own.is_compatible(layout, witness);
+            if !bound.layout.as_ref().is_some_and(stays) {
                 *bound = Bound::default();
             }
         }
@@ -331,14 +377,8 @@ impl Point {
     ///
     /// # Safety
     ///
-    /// The sets are valid.
-    pub(super) unsafe fn bind(
-        &mut self,
-        separate: &Separate,
-        gate: &Gate,
-        layout: &Arc<PipelineShape>,
-        binds: &Binds<'_>,
-    ) {
+    /// The sets are valid, and so is the pipeline layout, which `layout` belongs to.
+    pub(super) unsafe fn bind(&mut self, separate: &Separate, gate: &Gate, layout: &PipelineShape, binds: &Binds<'_>) {
         let first = binds.first as usize;
         let Some(last) = (first + binds.sets.len()).checked_sub(1).filter(|last| *last >= first) else { return };
         self.disturb(layout, first, last);
@@ -352,9 +392,12 @@ impl Point {
             let Some(bound) = self.sets.get_mut(number) else { return };
             // SAFETY: a set that a command names is valid.
             let entry = unsafe { separate.sets.get(set.as_raw()) };
-            bound.hold(set.as_raw(), entry.map_or(Brief::default(), |entry| entry.brief(gate)));
-            if !bound.is_with(Arc::as_ptr(layout)) {
-                bound.layout = Some(Arc::clone(layout));
+            let brief = entry.map_or(Brief::default(), |entry| entry.brief(gate));
+            self.has_loose |= brief.is_loose;
+            bound.hold(set.as_raw(), brief);
+            if !bound.is_with(layout) {
+                // SAFETY: forwarded from the caller.
+                bound.layout = unsafe { separate.pipeline_shape(binds.layout) };
             }
             bound.offsets.clear();
             for offset in own {
@@ -364,12 +407,17 @@ impl Point {
     }
 
     /// The sets of a bind, with those that are bound in place of some of them; none if there are none.
-    pub(super) fn actual(&self, binds: &Binds<'_>) -> Option<Vec<vk::DescriptorSet>> {
+    pub(super) fn actual(&self, binds: &Binds<'_>) -> Option<Actual> {
         let bound = self.sets.get(binds.first as usize..).unwrap_or(&[]);
         let differs = binds.sets.iter().zip(bound).any(|(set, bound)| set.as_raw() != bound.actual);
+        let actual = || bound.iter().take(binds.sets.len()).map(|bound| vk::DescriptorSet::from_raw(bound.actual));
         differs.then(|| {
-            let actual = bound.iter().map(|bound| vk::DescriptorSet::from_raw(bound.actual));
-            memory::collect(actual.take(binds.sets.len()))
+            let mut few = [vk::DescriptorSet::null(); FEW];
+            if binds.sets.len() > FEW {
+                return Actual::Many(memory::collect(actual()));
+            }
+            few.iter_mut().zip(actual()).for_each(|(place, set)| *place = set);
+            Actual::Few(few)
         })
     }
 

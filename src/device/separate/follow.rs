@@ -8,8 +8,7 @@ use std::sync::atomic::Ordering;
 use ash::vk::{self, Handle};
 
 use super::Separate;
-use super::commands::{Binds, CommandBuffer, Point, index};
-use super::layouts::PipelineShape;
+use super::commands::{Binds, CommandBuffer, LastLayout, Point, index};
 use super::programs::Program;
 use super::resolution::Key;
 use super::sets::Brief;
@@ -74,6 +73,7 @@ impl Device {
                 return false;
             }
             point.given = program.handle;
+            point.linked = program.linked.filter(|_| !self.records_all());
             point.pipeline = program.handle;
             true
         })
@@ -89,17 +89,18 @@ impl Device {
         let Some(at) = index(binds.point) else { return true };
         // SAFETY: forwarded from the caller.
         let Some((separate, buffer)) = (unsafe { self.followed(commands) }) else { return false };
-        // SAFETY: forwarded from the caller.
-        let Some(layout) = (unsafe { separate.layout_at(binds.layout) }) else { return false };
         buffer.leaf(at, |point| {
             if point.differs || point.time != separate.resolutions.time() {
                 return false;
             }
             // SAFETY: forwarded from the caller.
-            if !unsafe { self.follow_each(separate, point, layout, binds) } {
+            if !unsafe { self.follow_each(separate, point, binds) } {
                 return false;
             }
             if point.given != 0 {
+                if point.linked.is_some_and(|linked| !point.has_loose && point.is_legal(linked)) {
+                    return true;
+                }
                 // SAFETY: destroying it would have invalidated the command buffer that it is bound in (Command Buffer Lifecycle).
                 let program = unsafe { separate.programs.get(point.given) };
                 return program.is_none_or(|program| self.needs_nothing(separate, program, point));
@@ -117,26 +118,31 @@ impl Device {
     ///
     /// As for [`Device::follow_sets`].
     #[inline(always)]
-    unsafe fn follow_each(
-        &self,
-        separate: &Separate,
-        point: &mut Point,
-        layout: &PipelineShape,
-        binds: &Binds<'_>,
-    ) -> bool {
+    unsafe fn follow_each(&self, separate: &Separate, point: &mut Point, binds: &Binds<'_>) -> bool {
         let first = binds.first as usize;
         let Some(last) = (first + binds.sets.len()).checked_sub(1).filter(|last| *last >= first) else { return true };
         if !binds.offsets.is_empty() || point.hidden.is_some() || point.sets.len() <= last {
             return false;
         }
-        point.disturb(layout, first, last);
+        let gone = separate.layouts_gone();
+        let handle = binds.layout.as_raw();
+        let is_same = point.last.handle == handle && point.last.gone == gone;
+        if !is_same || point.sets.len() != binds.sets.len() {
+            // SAFETY: forwarded from the caller.
+            let Some(layout) = (unsafe { separate.layout_at(binds.layout) }) else { return false };
+            point.last = LastLayout { handle, at: std::ptr::from_ref(layout).addr(), gone };
+            point.disturb(layout, first, last);
+        }
+        let layout = point.last.at;
         for (bound, set) in point.sets.iter_mut().skip(first).zip(binds.sets) {
-            if !bound.is_with(layout) {
+            if !bound.is_with(std::ptr::without_provenance(layout)) {
                 return false;
             }
             // SAFETY: forwarded from the caller.
             let entry = unsafe { separate.sets.get(set.as_raw()) };
-            bound.hold(set.as_raw(), entry.map_or(Brief::default(), |entry| entry.brief(&self.hot.gate)));
+            let brief = entry.map_or(Brief::default(), |entry| entry.brief(&self.hot.gate));
+            point.has_loose |= brief.is_loose;
+            bound.hold(set.as_raw(), brief);
             bound.offsets.clear();
         }
         true

@@ -233,6 +233,8 @@ impl PipelineShape {
 pub(super) struct LayoutTables {
     sets: HandleMap<SetLayout>,
     pipelines: HandleMap<PipelineShape>,
+    /// Pipeline layouts that were destroyed.
+    gone: AtomicU64,
     alike: Mutex<Alike>,
     /// There was ever a layout with immutable samplers of SAMPLER bindings.
     has_immutables: AtomicBool,
@@ -410,7 +412,15 @@ impl Separate {
 
     /// Forgets a pipeline layout.
     pub fn forget_pipeline_layout(&self, layout: vk::PipelineLayout) {
+        // Before its handle can come back as another layout.
+        self.layouts.gone.fetch_add(1, Ordering::AcqRel);
         self.layouts.pipelines.remove(layout.as_raw());
+    }
+
+    /// How many pipeline layouts were destroyed: as long as it stays, a handle is that of the same layout.
+    #[inline(always)]
+    pub(super) fn layouts_gone(&self) -> u64 {
+        self.layouts.gone.load(Ordering::Acquire)
     }
 
     /// What is kept of a pipeline layout.

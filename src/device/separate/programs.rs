@@ -213,6 +213,10 @@ impl Device {
     pub fn forget_pipeline(&self, separate: &Separate, pipeline: vk::Pipeline) {
         // SAFETY: the pipeline is the application's to destroy, so no other call names it.
         if let Some(program) = unsafe { separate.programs.share(pipeline.as_raw()) } {
+            if program.splits.mask() != 0 {
+                // They hold second pipelines.
+                separate.resolutions.clear();
+            }
             self.destroy_variants_of(&program);
             separate.programs.remove(pipeline.as_raw());
             self.leave_render_pass(separate, program.render_pass());

@@ -45,6 +45,8 @@ const LINKED: usize = 8;
 /// A pipeline and what is in each of the sets that its links are in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Key {
+    /// Of what is behind it.
+    hash: u64,
     words: [u64; LINKED + 1],
 }
 
@@ -54,9 +56,12 @@ impl Key {
     pub(super) fn of(program: &Program, point: &Point) -> Option<Self> {
         let mut key = Self::default();
         let (first, rest) = key.words.split_first_mut()?;
+        let mix = |hash: u64, word: u64| fold(hash.rotate_left(29) ^ word).wrapping_add(hash);
         *first = program.number << 1 | u64::from(point.is_pushed_beside(&program.layout));
         let linked = program.linked.filter(|linked| linked.count_ones() as usize <= LINKED)?;
+        let mut hash = mix(!0, *first);
         for (place, number) in rest.iter_mut().zip(Bits(linked)) {
+            hash = hash.rotate_left(1);
             let Some(bound) = point.sets.get(number) else { continue };
             let is_read = bound.layout.as_ref().is_some_and(|own| {
                 std::ptr::eq(&**own, &*program.layout) || own.is_compatible(&program.layout, number)
@@ -66,20 +71,22 @@ impl Key {
                 if bound.brief.stamp == Brief::PUSHED {
                     return None;
                 }
+                hash = mix(hash, bound.brief.stamp);
             }
         }
+        key.hash = hash;
         Some(key)
     }
 
     /// A word that differs for keys that differ; never 0.
     #[inline(always)]
     fn hash(&self, seed: u64) -> u64 {
-        self.words.iter().fold(!seed, |hash, word| fold(hash.rotate_left(29) ^ *word).wrapping_add(hash)) | 1
+        fold(self.hash ^ seed.rotate_left(32)) | 1
     }
 }
 
 /// Most resolutions that are remembered in each shard.
-const RESOLUTIONS: usize = 512;
+const RESOLUTIONS: usize = 256;
 const SHARDS: usize = 16;
 
 /// Keys that are remembered as asking for nothing.
@@ -150,7 +157,7 @@ impl Resolutions {
     }
 
     fn shard(&self, key: &Key) -> Option<&Shard> {
-        self.shards.get((key.hash(0) >> 32) as usize % SHARDS)
+        self.shards.get((key.hash >> 32) as usize % SHARDS)
     }
 
     fn get(&self, key: &Key) -> Option<Arc<Resolution>> {
@@ -181,7 +188,7 @@ pub(super) struct Found {
 
 impl Found {
     fn place(&mut self, key: &Key) -> Option<&mut Option<Arc<Resolution>>> {
-        self.places.as_mut()?.get_mut((key.hash(0) >> 40) as usize % FOUND)
+        self.places.as_mut()?.get_mut((key.hash >> 40) as usize % FOUND)
     }
 
     /// Takes one out.
@@ -202,7 +209,7 @@ impl Found {
         if self.places.is_none() {
             self.places = Some(Box::default());
         }
-        if let Some(place) = self.place(&resolution.key.clone()) {
+        if let Some(place) = self.place(&{ resolution.key }) {
             *place = Some(resolution);
         }
     }
@@ -217,6 +224,15 @@ fn is_complete(program: &Program, point: &Point) -> bool {
     program.links.iter().all(|link| is_bound(link.image.set) && is_bound(link.sampler.set))
 }
 
+impl Point {
+    /// Whether nothing in these sets needs what something in them lacks.
+    #[inline(always)]
+    pub(super) fn is_legal(&self, linked: u32) -> bool {
+        let summary = Bits(linked).fold(0, |all, number| all | self.sets.get(number).map_or(0, |b| b.brief.summary));
+        (summary & (summary >> 32)) as u32 == 0
+    }
+}
+
 impl Device {
     /// Whether nothing that the pipeline reads through the bound sets can need another sampler.
     #[inline(always)]
@@ -225,8 +241,7 @@ impl Device {
             return true;
         }
         let Some(linked) = program.linked else { return false };
-        let summary = Bits(linked).fold(0, |all, number| all | point.sets.get(number).map_or(0, |b| b.brief.summary));
-        (summary & (summary >> 32)) as u32 == 0
+        point.is_legal(linked)
     }
 
     /// What is to be bound for the pipeline and the sets of a bind point.

@@ -7,8 +7,9 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::commands::{Binds, Bound, Hidden, Point, bind_point, index};
+use super::commands::{Actual, Binds, Bound, Hidden, Point, bind_point, index};
 use super::layouts::PipelineShape;
+use super::programs::Program;
 use super::recipe::{Executable, Variant};
 use super::resolution::Resolution;
 use super::sets::{Brief, Other, SetEntry};
@@ -17,16 +18,33 @@ use crate::device::Device;
 impl Device {
     /// Chooses what to bind instead of some of the sets that the application is about to bind, from number `first` on.
     fn choose_sets(&self, separate: &Separate, point: &mut Point, numbers: std::ops::Range<usize>) {
-        point.meet_program(separate);
-        let Some(program) = point.program.clone() else { return };
-        let Some(resolution) = self.look_at(separate, &program, point) else { return };
+        let resolution = self.with_program(separate, point, |program, point| self.look_at(separate, program, point));
+        let Some(resolution) = resolution else { return };
         for (number, shadow) in resolution.shadows.iter().filter(|(number, _)| numbers.contains(number)) {
             if let Some(bound) = point.sets.get_mut(*number) {
                 bound.actual = *shadow;
                 point.differs = true;
             }
         }
-        point.found.keep(resolution);
+        point.chosen = Some(resolution);
+    }
+
+    /// Works with the pipeline that is bound, if it is known.
+    fn with_program<R: Default>(
+        &self,
+        separate: &Separate,
+        point: &mut Point,
+        with: impl FnOnce(&Program, &mut Point) -> R,
+    ) -> R {
+        if point.given != 0 {
+            // SAFETY: destroying it would have invalidated the command buffer that it is bound in (Command Buffer Lifecycle).
+            let program = unsafe { separate.programs.get(point.given) };
+            return program.map(|program| with(program, point)).unwrap_or_default();
+        }
+        let Some(program) = point.program.take() else { return R::default() };
+        let result = with(&program, point);
+        point.program.get_or_insert(program);
+        result
     }
 
     /// Brings what is bound in line with what the pipeline needs.
@@ -35,16 +53,34 @@ impl Device {
     ///
     /// `commands` is the valid command buffer of `point`, and recording.
     unsafe fn settle(&self, separate: &Separate, commands: vk::CommandBuffer, point: &mut Point, at: usize) {
-        point.meet_program(separate);
-        let Some(program) = point.program.clone() else { return };
-        let Some(resolution) = self.look_at(separate, &program, point) else { return };
+        self.with_program(separate, point, |program, point| {
+            let chosen = point.chosen.take();
+            let Some(resolution) = chosen.or_else(|| self.look_at(separate, program, point)) else { return };
+            // SAFETY: `commands` is recording and `point` is of it, by this function's contract.
+            unsafe { self.settle_all(separate, commands, (program, point, at), &resolution) };
+            point.found.keep(resolution);
+        });
+    }
+
+    /// Brings what is bound in line with a resolution.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::settle`].
+    unsafe fn settle_all(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        (program, point, at): (&Program, &mut Point, usize),
+        resolution: &Resolution,
+    ) {
         let wanted = resolution.variant.as_ref().map_or(&program.own, |(variant, _)| &variant.made);
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_program` asks for the same.
         unsafe { self.settle_program(commands, (point, at), wanted) };
         point.differs = false;
         for number in 0..point.sets.len() {
-            // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_set` asks for the same.
-            unsafe { self.settle_set(separate, commands, (point, &program.layout), (at, number), &resolution) };
+            // SAFETY: as above, for `settle_set`.
+            unsafe { self.settle_set(separate, commands, (point, &program.layout), (at, number), resolution) };
         }
         if let Some((variant, hidden)) = &resolution.variant {
             point.differs = true;
@@ -54,7 +90,6 @@ impl Device {
                 unsafe { self.settle_hidden(separate, commands, (point, at), variant, *hidden) };
             }
         }
-        point.found.keep(resolution);
     }
 
     /// Binds the pipeline or the shaders that are wanted.
@@ -100,7 +135,10 @@ impl Device {
         variant: &Variant,
         set: u64,
     ) {
-        let same = |hidden: &Hidden| hidden.set == set && std::ptr::eq(&*hidden.layout, &*variant.layout);
+        let number = variant.number();
+        let is_there =
+            |hidden: &Hidden| hidden.number() == number && hidden.layout.is_compatible(&variant.layout, number);
+        let same = |hidden: &Hidden| hidden.set == set && is_there(hidden);
         if point.hidden.as_ref().is_some_and(same) {
             return;
         }
@@ -259,12 +297,14 @@ impl Device {
     ) {
         let Some(at) = index(point) else { return };
         // SAFETY: `commands` is recording and `pipeline` valid, by this function's contract, so neither goes meanwhile.
-        let (buffer, program) = unsafe { (separate.buffer(commands), separate.programs.share(pipeline.as_raw())) };
+        let (buffer, program) = unsafe { (separate.buffer(commands), separate.programs.get(pipeline.as_raw())) };
+        let given = program.map_or(0, |program| program.handle);
         let Some(buffer) = buffer else { return };
         let is_whole = buffer.is_whole();
         buffer.with(at, |point| {
-            (point.program, point.given) = (program, 0);
+            (point.program, point.given, point.linked) = (None, given, None);
             if !is_whole {
+                point.meet_program(separate);
                 self.began_before(point);
             }
             point.pipeline = actual.as_raw();
@@ -285,17 +325,17 @@ impl Device {
         separate: &Separate,
         commands: vk::CommandBuffer,
         binds: &Binds<'_>,
-    ) -> Option<Vec<vk::DescriptorSet>> {
+    ) -> Option<Actual> {
         let at = index(binds.point)?;
         // SAFETY: `commands` is recording and the layout of `binds` valid, by this function's contract, so neither goes meanwhile.
-        let (buffer, layout) = unsafe { (separate.buffer(commands)?, separate.pipeline_shape(binds.layout)?) };
+        let (buffer, layout) = unsafe { (separate.buffer(commands)?, separate.layout_at(binds.layout)?) };
         let first = binds.first as usize;
         if !buffer.is_whole() {
             self.began_before_unseen(buffer, at);
         }
         buffer.with(at, |point| {
             // SAFETY: the sets of `binds` are valid by this function's contract.
-            unsafe { point.bind(separate, &self.hot.gate, &layout, binds) };
+            unsafe { point.bind(separate, &self.hot.gate, layout, binds) };
             self.choose_sets(separate, point, first..first + binds.sets.len());
             point.actual(binds)
         })
@@ -309,12 +349,12 @@ impl Device {
     pub unsafe fn separate_bound_as_given(&self, separate: &Separate, commands: vk::CommandBuffer, binds: &Binds<'_>) {
         let Some(at) = index(binds.point) else { return };
         // SAFETY: `commands` is recording and the layout of `binds` valid, as `separate_binds` asks, so neither goes meanwhile.
-        let (buffer, layout) = unsafe { (separate.buffer(commands), separate.pipeline_shape(binds.layout)) };
+        let (buffer, layout) = unsafe { (separate.buffer(commands), separate.layout_at(binds.layout)) };
         let (Some(buffer), Some(layout)) = (buffer, layout) else { return };
         buffer.with(at, |point| {
             // SAFETY: the sets of `binds` are valid, as `separate_binds` asks, and `point` is of `commands`, which is recording.
             unsafe {
-                point.bind(separate, &self.hot.gate, &layout, binds);
+                point.bind(separate, &self.hot.gate, layout, binds);
                 self.settle(separate, commands, point, at);
             }
         });

@@ -247,7 +247,7 @@ impl Device {
                     let entry = unsafe { separate.shaders.by_handle.share(own(index).as_raw()) };
                     point.take_shader(*stage, entry);
                 }
-                (point.program, point.given) = (separate.combination(point), 0);
+                (point.program, point.given, point.chosen) = (separate.combination(point), 0, None);
                 if !is_whole {
                     self.began_before(point);
                 }

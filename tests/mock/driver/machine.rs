@@ -104,7 +104,7 @@ fn content(layout: &SetLayout) -> Content {
     content
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Set {
     serial: u64,
     version: u64,
@@ -189,7 +189,7 @@ fn sites(words: &[u32]) -> Vec<Site> {
 }
 
 /// A pipeline, or a shader object.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Pipeline {
     serial: u64,
     layout: Arc<PipelineLayout>,
@@ -237,7 +237,7 @@ pub(crate) struct Snapshot {
 }
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Machine {
     serials: u64,
     modules: HashMap<u64, Vec<Site>>,
