@@ -14,21 +14,20 @@ use super::sets::SetRecord;
 use super::shaders::BoundShader;
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
-/// Bind points that are followed: graphics and compute.
-pub(super) const POINTS: usize = 2;
+/// How many bind points are followed.
+pub(super) const POINTS: usize = 3;
+
+const FOLLOWED: [vk::PipelineBindPoint; POINTS] =
+    [vk::PipelineBindPoint::GRAPHICS, vk::PipelineBindPoint::COMPUTE, vk::PipelineBindPoint::RAY_TRACING_KHR];
 
 /// Place of a bind point; none for one that is not followed.
 pub(super) fn place(point: vk::PipelineBindPoint) -> Option<usize> {
-    match point {
-        vk::PipelineBindPoint::GRAPHICS => Some(0),
-        vk::PipelineBindPoint::COMPUTE => Some(1),
-        _ => None,
-    }
+    FOLLOWED.iter().position(|followed| *followed == point)
 }
 
 /// The bind point at a place.
 pub(super) fn bind_point(place: usize) -> vk::PipelineBindPoint {
-    if place == 0 { vk::PipelineBindPoint::GRAPHICS } else { vk::PipelineBindPoint::COMPUTE }
+    FOLLOWED.get(place).copied().unwrap_or_default()
 }
 
 /// What is bound at a set number.
@@ -69,6 +68,8 @@ pub(super) struct Point {
     pub(super) hidden: Option<Hidden>,
     /// Something is bound that the application has not bound there.
     pub(super) differs: bool,
+    /// Transform feedback is active, during which no other pipeline may be bound (VUID-vkCmdBindPipeline-None-02323).
+    pub(super) feeds_back: bool,
 }
 
 /// A hidden set that is bound.
@@ -264,6 +265,19 @@ impl Separate {
         self.commands.states.insert(commands.as_raw(), Arc::default());
         // SAFETY: as above.
         unsafe { self.commands.states.get(commands.as_raw()) }
+    }
+
+    /// Takes note that transform feedback is active in a command buffer, or no more.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer.
+    pub unsafe fn set_feedback(&self, commands: vk::CommandBuffer, active: bool) {
+        // SAFETY: forwarded from the caller.
+        let Some(state) = (unsafe { self.state(commands) }) else { return };
+        if let Some(at) = place(vk::PipelineBindPoint::GRAPHICS) {
+            state.with(at, |point| point.feeds_back = active);
+        }
     }
 
     /// Remembers where command buffers come from.

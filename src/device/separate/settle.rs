@@ -36,14 +36,21 @@ impl Device {
         let Some(program) = point.program.clone() else { return };
         let Some(resolution) = self.look_at(separate, &program, point) else { return };
         let wanted = resolution.variant.as_ref().map_or(&program.own, |(variant, _)| &variant.made);
-        // SAFETY: forwarded from the caller.
-        unsafe { self.settle_program(commands, (point, at), wanted) };
-        point.differs = false;
+        let is_bound = point.has_bound(wanted);
+        let waits = point.feeds_back && !is_bound;
+        if waits {
+            let parts = resolution.variant.as_ref().map_or(&[][..], |(variant, _)| &variant.parts);
+            parts.iter().for_each(|(link, _)| self.link_unresolved("transform-feedback", &program, *link));
+        } else if !is_bound {
+            // SAFETY: forwarded from the caller.
+            unsafe { self.settle_program(commands, (point, at), wanted) };
+        }
+        point.differs = waits;
         for number in 0..point.sets.len() {
             // SAFETY: forwarded from the caller.
             unsafe { self.settle_set(separate, commands, (point, &program.layout), (at, number), &resolution) };
         }
-        if let Some((variant, hidden)) = &resolution.variant {
+        if let Some((variant, hidden)) = resolution.variant.as_ref().filter(|_| !waits) {
             point.differs = true;
             if *hidden != 0 {
                 // SAFETY: forwarded from the caller.
@@ -64,7 +71,7 @@ impl Device {
         wanted: &Executable,
     ) {
         match (wanted, self.fns.cmd_bind_pipeline, self.fns.cmd_bind_shaders) {
-            (Executable::Pipeline(pipeline), Some(bind), _) if *pipeline != point.pipeline => {
+            (Executable::Pipeline(pipeline), Some(bind), _) => {
                 point.pipeline = *pipeline;
                 // SAFETY: forwarded from the caller; it differs from the application's pipeline, which is bound, in the samplers that it
                 // reads.
@@ -72,11 +79,9 @@ impl Device {
             }
             (Executable::Shaders(wanted), _, Some(bind)) => {
                 let (stages, shaders) = point.exchange_shaders(wanted);
-                if !stages.is_empty() {
-                    // SAFETY: forwarded from the caller; as many shaders as stages, which differ from the application's, which are bound,
-                    // in the samplers that they read.
-                    unsafe { bind(commands, stages.len() as u32, stages.as_ptr(), shaders.as_ptr()) };
-                }
+                // SAFETY: forwarded from the caller; as many shaders as stages, which differ from the application's, which are bound, in
+                // the samplers that they read.
+                unsafe { bind(commands, stages.len() as u32, stages.as_ptr(), shaders.as_ptr()) };
             }
             _ => {}
         }
@@ -359,14 +364,14 @@ impl Device {
         &self,
         separate: &Separate,
         commands: vk::CommandBuffer,
-        points: &[vk::PipelineBindPoint],
+        points: impl IntoIterator<Item = vk::PipelineBindPoint>,
         place: (vk::PipelineLayout, u32),
         writes: &[vk::WriteDescriptorSet<'_>],
     ) {
         for point in points {
             // SAFETY: forwarded from the caller.
             unsafe {
-                self.pushed(separate, commands, *point, place, |record| {
+                self.pushed(separate, commands, point, place, |record| {
                     writes.iter().for_each(|write| record.take(write));
                 });
             }

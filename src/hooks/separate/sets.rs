@@ -55,7 +55,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     if let Some(separate) = known.separate.as_deref() {
         // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.
         known.guard(
-            || unsafe { known.separate_push(separate, commands, &[bind_point], (layout, set), slice(writes, count)) },
+            || unsafe { known.separate_push(separate, commands, [bind_point], (layout, set), slice(writes, count)) },
             || (),
         );
     }
