@@ -31,7 +31,7 @@ pub use self::layouts::LayoutOf;
 use self::layouts::Layouts;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
-pub use self::separate::{Binds, Group, Limits, Made, Separate, Stage, TemplateRun};
+pub use self::separate::{Binds, Group, Limits, Made, Program, Separate, Stage, TemplateRun};
 use self::telling::Telling;
 pub use self::templates::Template;
 use self::usage::Narrows;

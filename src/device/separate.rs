@@ -32,8 +32,8 @@ use self::commands::Commands;
 use self::force::Force;
 use self::layouts::LayoutTables;
 use self::passes::RenderPass;
-use self::programs::{Code, Program};
-pub use self::programs::{Made, Stage};
+use self::programs::{Code, Deferred};
+pub use self::programs::{Made, Program, Stage};
 use self::resolution::Resolutions;
 pub use self::sets::TemplateRun;
 use self::sets::{SetEntry, TemplateRuns};
@@ -57,6 +57,8 @@ pub struct Separate {
     /// Pipelines with links.
     programs: HandleMap<Program>,
     shaders: Shaders,
+    /// Pipelines that are being made, by the operation that makes them.
+    deferred: Mutex<FastMap<u64, Deferred>>,
     commands: Commands,
     /// Numbers given out.
     numbers: AtomicU64,

@@ -279,7 +279,8 @@ unsafe fn register(
     };
     // SAFETY: as above; without a command nothing is asked.
     let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };
-    let limits = properties.map_or_else(Limits::default, |properties| Limits::of(&properties.limits));
+    // SAFETY: the caller's promise.
+    let limits = properties.map_or_else(Limits::default, |known| unsafe { Limits::of(&known.limits, info) });
     let device = Device::new(NewDevice {
         handle,
         instance,

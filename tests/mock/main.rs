@@ -27,6 +27,7 @@ mod log;
 mod memory;
 mod panics;
 mod paths;
+mod programs;
 mod resolve;
 mod reuse;
 mod samplers;

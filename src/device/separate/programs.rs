@@ -1,7 +1,7 @@
 //! Shader modules and pipelines: which images a pipeline reads through which samplers.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
@@ -14,6 +14,7 @@ use super::told::Told;
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
+use crate::table::lock;
 
 /// Why links are not known of code that is not SPIR-V.
 pub(super) const HIDDEN: &str = kept::Why::HiddenSpirv.name();
@@ -33,7 +34,7 @@ pub(super) struct ProgramLink {
 }
 
 /// A pipeline. All are remembered, because what the layer binds for one may disturb the sets of the next.
-pub(super) struct Program {
+pub struct Program {
     pub(super) number: u64,
     pub(super) handle: u64,
     pub(super) layout: Arc<PipelineShape>,
@@ -121,12 +122,22 @@ impl Program {
     }
 }
 
+/// Pipelines that a deferred operation makes.
+pub(super) struct Deferred {
+    /// Where their handles will be.
+    made: AtomicPtr<vk::Pipeline>,
+    programs: Vec<Option<Program>>,
+}
+
 /// What a pipeline was made of.
 pub enum Made<'a> {
     /// A compute pipeline.
     Compute(&'a vk::ComputePipelineCreateInfo<'a>),
     /// A graphics pipeline.
     Graphics(&'a vk::GraphicsPipelineCreateInfo<'a>),
+    /// A ray tracing pipeline of this layout and with these flags. It is never made again: the application holds handles of its groups
+    /// (vkGetRayTracingShaderGroupHandlesKHR), of which another pipeline has others.
+    RayTracing(vk::PipelineLayout, vk::PipelineCreateFlags),
 }
 
 /// A stage of a pipeline that is being made.
@@ -153,6 +164,12 @@ pub(super) fn model(stage: vk::ShaderStageFlags) -> Option<u32> {
         (S::GEOMETRY, 3),
         (S::FRAGMENT, 4),
         (S::COMPUTE, 5),
+        (S::RAYGEN_KHR, 5313),
+        (S::INTERSECTION_KHR, 5314),
+        (S::ANY_HIT_KHR, 5315),
+        (S::CLOSEST_HIT_KHR, 5316),
+        (S::MISS_KHR, 5317),
+        (S::CALLABLE_KHR, 5318),
         (S::TASK_EXT, 5364),
         (S::MESH_EXT, 5365),
     ];
@@ -160,6 +177,43 @@ pub(super) fn model(stage: vk::ShaderStageFlags) -> Option<u32> {
 }
 
 impl Separate {
+    /// Remembers a pipeline.
+    pub fn insert_pipeline(&self, pipeline: vk::Pipeline, mut program: Program) {
+        let handle = pipeline.as_raw();
+        (program.handle, program.own) = (handle, Executable::Pipeline(handle));
+        self.programs.insert(handle, Arc::new(program));
+    }
+
+    /// Remembers pipelines that are made by a deferred operation: their handles will be at `made`.
+    pub fn defer_pipelines(
+        &self,
+        operation: vk::DeferredOperationKHR,
+        made: *mut vk::Pipeline,
+        programs: Vec<Option<Program>>,
+    ) {
+        let deferred = Deferred { made: AtomicPtr::new(made), programs };
+        lock(&self.deferred).with_room().insert(operation.as_raw(), deferred);
+    }
+
+    /// Takes over the pipelines of a deferred operation that is complete.
+    ///
+    /// # Safety
+    ///
+    /// No thread of the application has been told that it is complete, so that the handles are where they were written.
+    pub unsafe fn take_deferred(&self, operation: vk::DeferredOperationKHR) {
+        // The lock is held until the handles are read: another thread that is told the same waits for it here.
+        let mut deferred = lock(&self.deferred);
+        let Some(Deferred { made, programs }) = deferred.remove(&operation.as_raw()) else { return };
+        let first = made.into_inner().cast_const();
+        // SAFETY: forwarded from the caller; an element for each create info.
+        let made = unsafe { crate::hooks::slice(first, programs.len() as u32) };
+        for (pipeline, program) in made.iter().zip(programs) {
+            if let Some(program) = program.filter(|_| *pipeline != vk::Pipeline::null()) {
+                self.insert_pipeline(*pipeline, program);
+            }
+        }
+    }
+
     /// Remembers the words of a shader module.
     pub fn insert_module(&self, module: vk::ShaderModule, words: &[u32]) {
         let mut copy = memory::vec(words.len());
@@ -200,6 +254,7 @@ unsafe fn recipe(separate: &Separate, made: &Made<'_>, stages: &[Stage<'_>]) -> 
                 let count = kept.stages().len();
                 (Source::Graphics(Box::new(kept)), count)
             }
+            Made::RayTracing(..) => return Err("ray-tracing-handles"),
         }
     };
     if stages.len() != count {
@@ -223,12 +278,13 @@ impl Device {
         }
     }
 
-    /// Remembers a pipeline. `hidden`: why there are stages whose code is not known.
+    /// What there is to know of a pipeline, if anything. `hidden`: why there are stages whose code is not known. `pipeline` may be null if
+    /// it is not made yet.
     ///
     /// # Safety
     ///
-    /// `made` is the valid create info that `pipeline` was made with, and `libraries` are valid pipelines.
-    pub unsafe fn insert_pipeline(
+    /// `made` is the valid create info that `pipeline` is made with, and `libraries` are valid pipelines.
+    pub unsafe fn program_of(
         &self,
         separate: &Separate,
         pipeline: vk::Pipeline,
@@ -236,16 +292,17 @@ impl Device {
         stages: &[Stage<'_>],
         libraries: &[vk::Pipeline],
         hidden: Option<&'static str>,
-    ) {
+    ) -> Option<Program> {
         let (layout, flags) = match made {
             Made::Compute(info) => (info.layout, info.flags),
             Made::Graphics(info) => (info.layout, info.flags),
+            Made::RayTracing(layout, flags) => (*layout, *flags),
         };
         if flags.contains(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
-            return;
+            return None;
         }
         // SAFETY: `layout` is the one of a valid create info, by this function's contract, so it is not destroyed meanwhile.
-        let Some(layout) = (unsafe { separate.pipeline_shape(layout) }) else { return };
+        let layout = unsafe { separate.pipeline_shape(layout) }?;
         let mut found = Found { blind: hidden, ..Found::default() };
         for stage in stages {
             separate.force.keep_read(stage.words);
@@ -265,7 +322,7 @@ impl Device {
         if !program.is_plain() {
             self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
-        separate.programs.insert(handle, Arc::new(program));
+        Some(program)
     }
 
     /// Finds the links of a stage that may have to be repaired. `program`: the handle that records name it by.

@@ -75,14 +75,21 @@ impl Device {
         resolution: &Resolution,
     ) {
         let wanted = resolution.variant.as_ref().map_or(&program.own, |(variant, _)| &variant.made);
-        // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_program` asks for the same.
-        unsafe { self.settle_program(commands, (point, at), wanted) };
-        point.differs = false;
+        let is_bound = point.has_bound(wanted);
+        let waits = point.feeds_back && !is_bound;
+        if waits {
+            let parts = resolution.variant.as_ref().map_or(&[][..], |(variant, _)| &variant.parts);
+            parts.iter().for_each(|(link, _)| self.link_unresolved("transform-feedback", program, *link));
+        } else if !is_bound {
+            // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_program` asks for the same.
+            unsafe { self.settle_program(commands, (point, at), wanted) };
+        }
+        point.differs = waits;
         for number in 0..point.sets.len() {
             // SAFETY: as above, for `settle_set`.
             unsafe { self.settle_set(separate, commands, (point, &program.layout), (at, number), resolution) };
         }
-        if let Some((variant, hidden)) = &resolution.variant {
+        if let Some((variant, hidden)) = resolution.variant.as_ref().filter(|_| !waits) {
             point.differs = true;
             if *hidden != 0 {
                 // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_hidden` asks for the
@@ -104,7 +111,7 @@ impl Device {
         wanted: &Executable,
     ) {
         match (wanted, self.fns.cmd_bind_pipeline, self.fns.cmd_bind_shaders) {
-            (Executable::Pipeline(pipeline), Some(bind), _) if *pipeline != point.pipeline => {
+            (Executable::Pipeline(pipeline), Some(bind), _) => {
                 point.pipeline = *pipeline;
                 // SAFETY: forwarded from the caller; it differs from the application's pipeline, which is bound, in the samplers that it
                 // reads.
@@ -112,11 +119,9 @@ impl Device {
             }
             (Executable::Shaders(wanted), _, Some(bind)) => {
                 let (stages, shaders) = point.exchange_shaders(wanted);
-                if !stages.is_empty() {
-                    // SAFETY: forwarded from the caller; as many shaders as stages, which differ from the application's, which are bound,
-                    // in the samplers that they read.
-                    unsafe { bind(commands, stages.len() as u32, stages.as_ptr(), shaders.as_ptr()) };
-                }
+                // SAFETY: forwarded from the caller; as many shaders as stages, which differ from the application's, which are bound, in
+                // the samplers that they read.
+                unsafe { bind(commands, stages.len() as u32, stages.as_ptr(), shaders.as_ptr()) };
             }
             _ => {}
         }
@@ -416,14 +421,14 @@ impl Device {
         &self,
         separate: &Separate,
         commands: vk::CommandBuffer,
-        points: &[vk::PipelineBindPoint],
+        points: impl IntoIterator<Item = vk::PipelineBindPoint>,
         at: (vk::PipelineLayout, u32),
         writes: &[vk::WriteDescriptorSet<'_>],
     ) {
         for point in points {
             // SAFETY: the command buffer, the layout and the writes are those of a valid push, by this function's contract.
             unsafe {
-                self.pushed(separate, commands, *point, at, |entry| {
+                self.pushed(separate, commands, point, at, |entry| {
                     writes.iter().for_each(|write| entry.take(write));
                 });
             }

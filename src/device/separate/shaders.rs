@@ -97,6 +97,19 @@ impl Point {
         }
     }
 
+    /// Whether that is bound in truth.
+    pub(super) fn has_bound(&self, wanted: &Executable) -> bool {
+        match wanted {
+            Executable::Pipeline(pipeline) => *pipeline == self.pipeline,
+            Executable::Shaders(wanted) => {
+                let is_bound = |bound: &BoundShader| {
+                    wanted.iter().all(|(at, shader)| *at != bound.stage || *shader == bound.actual)
+                };
+                self.shaders.iter().all(is_bound)
+            }
+        }
+    }
+
     /// Takes note that these shaders are bound; returns those for which that is new.
     pub(super) fn exchange_shaders(
         &mut self,

@@ -20,6 +20,7 @@ use super::recipe::{Executable, LINKS, Recipe, Source, StageCode, Variant};
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
+use crate::pnext;
 use crate::table::{FastMap, lock};
 
 /// Limits of the device that splitting has to keep.
@@ -31,12 +32,21 @@ pub struct Limits {
     pub stage_samplers: u32,
     /// `maxDescriptorSetSamplers`.
     pub samplers: u32,
+    /// `advancedBlendCoherentOperations` is enabled, so that attachments without an advanced state need their blending.
+    pub advanced_blend: bool,
 }
 
 impl Limits {
     /// Those of a device.
-    pub fn of(limits: &vk::PhysicalDeviceLimits) -> Self {
+    ///
+    /// # Safety
+    ///
+    /// `info` is the valid create info that the device was made with.
+    pub unsafe fn of(limits: &vk::PhysicalDeviceLimits, info: &vk::DeviceCreateInfo<'_>) -> Self {
+        // SAFETY: forwarded from the caller.
+        let blend = unsafe { pnext::find::<vk::PhysicalDeviceBlendOperationAdvancedFeaturesEXT<'_>>(info.p_next) };
         Self {
+            advanced_blend: blend.is_some_and(|blend| blend.advanced_blend_coherent_operations != vk::FALSE),
             sets: limits.max_bound_descriptor_sets,
             stage_samplers: limits.max_per_stage_descriptor_samplers,
             samplers: limits.max_descriptor_set_samplers,

@@ -53,6 +53,12 @@ fn why(what: &str) -> &'static str {
             "the pipeline has a link whose image or sampler is one of several, or comes from no variable"
         }
         "pipeline-library" => "a pipeline of libraries is not made again",
+        "transform-feedback" => {
+            "another pipeline was wanted while transform feedback was active, when none may be bound; it is bound after that"
+        }
+        "ray-tracing-handles" => {
+            "the application holds handles of the groups of the ray tracing pipeline, which another pipeline has not"
+        }
         "hidden-spirv" => "the shader came as an identifier or a binary, in which no links are to be seen",
         "malformed-spirv" => "the shader's words do not hold together, so they are not rewritten",
         "vendor-instruction" => "an instruction of a vendor reads the sampler, of which the layer knows too little",
