@@ -1,6 +1,6 @@
 //! Shader modules and pipelines: which images a pipeline reads through which samplers.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
@@ -9,13 +9,12 @@ use samplin_spirv as spirv;
 use super::Separate;
 use super::layouts::PipelineShape;
 use super::recipe::{Recipe, Source, Splits, StageCode};
+use super::split::When;
+use super::words::Words;
 use crate::device::Device;
 use crate::kept;
-
-/// The words of a shader module.
-pub(super) struct Code {
-    pub(super) words: Arc<[u32]>,
-}
+use crate::settings::SeparateShared;
+use crate::table::lock;
 
 /// A link of a pipeline.
 #[derive(Clone, Copy, Debug)]
@@ -37,14 +36,26 @@ pub(super) struct Program {
     /// Why it may have more links than these, if it may.
     pub(super) blind: Option<&'static str>,
     /// What it can be made of again, or the name of what keeps it from that.
-    pub(super) recipe: Result<Recipe, &'static str>,
+    recipe: Mutex<Result<Arc<Recipe>, &'static str>>,
     pub(super) splits: Splits,
 }
 
 impl Program {
+    /// What it can be made of again, or the name of what keeps it from that.
+    pub(super) fn recipe(&self) -> Result<Arc<Recipe>, &'static str> {
+        lock(&self.recipe).clone()
+    }
+
+    /// Forgets what it can be made of again, unless it is split or being split.
+    fn forget_recipe(&self) -> Option<Arc<Recipe>> {
+        let mut recipe = lock(&self.recipe);
+        let is_idle = self.splits.mask() == 0 && recipe.as_ref().is_ok_and(|recipe| Arc::strong_count(recipe) == 1);
+        if is_idle { std::mem::replace(&mut *recipe, Err("learned")).ok() } else { None }
+    }
+
     /// The render pass that it would be made with again; null if none.
     pub(super) fn render_pass(&self) -> vk::RenderPass {
-        match &self.recipe {
+        match lock(&self.recipe).as_deref() {
             Ok(Recipe { source: Source::Graphics(kept), .. }) => kept.render_pass(),
             _ => vk::RenderPass::null(),
         }
@@ -69,7 +80,7 @@ pub struct Stage<'a> {
     /// Specialization constants: number and bytes.
     pub constants: &'a [(u32, &'a [u8])],
     /// Its code.
-    pub words: &'a Arc<[u32]>,
+    pub words: &'a Arc<Words>,
 }
 
 /// Number of the execution model of a stage; none for a stage that reads no images here.
@@ -92,9 +103,7 @@ pub(super) fn model(stage: vk::ShaderStageFlags) -> Option<u32> {
 impl Separate {
     /// Remembers the words of a shader module.
     pub fn insert_module(&self, module: vk::ShaderModule, words: &[u32]) {
-        let mut copy = memory::vec(words.len());
-        copy.extend_from_slice(words);
-        self.modules.insert(module.as_raw(), Arc::new(Code { words: copy.into() }));
+        self.modules.insert(module.as_raw(), Arc::new(self.intern(words)));
     }
 
     /// Forgets a shader module.
@@ -107,9 +116,14 @@ impl Separate {
     /// # Safety
     ///
     /// `module` is null or valid during the call.
-    pub unsafe fn words(&self, module: vk::ShaderModule) -> Option<Arc<[u32]>> {
+    pub unsafe fn words(&self, module: vk::ShaderModule) -> Option<Arc<Words>> {
         // SAFETY: forwarded from the caller.
-        unsafe { self.modules.get(module.as_raw()) }.map(|code| Arc::clone(&code.words))
+        unsafe { self.modules.get(module.as_raw()) }.map(Arc::clone)
+    }
+
+    /// A copy of words, shared with all that are equal.
+    pub fn intern(&self, words: &[u32]) -> Arc<Words> {
+        self.words.intern(words)
     }
 }
 
@@ -140,7 +154,11 @@ unsafe fn recipe(separate: &Separate, made: &Made<'_>, stages: &[Stage<'_>]) -> 
         constants: memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, Box::from(*bytes)))),
         words: Arc::clone(stage.words),
     }));
-    Ok(Recipe { source, stages })
+    let bytes = match &source {
+        Source::Compute(kept) => kept.bytes(),
+        Source::Graphics(kept) => kept.bytes(),
+    };
+    Ok(Recipe { source, stages, _counted: separate.words.count(bytes) })
 }
 
 impl Device {
@@ -209,8 +227,35 @@ impl Device {
         let (handle, splits) = (pipeline.as_raw(), Splits::default());
         let sets = links.iter().flat_map(|link| [link.image.set, link.sampler.set]);
         let linked = sets.into_iter().try_fold(0, |all, set| Some(all | 1_u32.checked_shl(set)?));
-        let program = Program { number, handle, layout, links, linked, blind, recipe, splits };
-        separate.programs.insert(handle, Arc::new(program));
+        let recipe = Mutex::new(recipe.map(Arc::new));
+        let program = Arc::new(Program { number, handle, layout, links, linked, blind, recipe, splits });
+        if !self.audit && separate.settings.shared == SeparateShared::Split {
+            self.split_all(separate, &program, separate.learned(&program), When::Made);
+        }
+        separate.programs.insert(handle, Arc::clone(&program));
+        if !program.links.is_empty() {
+            self.keep_within(separate, &program);
+        }
+    }
+
+    /// Takes a new pipeline among those that may be made again. If that is more than may be kept, what the oldest ones that are not split
+    /// are made of is forgotten.
+    fn keep_within(&self, separate: &Separate, program: &Arc<Program>) {
+        {
+            let mut kept = lock(&separate.kept);
+            if kept.len() >= 64 && kept.len().is_power_of_two() {
+                kept.retain(|program| program.strong_count() > 0);
+            }
+            kept.with_room().push_back(Arc::downgrade(program));
+        }
+        while separate.words.bytes() > separate.settings.memory {
+            let Some(oldest) = lock(&separate.kept).pop_front() else { return };
+            let Some(oldest) = oldest.upgrade() else { continue };
+            let pass = oldest.render_pass();
+            if oldest.forget_recipe().is_some() {
+                self.leave_render_pass(separate, pass);
+            }
+        }
     }
 
     /// The links of a stage that may have to be repaired. Returns why there may be more, if that is so.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use ash::vk;
 
 use super::layouts::{PipelineShape, SetShape};
+use super::words::{Counted, Words};
 use crate::kept;
 use crate::table::lock;
 
@@ -17,7 +18,7 @@ pub(super) struct StageCode {
     pub(super) stage: vk::ShaderStageFlags,
     pub(super) name: Box<str>,
     pub(super) constants: Vec<(u32, Box<[u8]>)>,
-    pub(super) words: Arc<[u32]>,
+    pub(super) words: Arc<Words>,
 }
 
 /// What a pipeline was made of.
@@ -30,6 +31,7 @@ pub(super) enum Source {
 pub(super) struct Recipe {
     pub(super) source: Source,
     pub(super) stages: Vec<StageCode>,
+    pub(super) _counted: Counted,
 }
 
 /// A second pipeline.

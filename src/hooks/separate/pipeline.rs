@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ash::vk;
 use samplin_hot::memory::{self, Room};
 
-use crate::device::{Device, Made, Separate, Stage};
+use crate::device::{Device, Made, Separate, Stage, Words};
 use crate::hooks::slice;
 use crate::pnext;
 
@@ -69,7 +69,7 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
 }
 
 /// A stage's bit, entry point, code and specialization constants.
-type Text<'a> = (vk::ShaderStageFlags, Cow<'a, str>, Arc<[u32]>, Vec<(u32, &'a [u8])>);
+type Text<'a> = (vk::ShaderStageFlags, Cow<'a, str>, Arc<Words>, Vec<(u32, &'a [u8])>);
 
 /// What has to be remembered of one pipeline.
 ///
@@ -95,7 +95,7 @@ unsafe fn remember(
         let code = unsafe {
             separate.words(stage.module).or_else(|| {
                 let chained = pnext::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next)?;
-                Some(Arc::from(words(chained)))
+                Some(separate.intern(words(chained)))
             })
         };
         let Some(code) = code else {
