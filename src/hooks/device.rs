@@ -295,6 +295,7 @@ unsafe fn register(
     });
     if !off {
         tell(&device, properties);
+        device.read_learned();
         if memory::taken() != taken {
             // What a device needs is too much for the reserve to give to many, and this command has a result for it.
             samplin_hot::memory::give_up();

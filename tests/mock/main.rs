@@ -22,6 +22,7 @@ mod guarded;
 mod identity;
 mod images;
 mod kept;
+mod learned;
 mod lifetime;
 mod log;
 mod memory;

@@ -15,6 +15,7 @@ use super::commands::{CommandBuffer, Point};
 use super::ladder::{How, Want};
 use super::programs::{Program, Stage};
 use super::recipe::LINKS;
+use super::split::When;
 use crate::counters::Path;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
@@ -51,6 +52,9 @@ fn why(what: &str) -> &'static str {
         "pipeline-chain" => "a create info has a structure that the layer does not know, so it cannot be made again",
         "opaque-operand" => {
             "the pipeline has a link whose image or sampler is one of several, or comes from no variable"
+        }
+        "learned" => {
+            "the pipeline was made before the link was known to conflict, and is not made again; a later one is split when it is made"
         }
         "pipeline-library" => "a pipeline of libraries is not made again",
         "transform-feedback" => {
@@ -157,7 +161,7 @@ impl Device {
         stage: vk::ShaderStageFlags,
         parts: &[(usize, u32)],
         words: (usize, usize),
-        took: Duration,
+        (took, when): (Duration, When),
     ) {
         tracing::debug!(pipeline = handle(program.handle), ?stage, ?took, "pipeline split");
         if !self.records_decisions() {
@@ -178,6 +182,7 @@ impl Device {
                 "changes": [],
                 "words": [words.0, words.1],
                 "ms": took.as_secs_f64() * 1e3,
+                "learned": when == When::Made,
             }),
         );
     }

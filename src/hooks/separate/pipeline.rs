@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ash::vk;
 use samplin_hot::memory::{self, Room};
 
-use crate::device::{Device, Made, Program, Separate, Stage};
+use crate::device::{Device, Made, Program, Separate, Stage, Words};
 use crate::hooks::slice;
 use crate::pnext;
 
@@ -89,7 +89,7 @@ pub(super) unsafe fn constants<'a>(info: *const vk::SpecializationInfo<'a>) -> V
 }
 
 /// A stage's bit, entry point, code and specialization constants.
-type Text<'a> = (vk::ShaderStageFlags, Cow<'a, str>, Arc<[u32]>, Vec<(u32, &'a [u8])>);
+type Text<'a> = (vk::ShaderStageFlags, Cow<'a, str>, Arc<Words>, Vec<(u32, &'a [u8])>);
 
 /// Remembers one pipeline.
 ///
@@ -109,7 +109,7 @@ unsafe fn remember(
     }
     // SAFETY: forwarded from the caller.
     if let Some(program) = unsafe { program(device, separate, pipeline, made, stages, libraries) } {
-        separate.insert_pipeline(pipeline, program);
+        device.insert_pipeline(separate, pipeline, program);
     }
 }
 
@@ -134,7 +134,7 @@ pub(super) unsafe fn program(
         let code = unsafe {
             separate.words(stage.module).or_else(|| {
                 let chained = pnext::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next)?;
-                Some(Arc::from(words(chained)))
+                Some(separate.intern(words(chained)))
             })
         };
         let Some(code) = code else {

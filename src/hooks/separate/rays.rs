@@ -13,7 +13,7 @@ use crate::hooks::slice;
 ///
 /// The create info is valid, and `pipeline` is made with it.
 unsafe fn of_khr(
-    known: &Device,
+    device: &Device,
     separate: &Separate,
     info: &vk::RayTracingPipelineCreateInfoKHR<'_>,
     pipeline: vk::Pipeline,
@@ -24,15 +24,20 @@ unsafe fn of_khr(
     unsafe {
         let libraries = info.p_library_info.as_ref();
         let libraries = libraries.map_or(&[][..], |libraries| slice(libraries.p_libraries, libraries.library_count));
-        program(known, separate, pipeline, &made, slice(info.p_stages, info.stage_count), libraries)
+        program(device, separate, pipeline, &made, slice(info.p_stages, info.stage_count), libraries)
     }
 }
 
 /// Remembers the pipelines that were made; those that were not are null (Multiple Pipeline Creation).
-fn insert(separate: &Separate, made: &[vk::Pipeline], program: impl Fn(usize, vk::Pipeline) -> Option<Program>) {
+fn insert(
+    device: &Device,
+    separate: &Separate,
+    made: &[vk::Pipeline],
+    program: impl Fn(usize, vk::Pipeline) -> Option<Program>,
+) {
     for (index, pipeline) in made.iter().enumerate().filter(|(_, pipeline)| **pipeline != vk::Pipeline::null()) {
         if let Some(program) = program(index, *pipeline) {
-            separate.insert_pipeline(*pipeline, program);
+            device.insert_pipeline(separate, *pipeline, program);
         }
     }
 }
@@ -46,8 +51,8 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
     allocator: *const vk::AllocationCallbacks<'_>,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_ray_tracing_pipelines);
-    let Some(separate) = known.separate.as_deref() else {
+    let (device, next) = enter!(handle, create_ray_tracing_pipelines);
+    let Some(separate) = device.separate.as_deref() else {
         // SAFETY: the application's own arguments.
         return unsafe { next(handle, operation, cache, count, create_infos, allocator, pipelines) };
     };
@@ -55,11 +60,12 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
     let infos = unsafe { slice(create_infos, count) };
     if operation != vk::DeferredOperationKHR::null() {
         // Before the call: after it, another thread may complete the operation, and is told so.
-        known.guard(
+        device.guard(
             || {
                 let none = vk::Pipeline::null();
                 // SAFETY: valid create infos.
-                let programs = memory::collect(infos.iter().map(|info| unsafe { of_khr(known, separate, info, none) }));
+                let programs =
+                    memory::collect(infos.iter().map(|info| unsafe { of_khr(device, separate, info, none) }));
                 separate.defer_pipelines(operation, pipelines, programs);
             },
             || (),
@@ -68,13 +74,13 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, operation, cache, count, create_infos, allocator, pipelines) };
     if operation == vk::DeferredOperationKHR::null() {
-        known.guard(
+        device.guard(
             || {
                 // SAFETY: the call wrote all handles, whatever its result.
                 let made = unsafe { slice(pipelines.cast_const(), count) };
-                insert(separate, made, |index, pipeline| {
+                insert(device, separate, made, |index, pipeline| {
                     // SAFETY: valid create infos.
-                    infos.get(index).and_then(|info| unsafe { of_khr(known, separate, info, pipeline) })
+                    infos.get(index).and_then(|info| unsafe { of_khr(device, separate, info, pipeline) })
                 });
             },
             || (),
@@ -82,7 +88,7 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
     } else if result != vk::Result::OPERATION_DEFERRED_KHR {
         // Not deferred after all: the call wrote all handles.
         // SAFETY: nobody has been told yet.
-        known.guard(|| unsafe { separate.take_deferred(operation) }, || ());
+        device.guard(|| unsafe { device.take_deferred(separate, operation) }, || ());
     }
     result
 }
@@ -95,19 +101,19 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines_nv(
     allocator: *const vk::AllocationCallbacks<'_>,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_ray_tracing_pipelines_nv);
+    let (device, next) = enter!(handle, create_ray_tracing_pipelines_nv);
     // SAFETY: the application's own arguments.
     let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
-    if let Some(separate) = known.separate.as_deref() {
-        known.guard(
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(
             || {
                 // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles, whatever its result.
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(pipelines.cast_const(), count)) };
-                insert(separate, made, |index, pipeline| {
+                insert(device, separate, made, |index, pipeline| {
                     let info = infos.get(index)?;
                     let made = Made::RayTracing(info.layout, info.flags);
                     // SAFETY: VUID-VkRayTracingPipelineCreateInfoNV-pStages-parameter.
-                    unsafe { program(known, separate, pipeline, &made, slice(info.p_stages, info.stage_count), &[]) }
+                    unsafe { program(device, separate, pipeline, &made, slice(info.p_stages, info.stage_count), &[]) }
                 });
             },
             || (),
@@ -123,12 +129,12 @@ macro_rules! completion {
             handle: vk::Device,
             operation: vk::DeferredOperationKHR,
         ) -> vk::Result {
-            let (known, next) = enter!(handle, $command);
+            let (device, next) = enter!(handle, $command);
             // SAFETY: the application's own arguments.
             let $result = unsafe { next(handle, operation) };
-            if let Some(separate) = known.separate.as_deref().filter(|_| $is_complete) {
+            if let Some(separate) = device.separate.as_deref().filter(|_| $is_complete) {
                 // SAFETY: the operation is complete, of which nobody is told before its pipelines are taken over.
-                known.guard(|| unsafe { separate.take_deferred(operation) }, || ());
+                device.guard(|| unsafe { device.take_deferred(separate, operation) }, || ());
             }
             $result
         }
