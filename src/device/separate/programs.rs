@@ -1,5 +1,6 @@
 //! Shader modules and pipelines: which images a pipeline reads through which samplers.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
@@ -233,6 +234,7 @@ impl Device {
             self.split_all(separate, &program, separate.learned(&program), When::Made);
         }
         separate.programs.insert(handle, Arc::clone(&program));
+        separate.links.fetch_add(program.links.len() as u64, Ordering::Relaxed);
         if !program.links.is_empty() {
             self.keep_within(separate, &program);
         }
