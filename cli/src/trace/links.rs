@@ -12,7 +12,7 @@ const HOWS: [(&str, &str); 5] = [
 ];
 
 /// What to do about each thing that keeps a link from being repaired.
-const LEFT: [(&str, &str); 19] = [
+const LEFT: [(&str, &str); 20] = [
     ("shared-sampler", "give the image a sampler of its own"),
     ("immutable-sampler", "write the sampler into the set, or make the immutable one NEAREST"),
     ("update-after-bind", "write the set before it is bound, or give the image a sampler that suits it"),
@@ -31,6 +31,7 @@ const LEFT: [(&str, &str); 19] = [
     ("no-free-set", "leave one of the device's maxBoundDescriptorSets free"),
     ("push-set-above", "push descriptors to a number below all sets of the pipeline layouts that are used with them"),
     ("sampler-limit", "leave the stage room for one more sampler"),
+    ("learned", "run it again with the setting learned, or let resolve_memory and split_compile allow more"),
     ("memory", "nothing in the program: the host or the device has no memory left"),
 ];
 

@@ -346,6 +346,7 @@ impl Device {
             self.split_all(separate, &program, separate.learned(&program), When::Made);
         }
         separate.programs.insert(handle, Arc::clone(&program));
+        separate.links.fetch_add(program.links.len() as u64, Ordering::Relaxed);
         if !program.links.is_empty() {
             self.keep_within(separate, &program);
         }

@@ -82,6 +82,13 @@ pub(super) struct HiddenSets {
     any: AtomicBool,
 }
 
+impl HiddenSets {
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        lock(&self.by_content).len()
+    }
+}
+
 /// The name of what a pass refused.
 fn named(refused: Refused) -> &'static str {
     match refused {
@@ -205,11 +212,13 @@ impl Device {
         }
         let twin = self.twin_of_pipeline(separate, &layout).ok_or("memory")?;
         let made = self.compile(separate, &recipe, &codes, (&layout, twin))?;
+        let took = started.elapsed();
+        separate.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         let parts = memory::collect(chosen.into_iter().zip(counts));
         for (stage, code) in recipe.stages.iter().zip(&codes) {
             if let Some(words) = code {
                 let count = (stage.words.len(), words.len());
-                self.shader_split(program, stage.stage, &parts, count, (started.elapsed(), when));
+                self.shader_split(program, stage.stage, &parts, count, (took, when));
             }
         }
         Ok(Variant { mask, made, layout, hidden, parts })
