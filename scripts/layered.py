@@ -120,9 +120,13 @@ def need_library():
         raise Missing(f"{LIBRARY} is missing: run scripts/build first")
 
 
-def built(name, *arguments):
-    """Has cargo build what `arguments` say. Returns the path of its program `name`."""
-    command = ["cargo", "build", "--locked", *arguments, "--message-format", "json-render-diagnostics"]
+def built(name, kind="--bin"):
+    """Has cargo build a program, or with `kind` an example, of the workspace. Returns its path.
+
+    Of the whole workspace, as tests are built: with `-p` cargo joins the features of fewer packages, and compiles what differs
+    by them a second time.
+    """
+    command = ["cargo", "build", "--locked", "--workspace", kind, name, "--message-format", "json-render-diagnostics"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     for line in done.stdout.splitlines():
         message = json.loads(line)

@@ -96,6 +96,17 @@ has_loader() {
     [[ $known == *libvulkan.so.1* ]]
 }
 
+# --- what is built ------------------------------------------------------------------------------------------------
+
+# built PROGRAM: builds a program of the workspace and prints its path. In the development profile: link-time optimisation would take
+# longer than the program's run. Of the whole workspace, as tests are built: with `-p` cargo joins the features of fewer packages, and
+# compiles what differs by them, parquet first of all, a second time.
+built() {
+    local messages
+    messages=$(cd "$root" && cargo build --locked --workspace --bin "$1" --message-format json-render-diagnostics)
+    sed -n "s|.*\"executable\":\"\\([^\"]*/$1\\)\".*|\\1|p" <<<"$messages" | tail -n 1
+}
+
 # --- drivers and displays -----------------------------------------------------------------------------------------
 
 # Prints the path of the first manifest NAME (a glob) in the folders the loader searches below vulkan/FOLDER.

@@ -87,7 +87,7 @@ pub unsafe fn query(
     for ability in ABILITIES {
         let Some(field) = ability.field else { continue };
         let named = ability.by_extension && ability.extensions.first().is_some_and(|name| has(name));
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the create info is valid for `physical` by this function's contract, and so is its chain.
         let enabled = unsafe { feature_bits::is_enabled(ability, create_info) };
         *field(&mut caps) = named || enabled || (ability.unless_portability && !portability);
     }
@@ -116,7 +116,8 @@ pub unsafe fn query(
         version = properties.properties.api_version;
     } else if let Some(get) = fns.get_physical_device_properties {
         let mut plain = vk::PhysicalDeviceProperties::default();
-        // SAFETY: as above.
+        // SAFETY: `physical` belongs to the instance that `fns` were loaded for, by this function's contract; `plain` is a live
+        // local.
         unsafe { get(physical, &mut plain) };
         limits = plain.limits;
         version = plain.api_version;
@@ -148,7 +149,7 @@ pub struct Formats {
     /// The device supports VK_EXT_image_drm_format_modifier.
     modifiers: bool,
     simulation: Option<Arc<Simulation>>,
-    known: Mutex<FastMap<i32, FormatFeatures>>,
+    asked: Mutex<FastMap<i32, FormatFeatures>>,
 }
 
 impl Formats {
@@ -181,7 +182,7 @@ impl Formats {
             flags2: api_version >= vk::API_VERSION_1_3 || has(ash::khr::format_feature_flags2::NAME),
             modifiers: has(ash::ext::image_drm_format_modifier::NAME),
             simulation,
-            known: Mutex::new(FastMap::default()),
+            asked: Mutex::new(FastMap::default()),
         }
     }
 
@@ -199,16 +200,16 @@ impl Formats {
         if format == vk::Format::UNDEFINED {
             return None;
         }
-        if let Some(found) = lock(&self.known).get(&format.as_raw()) {
+        if let Some(found) = lock(&self.asked).get(&format.as_raw()) {
             return Some(found.clone());
         }
         // Not under the lock: the query goes through other layers. Two threads may both ask; the answers are equal.
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `fns` are of the instance that `self.physical` belongs to, which is alive, by this function's contract.
         let mut features = unsafe { self.ask(fns, format) }?;
         if let Some(simulation) = &self.simulation {
             simulation.restrict_format(format, &mut features);
         }
-        lock(&self.known).with_room().insert(format.as_raw(), features.clone());
+        lock(&self.asked).with_room().insert(format.as_raw(), features.clone());
         Some(features)
     }
 
@@ -262,7 +263,8 @@ impl Formats {
             let mut items =
                 vec![vk::DrmFormatModifierPropertiesEXT::default(); list1.drm_format_modifier_count as usize];
             list1.p_drm_format_modifier_properties = items.as_mut_ptr();
-            // SAFETY: as above.
+            // SAFETY: the list in the chain of `properties` leads to `items`, which has room for as many modifiers as the first
+            // call counted.
             unsafe { get2(self.physical, format, &mut properties) };
             items.truncate(list1.drm_format_modifier_count as usize);
             out.modifiers = items

@@ -26,8 +26,6 @@ macro_rules! commands {
                 Device get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr, "1.0", c"vkGetDeviceProcAddr" => get_device_proc_addr;
             }
             followed {
-                update_descriptor_sets: vk::PFN_vkUpdateDescriptorSets, c"vkUpdateDescriptorSets" => separate::sets::update_descriptor_sets;
-                update_descriptor_set_with_template: vk::PFN_vkUpdateDescriptorSetWithTemplate, c"vkUpdateDescriptorSetWithTemplate", c"vkUpdateDescriptorSetWithTemplateKHR" => separate::sets::update_descriptor_set_with_template;
                 cmd_push_descriptor_set: vk::PFN_vkCmdPushDescriptorSetKHR, c"vkCmdPushDescriptorSetKHR", c"vkCmdPushDescriptorSet" => separate::sets::cmd_push_descriptor_set;
                 cmd_push_descriptor_set2: vk::PFN_vkCmdPushDescriptorSet2KHR, c"vkCmdPushDescriptorSet2KHR", c"vkCmdPushDescriptorSet2" => separate::sets::cmd_push_descriptor_set2;
                 cmd_push_descriptor_set_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR, c"vkCmdPushDescriptorSetWithTemplateKHR", c"vkCmdPushDescriptorSetWithTemplate" => separate::sets::cmd_push_descriptor_set_with_template;
@@ -71,6 +69,9 @@ macro_rules! commands {
                 destroy_image: vk::PFN_vkDestroyImage, "1.0", c"vkDestroyImage" => image::destroy_image;
                 create_image_view: vk::PFN_vkCreateImageView, "1.0", c"vkCreateImageView" => image::create_image_view;
                 destroy_image_view: vk::PFN_vkDestroyImageView, "1.0", c"vkDestroyImageView" => image::destroy_image_view;
+                get_device_image_memory_requirements: vk::PFN_vkGetDeviceImageMemoryRequirements, "1.3", c"vkGetDeviceImageMemoryRequirements", c"vkGetDeviceImageMemoryRequirementsKHR" => requirements::get_device_image_memory_requirements;
+                get_device_image_sparse_memory_requirements: vk::PFN_vkGetDeviceImageSparseMemoryRequirements, "1.3", c"vkGetDeviceImageSparseMemoryRequirements", c"vkGetDeviceImageSparseMemoryRequirementsKHR" => requirements::get_device_image_sparse_memory_requirements;
+                get_device_image_subresource_layout: vk::PFN_vkGetDeviceImageSubresourceLayoutKHR, "1.4", c"vkGetDeviceImageSubresourceLayout", c"vkGetDeviceImageSubresourceLayoutKHR" => requirements::get_device_image_subresource_layout;
                 create_swapchain: vk::PFN_vkCreateSwapchainKHR, "VK_KHR_swapchain", c"vkCreateSwapchainKHR" => image::create_swapchain;
                 create_shared_swapchains: vk::PFN_vkCreateSharedSwapchainsKHR, "VK_KHR_display_swapchain", c"vkCreateSharedSwapchainsKHR" => image::create_shared_swapchains;
                 get_swapchain_images: vk::PFN_vkGetSwapchainImagesKHR, "VK_KHR_swapchain", c"vkGetSwapchainImagesKHR" => image::get_swapchain_images;
@@ -96,6 +97,8 @@ macro_rules! commands {
                 create_graphics_pipelines: vk::PFN_vkCreateGraphicsPipelines, "1.0", c"vkCreateGraphicsPipelines" => separate::pipeline::create_graphics_pipelines;
                 create_compute_pipelines: vk::PFN_vkCreateComputePipelines, "1.0", c"vkCreateComputePipelines" => separate::pipeline::create_compute_pipelines;
                 destroy_pipeline: vk::PFN_vkDestroyPipeline, "1.0", c"vkDestroyPipeline" => separate::pipeline::destroy_pipeline;
+                create_shaders: vk::PFN_vkCreateShadersEXT, "VK_EXT_shader_object", c"vkCreateShadersEXT" => separate::shaders::create_shaders;
+                destroy_shader: vk::PFN_vkDestroyShaderEXT, "VK_EXT_shader_object", c"vkDestroyShaderEXT" => separate::shaders::destroy_shader;
                 create_render_pass: vk::PFN_vkCreateRenderPass, "1.0", c"vkCreateRenderPass" => separate::pipeline::create_render_pass;
                 create_render_pass2: vk::PFN_vkCreateRenderPass2, "1.2", c"vkCreateRenderPass2", c"vkCreateRenderPass2KHR" => separate::pipeline::create_render_pass2;
                 destroy_render_pass: vk::PFN_vkDestroyRenderPass, "1.0", c"vkDestroyRenderPass" => separate::pipeline::destroy_render_pass;
@@ -105,6 +108,7 @@ macro_rules! commands {
                 begin_command_buffer: vk::PFN_vkBeginCommandBuffer, "1.0", c"vkBeginCommandBuffer" => separate::commands::begin_command_buffer;
                 cmd_execute_commands: vk::PFN_vkCmdExecuteCommands, "1.0", c"vkCmdExecuteCommands" => separate::commands::cmd_execute_commands;
                 cmd_bind_pipeline: vk::PFN_vkCmdBindPipeline, "1.0", c"vkCmdBindPipeline" => separate::commands::cmd_bind_pipeline;
+                cmd_bind_shaders: vk::PFN_vkCmdBindShadersEXT, "VK_EXT_shader_object", c"vkCmdBindShadersEXT" => separate::shaders::cmd_bind_shaders;
                 cmd_bind_descriptor_sets: vk::PFN_vkCmdBindDescriptorSets, "1.0", c"vkCmdBindDescriptorSets" => separate::commands::cmd_bind_descriptor_sets;
                 cmd_bind_descriptor_sets2: vk::PFN_vkCmdBindDescriptorSets2KHR, "1.4", c"vkCmdBindDescriptorSets2", c"vkCmdBindDescriptorSets2KHR" => separate::commands::cmd_bind_descriptor_sets2;
             }

@@ -13,6 +13,7 @@ mod samplers;
 mod separate;
 mod telling;
 mod templates;
+mod usage;
 mod variants;
 mod writes;
 
@@ -30,15 +31,17 @@ pub use self::layouts::LayoutOf;
 use self::layouts::Layouts;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
-pub use self::separate::{Binds, Limits, Made, Separate, Stage, TemplateRun};
+pub use self::separate::{Binds, Group, Limits, Made, Separate, Stage, TemplateRun};
 use self::telling::Telling;
 pub use self::templates::Template;
+use self::usage::Narrows;
+pub use self::usage::listed;
 use crate::caps::{Enabled, Formats};
 use crate::decide::{DeviceCaps, Policy};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::outcome::Terms;
-use crate::rules::Rules;
+use crate::overrides::Overrides;
 use crate::settings::{self, BorderMode, DepthLinear, GlClampRule, Mode};
 use crate::variant::Cache;
 
@@ -71,8 +74,8 @@ pub struct Device {
     formats: Formats,
     /// Whether decisions are only written down.
     pub audit: bool,
-    /// The rules in force.
-    pub rules: Rules,
+    /// The overrides in force.
+    pub overrides: Overrides,
 
     /// The device only forwards, because a hook panicked.
     broken: AtomicBool,
@@ -80,6 +83,7 @@ pub struct Device {
     cache: Cache,
     samplers: Samplers,
     images: Images,
+    narrows: Narrows,
     layouts: Layouts,
     telling: Telling,
     /// What only a shader joins, with `separate=resolve`.
@@ -104,8 +108,8 @@ pub struct NewDevice {
     pub enabled: Enabled,
     /// Format features.
     pub formats: Formats,
-    /// The rules in force.
-    pub rules: Rules,
+    /// The overrides in force.
+    pub overrides: Overrides,
     /// Limits that split pipelines have to keep.
     pub limits: Limits,
 }
@@ -123,8 +127,9 @@ impl Device {
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
         let separate = follows.then(|| Box::new(Separate::new(new.limits)));
         let hot = Hot::new(Gate::new(telling.records_all()));
-        // Nothing is to be said of separate samplers as such where each of their links is.
-        hot.separate_said.store(follows, std::sync::atomic::Ordering::Relaxed);
+        // Separate samplers are followed, or it is to be said once that they are not.
+        let watched = if follows { Separate::WATCHED } else { hot::type_bit(vk::DescriptorType::SAMPLER) };
+        hot.watched.store(watched, std::sync::atomic::Ordering::Relaxed);
         if separate.as_ref().is_some_and(|separate| separate.is_forced()) {
             hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);
         }
@@ -139,25 +144,26 @@ impl Device {
             caps: new.caps,
             enabled: new.enabled,
             formats: new.formats,
-            rules: new.rules,
+            overrides: new.overrides,
             instance: new.instance,
             broken: AtomicBool::new(false),
             cache: Cache::new(new.caps.max_custom_border_color_samplers),
             samplers: Samplers::default(),
             images: Images::new(),
+            narrows: Narrows::default(),
             layouts: Layouts::new(),
             telling,
             separate,
         }
     }
 
-    /// Makes the device known.
+    /// Enters the device.
     ///
     /// # Safety
     ///
     /// `self.handle` is valid.
     pub unsafe fn register(self: Arc<Self>) {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `self.handle` is a valid device by this function's contract, so it starts with its dispatch key.
         DEVICES.insert(unsafe { dispatch::key(self.handle) }, self);
     }
 
@@ -169,7 +175,8 @@ impl Device {
     /// synchronisation and after everything made from it (VUID-vkDestroyDevice-device-05137).
     #[inline(always)]
     pub unsafe fn find<'a>(of: impl vk::Handle) -> Option<&'a Self> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `of` is valid, so it starts with its dispatch key, and its device is not destroyed while the entry is used: both
+        // by this function's contract.
         unsafe { DEVICES.get(dispatch::key(of)) }
     }
 
@@ -180,7 +187,7 @@ impl Device {
     /// As for [`Device::find`].
     #[inline(always)]
     pub unsafe fn find_first<'a>(of: impl vk::Handle) -> Option<&'a Self> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `of` starts with its dispatch key and its device is not destroyed while the entry is used, as `find` asks.
         unsafe { DEVICES.first(dispatch::key(of)) }
     }
 
@@ -190,7 +197,7 @@ impl Device {
     ///
     /// As for [`Device::find`].
     pub unsafe fn share(of: impl vk::Handle) -> Option<Arc<Self>> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `of` starts with its dispatch key and its device is not destroyed before the entry is shared, as `find` asks.
         unsafe { DEVICES.share(dispatch::key(of)) }
     }
 
@@ -199,8 +206,8 @@ impl Device {
     /// # Safety
     ///
     /// The device with this key is not destroyed meanwhile.
-    pub unsafe fn is_known(key: u64) -> bool {
-        // SAFETY: forwarded from the caller.
+    pub unsafe fn is_kept(key: u64) -> bool {
+        // SAFETY: the entry of this key is not removed meanwhile, since its device is not destroyed, by this function's contract.
         unsafe { DEVICES.get(key) }.is_some()
     }
 
@@ -210,7 +217,7 @@ impl Device {
     ///
     /// No call that names the device is under way (vkDestroyDevice, "Host Synchronization").
     pub unsafe fn forget(key: u64) {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: no call uses the entry of this key any more, by this function's contract.
         drop(unsafe { DEVICES.remove(key) });
     }
 

@@ -10,7 +10,9 @@ use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterfa
 
 use crate::commands::commands;
 use crate::device::Device;
-use crate::hooks::{blit, descriptor, device, image, instance, layout, physical, sampler, separate, template};
+use crate::hooks::{
+    blit, descriptor, device, image, instance, layout, physical, requirements, sampler, separate, template,
+};
 use crate::instance::Instance;
 use crate::log;
 use crate::settings::{self, Separate};
@@ -72,7 +74,7 @@ fn follows(instance: &Instance) -> bool {
 /// A device command is returned too, because applications fetch them here; its hook then serves devices on which the
 /// command may be missing. What the layer below does not know is not returned.
 pub(crate) unsafe extern "system" fn get_instance_proc_addr(
-    instance: vk::Instance,
+    handle: vk::Instance,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
     if name.is_null() {
@@ -84,27 +86,27 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr(
     if let Some((function, Level::Global)) = own {
         return Some(function);
     }
-    if instance == vk::Instance::null() {
+    if handle == vk::Instance::null() {
         // Layers above ask so for vkCreateDevice while they create a device (MangoHud and RenderDoc do), when all they have at
         // hand is the next layer's resolver. The loader never lets an application's question through to here.
         return own.filter(|(_, level)| *level == Level::Instance).map(|(function, _)| function);
     }
     // SAFETY: a valid instance by VUID-vkGetInstanceProcAddr-instance-parameter.
-    let known = unsafe { Instance::find(instance) }?;
-    let own = if follows(known) { find(name, true) } else { own };
+    let instance = unsafe { Instance::find(handle) }?;
+    let own = if follows(instance) { find(name, true) } else { own };
     // SAFETY: the instance is valid for the resolver below.
-    let below = unsafe { (known.next_gipa)(instance, name.as_ptr()) };
+    let below = unsafe { (instance.next_gipa)(handle, name.as_ptr()) };
     match own {
         Some((function, Level::Instance)) => Some(function),
-        Some((function, Level::Physical)) if below.is_some() && known.shows_simulation() => Some(function),
+        Some((function, Level::Physical)) if below.is_some() && instance.shows_simulation() => Some(function),
         Some((_, Level::Physical)) => below,
-        Some((_, Level::Separate)) if !follows(known) => below,
-        Some((function, _)) if below.is_some() && serves(name, known.is_off()) => Some(function),
+        Some((_, Level::Separate)) if !follows(instance) => below,
+        Some((function, _)) if below.is_some() && serves(name, instance.is_off()) => Some(function),
         _ => below,
     }
 }
 
-/// Whether a device command is answered with the layer's own function. Two are in any mode: the record of a device has to go away
+/// Whether a device command is answered with the layer's own function. Two are in any mode: the entry of a device has to go away
 /// with it, and whoever resolves vkDestroyDevice by another way would pass the layer by.
 fn serves(name: &CStr, off: bool) -> bool {
     !off || matches!(name.to_bytes(), b"vkDestroyDevice" | b"vkGetDeviceProcAddr")
@@ -112,21 +114,21 @@ fn serves(name: &CStr, off: bool) -> bool {
 
 /// The layer's `vkGetDeviceProcAddr`: null below means null here, as a command of an extension that is not enabled must be.
 pub(crate) unsafe extern "system" fn get_device_proc_addr(
-    device: vk::Device,
+    handle: vk::Device,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
     if name.is_null() {
         return None;
     }
     // SAFETY: a valid device by VUID-vkGetDeviceProcAddr-device-parameter.
-    let known = unsafe { Device::find(device) }?;
+    let device = unsafe { Device::find(handle) }?;
     // SAFETY: null-terminated by VUID-vkGetDeviceProcAddr-pName-parameter.
     let name = unsafe { CStr::from_ptr(name) };
     // SAFETY: the device is valid for the resolver below.
-    let below = unsafe { (known.next_gdpa)(device, name.as_ptr()) }?;
-    let separate = known.separate.is_some();
+    let below = unsafe { (device.next_gdpa)(handle, name.as_ptr()) }?;
+    let separate = device.separate.is_some();
     match find(name, separate) {
-        Some((function, Level::Device)) if serves(name, known.instance.is_off()) => Some(function),
+        Some((function, Level::Device)) if serves(name, device.instance.is_off()) => Some(function),
         Some((function, Level::Separate)) if separate => Some(function),
         // Instance commands are not for devices, even if what is below answers for them: those would go past this layer.
         Some((_, Level::Global | Level::Instance | Level::Physical)) => None,
@@ -145,7 +147,8 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
 ///
 /// `interface` is null or points to a `VkNegotiateLayerInterface` that may be written.
 pub unsafe fn negotiate(interface: *mut NegotiateLayerInterface) -> vk::Result {
-    // SAFETY: the caller's promise.
+    // SAFETY: null, or the loader's own structure, which a layer may write (vkNegotiateLoaderLayerInterfaceVersion, "Layer
+    // Interface Versions").
     let Some(interface) = (unsafe { interface.as_mut() }) else { return vk::Result::ERROR_INITIALIZATION_FAILED };
     log::raise(settings::log_of_environment());
     let (s_type, version) = (interface.s_type, interface.loader_layer_interface_version);

@@ -57,13 +57,13 @@ mod tests {
 
     #[test]
     fn versions_are_known_up_to_the_one_of_the_registry() {
-        for (version, known) in [
+        for (version, is_known) in [
             (vk::API_VERSION_1_0, true),
             (vk::make_api_version(0, 1, 4, 999), true),
             (vk::make_api_version(0, 1, 5, 0), false),
             (vk::make_api_version(0, 2, 0, 0), false),
         ] {
-            assert_eq!(is_known_version(version), known, "{version:#x}");
+            assert_eq!(is_known_version(version), is_known, "{version:#x}");
         }
     }
 }

@@ -13,9 +13,9 @@ use crate::pnext::{self, Base};
 ///
 /// As for [`pnext::chain`]; nodes of known types are whole.
 unsafe fn bits(ability: &Ability, first: *const c_void) -> impl Iterator<Item = *const vk::Bool32> {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: the chain that starts at `first` is a valid one, as `pnext::chain` asks.
     unsafe { pnext::chain(first) }.flat_map(move |node: *const Base| {
-        // SAFETY: `chain` yields readable bases.
+        // SAFETY: at least the base of each node that `pnext::chain` yields can be read, and `s_type` is in it.
         let s_type = unsafe { (*node).s_type };
         let members = ability.members.iter().filter(move |member| member.s_type == s_type);
         members.map(move |member| node.cast::<u8>().wrapping_add(member.offset).cast())
@@ -45,7 +45,8 @@ pub(crate) unsafe fn is_enabled(ability: &Ability, info: &vk::DeviceCreateInfo<'
 ///
 /// As for [`is_enabled`]; the command that has the chain may write it.
 pub(crate) unsafe fn clear(ability: &Ability, first: *mut c_void) {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: the chain may be read as `is_enabled` asks, and each bit that `bits` yields lies in a node that may be written, by
+    // this function's contract.
     unsafe { bits(ability, first) }.for_each(|bit| unsafe { *bit.cast_mut() = vk::FALSE });
 }
 

@@ -17,15 +17,24 @@ macro_rules! enter {
         let handle = $handle;
         // SAFETY: the dispatchable handle of the hook's command, which the application must not destroy during the command (the
         // `-device-parameter` or `-commandBuffer-parameter` VUID of each command, and "Object Lifetime").
-        let Some(known) = (unsafe { $crate::device::Device::find(handle) }) else {
+        let Some(device) = (unsafe { $crate::device::Device::find(handle) }) else {
             return $crate::hooks::Missing::missing();
         };
-        known
+        device
     }};
     ($handle:expr, $command:ident) => {{
-        let known = enter!($handle);
-        let Some(next) = known.fns.$command else { return $crate::hooks::Missing::missing() };
-        (known, next)
+        let device = enter!($handle);
+        let Some(next) = device.fns.$command else { return $crate::hooks::Missing::missing() };
+        (device, next)
+    }};
+}
+
+/// Calls the layer below, by the pointer that [`enter`] gave, with arguments of the hook as they came. The macro takes plain
+/// names, which no hook binds anew; what a hook has changed goes down under a SAFETY reason of its own.
+macro_rules! down {
+    ($next:ident($($argument:ident),+ $(,)?)) => {{
+        // SAFETY: what the hook was called with, whose validity is the application's promise to this very command.
+        unsafe { $next($($argument),+) }
     }};
 }
 
@@ -38,11 +47,10 @@ macro_rules! destroy {
             object: $type,
             allocator: *const vk::AllocationCallbacks<'_>,
         ) {
-            let known = enter!(handle);
-            known.$forget(object);
-            if let Some(next) = known.fns.$command {
-                // SAFETY: the application's own arguments, whose validity is its promise to this very command.
-                unsafe { next(handle, object, allocator) };
+            let device = enter!(handle);
+            device.$forget(object);
+            if let Some(next) = device.fns.$command {
+                down!(next(handle, object, allocator));
             }
         }
     )+};
@@ -56,6 +64,7 @@ pub mod image;
 pub mod instance;
 pub mod layout;
 pub mod physical;
+pub mod requirements;
 pub mod sampler;
 pub mod separate;
 pub mod template;
@@ -110,7 +119,7 @@ pub(crate) unsafe fn slice<'a, T>(first: *const T, count: u32) -> &'a [T] {
     if count == 0 || first.is_null() {
         &[]
     } else {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: neither null nor empty, so there are `count` elements for `'a` by this function's contract.
         unsafe { std::slice::from_raw_parts(first, count as usize) }
     }
 }

@@ -7,7 +7,7 @@ use once_cell::sync::Lazy;
 use vk_layer_sys::PfnGetInstanceProcAddr;
 
 use crate::dispatch::{self, InstanceFns};
-use crate::rules::Rules;
+use crate::overrides::Overrides;
 use crate::settings::{Mode, Settings};
 use crate::simulate::Simulation;
 use crate::table::HandleMap;
@@ -33,8 +33,8 @@ pub struct Instance {
     pub properties2: bool,
     /// The device to simulate.
     pub simulation: Option<Arc<Simulation>>,
-    /// The rules of this application.
-    pub rules: Rules,
+    /// The overrides of this application.
+    pub overrides: Overrides,
 }
 
 impl Instance {
@@ -48,13 +48,13 @@ impl Instance {
         self.settings.mode == Mode::Off
     }
 
-    /// Makes the instance known.
+    /// Enters the instance.
     ///
     /// # Safety
     ///
     /// `self.handle` is valid.
     pub unsafe fn register(self: Arc<Self>) {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `self.handle` is a valid instance by this function's contract, so it starts with its dispatch key.
         INSTANCES.insert(unsafe { dispatch::key(self.handle) }, self);
     }
 
@@ -65,7 +65,8 @@ impl Instance {
     /// `of` is a valid instance or physical device, which also keeps the entry alive: an instance is destroyed under external
     /// synchronisation (vkDestroyInstance, "Host Synchronization").
     pub unsafe fn find<'a>(of: impl vk::Handle) -> Option<&'a Self> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `of` is valid, so it starts with its dispatch key, and its instance is not destroyed while the entry is used:
+        // both by this function's contract.
         unsafe { INSTANCES.get(dispatch::key(of)) }
     }
 
@@ -75,7 +76,7 @@ impl Instance {
     ///
     /// As for [`Instance::find`].
     pub unsafe fn share(of: impl vk::Handle) -> Option<Arc<Self>> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `of` starts with its dispatch key and its instance is not destroyed before the entry is shared, as `find` asks.
         unsafe { INSTANCES.share(dispatch::key(of)) }
     }
 

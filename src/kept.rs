@@ -12,6 +12,7 @@ mod chain;
 mod compute;
 mod graphics;
 mod layout;
+mod shader;
 mod stage;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ mod tests;
 pub use compute::Compute;
 pub use graphics::{Context, Graphics};
 pub use layout::{Binding, PipelineLayout, SetLayout};
+pub use shader::Shader;
 pub use stage::{Stage, inline_words};
 
 /// Why a pipeline's create info is not kept.

@@ -9,7 +9,7 @@
 
 use ash::vk;
 
-use samplin_config::{LAYER_NAME, rules, settings, simulate};
+use samplin_config::{LAYER_NAME, overrides, settings, simulate};
 use samplin_core::{ability, budget, decide, features, format, names, outcome};
 use samplin_hot::{counters, table};
 use samplin_platform as platform;

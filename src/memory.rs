@@ -92,7 +92,8 @@ unsafe impl GlobalAlloc for WithReserve {
     #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !fails(layout.size()) {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `layout` has a size that is not 0, which is what callers of `GlobalAlloc::alloc` promise, and what `System`
+            // asks.
             let at = unsafe { System.alloc(layout) };
             if !at.is_null() {
                 return at;
@@ -104,7 +105,8 @@ unsafe impl GlobalAlloc for WithReserve {
     #[inline(never)]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if !fails(layout.size()) {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `layout` has a size that is not 0, which is what callers of `GlobalAlloc::alloc_zeroed` promise, and what
+            // `System` asks.
             let at = unsafe { System.alloc_zeroed(layout) };
             if !at.is_null() {
                 return at;

@@ -58,7 +58,7 @@ pub unsafe fn chain(p_next: *const c_void) -> Chain {
 ///
 /// As for [`chain`]; and a node whose `sType` is that of `T` is a whole `T` (VUID-…-sType-sType), for `'a`.
 pub unsafe fn find<'a, T: vk::TaggedStructure + 'a>(p_next: *const c_void) -> Option<&'a T> {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: a node with the type of `T` is a whole `T` for `'a`, by this function's contract.
     unsafe { find_as(p_next, T::STRUCTURE_TYPE) }
 }
 
@@ -68,7 +68,7 @@ pub unsafe fn find<'a, T: vk::TaggedStructure + 'a>(p_next: *const c_void) -> Op
 ///
 /// As for [`chain`]; and a node whose `sType` is `s_type` is a whole `T`, for `'a`.
 pub unsafe fn find_as<'a, T: 'a>(p_next: *const c_void, s_type: vk::StructureType) -> Option<&'a T> {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: every node of the chain is at least a base, by this function's contract.
     unsafe { chain(p_next) }.find_map(|node| {
         // SAFETY: `chain` yields readable bases; the type is checked before the rest is touched.
         unsafe { ((*node).s_type == s_type).then(|| &*node.cast::<T>()) }
@@ -86,7 +86,7 @@ impl Copied {
     ///
     /// `node` is a node of the chain of a valid create info of one of the kinds that [`vk_layer_sys::sizes`] is about.
     pub unsafe fn new(node: *const Base) -> Option<Self> {
-        // SAFETY: every node starts with a base.
+        // SAFETY: `node` is one of a valid chain by this function's contract, so its base can be read.
         let size = vk_layer_sys::sizes::of(unsafe { (*node).s_type })?;
         let mut words = vec![0_u64; size.div_ceil(8)].into_boxed_slice();
         // SAFETY: a valid node of this type has this size, and `words` has at least as many bytes.
@@ -128,7 +128,7 @@ mod tests {
         // SAFETY: both nodes live on this stack frame.
         let found = unsafe { find::<vk::SamplerReductionModeCreateInfo>((&raw const unknown).cast()) };
         assert_eq!(found.map(|node| node.reduction_mode), Some(vk::SamplerReductionMode::MAX));
-        // SAFETY: as above.
+        // SAFETY: a local node without a successor, which is whole.
         assert!(unsafe { find::<vk::SamplerCustomBorderColorCreateInfoEXT>((&raw const unknown).cast()) }.is_none());
     }
 

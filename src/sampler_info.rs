@@ -94,9 +94,9 @@ pub unsafe fn read(
         }),
         opaque_capture: chained!(OpaqueCaptureDescriptorDataCreateInfoEXT).is_some(),
     };
-    // SAFETY: as above.
+    // SAFETY: `info` is valid by this function's contract, and so is its chain.
     let unknown = unsafe { pnext::chain(info.p_next) }
-        // SAFETY: `chain` yields readable bases.
+        // SAFETY: at least the base of `node` can be read, as of all that `pnext::chain` yields.
         .map(|node| unsafe { (*node).s_type })
         .find(|s_type| kind(*s_type) == Kind::Unknown)
         .map(vk::StructureType::as_raw);
@@ -124,7 +124,7 @@ pub unsafe fn with_create_info<R>(
     if let Some((info, before)) = original {
         // SAFETY: the caller promises a live, valid chain.
         let nodes: Vec<*const Base> = unsafe { pnext::chain(info.p_next) }.collect();
-        // SAFETY: `chain` yields readable bases.
+        // SAFETY: the nodes come from `pnext::chain`, so at least the base of each can be read.
         let kinds: Vec<Kind> = nodes.iter().map(|node| kind(unsafe { (**node).s_type })).collect();
         let edited = |kind: &Kind| match kind {
             Kind::Reduction => state.reduction_mode != before.reduction_mode,
@@ -156,7 +156,7 @@ pub unsafe fn with_create_info<R>(
                 // SAFETY: a node of the chain of a valid `VkSamplerCreateInfo`.
                 match unsafe { Copied::new(*node) } {
                     Some(copy) => copies.push(copy),
-                    // SAFETY: `chain` yields readable bases.
+                    // SAFETY: the node comes from the list that `pnext::chain` gave, so at least its base can be read.
                     None => dropped = dropped.or(Some(unsafe { (**node).s_type.as_raw() })),
                 }
             }
@@ -313,7 +313,7 @@ mod tests {
         // SAFETY: `info` and its chain are live locals.
         let read_once = unsafe { read(&info, plain) };
         assert_eq!(read_once.unknown, None);
-        // SAFETY: as above.
+        // SAFETY: a state without a chain of its own; what is built of it lives during the call.
         let key = unsafe {
             with_create_info(&read_once.state, None, |rebuilt, dropped| {
                 assert_eq!(dropped, None);

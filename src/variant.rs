@@ -34,8 +34,8 @@ pub struct SharedState {
     pub given: Option<u64>,
     /// A chained structure the layer does not understand: such a state is not shared and has no variants.
     pub unknown: Option<i32>,
-    /// The rules that match its samplers, one bit each.
-    pub rules: u64,
+    /// The overrides that match its samplers, one bit each.
+    pub overrides: u64,
     /// What each of its samplers has of `maxCustomBorderColorSamplers`.
     pub border: BorderPlace,
 }
@@ -154,8 +154,8 @@ impl Cache {
     fn acquire_locked(&self, choices: &Choices, index: &mut Index, state: SharedState) -> Option<u32> {
         let key = Shared::of(&state);
         let shareable = state.unknown.is_none();
-        let known = if shareable { index.by_key.get(&key).copied() } else { None };
-        let number = match known {
+        let before = if shareable { index.by_key.get(&key).copied() } else { None };
+        let number = match before {
             Some(number) => number,
             None => {
                 let number = self.put(choices, index, Owned::new(Arc::new(state), shareable, None))?;

@@ -1,7 +1,7 @@
 //! A program whose images and samplers stand in descriptors of their own, so that only its shaders join them: a pair of one set, one
 //! sampler for two images, the same where no further set can be bound. Nothing is executed; the layer decides when sets are bound.
 //!
-//!     samplin run --set separate=resolve --trace-level all -- target/debug/examples/joined
+//!     samplin run --trace-level all -- target/debug/examples/joined
 
 use std::process::ExitCode;
 

@@ -14,7 +14,7 @@ use crate::output::{Cell, Output, Style, Table, visible};
 use crate::trace::analysis::{Analysis, Decision, Unresolved};
 use crate::trace::links;
 use crate::trace::record::{counted, grouped, short};
-use crate::{gate, inspect};
+use crate::{inspect, judged};
 
 /// The word for unresolved things without a rule.
 pub(crate) const UNRESOLVED: &str = "unresolved";
@@ -187,7 +187,7 @@ fn findings(analysis: &Analysis, deny: &[String], allow: &[String]) -> Vec<Findi
 ///
 /// When a trace cannot be read.
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
-    let analysis = gate::read(&arguments.traces, arguments.build.as_deref())?;
+    let analysis = judged::read(&arguments.traces, arguments.build.as_deref())?;
     // A check that saw nothing must not be green.
     for read in &analysis.traces {
         if read.counts.records == 0 {

@@ -14,7 +14,7 @@ use crate::trace::analysis::{Analysis, Decision, Unresolved};
 use crate::trace::links;
 use crate::trace::reader::Source;
 use crate::trace::record::{Change, counted, grouped, short};
-use crate::{check, gate, inspect};
+use crate::{check, inspect, judged};
 
 /// The arguments of `samplin diff`.
 #[derive(Clone, Debug, clap::Args)]
@@ -145,7 +145,7 @@ fn decided(analysis: &Analysis) -> BTreeMap<Subject, Decided> {
             entry.name.clone_from(&decision.sampler_name);
         }
         entry.hows.extend(decision.how.clone());
-        if !entry.changes.iter().any(|known| same(known, &decision.changes)) {
+        if !entry.changes.iter().any(|earlier| same(earlier, &decision.changes)) {
             entry.changes.push(decision.changes.clone());
         }
     }
@@ -191,12 +191,12 @@ impl Difference {
         let lists = |decided: Option<&Decided>| {
             decided.map(|decided| decided.changes.iter().map(|list| list.to_vec()).collect()).unwrap_or_default()
         };
-        let known = |change: &Change| {
+        let earlier = |change: &Change| {
             before.is_some_and(|of| of.changes.iter().flat_map(|list| list.iter()).any(|old| old.is_same(change)))
         };
         let made = after.iter().flat_map(|of| of.changes.iter().flat_map(|list| list.iter()));
         let mut added: BTreeSet<String> =
-            made.filter(|change| !known(change)).map(|change| change.rule.clone()).collect();
+            made.filter(|change| !earlier(change)).map(|change| change.rule.clone()).collect();
         added.extend(after.iter().filter(|_| before.is_none()).flat_map(|of| of.rules.iter().cloned()));
         Self {
             added,
@@ -276,8 +276,8 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         return Err(Failure::usage("only one of the two traces can be standard input"));
     }
     let [a, b] = paths;
-    let a = gate::read(std::slice::from_ref(a), arguments.build_a.as_deref())?;
-    let b = gate::read(std::slice::from_ref(b), arguments.build_b.as_deref())?;
+    let a = judged::read(std::slice::from_ref(a), arguments.build_a.as_deref())?;
+    let b = judged::read(std::slice::from_ref(b), arguments.build_b.as_deref())?;
     if a.fleet.is_empty() != b.fleet.is_empty() {
         return Err(Failure::usage("a trace and a folder of tables cannot be compared: export the trace as well"));
     }

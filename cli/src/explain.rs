@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use samplin_wire::read;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -65,7 +66,7 @@ impl Wanted {
 struct Entry {
     trace: String,
     line: u64,
-    /// What the object is in the record: `sampler`, `view`, `variant`, `conversion`, `device`, `pipeline` or `fingerprint`.
+    /// What the object is in the record: `sampler`, `view`, `variant`, `conversion`, `image`, `device`, `pipeline` or `fingerprint`.
     role: &'static str,
     record: Value,
 }
@@ -104,9 +105,8 @@ pub fn run(sources: &[Source], object: &str, output: &mut Output) -> Result {
         let name = source.name();
         source.read(true, |record| {
             if record.event == Event::Layer {
-                let level: Option<Value> = serde_json::from_slice(record.text).ok();
-                let level = level.as_ref().and_then(|layer| layer.pointer("/settings/trace_level/value"));
-                story.complete |= level.and_then(Value::as_str) == Some("all");
+                let layer: Option<Value> = serde_json::from_slice(record.text).ok();
+                story.complete |= layer.is_some_and(|layer| read::setting(&layer, "trace_level") == Some("all"));
             }
             if matches!(wanted, Wanted::Name(_)) {
                 story.remember_names(record);
@@ -172,6 +172,7 @@ impl Story {
                 ("/variant", "variant"),
                 ("/conversion", "conversion"),
                 ("/state/ycbcrConversion", "conversion"),
+                ("/image", "image"),
                 ("/device", "device"),
                 ("/pipeline", "pipeline"),
             ],
@@ -283,7 +284,7 @@ fn headline(entry: &Entry) -> String {
             format!("met {other} by {}: {fate}", text(record, "/path").unwrap_or("?"))
         }
         Some("unresolved") => format!("unresolved: {}", text(record, "/what").unwrap_or("?")),
-        Some("conversion") => "conversion created".to_owned(),
+        Some(created @ ("conversion" | "image" | "view")) => format!("{created} created"),
         Some("shader") => {
             let stage = text(record, "/stage").map_or("?", short).trim_end_matches("_BIT").to_lowercase();
             let pass = text(record, "/pass").unwrap_or("?");
@@ -316,7 +317,7 @@ fn details(entry: &Entry, output: &mut Output) {
             table.row([Cell::new(""), Cell::new(vuid).style(Style::Dim)]);
         }
     }
-    if let Some(link) = record.get("link").and_then(samplin_wire::read::link) {
+    if let Some(link) = record.get("link").and_then(read::link) {
         let joined = format!("{}, pipeline {}", links::describe(&link), text(record, "/pipeline").unwrap_or("?"));
         table.row([Cell::new("joined by").style(Style::Dim), Cell::new(joined)]);
     }

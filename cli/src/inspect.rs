@@ -163,7 +163,7 @@ pub fn devices(analysis: &Analysis) -> Vec<String> {
     let mut found: Vec<(String, usize)> = Vec::new();
     for (_, device) in &analysis.devices {
         let line = describe_device(device);
-        match found.iter_mut().find(|(known, _)| *known == line) {
+        match found.iter_mut().find(|(earlier, _)| *earlier == line) {
             Some((_, times)) => *times += 1,
             None => found.push((line, 1)),
         }
@@ -307,8 +307,8 @@ fn by_link(analysis: &Analysis, asked: bool, limit: usize, output: &mut Output) 
         table.row([
             Cell::number(group.count),
             Cell::new(links::stages(&group.link)),
-            Cell::new(links::place(&group.link.image)),
-            Cell::new(links::place(&group.link.sampler)),
+            Cell::new(links::descriptor(&group.link.image)),
+            Cell::new(links::descriptor(&group.link.sampler)),
             Cell::new(group.format.as_deref().map_or("", short)),
             Cell::new(group.rule.as_deref().unwrap_or("")).style(Style::Name),
             Cell::new(group.outcome.as_deref().unwrap_or("left as it is")).style(style),

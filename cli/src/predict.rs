@@ -204,7 +204,7 @@ impl Prediction {
         match record.event {
             Event::Layer => {
                 let layer = value()?;
-                self.level_is_all |= setting(&layer, "trace_level") == Some("all");
+                self.level_is_all |= read::setting(&layer, "trace_level") == Some("all");
                 self.records.push(layer.clone());
                 self.layers.insert(record.process(), layer);
             }
@@ -244,13 +244,15 @@ impl Prediction {
                 sampler_ycbcr_conversion: caps.sampler_ycbcr_conversion,
                 gl_address_modes: caps.gl_address_modes,
                 unknown_extension: caps.unknown_extension,
+                view_usage: caps.view_usage,
+                imageless_framebuffer: caps.imageless_framebuffer,
                 ..own
             };
         } else {
             self.simulation.restrict(&mut caps);
         }
         let layer = self.layers.get(&process);
-        let is = |key: &str, value: &str| layer.and_then(|layer| setting(layer, key)) == Some(value);
+        let is = |key: &str, value: &str| layer.and_then(|layer| read::setting(layer, key)) == Some(value);
         let policy = Policy {
             strict_border: is("border", "strict"),
             depth_compare: is("depth_linear", "compare"),
@@ -506,8 +508,4 @@ impl Prediction {
 
 fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.get(key).and_then(Value::as_str)
-}
-
-fn setting<'v>(layer: &'v Value, key: &str) -> Option<&'v str> {
-    layer.get("settings")?.get(key)?.get("value")?.as_str()
 }

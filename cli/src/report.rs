@@ -130,7 +130,7 @@ fn row<'a>(decision: &'a Decision, change: &'a Change) -> Row<'a> {
         sampler: decision.fingerprint.clone().unwrap_or_default(),
         names: names.join(" with "),
         path: decision.path.as_deref().unwrap_or(match decision.event {
-            "sampler" | "conversion" => "creation",
+            "sampler" | "conversion" | "image" | "view" => "creation",
             event => event,
         }),
         joined: decision.link.as_ref().map(links::describe),
@@ -340,9 +340,9 @@ fn devices(analysis: &Analysis) -> Vec<DeviceBlock> {
             augmented: device.get("augmented").map(record::value).filter(|text| text != "none").unwrap_or_default(),
             intercepts: device.get("intercepts").and_then(Value::as_array).map_or(0, Vec::len),
         };
-        let is_known = blocks.iter().any(|known| {
-            (&known.title, &known.limits, &known.features) == (&block.title, &block.limits, &block.features)
-        });
+        let is_known = blocks
+            .iter()
+            .any(|seen| (&seen.title, &seen.limits, &seen.features) == (&block.title, &block.limits, &block.features));
         if !is_known {
             blocks.push(block);
         }

@@ -5,7 +5,7 @@ mod bisect;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use samplin_config::rules::{Host, Rules};
+use samplin_config::overrides::{Host, Overrides};
 use samplin_config::settings::{Level, Problem};
 use samplin_wire::read;
 use serde_json::{Value, json};
@@ -70,24 +70,24 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
 }
 
 /// Reads a rules file.
-fn load(path: &Path) -> Result<(String, Rules, Vec<Problem>)> {
+fn load(path: &Path) -> Result<(String, Overrides, Vec<Problem>)> {
     let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, error))?;
-    let (rules, problems) = Rules::parse(path, &text);
-    Ok((text, rules, problems))
+    let (overrides, problems) = Overrides::parse(path, &text);
+    Ok((text, overrides, problems))
 }
 
 fn check(arguments: &Check, output: &mut Output) -> Result {
-    let (_, rules, problems) = load(&arguments.file)?;
-    let matches = arguments.trace.as_deref().map(|trace| matches(&rules, trace)).transpose()?;
+    let (_, overrides, problems) = load(&arguments.file)?;
+    let matches = arguments.trace.as_deref().map(|trace| matches(&overrides, trace)).transpose()?;
     let of = |name: &str| matches.as_ref().map(|counts: &BTreeMap<String, u64>| counts.get(name).copied().unwrap_or(0));
-    let idle: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).filter(|name| of(name) == Some(0)).collect();
+    let idle: Vec<&str> = overrides.iter().map(|one| one.name.as_str()).filter(|name| of(name) == Some(0)).collect();
     if output.json {
         output.json(&json!({
             "file": arguments.file,
-            "rules": rules.iter().map(|rule| json!({
-                "name": rule.name,
-                "line": rule.line,
-                "samplers": of(&rule.name),
+            "rules": overrides.iter().map(|one| json!({
+                "name": one.name,
+                "line": one.line,
+                "samplers": of(&one.name),
             })).collect::<Vec<_>>(),
             "problems": problems,
         }));
@@ -102,16 +102,16 @@ fn check(arguments: &Check, output: &mut Output) -> Result {
         output.line(format!("{position}: {word}: {}", problem.message));
     }
     let mut table = Table::new(2);
-    for rule in rules.iter() {
-        let samplers = of(&rule.name).map_or_else(String::new, |count| counted(count, "sampler state"));
+    for one in overrides.iter() {
+        let samplers = of(&one.name).map_or_else(String::new, |count| counted(count, "sampler state"));
         table.row([
-            Cell::new(format!("line {}", rule.line)).style(Style::Dim),
-            Cell::new(&rule.name).style(Style::Name),
+            Cell::new(format!("line {}", one.line)).style(Style::Dim),
+            Cell::new(&one.name).style(Style::Name),
             Cell::new(samplers),
         ]);
     }
     let name = arguments.file.display();
-    let count = counted(rules.iter().count() as u64, "rule");
+    let count = counted(overrides.iter().count() as u64, "rule");
     if problems.is_empty() {
         output.styled_line(Style::Good, format!("{name}: {count}, no problem"));
     } else {
@@ -125,10 +125,10 @@ fn check(arguments: &Check, output: &mut Output) -> Result {
 }
 
 /// How many sampler states of a trace each rule matches, by what it asks of the sampler.
-fn matches(rules: &Rules, trace: &Path) -> Result<BTreeMap<String, u64>> {
+fn matches(overrides: &Overrides, trace: &Path) -> Result<BTreeMap<String, u64>> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let mut seen = std::collections::BTreeSet::new();
-    let mut in_force = rules.clone();
+    let mut in_force = overrides.clone();
     let mut created = 0_u64;
     let mut has_every_sampler = false;
     let source = Source::from_argument(trace);
@@ -140,12 +140,11 @@ fn matches(rules: &Rules, trace: &Path) -> Result<BTreeMap<String, u64>> {
         let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
         match record.event {
             Event::Layer => {
-                let all = value.pointer("/settings/trace_level/value").and_then(Value::as_str) == Some("all");
-                has_every_sampler |= all;
-                // Without the version, which rules do not look at.
+                has_every_sampler |= read::setting(&value, "trace_level") == Some("all");
+                // Without the version, which overrides do not look at.
                 let name = |key: &str| value.get(key).map(|of| of.get("name").unwrap_or(of)).and_then(Value::as_str);
                 let (app, engine) = (name("app").unwrap_or(""), name("engine").unwrap_or(""));
-                in_force = rules.for_host(&Host { exe: text("exe"), app, engine });
+                in_force = overrides.for_host(&Host { exe: text("exe"), app, engine });
             }
             Event::Device => in_force = in_force.for_driver(text("device")),
             _ => {
@@ -156,8 +155,8 @@ fn matches(rules: &Rules, trace: &Path) -> Result<BTreeMap<String, u64>> {
                 }
                 let name = value.get("name").and_then(Value::as_str);
                 let bits = in_force.match_sampler(&state, state.fingerprint(), created, name);
-                for (index, rule) in in_force.iter().enumerate() {
-                    *counts.entry(rule.name.clone()).or_insert(0) += bits >> index & 1;
+                for (index, one) in in_force.iter().enumerate() {
+                    *counts.entry(one.name.clone()).or_insert(0) += bits >> index & 1;
                 }
             }
         }
@@ -196,8 +195,8 @@ mod tests {
 
     #[test]
     fn the_sample_is_without_problems() {
-        let (rules, problems) = Rules::parse(Path::new("samplin.toml"), SAMPLE);
+        let (overrides, problems) = Overrides::parse(Path::new("samplin.toml"), SAMPLE);
         assert!(problems.is_empty(), "{problems:?}");
-        assert!(rules.is_empty());
+        assert!(overrides.is_empty());
     }
 }

@@ -218,8 +218,8 @@ pub fn layers(library: &Path, validate: bool, system: &System) -> Result<Environ
         names.push(VALIDATION.to_owned());
         folders.extend(found.path.parent().map(Path::to_path_buf));
     }
-    let known = system.variable("VK_INSTANCE_LAYERS").unwrap_or_default();
-    for name in known.split(':').filter(|name| !name.is_empty()) {
+    let listed = system.variable("VK_INSTANCE_LAYERS").unwrap_or_default();
+    for name in listed.split(':').filter(|name| !name.is_empty()) {
         if !names.iter().any(|there| there == name) && name != NAME {
             names.push(name.to_owned());
         }

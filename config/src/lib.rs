@@ -4,7 +4,7 @@
 
 use std::ffi::CStr;
 
-pub mod rules;
+pub mod overrides;
 pub mod settings;
 pub mod simulate;
 pub mod template;

@@ -215,6 +215,23 @@ pub const ABILITIES: &[Ability] = &[
         unless_portability: true,
         ..NONE
     },
+    Ability {
+        name: "VK_KHR_maintenance2",
+        field: Some(|caps| &mut caps.view_usage),
+        extensions: &[ash::khr::maintenance2::NAME],
+        by_extension: true,
+        ..NONE
+    },
+    Ability {
+        name: "imagelessFramebuffer",
+        field: Some(|caps| &mut caps.imageless_framebuffer),
+        members: &[
+            at!(PhysicalDeviceVulkan12Features.imageless_framebuffer),
+            at!(PhysicalDeviceImagelessFramebufferFeatures.imageless_framebuffer),
+        ],
+        extensions: &[ash::khr::imageless_framebuffer::NAME],
+        ..NONE
+    },
     Ability { name: "VK_SAMPLIN_gl_address_modes", field: Some(|caps| &mut caps.gl_address_modes), ..NONE },
     Ability { name: "VK_SAMPLIN_unknown_extension", field: Some(|caps| &mut caps.unknown_extension), ..NONE },
     Ability {

@@ -20,6 +20,7 @@ mod reason;
 mod sanitize;
 mod state;
 mod unknown;
+mod usage;
 mod view;
 mod ycbcr;
 
@@ -37,6 +38,7 @@ pub use self::state::{
     is_int_border, is_valid_border,
 };
 pub use self::unknown::{is_unknown_enumerant, unknown_enumerants};
+pub use self::usage::{UsageKept, ViewUsage, image_flags, unsupported_usage, view_usage};
 pub use self::view::{Aspect, DeviceCaps, Dimensions, Policy, Use, ViewTraits, normalize_components};
 pub use self::ycbcr::{ConversionDecision, ConversionState, conversion};
 

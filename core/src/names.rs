@@ -83,6 +83,36 @@ pub fn sampler_flags(flags: vk::SamplerCreateFlags) -> Vec<String> {
     out
 }
 
+/// `FORMAT_LIST_EXT` to `VK_PREFIX_FORMAT_LIST_BIT_EXT`, for each set bit; bits without a name as a hexadecimal number.
+fn bit_names(prefix: &str, bits: u64, debug: impl Fn(u64) -> String) -> Vec<String> {
+    let set = (0..64).map(|bit| 1 << bit).filter(|bit| bits & bit != 0);
+    set.map(|bit| {
+        let word = debug(bit);
+        if word.is_empty() || word.starts_with(|first: char| first.is_ascii_digit()) {
+            return format!("0x{bit:x}");
+        }
+        let vendor =
+            ["_KHR", "_EXT", "_NV", "_AMD", "_QCOM", "_HUAWEI", "_VALVE"].into_iter().find(|v| word.ends_with(v));
+        let bare = vendor.and_then(|vendor| word.strip_suffix(vendor)).unwrap_or(&word);
+        format!("VK_{prefix}_{bare}_BIT{}", vendor.unwrap_or_default())
+    })
+    .collect()
+}
+
+/// Names of the set bits of a usage of images, whose low half is a `VkImageUsageFlags`.
+pub fn image_usage(usage: u64) -> Vec<String> {
+    bit_names("IMAGE_USAGE", usage, |bit| {
+        u32::try_from(bit).map_or_else(|_| String::new(), |bit| format!("{:?}", vk::ImageUsageFlags::from_raw(bit)))
+    })
+}
+
+/// Names of the set bits of the create flags of images, whose low half is a `VkImageCreateFlags`.
+pub fn image_flags(flags: u64) -> Vec<String> {
+    bit_names("IMAGE_CREATE", flags, |bit| {
+        u32::try_from(bit).map_or_else(|_| String::new(), |bit| format!("{:?}", vk::ImageCreateFlags::from_raw(bit)))
+    })
+}
+
 /// The format of that name, the reverse of [`format()`].
 pub fn format_by_name(name: &str) -> Option<vk::Format> {
     static BY_NAME: once_cell::sync::Lazy<BTreeMap<String, vk::Format>> =
@@ -150,5 +180,15 @@ mod tests {
             sampler_flags(vk::SamplerCreateFlags::from_raw(0x4000_0004)),
             ["VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT", "0x40000000"]
         );
+        assert_eq!(
+            image_usage(0x8000_0000_0000_010c),
+            [
+                "VK_IMAGE_USAGE_SAMPLED_BIT",
+                "VK_IMAGE_USAGE_STORAGE_BIT",
+                "VK_IMAGE_USAGE_FRAGMENT_SHADING_RATE_ATTACHMENT_BIT_KHR",
+                "0x8000000000000000"
+            ]
+        );
+        assert_eq!(image_flags(0x108), ["VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT", "VK_IMAGE_CREATE_EXTENDED_USAGE_BIT"]);
     }
 }

@@ -140,8 +140,8 @@ pub struct Meeting<'a, V> {
     pub changes: Vec<Change>,
     /// Axes (U, V, W) whose coordinates a shader would have to saturate for GL_CLAMP to be exact.
     pub saturate: [bool; 3],
-    /// The rules of the user that took part, by name.
-    pub by_rules: Vec<&'a str>,
+    /// The overrides that took part, by name.
+    pub by_overrides: Vec<&'a str>,
     /// A rule that is broken and that no other sampler can mend.
     unmendable: Option<Catalog>,
 }
@@ -173,7 +173,7 @@ impl<V> Meeting<'_, V> {
     }
 }
 
-/// Decides for a sampler that meets a view for the first time by their state and class. `overrides` are those of the rules that match
+/// Decides for a sampler that meets a view for the first time by their state and class. `overrides` are those that match
 /// the pair, in order; `variant` gives the sampler that is wanted instead of the application's own, and is asked again for another
 /// one if it has no place for a custom border colour.
 pub fn meeting<'a, V>(
@@ -186,12 +186,12 @@ pub fn meeting<'a, V>(
     let pair = |state: &SamplerState| decide::pair(state, view, terms.caps, terms.policy);
     let mut wished = kept.original;
     let mut wishes = Changes::new();
-    let mut by_rules = Vec::new();
+    let mut by_overrides = Vec::new();
     // No wish is worth the bits that were captured.
     if !decide::replays(&kept.original, terms.caps) {
-        for rule in overrides {
-            wished = decide::apply(&wished, view, rule.wish, rule.guards_off, &mut wishes);
-            by_rules.push(rule.name);
+        for wanted in overrides {
+            wished = decide::apply(&wished, view, wanted.wish, wanted.guards_off, &mut wishes);
+            by_overrides.push(wanted.name);
         }
     }
     let base = kept.base.key();
@@ -206,7 +206,10 @@ pub fn meeting<'a, V>(
     let mut decision = pair(&wished);
     let mut over_budget = false;
     let mut found = if terms.may_replace(&kept.original) { ask(&decision.state) } else { Ok(None) };
-    if matches!(found, Err(Refusal::Border)) && !by_rules.is_empty() && decide::is_custom(kept.original.border_color) {
+    if matches!(found, Err(Refusal::Border))
+        && !by_overrides.is_empty()
+        && decide::is_custom(kept.original.border_color)
+    {
         // No wish is worth the colour that the application has.
         wishes = Changes::new();
         decision = pair(&kept.original);
@@ -237,7 +240,7 @@ pub fn meeting<'a, V>(
         changes.extend(decide::new_changes(&decision.changes, &created.changes));
     }
     let Decision { state, saturate, unresolved, .. } = decision;
-    Meeting { chosen, state, changes, saturate, by_rules, unmendable: unresolved }
+    Meeting { chosen, state, changes, saturate, by_overrides, unmendable: unresolved }
 }
 
 /// What is broken where a sampler that must stay what it is for every view meets this one: what [`meeting`] would have changed, or

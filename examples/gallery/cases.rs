@@ -39,11 +39,6 @@ fn as_it_is(builder: ContextBuilder) -> ContextBuilder {
     builder
 }
 
-/// Repairs pairs that only the shader joins.
-fn resolving(builder: ContextBuilder) -> ContextBuilder {
-    builder.setting("separate", "resolve")
-}
-
 /// Every case, in the order of the page.
 pub(crate) const CASES: &[Case] = &[
     Case {
@@ -70,23 +65,23 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "separate",
         title: "Separate texture and sampler",
-        asks: "R32_UINT and a LINEAR sampler in two bindings; they meet in the shader only. With separate=resolve.",
-        prepare: resolving,
+        asks: "R32_UINT and a LINEAR sampler in two bindings; they meet in the shader only.",
+        prepare: as_it_is,
         paint: separate::same_set,
     },
     Case {
         name: "separate-shared",
         title: "Separate, sampler shared",
         asks: "One LINEAR sampler, which the shader joins with RGBA8 (upper left, legal) and with R32_UINT (lower right, \
-               illegal). With separate=resolve.",
-        prepare: resolving,
+               illegal).",
+        prepare: as_it_is,
         paint: separate::shared,
     },
     Case {
         name: "separate-sets",
         title: "Separate, in two sets",
-        asks: "R32_UINT in one descriptor set and a LINEAR sampler in another. With separate=resolve.",
-        prepare: resolving,
+        asks: "R32_UINT in one descriptor set and a LINEAR sampler in another.",
+        prepare: as_it_is,
         paint: separate::other_set,
     },
     Case {

@@ -171,7 +171,9 @@ impl Counters {
         let owner = stripe.owned.owner.load(Ordering::Relaxed);
         if owner == thread {
             stripe.owned.counts.add(path, seen, 0);
-        } else if owner != 0 {
+            return true;
+        }
+        if owner != 0 {
             stripe.shared.0.add_shared(path, seen, 0);
         }
         owner != 0

@@ -23,6 +23,8 @@ struct Unions {
     limit: usize,
     /// [`Gate::open`] was called.
     open: bool,
+    /// [`Gate::take_any_sampler`] was called.
+    any_sampler: bool,
 }
 
 /// Descriptors looked at together: one bit each.
@@ -79,13 +81,19 @@ impl Gate {
         self.look.store(false, Ordering::Relaxed);
     }
 
+    /// Takes every sampler for one that may conflict from here on: which sampler a descriptor is with is not known where it has an
+    /// immutable one. Then the view alone tells candidates.
+    pub fn take_any_sampler(&self) {
+        lock(&self.unions.0).any_sampler = true;
+        self.sampler_filter.fill();
+    }
+
     // ---- looking ----
 
-    /// 1 if the pair may conflict, else 0. Arithmetic, because a branch for each of two random bits costs more than everything
-    /// else here.
+    /// Whether the pair may conflict.
     #[inline(always)]
-    pub fn candidate(&self, sampler: vk::Sampler, view: vk::ImageView) -> u64 {
-        self.sampler_filter.bit(sampler.as_raw()) & self.view_filter.bit(view.as_raw())
+    pub fn candidate(&self, sampler: vk::Sampler, view: vk::ImageView) -> bool {
+        self.sampler_filter.both(sampler.as_raw(), &self.view_filter, view.as_raw())
     }
 
     /// The pair, if it conflicts (or if every pair does). Takes no lock, writes nothing, cannot panic.
@@ -93,7 +101,7 @@ impl Gate {
     /// Either word may be any value at all: an unknown one is no conflict.
     #[inline(always)]
     pub fn conflict(&self, sampler: vk::Sampler, view: vk::ImageView) -> Option<Pair> {
-        if self.candidate(sampler, view) == 0 { None } else { self.conflict_by_tables(sampler, view) }
+        if self.candidate(sampler, view) { self.conflict_by_tables(sampler, view) } else { None }
     }
 
     #[inline(never)]
@@ -121,9 +129,8 @@ impl Gate {
     /// A bit for each of at most [`BLOCK`] pairs that may conflict.
     #[inline(always)]
     fn candidates(&self, block: &[DescriptorImageInfo]) -> u64 {
-        let bits =
-            block.iter().enumerate().map(|(at, info)| self.candidate(info.sampler, info.image_view) << (at & 63));
-        bits.fold(0, |all, bit| all | bit)
+        let bits = block.iter().rev().map(|info| u64::from(self.candidate(info.sampler, info.image_view)));
+        bits.fold(0, |all, bit| (all << 1) | bit)
     }
 
     /// Index of the first pair that conflicts.
@@ -323,7 +330,9 @@ impl Gate {
                 });
             });
         };
-        fill(&self.sampler_filter, &self.samplers, unions.lacks);
+        if !unions.any_sampler {
+            fill(&self.sampler_filter, &self.samplers, unions.lacks);
+        }
         fill(&self.view_filter, &self.views, unions.needs);
         if unions.needs & unions.lacks != 0 && !unions.open {
             self.look.store(true, Ordering::Release);
@@ -385,7 +394,7 @@ mod tests {
             let (gate, samplers, views) = scene(size);
             let (mut legal, mut stopped) = (0_u32, 0_u32);
             for info in infos(&samplers, &views) {
-                let candidate = gate.candidate(info.sampler, info.image_view) != 0;
+                let candidate = gate.candidate(info.sampler, info.image_view);
                 let conflict = conflicts(&samplers, &views, &info);
                 assert_eq!(gate.conflict(info.sampler, info.image_view).is_some(), conflict);
                 assert!(candidate || !conflict, "a conflict that the filters pass");
@@ -409,6 +418,21 @@ mod tests {
         let conflict = |view| gate.conflict(vk::Sampler::from_raw(7), vk::ImageView::from_raw(view));
         assert!(gate.must_look() && conflict(8).is_some());
         assert_eq!(conflict(9), None);
+    }
+
+    #[test]
+    fn where_any_sampler_may_be_meant_the_view_alone_tells_candidates() {
+        let (gate, samplers, views) = scene(64);
+        let unknown = vk::Sampler::from_raw(0x1234);
+        assert!(!gate.candidate(unknown, views[1]) && !gate.candidate(unknown, views[0]));
+        gate.take_any_sampler();
+        let ask = |unknown| views.iter().map(|view| gate.candidate(unknown, *view)).collect::<Vec<_>>();
+        let every_other: Vec<bool> = (0..64).map(|n| n % 2 == 1).collect();
+        assert_eq!(ask(unknown), every_other);
+        assert_eq!(gate.conflict(unknown, views[1]), None, "by the tables it is still unknown");
+        // Filters that are made anew stay like this.
+        assert!(gate.add_sampler(0x5678, 2, 64));
+        assert_eq!(ask(samplers[1]), every_other);
     }
 
     #[test]

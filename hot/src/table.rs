@@ -7,6 +7,7 @@
 //! word (an ignored member, say) may return a stale value, which is why values are plain words and never freed memory.
 
 use std::hash::Hash;
+use std::hint::select_unpredictable;
 use std::ops::DerefMut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -75,13 +76,15 @@ struct Writer {
 unsafe impl Send for Writer {}
 
 /// Map from a non-zero 64-bit key to a non-zero 64-bit value: open addressing, linear probing, load at most one quarter (large
-/// tables: one half).
+/// tables: one half, dense ones: three quarters).
 ///
 /// Reads take no lock and write nothing. Writes are serialised by a mutex. Growth publishes a new
 /// slot array; older arrays stay until the table is dropped, and since each is half of the next their sum is bounded by the
 /// newest.
 pub struct FlatTable {
     current: TablePtr<Slots>,
+    /// It is let fill up to three quarters: for many keys that are looked up now and then, not for each descriptor.
+    is_dense: bool,
     writer: Apart<TableMutex<Writer>>,
 }
 
@@ -91,6 +94,7 @@ impl FlatTable {
         let slots = Box::into_raw(Slots::new(capacity.next_power_of_two().max(8)));
         Self {
             current: TablePtr::new(slots),
+            is_dense: false,
             writer: Apart(TableMutex::new(Writer { live: 0, tombstones: 0, owned: vec![slots] })),
         }
     }
@@ -139,9 +143,13 @@ impl FlatTable {
         }
         let mut writer = self.writer();
         let len = self.slots().slots.len();
+        let taken = writer.live + writer.tombstones + 1;
         // Large tables are in no cache anyway, and are let fill up to a half.
-        let least = if len < LARGE { 4 } else { 2 };
-        if (writer.live + writer.tombstones + 1) * least > len {
+        let is_full = match self.is_dense {
+            true => taken * 4 > len * 3,
+            false => taken * if len < LARGE { 4 } else { 2 } > len,
+        };
+        if is_full {
             self.rebuild(&mut writer);
         }
         let slots = self.slots();
@@ -281,37 +289,51 @@ pub struct BitFilter {
 impl BitFilter {
     const WORDS: usize = if cfg!(all(loom, test)) { 2 } else { 512 };
 
+    /// 20 240 / 32 749 of a full turn. The divisor is the largest prime below the number of bits, so that handles which a pool lays
+    /// out evenly, whatever their stride, get bits of their own until they have been through nearly all of them.
+    const TURN: u64 = ((20_240_u128 << 64) / 32_749) as u64;
+
     /// An empty set, or one that holds everything.
     pub fn new(full: bool) -> Self {
         let word = if full { u64::MAX } else { 0 };
         Self { words: std::array::from_fn(|_| AtomicU64::new(word)) }
     }
 
+    /// The word that a key is in, and the key's bit in its lowest six bits.
     #[inline(always)]
-    fn word_and_bit(key: u64) -> (usize, u64) {
-        let hash = fold(key);
-        ((hash >> 6) as usize & (Self::WORDS - 1), 1 << (hash & 63))
+    fn place(key: u64) -> (usize, u64) {
+        let bit = key.wrapping_mul(Self::TURN) >> (u64::BITS - 6 - Self::WORDS.ilog2());
+        ((bit >> 6) as usize & (Self::WORDS - 1), bit)
     }
 
-    /// 1 if the set may hold `key`, else 0.
+    /// Whether both sets may hold their keys. Without a branch, because one for each of two random bits costs more than everything
+    /// else here.
     #[inline(always)]
-    pub fn bit(&self, key: u64) -> u64 {
-        let hash = fold(key);
-        self.words[(hash >> 6) as usize & (Self::WORDS - 1)].load(Ordering::Relaxed) >> (hash & 63) & 1
+    pub fn both(&self, key: u64, other: &Self, other_key: u64) -> bool {
+        let ((word, bit), (other_word, other_bit)) = (Self::place(key), Self::place(other_key));
+        let word = self.words[word].load(Ordering::Relaxed);
+        let other_word = other.words[other_word].load(Ordering::Relaxed);
+        let both = select_unpredictable(word >> (bit & 63) & 1 != 0, other_word, 0);
+        both >> (other_bit & 63) & 1 != 0
     }
 
     /// Adds a key.
     pub fn insert(&self, key: u64) {
-        let (word, bit) = Self::word_and_bit(key);
-        self.words[word].fetch_or(bit, Ordering::Release);
+        let (word, bit) = Self::place(key);
+        self.words[word].fetch_or(1 << (bit & 63), Ordering::Release);
+    }
+
+    /// Makes it hold everything.
+    pub fn fill(&self) {
+        self.words.iter().for_each(|word| word.store(u64::MAX, Ordering::Release));
     }
 
     /// Replaces the set by the keys that `fill` adds. Keys that are in both sets are never missed meanwhile.
     pub fn reset(&self, fill: impl FnOnce(&mut dyn FnMut(u64))) {
         let mut fresh = [0_u64; Self::WORDS];
         fill(&mut |key| {
-            let (word, bit) = Self::word_and_bit(key);
-            fresh[word] |= bit;
+            let (word, bit) = Self::place(key);
+            fresh[word] |= 1 << (bit & 63);
         });
         for (word, value) in self.words.iter().zip(fresh) {
             word.store(value, Ordering::Release);
@@ -329,6 +351,13 @@ impl<T> HandleMap<T> {
     /// An empty map.
     pub fn new() -> Self {
         Self { table: FlatTable::new(16), marker: std::marker::PhantomData }
+    }
+
+    /// An empty map that holds many handles in little memory, and takes longer to find them.
+    pub fn dense() -> Self {
+        let mut map = Self::new();
+        map.table.is_dense = true;
+        map
     }
 
     /// Inserts what belongs to a handle, replacing what did.

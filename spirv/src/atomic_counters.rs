@@ -24,7 +24,7 @@ use crate::outcome::{Change, Counters, Rewrite, Why};
 
 /// Where the buffers of counters go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum Target {
     /// GL's binding *n* goes to set 0, binding *f* + *n*, where *f* is one more than the highest binding of the module in set 0, or 0
     /// if it has none.
     #[default]
@@ -42,7 +42,7 @@ pub enum Place {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
     /// Where the buffers go.
-    pub place: Place,
+    pub target: Target,
     /// Whether shaders may read `BaseInstance` (the feature `shaderDrawParameters`).
     pub draw_parameters: bool,
 }
@@ -117,7 +117,7 @@ pub fn atomic_counters(module: &Module<'_>, options: &Options) -> Result<Rewrite
 struct Globals<'w> {
     counters: Vec<Counter>,
     /// By id: position in `counters`.
-    places: Map<usize>,
+    by_id: Map<usize>,
     /// Pointers to counters: the type pointed to.
     pointers: Map<u32>,
     /// Types of functions that take such pointers: what they are defined by.
@@ -144,7 +144,7 @@ impl<'w> Globals<'w> {
                 }
                 op::VARIABLE if is_pointer(&instruction.word(1)) && instruction.words.len() == 4 => {
                     let counter = globals.counter(module, &instruction)?;
-                    put(&mut globals.places, counter.id, globals.counters.len())?;
+                    put(&mut globals.by_id, counter.id, globals.counters.len())?;
                     push(&mut globals.counters, counter)?;
                     push(&mut globals.removed, instruction)?;
                     continue;
@@ -159,7 +159,7 @@ impl<'w> Globals<'w> {
                 }
                 _ => {}
             }
-            let strange = |id: u32| is_pointer(&id) || globals.places.contains_key(&id);
+            let strange = |id: u32| is_pointer(&id) || globals.by_id.contains_key(&id);
             let typed = op::result(instruction.opcode()) == op::Result::Typed && strange(instruction.word(1));
             if typed || !globals.pointers.is_empty() && ids::operands(&instruction).any(strange) {
                 return Err(Why::Opcode(instruction.opcode()));
@@ -195,9 +195,9 @@ impl<'w> Globals<'w> {
         sorted.sort_unstable_by_key(|counter| (counter.binding, counter.index, counter.ty, counter.id));
         let mut own = self.descriptors(module)?;
         own.sort_unstable();
-        let (set, first) = match options.place {
-            Place::At { set, first } => (set, Some(first)),
-            Place::Auto => {
+        let (set, first) = match options.target {
+            Target::At { set, first } => (set, Some(first)),
+            Target::Auto => {
                 let highest = own.iter().filter(|(set, _)| *set == 0).map(|(_, binding)| *binding).max();
                 (0, highest.map_or(Some(0), |binding| binding.checked_add(1)))
             }
@@ -205,9 +205,9 @@ impl<'w> Globals<'w> {
         let mut all = Vec::new();
         for group in sorted.chunk_by(|a, b| a.binding == b.binding) {
             let Some(counter_binding) = group.first().map(|counter| counter.binding) else { continue };
-            let place = first.and_then(|first| first.checked_add(counter_binding));
-            let Some(binding) = place.filter(|binding| own.binary_search(&(set, *binding)).is_err()) else {
-                return Err(Why::BindingTaken { set, binding: place.unwrap_or(u32::MAX) });
+            let binding = first.and_then(|first| first.checked_add(counter_binding));
+            let Some(binding) = binding.filter(|binding| own.binary_search(&(set, *binding)).is_err()) else {
+                return Err(Why::BindingTaken { set, binding: binding.unwrap_or(u32::MAX) });
             };
             let (mut offsets, mut size) = (Vec::new(), 0);
             // The type that reaches furthest, and how far any other one does.
@@ -242,7 +242,7 @@ impl<'w> Globals<'w> {
             let id = variable.word(2);
             let descriptor = matches!(variable.opcode(), op::VARIABLE | op::UNTYPED_VARIABLE_KHR);
             let binding = module.decoration(id, Decoration::Binding).filter(|_| descriptor);
-            if let Some(binding) = binding.filter(|_| !self.places.contains_key(&id)) {
+            if let Some(binding) = binding.filter(|_| !self.by_id.contains_key(&id)) {
                 push(&mut all, (module.decoration(id, Decoration::DescriptorSet).unwrap_or(0), binding))?;
             }
         }
@@ -250,7 +250,7 @@ impl<'w> Globals<'w> {
     }
 
     /// Declares the storage buffer of a binding.
-    fn declare(&self, editor: &mut Editor<'_, '_>, module: &Module<'_>, place: &Counters) -> Result<u32, Error> {
+    fn declare(&self, editor: &mut Editor<'_, '_>, module: &Module<'_>, at: &Counters) -> Result<u32, Error> {
         let (class, block) = buffer_class(module);
         let array = editor.aggregate(Op::TypeRuntimeArray, &[self.uint])?;
         editor.decorate(array, Decoration::ArrayStride, &[4])?;
@@ -259,8 +259,8 @@ impl<'w> Globals<'w> {
         editor.decorate_member(structure, 0, Decoration::Offset, &[0])?;
         let pointer = editor.ty(Op::TypePointer, &[class as u32, structure])?;
         let variable = editor.variable(pointer, class)?;
-        editor.decorate(variable, Decoration::DescriptorSet, &[place.set])?;
-        editor.decorate(variable, Decoration::Binding, &[place.binding])?;
+        editor.decorate(variable, Decoration::DescriptorSet, &[at.set])?;
+        editor.decorate(variable, Decoration::Binding, &[at.binding])?;
         Ok(variable)
     }
 }

@@ -75,7 +75,7 @@ pub struct Editor<'m, 'w> {
     /// Ids that nothing defines any more.
     gone: Vec<u32>,
     /// Types and constants of the module by hash, with their word offsets; empty until one is looked for.
-    known: Vec<(u64, u32)>,
+    seen: Vec<(u64, u32)>,
     /// Types and constants that have been added, by hash, with their word offsets in `globals`.
     added: HashMap<u64, usize, BuildHasherDefault<Fold>>,
 }
@@ -97,7 +97,7 @@ impl<'m, 'w> Editor<'m, 'w> {
             interface: Vec::new(),
             unlisted: Vec::new(),
             gone: Vec::new(),
-            known: Vec::new(),
+            seen: Vec::new(),
             added: Default::default(),
         }
     }
@@ -263,7 +263,7 @@ impl<'m, 'w> Editor<'m, 'w> {
     pub fn capability(&mut self, capability: Capability) -> Result<(), Error> {
         let mut words = Vec::new();
         assemble(&mut words, Op::Capability, &[capability as u32])?;
-        if !self.is_in_preamble(&words) && !self.capabilities.chunks(2).any(|known| known == words) {
+        if !self.is_in_preamble(&words) && !self.capabilities.chunks(2).any(|seen| seen == words) {
             extend(&mut self.capabilities, &words)?;
         }
         Ok(())
@@ -277,8 +277,8 @@ impl<'m, 'w> Editor<'m, 'w> {
     pub fn extension(&mut self, name: &str) -> Result<(), Error> {
         let mut words = Vec::new();
         assemble(&mut words, Op::Extension, &literal(name)?)?;
-        let known = self.is_in_preamble(&words) || instructions(&self.extensions).any(|known| known == words);
-        if known { Ok(()) } else { extend(&mut self.extensions, &words) }
+        let seen = self.is_in_preamble(&words) || instructions(&self.extensions).any(|seen| seen == words);
+        if seen { Ok(()) } else { extend(&mut self.extensions, &words) }
     }
 
     fn is_in_preamble(&self, words: &[u32]) -> bool {
@@ -294,10 +294,10 @@ impl<'m, 'w> Editor<'m, 'w> {
     pub fn import(&mut self, name: &str) -> Result<u32, Error> {
         let name = literal(name)?;
         let is_it = |words: &&[u32]| words.first().is_some_and(|first| first & 0xffff == op::EXT_INST_IMPORT);
-        let preamble = self.module.instructions(Module::HEADER, self.module.sections.imports).map(|known| known.words);
-        let known =
+        let preamble = self.module.instructions(Module::HEADER, self.module.sections.imports).map(|seen| seen.words);
+        let seen =
             preamble.chain(instructions(&self.imports)).filter(is_it).find(|words| words.get(2..) == Some(&name));
-        if let Some(id) = known.and_then(|words| words.get(1)) {
+        if let Some(id) = seen.and_then(|words| words.get(1)) {
             return Ok(*id);
         }
         let id = self.id()?;

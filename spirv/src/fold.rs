@@ -117,10 +117,10 @@ impl Folder<'_, '_> {
         let opcode = instruction.word(3);
         if opcode == op::COMPOSITE_EXTRACT {
             let composite = self.module.definition(instruction.word(4))?;
-            let known = matches!(composite.opcode(), op::SPEC_CONSTANT_COMPOSITE | op::CONSTANT_COMPOSITE);
+            let composed = matches!(composite.opcode(), op::SPEC_CONSTANT_COMPOSITE | op::CONSTANT_COMPOSITE);
             let one = instruction.words.len() == 6;
             let member = composite.word((instruction.word(5) as usize).checked_add(3)?);
-            return if known && one { Some(self.value(member, depth + 1)?.bits) } else { None };
+            return if composed && one { Some(self.value(member, depth + 1)?.bits) } else { None };
         }
         let a = self.value(instruction.word(4), depth + 1)?;
         match opcode {

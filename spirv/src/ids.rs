@@ -94,7 +94,7 @@ pub(crate) fn positions(instruction: &Instruction<'_>) -> impl Iterator<Item = u
     let (end, literal) = match layout(instruction.opcode()) {
         Layout::Unknown | Layout::All => (length, None),
         Layout::First(count) => (length.min(first + usize::from(count)), None),
-        Layout::Except(place) => (length, Some(first + usize::from(place))),
+        Layout::Except(position) => (length, Some(first + usize::from(position))),
     };
     (first..end).filter(move |position| Some(*position) != literal)
 }

@@ -161,9 +161,9 @@ impl Images {
 
     /// The variables with what is done with them.
     fn variables(&self, module: &Module<'_>) -> Result<Vec<Variable>, Error> {
-        let mut flow = Flow { images: self, module, known: Map::default(), edges: Vec::new(), open: Vec::new() };
+        let mut flow = Flow { images: self, module, seen: Map::default(), edges: Vec::new(), open: Vec::new() };
         for (id, _) in &self.variables {
-            put(&mut flow.known, *id, 0)?;
+            put(&mut flow.seen, *id, 0)?;
         }
         for instruction in module.instructions(module.sections.globals, module.words().len()) {
             flow.instruction(&instruction)?;
@@ -171,7 +171,7 @@ impl Images {
         flow.propagate()?;
         let mut variables = Vec::new();
         for (id, image) in &self.variables {
-            let uses = flow.known.get(id).copied().unwrap_or(0);
+            let uses = flow.seen.get(id).copied().unwrap_or(0);
             let uses = if self.in_structures { uses | READ | WRITTEN | ESCAPED } else { uses };
             push(&mut variables, Variable { id: *id, image: *image, uses })?;
         }
@@ -188,7 +188,7 @@ fn is_attachment(dim: u32) -> bool {
 struct Flow<'a, 'w> {
     images: &'a Images,
     module: &'a Module<'w>,
-    known: Map<u8>,
+    seen: Map<u8>,
     /// What an id comes from.
     edges: Vec<(u32, u32)>,
     open: Vec<u32>,
@@ -200,7 +200,7 @@ impl<'w> Flow<'_, 'w> {
         let word = |n: usize| instruction.word(n);
         let makes = op::result(opcode) == Defines::Typed && self.images.bases.contains_key(&word(1));
         if makes {
-            put(&mut self.known, word(2), 0)?;
+            put(&mut self.seen, word(2), 0)?;
         }
         match opcode {
             op::LOAD
@@ -226,12 +226,12 @@ impl<'w> Flow<'_, 'w> {
                     // What is returned is not followed; where it is returned it counts as used in every way.
                     self.mark(word(2), READ | WRITTEN | ESCAPED)?;
                 }
-                let place = self.module.function(word(3));
-                let callee = place.and_then(|place| self.module.functions().get(place));
+                let index = self.module.function(word(3));
+                let callee = index.and_then(|index| self.module.functions().get(index));
                 let mut parameters = callee.into_iter().flat_map(|callee| self.module.parameters(callee));
                 for argument in instruction.words.get(4..).unwrap_or_default() {
                     let parameter = parameters.next();
-                    if !self.known.contains_key(argument) {
+                    if !self.seen.contains_key(argument) {
                         continue;
                     }
                     match parameter {
@@ -256,9 +256,9 @@ impl<'w> Flow<'_, 'w> {
 
     /// Notes uses of an id, if it is an image or leads to one.
     fn mark(&mut self, id: u32, uses: u8) -> Result<(), Error> {
-        match self.known.get_mut(&id) {
-            Some(known) if *known | uses != *known => {
-                *known |= uses;
+        match self.seen.get_mut(&id) {
+            Some(seen) if *seen | uses != *seen => {
+                *seen |= uses;
                 push(&mut self.open, id)
             }
             _ => Ok(()),
@@ -269,7 +269,7 @@ impl<'w> Flow<'_, 'w> {
     fn propagate(&mut self) -> Result<(), Error> {
         self.edges.sort_unstable();
         while let Some(id) = self.open.pop() {
-            let uses = self.known.get(&id).copied().unwrap_or(0);
+            let uses = self.seen.get(&id).copied().unwrap_or(0);
             let mut at = self.edges.partition_point(|(derived, _)| *derived < id);
             while let Some((_, from)) = self.edges.get(at).copied().filter(|(derived, _)| *derived == id) {
                 self.mark(from, uses)?;
@@ -293,7 +293,7 @@ struct Pass<'a, 'm, 'w> {
 
 impl Pass<'_, '_, '_> {
     /// Set and binding of a variable.
-    fn place(&self, variable: &Variable) -> (u32, u32) {
+    fn descriptor(&self, variable: &Variable) -> (u32, u32) {
         let of = |decoration| self.module.decoration(variable.id, decoration).unwrap_or(0);
         (of(Decoration::DescriptorSet), of(Decoration::Binding))
     }
@@ -302,8 +302,8 @@ impl Pass<'_, '_, '_> {
     fn relax(&mut self, options: &Options) -> Result<(), Error> {
         let mut uses: Map<u8> = Map::default();
         for variable in self.variables {
-            let known = uses.get(&variable.image).copied().unwrap_or(0);
-            put(&mut uses, variable.image, known | variable.uses)?;
+            let seen = uses.get(&variable.image).copied().unwrap_or(0);
+            put(&mut uses, variable.image, seen | variable.uses)?;
         }
         let mut needed = 0;
         for variable in self.variables {
@@ -311,7 +311,7 @@ impl Pass<'_, '_, '_> {
             if !MADE_UP.contains(&format) {
                 continue;
             }
-            let (set, binding) = self.place(variable);
+            let (set, binding) = self.descriptor(variable);
             let uses = uses.get(&variable.image).copied().unwrap_or(0);
             let why = match () {
                 () if uses & ESCAPED != 0 => Why::Escapes { set, binding },
@@ -351,7 +351,7 @@ impl Pass<'_, '_, '_> {
                 if self.images.format(variable.image) != UNKNOWN && !relaxed {
                     continue;
                 }
-                let (set, binding) = self.place(variable);
+                let (set, binding) = self.descriptor(variable);
                 if variable.uses & mask != 0 {
                     used = true;
                     let why = if mask == READ {

@@ -77,7 +77,7 @@ impl Module<'_> {
         Ok(Analysis::new(&mut tracer, entry)?.links)
     }
 
-    /// The place in the list of functions of an entry point.
+    /// The number in the list of functions of an entry point.
     pub(crate) fn entry(&self, name: &str, model: u32) -> Option<usize> {
         let entry = self.entry_points().find(|entry| entry.model() == model && entry.name().eq(name.bytes()))?;
         self.function(entry.function())
@@ -101,17 +101,17 @@ impl Pair {
     }
 }
 
-type Places<K> = HashMap<K, usize, BuildHasherDefault<Fold>>;
+type Indices<K> = HashMap<K, usize, BuildHasherDefault<Fold>>;
 
 /// The links of an entry point, and those of its functions that depend on what they are called with.
 pub(crate) struct Analysis {
-    /// Places of the functions that the entry point reaches, callees before callers.
+    /// Numbers of the functions that the entry point reaches, callees before callers.
     pub(crate) order: Vec<usize>,
-    /// By place: pairs with a parameter in them, and what is done with them.
+    /// By number: pairs with a parameter in them, and what is done with them.
     pub(crate) open: Vec<Vec<(Pair, Uses)>>,
     pub(crate) links: Vec<Link>,
     /// By link, with no uses but that of being one descriptor.
-    places: Places<Link>,
+    indices: Indices<Link>,
 }
 
 impl Analysis {
@@ -121,17 +121,17 @@ impl Analysis {
         let mut open = Vec::new();
         open.try_reserve_exact(module.functions().len()).map_err(|_| Error::Memory)?;
         open.resize_with(module.functions().len(), Vec::new);
-        let mut analysis = Analysis { order, open, links: Vec::new(), places: Places::default() };
+        let mut analysis = Analysis { order, open, links: Vec::new(), indices: Indices::default() };
         let (mut scratch, mut total) = (Scratch::default(), 0);
         for at in 0..analysis.order.len() {
-            let Some(place) = analysis.order.get(at).copied() else { break };
-            let Some(function) = module.functions().get(place) else { continue };
-            let mut places = Places::default();
+            let Some(index) = analysis.order.get(at).copied() else { break };
+            let Some(function) = module.functions().get(index) else { continue };
+            let mut indices = Indices::default();
             let mut own = Vec::new();
             for site in module.sites(function) {
                 scratch.site(tracer, function, &site)?;
                 for (pair, uses) in &scratch.pairs {
-                    analysis.add(tracer, (*pair, *uses), &mut own, &mut places)?;
+                    analysis.add(tracer, (*pair, *uses), &mut own, &mut indices)?;
                 }
             }
             for call in module.calls(function) {
@@ -140,19 +140,19 @@ impl Analysis {
                 for (pair, uses) in &callee {
                     scratch.call(tracer, function, &call, pair)?;
                     for (pair, _) in &scratch.pairs {
-                        analysis.add(tracer, (*pair, *uses), &mut own, &mut places)?;
+                        analysis.add(tracer, (*pair, *uses), &mut own, &mut indices)?;
                     }
                 }
-                if let Some(place) = module.function(call.word(3)).and_then(|place| analysis.open.get_mut(place)) {
-                    *place = callee;
+                if let Some(index) = module.function(call.word(3)).and_then(|index| analysis.open.get_mut(index)) {
+                    *index = callee;
                 }
             }
             total += own.len();
             if total > Module::LINKS {
                 return Err(Error::TooManyLinks);
             }
-            if let Some(place) = analysis.open.get_mut(place) {
-                *place = own;
+            if let Some(index) = analysis.open.get_mut(index) {
+                *index = own;
             }
         }
         Ok(analysis)
@@ -164,15 +164,15 @@ impl Analysis {
         tracer: &mut Tracer<'_, '_>,
         (pair, uses): (Pair, Uses),
         own: &mut Vec<(Pair, Uses)>,
-        places: &mut Places<Pair>,
+        indices: &mut Indices<Pair>,
     ) -> Result<(), Error> {
         tracer.step(1)?;
         if pair.is_open() {
-            places.try_reserve(1).map_err(|_| Error::Memory)?;
+            indices.try_reserve(1).map_err(|_| Error::Memory)?;
             let next = own.len();
-            let place = *places.entry(pair).or_insert(next);
-            match own.get_mut(place) {
-                Some(known) => known.1 |= uses,
+            let index = *indices.entry(pair).or_insert(next);
+            match own.get_mut(index) {
+                Some(seen) => seen.1 |= uses,
                 None if next < Module::LINKS => push(own, (pair, uses))?,
                 None => return Err(Error::TooManyLinks),
             }
@@ -182,11 +182,11 @@ impl Analysis {
         let opaque = pair.opaque || image.is_none() || sampler.is_none();
         let combined = if pair.combined { Uses::COMBINED } else { Uses::default() };
         let link = Link { image, sampler, uses: combined, ty: pair.ty, opaque };
-        self.places.try_reserve(1).map_err(|_| Error::Memory)?;
+        self.indices.try_reserve(1).map_err(|_| Error::Memory)?;
         let next = self.links.len();
-        let place = *self.places.entry(link).or_insert(next);
-        match self.links.get_mut(place) {
-            Some(known) => known.uses |= uses,
+        let index = *self.indices.entry(link).or_insert(next);
+        match self.links.get_mut(index) {
+            Some(seen) => seen.uses |= uses,
             None if next < Module::LINKS => push(&mut self.links, Link { uses, ..link })?,
             None => return Err(Error::TooManyLinks),
         }
@@ -194,42 +194,42 @@ impl Analysis {
     }
 }
 
-/// The places of the functions that one reaches, callees before callers.
+/// The numbers of the functions that one reaches, callees before callers.
 pub(crate) fn order(module: &Module<'_>, entry: usize) -> Result<Vec<usize>, Error> {
     #[derive(Clone, Copy, PartialEq)]
-    enum State {
+    enum Mark {
         New,
         Open,
         Done,
     }
     let functions = module.functions();
-    let mut states = Vec::new();
-    states.try_reserve_exact(functions.len()).map_err(|_| Error::Memory)?;
-    states.resize(functions.len(), State::New);
+    let mut marks = Vec::new();
+    marks.try_reserve_exact(functions.len()).map_err(|_| Error::Memory)?;
+    marks.resize(functions.len(), Mark::New);
     let mut order = Vec::new();
-    let callees = |place: usize| functions.get(place).map(|function| module.calls(function));
+    let callees = |index: usize| functions.get(index).map(|function| module.calls(function));
     // Functions that are being looked at, with the calls in them that have not been.
     let mut stack = Vec::new();
     push(&mut stack, (entry, callees(entry)))?;
-    if let Some(state) = states.get_mut(entry) {
-        *state = State::Open;
+    if let Some(mark) = marks.get_mut(entry) {
+        *mark = Mark::Open;
     }
-    while let Some((place, calls)) = stack.last_mut() {
-        let place = *place;
+    while let Some((index, calls)) = stack.last_mut() {
+        let index = *index;
         let Some(call) = calls.as_mut().and_then(Iterator::next) else {
-            if let Some(state) = states.get_mut(place) {
-                *state = State::Done;
+            if let Some(mark) = marks.get_mut(index) {
+                *mark = Mark::Done;
             }
-            push(&mut order, place)?;
+            push(&mut order, index)?;
             stack.pop();
             continue;
         };
         // A call of what is no function here is one of an import.
         let Some(callee) = module.function(call.word(3)) else { continue };
-        match states.get_mut(callee) {
-            Some(State::Open) => return Err(Error::Recursion),
-            Some(state @ State::New) => {
-                *state = State::Open;
+        match marks.get_mut(callee) {
+            Some(Mark::Open) => return Err(Error::Recursion),
+            Some(mark @ Mark::New) => {
+                *mark = Mark::Open;
                 push(&mut stack, (callee, callees(callee)))?;
             }
             _ => {}

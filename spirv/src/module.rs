@@ -437,7 +437,7 @@ impl<'w> Module<'w> {
         &self.functions
     }
 
-    /// The place in the list of functions of the one that `id` names.
+    /// The number in the list of functions of the one that `id` names.
     pub(crate) fn function(&self, id: u32) -> Option<usize> {
         let at = self.definition(id).filter(|instruction| instruction.opcode() == op::FUNCTION)?.at;
         self.functions.binary_search_by_key(&at, |function| function.at).ok()

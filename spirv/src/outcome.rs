@@ -60,7 +60,7 @@ pub enum Why {
     IndexWidth,
     /// Memory semantics that are no plain constant.
     Semantics,
-    /// A function would have to be there in too many variants.
+    /// A function would have to be there in too many versions.
     Clones,
     /// A uniform variable outside of blocks, with this location.
     DefaultUniform(u32),

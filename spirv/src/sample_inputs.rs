@@ -37,7 +37,7 @@ pub struct Facts {
 /// [`Error::NoEntryPoint`], [`Error::Recursion`], [`Error::Memory`].
 pub fn facts(module: &Module<'_>, name: &str) -> Result<Facts, Error> {
     let entry = entry_point(module, name)?;
-    let place = module.function(entry.function()).ok_or(Error::NoEntryPoint)?;
+    let index = module.function(entry.function()).ok_or(Error::NoEntryPoint)?;
     let mut facts = Facts::default();
     for id in entry.interface() {
         let output = module.definition(*id).is_some_and(|it| it.word(3) == StorageClass::Output as u32);
@@ -68,8 +68,8 @@ pub fn facts(module: &Module<'_>, name: &str) -> Result<Facts, Error> {
             _ => {}
         }
     }
-    for place in order(module, place)? {
-        let Some(function) = module.functions().get(place) else { continue };
+    for index in order(module, index)? {
+        let Some(function) = module.functions().get(index) else { continue };
         for instruction in module.instructions(function.at, function.end) {
             facts.interlock |= instruction.opcode() == op::BEGIN_INVOCATION_INTERLOCK_EXT;
             facts.side_effects |= has_side_effects(module, &instruction);
@@ -262,8 +262,8 @@ impl Blocks {
         is_placed.try_reserve_exact(count).map_err(|_| Error::Memory)?;
         is_placed.resize(count, false);
         for member in placed {
-            if let Some(place) = is_placed.get_mut(*member as usize) {
-                *place = true;
+            if let Some(index) = is_placed.get_mut(*member as usize) {
+                *index = true;
             }
         }
         let mut added = 0;

@@ -233,8 +233,8 @@ impl<'w> Pass<'_, '_, 'w> {
         }
         self.reached.try_reserve_exact(module.functions().len()).map_err(|_| Error::Memory)?;
         self.reached.resize(module.functions().len(), false);
-        for place in &self.analysis.order {
-            if let Some(reached) = self.reached.get_mut(*place) {
+        for number in &self.analysis.order {
+            if let Some(reached) = self.reached.get_mut(*number) {
                 *reached = true;
             }
         }
@@ -247,18 +247,18 @@ impl<'w> Pass<'_, '_, 'w> {
         }
         let mut scratch = Scratch::default();
         for at in (0..self.analysis.order.len()).rev() {
-            let Some(place) = self.analysis.order.get(at).copied() else { break };
-            let Some(function) = module.functions().get(place) else { continue };
-            self.settle(place)?;
+            let Some(number) = self.analysis.order.get(at).copied() else { break };
+            let Some(function) = module.functions().get(number) else { continue };
+            self.settle(number)?;
             for call in module.calls(function) {
                 let Some(callee) = module.function(call.word(3)) else { continue };
                 for position in 0..self.analysis.open.get(callee).map_or(0, Vec::len) {
                     let Some((pair, _)) = open(&self.analysis, callee, position) else { break };
                     scratch.call(&mut self.tracer, function, &call, &pair)?;
-                    let source = self.source(place, &scratch)?;
-                    let known = self.sources.get_mut(callee).and_then(|sources| sources.get_mut(position));
-                    if let Some(known) = known {
-                        *known = Some(meet(*known, source));
+                    let source = self.source(number, &scratch)?;
+                    let earlier = self.sources.get_mut(callee).and_then(|sources| sources.get_mut(position));
+                    if let Some(earlier) = earlier {
+                        *earlier = Some(meet(*earlier, source));
                     }
                 }
             }
@@ -267,11 +267,13 @@ impl<'w> Pass<'_, '_, 'w> {
     }
 
     /// Gives a function, all of whose callers are known, its new parameters.
-    fn settle(&mut self, place: usize) -> Result<(), Refused> {
+    fn settle(&mut self, number: usize) -> Result<(), Refused> {
         let mut added = 0;
-        for position in 0..self.analysis.open.get(place).map_or(0, Vec::len) {
-            let Some((pair, _)) = open(&self.analysis, place, position) else { break };
-            let Some(source) = self.sources.get_mut(place).and_then(|sources| sources.get_mut(position)) else { break };
+        for position in 0..self.analysis.open.get(number).map_or(0, Vec::len) {
+            let Some((pair, _)) = open(&self.analysis, number, position) else { break };
+            let Some(source) = self.sources.get_mut(number).and_then(|sources| sources.get_mut(position)) else {
+                break;
+            };
             let part = match *source {
                 // What all calls agree on is read here, unless an index is known to the callers only.
                 Some(Source::Part(part)) => match (self.parts.get(part), self.hidden.get(part)) {
@@ -287,7 +289,7 @@ impl<'w> Pass<'_, '_, 'w> {
                 return Err(Refused::Part(part, Why::Parameters));
             }
             let id = self.editor.id()?;
-            if let Some(passed) = self.passed.get_mut(place).and_then(|passed| passed.get_mut(position)) {
+            if let Some(passed) = self.passed.get_mut(number).and_then(|passed| passed.get_mut(position)) {
                 *passed = id;
             }
         }
@@ -295,14 +297,14 @@ impl<'w> Pass<'_, '_, 'w> {
     }
 
     /// Where the pairs that `scratch` has found in a function get their sampler from; one answer for all.
-    fn source(&mut self, place: usize, scratch: &Scratch) -> Result<Source, Refused> {
+    fn source(&mut self, number: usize, scratch: &Scratch) -> Result<Source, Refused> {
         let mut source = Source::Own;
         for (pair, _) in &scratch.pairs {
             let one = if pair.is_open() {
-                let known = self.analysis.open.get(place).map_or(&[][..], Vec::as_slice);
-                self.tracer.step(known.len())?;
-                let position = known.iter().position(|(open, _)| open == pair);
-                let sources = self.sources.get(place);
+                let earlier = self.analysis.open.get(number).map_or(&[][..], Vec::as_slice);
+                self.tracer.step(earlier.len())?;
+                let position = earlier.iter().position(|(open, _)| open == pair);
+                let sources = self.sources.get(number);
                 position.and_then(|at| *sources?.get(at)?).unwrap_or(Source::Own)
             } else {
                 let (image, sampler) = (self.tracer.operand(pair.image), self.tracer.operand(pair.sampler));
@@ -326,21 +328,21 @@ impl<'w> Pass<'_, '_, 'w> {
         let module = self.tracer.module;
         let mut scratch = Scratch::default();
         for at in 0..self.analysis.order.len() {
-            let Some(place) = self.analysis.order.get(at).copied() else { break };
-            let Some(function) = module.functions().get(place) else { continue };
-            // Places where image and sampler are joined and that have been changed.
+            let Some(number) = self.analysis.order.get(at).copied() else { break };
+            let Some(function) = module.functions().get(number) else { continue };
+            // Words where image and sampler are joined and that have been changed.
             let mut done = Vec::new();
             for site in module.sites(function) {
                 scratch.site(&mut self.tracer, function, &site)?;
                 if scratch.pairs.iter().any(|(_, uses)| uses.samples()) {
-                    self.site(place, &site, &scratch, &mut done)?;
+                    self.site(number, &site, &scratch, &mut done)?;
                 }
             }
-            self.signature(place, function)?;
+            self.signature(number, function)?;
         }
-        for (place, function) in module.functions().iter().enumerate() {
+        for (number, function) in module.functions().iter().enumerate() {
             for call in module.calls(function) {
-                self.call(place, function, &call, &mut scratch)?;
+                self.call(number, function, &call, &mut scratch)?;
             }
         }
         Ok(())
@@ -349,12 +351,12 @@ impl<'w> Pass<'_, '_, 'w> {
     /// Changes what an image instruction reads through.
     fn site(
         &mut self,
-        place: usize,
+        number: usize,
         site: &Instruction<'w>,
         scratch: &Scratch,
         done: &mut Vec<usize>,
     ) -> Result<(), Refused> {
-        let source = self.source(place, scratch)?;
+        let source = self.source(number, scratch)?;
         let Some((pair, _)) = scratch.pairs.first().filter(|_| source != Source::Own) else { return Ok(()) };
         let Some(value) = origin(&mut self.tracer, site.word(3))? else { return Ok(()) };
         let joined = value.opcode() == op::SAMPLED_IMAGE;
@@ -365,7 +367,7 @@ impl<'w> Pass<'_, '_, 'w> {
         self.tracer.step(done.len())?;
         push(done, at)?;
         let mut words = Vec::new();
-        let (pointer, nonuniform) = self.pointer(place, source, pair, &mut words)?;
+        let (pointer, nonuniform) = self.pointer(number, source, pair, &mut words)?;
         let sampler = self.editor.id()?;
         assemble(&mut words, Op::Load, &[self.sampler, sampler, pointer])?;
         if nonuniform {
@@ -393,7 +395,7 @@ impl<'w> Pass<'_, '_, 'w> {
     /// The id of a pointer to the sampler, and whether it differs between invocations; what has to be computed for it is appended.
     fn pointer(
         &mut self,
-        place: usize,
+        number: usize,
         source: Source,
         pair: &Pair,
         words: &mut Vec<u32>,
@@ -401,9 +403,9 @@ impl<'w> Pass<'_, '_, 'w> {
         let part = match source {
             Source::Part(part) => part,
             Source::Own | Source::Passed(_) => {
-                let known =
-                    self.analysis.open.get(place).and_then(|open| open.iter().position(|(open, _)| open == pair));
-                let id = known.and_then(|at| self.passed.get(place)?.get(at)).copied().unwrap_or(0);
+                let earlier =
+                    self.analysis.open.get(number).and_then(|open| open.iter().position(|(open, _)| open == pair));
+                let id = earlier.and_then(|at| self.passed.get(number)?.get(at)).copied().unwrap_or(0);
                 return Ok((id, false));
             }
         };
@@ -459,7 +461,7 @@ impl<'w> Pass<'_, '_, 'w> {
     }
 
     /// Adds to a function the parameters that were decided on.
-    fn signature(&mut self, place: usize, function: &Function) -> Result<(), Error> {
+    fn signature(&mut self, number: usize, function: &Function) -> Result<(), Error> {
         let module = self.tracer.module;
         let mut words = Vec::new();
         let mut types = Vec::new();
@@ -469,7 +471,7 @@ impl<'w> Pass<'_, '_, 'w> {
             push(&mut types, parameter.word(1))?;
             behind = parameter.at + parameter.words.len();
         }
-        for id in self.passed.get(place).into_iter().flatten().filter(|id| **id != 0) {
+        for id in self.passed.get(number).into_iter().flatten().filter(|id| **id != 0) {
             assemble(&mut words, Op::FunctionParameter, &[self.pointer, *id])?;
             push(&mut types, self.pointer)?;
         }
@@ -484,13 +486,13 @@ impl<'w> Pass<'_, '_, 'w> {
     /// Passes to a function the samplers that it takes now.
     fn call(
         &mut self,
-        place: usize,
+        number: usize,
         function: &Function,
         call: &Instruction<'w>,
         scratch: &mut Scratch,
     ) -> Result<(), Refused> {
         let Some(callee) = self.tracer.module.function(call.word(3)) else { return Ok(()) };
-        let reached = self.reached.get(place).is_some_and(|reached| *reached);
+        let reached = self.reached.get(number).is_some_and(|reached| *reached);
         let (mut before, mut arguments) = (Vec::new(), Vec::new());
         for position in 0..self.passed.get(callee).map_or(0, Vec::len) {
             if self.passed.get(callee).and_then(|passed| passed.get(position)).is_none_or(|id| *id == 0) {
@@ -499,13 +501,13 @@ impl<'w> Pass<'_, '_, 'w> {
             let Some((pair, _)) = open(&self.analysis, callee, position) else { break };
             let source = if reached {
                 scratch.call(&mut self.tracer, function, call, &pair)?;
-                self.source(place, scratch)?
+                self.source(number, scratch)?
             } else {
                 Source::Own
             };
             let pointer = match (source, scratch.pairs.first()) {
                 (Source::Part(_) | Source::Passed(_), Some((seen, _))) => {
-                    self.pointer(place, source, seen, &mut before)?.0
+                    self.pointer(number, source, seen, &mut before)?.0
                 }
                 _ => {
                     let sources = self.sources.get(callee).and_then(|sources| sources.get(position));
@@ -556,8 +558,8 @@ impl<'w> Pass<'_, '_, 'w> {
 }
 
 /// An open pair of a function.
-fn open(analysis: &Analysis, place: usize, position: usize) -> Option<(Pair, Uses)> {
-    analysis.open.get(place)?.get(position).copied()
+fn open(analysis: &Analysis, number: usize, position: usize) -> Option<(Pair, Uses)> {
+    analysis.open.get(number)?.get(position).copied()
 }
 
 /// Whether the function that a pair belongs to has all indices that a part needs.
@@ -569,10 +571,10 @@ fn is_local(pair: &Pair, part: &Part) -> bool {
 }
 
 /// What calls agree on, one more of which wants `source`.
-fn meet(known: Option<Source>, source: Source) -> Source {
-    match (known, source) {
+fn meet(earlier: Option<Source>, source: Source) -> Source {
+    match (earlier, source) {
         (None, source) => source,
-        (Some(known), source) if known == source => known,
+        (Some(earlier), source) if earlier == source => earlier,
         (Some(Source::Passed(part) | Source::Part(part)), _) | (_, Source::Passed(part) | Source::Part(part)) => {
             Source::Passed(part)
         }

@@ -1,8 +1,9 @@
 //! What the leaf hooks read of a device.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
+use ash::vk;
 use samplin_hot::{Choices, Counters, Gate, SetLayout};
 
 use super::templates::Template;
@@ -18,6 +19,13 @@ pub(crate) mod follow {
     pub(crate) const ALL: u8 = 2;
 }
 
+/// The bit of a descriptor type; those of extensions share one.
+#[inline(always)]
+pub(super) const fn type_bit(ty: vk::DescriptorType) -> u32 {
+    let number = ty.as_raw() as u32;
+    1 << if number < 31 { number } else { 31 }
+}
+
 /// The part of a device that is needed for each descriptor.
 pub struct Hot {
     /// Samplers and views, and which of them conflict.
@@ -30,8 +38,8 @@ pub struct Hot {
     pub follow: AtomicU8,
     /// Whether a set layout with immutable samplers was ever created.
     pub has_immutables: AtomicBool,
-    /// Whether it was said that separate samplers meet their images in the shader only.
-    pub separate_said: AtomicBool,
+    /// Descriptor types whose writes need more than to be counted, as [`type_bit`]s.
+    pub watched: AtomicU32,
     /// Update templates with combined image samplers.
     pub templates: HandleMap<Template>,
     /// Sets of layouts with immutable samplers.
@@ -49,7 +57,7 @@ impl Hot {
             counters: Counters::new(),
             follow: AtomicU8::new(follow::NONE),
             has_immutables: AtomicBool::new(false),
-            separate_said: AtomicBool::new(false),
+            watched: AtomicU32::new(0),
             templates: HandleMap::new(),
             sets: HandleMap::new(),
             pipeline_layouts: HandleMap::new(),

@@ -34,6 +34,8 @@ pub struct ImageTraits {
     pub levels: u32,
     /// `arrayLayers`.
     pub layers: u32,
+    /// What of `usage` some format of the image has.
+    pub reachable: u64,
 }
 
 /// What is kept of a view class.
@@ -107,6 +109,7 @@ impl Device {
 
     /// Remembers an image.
     pub fn insert_image(&self, image: vk::Image, traits: ImageTraits) {
+        self.watch_views_of(&traits);
         if let Some(number) = self.images.traits.intern(traits, |_| traits) {
             self.images.by_handle.insert(image.as_raw(), u64::from(number) + 1);
         }
@@ -119,28 +122,38 @@ impl Device {
 
     /// Features of `format` with the image's tiling; `None` when they cannot be known.
     pub fn features(&self, image: &ImageTraits, format: vk::Format) -> Option<vk::FormatFeatureFlags2> {
+        self.features_with(image.tiling, image.modifier, format)
+    }
+
+    /// The same for a tiling, with the modifier if it is one.
+    pub(super) fn features_with(
+        &self,
+        tiling: Tiling,
+        modifier: u64,
+        format: vk::Format,
+    ) -> Option<vk::FormatFeatureFlags2> {
         // SAFETY: `formats` was made for this device's instance, which outlives the device.
         let features = unsafe { self.formats.get(&self.instance_fns, format) }?;
-        Some(match image.tiling {
+        Some(match tiling {
             Tiling::Optimal => features.optimal,
             Tiling::Linear => features.linear,
             Tiling::Modifier => features
                 .modifiers
                 .iter()
-                .find(|(modifier, _)| *modifier == image.modifier)
+                .find(|(one, _)| *one == modifier)
                 .map_or(vk::FormatFeatureFlags2::empty(), |(_, features)| *features),
         })
     }
 
-    /// The source of a blit, if the image is known.
+    /// The source of a blit, if the image is kept.
     pub fn blit_source(&self, image: vk::Image) -> Option<(BlitSource, Tiling)> {
         let (_, traits) = self.image(image)?;
         let features = self.features(traits, traits.format);
         Some((BlitSource { format: traits.format, image_type: traits.image_type, features }, traits.tiling))
     }
 
-    /// Images known, those of swapchains among them.
-    pub fn images_known(&self) -> usize {
+    /// Images kept, those of swapchains among them.
+    pub fn images_kept(&self) -> usize {
         self.images.by_handle.len()
     }
 
@@ -148,6 +161,7 @@ impl Device {
 
     /// Remembers a swapchain by the traits of its images.
     pub fn insert_swapchain(&self, swapchain: vk::SwapchainKHR, traits: ImageTraits) {
+        self.watch_views_of(&traits);
         if let Some(number) = self.images.traits.intern(traits, |_| traits) {
             let mut swapchains = lock(&self.images.swapchains);
             swapchains.made = swapchains.made.wrapping_add(1).max(1);
@@ -184,7 +198,7 @@ impl Device {
         );
     }
 
-    /// Whether a swapchain is known.
+    /// Whether a swapchain is kept.
     pub fn has_swapchain(&self, swapchain: vk::SwapchainKHR) -> bool {
         lock(&self.images.swapchains).by_handle.contains_key(&swapchain.as_raw())
     }

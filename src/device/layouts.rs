@@ -55,10 +55,12 @@ impl Device {
     /// Remembers a set layout with immutable samplers.
     pub fn insert_set_layout(&self, layout: vk::DescriptorSetLayout, bindings: Vec<Binding>) {
         self.layouts.sets.insert(layout.as_raw(), Arc::new(SetLayout::new(bindings)));
-        self.hot.has_immutables.store(true, Ordering::Release);
+        if !self.hot.has_immutables.swap(true, Ordering::AcqRel) {
+            self.hot.gate.take_any_sampler();
+        }
     }
 
-    /// Whether a set layout is known.
+    /// Whether a set layout is kept.
     pub fn has_set_layouts(&self) -> bool {
         !self.layouts.sets.is_empty()
     }
@@ -69,7 +71,8 @@ impl Device {
     ///
     /// `layout` is null or valid while the reference is used.
     pub unsafe fn set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<&SetLayout> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a layout that is not null is not destroyed while the reference is used, by this function's contract; so its entry
+        // stays.
         unsafe { self.layouts.sets.get(layout.as_raw()) }
     }
 
@@ -79,7 +82,8 @@ impl Device {
     ///
     /// `layout` is null or valid during the call.
     pub unsafe fn share_set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetLayout>> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a layout that is not null is not destroyed during the call, by this function's contract; so its entry stays until
+        // it is shared.
         unsafe { self.layouts.sets.share(layout.as_raw()) }
     }
 
@@ -147,7 +151,7 @@ impl Device {
         );
     }
 
-    /// Whether sets of a pool are known.
+    /// Whether sets of a pool are kept.
     pub fn has_pool(&self, pool: vk::DescriptorPool) -> bool {
         lock(&self.layouts.pools).contains_key(&pool.as_raw())
     }
@@ -207,7 +211,7 @@ impl Device {
     /// The write is valid.
     #[inline(never)]
     pub(super) unsafe fn is_ignored(&self, write: &WriteDescriptorSet<'_>, layout_of: LayoutOf<'_>) -> bool {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `write` is valid by this function's contract, which is all that `ignoring` asks.
         unsafe { self.ignoring(write, layout_of) }.is_some()
     }
 
@@ -221,7 +225,7 @@ impl Device {
         infos: impl Iterator<Item = DescriptorImageInfo>,
     ) {
         layout.for_each(target, infos, |sampler, view| {
-            if self.hot.gate.candidate(sampler, view) != 0
+            if self.hot.gate.candidate(sampler, view)
                 && let Some(pair) = self.hot.gate.look_up(sampler, view)
                 && !self.hot.choices.is_settled(pair.state, pair.class)
             {
@@ -240,7 +244,7 @@ impl Device {
         if !self.has_immutables() {
             return None;
         }
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a pipeline layout that is not null is not destroyed meanwhile, by this function's contract; so its entry stays.
         let sets = unsafe { self.hot.pipeline_layouts.get(layout.as_raw()) }?;
         sets.get(set as usize)?.as_deref()
     }

@@ -6,7 +6,7 @@ use super::Device;
 use crate::counters::Path;
 use crate::decide::{self, Bits};
 use crate::outcome::{self, Chosen, Kept, Refusal};
-use crate::rules::Override;
+use crate::overrides::Override;
 use crate::variant::{KEEP, SharedState};
 
 impl Device {
@@ -15,10 +15,10 @@ impl Device {
         choices::choose(&self.hot.choices, pair, &mut |pair| self.resolve(pair, path))
     }
 
-    /// What samplers of a state ask of a view on this device; `rules` are those that match them.
-    pub(super) fn needs(&self, kept: &Kept, rules: u64) -> Bits {
+    /// What samplers of a state ask of a view on this device; `overrides` are those that match them.
+    pub(super) fn needs(&self, kept: &Kept, overrides: u64) -> Bits {
         let bits = self.relevant(decide::needs(&kept.original, &kept.base, &self.caps, &self.policy));
-        if rules == 0 { bits } else { Bits(bits.0 | Bits::OVERRIDE.0) }
+        if overrides == 0 { bits } else { Bits(bits.0 | Bits::OVERRIDE.0) }
     }
 
     /// Bits that can matter on this device at all: without subsampled images nothing is missed for not being subsampled.
@@ -38,7 +38,7 @@ impl Device {
         let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.class(pair.class)) else {
             return KEEP;
         };
-        let overrides = self.rules.for_view(shared.rules, &class.traits).map(Override::wished);
+        let overrides = self.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
         let meeting = outcome::meeting(&shared.kept, &class.traits, overrides, &self.terms(), |wanted| {
             self.may_have_variant(pair.sampler, &shared)?;
             self.variant(pair.state, &shared, wanted)

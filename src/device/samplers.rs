@@ -22,7 +22,7 @@ use crate::variant::{Again, SharedState};
 /// Samplers and conversions of one device. Which sampler has which state stands in the gate.
 #[derive(Default)]
 pub(super) struct Samplers {
-    /// Samplers ever, while there are rules: those by order of creation count with it.
+    /// Samplers ever, while there are overrides: those by order of creation count with it.
     created: AtomicU64,
     /// Who holds the places of `maxSamplerAllocationCount`.
     pub(super) places: SamplerPlaces,
@@ -51,10 +51,10 @@ pub struct ConversionPlan {
 impl Device {
     // ---- creation ----
 
-    /// A create info that needs no second look when one like it was seen before: without a chain, and where neither rules nor the
+    /// A create info that needs no second look when one like it was seen before: without a chain, and where neither overrides nor the
     /// trace care for single samplers.
     pub fn sampler_words(&self, info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
-        if !self.rules.is_empty() || self.records_all() { None } else { sampler_info::words(info) }
+        if !self.overrides.is_empty() || self.records_all() { None } else { sampler_info::words(info) }
     }
 
     /// Counts one more sampler of a create info that was seen before, in its row.
@@ -100,19 +100,19 @@ impl Device {
         let SamplerPlan { given, creation } = plan;
         let asked = &given.state;
         let kept = creation.kept(asked);
-        let rules = if self.rules.is_empty() {
+        let overrides = if self.overrides.is_empty() {
             0
         } else {
             let nth = self.samplers.created.fetch_add(1, Ordering::Relaxed) + 1;
-            self.rules.match_sampler(asked, asked.fingerprint(), nth, None)
+            self.overrides.match_sampler(asked, asked.fingerprint(), nth, None)
         };
-        let needs = self.needs(&kept, rules);
+        let needs = self.needs(&kept, overrides);
         let shared = SharedState {
             kept,
             needs,
             given: creation.is_refused.then(|| asked.fingerprint()),
             unknown: given.unknown,
-            rules,
+            overrides,
             border: creation.border,
         };
         if let Some(number) = self.cache.acquire(&self.hot.choices, shared) {
@@ -276,40 +276,40 @@ impl Device {
         self.guard(|| _ = lock(&self.samplers.conversions).remove(&conversion.as_raw()), || ());
     }
 
-    /// Whether a conversion is known.
+    /// Whether a conversion is kept.
     pub fn has_conversion(&self, conversion: vk::SamplerYcbcrConversion) -> bool {
         lock(&self.samplers.conversions).contains_key(&conversion.as_raw())
     }
 
     // ---- names ----
 
-    /// Whether the name of an object of this type is asked for, by records or rules.
+    /// Whether the name of an object of this type is asked for, by records or overrides.
     pub fn wants_name(&self, ty: vk::ObjectType) -> bool {
         matches!(ty, vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW)
-            && (self.trace().is_on() || self.rules.use_names())
+            && (self.trace().is_on() || self.overrides.use_names())
     }
 
-    /// Remembers the name that an object got, and looks at the rules again.
+    /// Remembers the name that an object got, and looks at the overrides again.
     pub fn name_object(&self, ty: vk::ObjectType, object: u64, name: String) {
-        if ty == vk::ObjectType::SAMPLER && self.rules.use_names() {
+        if ty == vk::ObjectType::SAMPLER && self.overrides.use_names() {
             self.rematch(object, &name);
         }
         self.set_name(ty, object, name);
     }
 
-    /// Looks at the rules again for a sampler that got a name. Descriptors written from now on follow them.
+    /// Looks at the overrides again for a sampler that got a name. Descriptors written from now on follow them.
     fn rematch(&self, sampler: u64, name: &str) {
         let word = self.hot.gate.sampler(sampler);
         let Some(number) = (word as u32).checked_sub(1) else { return };
         let Some(shared) = self.cache.state(number) else { return };
-        // Rules by order of creation keep what they said then; names are all that can have changed.
-        let named = self.rules.match_name(&shared.kept.original, shared.fingerprint(), name);
-        let rules = shared.rules | named;
-        if rules == shared.rules {
+        // Overrides by order of creation keep what they said then; names are all that can have changed.
+        let named = self.overrides.match_name(&shared.kept.original, shared.fingerprint(), name);
+        let overrides = shared.overrides | named;
+        if overrides == shared.overrides {
             return;
         }
-        let needs = self.needs(&shared.kept, rules);
-        let moved = SharedState { rules, needs, ..(*shared).clone() };
+        let needs = self.needs(&shared.kept, overrides);
+        let moved = SharedState { overrides, needs, ..(*shared).clone() };
         if let Some((to, free)) = self.cache.acquire_moved(&self.hot.choices, number, moved) {
             self.hot.gate.replace_sampler(sampler, needs.0, to);
             if let Some(separate) = self.separate.as_deref() {

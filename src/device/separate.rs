@@ -17,12 +17,15 @@ mod recipe;
 mod resolution;
 mod sets;
 mod settle;
+mod shaders;
 mod shadow;
 mod split;
 mod told;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use ash::vk;
 
 pub use self::commands::Binds;
 use self::commands::Commands;
@@ -33,9 +36,12 @@ use self::programs::{Code, Program};
 pub use self::programs::{Made, Stage};
 use self::resolution::Resolutions;
 pub use self::sets::TemplateRun;
-use self::sets::{SetRecord, TemplateRuns};
+use self::sets::{SetEntry, TemplateRuns};
+pub use self::shaders::Group;
+use self::shaders::Shaders;
 use self::split::HiddenSets;
 pub use self::split::Limits;
+use super::hot::type_bit;
 use crate::table::{FastMap, FastSet, HandleMap};
 
 /// What is remembered of one device's shaders, layouts, sets and command buffers.
@@ -43,13 +49,14 @@ use crate::table::{FastMap, FastSet, HandleMap};
 pub struct Separate {
     layouts: LayoutTables,
     /// Sets of layouts with separate samplers or images.
-    sets: HandleMap<SetRecord>,
+    sets: HandleMap<SetEntry>,
     /// The sets of each pool.
     pools: Mutex<FastMap<u64, FastSet<u64>>>,
     templates: HandleMap<TemplateRuns>,
     modules: HandleMap<Code>,
     /// Pipelines with links.
     programs: HandleMap<Program>,
+    shaders: Shaders,
     commands: Commands,
     /// Numbers given out.
     numbers: AtomicU64,
@@ -68,9 +75,18 @@ pub struct Separate {
 }
 
 impl Separate {
+    /// The types of descriptors that are watched from the start.
+    pub const WATCHED: u32 = type_bit(vk::DescriptorType::SAMPLER) | type_bit(vk::DescriptorType::SAMPLED_IMAGE);
+    /// What else a binding of several types can hold.
+    const OTHERS: u32 = type_bit(vk::DescriptorType::STORAGE_IMAGE)
+        | type_bit(vk::DescriptorType::UNIFORM_BUFFER)
+        | type_bit(vk::DescriptorType::STORAGE_BUFFER)
+        | type_bit(vk::DescriptorType::UNIFORM_TEXEL_BUFFER)
+        | type_bit(vk::DescriptorType::STORAGE_TEXEL_BUFFER);
+
     /// Nothing seen yet, on a device with these limits.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, ..Self::default() }
+        Self { limits, sets: HandleMap::dense(), ..Self::default() }
     }
 
     /// Whether a test switch wants repairs that nothing asks for.

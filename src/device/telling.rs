@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::Device;
+use super::hot::type_bit;
 use super::images::ViewClass;
 use crate::counters::Path;
 use crate::decide::{self, BlitSource, Change, Changes, Context, Decision, Rule, SamplerState};
@@ -32,6 +33,8 @@ const SAID: usize = 1 << 16;
 struct Said {
     unresolved: FastSet<(String, Option<Rule>, u64, u64)>,
     blits: FastSet<(i32, i32)>,
+    /// Views and images by format and what was changed.
+    usages: FastSet<(&'static str, i32, String)>,
     /// Fingerprints of what samplers asked for and of what they got.
     samplers: FastSet<(u64, u64)>,
     rules: FastMap<&'static str, u64>,
@@ -126,6 +129,12 @@ impl Device {
         self.telling.samplers_changed.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Whether a record of a usage is to be written: each time with `all`, else once per format and change.
+    pub(super) fn is_news_of_usage(&self, event: &'static str, format: vk::Format, change: &Change, all: bool) -> bool {
+        let key = || (event, format.as_raw(), format!("{:?}", (change.from, change.catalog)));
+        all || self.is_news(|said| &mut said.usages, key())
+    }
+
     /// Adds changes to the counts by rule.
     pub(super) fn count(&self, changes: &[Change]) {
         let mut said = lock(&self.telling.said);
@@ -191,7 +200,7 @@ impl Device {
                 },
                 path: path.name(),
                 changes: meeting.changes.iter().map(|change| record::change(change, &context)).collect(),
-                rules: meeting.by_rules.iter().map(|name| (*name).to_owned()).collect(),
+                rules: meeting.by_overrides.iter().map(|name| (*name).to_owned()).collect(),
                 saturate: ["u", "v", "w"]
                     .into_iter()
                     .zip(meeting.saturate)
@@ -351,9 +360,12 @@ impl Device {
     /// Says once that separate samplers and images are paired in the shader only.
     #[inline(always)]
     pub fn separate_seen(&self) {
-        let said = &self.hot.separate_said;
-        if !said.load(Ordering::Relaxed) && !said.swap(true, Ordering::Relaxed) {
-            self.tell_of_separate();
+        let (watched, bit) = (&self.hot.watched, type_bit(vk::DescriptorType::SAMPLER));
+        if self.separate.is_none() && watched.load(Ordering::Relaxed) & bit != 0 {
+            // One of several threads finds the bit.
+            if watched.fetch_and(!bit, Ordering::Relaxed) & bit != 0 {
+                self.tell_of_separate();
+            }
         }
     }
 

@@ -8,12 +8,14 @@ use std::cmp;
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, size_of};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ash::vk::{self, DescriptorImageInfo, Handle};
 use samplin_hot::memory::{self, Room};
 use samplin_hot::{Gate, SetLayout};
 
 use super::Device;
+use super::hot::type_bit;
 use super::writes::INFOS;
 use crate::counters::Path;
 
@@ -166,34 +168,38 @@ pub struct Template {
     layout: Option<Arc<SetLayout>>,
     /// All of its entries.
     entries: Vec<Entry>,
+    /// Their types.
+    types: u32,
     bind_point: vk::PipelineBindPoint,
     /// Size of the data, if it can be copied.
     extent: Option<usize>,
 }
 
 impl Template {
-    /// A template of these entries; `None` without combined image samplers. `layout`: that of the sets which it is for, if it has
-    /// immutable samplers.
+    /// A template of these entries; `None` without combined image samplers, unless it `is_followed` all the same. `layout`: that of
+    /// the sets which it is for, if it has immutable samplers.
     pub fn new(
         given: &[vk::DescriptorUpdateTemplateEntry],
         bind_point: vk::PipelineBindPoint,
         layout: Option<Arc<SetLayout>>,
+        is_followed: bool,
     ) -> Option<Self> {
         let entries: Vec<Entry> = given.iter().map(Entry::new).collect();
         let runs: Box<[Entry]> = entries.iter().filter(|entry| entry.combined).copied().collect();
-        if runs.is_empty() {
+        if runs.is_empty() && !is_followed {
             return None;
         }
+        let types = given.iter().fold(0, |types, entry| types | type_bit(entry.descriptor_type));
         let extent = entries
             .iter()
             .try_fold(0, |all: usize, entry| Some(all.max(entry.end()?)))
             .filter(|extent| *extent <= LARGEST_COPY && are_disjoint(&entries, *extent));
         let seen = runs.iter().map(|run| run.count as u64).sum();
         let plain = match *entries {
-            [Entry { offset: 0, stride, size, .. }] => stride == size || seen == 1,
+            [Entry { offset: 0, stride, size, combined: true, .. }] => stride == size || seen == 1,
             _ => false,
         };
-        Some(Self { runs, seen, plain, layout, entries, bind_point, extent })
+        Some(Self { runs, seen, plain, layout, entries, types, bind_point, extent })
     }
 
     /// Layout with immutable samplers of the sets that it is for.
@@ -214,7 +220,7 @@ impl Template {
             }
             // SAFETY: forwarded from the caller.
             let info = unsafe { run.read(data, 0) };
-            gate.candidate(info.sampler, info.image_view) != 0
+            gate.candidate(info.sampler, info.image_view)
         })
     }
 
@@ -413,8 +419,19 @@ impl Device {
         );
     }
 
-    /// Looks through the data of a template and counts it. False if it needs a closer look; a template without combined image samplers
-    /// never does.
+    /// Whether descriptors of a template's types have to be followed.
+    ///
+    /// # Safety
+    ///
+    /// `template` is a valid template.
+    pub unsafe fn follows_template(&self, template: vk::DescriptorUpdateTemplate) -> bool {
+        let watched = self.hot.watched.load(Ordering::Relaxed);
+        // SAFETY: a template is valid during the command and destroyed under external synchronisation.
+        let device = unsafe { self.hot.templates.get(template.as_raw()) };
+        self.separate.is_some() && device.is_none_or(|template| template.types & watched != 0)
+    }
+
+    /// Looks through the data of a template and counts it. False if it needs a closer look.
     ///
     /// # Safety
     ///
@@ -424,8 +441,9 @@ impl Device {
         // SAFETY: a template is valid during the command and destroyed under external synchronisation.
         let Some(template) = (unsafe { self.hot.templates.get(template.as_raw()) }) else { return true };
         // SAFETY: forwarded from the caller.
-        let may_conflict = || template.layout.is_some() || unsafe { template.may_conflict(&self.hot.gate, data) };
-        let look = self.hot.gate.must_look() && may_conflict();
+        let watched = template.types & self.hot.watched.load(Ordering::Relaxed) != 0;
+        // SAFETY: forwarded from the caller.
+        let look = watched || (self.hot.gate.must_look() && unsafe { template.may_conflict(&self.hot.gate, data) });
         !look && self.hot.counters.add_here(Path::Template, template.seen)
     }
 

@@ -2,89 +2,161 @@
 //!
 //! The leaf hooks call this without a guard, so nothing here can panic. What is decided for the first time has a guard of its own.
 
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, offset_of};
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, DescriptorImageInfo, WriteDescriptorSet};
 use samplin_hot::Pair;
 
 use super::Device;
+use super::hot::type_bit;
 use super::layouts::LayoutOf;
 use crate::counters::Path;
 
 // ---- looking ----
 
+const _: () = assert!(
+    offset_of!(WriteDescriptorSet<'_>, descriptor_type) == offset_of!(WriteDescriptorSet<'_>, descriptor_count) + 4
+);
+
+/// `descriptorType` in the high half and `descriptorCount` in the low one, which is how little-endian machines have the two members
+/// in memory: one comparison tells both.
+const fn kind(ty: vk::DescriptorType, count: u32) -> u64 {
+    ((ty.as_raw() as u32 as u64) << 32) | count as u64
+}
+
+/// The kind of a single combined image sampler.
+const SINGLE: u64 = kind(vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1);
+/// The bit of combined image samplers.
+const COMBINED: u32 = type_bit(vk::DescriptorType::COMBINED_IMAGE_SAMPLER);
+/// Kinds from here on have no sampler: `SAMPLER` and `COMBINED_IMAGE_SAMPLER` are the first two types.
+const WITHOUT: u64 = kind(vk::DescriptorType::SAMPLED_IMAGE, 0);
+
+/// The [`kind`] of a write.
+///
+/// # Safety
+///
+/// A valid write.
+#[inline(always)]
+unsafe fn kind_of(write: *const WriteDescriptorSet<'_>) -> u64 {
+    // SAFETY: both members are read, the second of which follows the first (asserted above).
+    let words = unsafe { (&raw const (*write).descriptor_count).cast::<u64>().read_unaligned() };
+    if cfg!(target_endian = "little") { words } else { words.rotate_left(32) }
+}
+
+/// The bit of a [`kind`]'s type.
+#[inline(always)]
+fn bit_of(kind: u64) -> u32 {
+    type_bit(vk::DescriptorType::from_raw((kind >> 32) as i32))
+}
+
 impl Device {
-    /// Looks through writes of single descriptors and counts them. An error is the first write that needs a closer look: it may
-    /// conflict, has several descriptors, or is the first separate sampler; `u32::MAX` if only counting takes longer.
+    /// Looks at one write and counts it. False if it needs a closer look: it may conflict, has several descriptors that may, is of a type
+    /// that is watched, or counting it takes longer.
     ///
     /// # Safety
     ///
-    /// `count` valid writes.
+    /// A valid write.
     #[inline(always)]
-    pub unsafe fn pass_writes(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> Result<(), u32> {
-        // Two loops, each with as little as it needs.
-        let seen = if self.hot.gate.must_look() {
-            if self.hot.has_immutables.load(Ordering::Acquire) {
-                return Err(0);
-            }
+    pub unsafe fn pass_write(&self, write: *const WriteDescriptorSet<'_>, path: Path) -> bool {
+        let look = self.hot.gate.must_look();
+        let watched = self.hot.watched.load(Ordering::Relaxed);
+        // SAFETY: forwarded from the caller.
+        let kind = unsafe { kind_of(write) };
+        if kind == SINGLE && watched & COMBINED == 0 {
             // SAFETY: forwarded from the caller.
-            unsafe { self.pass_each(count, writes)? }
-        } else {
-            // SAFETY: forwarded from the caller.
-            unsafe { self.pass_all(count, writes) }.ok_or(0_u32)?
-        };
-        if seen == 0 || self.hot.counters.add_here(path, seen) { Ok(()) } else { Err(u32::MAX) }
+            return !(look && unsafe { self.is_candidate(write) }) && self.hot.counters.add_here(path, 1);
+        }
+        if watched & bit_of(kind) != 0 {
+            return false;
+        }
+        if kind >= WITHOUT || kind >> 32 == 0 {
+            return true;
+        }
+        !look && self.hot.counters.add_here(path, kind & u64::from(u32::MAX))
     }
 
-    /// [`Device::pass_writes`] where nothing can conflict: only counts, unless a separate sampler is to be spoken of.
+    /// Whether writes of such types, or any copies, have to be followed.
+    ///
+    /// # Safety
+    ///
+    /// `count` valid writes.
+    pub unsafe fn follows_writes(&self, count: u32, writes: *const WriteDescriptorSet<'_>, copies: u32) -> bool {
+        let watched = self.hot.watched.load(Ordering::Relaxed);
+        // SAFETY: below the count.
+        let is_watched = |index| watched & type_bit(unsafe { (*writes.add(index as usize)).descriptor_type }) != 0;
+        self.separate.is_some() && (copies != 0 || (0..count).any(is_watched))
+    }
+
+    /// Whether the pair of a single write may conflict.
+    ///
+    /// # Safety
+    ///
+    /// A valid write of one combined image sampler.
+    #[inline(always)]
+    unsafe fn is_candidate(&self, write: *const WriteDescriptorSet<'_>) -> bool {
+        // SAFETY: one element (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493), which the driver reads as well.
+        let info = unsafe { &*(*write).p_image_info };
+        self.hot.gate.candidate(info.sampler, info.image_view)
+    }
+
+    /// [`Device::pass_write`] for any number of writes where nothing can conflict: only counts, unless a type is watched.
     ///
     /// # Safety
     ///
     /// `count` valid writes.
     #[inline(always)]
-    unsafe fn pass_all(&self, count: u32, writes: *const WriteDescriptorSet<'_>) -> Option<u64> {
-        let mut seen = 0;
-        let mut separate = false;
+    pub unsafe fn pass_all(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> bool {
+        let (mut seen, mut types) = (0, 0);
         for index in 0..count as usize {
             // SAFETY: below the count.
             let write = unsafe { &*writes.add(index) };
             // Without a branch: types alternate in ways of their own.
             let is_combined = write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
             seen += u64::from(write.descriptor_count & 0_u32.wrapping_sub(u32::from(is_combined)));
-            separate |= write.descriptor_type == vk::DescriptorType::SAMPLER;
+            types |= type_bit(write.descriptor_type);
         }
-        (!separate || self.hot.separate_said.load(Ordering::Relaxed)).then_some(seen)
+        if types & self.hot.watched.load(Ordering::Relaxed) != 0 {
+            return false;
+        }
+        seen == 0 || self.hot.counters.add_here(path, seen)
     }
 
-    /// [`Device::pass_writes`] where something can conflict.
+    /// [`Device::pass_write`] for any number of writes where something can conflict. An error is the first that needs a closer look;
+    /// `u32::MAX` if only counting takes longer.
     ///
     /// # Safety
     ///
     /// `count` valid writes.
     #[inline(always)]
-    unsafe fn pass_each(&self, count: u32, writes: *const WriteDescriptorSet<'_>) -> Result<u64, u32> {
-        let mut seen = 0;
-        for index in 0..count {
-            // SAFETY: below the count.
-            let write = unsafe { &*writes.add(index as usize) };
-            if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
-                if write.descriptor_count != 1 {
-                    return Err(index);
-                }
-                // SAFETY: one element (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493), which the driver reads as well.
-                let info = unsafe { &*write.p_image_info };
-                if self.hot.gate.candidate(info.sampler, info.image_view) != 0 {
-                    return Err(index);
-                }
-                seen += 1;
-            } else if write.descriptor_type == vk::DescriptorType::SAMPLER
-                && !self.hot.separate_said.load(Ordering::Relaxed)
-            {
-                return Err(index);
-            }
+    pub unsafe fn pass_each(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> Result<(), u32> {
+        let watched = self.hot.watched.load(Ordering::Relaxed);
+        if watched & COMBINED != 0 {
+            return Err(0);
         }
-        Ok(seen)
+        let mut seen = 0;
+        let mut write = writes;
+        // SAFETY: the end of the writes.
+        let end = unsafe { writes.add(count as usize) };
+        while write != end {
+            // SAFETY: before the end.
+            let kind = unsafe { kind_of(write) };
+            // SAFETY: as above.
+            let passes = if kind == SINGLE {
+                seen += 1;
+                // SAFETY: as above.
+                !unsafe { self.is_candidate(write) }
+            } else {
+                (kind >= WITHOUT || kind >> 32 == 0) && watched & bit_of(kind) == 0
+            };
+            if !passes {
+                // SAFETY: both are of the same array.
+                return Err(unsafe { write.offset_from_unsigned(writes) } as u32);
+            }
+            // SAFETY: before the end.
+            write = unsafe { write.add(1) };
+        }
+        if seen == 0 || self.hot.counters.add_here(path, seen) { Ok(()) } else { Err(u32::MAX) }
     }
 
     /// Hands writes that need a closer look, from write `first` on, to `down`, or a copy with legal pairs.

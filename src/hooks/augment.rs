@@ -41,11 +41,11 @@ pub(super) struct Augmented {
 /// `p_next` is the chain of a valid create info.
 unsafe fn copy_chain(p_next: *const c_void, last: vk::StructureType) -> Option<(Vec<Copied>, *const c_void)> {
     let mut out = Vec::new();
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `p_next` is the chain of a valid create info by this function's contract.
     for node in unsafe { pnext::chain(p_next) } {
         // SAFETY: a node of the chain of a `VkDeviceCreateInfo`.
         out.push(unsafe { Copied::new(node) }?);
-        // SAFETY: `chain` yields readable bases.
+        // SAFETY: at least the base of `node` can be read, as of all that `pnext::chain` yields.
         let base = unsafe { *node };
         if base.s_type == last {
             return Some((out, base.p_next));
@@ -145,7 +145,7 @@ pub(super) unsafe fn plan(
     // SAFETY: VUID-VkDeviceCreateInfo-ppEnabledExtensionNames-parameter.
     let given = unsafe { caps::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
     let asked = |name: &CStr| given.contains(&name);
-    // SAFETY: the chain of a valid create info.
+    // SAFETY: `info` is valid by this function's contract, so its chain is, of which only the bases are read.
     let chained = |s_type| unsafe { pnext::chain(info.p_next) }.any(|node| unsafe { (*node).s_type } == s_type);
     let mut out = Augmented {
         names: given.iter().filter(|name| **name != GL_ADDRESS_MODES).map(|name| name.as_ptr()).collect(),
@@ -160,7 +160,7 @@ pub(super) unsafe fn plan(
         use_custom: false,
         use_swizzle: false,
     };
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `physical` is of the instance of `fns`, by this function's contract.
     let supported = if augment { unsafe { query(fns, physical, api_version) } } else { None };
     if augment && supported.is_none() {
         not_added("anything", "the device does not tell its features");
@@ -209,7 +209,7 @@ pub(super) unsafe fn plan(
                     not_added(name.to_str().unwrap_or_default(), LACKING);
                 }
             }
-        // SAFETY: the chain of a valid create info.
+        // SAFETY: `info` is valid by this function's contract, so all structures of its chain are whole.
         } else if let Some((mut copies, rest)) = unsafe { copy_chain(info.p_next, twelve) }
             && let Some(features) =
                 copies.last_mut().and_then(Copied::get_mut::<vk::PhysicalDeviceVulkan12Features<'_>>)
@@ -258,12 +258,12 @@ impl Augmented {
         // SAFETY: null or valid by VUID-VkDeviceCreateInfo-pEnabledFeatures-parameter.
         let plain = unsafe { info.p_enabled_features.as_ref() };
         let two = vk::PhysicalDeviceFeatures2::STRUCTURE_TYPE;
-        // SAFETY: the chain of a valid create info.
+        // SAFETY: `info` is valid by this function's contract, so a features structure in its chain is whole.
         let chained = unsafe { pnext::find::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next) };
         match chained {
             Some(features) if features.features.sampler_anisotropy == 0 => {
                 if !self.copies.iter().any(|copy| copy.s_type() == two) {
-                    // SAFETY: as above.
+                    // SAFETY: `info` is valid by this function's contract, so all structures before the features are whole.
                     let Some((mut copies, rest)) = (unsafe { copy_chain(info.p_next, two) }) else {
                         return not_added("samplerAnisotropy", UNKNOWN_SIZE);
                     };

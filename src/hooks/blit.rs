@@ -15,21 +15,21 @@ fn keeps_scale(source: [vk::Offset3D; 2], target: [vk::Offset3D; 2]) -> bool {
 }
 
 /// The legal filter of a blit, recorded if it differs. `lossless` tells whether no region scales.
-fn legal_filter(known: &Device, source: vk::Image, filter: vk::Filter, lossless: impl FnOnce() -> bool) -> vk::Filter {
+fn legal_filter(device: &Device, source: vk::Image, filter: vk::Filter, lossless: impl FnOnce() -> bool) -> vk::Filter {
     if filter == vk::Filter::NEAREST {
         return filter;
     }
-    known.guard(
+    device.guard(
         || {
             let value = decide::Value::Filter(filter);
-            if decide::is_unknown_enumerant(value, &known.caps) {
-                known.unknown_enumerants(&[(decide::Field::BlitFilter, value)], None, filter.as_raw() as u64);
+            if decide::is_unknown_enumerant(value, &device.caps) {
+                device.unknown_enumerants(&[(decide::Field::BlitFilter, value)], None, filter.as_raw() as u64);
                 return filter;
             }
-            let Some((traits, tiling)) = known.blit_source(source) else { return filter };
+            let Some((traits, tiling)) = device.blit_source(source) else { return filter };
             let decision = decide::blit(filter, &traits);
-            known.record_blit(&traits, tiling, &decision.changes, filter, lossless);
-            if known.audit { filter } else { decision.filter }
+            device.record_blit(&traits, tiling, &decision.changes, filter, lossless);
+            if device.audit { filter } else { decision.filter }
         },
         || filter,
     )
@@ -45,8 +45,8 @@ pub(crate) unsafe extern "system" fn cmd_blit_image(
     regions: *const vk::ImageBlit,
     filter: vk::Filter,
 ) {
-    let (known, next) = enter!(commands, cmd_blit_image);
-    let legal = legal_filter(known, source, filter, || {
+    let (device, next) = enter!(commands, cmd_blit_image);
+    let legal = legal_filter(device, source, filter, || {
         // SAFETY: VUID-vkCmdBlitImage-pRegions-parameter.
         unsafe { slice(regions, count) }.iter().all(|region| keeps_scale(region.src_offsets, region.dst_offsets))
     });
@@ -55,11 +55,11 @@ pub(crate) unsafe extern "system" fn cmd_blit_image(
 }
 
 pub(crate) unsafe extern "system" fn cmd_blit_image2(commands: vk::CommandBuffer, info: *const vk::BlitImageInfo2<'_>) {
-    let (known, next) = enter!(commands, cmd_blit_image2);
+    let (device, next) = enter!(commands, cmd_blit_image2);
     // SAFETY: valid by VUID-vkCmdBlitImage2-pBlitImageInfo-parameter.
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
-        let legal = legal_filter(known, given.src_image, given.filter, || {
+        let legal = legal_filter(device, given.src_image, given.filter, || {
             slice(given.p_regions, given.region_count)
                 .iter()
                 .all(|region| keeps_scale(region.src_offsets, region.dst_offsets))

@@ -25,16 +25,82 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
     // SAFETY: the command's valid usage. A copy carries a pair that was made legal when it was written, so copies go down as
     // they are; so does everything else that is legal.
     unsafe {
-        let mut first = 0;
-        if let Some(known) = Device::find_first(handle)
-            && let Some(next) = known.fns.update_descriptor_sets
-        {
-            match known.pass_writes(count, writes, Path::Update) {
-                Ok(()) => return next(handle, count, writes, copy_count, copies),
-                Err(index) => first = index,
-            }
+        if count != 1 || copy_count != 0 {
+            return update_several(handle, count, writes, copy_count, copies);
         }
-        update_slowly(handle, count, writes, copy_count, copies, first);
+        if let Some(device) = Device::find_first(handle)
+            && device.pass_write(writes, Path::Update)
+            && let Some(next) = device.fns.update_descriptor_sets
+        {
+            return next(handle, count, writes, copy_count, copies);
+        }
+        update_slowly(handle, count, writes, copy_count, copies, 0);
+    }
+}
+
+/// Apart, as the two that it goes on to, so that no call saves more registers than it needs.
+#[inline(never)]
+unsafe extern "system" fn update_several(
+    handle: vk::Device,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+) {
+    // SAFETY: the application's own arguments.
+    unsafe {
+        if let Some(device) = Device::find_first(handle) {
+            // Copies may be of descriptors that are followed.
+            if copy_count != 0 && device.separate.is_some() {
+                return update_slowly(handle, count, writes, copy_count, copies, 0);
+            }
+            if device.hot.gate.must_look() {
+                return update_each(handle, count, writes, copy_count, copies, device);
+            }
+            return update_all(handle, count, writes, copy_count, copies, device);
+        }
+        update_slowly(handle, count, writes, copy_count, copies, 0);
+    }
+}
+
+/// Where nothing can conflict.
+#[inline(never)]
+unsafe extern "system" fn update_all(
+    handle: vk::Device,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+    device: &Device,
+) {
+    // SAFETY: the application's own arguments.
+    unsafe {
+        if device.pass_all(count, writes, Path::Update)
+            && let Some(next) = device.fns.update_descriptor_sets
+        {
+            return next(handle, count, writes, copy_count, copies);
+        }
+        update_slowly(handle, count, writes, copy_count, copies, 0);
+    }
+}
+
+/// Where something can conflict.
+#[inline(never)]
+unsafe extern "system" fn update_each(
+    handle: vk::Device,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+    device: &Device,
+) {
+    // SAFETY: the application's own arguments.
+    unsafe {
+        match (device.pass_each(count, writes, Path::Update), device.fns.update_descriptor_sets) {
+            (Ok(()), Some(next)) => next(handle, count, writes, copy_count, copies),
+            (Ok(()), None) => {}
+            (Err(first), _) => update_slowly(handle, count, writes, copy_count, copies, first),
+        }
     }
 }
 
@@ -47,11 +113,17 @@ unsafe extern "system" fn update_slowly(
     copies: *const vk::CopyDescriptorSet<'_>,
     first: u32,
 ) {
-    let (known, next) = enter!(handle, update_descriptor_sets);
+    let (device, next) = enter!(handle, update_descriptor_sets);
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
     unsafe {
+        if let Some(separate) = device.separate.as_deref()
+            && device.follows_writes(count, writes, copy_count)
+        {
+            let (writes, copies) = (slice(writes, count), slice(copies, copy_count));
+            device.guard(|| device.separate_updates(separate, writes, copies), || ());
+        }
         let down = |writes| next(handle, count, writes, copy_count, copies);
-        known.forward_writes(count, writes, (first, Path::Update), LayoutOf::DstSet, down);
+        device.forward_writes(count, writes, (first, Path::Update), LayoutOf::DstSet, down);
     }
 }
 
@@ -65,11 +137,39 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
 ) {
     // SAFETY: the command's valid usage.
     unsafe {
-        if let Some(known) = Device::find_first(commands)
-            && let Some(next) = known.fns.cmd_push_descriptor_set
-            && known.pass_writes(count, writes, Path::Push).is_ok()
+        if count != 1 {
+            return push_several(commands, bind_point, layout, set, count, writes);
+        }
+        if let Some(device) = Device::find_first(commands)
+            && device.pass_write(writes, Path::Push)
+            && let Some(next) = device.fns.cmd_push_descriptor_set
         {
             return next(commands, bind_point, layout, set, count, writes);
+        }
+        push_slowly(commands, bind_point, layout, set, count, writes);
+    }
+}
+
+#[inline(never)]
+unsafe extern "system" fn push_several(
+    commands: vk::CommandBuffer,
+    bind_point: vk::PipelineBindPoint,
+    layout: vk::PipelineLayout,
+    set: u32,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        if let Some(device) = Device::find_first(commands) {
+            let passes = if device.hot.gate.must_look() {
+                device.pass_each(count, writes, Path::Push).is_ok()
+            } else {
+                device.pass_all(count, writes, Path::Push)
+            };
+            if passes && let Some(next) = device.fns.cmd_push_descriptor_set {
+                return next(commands, bind_point, layout, set, count, writes);
+            }
         }
         push_slowly(commands, bind_point, layout, set, count, writes);
     }
@@ -84,12 +184,12 @@ unsafe extern "system" fn push_slowly(
     count: u32,
     writes: *const WriteDescriptorSet<'_>,
 ) {
-    let (known, next) = enter!(commands, cmd_push_descriptor_set);
+    let (device, next) = enter!(commands, cmd_push_descriptor_set);
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers, which are consumed by the call.
     unsafe {
         let down = |writes| next(commands, bind_point, layout, set, count, writes);
-        let layout_of = LayoutOf::Push(known.push_layout(layout, set));
-        known.forward_writes(count, writes, (0, Path::Push), layout_of, down);
+        let layout_of = LayoutOf::Push(device.push_layout(layout, set));
+        device.forward_writes(count, writes, (0, Path::Push), layout_of, down);
     }
 }
 
@@ -100,23 +200,23 @@ unsafe extern "system" fn push_slowly(
 ///
 /// `layout` is null or valid, `p_next` is the chain of a valid push.
 pub(super) unsafe fn push_layout(
-    known: &Device,
+    device: &Device,
     layout: vk::PipelineLayout,
     p_next: *const c_void,
     set: u32,
 ) -> Option<&SetLayout> {
     if layout != vk::PipelineLayout::null() {
-        // SAFETY: forwarded from the caller.
-        return unsafe { known.push_layout(layout, set) };
+        // SAFETY: a layout that is not null is valid by this function's contract.
+        return unsafe { device.push_layout(layout, set) };
     }
-    if !known.has_immutables() {
+    if !device.has_immutables() {
         return None;
     }
     // SAFETY: the chain of a valid push; the set layouts that it names are valid, or null, during the command.
     unsafe {
         let chained = pnext::find::<vk::PipelineLayoutCreateInfo<'_>>(p_next)?;
         let sets = slice(chained.p_set_layouts, chained.set_layout_count);
-        known.set_layout(*sets.get(set as usize)?)
+        device.set_layout(*sets.get(set as usize)?)
     }
 }
 
@@ -124,13 +224,13 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     commands: vk::CommandBuffer,
     info: *const vk::PushDescriptorSetInfoKHR<'_>,
 ) {
-    let (known, next) = enter!(commands, cmd_push_descriptor_set2);
+    let (device, next) = enter!(commands, cmd_push_descriptor_set2);
     // SAFETY: valid by the command's valid usage; the layout is null or valid.
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
-        let layout = push_layout(known, given.layout, given.p_next, given.set);
+        let layout = push_layout(device, given.layout, given.p_next, given.set);
         let (count, writes) = (given.descriptor_write_count, given.p_descriptor_writes);
-        known.forward_writes(count, writes, (0, Path::Push), LayoutOf::Push(layout), |writes| {
+        device.forward_writes(count, writes, (0, Path::Push), LayoutOf::Push(layout), |writes| {
             if writes == given.p_descriptor_writes {
                 next(commands, info);
             } else {
@@ -146,7 +246,7 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     size: usize,
     descriptor: *mut c_void,
 ) {
-    let (known, next) = enter!(handle, get_descriptor);
+    let (device, next) = enter!(handle, get_descriptor);
     // SAFETY: valid by VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter; `type` tells which member of the union is set
     // (VUID-VkDescriptorGetInfoEXT-type-parameter).
     let pair = unsafe {
@@ -155,7 +255,7 @@ pub(crate) unsafe extern "system" fn get_descriptor(
             .and_then(|info| info.data.p_combined_image_sampler.as_ref())
     };
     if let Some(image) = pair {
-        let choice = substitute(known, image.sampler, image.image_view, Path::GetDescriptor);
+        let choice = substitute(device, image.sampler, image.image_view, Path::GetDescriptor);
         if choice != image.sampler {
             let changed = vk::DescriptorImageInfo { sampler: choice, ..*image };
             // SAFETY: `info` was dereferenced above; the copies live during the call.
@@ -164,21 +264,20 @@ pub(crate) unsafe extern "system" fn get_descriptor(
                 return next(handle, &vk::DescriptorGetInfoEXT { data, ..*info }, size, descriptor);
             }
         }
-    } else if known.hot.gate.must_look() {
-        // SAFETY: as above.
+    } else if device.hot.gate.must_look() {
+        // SAFETY: null or valid (VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter).
         if unsafe { info.as_ref() }.is_some_and(|info| info.ty == vk::DescriptorType::SAMPLER) {
-            known.separate_seen();
+            device.separate_seen();
         }
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, info, size, descriptor) }
+    down!(next(handle, info, size, descriptor))
 }
 
 /// The sampler to use for a single pair.
-fn substitute(known: &Device, sampler: vk::Sampler, view: vk::ImageView, path: Path) -> vk::Sampler {
-    let conflict = if known.hot.gate.must_look() { known.hot.gate.conflict(sampler, view) } else { None };
-    let choice = conflict.map_or(sampler.as_raw(), |pair| known.choose(pair, path));
-    known.hot.counters.add(path, 1, u64::from(choice != sampler.as_raw()));
+fn substitute(device: &Device, sampler: vk::Sampler, view: vk::ImageView, path: Path) -> vk::Sampler {
+    let conflict = if device.hot.gate.must_look() { device.hot.gate.conflict(sampler, view) } else { None };
+    let choice = conflict.map_or(sampler.as_raw(), |pair| device.choose(pair, path));
+    device.hot.counters.add(path, 1, u64::from(choice != sampler.as_raw()));
     vk::Sampler::from_raw(choice)
 }
 
@@ -188,12 +287,12 @@ fn substitute(known: &Device, sampler: vk::Sampler, view: vk::ImageView, path: P
 ///
 /// `info` is null or valid.
 unsafe fn handle_info<'a>(
-    known: &Device,
+    device: &Device,
     info: *const vk::ImageViewHandleInfoNVX<'a>,
 ) -> Option<vk::ImageViewHandleInfoNVX<'a>> {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: null or valid by this function's contract.
     let given = unsafe { info.as_ref() }.filter(|i| i.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER)?;
-    let choice = substitute(known, given.sampler, given.image_view, Path::ImageViewHandle);
+    let choice = substitute(device, given.sampler, given.image_view, Path::ImageViewHandle);
     (choice != given.sampler).then_some(vk::ImageViewHandleInfoNVX { sampler: choice, ..*given })
 }
 
@@ -201,10 +300,10 @@ pub(crate) unsafe extern "system" fn get_image_view_handle(
     handle: vk::Device,
     info: *const vk::ImageViewHandleInfoNVX<'_>,
 ) -> u32 {
-    let (known, next) = enter!(handle, get_image_view_handle);
+    let (device, next) = enter!(handle, get_image_view_handle);
     // SAFETY: the application's own argument, or a copy with another sampler.
     unsafe {
-        let changed = handle_info(known, info);
+        let changed = handle_info(device, info);
         next(handle, changed.as_ref().map_or(info, std::ptr::from_ref))
     }
 }
@@ -213,10 +312,10 @@ pub(crate) unsafe extern "system" fn get_image_view_handle64(
     handle: vk::Device,
     info: *const vk::ImageViewHandleInfoNVX<'_>,
 ) -> u64 {
-    let (known, next) = enter!(handle, get_image_view_handle64);
+    let (device, next) = enter!(handle, get_image_view_handle64);
     // SAFETY: the application's own argument, or a copy with another sampler.
     unsafe {
-        let changed = handle_info(known, info);
+        let changed = handle_info(device, info);
         next(handle, changed.as_ref().map_or(info, std::ptr::from_ref))
     }
 }
@@ -226,16 +325,15 @@ pub(crate) unsafe extern "system" fn get_descriptor_set_host_mapping(
     set: vk::DescriptorSet,
     data: *mut *mut c_void,
 ) {
-    let known = enter!(handle);
-    known.guard(
+    let device = enter!(handle);
+    device.guard(
         || {
             let why = "descriptors written through a host mapping are plain memory, which no layer sees";
-            known.unresolved("host-mapped descriptor set", why, None, serde_json::json!({}), (0, 0));
+            device.unresolved("host-mapped descriptor set", why, None, serde_json::json!({}), (0, 0));
         },
         || (),
     );
-    if let Some(next) = known.fns.get_descriptor_set_host_mapping {
-        // SAFETY: the application's own arguments.
-        unsafe { next(handle, set, data) };
+    if let Some(next) = device.fns.get_descriptor_set_host_mapping {
+        down!(next(handle, set, data));
     }
 }

@@ -17,8 +17,8 @@ use crate::device::{Device, Limits, NewDevice};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::memory;
+use crate::overrides::Overrides;
 use crate::pnext;
-use crate::rules::Rules;
 use crate::settings::Mode;
 
 /// The loader's node with the link to the layer below.
@@ -103,7 +103,7 @@ pub(crate) unsafe extern "system" fn create_device(
         }
     }
     if plan.is_none() {
-        // SAFETY: the application's own arguments.
+        // SAFETY: the application's own arguments, but for the link that the loader gave each layer to advance.
         result = unsafe { create(physical, create_info, allocator, device) };
         done = result == vk::Result::SUCCESS;
     }
@@ -163,7 +163,8 @@ unsafe fn fns_for(
 ) -> (InstanceFns, u32, Option<vk::PhysicalDeviceProperties>) {
     let properties = instance.fns.get_physical_device_properties.map(|get| {
         let mut plain = vk::PhysicalDeviceProperties::default();
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `physical` belongs to the instance that `get` was resolved for, by this function's contract; `plain` is a live
+        // local.
         unsafe { get(physical, &mut plain) };
         plain
     });
@@ -183,15 +184,15 @@ unsafe fn plan(
     physical: vk::PhysicalDevice,
     info: &vk::DeviceCreateInfo<'_>,
 ) -> Option<Augmented> {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `physical` belongs to `instance`, or `info` would not be a valid create info of a device of it.
     let (fns, version, _) = unsafe { fns_for(instance, physical) };
     let augment = instance.settings.augment && instance.settings.mode == Mode::Legalize;
     if !augment {
         let (mode, augment) = (instance.settings.mode.as_str(), instance.settings.augment);
         tracing::debug!(mode, augment, "nothing is added to the device");
     }
-    // SAFETY: forwarded from the caller.
-    unsafe { augment::plan(&fns, physical, info, version, augment, instance.rules.want_anisotropy()) }
+    // SAFETY: `info` is valid for `physical` by this function's contract, and `fns` are of its instance.
+    unsafe { augment::plan(&fns, physical, info, version, augment, instance.overrides.want_anisotropy()) }
 }
 
 /// What the device can do and what is wanted of it.
@@ -206,23 +207,25 @@ unsafe fn abilities(
     info: &vk::DeviceCreateInfo<'_>,
     properties: Option<&vk::PhysicalDeviceProperties>,
     plan: Option<&Augmented>,
-) -> (DeviceCaps, Enabled, Rules) {
-    // SAFETY: forwarded from the caller.
+) -> (DeviceCaps, Enabled, Overrides) {
+    // SAFETY: `info` is valid for `physical`, with which `fns` may be used, by this function's contract.
     let (mut caps, mut enabled) = unsafe { caps::query(fns, physical, info) };
     if let Some(simulation) = &instance.simulation {
         simulation.restrict(&mut caps);
     }
     let name = properties.and_then(|p| p.device_name_as_c_str().ok()).unwrap_or_default().to_string_lossy();
     tracing::info!(?name, "device created");
-    let rules = instance.rules.for_driver(&name);
-    caps.gl_address_modes |= rules.use_gl();
+    let version = properties.map_or(vk::API_VERSION_1_0, |p| p.api_version).min(instance.api_version);
+    caps.view_usage |= version >= vk::API_VERSION_1_1;
+    let overrides = instance.overrides.for_driver(&name);
+    caps.gl_address_modes |= overrides.use_gl();
     if let Some(plan) = plan {
         caps.gl_address_modes |= plan.gl_address_modes;
         enabled.augmented.clone_from(&plan.added);
         plan.added.iter().for_each(|what| tracing::debug!(what, "added"));
     }
     enabled.name_features(&caps);
-    (caps, enabled, rules)
+    (caps, enabled, overrides)
 }
 
 /// Writes the records of a new device.
@@ -246,7 +249,7 @@ fn tell(device: &Device, properties: Option<vk::PhysicalDeviceProperties>) {
     }
 }
 
-/// Makes the new device known and writes its record. With `mode` off it is known only so that its proc-addr queries can be passed on,
+/// Enters the new device and writes its record. With `mode` off it is entered only so that its proc-addr queries can be passed on,
 /// and nothing is asked of it.
 ///
 /// # Safety
@@ -267,7 +270,7 @@ unsafe fn register(
     let (instance_fns, api_version, properties) =
         // SAFETY: the caller's promises.
         if off { Default::default() } else { unsafe { fns_for(&instance, physical) } };
-    let (caps, enabled, rules) = if off {
+    let (caps, enabled, overrides) = if off {
         tracing::info!("device created; nothing is hooked, since mode is off");
         Default::default()
     } else {
@@ -286,7 +289,7 @@ unsafe fn register(
         caps,
         enabled,
         formats,
-        rules,
+        overrides,
         limits,
     });
     if !off {
@@ -300,31 +303,30 @@ unsafe fn register(
     unsafe { Arc::new(device).register() };
 }
 
-pub(crate) unsafe extern "system" fn destroy_device(device: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
-    if device == vk::Device::null() {
+pub(crate) unsafe extern "system" fn destroy_device(handle: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
+    if handle == vk::Device::null() {
         return;
     }
     // SAFETY: a valid device by VUID-vkDestroyDevice-device-parameter.
-    let (key, known) = unsafe { (dispatch::key(device), Device::share(device)) };
-    let Some(known) = known else { return };
+    let (key, device) = unsafe { (dispatch::key(handle), Device::share(handle)) };
+    let Some(device) = device else { return };
     // Not through the guard: a device that is passed through since a panic has an end too, and what the layer made for it must not be
     // left to the driver, nor must what an application leaked (VUID-vkDestroyDevice-device-05137).
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        if known.trace().is_on() {
-            known.record_summary();
+        if device.trace().is_on() {
+            device.record_summary();
         }
     }));
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        if let Some(separate) = known.separate.as_deref() {
-            known.destroy_separate(separate);
+        if let Some(separate) = device.separate.as_deref() {
+            device.destroy_separate(separate);
         }
-        known.destroy_variants();
+        device.destroy_variants();
     }));
     // SAFETY: destroying a device is externally synchronised with every other use of it.
     unsafe { Device::forget(key) };
-    if let Some(destroy) = known.fns.destroy_device {
-        // SAFETY: the application's own arguments.
-        unsafe { destroy(device, allocator) };
+    if let Some(destroy) = device.fns.destroy_device {
+        down!(destroy(handle, allocator));
     }
     tracing::info!("device destroyed");
 }

@@ -10,8 +10,8 @@ use vk_layer_sys::{
 };
 
 use super::slice;
-use crate::decide::{Aspect, ViewTraits, normalize_components};
-use crate::device::{Device, ImageTraits};
+use crate::decide::{Aspect, Changes, ViewTraits, normalize_components};
+use crate::device::{Device, ImageTraits, listed};
 use crate::features::Tiling;
 use crate::format;
 use crate::pnext;
@@ -28,15 +28,24 @@ pub(crate) unsafe extern "system" fn create_image(
     allocator: *const vk::AllocationCallbacks<'_>,
     image: *mut vk::Image,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_image);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, image) };
+    let (device, next) = enter!(handle, create_image);
+    // SAFETY: valid by VUID-vkCreateImage-pCreateInfo-parameter.
+    let wider = device.guard(|| unsafe { device.wider_flags(&*create_info) }, || None);
+    let mut result = vk::Result::ERROR_UNKNOWN;
+    if let Some((flags, _)) = wider.filter(|_| !device.audit) {
+        // SAFETY: the application's own arguments but for the flags, which the device was asked about.
+        result = unsafe { next(handle, &vk::ImageCreateInfo { flags, ..*create_info }, allocator, image) };
+    }
+    let widened = result == vk::Result::SUCCESS;
+    if !widened {
+        result = down!(next(handle, create_info, allocator, image));
+    }
     if result == vk::Result::SUCCESS {
-        known.guard(
+        device.guard(
             || {
                 // SAFETY: valid by VUID-vkCreateImage-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *image) };
-                // SAFETY: the chain of a valid create info.
+                // SAFETY: `info` is valid by VUID-vkCreateImage-pCreateInfo-parameter, and so is its chain.
                 let (flags, usage, stencil_usage) = unsafe {
                     let usage = wide_usage(info.p_next, info.usage);
                     (wide_flags(info.p_next, info.flags), usage, stencil_usage(info.p_next).unwrap_or(usage))
@@ -51,14 +60,23 @@ pub(crate) unsafe extern "system" fn create_image(
                     stencil_usage,
                     levels: info.mip_levels,
                     layers: info.array_layers,
+                    reachable: usage,
                 };
+                if widened {
+                    traits.flags |= u64::from(vk::ImageCreateFlags::EXTENDED_USAGE.as_raw());
+                }
                 if info.tiling == vk::ImageTiling::LINEAR {
                     traits.tiling = Tiling::Linear;
                 } else if info.tiling == vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT {
                     traits.tiling = Tiling::Modifier;
-                    traits.modifier = query_modifier(known, made);
+                    traits.modifier = query_modifier(device, made);
                 }
-                known.insert_image(made, traits);
+                // SAFETY: the chain of a valid create info.
+                traits.reachable = device.reachable_usage(&traits, unsafe { listed(info.p_next) });
+                device.insert_image(made, traits);
+                if let Some((_, change)) = wider.filter(|_| widened || device.audit) {
+                    device.record_image(made, info.format, traits.tiling, change);
+                }
             },
             || (),
         );
@@ -73,7 +91,7 @@ pub(crate) unsafe extern "system" fn create_image(
 /// `p_next` is the chain of a valid `VkImageCreateInfo`.
 unsafe fn wide_flags(p_next: *const c_void, word: vk::ImageCreateFlags) -> u64 {
     type Wide = ImageCreateFlags2CreateInfoKHR;
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `p_next` is a valid chain by this function's contract, so a node that says that it is a `Wide` is a whole one.
     unsafe { pnext::find_as::<Wide>(p_next, Wide::STRUCTURE_TYPE) }.map_or(word.as_raw().into(), |wide| wide.flags)
 }
 
@@ -85,7 +103,8 @@ unsafe fn wide_flags(p_next: *const c_void, word: vk::ImageCreateFlags) -> u64 {
 /// `p_next` is the chain of a valid create info of an image or a swapchain.
 unsafe fn wide_usage(p_next: *const c_void, word: vk::ImageUsageFlags) -> u64 {
     type Wide = ImageUsageFlags2CreateInfoKHR;
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `p_next` is the valid chain of an image or a swapchain by this function's contract, so a usage structure in it is
+    // whole.
     unsafe { pnext::find_as::<Wide>(p_next, Wide::STRUCTURE_TYPE) }.map_or(word.as_raw().into(), |wide| wide.usage)
 }
 
@@ -97,7 +116,7 @@ unsafe fn wide_usage(p_next: *const c_void, word: vk::ImageUsageFlags) -> u64 {
 /// `p_next` is the chain of a valid `VkImageCreateInfo`.
 unsafe fn stencil_usage(p_next: *const c_void) -> Option<u64> {
     type Wide = ImageStencilUsage2CreateInfoKHR;
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `p_next` is a valid chain by this function's contract, so either of the two stencil structures in it is whole.
     unsafe {
         let wide = pnext::find_as::<Wide>(p_next, Wide::STRUCTURE_TYPE).map(|wide| wide.stencil_usage);
         wide.or_else(|| {
@@ -106,23 +125,24 @@ unsafe fn stencil_usage(p_next: *const c_void) -> Option<u64> {
     }
 }
 
-/// The usage of a view: what its chain says, else that of the aspects it shows (VkImageViewCreateInfo); at most one of the two
-/// structures is chained (VUID-vkCreateImageView-pNext-12444).
+/// The usage that a view's chain states; at most one of the two structures is chained (VUID-vkCreateImageView-pNext-12444).
 ///
 /// # Safety
 ///
 /// `info` is valid.
-unsafe fn view_usage(info: &vk::ImageViewCreateInfo<'_>, image: &ImageTraits) -> u64 {
+unsafe fn stated_usage(info: &vk::ImageViewCreateInfo<'_>) -> Option<u64> {
     type Wide = ImageViewUsage2CreateInfoKHR;
-    // SAFETY: the chain of a valid create info.
+    // SAFETY: `info` is valid by this function's contract, so either of the two usage structures in its chain is whole.
     unsafe {
-        if let Some(wide) = pnext::find_as::<Wide>(info.p_next, Wide::STRUCTURE_TYPE) {
-            return wide.usage;
-        }
-        if let Some(node) = pnext::find::<vk::ImageViewUsageCreateInfo<'_>>(info.p_next) {
-            return node.usage.as_raw().into();
-        }
+        let wide = pnext::find_as::<Wide>(info.p_next, Wide::STRUCTURE_TYPE).map(|wide| wide.usage);
+        wide.or_else(|| {
+            pnext::find::<vk::ImageViewUsageCreateInfo<'_>>(info.p_next).map(|node| node.usage.as_raw().into())
+        })
     }
+}
+
+/// The usage that a view inherits: that of the aspects it shows (VkImageViewCreateInfo).
+fn inherited_usage(info: &vk::ImageViewCreateInfo<'_>, image: &ImageTraits) -> u64 {
     let aspects = info.subresource_range.aspect_mask;
     let (depth, stencil) =
         (aspects.contains(vk::ImageAspectFlags::DEPTH), aspects.contains(vk::ImageAspectFlags::STENCIL));
@@ -134,14 +154,26 @@ unsafe fn view_usage(info: &vk::ImageViewCreateInfo<'_>, image: &ImageTraits) ->
 }
 
 /// The modifier that the driver chose, which is only known after creation.
-fn query_modifier(known: &Device, image: vk::Image) -> u64 {
+fn query_modifier(device: &Device, image: vk::Image) -> u64 {
     // DRM_FORMAT_MOD_INVALID: no format lists it, so a failed query ends in "no features".
     const INVALID: u64 = 0x00ff_ffff_ffff_ffff;
     let mut properties = vk::ImageDrmFormatModifierPropertiesEXT::default();
-    let Some(get) = known.fns.get_image_drm_format_modifier_properties else { return INVALID };
+    let Some(get) = device.fns.get_image_drm_format_modifier_properties else { return INVALID };
     // SAFETY: the image has modifier tiling (VUID-vkGetImageDrmFormatModifierPropertiesEXT-image-02272).
-    let result = unsafe { get(known.handle, image, &mut properties) };
+    let result = unsafe { get(device.handle, image, &mut properties) };
     if result == vk::Result::SUCCESS { properties.drm_format_modifier } else { INVALID }
+}
+
+/// Remembers a swapchain.
+///
+/// # Safety
+///
+/// `info` is valid.
+unsafe fn insert_swapchain(device: &Device, swapchain: vk::SwapchainKHR, info: &vk::SwapchainCreateInfoKHR<'_>) {
+    // SAFETY: forwarded from the caller.
+    let (mut traits, formats) = unsafe { (swapchain_traits(info), listed(info.p_next)) };
+    traits.reachable = device.reachable_usage(&traits, formats);
+    device.insert_swapchain(swapchain, traits);
 }
 
 /// Traits of the images of a swapchain, which never go through `vkCreateImage`.
@@ -154,7 +186,7 @@ unsafe fn swapchain_traits(info: &vk::SwapchainCreateInfoKHR<'_>) -> ImageTraits
     if info.flags.contains(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT) {
         flags |= vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::EXTENDED_USAGE;
     }
-    // SAFETY: the chain of a valid create info.
+    // SAFETY: `info` is valid by this function's contract, and so is the chain of a swapchain.
     let usage = unsafe { wide_usage(info.p_next, info.image_usage) };
     ImageTraits {
         format: info.image_format,
@@ -166,6 +198,7 @@ unsafe fn swapchain_traits(info: &vk::SwapchainCreateInfoKHR<'_>) -> ImageTraits
         stencil_usage: usage,
         levels: 1,
         layers: info.image_array_layers,
+        reachable: usage,
     }
 }
 
@@ -175,12 +208,11 @@ pub(crate) unsafe extern "system" fn create_swapchain(
     allocator: *const vk::AllocationCallbacks<'_>,
     swapchain: *mut vk::SwapchainKHR,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_swapchain);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, swapchain) };
+    let (device, next) = enter!(handle, create_swapchain);
+    let result = down!(next(handle, create_info, allocator, swapchain));
     if result == vk::Result::SUCCESS {
         // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
-        known.guard(|| unsafe { known.insert_swapchain(*swapchain, swapchain_traits(&*create_info)) }, || ());
+        device.guard(|| unsafe { insert_swapchain(device, *swapchain, &*create_info) }, || ());
     }
     result
 }
@@ -192,17 +224,16 @@ pub(crate) unsafe extern "system" fn create_shared_swapchains(
     allocator: *const vk::AllocationCallbacks<'_>,
     swapchains: *mut vk::SwapchainKHR,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_shared_swapchains);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, count, create_infos, allocator, swapchains) };
+    let (device, next) = enter!(handle, create_shared_swapchains);
+    let result = down!(next(handle, count, create_infos, allocator, swapchains));
     if result == vk::Result::SUCCESS {
-        known.guard(
+        device.guard(
             || {
                 // SAFETY: both arrays have `count` elements by the command's valid usage.
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(swapchains.cast_const(), count)) };
                 for (info, swapchain) in infos.iter().zip(made) {
                     // SAFETY: each of them is valid.
-                    known.insert_swapchain(*swapchain, unsafe { swapchain_traits(info) });
+                    unsafe { insert_swapchain(device, *swapchain, info) };
                 }
             },
             || (),
@@ -217,15 +248,14 @@ pub(crate) unsafe extern "system" fn get_swapchain_images(
     count: *mut u32,
     images: *mut vk::Image,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, get_swapchain_images);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, swapchain, count, images) };
+    let (device, next) = enter!(handle, get_swapchain_images);
+    let result = down!(next(handle, swapchain, count, images));
     if matches!(result, vk::Result::SUCCESS | vk::Result::INCOMPLETE) && !images.is_null() {
-        known.guard(
+        device.guard(
             || {
                 // SAFETY: the successful call set `*count` to the number of elements written.
                 let written = unsafe { slice(images.cast_const(), *count) };
-                known.insert_swapchain_images(swapchain, written);
+                device.insert_swapchain_images(swapchain, written);
             },
             || (),
         );
@@ -239,14 +269,56 @@ pub(crate) unsafe extern "system" fn create_image_view(
     allocator: *const vk::AllocationCallbacks<'_>,
     view: *mut vk::ImageView,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_image_view);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, view) };
+    let (device, next) = enter!(handle, create_image_view);
+    let narrowed = if device.narrows_views() {
+        // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter.
+        device.guard(|| unsafe { narrowed_usage(device, &*create_info) }, || None)
+    } else {
+        None
+    };
+    let result = match &narrowed {
+        Some((_, usage, _)) if !device.audit => {
+            // SAFETY: as above.
+            let mut copy = unsafe { *create_info };
+            let usage = vk::ImageViewUsageCreateInfo {
+                p_next: copy.p_next,
+                usage: vk::ImageUsageFlags::from_raw(*usage as u32),
+                ..Default::default()
+            };
+            copy.p_next = (&raw const usage).cast();
+            // SAFETY: the application's own arguments but for the usage, a part of what the view would inherit.
+            unsafe { next(handle, &copy, allocator, view) }
+        }
+        _ => down!(next(handle, create_info, allocator, view)),
+    };
     if result == vk::Result::SUCCESS {
-        // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter; the handle was set by the successful call.
-        known.guard(|| unsafe { remember_view(known, &*create_info, *view) }, || ());
+        device.guard(
+            || {
+                // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter; the handle was set by the successful call.
+                let (info, made) = unsafe { (&*create_info, *view) };
+                // SAFETY: as above.
+                unsafe { remember_view(device, info, made) };
+                if let Some((tiling, _, changes)) = &narrowed {
+                    device.record_view(made, info.format, *tiling, changes);
+                }
+            },
+            || (),
+        );
     }
     result
+}
+
+/// The tiling of a view's image, and the usage that the view goes down with, if not that which it inherits, with the changes.
+///
+/// # Safety
+///
+/// `info` is valid.
+unsafe fn narrowed_usage(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<(Tiling, u64, Changes)> {
+    let (_, image) = device.image(info.image)?;
+    // SAFETY: forwarded from the caller.
+    let stated = unsafe { stated_usage(info) };
+    let (usage, changes) = device.narrowed_usage(image, info.format, stated, inherited_usage(info, image))?;
+    Some((image.tiling, usage, changes))
 }
 
 /// Remembers a new view. A view of an image that the layer never saw stays unknown, which means that its pairs
@@ -255,27 +327,27 @@ pub(crate) unsafe extern "system" fn create_image_view(
 /// # Safety
 ///
 /// `info` is valid.
-unsafe fn remember_view(known: &Device, info: &vk::ImageViewCreateInfo<'_>, view: vk::ImageView) {
-    let words = view_words(known, info);
-    if known.insert_view_again(view, words.as_ref()) {
+unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, view: vk::ImageView) {
+    let words = view_words(device, info);
+    if device.insert_view_again(view, words.as_ref()) {
         return;
     }
-    let Some((number, image)) = known.image(info.image) else {
+    let Some((number, image)) = device.image(info.image) else {
         let why = "the view's image was not created through vkCreateImage or a swapchain, so its pairs are left alone";
-        known.unresolved("unknown image", why, None, serde_json::json!({}), (0, 0));
+        device.unresolved("unknown image", why, None, serde_json::json!({}), (0, 0));
         return;
     };
     // SAFETY: `info` is valid, so its chain is.
-    let (traits, settled) = unsafe { view_traits(known, info, number, image) };
-    known.insert_view(view, traits, image.tiling, words.as_ref().filter(|_| settled));
+    let (traits, settled) = unsafe { view_traits(device, info, number, image) };
+    device.insert_view(view, traits, image.tiling, words.as_ref().filter(|_| settled));
 }
 
-/// What a view's class depends on, for a view without a chain of a known image.
-fn view_words(known: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Words> {
+/// What a view's class depends on, for a view without a chain of an image that is kept.
+fn view_words(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Words> {
     if !info.p_next.is_null() {
         return None;
     }
-    let image = u64::from(known.image_number(info.image)?) + 1;
+    let image = u64::from(device.image_number(info.image)?) + 1;
     let two = |low: u32, high: u32| u64::from(low) | (u64::from(high) << 32);
     let (components, range) = (info.components, info.subresource_range);
     Some([
@@ -296,7 +368,7 @@ fn view_words(known: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Word
 ///
 /// `info` is valid.
 unsafe fn view_traits(
-    known: &Device,
+    device: &Device,
     info: &vk::ImageViewCreateInfo<'_>,
     number: u32,
     image: &ImageTraits,
@@ -310,14 +382,14 @@ unsafe fn view_traits(
     } else {
         Aspect::Color
     };
-    // SAFETY: forwarded from the caller.
-    let usage = unsafe { view_usage(info, image) };
-    // SAFETY: as above.
+    // SAFETY: `info` is a valid create info of a view by this function's contract.
+    let usage = unsafe { stated_usage(info) }.unwrap_or_else(|| inherited_usage(info, image));
+    // SAFETY: `info` is valid by this function's contract, so a conversion structure in its chain is whole.
     let ycbcr = unsafe { pnext::find::<vk::SamplerYcbcrConversionInfo<'_>>(info.p_next) }.is_some();
-    let features = known.features(image, info.format);
+    let features = device.features(image, info.format);
     let cubic = features.is_some_and(|f| f.contains(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT));
-    let answer = if known.caps.filter_cubic_ext && cubic {
-        known.cubic(number, image, info.view_type)
+    let answer = if device.caps.filter_cubic_ext && cubic {
+        device.cubic(number, image, info.view_type)
     } else {
         Some((true, true))
     };
@@ -332,7 +404,7 @@ unsafe fn view_traits(
         image_type: image.image_type,
         components: normalize_components(info.components),
         features,
-        levels: if known.rules.use_levels() {
+        levels: if device.overrides.use_levels() {
             match range.level_count {
                 vk::REMAINING_MIP_LEVELS => image.levels.saturating_sub(range.base_mip_level),
                 count => count,

@@ -15,9 +15,9 @@ use crate::dispatch::{self, InstanceFns};
 use crate::instance::Instance;
 use crate::log;
 use crate::memory;
+use crate::overrides::{Host, Overrides};
 use crate::platform;
 use crate::pnext;
-use crate::rules::{Host, Rules};
 use crate::settings::{self, Immutable, Loaded, Problem, Settings, Unfilterable};
 use crate::simulate;
 use crate::trace::Trace;
@@ -81,7 +81,7 @@ unsafe fn setting_values(setting: &vk::LayerSettingEXT<'_>) -> Vec<String> {
     }
     match setting.ty {
         vk::LayerSettingTypeEXT::BOOL32 => {
-            // SAFETY: as above.
+            // SAFETY: for BOOL32, `pValues` leads to `valueCount` words of 32 bits (VUID-VkLayerSettingEXT-pValues-parameter).
             unsafe { slice(setting.p_values.cast::<u32>(), setting.value_count) }
                 .iter()
                 .map(|value| if *value == 0 { "off" } else { "on" }.to_owned())
@@ -142,7 +142,7 @@ pub(crate) unsafe extern "system" fn create_instance(
             .map(|f| std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateInstance>(f))
     };
     let Some(create) = create else { return MISSING };
-    // SAFETY: the application's own arguments.
+    // SAFETY: the application's own arguments, but for the link that the loader gave each layer to advance.
     let result = unsafe { create(create_info, allocator, instance) };
     if result != vk::Result::SUCCESS {
         tracing::info!(?result, "vkCreateInstance failed below");
@@ -172,7 +172,7 @@ pub(crate) unsafe extern "system" fn create_instance(
     result
 }
 
-/// Makes the new instance known and writes its first records.
+/// Enters the new instance and writes its first records.
 ///
 /// # Safety
 ///
@@ -220,11 +220,11 @@ unsafe fn register(
         }
     }
     let exe = platform::executable_name();
-    let mut rules = Rules::default();
+    let mut overrides = Overrides::default();
     if !off {
-        let (found, wrong) = Rules::find(loaded.settings.config.as_deref(), &exe);
+        let (found, wrong) = Overrides::find(loaded.settings.config.as_deref(), &exe);
         problems.extend(wrong);
-        rules = found.for_host(&Host {
+        overrides = found.for_host(&Host {
             exe: &exe,
             app: app.as_deref().unwrap_or_default(),
             engine: engine.as_deref().unwrap_or_default(),
@@ -255,7 +255,8 @@ unsafe fn register(
         }
     }
     let (Loaded { settings, .. }, trace) = (loaded, Arc::new(trace));
-    let instance = Instance { handle, next_gipa, fns, settings, trace, api_version, properties2, simulation, rules };
+    let instance =
+        Instance { handle, next_gipa, fns, settings, trace, api_version, properties2, simulation, overrides };
     // SAFETY: `handle` is valid.
     unsafe { Arc::new(instance).register() };
 }
@@ -299,26 +300,27 @@ fn version(api: u32) -> String {
 }
 
 pub(crate) unsafe extern "system" fn destroy_instance(
-    instance: vk::Instance,
+    handle: vk::Instance,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    if instance == vk::Instance::null() {
+    if handle == vk::Instance::null() {
         return;
     }
     // SAFETY: a valid instance by VUID-vkDestroyInstance-instance-parameter.
-    let (key, known) = unsafe { (dispatch::key(instance), Instance::share(instance)) };
-    let Some(known) = known else { return };
+    let (key, instance) = unsafe { (dispatch::key(handle), Instance::share(handle)) };
+    let Some(instance) = instance else { return };
     Instance::forget(key);
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        if known.trace.is_on() {
-            let (dropped, left_out) = (known.trace.dropped(), known.trace.left_out());
-            known.trace.emit_last("summary", &json!({ "scope": "instance", "dropped": dropped, "left_out": left_out }));
+        if instance.trace.is_on() {
+            let (dropped, left_out) = (instance.trace.dropped(), instance.trace.left_out());
+            instance
+                .trace
+                .emit_last("summary", &json!({ "scope": "instance", "dropped": dropped, "left_out": left_out }));
         }
         tracing::info!("instance destroyed");
     }));
-    if let Some(destroy) = known.fns.destroy_instance {
-        // SAFETY: the application's own arguments.
-        unsafe { destroy(instance, allocator) };
+    if let Some(destroy) = instance.fns.destroy_instance {
+        down!(destroy(handle, allocator));
     }
 }
 
@@ -350,7 +352,7 @@ pub(crate) unsafe fn enumerate<T: Copy>(all: &[T], count: *mut u32, out: *mut T)
 ///
 /// `name` is null or null-terminated.
 pub(crate) unsafe fn is_own(name: *const c_char) -> bool {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: a name that is not null is null-terminated by this function's contract.
     !name.is_null() && unsafe { CStr::from_ptr(name) } == LAYER_NAME
 }
 
@@ -416,9 +418,9 @@ fn own_extension() -> vk::ExtensionProperties {
 ///
 /// # Safety
 ///
-/// `physical` is a valid physical device of `known`.
+/// `physical` is a valid physical device of `instance`.
 unsafe fn visible_extensions(
-    known: &Instance,
+    instance: &Instance,
     physical: vk::PhysicalDevice,
     next: vk::PFN_vkEnumerateDeviceExtensionProperties,
 ) -> Result<Vec<vk::ExtensionProperties>, vk::Result> {
@@ -437,7 +439,7 @@ unsafe fn visible_extensions(
         return Err(result);
     }
     all.truncate(available as usize);
-    if let Some(simulation) = known.simulation.as_deref().filter(|_| known.shows_simulation()) {
+    if let Some(simulation) = instance.simulation.as_deref().filter(|_| instance.shows_simulation()) {
         all.retain(|p| p.extension_name_as_c_str().is_ok_and(|name| !simulation.hides_extension(name)));
     }
     if !all.iter().any(|p| p.extension_name_as_c_str() == Ok(GL_ADDRESS_MODES)) {
@@ -458,15 +460,14 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
         return unsafe { enumerate(&[own_extension()], count, properties) };
     }
     // SAFETY: a valid physical device by the command's valid usage.
-    let Some(known) = (unsafe { Instance::find(physical) }) else { return MISSING };
-    let Some(next) = known.fns.enumerate_device_extension_properties else { return MISSING };
-    if !layer.is_null() || known.is_off() {
-        // SAFETY: the application's own arguments.
-        return unsafe { next(physical, layer, count, properties) };
+    let Some(instance) = (unsafe { Instance::find(physical) }) else { return MISSING };
+    let Some(next) = instance.fns.enumerate_device_extension_properties else { return MISSING };
+    if !layer.is_null() || instance.is_off() {
+        return down!(next(physical, layer, count, properties));
     }
     // SAFETY: a valid physical device by the command's valid usage.
     let all =
-        catch_unwind(AssertUnwindSafe(|| memory::inside(|| unsafe { visible_extensions(known, physical, next) })));
+        catch_unwind(AssertUnwindSafe(|| memory::inside(|| unsafe { visible_extensions(instance, physical, next) })));
     let all = match all {
         Ok(Ok(all)) => all,
         Ok(Err(result)) => return result,

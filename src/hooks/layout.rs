@@ -2,6 +2,7 @@
 //! has immutable ones. Nothing is kept of layouts without immutable samplers.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ash::vk;
 use samplin_hot::SetLayout;
@@ -23,17 +24,17 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
     allocator: *const vk::AllocationCallbacks<'_>,
     layout: *mut vk::DescriptorSetLayout,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_descriptor_set_layout);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, layout) };
+    let (device, next) = enter!(handle, create_descriptor_set_layout);
+    let result = down!(next(handle, create_info, allocator, layout));
     if result == vk::Result::SUCCESS {
-        known.guard(
+        device.guard(
             || {
                 // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
                 unsafe {
-                    remember_layout(known, &*create_info, *layout);
-                    if let Some(separate) = known.separate.as_deref() {
-                        separate.insert_set_layout(*layout, &*create_info);
+                    remember_layout(device, &*create_info, *layout);
+                    if let Some(separate) = device.separate.as_deref() {
+                        let types = separate.insert_set_layout(*layout, &*create_info);
+                        device.hot.watched.fetch_or(types, Ordering::Relaxed);
                     }
                 }
             },
@@ -47,7 +48,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
 ///
 /// `info` is valid.
 unsafe fn remember_layout(
-    known: &Device,
+    device: &Device,
     info: &vk::DescriptorSetLayoutCreateInfo<'_>,
     layout: vk::DescriptorSetLayout,
 ) {
@@ -74,7 +75,7 @@ unsafe fn remember_layout(
                 &[]
             };
             if pins {
-                samplers.iter().for_each(|sampler| known.pin(*sampler));
+                samplers.iter().for_each(|sampler| device.pin(*sampler));
             }
             Binding {
                 binding: b.binding,
@@ -83,7 +84,7 @@ unsafe fn remember_layout(
             }
         })
         .collect();
-    known.insert_set_layout(layout, bindings);
+    device.insert_set_layout(layout, bindings);
 }
 
 pub(crate) unsafe extern "system" fn create_pipeline_layout(
@@ -92,25 +93,25 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
     allocator: *const vk::AllocationCallbacks<'_>,
     layout: *mut vk::PipelineLayout,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_pipeline_layout);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, layout) };
-    if result == vk::Result::SUCCESS && (known.has_immutables() || known.separate.is_some()) {
-        known.guard(
+    let (device, next) = enter!(handle, create_pipeline_layout);
+    let result = down!(next(handle, create_info, allocator, layout));
+    if result == vk::Result::SUCCESS && (device.has_immutables() || device.separate.is_some()) {
+        device.guard(
             || {
                 // SAFETY: valid by the command's valid usage; elements may be null with independent sets.
                 let (info, made) = unsafe { (&*create_info, *layout) };
-                if let Some(separate) = known.separate.as_deref() {
-                    // SAFETY: as above.
+                if let Some(separate) = device.separate.as_deref() {
+                    // SAFETY: `info` was read from the create info of the call that made `made`, valid by
+                    // VUID-vkCreatePipelineLayout-pCreateInfo-parameter.
                     unsafe { separate.insert_pipeline_layout(made, info) };
                 }
                 // SAFETY: VUID-VkPipelineLayoutCreateInfo-pSetLayouts-parameter.
                 let sets: Vec<Option<Arc<SetLayout>>> = unsafe { slice(info.p_set_layouts, info.set_layout_count) }
                     .iter()
                     // SAFETY: the set layouts are valid during this command.
-                    .map(|set| unsafe { known.share_set_layout(*set) })
+                    .map(|set| unsafe { device.share_set_layout(*set) })
                     .collect();
-                known.insert_pipeline_layout(made, sets);
+                device.insert_pipeline_layout(made, sets);
             },
             || (),
         );
@@ -123,11 +124,10 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
     info: *const vk::DescriptorSetAllocateInfo<'_>,
     sets: *mut vk::DescriptorSet,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, allocate_descriptor_sets);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, info, sets) };
-    if result == vk::Result::SUCCESS && (known.has_immutables() || known.separate.is_some()) {
-        known.guard(
+    let (device, next) = enter!(handle, allocate_descriptor_sets);
+    let result = down!(next(handle, info, sets));
+    if result == vk::Result::SUCCESS && (device.has_immutables() || device.separate.is_some()) {
+        device.guard(
             || {
                 // SAFETY: valid by the command's valid usage; both arrays have `descriptorSetCount` elements.
                 let (info, layouts, made) = unsafe {
@@ -135,14 +135,15 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
                     let count = info.descriptor_set_count;
                     (info, slice(info.p_set_layouts, count), slice(sets.cast_const(), count))
                 };
-                if let Some(separate) = known.separate.as_deref() {
-                    // SAFETY: as above.
-                    unsafe { known.separate_sets(separate, info, made) };
+                if let Some(separate) = device.separate.as_deref() {
+                    // SAFETY: `info` is the valid argument of the call that allocated `made`
+                    // (VUID-vkAllocateDescriptorSets-pAllocateInfo-parameter).
+                    unsafe { device.separate_sets(separate, info, made) };
                 }
                 for (layout, set) in layouts.iter().zip(made) {
                     // SAFETY: the set layouts are valid during this command.
-                    if let Some(layout) = unsafe { known.share_set_layout(*layout) } {
-                        known.insert_set(info.descriptor_pool, *set, layout);
+                    if let Some(layout) = unsafe { device.share_set_layout(*layout) } {
+                        device.insert_set(info.descriptor_pool, *set, layout);
                     }
                 }
             },
@@ -158,22 +159,21 @@ pub(crate) unsafe extern "system" fn free_descriptor_sets(
     count: u32,
     sets: *const vk::DescriptorSet,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, free_descriptor_sets);
-    if known.has_immutables() || known.separate.is_some() {
-        known.guard(
+    let (device, next) = enter!(handle, free_descriptor_sets);
+    if device.has_immutables() || device.separate.is_some() {
+        device.guard(
             || {
                 // SAFETY: `count` elements, null ones among them (VUID-vkFreeDescriptorSets-pDescriptorSets-00310).
                 let gone = unsafe { slice(sets, count) };
-                known.forget_sets(pool, gone);
-                if let Some(separate) = known.separate.as_deref() {
-                    known.forget_separate_sets(separate, pool, gone);
+                device.forget_sets(pool, gone);
+                if let Some(separate) = device.separate.as_deref() {
+                    device.forget_separate_sets(separate, pool, gone);
                 }
             },
             || (),
         );
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, pool, count, sets) }
+    down!(next(handle, pool, count, sets))
 }
 
 pub(crate) unsafe extern "system" fn reset_descriptor_pool(
@@ -181,8 +181,7 @@ pub(crate) unsafe extern "system" fn reset_descriptor_pool(
     pool: vk::DescriptorPool,
     flags: vk::DescriptorPoolResetFlags,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, reset_descriptor_pool);
-    known.forget_pool(pool);
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, pool, flags) }
+    let (device, next) = enter!(handle, reset_descriptor_pool);
+    device.forget_pool(pool);
+    down!(next(handle, pool, flags))
 }

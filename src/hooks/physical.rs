@@ -26,8 +26,8 @@ use crate::simulate::Simulation;
 /// # Safety
 ///
 /// `physical` is a valid physical device (the command's valid usage).
-unsafe fn known<'a>(physical: vk::PhysicalDevice) -> Option<(&'a Instance, &'a Simulation)> {
-    // SAFETY: forwarded from the caller.
+unsafe fn simulated<'a>(physical: vk::PhysicalDevice) -> Option<(&'a Instance, &'a Simulation)> {
+    // SAFETY: `physical` is valid by this function's contract, and its instance is not destroyed during a command that names it.
     let instance = unsafe { Instance::find(physical) }?;
     Some((instance, instance.simulation.as_deref()?))
 }
@@ -37,9 +37,9 @@ unsafe fn known<'a>(physical: vk::PhysicalDevice) -> Option<(&'a Instance, &'a S
 macro_rules! enter_physical {
     ($physical:ident, $command:ident) => {{
         // SAFETY: the handle of the hook's command, valid by that command's `-physicalDevice-parameter` VUID.
-        let Some(known) = (unsafe { known($physical) }) else { return Missing::missing() };
-        let Some(next) = known.0.fns.$command else { return Missing::missing() };
-        (known, next)
+        let Some(simulated) = (unsafe { simulated($physical) }) else { return Missing::missing() };
+        let Some(next) = simulated.0.fns.$command else { return Missing::missing() };
+        (simulated, next)
     }};
 }
 
@@ -186,11 +186,11 @@ pub(crate) unsafe extern "system" fn get_physical_device_image_format_properties
     flags: vk::ImageCreateFlags,
     properties: *mut vk::ImageFormatProperties,
 ) -> vk::Result {
-    let (known, next) = enter_physical!(physical, get_physical_device_image_format_properties);
+    let (simulated, next) = enter_physical!(physical, get_physical_device_image_format_properties);
     // SAFETY: the application's own arguments; the output may be written.
     unsafe {
         let result = next(physical, format, ty, tiling, usage, flags, properties);
-        if result == vk::Result::SUCCESS && !allows_image(known, physical, format, tiling, usage, flags) {
+        if result == vk::Result::SUCCESS && !allows_image(simulated, physical, format, tiling, usage, flags) {
             // All members are zero then (vkGetPhysicalDeviceImageFormatProperties, "not supported").
             properties.write(vk::ImageFormatProperties::default());
             return vk::Result::ERROR_FORMAT_NOT_SUPPORTED;
@@ -204,7 +204,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_image_format_properties
     info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
     properties: *mut vk::ImageFormatProperties2<'_>,
 ) -> vk::Result {
-    let (known, next) = enter_physical!(physical, get_physical_device_image_format_properties2);
+    let (simulated, next) = enter_physical!(physical, get_physical_device_image_format_properties2);
     // SAFETY: the application's own arguments; the output may be written.
     unsafe {
         let result = next(physical, info, properties);
@@ -212,7 +212,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_image_format_properties
         // The stencil aspect may have a usage of its own (VkImageStencilUsageCreateInfo).
         let stencil = pnext::find::<vk::ImageStencilUsageCreateInfo<'_>>(info.p_next);
         let usage = info.usage | stencil.map_or(vk::ImageUsageFlags::empty(), |stencil| stencil.stencil_usage);
-        if !allows_image(known, physical, info.format, info.tiling, usage, info.flags) {
+        if !allows_image(simulated, physical, info.format, info.tiling, usage, info.flags) {
             (*properties).image_format_properties = vk::ImageFormatProperties::default();
             return vk::Result::ERROR_FORMAT_NOT_SUPPORTED;
         }
@@ -230,10 +230,10 @@ pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_pro
     count: *mut u32,
     properties: *mut vk::SparseImageFormatProperties,
 ) {
-    let (known, next) = enter_physical!(physical, get_physical_device_sparse_image_format_properties);
+    let (simulated, next) = enter_physical!(physical, get_physical_device_sparse_image_format_properties);
     // SAFETY: the application's own arguments; the count may be written.
     unsafe {
-        if !allows_image(known, physical, format, tiling, usage, vk::ImageCreateFlags::empty()) {
+        if !allows_image(simulated, physical, format, tiling, usage, vk::ImageCreateFlags::empty()) {
             // "pPropertyCount will be set to zero upon return, and no data will be written".
             return count.write(0);
         }
@@ -247,11 +247,11 @@ pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_pro
     count: *mut u32,
     properties: *mut vk::SparseImageFormatProperties2<'_>,
 ) {
-    let (known, next) = enter_physical!(physical, get_physical_device_sparse_image_format_properties2);
+    let (simulated, next) = enter_physical!(physical, get_physical_device_sparse_image_format_properties2);
     // SAFETY: the application's own arguments; the count may be written.
     unsafe {
         let Some(given) = info.as_ref() else { return next(physical, info, count, properties) };
-        if !allows_image(known, physical, given.format, given.tiling, given.usage, vk::ImageCreateFlags::empty()) {
+        if !allows_image(simulated, physical, given.format, given.tiling, given.usage, vk::ImageCreateFlags::empty()) {
             return count.write(0);
         }
         next(physical, info, count, properties);
@@ -265,7 +265,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_pro
 /// As for [`feature_bits::clear`].
 unsafe fn hide(simulation: &Simulation, first: *mut c_void) {
     for ability in ABILITIES.iter().filter(|ability| simulation.hides(ability)) {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the chain at `first` may be read and written by this function's contract, which is that of `clear`.
         unsafe { feature_bits::clear(ability, first) };
     }
 }
@@ -312,7 +312,7 @@ pub(super) unsafe fn refusal(instance: &Instance, info: &vk::DeviceCreateInfo<'_
             if names.iter().any(|name| simulation.hides_extension(name)) {
                 return Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT);
             }
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `info` is valid by this function's contract, and so are its chain and its features.
             let hidden =
                 |ability: &&Ability| unsafe { feature_bits::is_enabled(ability, info) } && simulation.hides(ability);
             ABILITIES.iter().find(hidden).map(|_| vk::Result::ERROR_FEATURE_NOT_PRESENT)

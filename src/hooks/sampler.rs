@@ -19,32 +19,32 @@ pub(crate) unsafe extern "system" fn create_sampler(
     allocator: *const vk::AllocationCallbacks<'_>,
     sampler: *mut vk::Sampler,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_sampler);
+    let (device, next) = enter!(handle, create_sampler);
     // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.
     let info = unsafe { create_info.as_ref() };
-    let words = info.and_then(|info| known.sampler_words(info));
-    if let Some(again) = words.and_then(|words| known.guard(|| known.acquire_again(&words), || None)) {
+    let words = info.and_then(|info| device.sampler_words(info));
+    if let Some(again) = words.and_then(|words| device.guard(|| device.acquire_again(&words), || None)) {
         let rewritten = again.rewritten.as_ref().map(sampler_info::from_words);
         let down = rewritten.as_ref().map_or(create_info, std::ptr::from_ref);
-        known.enter_sampler();
+        device.enter_sampler();
         // SAFETY: the application's own arguments, or what went down for the same create info before.
         let result = unsafe { next(handle, down, allocator, sampler) };
         // SAFETY: set by a successful call.
         let made = (result == vk::Result::SUCCESS).then(|| unsafe { *sampler });
-        known.guard(|| known.insert_sampler_again(made, &again), || ());
+        device.guard(|| device.insert_sampler_again(made, &again), || ());
         return result;
     }
-    let plan = known.guard(
+    let plan = device.guard(
         || {
             // SAFETY: valid, so its chain is.
-            let given = unsafe { sampler_info::read(info?, |conversion| known.conversion(conversion)) };
-            Some(known.plan_sampler(given))
+            let given = unsafe { sampler_info::read(info?, |conversion| device.conversion(conversion)) };
+            Some(device.plan_sampler(given))
         },
         || None,
     );
     let mut dropped = None;
     let mut rewritten = None;
-    known.enter_sampler();
+    device.enter_sampler();
     let result = match &plan {
         Some(plan) if plan.creation.rewrite => {
             // SAFETY: `create_info` was dereferenced above; the application's chain is alive during the call; the
@@ -58,20 +58,19 @@ pub(crate) unsafe extern "system" fn create_sampler(
                 })
             }
         }
-        // SAFETY: the application's own arguments.
-        _ => unsafe { next(handle, create_info, allocator, sampler) },
+        _ => down!(next(handle, create_info, allocator, sampler)),
     };
     if result != vk::Result::SUCCESS {
-        known.leave_sampler();
+        device.leave_sampler();
     }
     if let Some(plan) = plan {
         if result == vk::Result::SUCCESS {
             // SAFETY: set by the successful call.
             let made = unsafe { *sampler };
             let words = words.map(|words| (words, rewritten));
-            known.guard(|| known.insert_sampler(made, &plan, words, dropped), || ());
+            device.guard(|| device.insert_sampler(made, &plan, words, dropped), || ());
         } else {
-            known.leave_border(plan.creation.border);
+            device.leave_border(plan.creation.border);
         }
     }
     result
@@ -82,19 +81,18 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
     sampler: vk::Sampler,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    let known = enter!(handle);
+    let device = enter!(handle);
     let border = if sampler.is_null() {
         BorderPlace::None
     } else {
-        known.guard(|| known.forget_sampler(sampler), || BorderPlace::None)
+        device.guard(|| device.forget_sampler(sampler), || BorderPlace::None)
     };
-    if let Some(next) = known.fns.destroy_sampler {
-        // SAFETY: the application's own arguments.
-        unsafe { next(handle, sampler, allocator) };
+    if let Some(next) = device.fns.destroy_sampler {
+        down!(next(handle, sampler, allocator));
     }
     if !sampler.is_null() {
-        known.leave_sampler();
-        known.leave_border(border);
+        device.leave_sampler();
+        device.leave_border(border);
     }
 }
 
@@ -104,10 +102,10 @@ pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
     allocator: *const vk::AllocationCallbacks<'_>,
     conversion: *mut vk::SamplerYcbcrConversion,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_sampler_ycbcr_conversion);
+    let (device, next) = enter!(handle, create_sampler_ycbcr_conversion);
     // SAFETY: null or valid by VUID-vkCreateSamplerYcbcrConversion-pCreateInfo-parameter.
     let given = unsafe { create_info.as_ref() };
-    let plan = known.guard(
+    let plan = device.guard(
         || {
             let info = given?;
             let state = ConversionState {
@@ -116,7 +114,7 @@ pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
                 chroma_filter: info.chroma_filter,
                 force_explicit_reconstruction: info.force_explicit_reconstruction != 0,
             };
-            Some(known.plan_conversion(info.format, &state))
+            Some(device.plan_conversion(info.format, &state))
         },
         || None,
     );
@@ -140,7 +138,7 @@ pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
     {
         // SAFETY: set by the successful call.
         let made = unsafe { *conversion };
-        known.guard(|| known.insert_conversion(made, &info, &plan), || ());
+        device.guard(|| device.insert_conversion(made, &info, &plan), || ());
     }
     result
 }
@@ -150,15 +148,15 @@ pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
 /// # Safety
 ///
 /// `name` is null or null-terminated.
-unsafe fn name_object(known: &Device, ty: vk::ObjectType, object: u64, name: *const c_char) {
-    if known.wants_name(ty) {
+unsafe fn name_object(device: &Device, ty: vk::ObjectType, object: u64, name: *const c_char) {
+    if device.wants_name(ty) {
         let text = if name.is_null() {
             String::new()
         } else {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: it is not null, and null-terminated by this function's contract.
             unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
         };
-        known.name_object(ty, object, text);
+        device.name_object(ty, object, text);
     }
 }
 
@@ -166,22 +164,22 @@ pub(crate) unsafe extern "system" fn set_debug_utils_object_name(
     handle: vk::Device,
     info: *const vk::DebugUtilsObjectNameInfoEXT<'_>,
 ) -> vk::Result {
-    let known = enter!(handle);
+    let device = enter!(handle);
     // SAFETY: null or valid by VUID-vkSetDebugUtilsObjectNameEXT-pNameInfo-parameter.
     if let Some(info) = unsafe { info.as_ref() } {
         // SAFETY: null or null-terminated by VUID-VkDebugUtilsObjectNameInfoEXT-pObjectName-parameter.
-        known.guard(|| unsafe { name_object(known, info.object_type, info.object_handle, info.p_object_name) }, || ());
+        device
+            .guard(|| unsafe { name_object(device, info.object_type, info.object_handle, info.p_object_name) }, || ());
     }
-    let Some(next) = known.fns.set_debug_utils_object_name else { return vk::Result::SUCCESS };
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, info) }
+    let Some(next) = device.fns.set_debug_utils_object_name else { return vk::Result::SUCCESS };
+    down!(next(handle, info))
 }
 
 pub(crate) unsafe extern "system" fn debug_marker_set_object_name(
     handle: vk::Device,
     info: *const vk::DebugMarkerObjectNameInfoEXT<'_>,
 ) -> vk::Result {
-    let known = enter!(handle);
+    let device = enter!(handle);
     // SAFETY: null or valid by VUID-vkDebugMarkerSetObjectNameEXT-pNameInfo-parameter.
     if let Some(info) = unsafe { info.as_ref() } {
         let ty = match info.object_type {
@@ -190,9 +188,8 @@ pub(crate) unsafe extern "system" fn debug_marker_set_object_name(
             _ => vk::ObjectType::UNKNOWN,
         };
         // SAFETY: null-terminated by VUID-VkDebugMarkerObjectNameInfoEXT-pObjectName-parameter.
-        known.guard(|| unsafe { name_object(known, ty, info.object, info.p_object_name) }, || ());
+        device.guard(|| unsafe { name_object(device, ty, info.object, info.p_object_name) }, || ());
     }
-    let Some(next) = known.fns.debug_marker_set_object_name else { return vk::Result::SUCCESS };
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, info) }
+    let Some(next) = device.fns.debug_marker_set_object_name else { return vk::Result::SUCCESS };
+    down!(next(handle, info))
 }

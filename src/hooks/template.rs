@@ -18,20 +18,19 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
     allocator: *const vk::AllocationCallbacks<'_>,
     template: *mut vk::DescriptorUpdateTemplate,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_descriptor_update_template);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, template) };
+    let (device, next) = enter!(handle, create_descriptor_update_template);
+    let result = down!(next(handle, create_info, allocator, template));
     if result == vk::Result::SUCCESS {
-        known.guard(
+        device.guard(
             || {
                 // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *template) };
                 // SAFETY: VUID-VkDescriptorUpdateTemplateCreateInfo-pDescriptorUpdateEntries-parameter.
                 let given = unsafe { slice(info.p_descriptor_update_entries, info.descriptor_update_entry_count) };
                 if given.iter().any(|entry| entry.descriptor_type == vk::DescriptorType::SAMPLER) {
-                    known.separate_seen();
+                    device.separate_seen();
                 }
-                if let Some(separate) = known.separate.as_deref() {
+                if let Some(separate) = device.separate.as_deref() {
                     let runs = given.iter().map(|entry| TemplateRun {
                         ty: entry.descriptor_type,
                         target: (entry.dst_binding, entry.dst_array_element),
@@ -39,18 +38,18 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                         offset: entry.offset,
                         stride: entry.stride,
                     });
-                    known.insert_separate_template(separate, made, info.pipeline_bind_point, runs);
+                    device.insert_separate_template(separate, made, info.pipeline_bind_point, runs);
                 }
                 // The set layout is ignored, and may be garbage, for push templates.
                 let for_sets = info.template_type == vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET;
-                let layout = if for_sets && known.has_immutables() {
+                let layout = if for_sets && device.has_immutables() {
                     // SAFETY: valid by VUID-VkDescriptorUpdateTemplateCreateInfo-templateType-00350.
-                    unsafe { known.share_set_layout(info.descriptor_set_layout) }
+                    unsafe { device.share_set_layout(info.descriptor_set_layout) }
                 } else {
                     None
                 };
-                if let Some(entry) = Template::new(given, info.pipeline_bind_point, layout) {
-                    known.insert_template(made, entry);
+                if let Some(entry) = Template::new(given, info.pipeline_bind_point, layout, device.separate.is_some()) {
+                    device.insert_template(made, entry);
                 }
             },
             || (),
@@ -68,9 +67,9 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
 ) {
     // SAFETY: the command's valid usage.
     unsafe {
-        if let Some(known) = Device::find_first(handle)
-            && let Some(next) = known.fns.update_descriptor_set_with_template
-            && known.pass_template(template, data)
+        if let Some(device) = Device::find_first(handle)
+            && let Some(next) = device.fns.update_descriptor_set_with_template
+            && device.pass_template(template, data)
         {
             return next(handle, set, template, data);
         }
@@ -85,16 +84,24 @@ unsafe extern "system" fn update_slowly(
     template: vk::DescriptorUpdateTemplate,
     data: *const c_void,
 ) {
-    let (known, next) = enter!(handle, update_descriptor_set_with_template);
+    let (device, next) = enter!(handle, update_descriptor_set_with_template);
+    // SAFETY: set, template and data are valid by the command's valid usage.
+    unsafe {
+        if let Some(separate) = device.separate.as_deref()
+            && device.follows_template(template)
+        {
+            device.guard(|| device.separate_template(separate, set, template, data), || ());
+        }
+    }
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
-        let Some(conflict) = known.look_at_template(template, Template::layout, data, Path::Template) else {
+        let Some(conflict) = device.look_at_template(template, Template::layout, data, Path::Template) else {
             return next(handle, set, template, data);
         };
         let down = move |data| next(handle, set, template, data);
-        known.forward_template(conflict, data, Path::Template, down, move |_, writes| {
+        device.forward_template(conflict, data, Path::Template, down, move |_, writes| {
             writes.iter_mut().for_each(|write| write.dst_set = set);
-            if let Some(update) = known.fns.update_descriptor_sets {
+            if let Some(update) = device.fns.update_descriptor_sets {
                 update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
             }
         });
@@ -107,14 +114,14 @@ unsafe extern "system" fn update_slowly(
 ///
 /// The arguments are those of a valid push with a template.
 unsafe fn push_patches(
-    known: &Device,
+    device: &Device,
     commands: vk::CommandBuffer,
     bind_point: vk::PipelineBindPoint,
     layout: vk::PipelineLayout,
     set: u32,
     writes: &[vk::WriteDescriptorSet<'_>],
 ) {
-    if let Some(push) = known.fns.cmd_push_descriptor_set {
+    if let Some(push) = device.fns.cmd_push_descriptor_set {
         // SAFETY: the bind point is the template's, the rest the application's own.
         unsafe { push(commands, bind_point, layout, set, writes.len() as u32, writes.as_ptr()) };
     }
@@ -137,20 +144,20 @@ fn stage(bind_point: vk::PipelineBindPoint) -> vk::ShaderStageFlags {
 ///
 /// `given` is the argument of a valid push with a template.
 unsafe fn push_patches2(
-    known: &Device,
+    device: &Device,
     commands: vk::CommandBuffer,
     bind_point: vk::PipelineBindPoint,
     given: &vk::PushDescriptorSetWithTemplateInfoKHR<'_>,
     writes: &[vk::WriteDescriptorSet<'_>],
 ) {
     if given.layout != vk::PipelineLayout::null() {
-        // SAFETY: forwarded from the caller.
-        return unsafe { push_patches(known, commands, bind_point, given.layout, given.set, writes) };
+        // SAFETY: layout and set number are those of a valid push, and so are the writes, by this function's contract.
+        return unsafe { push_patches(device, commands, bind_point, given.layout, given.set, writes) };
     }
     let mut info =
         vk::PushDescriptorSetInfoKHR::default().stage_flags(stage(bind_point)).set(given.set).descriptor_writes(writes);
     info.p_next = given.p_next;
-    if let Some(push) = known.fns.cmd_push_descriptor_set2 {
+    if let Some(push) = device.fns.cmd_push_descriptor_set2 {
         // SAFETY: the stage is one of the template's bind point, the rest the application's own; both structures may be extended by
         // the same ones.
         unsafe { push(commands, &info) };
@@ -164,16 +171,16 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
     set: u32,
     data: *const c_void,
 ) {
-    let (known, next) = enter!(commands, cmd_push_descriptor_set_with_template);
+    let (device, next) = enter!(commands, cmd_push_descriptor_set_with_template);
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
-        let layout_of = |_| known.push_layout(layout, set);
-        let Some(conflict) = known.look_at_template(template, layout_of, data, Path::PushTemplate) else {
+        let layout_of = |_| device.push_layout(layout, set);
+        let Some(conflict) = device.look_at_template(template, layout_of, data, Path::PushTemplate) else {
             return next(commands, template, layout, set, data);
         };
         let down = move |data| next(commands, template, layout, set, data);
-        known.forward_template(conflict, data, Path::PushTemplate, down, move |bind_point, writes| {
-            push_patches(known, commands, bind_point, layout, set, writes);
+        device.forward_template(conflict, data, Path::PushTemplate, down, move |bind_point, writes| {
+            push_patches(device, commands, bind_point, layout, set, writes);
         });
     }
 }
@@ -182,13 +189,13 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
     commands: vk::CommandBuffer,
     info: *const vk::PushDescriptorSetWithTemplateInfoKHR<'_>,
 ) {
-    let (known, next) = enter!(commands, cmd_push_descriptor_set_with_template2);
+    let (device, next) = enter!(commands, cmd_push_descriptor_set_with_template2);
     // SAFETY: valid by the command's valid usage; the data is the application's or a copy of what is described.
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
         let (template, data) = (given.descriptor_update_template, given.p_data);
-        let layout_of = |_| super::descriptor::push_layout(known, given.layout, given.p_next, given.set);
-        let Some(conflict) = known.look_at_template(template, layout_of, data, Path::PushTemplate) else {
+        let layout_of = |_| super::descriptor::push_layout(device, given.layout, given.p_next, given.set);
+        let Some(conflict) = device.look_at_template(template, layout_of, data, Path::PushTemplate) else {
             return next(commands, info);
         };
         let down = move |data| {
@@ -198,8 +205,8 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
                 next(commands, &vk::PushDescriptorSetWithTemplateInfoKHR { p_data: data, ..*given });
             }
         };
-        known.forward_template(conflict, data, Path::PushTemplate, down, move |bind_point, writes| {
-            push_patches2(known, commands, bind_point, given, writes);
+        device.forward_template(conflict, data, Path::PushTemplate, down, move |bind_point, writes| {
+            push_patches2(device, commands, bind_point, given, writes);
         });
     }
 }

@@ -71,7 +71,8 @@ impl Block {
         self.clear(pointer);
         let size = count.checked_mul(size_of::<T>()).unwrap_or_else(|| memory::give_up());
         if !from.is_null() && size != 0 {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `from` is not null here, so `count` elements, which are `size` bytes, can be read by this function's
+            // contract.
             let to = unsafe { self.copy(from.cast(), size) };
             self.link(pointer, to);
         }
@@ -144,6 +145,6 @@ pub(super) unsafe fn slice<'a, T>(from: *const T, count: u32) -> &'a [T] {
     if from.is_null() || count == 0 {
         return &[];
     }
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `from` is not null here, so there are `count` elements for `'a` by this function's contract.
     unsafe { std::slice::from_raw_parts(from, count as usize) }
 }

@@ -107,7 +107,7 @@ const DROPPED: u64 = {
 ///
 /// `p_next` is the chain of a valid create info.
 pub(super) unsafe fn flags(flags: vk::PipelineCreateFlags, p_next: *const c_void) -> Result<u64, Why> {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `p_next` is a valid chain by this function's contract, so a flags structure in it is whole.
     let wide = unsafe { pnext::find::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>(p_next) };
     let all = wide.map_or(u64::from(flags.as_raw()), |wide| wide.flags.as_raw());
     if all & u64::from(vk::PipelineCreateFlags::LIBRARY_KHR.as_raw()) != 0 {
@@ -135,7 +135,7 @@ struct Counted {
 /// `node` is a node of the chain of a valid create info.
 unsafe fn fate(node: *const Base, facts: &Facts<'_>) -> Result<Fate, Why> {
     use vk::StructureType as Type;
-    // SAFETY: every node starts with a base.
+    // SAFETY: `node` is one of a valid chain by this function's contract, so its base can be read.
     let s_type = unsafe { (*node).s_type };
     // SAFETY: each of the structures for which this is asked has a count behind its base.
     let names_none = || unsafe { (*node.cast::<Counted>()).count } == 0;
@@ -176,7 +176,7 @@ unsafe fn fate(node: *const Base, facts: &Facts<'_>) -> Result<Fate, Why> {
 ///
 /// As for [`fate`].
 unsafe fn are_read(node: *const Base, facts: &Facts<'_>) -> Result<bool, Why> {
-    // SAFETY: every node starts with a base.
+    // SAFETY: `node` is one of a valid chain, as `fate` asks, so its base can be read.
     let s_type = unsafe { (*node).s_type };
     if s_type == vk::StructureType::PIPELINE_RENDERING_CREATE_INFO {
         // VUID-VkGraphicsPipelineCreateInfo-renderPass-06579 asks for them with fragment output interface state only.
@@ -207,7 +207,7 @@ pub(super) unsafe fn keep(
     facts: &Facts<'_>,
 ) -> Result<(), Why> {
     block.clear(from);
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `p_next` is a valid chain by this function's contract.
     for (number, node) in unsafe { pnext::chain(p_next) }.enumerate() {
         if number + 1 == pnext::LIMIT {
             return Err(Why::Chain);
@@ -219,7 +219,7 @@ pub(super) unsafe fn keep(
         block.link(from, at);
         from = at + offset_of!(Base, p_next);
         block.clear(from);
-        // SAFETY: as above.
+        // SAFETY: `node` is of the chain that is walked here, to which `facts` apply by this function's contract.
         let is_read = unsafe { are_read(node, facts) }?;
         for array in flat.arrays() {
             let pointer = at + array.pointer;
@@ -230,7 +230,7 @@ pub(super) unsafe fn keep(
                 continue;
             }
             if !is_read {
-                // SAFETY: every node starts with a base.
+                // SAFETY: `node` is of the chain that is walked here, so its base can be read.
                 let is_rendering = unsafe { (*node).s_type } == vk::StructureType::PIPELINE_RENDERING_CREATE_INFO;
                 if let Some(count) = array.count.filter(|_| is_rendering) {
                     // Ignored like the formats, but no driver has to expect null here.

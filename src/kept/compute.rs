@@ -26,7 +26,7 @@ impl Compute {
     /// `info` is valid (VUID-vkCreateComputePipelines-pCreateInfos-parameter).
     pub unsafe fn new(info: &vk::ComputePipelineCreateInfo<'_>) -> Result<Self, Why> {
         let facts = Facts::default();
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `info` is valid by this function's contract, and so is its chain.
         let flags = unsafe { chain::flags(info.flags, info.p_next) }?;
         let mut block = Block::default();
         let root = block.value(info);
@@ -34,9 +34,10 @@ impl Compute {
         block.write(root + offset_of!(Info, layout), vk::PipelineLayout::null());
         block.write(root + offset_of!(Info, base_pipeline_handle), vk::Pipeline::null());
         block.write(root + offset_of!(Info, base_pipeline_index), -1_i32);
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the chain is that of a valid create info by this function's contract; a compute pipeline has no facts that could
+        // not apply.
         unsafe { chain::keep(&mut block, root + offset_of!(Info, p_next), info.p_next, &facts) }?;
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the stage is a member of a create info that is valid by this function's contract.
         let stage = unsafe { Stage::keep(&mut block, root + offset_of!(Info, stage), &info.stage, &facts) }?;
         Ok(Self { block: block.close(), stage, flags })
     }

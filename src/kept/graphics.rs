@@ -41,17 +41,17 @@ impl Graphics {
     ///
     /// `info` is valid (VUID-vkCreateGraphicsPipelines-pCreateInfos-parameter), and `context` is what it is used in.
     pub unsafe fn new(info: &vk::GraphicsPipelineCreateInfo<'_>, context: Context) -> Result<Self, Why> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `info` is valid by this function's contract, and so is its chain.
         let flags = unsafe { chain::flags(info.flags, info.p_next) }?;
         // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pStages-06600; libraries, which may have none, are refused above.
         let given = unsafe { slice(info.p_stages, info.stage_count) };
         let mut keeper = Keeper::new(info, given);
         keeper.block.write(offset_of!(Info, flags), flags as u32);
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `info` is valid and used in `context`, by this function's contract, which is that of `states`.
         unsafe { keeper.states(info, context) }?;
         let facts = keeper.facts;
         let mut block = keeper.block;
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the chain is that of `info`, valid by this function's contract, and the facts were read from `info`.
         unsafe { chain::keep(&mut block, offset_of!(Info, p_next), info.p_next, &facts) }?;
         let first = block.slice(given);
         if !given.is_empty() {
@@ -60,7 +60,7 @@ impl Graphics {
         let mut stages = memory::vec(given.len());
         for (number, stage) in given.iter().enumerate() {
             let at = first + number * size_of_val(stage);
-            // SAFETY: forwarded from the caller.
+            // SAFETY: the stage is one of `info`, valid by this function's contract, and the facts were read from `info`.
             stages.with_room().push(unsafe { Stage::keep(&mut block, at, stage, &facts) }?);
         }
         Ok(Self { block: block.close(), stages, flags, render_pass: info.render_pass })
@@ -155,13 +155,13 @@ impl<'a> Keeper<'a> {
     ///
     /// `member` is the offset of a pointer in the create info; `state` is null, or a valid state to which the facts apply.
     unsafe fn state<'s, T: Copy>(&mut self, member: usize, state: *const T) -> Result<Option<(usize, &'s T)>, Why> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: null, or a valid state of the create info by this function's contract.
         let Some(state) = (unsafe { state.as_ref() }) else { return Ok(None) };
         let at = self.block.value(state);
         self.block.link(member, at);
         // SAFETY: every state starts with a base.
         let p_next = unsafe { (*(&raw const *state).cast::<Base>()).p_next };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the chain is that of a valid state to which the facts apply, by this function's contract.
         unsafe { chain::keep(&mut self.block, at + offset_of!(Base, p_next), p_next, &self.facts) }?;
         Ok(Some((at, state)))
     }
@@ -179,7 +179,8 @@ impl<'a> Keeper<'a> {
             let (from, count) = (state.p_dynamic_states, state.dynamic_state_count);
             // SAFETY: VUID-VkPipelineDynamicStateCreateInfo-pDynamicStates-parameter.
             unsafe { self.block.array(at + offset_of!(State, p_dynamic_states), from, count as usize) };
-            // SAFETY: as above.
+            // SAFETY: the dynamic state is valid, so `from` leads to `count` states
+            // (VUID-VkPipelineDynamicStateCreateInfo-pDynamicStates-parameter).
             self.facts.dynamic = unsafe { slice(from, count) };
         }
         // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pRasterizationState-09040.
@@ -188,7 +189,7 @@ impl<'a> Keeper<'a> {
             && rasterization.is_some_and(|(_, state)| state.rasterizer_discard_enable != vk::FALSE);
 
         if !self.stages.intersects(vk::ShaderStageFlags::MESH_EXT) {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `info` is valid, as `new` asks, and its vertex input state is not ignored here.
             unsafe { self.vertex_input(info) }?;
         }
         // VUID-VkGraphicsPipelineCreateInfo-pStages-09022; where all that it holds is dynamic it is not needed.
@@ -199,7 +200,7 @@ impl<'a> Keeper<'a> {
             unsafe { state!(self, info, p_tessellation_state) }?;
         }
         if !self.facts.discards {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `info` is valid and used in `context`, as `new` asks, and rasterization is not switched off for good.
             unsafe { self.rasterized(info, context) }?;
         }
         Ok(())
@@ -267,7 +268,7 @@ impl<'a> Keeper<'a> {
             }
         }
 
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `info` is valid and used in `context`, as `new` asks.
         let (color, depth_stencil) = unsafe { attachments(info, context) };
         if depth_stencil {
             // SAFETY: VUID-VkGraphicsPipelineCreateInfo-renderPass-09028 and -09033, -pDepthStencilState-09029.
@@ -304,7 +305,7 @@ unsafe fn attachments(info: &vk::GraphicsPipelineCreateInfo<'_>, context: Contex
     if info.render_pass != vk::RenderPass::null() {
         return (context.color, context.depth_stencil);
     }
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `info` is valid, as `new` asks, so a rendering structure in its chain is whole.
     let rendering = unsafe { pnext::find::<vk::PipelineRenderingCreateInfo<'_>>(info.p_next) };
     rendering.map_or((false, false), |rendering| {
         let formats = [rendering.depth_attachment_format, rendering.stencil_attachment_format];

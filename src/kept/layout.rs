@@ -47,7 +47,7 @@ impl SetLayout {
         let (mut flags, mut mutable): (&[vk::DescriptorBindingFlags], &[_]) = (&[], &[]);
         // SAFETY: a valid create info has a valid chain.
         for (number, node) in unsafe { pnext::chain(info.p_next) }.enumerate() {
-            // SAFETY: `chain` yields readable bases.
+            // SAFETY: at least the base of `node` can be read, as of all that `chain` yields from the valid create info.
             match unsafe { (*node).s_type } {
                 _ if number + 1 == pnext::LIMIT => return None,
                 vk::StructureType::DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO => {

@@ -1,6 +1,6 @@
 //! Stages of a pipeline.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 use std::mem::offset_of;
 
 use ash::vk;
@@ -40,29 +40,17 @@ impl Stage {
             block.clear(at + pointer);
         }
         block.write(at + offset_of!(Info, module), vk::ShaderModule::null());
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `info` is a stage of a valid create info to which `facts` apply, by this function's contract, and so is its
+        // chain.
         unsafe { chain::keep(block, at + offset_of!(Info, p_next), info.p_next, facts) }?;
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `info` is a stage of a valid create info by this function's contract.
         if info.module == vk::ShaderModule::null() && unsafe { inline_words(info) }.is_none() {
             return Err(Why::HiddenSpirv);
         }
-        if !info.p_name.is_null() {
-            // SAFETY: VUID-VkPipelineShaderStageCreateInfo-pName-parameter.
-            let name = unsafe { CStr::from_ptr(info.p_name) }.to_bytes_with_nul();
-            let to = block.slice(name);
-            block.link(at + offset_of!(Info, p_name), to);
-        }
+        // SAFETY: VUID-VkPipelineShaderStageCreateInfo-pName-parameter.
+        unsafe { entry(block, at + offset_of!(Info, p_name), info.p_name) };
         // SAFETY: VUID-VkPipelineShaderStageCreateInfo-pSpecializationInfo-parameter.
-        if let Some(constants) = unsafe { info.p_specialization_info.as_ref() } {
-            let to = block.value(constants);
-            block.link(at + offset_of!(Info, p_specialization_info), to);
-            let (entries, count) = (to + offset_of!(Specialization, p_map_entries), constants.map_entry_count as usize);
-            // SAFETY: VUID-VkSpecializationInfo-pMapEntries-parameter.
-            unsafe { block.array(entries, constants.p_map_entries, count) };
-            let data = to + offset_of!(Specialization, p_data);
-            // SAFETY: VUID-VkSpecializationInfo-pData-parameter.
-            unsafe { block.array(data, constants.p_data.cast::<u8>(), constants.data_size) };
-        }
+        unsafe { specialization(block, at + offset_of!(Info, p_specialization_info), info.p_specialization_info) };
         Ok(Self { stage: info.stage, module: info.module, at })
     }
 
@@ -70,6 +58,40 @@ impl Stage {
     pub(super) fn set_module(&self, live: &Live<'_>, module: vk::ShaderModule) {
         live.write(self.at + offset_of!(Info, module), module);
     }
+}
+
+/// Keeps the name of an entry point, and links it to the member at `from`.
+///
+/// # Safety
+///
+/// `name` is null or null-terminated.
+pub(super) unsafe fn entry(block: &mut Block, from: usize, name: *const c_char) {
+    block.clear(from);
+    if !name.is_null() {
+        // SAFETY: forwarded from the caller.
+        let name = unsafe { CStr::from_ptr(name) }.to_bytes_with_nul();
+        let to = block.slice(name);
+        block.link(from, to);
+    }
+}
+
+/// Keeps specialization constants, and links them to the member at `from`.
+///
+/// # Safety
+///
+/// `constants` is null or valid.
+pub(super) unsafe fn specialization(block: &mut Block, from: usize, constants: *const vk::SpecializationInfo<'_>) {
+    block.clear(from);
+    // SAFETY: forwarded from the caller.
+    let Some(constants) = (unsafe { constants.as_ref() }) else { return };
+    let to = block.value(constants);
+    block.link(from, to);
+    let (entries, count) = (to + offset_of!(Specialization, p_map_entries), constants.map_entry_count as usize);
+    // SAFETY: VUID-VkSpecializationInfo-pMapEntries-parameter.
+    unsafe { block.array(entries, constants.p_map_entries, count) };
+    let data = to + offset_of!(Specialization, p_data);
+    // SAFETY: VUID-VkSpecializationInfo-pData-parameter.
+    unsafe { block.array(data, constants.p_data.cast::<u8>(), constants.data_size) };
 }
 
 /// The words that are chained to a stage instead of a module. They are not kept with it: a second pipeline gets modules of its own.
@@ -81,7 +103,7 @@ pub unsafe fn inline_words<'a>(info: &vk::PipelineShaderStageCreateInfo<'a>) -> 
     if info.module != vk::ShaderModule::null() {
         return None;
     }
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `info` is a stage of a valid create info by this function's contract, so a module structure in its chain is whole.
     let inline = unsafe { pnext::find::<vk::ShaderModuleCreateInfo<'_>>(info.p_next) }?;
     // The type's own rule (VUID-VkShaderModuleCreateInfo-codeSize-08735, -pCode-parameter); what breaks it cannot be a slice.
     let count = u32::try_from(inline.code_size / 4).ok()?;

@@ -41,7 +41,7 @@ unsafe fn bytes<'a, T>(from: *const T, count: u32) -> &'a [u8] {
 ///
 /// As for [`pnext::chain`].
 unsafe fn types(p_next: *const std::ffi::c_void) -> Vec<vk::StructureType> {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: the chain is one that `pnext::chain` may walk, by this function's contract.
     unsafe { pnext::chain(p_next) }.map(|node| unsafe { (*node).s_type }).collect()
 }
 

@@ -15,7 +15,7 @@ use super::SharedState;
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Shared {
     pub(super) state: StateKey,
-    pub(super) rules: u64,
+    pub(super) overrides: u64,
     pub(super) border: BorderPlace,
     /// Whether the border colour is one: `border=strict` judges its kind even where it is ignored, and the key takes a value of no
     /// enumeration for a float colour.
@@ -28,7 +28,7 @@ impl Shared {
     pub(super) fn of(state: &SharedState) -> Self {
         Self {
             state: state.kept.original.key(),
-            rules: state.rules,
+            overrides: state.overrides,
             border: state.border,
             has_border: is_valid_border(state.kept.original.border_color),
             given: state.given,

@@ -10,7 +10,7 @@ fn state(bias: f32) -> SharedState {
         needs: Bits::NONE,
         given: None,
         unknown: None,
-        rules: 0,
+        overrides: 0,
         border: BorderPlace::None,
     }
 }
@@ -235,12 +235,12 @@ fn a_sampler_that_moves_takes_its_variants_along() {
     let from = cache.acquire(&choices, state(0.0)).unwrap();
     assert_eq!(cache.add_variant(&plain(key), 77, false), Some((77, true)));
     assert_eq!(cache.publish(&choices, (from, 3), &cache.state(from).unwrap(), 77, Some(plain(key))), (77, true));
-    let named = || SharedState { rules: 1, ..state(0.0) };
+    let named = || SharedState { overrides: 1, ..state(0.0) };
     let (to, free) = cache.acquire_moved(&choices, from, named()).unwrap();
     assert_eq!(choices.choice(to, 3), UNDECIDED, "choices are made anew");
     assert_eq!((cache.samplers().created, cache.samplers().live, cache.states().live), (1, 1, 1));
     assert!(to != from && !free && !cache.is_shareable(to), "descriptors may hold what was chosen for it");
-    let (again, free) = cache.acquire_moved(&choices, to, SharedState { rules: 3, ..state(0.0) }).unwrap();
+    let (again, free) = cache.acquire_moved(&choices, to, SharedState { overrides: 3, ..state(0.0) }).unwrap();
     assert!(again != to && !free);
     assert_eq!(cache.release(&choices, again).variants, [Gone { handle: 77, custom_border: false }]);
     // Without a variant it joins others of its new state.

@@ -64,11 +64,13 @@ pub enum Capability {
     FragmentStores,
     /// Feature `shaderSampledImageArrayDynamicIndexing`.
     ImageArrayIndexing,
+    /// `VK_EXT_shader_object` with dynamic rendering (effective version 1.3).
+    ShaderObject,
 }
 
 impl Capability {
     /// Every capability, in declaration order.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::SamplerAnisotropy,
         Self::ImageCubeArray,
         Self::SamplerMirrorClampToEdge,
@@ -97,6 +99,7 @@ impl Capability {
         Self::ImageViewMinLod,
         Self::FragmentStores,
         Self::ImageArrayIndexing,
+        Self::ShaderObject,
     ];
 
     /// The Vulkan name of the feature or extension, for skip messages.
@@ -130,6 +133,7 @@ impl Capability {
             Self::ImageViewMinLod => "VK_EXT_image_view_min_lod",
             Self::FragmentStores => "fragmentStoresAndAtomics",
             Self::ImageArrayIndexing => "shaderSampledImageArrayDynamicIndexing",
+            Self::ShaderObject => "VK_EXT_shader_object",
         }
     }
 }
@@ -151,6 +155,7 @@ struct Structures {
     mutable: vk::PhysicalDeviceMutableDescriptorTypeFeaturesEXT<'static>,
     formats: vk::PhysicalDevice4444FormatsFeaturesEXT<'static>,
     min_lod: vk::PhysicalDeviceImageViewMinLodFeaturesEXT<'static>,
+    objects: vk::PhysicalDeviceShaderObjectFeaturesEXT<'static>,
 }
 
 impl Structures {
@@ -198,6 +203,9 @@ impl Structures {
         }
         if has(ash::ext::image_view_min_lod::NAME) {
             head = head.push_next(&mut self.min_lod);
+        }
+        if has(ash::ext::shader_object::NAME) {
+            head = head.push_next(&mut self.objects);
         }
         head
     }
@@ -278,6 +286,9 @@ impl Plan {
             }
             Capability::Formats4444 => on(found.formats.format_a4b4g4r4) && on(found.formats.format_a4r4g4b4),
             Capability::ImageViewMinLod => on(found.min_lod.min_lod),
+            Capability::ShaderObject => {
+                on(found.objects.shader_object) && on(found.v13.dynamic_rendering) && at(vk::API_VERSION_1_3)
+            }
         };
         let offered: BTreeSet<Capability> = Capability::ALL.into_iter().filter(|c| offers(*c)).collect();
         let mut enabled: BTreeSet<Capability> = offered.difference(without).copied().collect();
@@ -323,6 +334,7 @@ impl Plan {
                 }
                 Capability::Formats4444 => &[ash::ext::_4444_formats::NAME],
                 Capability::ImageViewMinLod => &[ash::ext::image_view_min_lod::NAME],
+                Capability::ShaderObject => &[ash::ext::shader_object::NAME],
                 _ => &[],
             };
             names.extend(wanted);
@@ -370,6 +382,8 @@ impl Plan {
         let formats = bit(Capability::Formats4444);
         (wanted.formats.format_a4b4g4r4, wanted.formats.format_a4r4g4b4) = (formats, formats);
         wanted.min_lod.min_lod = bit(Capability::ImageViewMinLod);
+        wanted.objects.shader_object = bit(Capability::ShaderObject);
+        wanted.v13.dynamic_rendering = bit(Capability::ShaderObject);
         let has = |name: &CStr| self.extensions.contains(&name);
         let mut head = wanted.chain(self.version, &has, vk::PhysicalDeviceFeatures2::default().features(core));
         create(Some(&mut head), &core)

@@ -505,6 +505,7 @@ pub(crate) struct Extensions {
     pub(crate) buffer: ash::ext::descriptor_buffer::Device,
     pub(crate) template: ash::khr::descriptor_update_template::Device,
     pub(crate) copy2: ash::khr::copy_commands2::Device,
+    pub(crate) objects: ash::ext::shader_object::Device,
     pub(crate) debug: Option<ash::ext::debug_utils::Device>,
 }
 
@@ -601,6 +602,7 @@ impl Context {
             buffer: ash::ext::descriptor_buffer::Device::new(raw, &device),
             template: ash::khr::descriptor_update_template::Device::new(raw, &device),
             copy2: ash::khr::copy_commands2::Device::new(raw, &device),
+            objects: ash::ext::shader_object::Device::new(raw, &device),
             debug: instance.debug.is_some().then(|| ash::ext::debug_utils::Device::new(raw, &device)),
         };
         let pool = Mutex::new(pool);

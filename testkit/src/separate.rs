@@ -4,6 +4,7 @@
 //! Tests record the binds between [`Rig::bind`] and [`Job::record`] themselves, in the order that they are about; [`Commands`]
 //! holds what was recorded. Images are in set 0, samplers in set 0 or 1, the harness's own buffers in set 2.
 
+use crate::capability::Capability;
 use crate::context::Context;
 use crate::descriptor::{self, Pool, SetLayout, Template, TemplateData};
 use crate::image::{self, Buffer};
@@ -94,6 +95,28 @@ pub enum Stage {
     Compute,
     /// A fragment shader of a render pass without attachments; needs `fragmentStoresAndAtomics`.
     Fragment,
+    /// A compute shader as a shader object.
+    ComputeObject,
+    /// A fragment shader and a vertex shader as shader objects.
+    FragmentObject,
+    /// The same, linked.
+    LinkedObjects,
+}
+
+impl Stage {
+    fn is_compute(self) -> bool {
+        matches!(self, Self::Compute | Self::ComputeObject)
+    }
+
+    /// What a device has to have for it.
+    pub fn needs(self) -> &'static [Capability] {
+        match self {
+            Self::Compute => &[],
+            Self::Fragment => &[Capability::FragmentStores],
+            Self::ComputeObject => &[Capability::ShaderObject],
+            Self::FragmentObject | Self::LinkedObjects => &[Capability::ShaderObject, Capability::FragmentStores],
+        }
+    }
 }
 
 /// What a [`Rig`] is made of.
@@ -133,7 +156,13 @@ impl<'a, 'c> Plan<'a, 'c> {
     }
 }
 
-/// A pipeline that joins images and samplers.
+/// What a rig runs.
+enum Made {
+    Pipeline(vk::Pipeline),
+    Objects(Vec<vk::ShaderStageFlags>, Vec<vk::ShaderEXT>),
+}
+
+/// A pipeline that joins images and samplers, or shader objects that do.
 pub struct Rig<'c> {
     context: &'c Context,
     stage: Stage,
@@ -143,12 +172,12 @@ pub struct Rig<'c> {
     _empty: SetLayout<'c>,
     own_offsets: bool,
     layout: vk::PipelineLayout,
-    pipeline: vk::Pipeline,
+    made: Made,
     frame: Option<(vk::RenderPass, vk::Framebuffer)>,
 }
 
 impl<'c> Rig<'c> {
-    /// Makes the pipeline. The shader module is destroyed at once.
+    /// Makes the pipeline or the shader objects. The shader module is destroyed at once.
     ///
     /// # Panics
     ///
@@ -171,13 +200,9 @@ impl<'c> Rig<'c> {
         // SAFETY: the set layouts are alive and the create info is a local.
         let layout = unsafe { device.create_pipeline_layout(&layout_info, None) }.expect("vkCreatePipelineLayout");
 
-        let stage = match plan.stage {
-            Stage::Compute => "compute",
-            Stage::Fragment => "fragment",
-        };
+        let stage = if plan.stage.is_compute() { "compute" } else { "fragment" };
         let ([a, b], states) = (plan.kinds.map(Kind::name), plan.sets.len() - 1);
         let words = module(&format!("separate/{}/{stage}/{states}/{a}-{b}", plan.program.name()));
-        let shader = ShaderModule::new(context, &words);
         let constants: Vec<u8> = plan.constants.into_iter().flat_map(u32::to_le_bytes).collect();
         let entries =
             [0, 1].map(|id| vk::SpecializationMapEntry { constant_id: id, offset: id * 4, size: size_of::<u32>() });
@@ -185,8 +210,13 @@ impl<'c> Rig<'c> {
         if plan.program == Program::Special {
             specialization = specialization.map_entries(&entries).data(&constants);
         }
-        let (pipeline, frame) = match plan.stage {
+        let (made, frame) = match plan.stage {
+            Stage::ComputeObject | Stage::FragmentObject | Stage::LinkedObjects => {
+                let made = Self::objects(context, plan.stage, &words, (&set_layouts, &push), &specialization);
+                (made, None)
+            }
             Stage::Compute => {
+                let shader = ShaderModule::new(context, &words);
                 let stage = vk::PipelineShaderStageCreateInfo::default()
                     .stage(vk::ShaderStageFlags::COMPUTE)
                     .module(shader.handle)
@@ -195,20 +225,54 @@ impl<'c> Rig<'c> {
                 let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
                 // SAFETY: module and layout are alive; the sets match the shader's declarations.
                 let made = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
-                (made.map_err(|(_, error)| error).expect("vkCreateComputePipelines")[0], None)
+                let pipeline = made.map_err(|(_, error)| error).expect("vkCreateComputePipelines")[0];
+                (Made::Pipeline(pipeline), None)
             }
             Stage::Fragment => {
+                let shader = ShaderModule::new(context, &words);
                 let (render_pass, framebuffer) = Self::frame(context);
                 let vertex = ShaderModule::new(context, &module("draw/vertex"));
                 let frame = Frame { render_pass, size: [MOST_POINTS, 1], attachments: 0 };
                 let stages = [&vertex, &shader];
                 let pipeline = graphics_pipeline(context, &frame, layout, stages, &specialization, &make_graphics);
-                (pipeline, Some((render_pass, framebuffer)))
+                (Made::Pipeline(pipeline), Some((render_pass, framebuffer)))
             }
         };
         let lookups = plan.program.lookups(plan.kinds);
         let own_offsets = plan.own_offsets;
-        Self { context, stage: plan.stage, lookups, own, _empty: empty, own_offsets, layout, pipeline, frame }
+        Self { context, stage: plan.stage, lookups, own, _empty: empty, own_offsets, layout, made, frame }
+    }
+
+    /// Shader objects of the stage; with a fragment shader a vertex shader that covers the frame.
+    fn objects(
+        context: &Context,
+        stage: Stage,
+        words: &[u32],
+        (sets, push): (&[vk::DescriptorSetLayout], &[vk::PushConstantRange]),
+        specialization: &vk::SpecializationInfo<'_>,
+    ) -> Made {
+        use vk::ShaderStageFlags as S;
+        let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+        let (own, vertex) = (bytes(words), bytes(&module("draw/vertex")));
+        let info = vk::ShaderCreateInfoEXT::default()
+            .code_type(vk::ShaderCodeTypeEXT::SPIRV)
+            .name(c"main")
+            .set_layouts(sets)
+            .push_constant_ranges(push);
+        let flags = match stage {
+            Stage::LinkedObjects => vk::ShaderCreateFlagsEXT::LINK_STAGE,
+            _ => vk::ShaderCreateFlagsEXT::empty(),
+        };
+        let (stages, infos) = if stage.is_compute() {
+            (vec![S::COMPUTE], vec![info.stage(S::COMPUTE).code(&own).specialization_info(specialization)])
+        } else {
+            let vertex = info.stage(S::VERTEX).next_stage(S::FRAGMENT).code(&vertex).flags(flags);
+            let own = info.stage(S::FRAGMENT).code(&own).specialization_info(specialization).flags(flags);
+            (vec![S::VERTEX, S::FRAGMENT], vec![vertex, own])
+        };
+        // SAFETY: the layouts are alive, the sets match the shaders' declarations, and the rest is local.
+        let made = unsafe { context.functions.objects.create_shaders(&infos, None) };
+        Made::Objects(stages, made.map_err(|(_, error)| error).expect("vkCreateShadersEXT"))
     }
 
     /// A render pass without attachments, for what its fragments store.
@@ -232,10 +296,7 @@ impl<'c> Rig<'c> {
 
     /// The bind point.
     pub fn point(&self) -> vk::PipelineBindPoint {
-        match self.stage {
-            Stage::Compute => vk::PipelineBindPoint::COMPUTE,
-            Stage::Fragment => vk::PipelineBindPoint::GRAPHICS,
-        }
+        if self.stage.is_compute() { vk::PipelineBindPoint::COMPUTE } else { vk::PipelineBindPoint::GRAPHICS }
     }
 
     /// The render pass of a fragment program, which a secondary command buffer inherits.
@@ -243,10 +304,70 @@ impl<'c> Rig<'c> {
         self.frame.map(|(render_pass, _)| render_pass)
     }
 
-    /// Records the bind of the pipeline.
+    /// Whether it draws without a render pass object, as shader objects have to.
+    fn renders_dynamically(&self) -> bool {
+        matches!(self.made, Made::Objects(..)) && !self.stage.is_compute()
+    }
+
+    /// Records the bind of the pipeline, or of the shader objects with all the state that a draw needs.
     pub fn bind(&self, commands: vk::CommandBuffer) {
-        // SAFETY: the buffer is recording and the pipeline alive.
-        unsafe { self.context.device().cmd_bind_pipeline(commands, self.point(), self.pipeline) };
+        match &self.made {
+            // SAFETY: the buffer is recording and the pipeline alive.
+            Made::Pipeline(pipeline) => unsafe {
+                self.context.device().cmd_bind_pipeline(commands, self.point(), *pipeline);
+            },
+            Made::Objects(stages, shaders) => {
+                // SAFETY: the buffer is recording and the shaders are alive.
+                unsafe { self.context.functions.objects.cmd_bind_shaders(commands, stages, shaders) };
+                if !self.stage.is_compute() {
+                    self.set_state(commands);
+                }
+            }
+        }
+    }
+
+    /// Records that some stages have other shaders than those of the rig, or none; then its own again, one by one.
+    pub fn bind_stage_by_stage(&self, commands: vk::CommandBuffer) {
+        let Made::Objects(stages, shaders) = &self.made else { return self.bind(commands) };
+        let objects = &self.context.functions.objects;
+        // SAFETY: the buffer is recording; a null array unbinds.
+        unsafe {
+            (objects.fp().cmd_bind_shaders_ext)(commands, stages.len() as u32, stages.as_ptr(), std::ptr::null())
+        };
+        for (stage, shader) in stages.iter().zip(shaders) {
+            // SAFETY: as for `bind`.
+            unsafe { objects.cmd_bind_shaders(commands, &[*stage], &[*shader]) };
+        }
+        if !self.stage.is_compute() {
+            self.set_state(commands);
+        }
+    }
+
+    /// Records the state that a pipeline has and shader objects have not.
+    fn set_state(&self, commands: vk::CommandBuffer) {
+        let (device, objects) = (self.context.device(), &self.context.functions.objects);
+        let viewport = vk::Viewport { width: MOST_POINTS as f32, height: 1.0, max_depth: 1.0, ..Default::default() };
+        let extent = vk::Extent2D { width: MOST_POINTS, height: 1 };
+        let scissor = vk::Rect2D { offset: vk::Offset2D::default(), extent };
+        // SAFETY: the buffer is recording; the device has Vulkan 1.3 and shader objects, and none of the features that ask for more state.
+        unsafe {
+            device.cmd_set_viewport_with_count(commands, &[viewport]);
+            device.cmd_set_scissor_with_count(commands, &[scissor]);
+            device.cmd_set_rasterizer_discard_enable(commands, false);
+            device.cmd_set_primitive_topology(commands, vk::PrimitiveTopology::TRIANGLE_LIST);
+            device.cmd_set_primitive_restart_enable(commands, false);
+            device.cmd_set_cull_mode(commands, vk::CullModeFlags::NONE);
+            device.cmd_set_front_face(commands, vk::FrontFace::COUNTER_CLOCKWISE);
+            device.cmd_set_depth_test_enable(commands, false);
+            device.cmd_set_depth_write_enable(commands, false);
+            device.cmd_set_depth_bias_enable(commands, false);
+            device.cmd_set_stencil_test_enable(commands, false);
+            objects.cmd_set_vertex_input(commands, &[], &[]);
+            objects.cmd_set_polygon_mode(commands, vk::PolygonMode::FILL);
+            objects.cmd_set_rasterization_samples(commands, vk::SampleCountFlags::TYPE_1);
+            objects.cmd_set_sample_mask(commands, vk::SampleCountFlags::TYPE_1, &[u32::MAX]);
+            objects.cmd_set_alpha_to_coverage_enable(commands, false);
+        }
     }
 
     /// Records the bind of sets from `first` on.
@@ -275,8 +396,18 @@ impl<'c> Rig<'c> {
     /// Records what is between the ends of the render pass of a fragment program; of another, just that.
     pub fn in_pass(&self, commands: vk::CommandBuffer, contents: vk::SubpassContents, record: impl FnOnce()) {
         let device = self.context.device();
+        let extent = vk::Extent2D { width: MOST_POINTS, height: 1 };
+        let is_dynamic = self.renders_dynamically();
+        if is_dynamic {
+            let render_area = vk::Rect2D { offset: vk::Offset2D::default(), extent };
+            let mut info = vk::RenderingInfo::default().render_area(render_area).layer_count(1);
+            if contents == vk::SubpassContents::SECONDARY_COMMAND_BUFFERS {
+                info = info.flags(vk::RenderingFlags::CONTENTS_SECONDARY_COMMAND_BUFFERS);
+            }
+            // SAFETY: the buffer is recording outside of a render pass; there are no attachments.
+            unsafe { device.cmd_begin_rendering(commands, &info) };
+        }
         if let Some((render_pass, framebuffer)) = self.frame {
-            let extent = vk::Extent2D { width: MOST_POINTS, height: 1 };
             let begin = vk::RenderPassBeginInfo::default()
                 .render_pass(render_pass)
                 .framebuffer(framebuffer)
@@ -289,14 +420,25 @@ impl<'c> Rig<'c> {
             // SAFETY: inside the render pass begun above.
             unsafe { device.cmd_end_render_pass(commands) };
         }
+        if is_dynamic {
+            // SAFETY: begun above.
+            unsafe { device.cmd_end_rendering(commands) };
+        }
     }
 }
 
 impl Drop for Rig<'_> {
     fn drop(&mut self) {
         let device = self.context.device();
-        // SAFETY: the harness waits for each submission.
-        unsafe { device.destroy_pipeline(self.pipeline, None) };
+        match &self.made {
+            // SAFETY: the harness waits for each submission.
+            Made::Pipeline(pipeline) => unsafe { device.destroy_pipeline(*pipeline, None) },
+            Made::Objects(_, shaders) => {
+                let objects = &self.context.functions.objects;
+                // SAFETY: as above.
+                shaders.iter().for_each(|shader| unsafe { objects.destroy_shader(*shader, None) });
+            }
+        }
         // SAFETY: as above, and the pipeline is gone.
         unsafe { device.destroy_pipeline_layout(self.layout, None) };
         if let Some((render_pass, framebuffer)) = self.frame {
@@ -370,11 +512,12 @@ impl<'r, 'c> Job<'r, 'c> {
         let constants: Vec<u8> = [self.count, element].into_iter().flat_map(u32::to_le_bytes).collect();
         // SAFETY: the layout has this push constant range.
         unsafe { device.cmd_push_constants(commands, self.rig.layout, STAGES, 0, &constants) };
-        match self.rig.stage {
+        if self.rig.stage.is_compute() {
             // SAFETY: pipeline, sets and push constants are bound (the caller's side of the contract).
-            Stage::Compute => unsafe { device.cmd_dispatch(commands, self.count.div_ceil(64).max(1), 1, 1) },
+            unsafe { device.cmd_dispatch(commands, self.count.div_ceil(64).max(1), 1, 1) };
+        } else {
             // SAFETY: as above, and the render pass has been begun.
-            Stage::Fragment => unsafe { device.cmd_draw(commands, 3, 1, 0, 0) },
+            unsafe { device.cmd_draw(commands, 3, 1, 0, 0) };
         }
     }
 
@@ -430,7 +573,13 @@ impl<'c> Commands<'c> {
     /// When a Vulkan call fails.
     pub fn secondary(context: &'c Context, rig: &Rig<'_>, record: impl FnOnce(vk::CommandBuffer)) -> Self {
         let mut inheritance = vk::CommandBufferInheritanceInfo::default();
+        let mut rendering =
+            vk::CommandBufferInheritanceRenderingInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
         let mut flags = vk::CommandBufferUsageFlags::SIMULTANEOUS_USE;
+        if rig.renders_dynamically() {
+            inheritance = inheritance.push_next(&mut rendering);
+            flags |= vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE;
+        }
         if let Some(render_pass) = rig.render_pass() {
             inheritance = inheritance.render_pass(render_pass);
             flags |= vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE;

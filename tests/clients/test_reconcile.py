@@ -45,7 +45,9 @@ def create_sampler(handle, **members):
 
 def write(sampler, view):
     image = {"sampler": sampler, "imageView": view, "imageLayout": "VK_IMAGE_LAYOUT_GENERAL"}
-    return call("vkUpdateDescriptorSets", device=1, pDescriptorWrites=[{"dstSet": 9, "pImageInfo": [image]}])
+    slot = {"dstSet": 9, "dstBinding": 0, "dstArrayElement": 0}
+    written = slot | {"descriptorType": "VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER", "pImageInfo": [image]}
+    return call("vkUpdateDescriptorSets", device=1, pDescriptorWrites=[written])
 
 
 def blit(chosen):
@@ -66,29 +68,13 @@ def change(field, before, after):
     return {"rule": "a-rule", "field": field, "from": before, "to": after}
 
 
-class Reconcile(unittest.TestCase):
-    """One sampler with an illegal bias meets one depth view; one blit."""
+class Recordings(unittest.TestCase):
+    """Calls above and below the layer, and a trace."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="samplin-reconcile-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        self.above = START + [create_sampler(4, mipLodBias=99.0), write(4, 3), write(4, 3), blit("VK_FILTER_LINEAR")]
-        self.above += [call("vkDestroySampler", device=1, sampler=4)]
-        self.below = START + [create_sampler(4, mipLodBias=16.0), create_sampler(5, mipLodBias=16.0, **NEAREST)]
-        self.below += [write(5, 3), write(5, 3), blit("VK_FILTER_NEAREST")]
-        self.below += [call("vkDestroySampler", device=1, sampler=4), call("vkDestroySampler", device=1, sampler=5)]
-        filters = [change(field, "VK_FILTER_LINEAR", "VK_FILTER_NEAREST") for field in ("magFilter", "minFilter")]
-        view_class = {"image_type": "VK_IMAGE_TYPE_2D", "tiling": "optimal"}
-        pair = {"sampler": "0x4", "format": "VK_FORMAT_D32_SFLOAT", "aspect": "depth", "view_type": "VK_IMAGE_VIEW_TYPE_2D"}
-        pair |= {"event": "pair", "swizzle": "rgba", "view_class": view_class, "changes": filters}
-        blit_filter = change("filter", "VK_FILTER_LINEAR", "VK_FILTER_NEAREST")
-        self.trace = [
-            {"event": "layer"},
-            {"event": "sampler", "sampler": "0x4", "changes": [change("mipLodBias", 99.0, 16.0)]},
-            pair,
-            {"event": "blit", "src_format": "VK_FORMAT_D32_SFLOAT", "changes": [blit_filter]},
-        ]
 
     def compare(self):
         """Runs the script. Returns exit status and output."""
@@ -106,8 +92,31 @@ class Reconcile(unittest.TestCase):
         for text in texts:
             self.assertIn(text, output)
 
+
+class Reconcile(Recordings):
+    """One sampler with an illegal bias meets one depth view; one blit."""
+
+    def setUp(self):
+        super().setUp()
+        self.above = START + [create_sampler(4, mipLodBias=99.0), write(4, 3), write(4, 3), blit("VK_FILTER_LINEAR")]
+        self.above += [call("vkDestroySampler", device=1, sampler=4)]
+        self.below = START + [create_sampler(4, mipLodBias=16.0), create_sampler(5, mipLodBias=16.0, **NEAREST)]
+        self.below += [write(5, 3), write(5, 3), blit("VK_FILTER_NEAREST")]
+        self.below += [call("vkDestroySampler", device=1, sampler=4), call("vkDestroySampler", device=1, sampler=5)]
+        filters = [change(field, "VK_FILTER_LINEAR", "VK_FILTER_NEAREST") for field in ("magFilter", "minFilter")]
+        view_class = {"image_type": "VK_IMAGE_TYPE_2D", "tiling": "optimal"}
+        pair = {"sampler": "0x4", "format": "VK_FORMAT_D32_SFLOAT", "aspect": "depth", "view_type": "VK_IMAGE_VIEW_TYPE_2D"}
+        pair |= {"event": "pair", "swizzle": "rgba", "view_class": view_class, "changes": filters}
+        blit_filter = change("filter", "VK_FILTER_LINEAR", "VK_FILTER_NEAREST")
+        self.trace = [
+            {"event": "layer"},
+            {"event": "sampler", "sampler": "0x4", "changes": [change("mipLodBias", 99.0, 16.0)]},
+            pair,
+            {"event": "blit", "src_format": "VK_FORMAT_D32_SFLOAT", "changes": [blit_filter]},
+        ]
+
     def test_accounted_for(self):
-        self.assert_ends(0, "7 calls compared; 0 devices, 1 samplers, 2 descriptors and 1 blits differ, 3 records", "1 samplers of", "0 errors")
+        self.assert_ends(0, "7 calls compared; 0 devices, 1 samplers, 2 descriptors and 1 blits differ, 0 times samplers of what is bound; 3 records", "1 samplers of", "0 errors")
 
     def test_each_record_is_needed(self):
         for at in (1, 2, 3):
@@ -178,6 +187,126 @@ class Reconcile(unittest.TestCase):
     def test_not_a_recording(self):
         self.above = [{"header": {}}]
         self.assert_ends(3, "no call is recorded")
+
+
+POINT = "VK_PIPELINE_BIND_POINT_COMPUTE"
+FILTERS = [change(field, "VK_FILTER_LINEAR", "VK_FILTER_NEAREST") for field in ("magFilter", "minFilter")]
+
+
+def put(held, binding, **info):
+    """A write of a separate image or sampler; what its type ignores lies there as it may."""
+    kind = "SAMPLER" if "sampler" in info else "SAMPLED_IMAGE"
+    info = {"sampler": 1234, "imageView": 5678, "imageLayout": "VK_IMAGE_LAYOUT_GENERAL"} | info
+    slot = {"dstSet": held, "dstBinding": binding, "dstArrayElement": 0, "descriptorType": f"VK_DESCRIPTOR_TYPE_{kind}"}
+    return call("vkUpdateDescriptorSets", device=1, pDescriptorWrites=[slot | {"pImageInfo": [info]}])
+
+
+def bind_set(held, number=0):
+    sets = {"firstSet": number, "pDescriptorSets": [held], "pDynamicOffsets": None}
+    return call("vkCmdBindDescriptorSets", commandBuffer=30, pipelineBindPoint=POINT, layout=20, **sets)
+
+
+def bind_pipeline(handle):
+    return call("vkCmdBindPipeline", commandBuffer=30, pipelineBindPoint=POINT, pipeline=handle)
+
+
+def pipeline(layout, handle):
+    return call("vkCreateComputePipelines", device=1, pCreateInfos=[{"layout": layout}], pPipelines=[handle])
+
+
+def pipeline_layout(count, handle):
+    return call("vkCreatePipelineLayout", device=1, pCreateInfo={"setLayoutCount": count}, pPipelineLayout=handle)
+
+
+def allocate(handle):
+    return call("vkAllocateDescriptorSets", device=1, pAllocateInfo={"pSetLayouts": [11]}, pDescriptorSets=[handle])
+
+
+class Draws(Recordings):
+    """A LINEAR sampler and a depth view in slots of their own, which a pipeline joins."""
+
+    def setUp(self):
+        super().setUp()
+        self.start = START + [create_sampler(4), pipeline_layout(1, 20), pipeline(20, 21), allocate(12)]
+        self.start += [put(12, 0, imageView=3), put(12, 1, sampler=4), call("vkBeginCommandBuffer", commandBuffer=30)]
+        self.end = [call("vkCmdDispatch", commandBuffer=30), call("vkEndCommandBuffer", commandBuffer=30)]
+        self.above = self.start + [bind_pipeline(21), bind_set(12)] + self.end
+        slots = {"image": {"set": 0, "binding": 0, "element": 0}, "sampler": {"set": 0, "binding": 1, "element": 0}}
+        self.pair = {"event": "pair", "sampler": "0x4", "swizzle": "rgba", "path": "draw", "link": slots, "changes": FILTERS}
+        self.pair |= {"format": "VK_FORMAT_D32_SFLOAT", "aspect": "depth", "view_type": "VK_IMAGE_VIEW_TYPE_2D", "how": "shadow"}
+        self.pair["view_class"] = {"image_type": "VK_IMAGE_TYPE_2D", "tiling": "optimal"}
+        self.trace = [{"event": "sampler", "sampler": "0x4", "changes": []}, self.pair]
+        # A copy of the set, with another sampler.
+        self.shadow = [create_sampler(40, **NEAREST), allocate(41), put(41, 0, imageView=3), put(41, 1, sampler=40)]
+        self.shadow += [bind_set(41)]
+        self.below = self.start + [bind_pipeline(21)] + self.shadow + self.end
+
+    def split(self, sampler):
+        """Below, another pipeline with a set more, which holds this sampler."""
+        own = [create_sampler(40, **NEAREST), pipeline_layout(2, 42), pipeline(42, 43), allocate(44), put(44, 3, sampler=sampler)]
+        self.below = self.start + [bind_pipeline(21), bind_set(12)] + own + [bind_pipeline(43), bind_set(44, 1)] + self.end
+        self.pair["how"] = "split"
+
+    def test_shadow(self):
+        self.assert_ends(0, "11 calls compared", "1 times samplers of what is bound; 1 records", "0 errors")
+
+    def test_shadow_without_a_record(self):
+        self.trace.pop()
+        self.assert_ends(1, "pipeline 21: another sampler went down in slot (0, 1, 0), and no record says so")
+
+    def test_record_without_a_difference(self):
+        self.below = self.above
+        self.assert_ends(1, "pair record 1 of a draw: no bind is as it says")
+
+    def test_record_of_something_else(self):
+        for key, other in {"how": "split", "format": "VK_FORMAT_D16_UNORM", "changes": FILTERS[:1]}.items():
+            self.trace[1] = self.pair | {key: other}
+            self.assert_ends(1, "and no record says so", "no bind is as it says")
+        elsewhere = self.pair["link"] | {"sampler": {"set": 0, "binding": 2, "element": 0}}
+        self.trace[1] = self.pair | {"link": elsewhere}
+        self.assert_ends(1, "and no record says so", "no bind is as it says")
+
+    def test_record_twice(self):
+        self.trace.append(self.pair)
+        self.assert_ends(1, "pair record 2 of a draw: no bind is as it says")
+
+    def test_shadow_with_another_image(self):
+        self.shadow[2] = put(41, 0, imageView=2)
+        self.below = self.start + [bind_pipeline(21)] + self.shadow + self.end
+        self.assert_ends(1, "slot (0, 0, 0).imageView: 2 went down, 3 was asked for")
+
+    def test_bind_that_did_not_go_down(self):
+        self.below = self.start + [bind_pipeline(21)] + self.end
+        self.trace.pop()
+        self.assert_ends(1, "set 0 below is None, 12 was asked for")
+
+    def test_another_pipeline(self):
+        self.below = self.start + [pipeline(20, 43), bind_pipeline(43), bind_set(12)] + self.end
+        self.trace.pop()
+        self.assert_ends(1, "another pipeline is bound below than 21, and no set of its own")
+
+    def test_split(self):
+        self.split(40)
+        self.assert_ends(0, "1 times samplers of what is bound; 1 records", "0 errors")
+        self.trace.pop()
+        self.assert_ends(1, "another sampler went down in a set of the layer's, and no record says so")
+
+    def test_split_that_only_moves_a_sampler(self):
+        self.split(4)
+        self.trace.pop()
+        self.assert_ends(0, "0 errors")
+
+    def test_push(self):
+        def push(sampler):
+            writes = [one["vkFunc"]["args"]["pDescriptorWrites"][0] for one in (put(0, 0, imageView=3), put(0, 1, sampler=sampler))]
+            return call("vkCmdPushDescriptorSetKHR", commandBuffer=30, pipelineBindPoint=POINT, set=0, pDescriptorWrites=writes)
+
+        self.above = self.start + [bind_pipeline(21), push(4)] + self.end
+        self.below = self.start + [bind_pipeline(21), push(4), create_sampler(40, **NEAREST), push(40)] + self.end
+        self.pair["how"] = "push"
+        self.assert_ends(0, "1 times samplers of what is bound; 1 records", "0 errors")
+        self.trace.pop()
+        self.assert_ends(1, "another sampler went down in slot (0, 1, 0), and no record says so")
 
 
 if __name__ == "__main__":

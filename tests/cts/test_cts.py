@@ -79,6 +79,9 @@ class Cts(unittest.TestCase):
     def test_changes_are_counted(self):
         self.assert_ends(0, self.run_script(changed=CASES[3]), "changes  1 linear-filter")
 
+    def test_a_shader_that_is_not_read(self):
+        self.assert_ends(1, self.run_script(unreadable=CASES[3]), "shader that was not read: no words", "changes  none", "1 shaders were not read")
+
     def test_unlisted_failure(self):
         self.assert_ends(1, self.run_script(failing=CASES[2]), f"unexpected: {CASES[2]}: Fail", "0 of 20 cases differ")
 

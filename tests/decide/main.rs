@@ -19,6 +19,7 @@ mod outcome;
 mod properties;
 mod setting;
 mod unnormalized;
+mod usages;
 mod views;
 
 use setting::*;
@@ -113,12 +114,26 @@ fn conversions_at_creation() {
     conversions::at_creation();
 }
 
+#[test]
+fn usages_of_views() {
+    usages::check();
+    usages::kept();
+}
+
+#[test]
+fn usages_of_images() {
+    usages::images();
+}
+
 // --- the catalogue as a whole --------------------------------------------------------------------------------------
 
 #[test]
 fn every_row_has_its_test() {
     let mut seen: BTreeSet<String> = TABLES.iter().flat_map(|rows| check(rows)).collect();
     seen.extend(views::ROWS.iter().map(|row| format!("{:?}", row.catalog)));
+    let of_usage =
+        |row: &&Catalog| usages::ROWS.iter().any(|(_, vuid, ..)| row.vuid() == Some(*vuid)) || **row == Catalog::H2;
+    seen.extend(Catalog::ALL.iter().filter(of_usage).map(|row| format!("{row:?}")));
     // The budget of custom colours and the user's rules are decided elsewhere.
     let foreign = |row: &Catalog| row.id() == "A-35" || row.id().starts_with("O-");
     // Blits and conversions: their tables compare whole lists of changes, so the ids that they name are covered.
@@ -178,6 +193,8 @@ fn rule_names_are_stable() {
         ("ycbcr", &["A-40", "A-41", "A-42", "A-43", "A-44", "A-45"]),
         ("flags", &["A-52", "A-53", "A-54", "A-55", "A-56", "A-57", "B-78"]),
         ("blit-filter", &["C-1", "C-2", "C-3", "C-4", "C-10"]),
+        ("view-usage", &["H-1"]),
+        ("image-usage", &["H-2"]),
         ("depth-compare", &["S-2"]),
     ];
     for row in Catalog::ALL {

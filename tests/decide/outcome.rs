@@ -246,7 +246,7 @@ struct MeetingRow {
     chosen: Kind,
     /// Every change that is told.
     changes: &'static [&'static str],
-    by_rules: &'static [&'static str],
+    by_overrides: &'static [&'static str],
     /// Rules and valid-usage ids of what stays wrong.
     unresolved: &'static [(Rule, Option<&'static str>)],
     /// On top of `given`: makes the pair that keeps its sampler, asks for nothing and has nothing told.
@@ -291,7 +291,7 @@ const MEETINGS: &[MeetingRow] = &[
         asked: &["sampler"],
         chosen: Kind::Variant,
         changes: DEMOTED,
-        by_rules: &[],
+        by_overrides: &[],
         unresolved: &[],
         twin: filters,
     },
@@ -304,7 +304,7 @@ const MEETINGS: &[MeetingRow] = &[
         asked: &["sampler"],
         chosen: Kind::Variant,
         changes: DEMOTED,
-        by_rules: &[],
+        by_overrides: &[],
         unresolved: &[],
         twin: filters,
     },
@@ -317,7 +317,7 @@ const MEETINGS: &[MeetingRow] = &[
         asked: &[],
         chosen: Kind::Own,
         changes: DEMOTED,
-        by_rules: &[],
+        by_overrides: &[],
         unresolved: &[],
         twin: filters,
     },
@@ -332,7 +332,7 @@ const MEETINGS: &[MeetingRow] = &[
         asked: &["sampler"],
         chosen: Kind::Variant,
         changes: &["S-4 addressModeU 10496 -> CLAMP_TO_BORDER"],
-        by_rules: &[],
+        by_overrides: &[],
         unresolved: &[],
         // The edge is what creation took.
         twin: |c| c.t.filters(NEAREST),
@@ -346,7 +346,7 @@ const MEETINGS: &[MeetingRow] = &[
         asked: &["sampler"],
         chosen: Kind::Refused,
         changes: &[],
-        by_rules: &[],
+        by_overrides: &[],
         unresolved: &[(Rule::SamplerBudget, None)],
         twin: filters,
     },
@@ -356,7 +356,7 @@ const MEETINGS: &[MeetingRow] = &[
         asked: &["sampler and border"],
         chosen: Kind::Variant,
         changes: &["A-32 format UNDEFINED -> R8G8B8A8_UNORM"],
-        by_rules: &[],
+        by_overrides: &[],
         unresolved: &[],
         twin: |c| c.t.caps.custom_border_color_without_format = true,
     },
@@ -372,7 +372,7 @@ const MEETINGS: &[MeetingRow] = &[
             "A-32 format UNDEFINED -> R8G8B8A8_UNORM",
             "A-35 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_BLACK",
         ],
-        by_rules: &[],
+        by_overrides: &[],
         unresolved: &[],
         twin: |c| c.t.caps.custom_border_color_without_format = true,
     },
@@ -392,7 +392,7 @@ const MEETINGS: &[MeetingRow] = &[
             "A-32 format UNDEFINED -> R8G8B8A8_UNORM",
             "A-35 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_BLACK",
         ],
-        by_rules: &[],
+        by_overrides: &[],
         unresolved: &[],
         twin: |c| {
             c.t.filters(NEAREST);
@@ -410,7 +410,7 @@ const MEETINGS: &[MeetingRow] = &[
         asked: &["sampler"],
         chosen: Kind::Variant,
         changes: DEMOTED,
-        by_rules: &[],
+        by_overrides: &[],
         unresolved: &[],
         twin: filters,
     },
@@ -424,7 +424,7 @@ const MEETINGS: &[MeetingRow] = &[
         asked: &["sampler"],
         chosen: Kind::Variant,
         changes: &["O-1 magFilter LINEAR -> NEAREST"],
-        by_rules: &["blocky"],
+        by_overrides: &["blocky"],
         unresolved: &[],
         twin: |c| c.wishes.clear(),
     },
@@ -445,7 +445,7 @@ const MEETINGS: &[MeetingRow] = &[
             "O-1 compareEnable true -> false",
             "B-1 magFilter LINEAR -> NEAREST",
         ],
-        by_rules: &["smooth", "flat"],
+        by_overrides: &["smooth", "flat"],
         unresolved: &[],
         twin: |c| c.wishes.clear(),
     },
@@ -460,7 +460,7 @@ const MEETINGS: &[MeetingRow] = &[
         asked: &[],
         chosen: Kind::Own,
         changes: &["O-2 magFilter NEAREST -> LINEAR"],
-        by_rules: &["blocky"],
+        by_overrides: &["blocky"],
         unresolved: &[],
         twin: |c| c.wishes.clear(),
     },
@@ -474,7 +474,7 @@ const MEETINGS: &[MeetingRow] = &[
         asked: &["sampler"],
         chosen: Kind::Variant,
         changes: &["O-1 magFilter LINEAR -> NEAREST"],
-        by_rules: &["blocky"],
+        by_overrides: &["blocky"],
         unresolved: &[],
         twin: |c| c.t.s.flags = REPLAY,
     },
@@ -490,7 +490,7 @@ const MEETINGS: &[MeetingRow] = &[
         asked: &["sampler and border"],
         chosen: Kind::Refused,
         changes: &[],
-        by_rules: &["blocky"],
+        by_overrides: &["blocky"],
         unresolved: &[(Rule::BorderBudget, None)],
         twin: |c| c.wishes.clear(),
     },
@@ -509,7 +509,7 @@ const MEETINGS: &[MeetingRow] = &[
             "B-57 format R8G8B8A8_UNORM -> B8G8R8A8_UNORM",
             "A-35 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_BLACK",
         ],
-        by_rules: &["blocky"],
+        by_overrides: &["blocky"],
         unresolved: &[],
         twin: |c| {
             c.wishes.clear();
@@ -525,7 +525,7 @@ const MEETINGS: &[MeetingRow] = &[
         asked: &[],
         chosen: Kind::Own,
         changes: &[],
-        by_rules: &[],
+        by_overrides: &[],
         unresolved: &[(Rule::Unnormalized, Catalog::B40.vuid())],
         twin: filters,
     },
@@ -540,7 +540,7 @@ const MEETINGS: &[MeetingRow] = &[
         asked: &["sampler"],
         chosen: Kind::Refused,
         changes: &[],
-        by_rules: &[],
+        by_overrides: &[],
         unresolved: &[(Rule::Unnormalized, Catalog::B40.vuid()), (Rule::SamplerBudget, None)],
         twin: filters,
     },
@@ -548,7 +548,7 @@ const MEETINGS: &[MeetingRow] = &[
 
 #[test]
 fn what_a_meeting_comes_to() {
-    for MeetingRow { what, given, asked, chosen, changes, by_rules, unresolved, twin } in MEETINGS {
+    for MeetingRow { what, given, asked, chosen, changes, by_overrides, unresolved, twin } in MEETINGS {
         let mut scene = Scene::new();
         given(&mut scene);
         let (kept, meeting, wanted) = scene.meet();
@@ -564,7 +564,7 @@ fn what_a_meeting_comes_to() {
         };
         assert_eq!(kind, *chosen, "{what}");
         assert_eq!(meeting.changes.iter().map(line).collect::<Vec<_>>(), *changes, "{what}");
-        assert_eq!(meeting.by_rules, *by_rules, "{what}");
+        assert_eq!(meeting.by_overrides, *by_overrides, "{what}");
         let said: Vec<Unresolved> = meeting.unresolved(&scene.context()).collect();
         assert_eq!(said.iter().map(|said| (said.rule, said.vuid)).collect::<Vec<_>>(), *unresolved, "{what}");
         assert!(said.iter().all(|said| !said.why.is_empty()), "{what}: {said:?}");

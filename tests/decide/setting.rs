@@ -62,6 +62,8 @@ impl Setting {
             sampler_ycbcr_conversion: true,
             gl_address_modes: false,
             unknown_extension: false,
+            view_usage: true,
+            imageless_framebuffer: false,
         };
         Self { s: SamplerState::default(), view: None, caps, policy: Policy::default() }
     }
@@ -140,6 +142,7 @@ pub(crate) fn show(value: Value) -> String {
         Value::ReductionMode(v) => format!("{v:?}"),
         Value::SamplerFlags(v) if v.is_empty() => "0".into(),
         Value::SamplerFlags(v) => format!("{v:?}"),
+        Value::ImageFlags(v) | Value::Usage(v) => format!("{v:#x}"),
         Value::ChromaLocation(v) => format!("{v:?}"),
         Value::Format(v) => format!("{v:?}"),
         Value::Bool(v) => format!("{v}"),

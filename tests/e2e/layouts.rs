@@ -1,6 +1,7 @@
 //! Where sampler and view do not meet in one call: immutable samplers, separate samplers, and views that no sampler can suit.
 //!
-//! These are left as they are and told once as `unresolved`; a sampler that is illegal by itself is repaired here too.
+//! Immutable samplers of pairs and such views are left as they are and told once as `unresolved`, as separate samplers are with
+//! `separate=base`; a sampler that is illegal by itself is repaired here too.
 
 use crate::legality::{assert_reported, assert_same};
 use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
@@ -322,34 +323,56 @@ fn sample_separately(context: &Context, path: Path, scene: Scene, sampler: &Samp
     Ok(())
 }
 
-/// The pair exists in the shader only: validation finds it there, samplin says once that it does not.
+/// The pair exists in the shader only, where validation finds it: repaired for each pipeline that joins it, and with `separate=base` left
+/// and told once.
 fn separate() -> Outcome {
-    let judged = passed_through(&["magFilter-04553"], |context| {
-        sample_separately(context, Path::Separate, UINT, &SamplerDesc::linear(), 3)
-    })?;
-    assert_unresolved(&judged, "separate samplers", None, 1);
-    Ok(())
-}
-
-/// What is wrong with the sampler itself is repaired all the same.
-fn separate_alone() -> Outcome {
-    let ((), judged) = with_layer(Context::builder(), |context| {
-        sample_separately(context, Path::Separate, RGBA8, &SamplerDesc::linear().lod(3.0, 1.0), 1)
-    })?;
+    let body = |context: &Context| sample_separately(context, Path::Separate, UINT, &SamplerDesc::linear(), 3);
+    let ids = &["magFilter-04553"];
+    let ((), errors) = without_layer(Context::builder().record_only(), body)?;
+    assert_reported(&errors, ids, "without samplin");
+    let ((), judged) = with_layer(Context::builder(), body)?;
     judged.assert_silent("with samplin");
-    assert_eq!(judged.changes("sampler").len(), 2);
+    assert_joined(&judged, "shadow", 3);
+    let ((), judged) = with_layer(Context::builder().setting("separate", "base").record_only(), body)?;
+    assert_reported(&judged.errors, ids, "with samplin, separate=base");
     assert_unresolved(&judged, "separate samplers", None, 1);
     Ok(())
 }
 
-/// An immutable sampler in a SAMPLER binding is never written.
+/// What is wrong with the sampler itself is repaired in any case; the pair is legal then.
+fn separate_alone() -> Outcome {
+    for (word, left) in [("resolve", 0), ("base", 1)] {
+        let ((), judged) = with_layer(Context::builder().setting("separate", word), |context| {
+            sample_separately(context, Path::Separate, RGBA8, &SamplerDesc::linear().lod(3.0, 1.0), 1)
+        })?;
+        judged.assert_silent("with samplin");
+        assert_eq!(judged.changes("sampler").len(), 2);
+        assert_unresolved(&judged, "separate samplers", None, left);
+    }
+    Ok(())
+}
+
+/// An immutable sampler in a SAMPLER binding is never written: the shader reads another one.
 fn separate_immutable() -> Outcome {
-    let judged = passed_through(&["magFilter-04553"], |context| {
-        sample_separately(context, Path::SeparateImmutable, UINT, &SamplerDesc::linear(), 1)
-    })?;
+    let body = |context: &Context| sample_separately(context, Path::SeparateImmutable, UINT, &SamplerDesc::linear(), 1);
+    let ids = &["magFilter-04553"];
+    let ((), errors) = without_layer(Context::builder().record_only(), body)?;
+    assert_reported(&errors, ids, "without samplin");
+    let ((), judged) = with_layer(Context::builder(), body)?;
+    judged.assert_silent("with samplin");
+    assert_joined(&judged, "split", 1);
+    let ((), judged) = with_layer(Context::builder().setting("separate", "base").record_only(), body)?;
+    assert_reported(&judged.errors, ids, "with samplin, separate=base");
     assert_eq!(judged.trace.events("pair").count(), 0);
     assert_eq!(judged.summary()["variants"]["created"], 0);
     Ok(())
+}
+
+/// The `pair` records are `count` of pairs that a shader joins, all repaired in the same way, and nothing is left.
+fn assert_joined(judged: &Judged, how: &str, count: usize) {
+    let records: Vec<_> = judged.trace.events("pair").map(|record| (&record["path"], &record["how"])).collect();
+    assert_eq!(records, vec![(&"draw".into(), &how.into()); count]);
+    assert_eq!(judged.trace.events("unresolved").count(), 0);
 }
 
 // --- views that no sampler suits ------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ mod process;
 mod random;
 mod settings;
 mod threads;
+mod usages;
 mod ycbcr;
 
 use samplin_suite::{run, scene};
@@ -51,6 +52,7 @@ fn main() -> std::process::ExitCode {
         settings::trials(),
         input::trials(),
         threads::trials(),
+        usages::trials(),
         ycbcr::trials(),
         random::trials(),
         process::trials(),

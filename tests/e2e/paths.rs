@@ -304,7 +304,7 @@ fn mixed_types() -> Outcome {
     })?;
     assert_counts(&judged, "update", 3, 2, 2);
     let unresolved: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
-    assert_eq!(unresolved, ["separate samplers"]);
+    assert!(unresolved.is_empty(), "no shader joins the separate ones: {unresolved:?}");
     Ok(())
 }
 

@@ -166,6 +166,7 @@ const EXTENSIONS: &[&CStr] = &[
     ash::ext::filter_cubic::NAME,
     ash::ext::non_seamless_cube_map::NAME,
     ash::ext::fragment_density_map::NAME,
+    ash::ext::shader_object::NAME,
     ash::ext::debug_marker::NAME,
     ash::nvx::image_view_handle::NAME,
     ash::qcom::image_processing::NAME,
@@ -384,6 +385,7 @@ pub(crate) enum Kind {
     Swapchain,
     Module,
     Pipeline,
+    Shader,
     RenderPass,
     CommandPool,
 }
@@ -933,6 +935,9 @@ commands! {
     Device followed::create_compute_pipelines: vk::PFN_vkCreateComputePipelines = c"vkCreateComputePipelines" V10;
     Device followed::destroy_pipeline: vk::PFN_vkDestroyPipeline = c"vkDestroyPipeline" V10;
     Device followed::create_render_pass: vk::PFN_vkCreateRenderPass = c"vkCreateRenderPass" V10;
+    Device followed::create_shaders: vk::PFN_vkCreateShadersEXT = c"vkCreateShadersEXT" Need::Of(ash::ext::shader_object::NAME);
+    Device followed::destroy_shader: vk::PFN_vkDestroyShaderEXT = c"vkDestroyShaderEXT" Need::Of(ash::ext::shader_object::NAME);
+    Device followed::bind_shaders: vk::PFN_vkCmdBindShadersEXT = c"vkCmdBindShadersEXT" Need::Of(ash::ext::shader_object::NAME);
     Device followed::create_render_pass2: vk::PFN_vkCreateRenderPass2 = c"vkCreateRenderPass2" Need::Since(vk::API_VERSION_1_2);
     Device followed::destroy_render_pass: vk::PFN_vkDestroyRenderPass = c"vkDestroyRenderPass" V10;
     Device followed::create_command_pool: vk::PFN_vkCreateCommandPool = c"vkCreateCommandPool" V10;

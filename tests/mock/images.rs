@@ -66,8 +66,8 @@ fn what_filters_cubic_is_asked_once_for_each_kind_of_view() {
 
 /// What the layer took from the create infos of a view and its image.
 fn traits(device: &Device, view: vk::ImageView) -> ViewTraits {
-    let word = device.record().hot.gate.view(view.as_raw());
-    device.record().class(word as u32 - 1).expect("a known view").traits
+    let word = device.entry().hot.gate.view(view.as_raw());
+    device.entry().class(word as u32 - 1).expect("a known view").traits
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn swapchain_images_have_the_format_of_the_swapchain() {
     }
     call!(device.destroy_swapchain(device.raw, chain, allocator()));
     for image in all {
-        assert_eq!(device.record().image_number(image), None, "gone with the swapchain");
+        assert_eq!(device.entry().image_number(image), None, "gone with the swapchain");
     }
     device.finish();
 }
@@ -315,7 +315,7 @@ fn a_retired_swapchain_takes_only_its_own_images_along() {
         } else {
             owned.iter().for_each(|image| device.destroy_image(*image));
         }
-        assert!(owned.iter().all(|image| device.record().image_number(*image).is_none()), "gone with their owner");
+        assert!(owned.iter().all(|image| device.entry().image_number(*image).is_none()), "gone with their owner");
         device.finish();
     }
 }
@@ -433,6 +433,6 @@ fn formats_are_asked_once() {
     for _ in 0..3 {
         device.view_with(&first);
     }
-    assert_eq!(device.record().view_classes(), 1, "equal views are one class");
+    assert_eq!(device.entry().view_classes(), 1, "equal views are one class");
     device.finish();
 }

@@ -530,6 +530,9 @@ device_commands! {
     bind_pipeline: PFN_vkCmdBindPipeline = c"vkCmdBindPipeline";
     bind_sets: PFN_vkCmdBindDescriptorSets = c"vkCmdBindDescriptorSets";
     bind_sets2: PFN_vkCmdBindDescriptorSets2KHR = c"vkCmdBindDescriptorSets2", c"vkCmdBindDescriptorSets2KHR";
+    create_shaders: PFN_vkCreateShadersEXT = c"vkCreateShadersEXT";
+    destroy_shader: PFN_vkDestroyShaderEXT = c"vkDestroyShaderEXT";
+    bind_shaders: PFN_vkCmdBindShadersEXT = c"vkCmdBindShadersEXT";
     create_module: PFN_vkCreateShaderModule = c"vkCreateShaderModule";
     destroy_module: PFN_vkDestroyShaderModule = c"vkDestroyShaderModule";
     create_graphics_pipelines: PFN_vkCreateGraphicsPipelines = c"vkCreateGraphicsPipelines";
@@ -595,8 +598,8 @@ impl Device {
         unsafe { (layer().gdpa)(self.raw, name.as_ptr()) }
     }
 
-    /// The layer's record of the device.
-    pub(crate) fn record(&self) -> &Entry {
+    /// The layer's entry of the device.
+    pub(crate) fn entry(&self) -> &Entry {
         // SAFETY: the device is alive as long as `self`.
         unsafe { Entry::find(self.raw) }.expect("the layer knows the device")
     }
@@ -891,11 +894,11 @@ pub(crate) fn assert_nothing_left(device: &Device, when: &str) {
     ] {
         assert_eq!(device.driver.live(kind), [0; 0], "{kind:?} {when}");
     }
-    let record = device.record();
-    assert_eq!((record.hot.gate.samplers(), record.hot.gate.views(), record.images_known()), (0, 0, 0));
-    assert!(!record.has_set_layouts() && record.hot.pipeline_layouts.is_empty());
-    assert!(record.hot.sets.is_empty() && record.hot.templates.is_empty());
-    assert_eq!((record.cache().variants().live, record.cache().states().live), (0, 0));
-    assert_eq!(record.samplers_taken(), 0);
-    assert_eq!(record.cache().with_borders(|borders| borders.taken()), 0);
+    let kept = device.entry();
+    assert_eq!((kept.hot.gate.samplers(), kept.hot.gate.views(), kept.images_kept()), (0, 0, 0));
+    assert!(!kept.has_set_layouts() && kept.hot.pipeline_layouts.is_empty());
+    assert!(kept.hot.sets.is_empty() && kept.hot.templates.is_empty());
+    assert_eq!((kept.cache().variants().live, kept.cache().states().live), (0, 0));
+    assert_eq!(kept.samplers_taken(), 0);
+    assert_eq!(kept.cache().with_borders(|borders| borders.taken()), 0);
 }

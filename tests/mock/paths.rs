@@ -424,6 +424,8 @@ fn a_conflict_of_an_immutable_sampler_is_decided_once_on_each_path() {
             (0..100).for_each(|_| write(view));
             faults::seen()
         };
+        // What is pushed is followed from the first push on.
+        paths.iter().for_each(|(_, write)| write(scene.legal));
         for (nth, format) in FORMATS.into_iter().enumerate() {
             let (path, write) = paths[nth % paths.len()];
             let view = device.view(format);
@@ -538,7 +540,7 @@ fn unknown_and_null_handles_are_no_conflict() {
 #[test]
 #[cfg_attr(miri, ignore = "reads a trace")]
 fn what_cannot_be_seen_is_said_once() {
-    let scene = Scene::traced();
+    let scene = Scene::on(InstanceBuilder::new().set("separate", "base").traced("decisions").device());
     let device = &scene.device;
     let set = device.plain_set();
     device.driver.calls();

@@ -15,6 +15,9 @@ use crate::loader::{Device, DeviceInfo, Instance, InstanceBuilder, cast, gipa, n
 
 const NULL: vk::Instance = vk::Instance::null();
 
+/// The words of the setting `separate`, and whether it is followed what only shaders join.
+const SEPARATE: [(bool, &str); 2] = [(false, "base"), (true, "resolve")];
+
 /// What the layer answers itself for a simulated device that the application sees.
 const PHYSICAL_INTERCEPTS: [&CStr; 14] = [
     c"vkGetPhysicalDeviceFormatProperties",
@@ -105,19 +108,24 @@ fn without_an_instance_no_device_command_resolves() {
 
 #[test]
 fn an_instance_resolves_what_the_driver_has() {
-    let instance = Arc::new(InstanceBuilder::new().create().unwrap());
-    let intercepts: BTreeSet<&CStr> = intercepted_on_devices(false).into_iter().collect();
-    for (name, level, _) in COMMANDS {
-        let (own, below) = (address(instance.resolve(name)), below_instance(&instance, name));
-        if intercepts.contains(name) || *level == Level::Global {
-            assert_eq!(own != 0, below != 0, "{name:?}");
-            assert!(own == 0 || own != below, "{name:?} is intercepted");
-        } else if INSTANCE_INTERCEPTS.contains(name) {
-            assert!(own != 0 && own != below, "{name:?} is intercepted");
-        } else {
-            assert_eq!(own, below, "{name:?} is the driver's");
+    // With `separate=base` nothing more is intercepted than ever.
+    for (separate, word) in SEPARATE {
+        let instance = InstanceBuilder::new().set("separate", word).create().unwrap();
+        let intercepts: BTreeSet<&CStr> = intercepted_on_devices(separate).into_iter().collect();
+        assert_eq!(intercepts.contains(c"vkCmdBindPipeline"), separate);
+        for (name, level, _) in COMMANDS {
+            let (own, below) = (address(instance.resolve(name)), below_instance(&instance, name));
+            if intercepts.contains(name) || *level == Level::Global {
+                assert_eq!(own != 0, below != 0, "{name:?}");
+                assert!(own == 0 || own != below, "{name:?} is intercepted");
+            } else if INSTANCE_INTERCEPTS.contains(name) {
+                assert!(own != 0 && own != below, "{name:?} is intercepted");
+            } else {
+                assert_eq!(own, below, "{name:?} is the driver's");
+            }
         }
     }
+    let instance = Arc::new(InstanceBuilder::new().create().unwrap());
     assert!(instance.resolve(c"vkNoSuchCommand").is_none());
     assert!(instance.resolve(c"vkEnumerateDeviceLayerProperties").is_some());
     // Commands that the driver lacks altogether, and aliases of which it has one.
@@ -131,9 +139,9 @@ fn an_instance_resolves_what_the_driver_has() {
     }
 }
 
-/// Checks every command of the driver on a device.
-fn check_device(device: &Device) {
-    let intercepts: BTreeSet<&CStr> = intercepted_on_devices(false).into_iter().collect();
+/// Checks every command of the driver on a device; `separate`: of an instance with `separate=resolve`.
+fn check_device(device: &Device, separate: bool) {
+    let intercepts: BTreeSet<&CStr> = intercepted_on_devices(separate).into_iter().collect();
     for (name, level, need) in COMMANDS {
         let (own, below) = (address(device.resolve(name)), below_device(device, name));
         if INSTANCE_INTERCEPTS.contains(name) || PHYSICAL_INTERCEPTS.contains(name) {
@@ -158,15 +166,16 @@ fn check_device(device: &Device) {
 #[cfg_attr(miri, ignore = "takes an hour")]
 fn a_device_resolves_what_is_enabled_and_nothing_else() {
     let version = |minor| vk::make_api_version(0, 1, minor, 0);
-    for minor in 0..=4 {
-        for asked in 0..=4 {
-            let mut builder = InstanceBuilder::new().driver(|driver| driver.api_version = version(minor));
+    for (minor, asked) in (0..=4).flat_map(|minor| (0..=4).map(move |asked| (minor, asked))) {
+        for (separate, word) in SEPARATE {
+            let builder = InstanceBuilder::new().driver(|driver| driver.api_version = version(minor));
+            let mut builder = builder.set("separate", word);
             builder.api_version = version(asked);
             let instance = Arc::new(builder.create().unwrap());
             let all = instance.device(&DeviceInfo { extensions: Config::new().extensions, ..Default::default() });
-            check_device(&all);
+            check_device(&all, separate);
             let none = instance.device(&DeviceInfo::default());
-            check_device(&none);
+            check_device(&none, separate);
             assert_eq!(none.resolve(c"vkCmdPushDescriptorSet").is_some(), minor.min(asked) >= 4);
             assert!(
                 none.resolve(c"vkCmdPushDescriptorSetKHR").is_none() && none.resolve(c"vkGetDescriptorEXT").is_none()
@@ -181,7 +190,7 @@ fn a_device_resolves_what_is_enabled_and_nothing_else() {
 #[test]
 fn a_careless_driver_does_not_make_the_layer_careless() {
     // It answers instance commands in vkGetDeviceProcAddr; those are not for devices.
-    check_device(&InstanceBuilder::new().driver(|driver| driver.careless = true).device());
+    check_device(&InstanceBuilder::new().driver(|driver| driver.careless = true).device(), true);
 }
 
 #[test]
@@ -193,7 +202,7 @@ fn every_extension_is_needed_for_its_own_commands() {
         // Only what was enabled counts, not what the driver supports.
         let instance = Arc::new(InstanceBuilder::new().create().unwrap());
         let device = instance.device(&DeviceInfo { extensions, ..Default::default() });
-        check_device(&device);
+        check_device(&device, true);
         for (name, _, need) in COMMANDS {
             if matches!(need, Need::Of(extension) if extension == left_out) {
                 assert!(device.resolve(name).is_none(), "{name:?} without {left_out:?}");
@@ -365,7 +374,7 @@ fn mode_off_hands_out_the_driver() {
     device.finish();
 }
 
-/// The record of a device goes with the device, from whichever resolver vkDestroyDevice came.
+/// The entry of a device goes with the device, from whichever resolver vkDestroyDevice came.
 #[test]
 fn mode_off_forgets_its_devices() {
     for mode in ["off", "legalize"] {
@@ -375,7 +384,7 @@ fn mode_off_forgets_its_devices() {
             // SAFETY: a live device.
             let key = unsafe { samplin::dispatch::key(raw) };
             // SAFETY: as above; the device is used by nobody else.
-            let is_known = || unsafe { samplin::device::Device::is_known(key) };
+            let is_known = || unsafe { samplin::device::Device::is_kept(key) };
             assert!(is_known());
             device.leak();
             // As layers ask and applications may, both resolvers by the instance.

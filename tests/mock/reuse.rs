@@ -23,7 +23,7 @@ fn one_handle_for_equal_samplers_is_counted() {
     let view = device.view(UNFILTERED);
     let samplers: Vec<_> = (0..3).map(|_| device.linear()).collect();
     assert!(samplers.iter().all(|sampler| *sampler == samplers[0]));
-    let counted = device.record().cache().samplers();
+    let counted = device.entry().cache().samplers();
     assert_eq!((counted.live, counted.peak, counted.created), (3, 3, 3));
     let variant = written(&device, samplers[0], view);
     assert!(is_variant(&device, variant));
@@ -34,7 +34,7 @@ fn one_handle_for_equal_samplers_is_counted() {
             assert_eq!(written(&device, samplers[0], view), variant);
         }
     }
-    assert_eq!(device.record().hot.gate.samplers(), 0);
+    assert_eq!(device.entry().hot.gate.samplers(), 0);
     assert_eq!(device.driver.live(Kind::Sampler), [0; 0]);
     device.finish();
 }
@@ -60,7 +60,7 @@ fn one_handle_for_samplers_that_were_made_equal_is_counted() {
         assert_eq!(written(&device, samplers[2], view), variant);
         device.destroy_sampler(samplers[2]);
         assert_eq!(device.driver.live(Kind::Sampler), [0; 0], "nothing is left behind");
-        assert_eq!((device.record().hot.gate.samplers(), device.record().cache().states().live), (0, 0));
+        assert_eq!((device.entry().hot.gate.samplers(), device.entry().cache().states().live), (0, 0));
     }
     device.finish();
 }
@@ -123,7 +123,7 @@ fn records_are_gone_when_a_destroy_call_arrives() {
 
     // The records, looked at from another thread while the driver is at work.
     let found = move |device: &Entry, kind: Kind, handle: u64| {
-        // SAFETY: nobody removes a record while the driver's command runs.
+        // SAFETY: nobody removes an entry while the driver's command runs.
         unsafe {
             match kind {
                 Kind::Sampler => device.hot.gate.sampler(handle) != 0,
@@ -136,7 +136,7 @@ fn records_are_gone_when_a_destroy_call_arrives() {
                 Kind::Conversion => device.has_conversion(vk::SamplerYcbcrConversion::from_raw(handle)),
                 Kind::Swapchain => device.has_swapchain(vk::SwapchainKHR::from_raw(handle)),
                 Kind::Pool => device.has_pool(vk::DescriptorPool::from_raw(handle)),
-                Kind::Module | Kind::Pipeline | Kind::RenderPass | Kind::CommandPool => false,
+                Kind::Module | Kind::Pipeline | Kind::Shader | Kind::RenderPass | Kind::CommandPool => false,
             }
         }
     };
@@ -144,8 +144,8 @@ fn records_are_gone_when_a_destroy_call_arrives() {
     let look = Arc::new(move |kind: Kind, handle: u64| {
         let thread = std::thread::spawn(move || {
             // SAFETY: the device lives until the end of the test.
-            let record = unsafe { Entry::find(raw) }.expect("the layer knows the device");
-            found(record, kind, handle)
+            let kept = unsafe { Entry::find(raw) }.expect("the layer knows the device");
+            found(kept, kind, handle)
         });
         thread.join().expect("the thread ends")
     });
@@ -248,10 +248,10 @@ fn a_handle_that_another_thread_gets_at_once_is_its_own() {
     other.join().unwrap();
     let second = lock(&destroyed).take().expect("the other thread created a sampler");
     assert_eq!(second, first, "the driver handed the value out again");
-    assert_ne!(device.record().hot.gate.sampler(second.as_raw()), 0, "its record survives the first one's end");
+    assert_ne!(device.entry().hot.gate.sampler(second.as_raw()), 0, "its entry survives the first one's end");
     assert_eq!(written(&device, second, view), second);
     device.destroy_sampler(second);
-    assert_eq!(device.record().hot.gate.samplers(), 0);
+    assert_eq!(device.entry().hot.gate.samplers(), 0);
     let device = Arc::into_inner(device).expect("the other thread has ended");
     device.finish();
 }

@@ -412,7 +412,7 @@ fn names_reach_the_records() {
     device.destroy_sampler(sampler);
     device.driver.calls();
     let other = device.linear();
-    assert!(device.record().name(vk::ObjectType::SAMPLER, sampler.as_raw()).is_none());
+    assert!(device.entry().name(vk::ObjectType::SAMPLER, sampler.as_raw()).is_none());
     device.driver.calls();
     name(other.as_raw(), vk::ObjectType::SAMPLER, c"x");
     let info = vk::DebugUtilsObjectNameInfoEXT {
@@ -421,7 +421,7 @@ fn names_reach_the_records() {
         ..Default::default()
     };
     assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
-    assert!(device.record().name(vk::ObjectType::SAMPLER, other.as_raw()).is_none());
+    assert!(device.entry().name(vk::ObjectType::SAMPLER, other.as_raw()).is_none());
     device.finish();
 }
 

@@ -223,8 +223,8 @@ fn no_pair_is_missed_and_none_is_changed_without_need() {
         device.destroy_view(view.handle);
     }
     assert_eq!(device.driver.live(Kind::Sampler), [0; 0], "no variant is left behind");
-    let record = device.record();
-    assert_eq!((record.hot.gate.samplers(), record.hot.gate.views(), record.cache().states().live), (0, 0, 0));
+    let kept = device.entry();
+    assert_eq!((kept.hot.gate.samplers(), kept.hot.gate.views(), kept.cache().states().live), (0, 0, 0));
     println!(
         "{rounds} rounds, {} pairs checked, {} repaired",
         checked.load(Ordering::Relaxed),

@@ -41,7 +41,7 @@ fn schema() -> jsonschema::Validator {
 fn editors() -> Outcome {
     let schema = schema();
     let accept = |text: &str| {
-        let (_, problems) = Rules::parse(Path::new("samplin.toml"), text);
+        let (_, problems) = Overrides::parse(Path::new("samplin.toml"), text);
         assert_eq!(problems, Vec::new(), "{text}");
         let json = toml_as_json(text).expect("TOML");
         let errors: Vec<String> = schema.iter_errors(&json).map(|e| format!("{}: {e}", e.instance_path())).collect();
@@ -75,7 +75,7 @@ fn editors() -> Outcome {
         })
         .collect();
     accept(&on.join("\n"));
-    let (rules, _) = Rules::parse(Path::new("samplin.toml"), &on.join("\n"));
+    let (rules, _) = Overrides::parse(Path::new("samplin.toml"), &on.join("\n"));
     assert!(rules.iter().count() >= 3, "the sample has rules to switch on");
     Ok(())
 }

@@ -36,7 +36,7 @@ fn mistakes() -> Outcome {
     let mut wrong = Vec::new();
     for path in &files {
         let text = std::fs::read_to_string(path).expect("a file");
-        let (rules, problems) = Rules::parse(path, &text);
+        let (rules, problems) = Overrides::parse(path, &text);
         let mut lines: Vec<String> = problems
             .iter()
             .map(|p| format!("{}:{}: {}\n", p.line.unwrap_or(0), p.column.unwrap_or(0), p.message))

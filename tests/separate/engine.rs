@@ -39,9 +39,7 @@ fn compiled(judged: &Judged) -> usize {
 /// Draws the scene with this atlas, whose lookups have to give the values of `legal`; all others stay smooth.
 fn look(context: &Context, stage: Stage, atlas: Scene, legal: &SamplerDesc) -> Result<Vec<Look>, Skip> {
     conflicts::d16().check(context)?;
-    if stage == Stage::Fragment {
-        skip_if(context.missing(&[Capability::FragmentStores]))?;
-    }
+    skip_if(context.missing(stage.needs()))?;
     let sets = context.limits().max_bound_descriptor_sets;
     skip_if((sets < 5).then(|| format!("{} binds {sets} sets", context.device_name())))?;
     let (clamped, repeated) = (SamplerDesc::linear(), SamplerDesc::linear().address(vk::SamplerAddressMode::REPEAT));

@@ -1,4 +1,4 @@
-//! Samplers and images in descriptors of their own, which only the shader joins (`separate=resolve`).
+//! Samplers and images in descriptors of their own, which only the shader joins (`separate=resolve`, the default).
 //!
 //! A case runs three times. Without samplin, nothing executed, validation reports what the [`Conflict`] says. With it, validation
 //! below is silent, each lookup gives the very values of the sampler that is legal for its image, and the trace has one `pair` record for
@@ -57,6 +57,16 @@ impl How {
             Self::Split => "split",
         }
     }
+}
+
+/// The stages that each program and each sequence of commands is tried in.
+const STAGES: [(&str, Stage); 3] =
+    [("compute", Stage::Compute), ("graphics", Stage::Fragment), ("graphics", Stage::FragmentObject)];
+
+/// A test in a stage: those of shader objects have names of their own, because few drivers have any.
+fn trial_in(stage: Stage, name: String, body: impl Fn() -> Outcome + Send + 'static) -> Trial {
+    let needs_objects = stage.needs().contains(&Capability::ShaderObject);
+    trial(if needs_objects { format!("object/{name}") } else { name }, body)
 }
 
 // --- what is sampled --------------------------------------------------------------------------------------------------
@@ -267,7 +277,7 @@ impl Expected {
 type Body<'b> = &'b dyn Fn(&Context) -> Result<Vec<Look>, Skip>;
 
 fn resolve(builder: ContextBuilder) -> ContextBuilder {
-    builder.setting("augment", "off").setting("separate", "resolve")
+    builder.setting("augment", "off")
 }
 
 /// Runs a body with a conflict, see the head of the file. `oracle`: what validation says without samplin.

@@ -27,7 +27,7 @@ impl Way {
     }
 }
 
-const WAYS: [(&str, Way, Stage); 12] = [
+const WAYS: [(&str, Way, Stage); 18] = [
     ("same-set", Way::SameSet, Stage::Compute),
     ("other-set", Way::OtherSet, Stage::Compute),
     ("other-set-first", Way::OtherSetFirst, Stage::Compute),
@@ -40,6 +40,12 @@ const WAYS: [(&str, Way, Stage); 12] = [
     ("graphics-other-set", Way::OtherSet, Stage::Fragment),
     ("graphics-push", Way::Push, Stage::Fragment),
     ("graphics-secondary", Way::Secondary, Stage::Fragment),
+    ("compute", Way::SameSet, Stage::ComputeObject),
+    ("graphics", Way::SameSet, Stage::FragmentObject),
+    ("graphics-other-set", Way::OtherSet, Stage::FragmentObject),
+    ("graphics-push", Way::Push, Stage::FragmentObject),
+    ("graphics-secondary", Way::Secondary, Stage::FragmentObject),
+    ("linked", Way::SameSet, Stage::LinkedObjects),
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -47,7 +53,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     for conflict in conflicts::all() {
         for (name, way, stage) in WAYS {
             let conflict = conflict.clone();
-            trials.push(trial(format!("one/{}/{name}", conflict.name), move || run(&conflict, way, stage)));
+            trials.push(trial_in(stage, format!("one/{}/{name}", conflict.name), move || run(&conflict, way, stage)));
         }
     }
     trials
@@ -68,10 +74,8 @@ fn run(conflict: &Conflict, way: Way, stage: Stage) -> Outcome {
 
 /// Samples the image of `of` with its sampler; `conflict` says whether the device can have the conflict at all.
 fn look(context: &Context, conflict: &Conflict, of: &Conflict, way: Way, stage: Stage) -> Result<Vec<Look>, Skip> {
+    skip_if(context.missing(stage.needs()))?;
     conflict.check(context)?;
-    if stage == Stage::Fragment {
-        skip_if(context.missing(&[Capability::FragmentStores]))?;
-    }
     match way {
         Way::Push => skip_if(context.missing(&[Capability::PushDescriptor]))?,
         Way::PushTemplate => skip_if(context.missing(&[Capability::PushDescriptor, Capability::UpdateTemplate]))?,

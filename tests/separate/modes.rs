@@ -1,15 +1,9 @@
-//! Settings that leave the pair alone: `separate=base`, which is what unset means, and `mode=audit`.
+//! Settings that leave the pair alone: `separate=base`, and `mode=audit`.
 
 use super::*;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    run::trials(&[
-        ("mode/base", base),
-        ("mode/unset", unset),
-        ("mode/off", off),
-        ("mode/audit", audit),
-        ("mode/audit-legal", audit_legal),
-    ])
+    run::trials(&[("mode/base", base), ("mode/off", off), ("mode/audit", audit), ("mode/audit-legal", audit_legal)])
 }
 
 /// Samples one image with a sampler that does not suit it, twice, in a pipeline each.
@@ -37,11 +31,6 @@ fn passed(builder: ContextBuilder) -> Result<Judged, Skip> {
 
 fn base() -> Outcome {
     assert_left(&passed(Context::builder().setting("separate", "base"))?, "separate samplers");
-    Ok(())
-}
-
-fn unset() -> Outcome {
-    assert_left(&passed(Context::builder())?, "separate samplers");
     Ok(())
 }
 

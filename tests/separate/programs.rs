@@ -22,16 +22,16 @@ pub(crate) fn trials() -> Vec<Trial> {
     ];
     let mut trials = Vec::new();
     for (name, body) in all {
-        for (suffix, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment)] {
-            trials.push(trial(format!("program/{name}/{suffix}"), move || body(stage)));
+        for (suffix, stage) in STAGES {
+            trials.push(trial_in(stage, format!("program/{name}/{suffix}"), move || body(stage)));
         }
     }
     let disagreeing: [RowOf; 2] = [("calls", calls_disagree), ("array/dynamic", dynamic_disagree)];
     for (name, body) in disagreeing {
         for conflict in [conflicts::d16(), conflicts::border_format()] {
-            for (suffix, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment)] {
+            for (suffix, stage) in STAGES {
                 let (conflict, name) = (conflict.clone(), format!("program/{name}-{}/{suffix}", conflict.name));
-                trials.push(trial(name, move || body(stage, &conflict)));
+                trials.push(trial_in(stage, name, move || body(stage, &conflict)));
             }
         }
     }
@@ -39,8 +39,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn check(context: &Context, stage: Stage) -> Outcome {
-    let needs: &[Capability] = if stage == Stage::Fragment { &[Capability::FragmentStores] } else { &[] };
-    skip_if(context.missing(needs))
+    skip_if(context.missing(stage.needs()))
 }
 
 /// Runs a program over one set and gives back what each of its lookups found.
@@ -99,10 +98,12 @@ fn calls_disagree(stage: Stage, conflict: &Conflict) -> Outcome {
     let expected = Expected::one(How::Split, place(0, 0, 0), place(0, 1, 0));
     let (builder, sampler, linear) = (Context::builder(), &conflict.sampler, SamplerDesc::linear());
     judge(&builder, conflict.oracle.where_seen(), &expected, &|context| {
+        check(context, stage)?;
         conflict.check(context)?;
         calls(context, stage, [conflict.scene, RGBA8], [sampler, &linear], [&conflict.legal, sampler, &linear])
     })?;
     judge_legal(&builder, &|context| {
+        check(context, stage)?;
         conflict.check(context)?;
         calls(context, stage, [RGBA8; 2], [sampler, &linear], [sampler, sampler, &linear])
     })
@@ -221,10 +222,12 @@ fn dynamic_disagree(stage: Stage, conflict: &Conflict) -> Outcome {
     let (builder, sampler) = (Context::builder(), &conflict.sampler);
     let expected = Expected::one(How::Split, place(0, 0, 1), place(0, 1, 0));
     judge(&builder, conflict.oracle.where_seen(), &expected, &|context| {
+        check(context, stage)?;
         conflict.check(context)?;
         dynamic(context, stage, [RGBA8, conflict.scene, RGBA8], sampler, [sampler, &conflict.legal, sampler])
     })?;
     judge_legal(&builder, &|context| {
+        check(context, stage)?;
         conflict.check(context)?;
         dynamic(context, stage, [RGBA8; 3], sampler, [sampler; 3])
     })

@@ -31,25 +31,40 @@ pub(crate) fn trials() -> Vec<Trial> {
     ];
     let mut trials = Vec::new();
     for (name, body) in all {
-        for (suffix, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment)] {
+        for (suffix, stage) in STAGES {
             for (links, second) in [("agree", false), ("disagree", true)] {
                 let name = format!("sequence/{name}/{links}/{suffix}");
-                trials.push(trial(name, move || body(Shape { stage, second })));
+                trials.push(trial_in(stage, name, move || body(Shape { stage, second })));
             }
         }
     }
     for (name, body) in alone {
-        for (suffix, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment)] {
+        for (suffix, stage) in STAGES {
             let shape = Shape { stage, second: false };
-            trials.push(trial(format!("sequence/{name}/{suffix}"), move || body(shape)));
+            trials.push(trial_in(stage, format!("sequence/{name}/{suffix}"), move || body(shape)));
         }
     }
-    for (suffix, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment)] {
-        trials.push(trial(format!("sequence/push-set-above/{suffix}"), move || push_set_above(stage, false)));
-        trials.push(trial(format!("sequence/push-set-above-later/{suffix}"), move || push_set_above(stage, true)));
+    for (suffix, stage) in STAGES {
+        trials.push(trial_in(stage, format!("sequence/push-set-above/{suffix}"), move || push_set_above(stage, false)));
+        trials.push(trial_in(stage, format!("sequence/push-set-above-later/{suffix}"), move || {
+            push_set_above(stage, true)
+        }));
         for (links, program) in [("with-link", Program::Above), ("without-link", Program::Plain)] {
             let name = format!("sequence/longer-layout/{links}/{suffix}");
-            trials.push(trial(name, move || longer_layout(stage, program)));
+            trials.push(trial_in(stage, name, move || longer_layout(stage, program)));
+        }
+    }
+    let objects = [
+        ("object-compute", Stage::ComputeObject),
+        ("object-graphics", Stage::FragmentObject),
+        ("object-linked", Stage::LinkedObjects),
+    ];
+    for (suffix, stage) in objects {
+        for (links, second) in [("agree", false), ("disagree", true)] {
+            let shape = Shape { stage, second };
+            let name = |what| format!("sequence/{what}/{links}/{suffix}");
+            trials.push(trial_in(stage, name("stage-by-stage"), move || stage_by_stage(shape)));
+            trials.push(trial_in(stage, name("pipeline-and-objects"), move || pipeline_and_objects(shape)));
         }
     }
     trials.push(trial("sequence/update-after-bind", update_after_bind));
@@ -101,8 +116,7 @@ enum Has {
 
 impl<'c> Stand<'c> {
     fn new(context: &'c Context, shape: Shape) -> Result<Self, Skip> {
-        let needs: &[Capability] = if shape.stage == Stage::Fragment { &[Capability::FragmentStores] } else { &[] };
-        skip_if(context.missing(needs))?;
+        skip_if(context.missing(shape.stage.needs()))?;
         let texture = Texture::new(context, conflicts::UINT)?;
         let second = if shape.second { Some(Texture::new(context, RGBA8)?) } else { None };
         let mut bindings = vec![Binding::image(0), Binding::sampler(1)];
@@ -445,8 +459,8 @@ fn longer_layout(stage: Stage, program: Program) -> Outcome {
 /// if it was split `before`.
 fn push_set_above(stage: Stage, before: bool) -> Outcome {
     let body = |context: &Context| {
-        skip_if(context.missing(&[Capability::PushDescriptor]))?;
         let stand = Stand::new(context, Shape { stage, second: true })?;
+        skip_if(context.missing(&[Capability::PushDescriptor]))?;
         let salt = Binding::new(0, vk::DescriptorType::UNIFORM_BUFFER, 1);
         let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
         let (empty, fourth) = (Held::new(context, &[], &[]), SetLayout::with_flags(context, &[salt], flags));
@@ -525,8 +539,9 @@ fn other_layout_between(shape: Shape) -> Outcome {
 fn two_bind_points(shape: Shape) -> Outcome {
     sequence(shape, |stand| {
         let context = stand.context;
-        skip_if(context.missing(&[Capability::FragmentStores]))?;
-        let other = stand.another(if shape.stage == Stage::Compute { Stage::Fragment } else { Stage::Compute });
+        let stage = if shape.stage == Stage::Compute { Stage::Fragment } else { Stage::Compute };
+        skip_if(context.missing(stage.needs()))?;
+        let other = stand.another(stage);
         let pool = stand.pool(1);
         let set = stand.set(&pool, Has::Bad);
         let rigs = [&stand.rig, &other];
@@ -540,6 +555,50 @@ fn two_bind_points(shape: Shape) -> Outcome {
                 rig.bind(commands);
             }
             for job in &jobs {
+                job.run(commands, 0);
+            }
+        });
+        commands.execute();
+        Ok(jobs.iter().flat_map(|job| stand.found("one of both", job, Has::Bad)).collect())
+    })
+}
+
+/// Shaders are unbound, and bound again one by one, after the sets.
+fn stage_by_stage(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
+        let pool = stand.pool(2);
+        let [bads, goods] = [Has::Bad, Has::Good].map(|has| stand.set(&pool, has));
+        let mut looks = Vec::new();
+        for (set, has) in [(bads, Has::Bad), (goods, Has::Good), (bads, Has::Bad)] {
+            let job = Job::new(&stand.rig, &points());
+            let commands = Commands::primary(stand.context, |commands| {
+                stand.rig.bind_sets(commands, 0, &[set], &[]);
+                job.bind(commands);
+                stand.rig.bind(commands);
+                stand.rig.bind_stage_by_stage(commands);
+                job.run(commands, 0);
+            });
+            commands.execute();
+            looks.extend(stand.found("stage by stage", &job, has));
+        }
+        Ok(looks)
+    })
+}
+
+/// A pipeline and shader objects take turns at one bind point, whose sets stay.
+fn pipeline_and_objects(shape: Shape) -> Outcome {
+    sequence(shape, |stand| {
+        let stage = if shape.stage == Stage::ComputeObject { Stage::Compute } else { Stage::Fragment };
+        let other = stand.another(stage);
+        let pool = stand.pool(1);
+        let set = stand.set(&pool, Has::Bad);
+        let rigs = [&stand.rig, &other, &stand.rig, &other];
+        let jobs = rigs.map(|rig| Job::new(rig, &points()));
+        let commands = Commands::primary(stand.context, |commands| {
+            stand.rig.bind_sets(commands, 0, &[set], &[]);
+            for (rig, job) in std::iter::zip(rigs, &jobs) {
+                rig.bind(commands);
+                job.bind(commands);
                 job.run(commands, 0);
             }
         });
@@ -661,8 +720,8 @@ fn template_without_stride(shape: Shape) -> Outcome {
 /// An array of which one element was ever written.
 fn hole(shape: Shape) -> Outcome {
     let look = |context: &Context, sampler: &SamplerDesc, legal: &SamplerDesc| {
-        skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))?;
         let stand = Stand::new(context, shape)?;
+        skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))?;
         let sampler = sampler.create(context);
         let images = Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3);
         let bindings = [images.flags(vk::DescriptorBindingFlags::PARTIALLY_BOUND), Binding::sampler(1)];
@@ -689,8 +748,8 @@ fn hole(shape: Shape) -> Outcome {
 /// A null view conflicts with nothing.
 fn null_view(shape: Shape) -> Outcome {
     judge_legal(&Context::builder(), &|context| {
-        skip_if(context.missing(&[Capability::NullDescriptor]))?;
         let stand = Stand::new(context, shape)?;
+        skip_if(context.missing(&[Capability::NullDescriptor]))?;
         let mut image = stand.texture.slot(0, 0);
         image.info.image_view = vk::ImageView::null();
         let held = Held::new(context, stand.layout.bindings(), &[image, Slot::sampler(&stand.bad, 1, 0)]);

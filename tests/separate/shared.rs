@@ -2,12 +2,15 @@
 
 use super::*;
 
-const WAYS: [(&str, bool, bool, Stage); 5] = [
+const WAYS: [(&str, bool, bool, Stage); 8] = [
     ("same-set", false, false, Stage::Compute),
     ("other-set", true, false, Stage::Compute),
     ("push", false, true, Stage::Compute),
     ("graphics", false, false, Stage::Fragment),
     ("graphics-other-set", true, false, Stage::Fragment),
+    ("compute", false, false, Stage::ComputeObject),
+    ("graphics", false, false, Stage::FragmentObject),
+    ("linked", true, false, Stage::LinkedObjects),
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -15,10 +18,9 @@ pub(crate) fn trials() -> Vec<Trial> {
     for (name, other_set, push, stage) in WAYS {
         for conflict in conflicts::all() {
             let way = Way { other_set, push, stage };
-            let agreeing = conflict.clone();
-            trials
-                .push(trial(format!("shared/good-and-bad/{}/{name}", conflict.name), move || disagree(&conflict, way)));
-            trials.push(trial(format!("shared/both-bad/{}/{name}", agreeing.name), move || agree(&agreeing, way)));
+            let (agreeing, of) = (conflict.clone(), conflict.name);
+            trials.push(trial_in(stage, format!("shared/good-and-bad/{of}/{name}"), move || disagree(&conflict, way)));
+            trials.push(trial_in(stage, format!("shared/both-bad/{of}/{name}"), move || agree(&agreeing, way)));
         }
     }
     trials
@@ -73,10 +75,8 @@ fn look(
     images: [&Conflict; 2],
     way: Way,
 ) -> Result<Vec<Look>, Skip> {
+    skip_if(context.missing(way.stage.needs()))?;
     conflict.check(context)?;
-    if way.stage == Stage::Fragment {
-        skip_if(context.missing(&[Capability::FragmentStores]))?;
-    }
     if way.push {
         skip_if(context.missing(&[Capability::PushDescriptor]))?;
     }

@@ -12,7 +12,7 @@ use samplin_core::features::Tiling;
 use samplin_core::names;
 use serde_json::Value;
 
-use crate::record::{HOWS, Joined, Link, Slot};
+use crate::record::{Descriptor, HOWS, Joined, Link};
 
 /// The value whose name, or number, a text is.
 fn raw(text: &str, candidates: impl IntoIterator<Item = i32>, name: impl Fn(i32) -> String) -> Option<i32> {
@@ -140,7 +140,9 @@ pub fn value(field: Field, value: &Value) -> Option<Decided> {
     }
     let given = Some(value);
     Some(match field {
+        Field::Flags if is_of_image(value) => Decided::ImageFlags(bits(value, names::image_flags)?),
         Field::Flags => Decided::SamplerFlags(flags(value)?),
+        Field::Usage => Decided::Usage(bits(value, names::image_usage)?),
         Field::MagFilter | Field::MinFilter | Field::ChromaFilter | Field::BlitFilter => {
             Decided::Filter(filter(given)?)
         }
@@ -170,12 +172,47 @@ pub fn value(field: Field, value: &Value) -> Option<Decided> {
     })
 }
 
+/// Whether flags are those of an image.
+fn is_of_image(value: &Value) -> bool {
+    let first = value.as_array().and_then(|names| names.first()).and_then(Value::as_str);
+    first.is_some_and(|name| name.starts_with("VK_IMAGE_CREATE_"))
+}
+
+/// The bits of which `names` gives these names, and numbers for those without.
+fn bits(value: &Value, names: impl Fn(u64) -> Vec<String>) -> Option<u64> {
+    let bit = |name: &str| (0..64).map(|bit| 1u64 << bit).find(|bit| names(*bit).iter().any(|one| one == name));
+    value.as_array()?.iter().try_fold(0, |all, name| Some(all | bit(name.as_str()?)?))
+}
+
 fn int_color(value: Option<&Value>) -> Option<[u32; 4]> {
     four(value, |word| word.as_u64().and_then(|word| u32::try_from(word).ok()))
 }
 
 fn float_color(value: Option<&Value>) -> Option<[u32; 4]> {
     four(value, |word| float(Some(word)).map(f32::to_bits))
+}
+
+/// A setting in a `layer` record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting<'v> {
+    /// Its name.
+    pub name: &'v str,
+    /// The value in force.
+    pub value: &'v Value,
+    /// Where that is from, in a word; `default` where nobody has set it.
+    pub source: &'v str,
+}
+
+/// The settings of a `layer` record, by name; those that cannot be read are left out.
+pub fn settings(layer: &Value) -> impl Iterator<Item = Setting<'_>> {
+    layer.get("settings").and_then(Value::as_object).into_iter().flatten().filter_map(|(name, setting)| {
+        Some(Setting { name, value: setting.get("value")?, source: setting.get("source")?.as_str()? })
+    })
+}
+
+/// The value in force of the setting of this name; `None` if a `layer` record does not have it as text.
+pub fn setting<'v>(layer: &'v Value, name: &str) -> Option<&'v str> {
+    settings(layer).find(|setting| setting.name == name)?.value.as_str()
 }
 
 /// The state of a `sampler` record; `None` if something in it cannot be read.
@@ -270,10 +307,10 @@ fn number(value: &Value) -> Option<u32> {
     value.as_u64().and_then(|number| u32::try_from(number).ok())
 }
 
-fn slot(value: Option<&Value>) -> Option<Slot> {
+fn descriptor(value: Option<&Value>) -> Option<Descriptor> {
     let value = value?;
     let get = |key: &str| value.get(key).and_then(number);
-    Some(Slot {
+    Some(Descriptor {
         set: get("set")?,
         binding: get("binding")?,
         element: optional(value.get("element"), |at| number(at?))?,
@@ -291,8 +328,8 @@ fn words(value: Option<&Value>) -> Option<Option<Vec<String>>> {
 /// A `link` member.
 pub fn link(value: &Value) -> Option<Link> {
     Some(Link {
-        image: slot(value.get("image"))?,
-        sampler: slot(value.get("sampler"))?,
+        image: descriptor(value.get("image"))?,
+        sampler: descriptor(value.get("sampler"))?,
         uses: words(value.get("uses"))?,
         stages: words(value.get("stages"))?,
     })

@@ -46,6 +46,8 @@ pub fn value(value: Value) -> Json {
         Value::BorderColor(v) => names::border_color(v).into(),
         Value::ReductionMode(v) => names::reduction_mode(v).into(),
         Value::SamplerFlags(v) => names::sampler_flags(v).into(),
+        Value::ImageFlags(v) => names::image_flags(v).into(),
+        Value::Usage(v) => names::image_usage(v).into(),
         Value::ChromaLocation(v) => names::chroma_location(v).into(),
         Value::Format(v) => names::format(v).into(),
         Value::Bool(v) => v.into(),
@@ -163,7 +165,7 @@ pub struct ViewClassMembers {
     pub tiling: &'static str,
     /// `VkFormatFeatureFlags2` of the view's format with that tiling, in hexadecimal; `None` when not known.
     pub features: Option<String>,
-    /// Number of mip levels; 0 unless a rule looks at it.
+    /// Number of mip levels; 0 unless an override looks at it.
     pub levels: u32,
     /// What holds of the view.
     pub is: Vec<&'static str>,
@@ -258,9 +260,9 @@ pub fn limits(caps: &DeviceCaps) -> Json {
     })
 }
 
-/// The place of a descriptor.
+/// Where a descriptor is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Slot {
+pub struct Descriptor {
     /// The number of its set.
     pub set: u32,
     /// The number of its binding.
@@ -274,9 +276,9 @@ pub struct Slot {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Link {
     /// Where the image is.
-    pub image: Slot,
+    pub image: Descriptor,
     /// Where the sampler is.
-    pub sampler: Slot,
+    pub sampler: Descriptor,
     /// How the shader samples, in lower case; `None` where it is not known.
     pub uses: Option<Vec<String>>,
     /// The stages that do, as `VkShaderStageFlagBits` has them, in lower case; `None` where they are not known.

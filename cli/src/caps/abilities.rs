@@ -35,9 +35,9 @@ pub(super) fn names_of(features: Feature) -> Vec<String> {
         .filter(|bit| features.contains(*bit))
         .filter_map(|bit| {
             let name = format!("{bit:?}");
-            let known = name.starts_with(|c: char| c.is_ascii_uppercase());
+            let constant = name.starts_with(|c: char| c.is_ascii_uppercase());
             // The bindings leave out `_BIT` and, in the 64-bit names, the 2.
-            known.then(|| match name.rsplit_once('_') {
+            constant.then(|| match name.rsplit_once('_') {
                 Some((base, suffix @ ("EXT" | "KHR" | "NV" | "QCOM" | "IMG" | "ARM"))) => {
                     format!("VK_FORMAT_FEATURE_{base}_BIT_{suffix}")
                 }
@@ -216,8 +216,8 @@ struct Bits(BTreeMap<String, Option<Feature>>);
 
 impl Bits {
     fn bit(&mut self, name: &str) -> Option<Feature> {
-        if let Some(known) = self.0.get(name) {
-            return *known;
+        if let Some(ability) = self.0.get(name) {
+            return *ability;
         }
         let bit = names::format_feature_by_name(name);
         self.0.insert(name.to_owned(), bit);

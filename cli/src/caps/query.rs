@@ -46,9 +46,9 @@ fn open() -> Result<Instance> {
         .api_version(if version >= vk::API_VERSION_1_1 { vk::API_VERSION_1_3 } else { vk::API_VERSION_1_0 });
     let mut extensions = Vec::new();
     // SAFETY: the command has no preconditions.
-    let known = unsafe { entry.enumerate_instance_extension_properties(None) }.unwrap_or_default();
+    let offered = unsafe { entry.enumerate_instance_extension_properties(None) }.unwrap_or_default();
     let mut flags = vk::InstanceCreateFlags::empty();
-    let has = |name: &CStr| known.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name));
+    let has = |name: &CStr| offered.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name));
     if has(ash::khr::portability_enumeration::NAME) {
         extensions.push(ash::khr::portability_enumeration::NAME.as_ptr());
         flags |= vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
@@ -161,7 +161,7 @@ fn query(instance: &ash::Instance, physical: vk::PhysicalDevice, index: usize) -
     .into_iter()
     .map(|(key, on)| (key.to_owned(), on))
     .collect();
-    let known: [(&str, Option<f64>); 5] = [
+    let limits: [(&str, Option<f64>); 5] = [
         ("maxSamplerAnisotropy", Some(f64::from(limits.max_sampler_anisotropy))),
         ("maxSamplerLodBias", Some(f64::from(limits.max_sampler_lod_bias))),
         ("maxSamplerAllocationCount", Some(f64::from(limits.max_sampler_allocation_count))),
@@ -200,7 +200,7 @@ fn query(instance: &ash::Instance, physical: vk::PhysicalDevice, index: usize) -
         driver: driver.join(", "),
         source: String::new(),
         effective,
-        limits: known.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+        limits: limits.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
         formats: abilities::formats()
             .filter_map(|(format, name)| ask(instance, physical, format, name, flags2, core(1)))
             .collect(),

@@ -1,4 +1,4 @@
-//! Tables back to what the gates look at.
+//! Tables back to what `check` and `diff` look at.
 //!
 //! Rows that say the same of a device are folded, so that what is kept grows with what differs and not with the number of runs.
 
@@ -70,8 +70,7 @@ const UNRESOLVED: [&str; 14] = [
 ///
 /// When a table cannot be read or there is no run (of that build) in it.
 pub(crate) fn add(analysis: &mut Analysis, root: &Path, build: Option<&str>) -> Result<()> {
-    let mut reading =
-        Reading { analysis, build, traces: HashMap::new(), known: HashMap::new(), passed: HashMap::new() };
+    let mut reading = Reading { analysis, build, traces: HashMap::new(), seen: HashMap::new(), passed: HashMap::new() };
     let mut devices: BTreeMap<String, Value> = BTreeMap::new();
     reading.table(root, "runs", &RUNS, |reading, row| {
         let trace = reading.analysis.traces.len();
@@ -118,13 +117,13 @@ struct Reading<'a> {
     build: Option<&'a str>,
     /// The index of each run's trace.
     traces: HashMap<String, usize>,
-    known: HashMap<Vec<Option<Text>>, usize>,
+    seen: HashMap<Vec<Option<Text>>, usize>,
     passed: HashMap<Vec<Option<Text>>, usize>,
 }
 
 impl Row {
     fn get(&self, name: &str) -> Option<&Text> {
-        let at = self.names.iter().position(|known| *known == name)?;
+        let at = self.names.iter().position(|seen| *seen == name)?;
         self.values.get(at)?.as_ref()
     }
 
@@ -181,12 +180,12 @@ impl Reading<'_> {
     fn decision(&mut self, rows: &[Row]) {
         let Some(first) = rows.first() else { return };
         let key: Vec<_> = rows.iter().flat_map(Row::key).collect();
-        if let Some(known) = self.known.get(&key).and_then(|index| self.analysis.decisions.get_mut(*index)) {
-            known.count += 1;
+        if let Some(seen) = self.seen.get(&key).and_then(|index| self.analysis.decisions.get_mut(*index)) {
+            seen.count += 1;
             return;
         }
         let event = first.text("event");
-        self.known.insert(key, self.analysis.decisions.len());
+        self.seen.insert(key, self.analysis.decisions.len());
         self.analysis.decisions.push(Decision {
             event: Event::ALL.iter().find(|(_, name)| *name == event).map_or("", |(_, name)| name),
             device: first.owned("device"),
@@ -213,8 +212,8 @@ impl Reading<'_> {
 
     fn unresolved(&mut self, row: &Row) {
         let key: Vec<_> = row.key().collect();
-        if let Some(known) = self.passed.get(&key).and_then(|index| self.analysis.unresolved.get_mut(*index)) {
-            known.count += 1;
+        if let Some(seen) = self.passed.get(&key).and_then(|index| self.analysis.unresolved.get_mut(*index)) {
+            seen.count += 1;
             return;
         }
         self.passed.insert(key, self.analysis.unresolved.len());
@@ -299,9 +298,9 @@ fn texts(reader: ColumnReader, rows: usize) -> std::result::Result<Vec<Option<Te
         ColumnReader::ByteArrayColumnReader(mut reader) => {
             let mut values = Vec::new();
             reader.read_records(rows, Some(&mut levels), None, &mut values)?;
-            let mut known: HashMap<&[u8], Text> = HashMap::new();
+            let mut seen: HashMap<&[u8], Text> = HashMap::new();
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into();
-            values.iter().map(|value| known.entry(value.data()).or_insert_with(|| text(value.data())).clone()).collect()
+            values.iter().map(|value| seen.entry(value.data()).or_insert_with(|| text(value.data())).clone()).collect()
         }
         ColumnReader::Int64ColumnReader(mut reader) => {
             let mut values = Vec::new();

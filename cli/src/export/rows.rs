@@ -159,7 +159,13 @@ impl Rows {
             }
             Event::Summary => self.value_row(Of::Summary, pid, &whole(record)?, record.line),
             Event::Unresolved => self.member_rows(Of::Unresolved, pid, record, &[]),
-            Event::Pair | Event::Sampler | Event::Blit | Event::Conversion | Event::Shader => {
+            Event::Pair
+            | Event::Sampler
+            | Event::Image
+            | Event::View
+            | Event::Blit
+            | Event::Conversion
+            | Event::Shader => {
                 let changes = self.list(record.fields.changes)?;
                 self.member_rows(Of::Change, pid, record, &changes);
                 if record.event == Event::Pair {
@@ -183,17 +189,17 @@ impl Rows {
 
     fn layer(&mut self, pid: u32, record: &Record<'_>) -> Verdict {
         let value = whole(record)?;
-        let known = self.processes.get(&pid).map_or(0, |process| process.runs);
+        let seen = self.processes.get(&pid).map_or(0, |process| process.runs);
         // A second instance goes on counting; a number that begins again is another process, in a trace that was put together.
-        if known > 0 && value.get("seq").and_then(Value::as_u64) != Some(0) {
+        if seen > 0 && value.get("seq").and_then(Value::as_u64) != Some(0) {
             return Ok(());
         }
         self.run_row(pid);
         self.processes.remove(&pid);
         let process = self.process(pid);
-        process.runs = known + 1;
-        if known > 0 {
-            process.run += &format!(":{}", known + 1);
+        process.runs = seen + 1;
+        if seen > 0 {
+            process.run += &format!(":{}", seen + 1);
         }
         process.layer = Some((value, record.line));
         Ok(())
@@ -350,8 +356,8 @@ impl Rows {
             return Ok(Rc::new([]));
         }
         let key = Key::new().text(raw.0).finish();
-        if let Some(known) = self.changes.get(&key) {
-            return Ok(known.clone());
+        if let Some(seen) = self.changes.get(&key) {
+            return Ok(seen.clone());
         }
         let parsed: Vec<Value> = raw.parse().map_err(|_| Damage::NotARecord)?;
         let mut words = Vec::with_capacity(parsed.len());

@@ -50,7 +50,7 @@ pub(super) const NULL: Word = Word::MAX;
 pub(super) struct Pool {
     texts: Vec<ByteArray>,
     bytes: usize,
-    known: ReadyMap<u128, Word>,
+    seen: ReadyMap<u128, Word>,
 }
 
 impl Pool {
@@ -60,11 +60,11 @@ impl Pool {
         let mut key = Key::new();
         key.word(column);
         let key = key.text(raw).finish();
-        if let Some(word) = self.known.get(&key) {
+        if let Some(word) = self.seen.get(&key) {
             return *word;
         }
         let word = make().map_or(NULL, |text| self.push(text));
-        self.known.insert(key, word);
+        self.seen.insert(key, word);
         word
     }
 
@@ -76,7 +76,7 @@ impl Pool {
     }
 
     fn is_full(&self) -> bool {
-        self.known.len() > TEXTS.0 || self.texts.len() > TEXTS.0 || self.bytes > TEXTS.1
+        self.seen.len() > TEXTS.0 || self.texts.len() > TEXTS.0 || self.bytes > TEXTS.1
     }
 }
 

@@ -172,15 +172,15 @@ pub(super) fn variants(timeline: &Timeline) -> Option<String> {
 
 /// How much of each limit was used.
 pub(super) fn limits(census: &Census) -> String {
-    let known: Vec<_> = census
+    let shown: Vec<_> = census
         .headroom
         .iter()
         .filter_map(|(name, headroom)| Some((name, headroom.limit.filter(|limit| *limit > 0)?, headroom.left)))
         .collect();
     let step = 40.0;
     let mut out = String::new();
-    open(&mut out, "Use of limits", &format!("{} limits", known.len()), (step * known.len() as f64).max(1.0));
-    for (index, (name, limit, left)) in known.iter().enumerate() {
+    open(&mut out, "Use of limits", &format!("{} limits", shown.len()), (step * shown.len() as f64).max(1.0));
+    for (index, (name, limit, left)) in shown.iter().enumerate() {
         let used = limit.saturating_sub(*left);
         let share = used as f64 / *limit as f64;
         let class = match share {

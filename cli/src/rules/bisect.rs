@@ -10,7 +10,7 @@ use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use samplin_config::rules::{MAX_RULES, Rules};
+use samplin_config::overrides::{MAX_OVERRIDES, Overrides};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome, Result};
@@ -165,9 +165,9 @@ fn overridden(trace: &Path) -> Result<Candidates> {
             let is_changed = value.get("changes").and_then(Value::as_array).is_some_and(|changes| !changes.is_empty());
             if let (true, Some(fingerprint)) = (is_changed, value.get("fingerprint").and_then(Value::as_str)) {
                 let name = value.pointer("/names/sampler").and_then(Value::as_str).map(str::to_owned);
-                let known = found.entry(fingerprint.to_owned()).or_default();
-                if known.is_none() {
-                    *known = name;
+                let label = found.entry(fingerprint.to_owned()).or_default();
+                if label.is_none() {
+                    *label = name;
                 }
             }
         }
@@ -182,21 +182,21 @@ pub(super) fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output
         Some(path) => path.clone(),
         None => {
             let exe = Path::new(&program).file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Rules::find(None, &exe).0.path.ok_or_else(|| {
+            Overrides::find(None, &exe).0.path.ok_or_else(|| {
                 Failure::usage("there is no rules file, so nothing is overridden").hint("name one with --rules")
             })?
         }
     };
-    let (text, rules, problems) = super::load(&path)?;
+    let (text, overrides, problems) = super::load(&path)?;
     if let Some(problem) = problems.first() {
         return Err(Failure::input(problem.to_string()).hint("`samplin rules check` tells every problem of the file"));
     }
-    if rules.iter().count() == 0 {
+    if overrides.iter().count() == 0 {
         return Err(Failure::input(format!("{}: there is no rule in it", path.display())));
     }
-    if rules.iter().count() >= MAX_RULES {
+    if overrides.iter().count() >= MAX_OVERRIDES {
         return Err(Failure::input(format!(
-            "{}: the file has {MAX_RULES} rules, and the search needs one more",
+            "{}: the file has {MAX_OVERRIDES} rules, and the search needs one more",
             path.display()
         )));
     }

@@ -102,10 +102,10 @@ pub struct Analysis {
     pub states: BTreeMap<String, Box<[u8]>>,
     /// Longest time since a process loaded the layer.
     pub last_ns: u64,
-    known: ReadyMap<u128, u32>,
+    exact: ReadyMap<u128, u32>,
     coarse: ReadyMap<u128, u32>,
     known_unresolved: ReadyMap<u128, u32>,
-    known_changes: ReadyMap<u128, Arc<[Change]>>,
+    earlier_changes: ReadyMap<u128, Arc<[Change]>>,
     legal_keys: ReadyMap<u128, ()>,
     variants: HashSet<u64, BuildHasherDefault<Ready>>,
     rules_of: Vec<Box<[u32]>>,
@@ -170,7 +170,13 @@ impl Analysis {
     /// When a nested value of it is not what it should be.
     pub fn record(&mut self, trace: usize, record: &Record<'_>) -> Verdict {
         match record.event {
-            Event::Pair | Event::Sampler | Event::Blit | Event::Conversion | Event::Shader => {
+            Event::Pair
+            | Event::Sampler
+            | Event::Image
+            | Event::View
+            | Event::Blit
+            | Event::Conversion
+            | Event::Shader => {
                 self.decision(trace, record)?;
             }
             Event::Unresolved => self.add_unresolved(trace, record)?,
@@ -231,7 +237,7 @@ impl Analysis {
             .text(fields.link.0)
             .text(fields.how.0)
             .finish();
-        let index = match self.known.get(&full) {
+        let index = match self.exact.get(&full) {
             Some(index) => *index as usize,
             None => self.new_decision(trace, record, full, coarse.finish())?,
         };
@@ -318,7 +324,7 @@ impl Analysis {
             self.uncounted += 1;
             return Ok(usize::MAX);
         }
-        let map = if is_full { &mut self.coarse } else { &mut self.known };
+        let map = if is_full { &mut self.coarse } else { &mut self.exact };
         map.insert(if is_full { coarse } else { full }, u32::try_from(number).unwrap_or(u32::MAX));
         Ok(number)
     }
@@ -329,13 +335,13 @@ impl Analysis {
             return Ok(Arc::new([]));
         }
         let key = Key::new().text(raw.0).finish();
-        if let Some(known) = self.known_changes.get(&key) {
-            return Ok(known.clone());
+        if let Some(earlier) = self.earlier_changes.get(&key) {
+            return Ok(earlier.clone());
         }
         let parsed: Vec<Change> = raw.parse().map_err(|_| Damage::NotARecord)?;
         let shared: Arc<[Change]> = parsed.into();
-        if self.known_changes.len() < self.limits.decisions {
-            self.known_changes.insert(key, shared.clone());
+        if self.earlier_changes.len() < self.limits.decisions {
+            self.earlier_changes.insert(key, shared.clone());
         }
         Ok(shared)
     }

@@ -1,6 +1,6 @@
 //! What records say of links: an image and a sampler that only a shader joins.
 
-use samplin_wire::record::{Link, Slot};
+use samplin_wire::record::{Descriptor, Link};
 
 /// Words for `how`: what the pipeline was given another sampler by.
 const HOWS: [(&str, &str); 5] = [
@@ -12,7 +12,7 @@ const HOWS: [(&str, &str); 5] = [
 ];
 
 /// What to do about each thing that keeps a link from being repaired.
-const LEFT: [(&str, &str); 17] = [
+const LEFT: [(&str, &str); 18] = [
     ("shared-sampler", "give the image a sampler of its own"),
     ("immutable-sampler", "write the sampler into the set, or make the immutable one NEAREST"),
     ("update-after-bind", "write the set before it is bound, or give the image a sampler that suits it"),
@@ -27,6 +27,7 @@ const LEFT: [(&str, &str); 17] = [
     ("vendor-instruction", "sample with the instructions of SPIR-V or of a KHR or EXT extension"),
     ("too-many-clones", "pass images and samplers by reference, or give each a function of its own"),
     ("no-free-set", "leave one of the device's maxBoundDescriptorSets free"),
+    ("began-before", "begin the command buffer after the views exist that conflict"),
     ("push-set-above", "push descriptors to a number below all sets of the pipeline layouts that are used with them"),
     ("sampler-limit", "leave the stage room for one more sampler"),
     ("memory", "nothing in the program: the host or the device has no memory left"),
@@ -47,9 +48,9 @@ pub fn remedy(what: &str) -> Option<&'static str> {
 }
 
 /// `set 0 binding 3`, and its element if that is not the first.
-pub fn place(slot: &Slot) -> String {
-    let element = slot.element.filter(|element| *element > 0).map(|element| format!("[{element}]")).unwrap_or_default();
-    format!("set {} binding {}{element}", slot.set, slot.binding)
+pub fn descriptor(of: &Descriptor) -> String {
+    let element = of.element.filter(|element| *element > 0).map(|element| format!("[{element}]")).unwrap_or_default();
+    format!("set {} binding {}{element}", of.set, of.binding)
 }
 
 /// The stages, with commas.
@@ -59,7 +60,7 @@ pub fn stages(link: &Link) -> String {
 
 /// A link in one line.
 pub fn describe(link: &Link) -> String {
-    format!("{}: image at {}, sampler at {}", stages(link), place(&link.image), place(&link.sampler))
+    format!("{}: image at {}, sampler at {}", stages(link), descriptor(&link.image), descriptor(&link.sampler))
 }
 
 #[cfg(test)]
@@ -83,10 +84,10 @@ mod tests {
 
     #[test]
     fn a_link_is_one_line() {
-        let slot = |binding, element| Slot { set: 1, binding, element };
+        let at = |binding, element| Descriptor { set: 1, binding, element };
         let stages = Some(vec!["vertex".to_owned(), "fragment".to_owned()]);
-        let link = Link { image: slot(2, Some(0)), sampler: slot(3, Some(4)), uses: None, stages };
+        let link = Link { image: at(2, Some(0)), sampler: at(3, Some(4)), uses: None, stages };
         assert_eq!(describe(&link), "vertex, fragment: image at set 1 binding 2, sampler at set 1 binding 3[4]");
-        assert_eq!(place(&slot(5, None)), "set 1 binding 5");
+        assert_eq!(descriptor(&at(5, None)), "set 1 binding 5");
     }
 }

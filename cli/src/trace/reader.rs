@@ -27,6 +27,8 @@ pub enum Event {
     Device,
     Sampler,
     Conversion,
+    Image,
+    View,
     Pair,
     Blit,
     Shader,
@@ -39,11 +41,13 @@ pub enum Event {
 
 impl Event {
     /// Every kind with its name.
-    pub const ALL: [(Self, &'static str); 11] = [
+    pub const ALL: [(Self, &'static str); 13] = [
         (Self::Layer, "layer"),
         (Self::Device, "device"),
         (Self::Sampler, "sampler"),
         (Self::Conversion, "conversion"),
+        (Self::Image, "image"),
+        (Self::View, "view"),
         (Self::Pair, "pair"),
         (Self::Blit, "blit"),
         (Self::Shader, "shader"),
@@ -66,6 +70,8 @@ impl Event {
             br#""blit""# => Self::Blit,
             br#""shader""# => Self::Shader,
             br#""conversion""# => Self::Conversion,
+            br#""image""# => Self::Image,
+            br#""view""# => Self::View,
             br#""layer""# => Self::Layer,
             br#""device""# => Self::Device,
             br#""settings""# => Self::Settings,

@@ -393,23 +393,23 @@ fn fleet(home: &Folder, device: &str, edit: impl Fn(&str) -> String) {
     samplin_in(home, ["export", "fleet", "--parquet", "tables"]).quiet(0);
 }
 
-const GATE: [&str; 7] = ["diff", "tables", "tables", "--build-a", "1.7", "--build-b", "1.8"];
+const JUDGED: [&str; 7] = ["diff", "tables", "tables", "--build-a", "1.7", "--build-b", "1.8"];
 
 #[test]
 fn a_build_that_adds_a_denied_change_on_one_device_is_held_back() {
     let home = Folder::new();
     // The same state on another format: a decision that was not there before.
     fleet(&home, "apple-m1", |text| text.replace("VK_FORMAT_D32_SFLOAT\"", "VK_FORMAT_X8_D24_UNORM_PACK32\""));
-    let gate = |more: &[&str]| samplin_in(&home, [&GATE[..], more].concat());
-    let said = gate(&["--deny", "linear-filter"]).quiet(1);
+    let judged = |more: &[&str]| samplin_in(&home, [&JUDGED[..], more].concat());
+    let said = judged(&["--deny", "linear-filter"]).quiet(1);
     assert!(said.contains("apple-m1: ") && said.contains("X8_D24_UNORM_PACK32"), "{said}");
     assert!(!said.contains("adreno-650: "), "{said}");
-    let told = gate(&["--deny", "linear-filter", "--json"]).json(1);
+    let told = judged(&["--deny", "linear-filter", "--json"]).json(1);
     let new = told["differences"]["new"].as_array().unwrap();
     assert!(!new.is_empty() && new.iter().all(|difference| difference["device"] == "apple-m1"), "{told:#}");
     // Other rules are not concerned, and the way back adds what the first build has.
-    gate(&["--deny", "ycbcr"]).quiet(0);
-    gate(&[]).quiet(1);
+    judged(&["--deny", "ycbcr"]).quiet(0);
+    judged(&[]).quiet(1);
     samplin_in(&home, ["diff", "tables", "tables", "--build-a", "1.7", "--build-b", "1.7"]).quiet(0);
 }
 
@@ -417,8 +417,8 @@ fn a_build_that_adds_a_denied_change_on_one_device_is_held_back() {
 fn a_build_that_changes_nothing_passes() {
     let home = Folder::new();
     fleet(&home, "", str::to_owned);
-    samplin_in(&home, GATE).quiet(0);
-    samplin_in(&home, [&GATE[..], &["--deny", "linear-filter"]].concat()).quiet(0);
+    samplin_in(&home, JUDGED).quiet(0);
+    samplin_in(&home, [&JUDGED[..], &["--deny", "linear-filter"]].concat()).quiet(0);
     // Folders of one build each do as well.
     for build in ["1.7", "1.8"] {
         let from = format!("fleet/build={build}");
@@ -431,7 +431,7 @@ fn a_build_that_changes_nothing_passes() {
 fn what_only_one_has_is_told_and_not_compared() {
     let home = Folder::new();
     fleet(&home, "apple-m1", |text| text.replace("\"simulated\":\"apple-m1\"", "\"simulated\":\"apple-m9\""));
-    let said = samplin_in(&home, [&GATE[..], &["--deny", "linear-filter"]].concat()).quiet(0);
+    let said = samplin_in(&home, [&JUDGED[..], &["--deny", "linear-filter"]].concat()).quiet(0);
     assert!(said.contains("not compared, because only one has runs of it: apple-m1, apple-m9"), "{said}");
     let said = samplin_in(&home, ["diff", "tables", "fleet/build=1.7/day=2026-11-20/apple-m1.jsonl"]).fails(2);
     assert!(said.contains("cannot be compared"), "{said}");

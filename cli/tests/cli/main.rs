@@ -4,10 +4,10 @@ mod common;
 mod devices;
 #[cfg(feature = "parquet")]
 mod export;
-mod gates;
 mod hostile;
 mod inspect;
 mod installation;
+mod judges;
 mod program;
 mod programs;
 mod report;

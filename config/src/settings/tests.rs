@@ -84,8 +84,8 @@ const VALUES: &[(&str, &str, fn(&Settings) -> bool)] = &[
     ("unfilterable", "emulate", |s| s.unfilterable == Unfilterable::Emulate),
     ("immutable", "base", |s| s.immutable == Immutable::Base),
     ("immutable", "demote", |s| s.immutable == Immutable::Demote),
-    ("separate", "base", |s| s.separate == Separate::Base),
     ("separate", "resolve", |s| s.separate == Separate::Resolve),
+    ("separate", "base", |s| s.separate == Separate::Base),
     ("augment", "on", |s| s.augment),
     ("augment", "off", |s| !s.augment),
     ("augment", "False", |s| !s.augment),
@@ -148,7 +148,7 @@ fn nothing_given_is_the_default() {
             ("device_visible", "off"),
             ("unfilterable", "nearest"),
             ("immutable", "base"),
-            ("separate", "base"),
+            ("separate", "resolve"),
             ("augment", "on"),
             ("border", "texels"),
             ("gl_clamp_rule", "both"),
@@ -171,7 +171,7 @@ fn what_is_shown_is_accepted_again() {
 #[test]
 fn the_environment_wins_over_the_file_and_the_file_over_the_application() {
     let application = [("mode", "off"), ("border", "strict"), ("trace_level", "all")];
-    let file = "samplin.mode = audit\nsamplin.border = texels\nsamplin.separate = resolve";
+    let file = "samplin.mode = audit\nsamplin.border = texels\nsamplin.separate = base";
     let environment = [("SAMPLIN_MODE", "legalize")];
     let loaded = Given { application: &application, file, environment: &environment }.load();
     assert_eq!(loaded.problems, []);
@@ -181,7 +181,7 @@ fn the_environment_wins_over_the_file_and_the_file_over_the_application() {
         [
             ("mode", "legalize".to_owned(), Source::Environment),
             ("trace_level", "all".to_owned(), Source::Application),
-            ("separate", "resolve".to_owned(), Source::File),
+            ("separate", "base".to_owned(), Source::File),
             ("border", "texels".to_owned(), Source::File),
         ]
     );

@@ -110,11 +110,11 @@ words! {
 words! {
     /// What happens to samplers and images that only the shader combines (`separate`).
     Separate {
-        /// The sampler is repaired by itself only; a conflict with a view is logged.
+        /// Pairs are found in the shaders and repaired when their pipeline and their sets are bound.
         #[default]
-        Base = "base",
-        /// Pairs are found in the shader and repaired at the draw.
         Resolve = "resolve",
+        /// The sampler is repaired by itself only; one record says that there are pairs.
+        Base = "base",
     }
 }
 

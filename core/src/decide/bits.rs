@@ -43,7 +43,7 @@ impl Bits {
     pub const NOT_SUBSAMPLED: Self = Self(1 << 9);
     /// An address mode of OpenGL, which every view decides about.
     pub const GL_ADDRESS: Self = Self(1 << 10);
-    /// A rule matches the sampler, and which wishes are held back depends on the view.
+    /// An override matches the sampler, and which wishes are held back depends on the view.
     pub const OVERRIDE: Self = Self(1 << 11);
     /// First of four bits for integer borders, one per [`Dimensions`].
     const INT_BORDER: u32 = 16;

@@ -75,6 +75,10 @@ rules! {
     BlitFilter = "blit-filter",
     /// Descriptor heaps, which nothing looks into.
     Heap = "heap",
+    /// Usage that a view inherits and its format cannot have.
+    ViewUsage = "view-usage",
+    /// Usage of an image that its own format cannot have.
+    ImageUsage = "image-usage",
     /// `depth_linear=compare`.
     DepthCompare = "depth-compare",
     /// `GL_CLAMP` and `GL_MIRROR_CLAMP_EXT`.
@@ -256,6 +260,12 @@ catalog! {
     C2: "C-2", BlitFilter, Vuid("VUID-vkCmdBlitImage-filter-02002"), "cubic kernel";
     C3: "C-3", BlitFilter, Vuid("VUID-vkCmdBlitImage-filter-00237"), "cubic kernel";
     C4: "C-4", BlitFilter, Vuid("VUID-vkCmdBlitImage-srcImage-00232"), "smoothing";
+    H1Sampled: "H-1", ViewUsage, Vuid("VUID-VkImageViewCreateInfo-usage-02274"), "nothing: such a view cannot be sampled";
+    H1Storage: "H-1", ViewUsage, Vuid("VUID-VkImageViewCreateInfo-usage-02275"), "nothing: such a view cannot be a storage image";
+    H1Color: "H-1", ViewUsage, Vuid("VUID-VkImageViewCreateInfo-usage-08931"), "nothing: such a view cannot be rendered to";
+    H1DepthStencil: "H-1", ViewUsage, Vuid("VUID-VkImageViewCreateInfo-usage-02277"), "nothing: such a view cannot be rendered to";
+    H1Input: "H-1", ViewUsage, Vuid("VUID-VkImageViewCreateInfo-usage-08932"), "nothing: such a view cannot be an input attachment";
+    H2: "H-2", ImageUsage, Vuid("VUID-VkImageCreateInfo-imageCreateMaxMipLevels-02251"), "nothing: views of the other formats have the usage";
     C10: "C-10", BlitFilter, Vuid("VUID-vkCmdBlitImage-filter-02001"), "nothing: integer values have no average";
 }
 
@@ -291,6 +301,7 @@ pub enum Field {
     YChromaOffset,
     ForceExplicitReconstruction,
     BlitFilter,
+    Usage,
 }
 
 impl Field {
@@ -328,6 +339,7 @@ impl Field {
             Self::YChromaOffset => "yChromaOffset",
             Self::ForceExplicitReconstruction => "forceExplicitReconstruction",
             Self::BlitFilter => "filter",
+            Self::Usage => "usage",
         }
     }
 }
@@ -343,6 +355,8 @@ pub enum Value {
     BorderColor(vk::BorderColor),
     ReductionMode(vk::SamplerReductionMode),
     SamplerFlags(vk::SamplerCreateFlags),
+    ImageFlags(u64),
+    Usage(u64),
     ChromaLocation(vk::ChromaLocation),
     Format(vk::Format),
     Bool(bool),

@@ -25,7 +25,7 @@ pub enum Compare {
     Op(vk::CompareOp),
 }
 
-/// What one rule sets; absent members stay as they are.
+/// What one override sets; absent members stay as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wish {
     /// Anisotropy of this degree; 1 or less switches it off.

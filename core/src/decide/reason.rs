@@ -166,6 +166,12 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::C3 => "CUBIC needs a 2D source image".into(),
         Catalog::C4 => format!("{format} has depth or stencil"),
         Catalog::C10 => format!("{format} holds integers"),
+        Catalog::H1Sampled => lacks("SAMPLED_IMAGE"),
+        Catalog::H1Storage => lacks("STORAGE_IMAGE"),
+        Catalog::H1Color => lacks("COLOR_ATTACHMENT"),
+        Catalog::H1DepthStencil => lacks("DEPTH_STENCIL_ATTACHMENT"),
+        Catalog::H1Input => lacks("COLOR_ATTACHMENT and DEPTH_STENCIL_ATTACHMENT"),
+        Catalog::H2 => format!("only other formats that the image may be viewed with have the usage, {format} has not"),
     }
 }
 

@@ -280,7 +280,7 @@ impl SamplerState {
     }
 
     /// Stable 64-bit hash of the normalised state (FNV-1a over the little-endian bytes of the key): the same in every
-    /// run, process and machine. Printed in the trace and matched by rules.
+    /// run, process and machine. Printed in the trace and matched by overrides.
     pub fn fingerprint(&self) -> u64 {
         fnv1a(self.key().0.iter().flat_map(|word| word.to_le_bytes()))
     }

@@ -47,7 +47,7 @@ pub struct ViewTraits {
     /// Format features of the view's format with the image's tiling; `None` when they are not known,
     /// which means that nothing is downgraded because of them.
     pub features: Option<vk::FormatFeatureFlags2>,
-    /// `levelCount`, resolved; 0 unless a rule looks at it, so that it does not split classes for nothing.
+    /// `levelCount`, resolved; 0 unless an override looks at it, so that it does not split classes for nothing.
     pub levels: u32,
     /// `levelCount` is 1 (after resolving `VK_REMAINING_MIP_LEVELS`).
     pub single_level: bool,
@@ -194,7 +194,11 @@ pub struct DeviceCaps {
     pub mutable_comparison_samplers: bool,
     /// Feature `samplerYcbcrConversion`.
     pub sampler_ycbcr_conversion: bool,
-    /// The layer's own extension `VK_SAMPLIN_gl_address_modes`, or a rule that uses its modes.
+    /// `VkImageViewUsageCreateInfo` and extended usage exist: version 1.1 or extension `VK_KHR_maintenance2`.
+    pub view_usage: bool,
+    /// Feature `imagelessFramebuffer`.
+    pub imageless_framebuffer: bool,
+    /// The layer's own extension `VK_SAMPLIN_gl_address_modes`, or an override that uses its modes.
     pub gl_address_modes: bool,
     /// An extension is enabled, or a core version is supported, that is younger than the layer, so that values of the
     /// extension range may be enumerants.
@@ -240,6 +244,8 @@ impl Default for DeviceCaps {
             sampler_mip_lod_bias: true,
             mutable_comparison_samplers: true,
             sampler_ycbcr_conversion: false,
+            view_usage: false,
+            imageless_framebuffer: false,
             gl_address_modes: false,
             unknown_extension: false,
         }

@@ -46,6 +46,20 @@ fn null_and_reserved_keys_are_never_found() {
 }
 
 #[test]
+fn handles_of_one_pool_share_no_bit_of_a_filter() {
+    let (strides, count) = if cfg!(miri) { (8..64, 128) } else { (8..8192, 4096) };
+    let mut strides: Vec<u64> = strides.step_by(8).chain((14..40).map(|power| 1 << power)).collect();
+    strides.extend([1, 2, 3, 4, 0x1_0110]);
+    for stride in strides {
+        let handles = || (0..count).map(|n| 0x7fff_a000_0040 + n * stride);
+        let filter = BitFilter::new(false);
+        filter.reset(|add| handles().step_by(2).for_each(add));
+        let held = handles().filter(|handle| filter.both(*handle, &filter, *handle)).count();
+        assert_eq!(held, handles().step_by(2).count(), "of {count} handles {stride} bytes apart");
+    }
+}
+
+#[test]
 fn handle_map_drops_each_record_once() {
     let record = Arc::new(3);
     let map = HandleMap::new();
@@ -106,4 +120,18 @@ fn readers_see_what_happened_before_while_others_churn() {
             });
         }
     });
+}
+
+#[test]
+fn a_dense_map_keeps_what_is_inserted_and_nothing_else() {
+    let map = HandleMap::dense();
+    let handle = |n: u64| 0x7f00_0000_0040 + n * 0x140;
+    (0..3000).for_each(|n| map.insert(handle(n), std::sync::Arc::new(n)));
+    (0..3000).step_by(3).for_each(|n| map.remove(handle(n)));
+    for n in 0..6000 {
+        // SAFETY: nothing is removed meanwhile.
+        let found = unsafe { map.get(handle(n)) }.copied();
+        assert_eq!(found, (n < 3000 && n % 3 != 0).then_some(n));
+    }
+    assert_eq!(map.table.slots().slots.len(), 4096, "three quarters of it are taken");
 }

@@ -39,9 +39,9 @@ enum Index {
 }
 
 /// A function with the buffers of the counters that it takes.
-pub(super) struct Variant {
-    /// Its place in the list of functions.
-    place: usize,
+pub(super) struct Version {
+    /// Its number in the list of functions.
+    number: usize,
     /// The id of the function.
     pub(super) id: u32,
     buffers: Vec<usize>,
@@ -63,8 +63,8 @@ pub(super) fn rewrite<'m, 'w>(
         globals,
         buffers,
         instance,
-        variants: VecDeque::new(),
-        known: Default::default(),
+        versions: VecDeque::new(),
+        seen: Default::default(),
         met: Vec::new(),
         clones: 0,
         renamed: Vec::new(),
@@ -75,20 +75,20 @@ pub(super) fn rewrite<'m, 'w>(
     };
     pass.met.try_reserve_exact(module.functions().len()).map_err(|_| Error::Memory)?;
     pass.met.resize(module.functions().len(), false);
-    for (place, function) in module.functions().iter().enumerate() {
+    for (number, function) in module.functions().iter().enumerate() {
         if !pass.takes_counters(function) {
-            pass.variant(place, &[])?;
+            pass.version(number, &[])?;
         }
     }
     pass.work()?;
     // What nobody calls still has to be valid.
-    for (place, function) in module.functions().iter().enumerate() {
-        if pass.takes_counters(function) && !pass.is_met(place) {
+    for (number, function) in module.functions().iter().enumerate() {
+        if pass.takes_counters(function) && !pass.is_met(number) {
             let count = module.parameters(function).filter(|it| pass.is_counter(it)).count();
             let mut first = Vec::new();
             first.try_reserve_exact(count).map_err(|_| Error::Memory)?;
             first.resize(count, 0);
-            pass.variant(place, &first)?;
+            pass.version(number, &first)?;
             pass.work()?;
         }
     }
@@ -103,10 +103,10 @@ pub(super) struct Pass<'e, 'm, 'w> {
     buffers: &'e [Buffer],
     instance: Option<Instance>,
     /// What is left to do.
-    variants: VecDeque<Variant>,
-    /// Ids of functions by their place and buffers.
-    known: HashMap<(usize, Vec<usize>), u32, BuildHasherDefault<Fold>>,
-    /// By place: whether the function has an id in `known`.
+    versions: VecDeque<Version>,
+    /// Ids of functions by their number and buffers.
+    seen: HashMap<(usize, Vec<usize>), u32, BuildHasherDefault<Fold>>,
+    /// By number: whether the function has an id in `seen`.
     met: Vec<bool>,
     clones: usize,
     /// Ids of clones' instructions: whose they were, and what they are.
@@ -150,22 +150,22 @@ impl<'w> Pass<'_, '_, 'w> {
         self.globals.pointers.contains_key(&typed.word(1))
     }
 
-    fn is_met(&self, place: usize) -> bool {
-        self.met.get(place).copied().unwrap_or(false)
+    fn is_met(&self, number: usize) -> bool {
+        self.met.get(number).copied().unwrap_or(false)
     }
 
     /// The id of a function for some buffers; it is put on the list of what is left to do when it is first asked for.
-    fn variant(&mut self, place: usize, buffers: &[usize]) -> Result<u32, Why> {
+    fn version(&mut self, number: usize, buffers: &[usize]) -> Result<u32, Why> {
         let mut list = Vec::new();
         list.try_reserve_exact(buffers.len()).map_err(|_| Error::Memory)?;
         list.extend_from_slice(buffers);
-        let key = (place, list);
-        if let Some(id) = self.known.get(&key) {
+        let key = (number, list);
+        if let Some(id) = self.seen.get(&key) {
             return Ok(*id);
         }
-        let function = self.module.functions().get(place).ok_or(Error::Edits)?;
+        let function = self.module.functions().get(number).ok_or(Error::Edits)?;
         let own = self.module.instruction(function.at).word(2);
-        let clone = !buffers.is_empty() && self.is_met(place);
+        let clone = !buffers.is_empty() && self.is_met(number);
         let id = if clone {
             self.clones += 1;
             if self.clones > CLONES {
@@ -178,10 +178,10 @@ impl<'w> Pass<'_, '_, 'w> {
         let mut list = Vec::new();
         list.try_reserve_exact(buffers.len()).map_err(|_| Error::Memory)?;
         list.extend_from_slice(buffers);
-        self.variants.try_reserve(1).map_err(|_| Error::Memory)?;
-        self.variants.push_back(Variant { place, id, buffers: list, clone });
-        put(&mut self.known, key, id)?;
-        if let Some(met) = self.met.get_mut(place) {
+        self.versions.try_reserve(1).map_err(|_| Error::Memory)?;
+        self.versions.push_back(Version { number, id, buffers: list, clone });
+        put(&mut self.seen, key, id)?;
+        if let Some(met) = self.met.get_mut(number) {
             *met = true;
         }
         Ok(id)
@@ -189,28 +189,28 @@ impl<'w> Pass<'_, '_, 'w> {
 
     fn work(&mut self) -> Result<(), Why> {
         let mut left = 4 * self.module.words().len() + (1 << 16);
-        while let Some(variant) = self.variants.pop_front() {
-            let Some(function) = self.module.functions().get(variant.place).copied() else { continue };
+        while let Some(version) = self.versions.pop_front() {
+            let Some(function) = self.module.functions().get(version.number).copied() else { continue };
             left = left.checked_sub(function.end - function.at).ok_or(Why::Clones)?;
-            self.function(&function, &variant)?;
+            self.function(&function, &version)?;
         }
         Ok(())
     }
 
-    fn function(&mut self, function: &Function, variant: &Variant) -> Result<(), Why> {
+    fn function(&mut self, function: &Function, version: &Version) -> Result<(), Why> {
         let mut body = Body {
             words: Vec::new(),
             pointers: Map::default(),
             renamed: Map::default(),
-            clone: variant.clone,
+            clone: version.clone,
             changed: false,
         };
         let module = self.module;
         body.words.try_reserve(function.end - function.at).map_err(|_| Error::Memory)?;
-        if variant.clone {
-            self.rename(function, variant, &mut body)?;
+        if version.clone {
+            self.rename(function, version, &mut body)?;
         }
-        let mut buffers = variant.buffers.iter();
+        let mut buffers = version.buffers.iter();
         for instruction in module.instructions(function.at, function.end) {
             if instruction.opcode() == op::FUNCTION_PARAMETER && self.is_counter(&instruction) {
                 let id = instruction.word(2);
@@ -225,7 +225,7 @@ impl<'w> Pass<'_, '_, 'w> {
                 self.instruction(&instruction, &mut body)?;
             }
         }
-        if variant.clone {
+        if version.clone {
             self.editor.function(&body.words)?;
             // An index that is a constant is defined nowhere.
             let constant = |id: &u32| body.pointers.get(id).is_some_and(|it| matches!(it.index, Index::Const(_)));
@@ -288,7 +288,7 @@ impl<'w> Pass<'_, '_, 'w> {
         let mut operands = ids::operands(instruction);
         let instance = self.instance.map(|it| it.variable);
         let uses =
-            |id: u32| self.globals.places.contains_key(&id) || body.pointers.contains_key(&id) || Some(id) == instance;
+            |id: u32| self.globals.by_id.contains_key(&id) || body.pointers.contains_key(&id) || Some(id) == instance;
         let relevant = !self.globals.is_empty() || instance.is_some();
         if makes || relevant && operands.any(uses) {
             let chooses = matches!(opcode, op::SELECT | op::PHI);
@@ -299,10 +299,10 @@ impl<'w> Pass<'_, '_, 'w> {
 
     /// The pointer to counters that an id is.
     fn pointer(&self, id: u32, body: &Body) -> Option<Pointer> {
-        if let Some(known) = body.pointers.get(&id) {
-            return Some(*known);
+        if let Some(seen) = body.pointers.get(&id) {
+            return Some(*seen);
         }
-        let counter = self.globals.counters.get(*self.globals.places.get(&id)?)?;
+        let counter = self.globals.counters.get(*self.globals.by_id.get(&id)?)?;
         let buffer = self.buffers.binary_search_by_key(&counter.binding, |it| it.counter_binding).ok()?;
         Some(Pointer { buffer, index: Index::Const(counter.index), ty: counter.ty })
     }
@@ -314,9 +314,9 @@ impl<'w> Pass<'_, '_, 'w> {
         }
         let uint = self.globals.uint;
         let (id, mut ty) = (chain.word(2), base.ty);
-        // What is known, and the terms that are not.
-        let (mut known, mut terms) = match base.index {
-            Index::Const(known) => (known, Vec::new()),
+        // What is constant, and the terms that are not.
+        let (mut fixed, mut terms) = match base.index {
+            Index::Const(fixed) => (fixed, Vec::new()),
             Index::Id(id) => (0, Vec::from([(id, uint)])),
         };
         for index in chain.words.get(4..).unwrap_or_default() {
@@ -324,8 +324,8 @@ impl<'w> Pass<'_, '_, 'w> {
             ty = array.ok_or(Why::CounterType(ty))?.word(2);
             let (_, each) = count(self.module, ty, 0)?;
             if let Some(value) = fold(self.module, None, *index) {
-                let value = value.as_u32().and_then(|value| value.checked_mul(each)?.checked_add(known));
-                known = value.ok_or(Why::CounterType(ty))?;
+                let value = value.as_u32().and_then(|value| value.checked_mul(each)?.checked_add(fixed));
+                fixed = value.ok_or(Why::CounterType(ty))?;
                 continue;
             }
             let of = self.module.type_of(*index);
@@ -345,11 +345,11 @@ impl<'w> Pass<'_, '_, 'w> {
                 self.editor.forget(id)?;
             }
             body.changed = true;
-            Index::Const(known)
+            Index::Const(fixed)
         } else {
             let result = body.id(id);
-            if known != 0 {
-                push(&mut terms, (self.constant(known)?, uint))?;
+            if fixed != 0 {
+                push(&mut terms, (self.constant(fixed)?, uint))?;
             }
             self.sum(&terms, result, body)?;
             Index::Id(result)
@@ -375,11 +375,11 @@ impl<'w> Pass<'_, '_, 'w> {
         Ok(body.add(Op::IAdd, &[uint, result, sum, *last])?)
     }
 
-    /// A call: counters are passed as indices, to the variant for their buffers.
+    /// A call: counters are passed as indices, to the version for their buffers.
     fn call(&mut self, call: &Instruction<'w>, body: &mut Body) -> Result<(), Why> {
-        let place = self.module.function(call.word(3));
-        let callee = place.and_then(|place| self.module.functions().get(place));
-        let Some((place, callee)) = place.zip(callee).filter(|(_, callee)| self.takes_counters(callee)) else {
+        let number = self.module.function(call.word(3));
+        let callee = number.and_then(|number| self.module.functions().get(number));
+        let Some((number, callee)) = number.zip(callee).filter(|(_, callee)| self.takes_counters(callee)) else {
             return self.verbatim(call, body);
         };
         if self.is_counter(call) {
@@ -405,7 +405,7 @@ impl<'w> Pass<'_, '_, 'w> {
         if parameters.next().is_some() {
             return Err(Why::Opcode(op::FUNCTION_CALL));
         }
-        let id = self.variant(place, &buffers)?;
+        let id = self.version(number, &buffers)?;
         if let Some(function) = operands.get_mut(2) {
             *function = id;
         }
@@ -439,9 +439,9 @@ impl<'w> Pass<'_, '_, 'w> {
             rename(self.module, instruction, body, from)?;
         }
         let mut changed = false;
-        for place in semantics {
-            if let Some(new) = self.semantics(instruction.word(*place))? {
-                if let Some(word) = body.words.get_mut(from + place) {
+        for number in semantics {
+            if let Some(new) = self.semantics(instruction.word(*number))? {
+                if let Some(word) = body.words.get_mut(from + number) {
                     *word = new;
                 }
                 changed = true;
@@ -463,8 +463,8 @@ impl<'w> Pass<'_, '_, 'w> {
 
     /// The id of the constant that memory semantics become, if they name counters.
     fn semantics(&mut self, id: u32) -> Result<Option<u32>, Why> {
-        if let Some(known) = self.masks.get(&id) {
-            return Ok(Some(*known).filter(|known| *known != 0));
+        if let Some(seen) = self.masks.get(&id) {
+            return Ok(Some(*seen).filter(|seen| *seen != 0));
         }
         let constant = self.module.definition(id).ok_or(Why::Semantics)?;
         match constant.opcode() {

@@ -2,7 +2,7 @@
 
 use spirv::Decoration;
 
-use super::body::{Body, Pass, Variant};
+use super::body::{Body, Pass, Version};
 use crate::error::{Error, extend};
 use crate::map::put;
 use crate::module::Function;
@@ -11,14 +11,14 @@ use crate::outcome::Why;
 
 impl Pass<'_, '_, '_> {
     /// Gives all that a clone defines new ids.
-    pub(super) fn rename(&mut self, function: &Function, variant: &Variant, body: &mut Body) -> Result<(), Why> {
+    pub(super) fn rename(&mut self, function: &Function, version: &Version, body: &mut Body) -> Result<(), Why> {
         for instruction in self.module.instructions(function.at, function.end) {
             let id = match op::result(instruction.opcode()) {
                 Defines::None => continue,
                 Defines::Id => instruction.word(1),
                 Defines::Typed => instruction.word(2),
             };
-            let new = if instruction.opcode() == op::FUNCTION { variant.id } else { self.editor.id()? };
+            let new = if instruction.opcode() == op::FUNCTION { version.id } else { self.editor.id()? };
             put(&mut body.renamed, id, new)?;
         }
         Ok(())

@@ -21,8 +21,8 @@ impl Editor<'_, '_> {
         let mut wanted = Vec::new();
         extend(&mut wanted, &[0])?;
         extend(&mut wanted, operands)?;
-        if let Some(known) = self.find(1, opcode, &wanted)? {
-            return Ok(known);
+        if let Some(seen) = self.find(1, opcode, &wanted)? {
+            return Ok(seen);
         }
         let at = self.globals.len();
         let id = self.aggregate(opcode, operands)?;
@@ -53,12 +53,12 @@ impl Editor<'_, '_> {
         let mut words = Vec::new();
         extend(&mut words, &[ty, 0])?;
         extend(&mut words, value)?;
-        if let Some(known) = self.find(2, Op::Constant, &words)? {
-            return Ok(known);
+        if let Some(seen) = self.find(2, Op::Constant, &words)? {
+            return Ok(seen);
         }
         let id = self.id()?;
-        if let Some(place) = words.get_mut(1) {
-            *place = id;
+        if let Some(word) = words.get_mut(1) {
+            *word = id;
         }
         let at = self.globals.len();
         assemble(&mut self.globals, Op::Constant, &words)?;
@@ -79,16 +79,16 @@ impl Editor<'_, '_> {
     /// The id, in word `id_at`, of a type or constant that has these operands but for it; among those that were there and those that
     /// have been added.
     fn find(&mut self, id_at: usize, opcode: Op, operands: &[u32]) -> Result<Option<u32>, Error> {
-        if self.known.is_empty() {
+        if self.seen.is_empty() {
             for instruction in self.module.instructions(Module::HEADER, self.module.sections.globals) {
                 let id_at = match (instruction.opcode(), op::result(instruction.opcode())) {
                     (op::CONSTANT, _) => 2,
                     (_, Defines::Id) => 1,
                     _ => continue,
                 };
-                push(&mut self.known, (hash(instruction.words, id_at), instruction.at as u32))?;
+                push(&mut self.seen, (hash(instruction.words, id_at), instruction.at as u32))?;
             }
-            self.known.sort_unstable();
+            self.seen.sort_unstable();
         }
         let mut wanted = Vec::new();
         assemble(&mut wanted, opcode, operands)?;
@@ -97,8 +97,8 @@ impl Editor<'_, '_> {
             words.get(..id_at) == wanted.get(..id_at) && same_end
         };
         let hash = hash(&wanted, id_at);
-        let first = self.known.partition_point(|(known, _)| *known < hash);
-        let candidates = self.known.iter().skip(first).take_while(|(known, _)| *known == hash);
+        let first = self.seen.partition_point(|(seen, _)| *seen < hash);
+        let candidates = self.seen.iter().skip(first).take_while(|(seen, _)| *seen == hash);
         let there = candidates.map(|(_, at)| self.module.instruction(*at as usize).words);
         let added = self.added.get(&hash).and_then(|at| self.globals.get(*at..)).unwrap_or_default();
         let found = there.chain(instructions(added)).find(|words| same(words));

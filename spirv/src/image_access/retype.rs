@@ -24,7 +24,7 @@ pub(super) fn retype(editor: &mut Editor<'_, '_>, module: &Module<'_>, formats: 
     }
     let mut redirected: Map<u32> = Map::default();
     // Types that must be unique, with their ids.
-    let mut known: HashMap<Vec<u32>, u32, BuildHasherDefault<Fold>> = HashMap::default();
+    let mut seen: HashMap<Vec<u32>, u32, BuildHasherDefault<Fold>> = HashMap::default();
     for instruction in module.instructions(module.sections.annotations, module.sections.globals) {
         let mut words = Vec::new();
         let id = instruction.word(1);
@@ -40,15 +40,15 @@ pub(super) fn retype(editor: &mut Editor<'_, '_>, module: &Module<'_>, formats: 
             }
             let mut key = Vec::new();
             extend(&mut key, &words)?;
-            if let Some(place) = key.get_mut(1) {
-                *place = 0;
+            if let Some(word) = key.get_mut(1) {
+                *word = 0;
             }
-            if let Some(first) = known.get(&key) {
+            if let Some(first) = seen.get(&key) {
                 put(&mut redirected, id, *first)?;
                 editor.remove(&instruction)?;
                 continue;
             }
-            put(&mut known, key, id)?;
+            put(&mut seen, key, id)?;
             if words != instruction.words {
                 editor.replace(instruction.at, words.len(), &words)?;
             }

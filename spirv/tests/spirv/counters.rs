@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use samplin_spirv::atomic_counters::{Options, Place, atomic_counters};
+use samplin_spirv::atomic_counters::{Options, Target, atomic_counters};
 use samplin_spirv::passes::{Change, Counters, Rewrite, Why};
 use samplin_spirv::{Editor, Module};
 use spirv::{Decoration, Op};
@@ -102,11 +102,11 @@ fn source((_, declarations, body): &(&str, &str, &str)) -> String {
 fn the_same_bytes_are_counted_in() {
     for case in SOURCES {
         let words = glsl("comp", "opengl", &source(case));
-        for place in [Place::Auto, Place::At { set: 2, first: 10 }] {
-            let (new, rewrite) = lowered(&words, "vulkan1.0", &Options { place, ..Options::default() });
+        for target in [Target::Auto, Target::At { set: 2, first: 10 }] {
+            let (new, rewrite) = lowered(&words, "vulkan1.0", &Options { target, ..Options::default() });
             let buffers = buffers(&rewrite);
             for buffer in &buffers {
-                let (set, first) = if place == Place::Auto { (0, 4) } else { (2, 10) };
+                let (set, first) = if target == Target::Auto { (0, 4) } else { (2, 10) };
                 assert_eq!((buffer.set, buffer.binding), (set, first + buffer.counter_binding), "{}", case.0);
             }
             for input in 0..2 {
@@ -251,7 +251,7 @@ const COUNTED: &str = "%r = OpAtomicIIncrement %uint %c %one %zero";
 
 #[test]
 fn what_cannot_be_done_has_a_name() {
-    let at = |set, first| Options { place: Place::At { set, first }, ..Options::default() };
+    let at = |set, first| Options { target: Target::At { set, first }, ..Options::default() };
     let auto = Options::default();
     let placed = |more: &str| format!("{PLACED}{more}");
     let array =

@@ -8,7 +8,7 @@ use crate::corpus::{glsl, meaning, shaders, validate};
 
 const IMAGES: image_access::Options = image_access::Options { read: false, write: true, relax: true };
 const COUNTERS: atomic_counters::Options =
-    atomic_counters::Options { place: atomic_counters::Place::Auto, draw_parameters: true };
+    atomic_counters::Options { target: atomic_counters::Target::Auto, draw_parameters: true };
 
 /// A fragment shader in which every pass finds something: from OpenGL, with counters, per sample, with an image that is declared as
 /// a compiler of HLSL would, and a capability for nothing.

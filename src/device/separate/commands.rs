@@ -15,14 +15,15 @@ use super::Separate;
 use super::layouts::PipelineShape;
 use super::programs::Program;
 use super::resolution::{Found, Resolution};
-use super::sets::{Brief, SetRecord};
+use super::sets::{Brief, SetEntry};
+use super::shaders::BoundShader;
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// Bind points that are followed: graphics and compute.
 pub(super) const POINTS: usize = 2;
 
-/// Place of a bind point; none for one that is not followed.
-pub(super) fn place(point: vk::PipelineBindPoint) -> Option<usize> {
+/// Index of a bind point; none for one that is not followed.
+pub(super) fn index(point: vk::PipelineBindPoint) -> Option<usize> {
     match point {
         vk::PipelineBindPoint::GRAPHICS => Some(0),
         vk::PipelineBindPoint::COMPUTE => Some(1),
@@ -30,9 +31,9 @@ pub(super) fn place(point: vk::PipelineBindPoint) -> Option<usize> {
     }
 }
 
-/// The bind point at a place.
-pub(super) fn bind_point(place: usize) -> vk::PipelineBindPoint {
-    if place == 0 { vk::PipelineBindPoint::GRAPHICS } else { vk::PipelineBindPoint::COMPUTE }
+/// The bind point with an index.
+pub(super) fn bind_point(index: usize) -> vk::PipelineBindPoint {
+    if index == 0 { vk::PipelineBindPoint::GRAPHICS } else { vk::PipelineBindPoint::COMPUTE }
 }
 
 /// What is bound at a set number.
@@ -41,7 +42,7 @@ pub(super) struct Bound {
     /// The application's set; 0 for pushed descriptors and for none.
     pub(super) set: u64,
     /// What is in it; none if nothing is bound, or nothing of interest.
-    pub(super) record: Option<Arc<SetRecord>>,
+    pub(super) entry: Option<Arc<SetEntry>>,
     /// The layout that it was bound with; none if nothing is bound.
     pub(super) layout: Option<Arc<PipelineShape>>,
     /// Dynamic offsets.
@@ -68,7 +69,7 @@ impl Bound {
         self.actual = set;
         self.brief = brief;
         self.is_pending = true;
-        self.record = None;
+        self.entry = None;
         self.pushed.clear();
         self.repushed = false;
     }
@@ -133,8 +134,10 @@ pub(super) struct Point {
     ///
     /// [`Resolutions::time`]: super::resolution::Resolutions::time
     pub(super) time: u64,
-    /// The pipeline that is bound in truth.
+    /// The pipeline that is bound in truth; 0 where shader objects are.
     pub(super) pipeline: u64,
+    /// The shader objects that are bound instead of a pipeline, in the order of their stages.
+    pub(super) shaders: Vec<BoundShader>,
     pub(super) sets: Vec<Bound>,
     pub(super) hidden: Option<Hidden>,
     /// Something is bound that the application has not bound there.
@@ -157,7 +160,7 @@ impl Hidden {
 
 /// What is bound in a command buffer.
 #[derive(Default)]
-pub struct CommandState {
+pub struct CommandBuffer {
     /// A command is at work on it.
     is_taken: AtomicBool,
     inside: UnsafeCell<Inside>,
@@ -170,11 +173,11 @@ struct Inside {
     is_whole: bool,
 }
 
-// SAFETY: the cell is only reached through `CommandState::inside`, by commands on one command buffer, which the application must not
+// SAFETY: the cell is only reached through `CommandBuffer::inside`, by commands on one command buffer, which the application must not
 // call at the same time (Threading Behavior, "externally synchronized parameters").
-unsafe impl Sync for CommandState {}
+unsafe impl Sync for CommandBuffer {}
 
-impl CommandState {
+impl CommandBuffer {
     /// Works on what is inside; not if another command does, whose driver called back, or which the application has called on another
     /// thread at once. One that panics keeps it taken, and the device is passed through from there on.
     #[inline(always)]
@@ -195,7 +198,7 @@ impl CommandState {
         self.inside(|inside| inside.points.get_mut(at).map(with)).flatten().unwrap_or_default()
     }
 
-    /// [`CommandState::with`] for a leaf: `false` if it cannot, or if not all is known that is bound.
+    /// [`CommandBuffer::with`] for a leaf: `false` if it cannot, or if not all is known that is bound.
     #[inline(always)]
     pub(super) fn leaf(&self, at: usize, with: impl FnOnce(&mut Point) -> bool) -> bool {
         let inside = self.inside(|inside| inside.is_whole && inside.points.get_mut(at).is_some_and(with));
@@ -219,7 +222,7 @@ impl CommandState {
 /// Command buffers by handle.
 #[derive(Default)]
 pub(super) struct Commands {
-    pub(super) states: HandleMap<CommandState>,
+    pub(super) buffers: HandleMap<CommandBuffer>,
     pools: Mutex<FastMap<u64, FastSet<u64>>>,
 }
 
@@ -267,7 +270,7 @@ impl Point {
             bound.is_pending = false;
             // SAFETY: a set that is freed invalidates the command buffers that it is bound in (Command Buffer Lifecycle), and this one is
             // recording.
-            bound.record = unsafe { separate.sets.share(bound.set) };
+            bound.entry = unsafe { separate.sets.share(bound.set) };
         }
     }
 
@@ -288,8 +291,8 @@ impl Point {
         }
         for bound in self.sets.iter_mut().filter(|bound| bound.brief.is_loose) {
             // SAFETY: as in `meet`.
-            let record = unsafe { separate.sets.get(bound.set) };
-            bound.brief = record.map_or(Brief::default(), |record| record.brief(gate));
+            let entry = unsafe { separate.sets.get(bound.set) };
+            bound.brief = entry.map_or(Brief::default(), |entry| entry.brief(gate));
         }
     }
 
@@ -297,7 +300,7 @@ impl Point {
     pub(super) fn look_again(&mut self, separate: &Separate, gate: &Gate) {
         self.meet(separate);
         for bound in &mut self.sets {
-            let brief = bound.record.as_deref().map_or(Brief::default(), |record| record.brief(gate));
+            let brief = bound.entry.as_deref().map_or(Brief::default(), |entry| entry.brief(gate));
             let stamp = if bound.set == 0 { Brief::PUSHED } else { brief.stamp };
             bound.brief = Brief { stamp, ..brief };
         }
@@ -307,6 +310,7 @@ impl Point {
         (self.program, self.given, self.pipeline) = (None, 0, 0);
         (self.hidden, self.differs, self.has_loose) = (None, false, false);
         self.chosen = None;
+        self.shaders.clear();
         self.sets.iter_mut().for_each(Bound::clear);
     }
 
@@ -365,7 +369,7 @@ impl Point {
     pub(super) fn is_pushed_beside(&self, layout: &PipelineShape) -> bool {
         self.sets.iter().enumerate().any(|(number, bound)| {
             let stays = bound.layout.as_ref().is_some_and(|own| own.is_compatible(layout, number));
-            bound.set == 0 && bound.record.is_some() && !stays
+            bound.set == 0 && bound.entry.is_some() && !stays
         })
     }
 
@@ -387,8 +391,8 @@ impl Point {
             offsets = rest;
             let Some(bound) = self.sets.get_mut(number) else { return };
             // SAFETY: a set that a command names is valid.
-            let record = unsafe { separate.sets.get(set.as_raw()) };
-            let brief = record.map_or(Brief::default(), |record| record.brief(gate));
+            let entry = unsafe { separate.sets.get(set.as_raw()) };
+            let brief = entry.map_or(Brief::default(), |entry| entry.brief(gate));
             self.has_loose |= brief.is_loose;
             bound.hold(set.as_raw(), brief);
             if !bound.is_with(layout) {
@@ -417,13 +421,13 @@ impl Point {
         })
     }
 
-    /// The record of descriptors pushed to a set number.
+    /// The entry of descriptors pushed to a set number.
     pub(super) fn push(
         &mut self,
         separate: &Separate,
         layout: &Arc<PipelineShape>,
         number: usize,
-    ) -> Option<&SetRecord> {
+    ) -> Option<&SetEntry> {
         let shape = layout.sets.get(number)?.as_ref()?;
         self.disturb(layout, number, number);
         self.reach(number + 1);
@@ -431,31 +435,33 @@ impl Point {
         // Descriptors that were pushed before stay, if the layout is compatible.
         let stays = bound.set == 0
             && bound.layout.as_ref().is_some_and(|own| own.is_compatible(layout, number))
-            && bound.record.is_some();
+            && bound.entry.is_some();
         if !stays {
-            let record = Arc::new(SetRecord::new(Arc::clone(shape), None, 0, separate.number()));
-            *bound = Bound { record: Some(record), ..Bound::default() };
+            let entry = Arc::new(SetEntry::new(Arc::clone(shape), None, 0, separate.number()));
+            *bound = Bound { entry: Some(entry), ..Bound::default() };
         }
         bound.layout = Some(Arc::clone(layout));
         bound.repushed = true;
-        bound.record.as_deref()
+        bound.entry.as_deref()
     }
 }
 
 impl Separate {
-    /// The state of a command buffer, made if there is none yet.
+    /// What is bound in a command buffer, made if there is none yet.
     ///
     /// # Safety
     ///
     /// `commands` is a valid command buffer while the reference is used.
-    pub unsafe fn state(&self, commands: vk::CommandBuffer) -> Option<&CommandState> {
-        // SAFETY: forwarded from the caller.
-        if let Some(state) = unsafe { self.commands.states.get(commands.as_raw()) } {
-            return Some(state);
+    pub unsafe fn buffer(&self, commands: vk::CommandBuffer) -> Option<&CommandBuffer> {
+        // SAFETY: a command buffer's entry is removed when it is freed, which it is not while the reference is used, by this
+        // function's contract.
+        if let Some(buffer) = unsafe { self.commands.buffers.get(commands.as_raw()) } {
+            return Some(buffer);
         }
-        self.commands.states.insert(commands.as_raw(), Arc::default());
-        // SAFETY: as above.
-        unsafe { self.commands.states.get(commands.as_raw()) }
+        self.commands.buffers.insert(commands.as_raw(), Arc::default());
+        // SAFETY: it was inserted just above, and the command buffer is not freed while the reference is used, by this function's
+        // contract.
+        unsafe { self.commands.buffers.get(commands.as_raw()) }
     }
 
     /// Remembers where command buffers come from.
@@ -472,13 +478,13 @@ impl Separate {
         if let Some(list) = lock(&self.commands.pools).get_mut(&pool.as_raw()) {
             commands.iter().for_each(|commands| _ = list.remove(&commands.as_raw()));
         }
-        commands.iter().for_each(|commands| self.commands.states.remove(commands.as_raw()));
+        commands.iter().for_each(|commands| self.commands.buffers.remove(commands.as_raw()));
     }
 
     /// Forgets the command buffers of a pool.
     pub fn forget_command_pool(&self, pool: vk::CommandPool) {
         let list = lock(&self.commands.pools).remove(&pool.as_raw()).unwrap_or_default();
-        list.into_iter().for_each(|commands| self.commands.states.remove(commands));
+        list.into_iter().for_each(|commands| self.commands.buffers.remove(commands));
     }
 
     /// Nothing is bound in a command buffer any more: it begins, or, in the middle of its commands, the state is undefined.
@@ -487,9 +493,9 @@ impl Separate {
     ///
     /// `commands` is a valid command buffer.
     pub unsafe fn clear_commands(&self, commands: vk::CommandBuffer, begins: bool) {
-        // SAFETY: forwarded from the caller.
-        if let Some(state) = unsafe { self.state(commands) } {
-            state.clear(begins);
+        // SAFETY: the command buffer is valid by this function's contract, so it is not freed and its entry stays meanwhile.
+        if let Some(buffer) = unsafe { self.buffer(commands) } {
+            buffer.clear(begins);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use ash::vk::{self, Handle};
 
 use super::Separate;
-use super::commands::{Binds, CommandState, LastLayout, Point, place};
+use super::commands::{Binds, CommandBuffer, LastLayout, Point, index};
 use super::programs::Program;
 use super::resolution::Key;
 use super::sets::Brief;
@@ -32,10 +32,10 @@ impl Device {
     ///
     /// `commands` is a valid command buffer while the references are used.
     #[inline(always)]
-    unsafe fn followed(&self, commands: vk::CommandBuffer) -> Option<(&Separate, &CommandState)> {
+    unsafe fn followed(&self, commands: vk::CommandBuffer) -> Option<(&Separate, &CommandBuffer)> {
         let separate = self.separate.as_deref().filter(|separate| !separate.force.any())?;
         // SAFETY: forwarded from the caller.
-        Some((separate, unsafe { separate.commands.states.get(commands.as_raw()) }?))
+        Some((separate, unsafe { separate.commands.buffers.get(commands.as_raw()) }?))
     }
 
     /// Whether a pipeline needs nothing but what is bound with it.
@@ -45,7 +45,7 @@ impl Device {
         if program.splits.mask() != 0 {
             return false;
         }
-        program.links.is_empty()
+        program.is_plain()
             || (!self.records_all() && self.is_legal(program, point))
             || Key::of(program, point).is_some_and(|key| separate.resolutions.is_nothing(&key))
     }
@@ -62,13 +62,13 @@ impl Device {
         point: vk::PipelineBindPoint,
         pipeline: vk::Pipeline,
     ) -> bool {
-        let Some(at) = place(point) else { return true };
+        let Some(at) = index(point) else { return true };
         // SAFETY: forwarded from the caller.
-        let Some((separate, state)) = (unsafe { self.followed(commands) }) else { return false };
+        let Some((separate, buffer)) = (unsafe { self.followed(commands) }) else { return false };
         // SAFETY: forwarded from the caller.
         let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return false };
-        state.leaf(at, |point| {
-            let is_known = !point.differs && point.time == separate.resolutions.time();
+        buffer.leaf(at, |point| {
+            let is_known = point.shaders.is_empty() && !point.differs && point.time == separate.resolutions.time();
             if !is_known || !self.needs_nothing(separate, program, point) {
                 return false;
             }
@@ -86,10 +86,10 @@ impl Device {
     /// `commands` is a valid command buffer in the recording state, the sets and the layout are valid.
     #[inline(never)]
     pub unsafe fn follow_sets(&self, commands: vk::CommandBuffer, binds: &Binds<'_>) -> bool {
-        let Some(at) = place(binds.point) else { return true };
+        let Some(at) = index(binds.point) else { return true };
         // SAFETY: forwarded from the caller.
-        let Some((separate, state)) = (unsafe { self.followed(commands) }) else { return false };
-        state.leaf(at, |point| {
+        let Some((separate, buffer)) = (unsafe { self.followed(commands) }) else { return false };
+        buffer.leaf(at, |point| {
             if point.differs || point.time != separate.resolutions.time() {
                 return false;
             }
@@ -139,8 +139,8 @@ impl Device {
                 return false;
             }
             // SAFETY: forwarded from the caller.
-            let record = unsafe { separate.sets.get(set.as_raw()) };
-            let brief = record.map_or(Brief::default(), |record| record.brief(&self.hot.gate));
+            let entry = unsafe { separate.sets.get(set.as_raw()) };
+            let brief = entry.map_or(Brief::default(), |entry| entry.brief(&self.hot.gate));
             point.has_loose |= brief.is_loose;
             bound.hold(set.as_raw(), brief);
             bound.offsets.clear();

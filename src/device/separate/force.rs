@@ -2,7 +2,7 @@
 //!
 //! Only a library built with the feature `test-switches` has them; `scripts/switches` makes one. It reads two variables of the
 //! environment when a device is made: `TESTSWITCH_SEPARATE`, `shadow` or `split`, and `TESTSWITCH_OUT`, a folder that gets a file
-//! for each copy of a set and each module that a split pipeline was made of.
+//! for each copy of a set, for each module that a split pipeline was made of, and for each of the application's that was read.
 
 #[cfg(feature = "test-switches")]
 pub(super) use on::Force;
@@ -32,6 +32,9 @@ impl Force {
     /// Keeps the words of a module.
     pub(super) const fn keep_module(&self, _words: &[u32]) {}
 
+    /// Keeps the words of a module of the application's, once.
+    pub(super) const fn keep_read(&self, _words: &[u32]) {}
+
     /// Takes note of a copy.
     pub(super) const fn keep_shadow(&self) {}
 }
@@ -42,7 +45,9 @@ mod on {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use samplin_hot::memory;
-    use samplin_platform::{close, env, open_append, process_id, write};
+    use samplin_platform::{close, env, exists, open_append, process_id, write};
+
+    use crate::decide::fnv1a;
 
     /// Number of the next file of this process.
     static FILES: AtomicU64 = AtomicU64::new(0);
@@ -73,9 +78,12 @@ mod on {
         }
 
         pub(in super::super) fn keep_module(&self, words: &[u32]) {
-            let mut bytes = memory::vec(size_of_val(words));
-            words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
-            self.keep("spv", &bytes);
+            self.keep("spv", &bytes_of(words));
+        }
+
+        pub(in super::super) fn keep_read(&self, words: &[u32]) {
+            let bytes = bytes_of(words);
+            self.keep_as(&format!("{:016x}.read", fnv1a(bytes.iter().copied())), &bytes);
         }
 
         pub(in super::super) fn keep_shadow(&self) {
@@ -83,9 +91,17 @@ mod on {
         }
 
         fn keep(&self, kind: &str, bytes: &[u8]) {
-            let Some(folder) = &self.out else { return };
             let number = FILES.fetch_add(1, Ordering::Relaxed);
-            let path = format!("{folder}/{}-{number}.{kind}", process_id());
+            self.keep_as(&format!("{}-{number}.{kind}", process_id()), bytes);
+        }
+
+        /// Writes a file, if there is none of that name.
+        fn keep_as(&self, name: &str, bytes: &[u8]) {
+            let Some(folder) = &self.out else { return };
+            let path = format!("{folder}/{name}");
+            if exists(Path::new(&path)) {
+                return;
+            }
             // The script compares what is there with what it needs.
             let Ok(file) = open_append(Path::new(&path)) else { return };
             let id = file.id;
@@ -95,5 +111,12 @@ mod on {
             }
             close(file, id);
         }
+    }
+
+    /// The bytes of words.
+    fn bytes_of(words: &[u32]) -> Vec<u8> {
+        let mut bytes = memory::vec(size_of_val(words));
+        words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+        bytes
     }
 }

@@ -15,8 +15,8 @@ use super::commands::Point;
 use super::layouts::{Binding, LARGEST};
 use super::programs::{Program, ProgramLink};
 use super::recipe::{LINKS, Variant};
-use super::sets::{Other, SetRecord};
-use super::split::place_of;
+use super::sets::{Other, SetEntry};
+use super::split::position_of;
 use crate::counters::Path;
 use crate::device::Device;
 
@@ -24,14 +24,14 @@ use crate::device::Device;
 const ELEMENTS: u32 = 64;
 
 /// A descriptor: set number, binding, element.
-type Place = (u32, u32, u32);
+type Descriptor = (u32, u32, u32);
 
 /// What one use of a sampler asks for.
 pub(super) struct Want {
-    /// The link, by its place in the pipeline's list.
+    /// The link, by its position in the pipeline's list.
     pub(super) link: usize,
-    pub(super) sampler_at: Place,
-    pub(super) image_at: Place,
+    pub(super) sampler_at: Descriptor,
+    pub(super) image_at: Descriptor,
     /// The application's sampler there, and the one that the image needs.
     pub(super) given: u64,
     pub(super) wanted: u64,
@@ -41,8 +41,8 @@ pub(super) struct Want {
     loose: bool,
     /// There is no image, so that any sampler does.
     free: bool,
-    /// Place in the link's samplers of a hidden set.
-    pub(super) place: u32,
+    /// Position in the link's samplers of a hidden set.
+    pub(super) hidden_at: u32,
 }
 
 /// What uses of samplers ask for, by the sets that are bound.
@@ -116,8 +116,8 @@ impl Device {
             if !own.is_compatible(&program.layout, number) {
                 return None;
             }
-            let record = bound.record.as_deref()?;
-            Some((record, record.shape.binding(operand.binding)?))
+            let entry = bound.entry.as_deref()?;
+            Some((entry, entry.shape.binding(operand.binding)?))
         };
         let (Some((images, image)), Some((samplers, sampler))) = (bound(&link.image), bound(&link.sampler)) else {
             return;
@@ -153,7 +153,7 @@ impl Device {
                     pair,
                     loose: image.after_bind || sampler.after_bind,
                     free: view == 0,
-                    place: place_of(&link.image, &link.sampler, (image_element, sampler_element)),
+                    hidden_at: position_of(&link.image, &link.sampler, (image_element, sampler_element)),
                 });
             }
         }
@@ -233,7 +233,7 @@ impl Device {
                 }
                 continue;
             }
-            let (shadows, pushes) = match self.exchange(separate, point, &others) {
+            let (shadows, pushes) = match self.exchange(separate, program, point, &others) {
                 Ok(exchanged) => exchanged,
                 Err(set) => {
                     uncopied.with_room().push(set);
@@ -252,6 +252,7 @@ impl Device {
     fn exchange(
         &self,
         separate: &Separate,
+        program: &Program,
         point: &Point,
         others: &[(u32, Other)],
     ) -> Result<(Vec<(usize, u64)>, Vec<(u32, Other)>), u32> {
@@ -259,15 +260,22 @@ impl Device {
         for (number, bound) in point.sets.iter().enumerate() {
             let set = number as u32;
             let own = memory::collect(others.iter().filter(|(at, _)| *at == set).map(|(_, other)| *other));
-            let force = |record: &&SetRecord| separate.force.shadows() && record.may_be_copied() && bound.set != 0;
-            let Some(record) = bound.record.as_deref().filter(|record| !own.is_empty() || force(record)) else {
+            let force = |entry: &&SetEntry| separate.force.shadows() && entry.may_be_copied() && bound.set != 0;
+            let Some(entry) = bound.entry.as_deref().filter(|entry| !own.is_empty() || force(entry)) else {
                 continue;
             };
+            // What is exchanged is bound or pushed with a layout of the layer's own.
+            if self.twin_of_pipeline(separate, &program.layout).is_none() {
+                match own.is_empty() {
+                    true => continue,
+                    false => return Err(set),
+                }
+            }
             if bound.set == 0 {
                 own.into_iter().for_each(|other| pushes.with_room().push((set, other)));
                 continue;
             }
-            match self.shadow(separate, bound.set, record, &own) {
+            match self.shadow(separate, bound.set, entry, &own) {
                 Some(shadow) => shadows.with_room().push((number, shadow)),
                 None if own.is_empty() => {}
                 None => return Err(set),
@@ -279,19 +287,19 @@ impl Device {
     /// Whether a sampler of a bound set may be exchanged for all that read it.
     fn may_exchange(&self, point: &Point, set: u32, binding: u32) -> Result<How, &'static str> {
         let bound = point.sets.get(set as usize);
-        let Some((bound, record)) = bound.and_then(|bound| Some((bound, bound.record.as_deref()?))) else {
+        let Some((bound, entry)) = bound.and_then(|bound| Some((bound, bound.entry.as_deref()?))) else {
             return Err("memory");
         };
-        if record.shape.binding(binding).is_none_or(|binding| !binding.immutable.is_empty()) {
+        if entry.shape.binding(binding).is_none_or(|binding| !binding.immutable.is_empty()) {
             return Err("immutable-sampler");
         }
         if bound.set == 0 {
             return Ok(How::Push);
         }
-        if record.shape.after_bind {
+        if entry.shape.after_bind {
             return Err("update-after-bind");
         }
-        if record.is_without_layout() {
+        if entry.is_without_layout() {
             return Err("layout-destroyed");
         }
         Ok(How::Shadow)

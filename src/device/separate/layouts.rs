@@ -162,7 +162,7 @@ impl SetShape {
         self.bindings.get(at).filter(|binding| binding.binding == number)
     }
 
-    /// Calls `each` with the place in the write, the binding and the element of each of `count` descriptors from `element` of
+    /// Calls `each` with the position in the write, the binding and the element of each of `count` descriptors from `element` of
     /// `binding` on, and into the bindings that follow (VkWriteDescriptorSet, "consecutive bindings").
     pub(super) fn walk(&self, (binding, element): (u32, u32), count: u32, mut each: impl FnMut(u32, &Binding, u32)) {
         let at = self.bindings.partition_point(|there| there.binding < binding);
@@ -188,6 +188,8 @@ pub(super) struct PipelineShape {
     pub(super) sets: Box<[Option<Arc<SetShape>>]>,
     /// Differs between layouts that are not compatible for the set of that number (Pipeline Layout Compatibility).
     compatible: Box<[u64]>,
+    /// Differs between layouts that are not defined alike.
+    whole: u64,
     /// What else defines it; none if it has members that are not known.
     kept: Option<Arc<kept::PipelineLayout>>,
     twin: Twin,
@@ -204,7 +206,7 @@ impl PipelineShape {
             word = fold(word.rotate_left(17) ^ set.as_ref().map_or(1, |set| fold(set.number)));
             word
         }));
-        Self { sets: sets.into(), compatible: compatible.into(), kept, twin: Twin::default() }
+        Self { sets: sets.into(), compatible: compatible.into(), whole: word, kept, twin: Twin::default() }
     }
 
     /// This layout with one more set at its end.
@@ -213,6 +215,11 @@ impl PipelineShape {
         sets.extend(self.sets.iter().cloned());
         sets.push(Some(set));
         Self::new(number, sets, self.kept.clone())
+    }
+
+    /// Whether both are defined alike.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.whole == other.whole && self.sets.len() == other.sets.len()
     }
 
     /// Whether a set that was bound with this layout at number `set` stays bound for a pipeline of `other`.
@@ -229,6 +236,8 @@ pub(super) struct LayoutTables {
     /// Pipeline layouts that were destroyed.
     gone: AtomicU64,
     alike: Mutex<Alike>,
+    /// There was ever a layout with immutable samplers of SAMPLER bindings.
+    has_immutables: AtomicBool,
     /// Layouts of the layer's own.
     own_sets: Mutex<Own>,
     own_pipelines: Mutex<Own>,
@@ -286,7 +295,7 @@ impl Own {
 }
 
 impl Separate {
-    /// Remembers a set layout.
+    /// Remembers a set layout. Returns the types of descriptors that are to be watched for its sets, besides [`Separate::WATCHED`].
     ///
     /// # Safety
     ///
@@ -295,8 +304,8 @@ impl Separate {
         &self,
         layout: vk::DescriptorSetLayout,
         info: &vk::DescriptorSetLayoutCreateInfo<'_>,
-    ) {
-        // SAFETY: forwarded from the caller.
+    ) -> u32 {
+        // SAFETY: `info` is a valid create info of a set layout by this function's contract.
         let shape = match unsafe { kept::SetLayout::new(info) } {
             None => {
                 let nothing = kept::SetLayout { flags: info.flags, bindings: Vec::new() };
@@ -304,8 +313,13 @@ impl Separate {
             }
             Some(kept) => self.shape_of(kept),
         };
-        let known = SetLayout { shape, is_gone: AtomicBool::new(false) };
-        self.layouts.sets.insert(layout.as_raw(), Arc::new(known));
+        let holds_others = shape.bindings.iter().any(|binding| binding.kind == Kind::Either);
+        if shape.bindings.iter().any(|binding| !binding.immutable.is_empty()) {
+            self.layouts.has_immutables.store(true, Ordering::Release);
+        }
+        let entry = SetLayout { shape, is_gone: AtomicBool::new(false) };
+        self.layouts.sets.insert(layout.as_raw(), Arc::new(entry));
+        if holds_others { Self::OTHERS } else { 0 }
     }
 
     /// The shape of all set layouts that are defined so.
@@ -323,27 +337,31 @@ impl Separate {
     /// Forgets a set layout.
     pub fn forget_set_layout(&self, layout: vk::DescriptorSetLayout) {
         // SAFETY: the layout is the application's to destroy, so no other command names it.
-        if let Some(known) = unsafe { self.layouts.sets.get(layout.as_raw()) } {
-            known.is_gone.store(true, Ordering::Release);
+        if let Some(entry) = unsafe { self.layouts.sets.get(layout.as_raw()) } {
+            entry.is_gone.store(true, Ordering::Release);
         }
         self.layouts.sets.remove(layout.as_raw());
     }
 
     /// No layout that is defined from now on is like one with this sampler: its handle may come back as another sampler.
     pub fn forget_immutable(&self, sampler: u64) {
+        if !self.layouts.has_immutables.load(Ordering::Acquire) {
+            return;
+        }
         let holds = |shape: &SetShape| shape.bindings.iter().any(|binding| binding.immutable.contains(&sampler));
         for list in lock(&self.layouts.alike).lists.values_mut() {
             list.retain(|shape| shape.upgrade().is_some_and(|shape| !holds(&shape)));
         }
     }
 
-    /// What is known of a set layout.
+    /// What is kept of a set layout.
     ///
     /// # Safety
     ///
     /// `layout` is null or valid during the call.
     pub(super) unsafe fn set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetLayout>> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a set layout that is not null is not destroyed during the call, by this function's contract; so its entry stays
+        // until it is shared.
         unsafe { self.layouts.sets.share(layout.as_raw()) }
     }
 
@@ -353,8 +371,9 @@ impl Separate {
     ///
     /// `layout` is null or valid during the call.
     unsafe fn set_shape(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetShape>> {
-        // SAFETY: forwarded from the caller.
-        unsafe { self.layouts.sets.get(layout.as_raw()) }.map(|known| Arc::clone(&known.shape))
+        // SAFETY: a set layout that is not null is not destroyed during the call, by this function's contract; only its shape
+        // outlives that.
+        unsafe { self.layouts.sets.get(layout.as_raw()) }.map(|entry| Arc::clone(&entry.shape))
     }
 
     /// Remembers a pipeline layout.
@@ -368,9 +387,27 @@ impl Separate {
             let given = crate::hooks::slice(info.p_set_layouts, info.set_layout_count);
             memory::collect(given.iter().map(|set| self.set_shape(*set)))
         };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `info` is a valid create info of a pipeline layout by this function's contract.
         let shape = PipelineShape::new(self.number(), sets, unsafe { kept::PipelineLayout::new(info) }.map(Arc::new));
         self.layouts.pipelines.insert(layout.as_raw(), Arc::new(shape));
+    }
+
+    /// The layout of shader objects, which are made without one.
+    ///
+    /// # Safety
+    ///
+    /// `sets` are null or valid during the call.
+    pub(super) unsafe fn shape_of_shader(
+        &self,
+        sets: &[vk::DescriptorSetLayout],
+        ranges: &[vk::PushConstantRange],
+    ) -> PipelineShape {
+        let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(ranges);
+        // SAFETY: forwarded from the caller; the create info is a local with the caller's ranges.
+        unsafe {
+            let sets = memory::collect(sets.iter().map(|set| self.set_shape(*set)));
+            PipelineShape::new(self.number(), sets, kept::PipelineLayout::new(&info).map(Arc::new))
+        }
     }
 
     /// Forgets a pipeline layout.
@@ -386,7 +423,7 @@ impl Separate {
         self.layouts.gone.load(Ordering::Acquire)
     }
 
-    /// What is known of a pipeline layout.
+    /// What is kept of a pipeline layout.
     ///
     /// # Safety
     ///
@@ -403,24 +440,25 @@ impl Separate {
     ///
     /// `layout` is null or valid during the call.
     pub(super) unsafe fn pipeline_shape(&self, layout: vk::PipelineLayout) -> Option<Arc<PipelineShape>> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a pipeline layout that is not null is not destroyed during the call, by this function's contract; so its entry
+        // stays until it is shared.
         unsafe { self.layouts.pipelines.share(layout.as_raw()) }
     }
 }
 
 /// The layer's own object of a definition, made where there is none yet; the one of two that are made at once which comes later is
 /// destroyed again.
-fn twin(place: &Twin, own: &Mutex<Own>, make: impl FnOnce() -> Option<u64>, destroy: impl Fn(u64)) -> Option<u64> {
-    let known = place.load(Ordering::Acquire);
-    if known != 0 {
-        return Some(known);
+fn twin(kept: &Twin, own: &Mutex<Own>, make: impl FnOnce() -> Option<u64>, destroy: impl Fn(u64)) -> Option<u64> {
+    let twin = kept.load(Ordering::Acquire);
+    if twin != 0 {
+        return Some(twin);
     }
     let made = make()?;
-    if let Err(other) = place.compare_exchange(0, made, Ordering::AcqRel, Ordering::Acquire) {
+    if let Err(other) = kept.compare_exchange(0, made, Ordering::AcqRel, Ordering::Acquire) {
         destroy(made);
         return Some(other);
     }
-    let gone = lock(own).add(place);
+    let gone = lock(own).add(kept);
     gone.into_iter().for_each(destroy);
     Some(made)
 }
@@ -445,17 +483,27 @@ impl Device {
         Some(vk::DescriptorSetLayout::from_raw(made))
     }
 
+    /// Set layouts of the layer's own that are defined like those of `shape`.
+    pub(super) fn twins_of_sets(
+        &self,
+        separate: &Separate,
+        shape: &PipelineShape,
+    ) -> Option<Vec<vk::DescriptorSetLayout>> {
+        let mut sets = memory::vec(shape.sets.len());
+        for set in &shape.sets {
+            sets.push(match set {
+                Some(set) => self.twin_of_set(separate, set)?,
+                None => vk::DescriptorSetLayout::null(),
+            });
+        }
+        Some(sets)
+    }
+
     /// A pipeline layout of the layer's own that is defined like `shape`.
     pub(super) fn twin_of_pipeline(&self, separate: &Separate, shape: &PipelineShape) -> Option<vk::PipelineLayout> {
         let make = || {
             let (create, kept) = (self.fns.create_pipeline_layout?, shape.kept.as_ref()?);
-            let mut sets = memory::vec(shape.sets.len());
-            for set in &shape.sets {
-                sets.push(match set {
-                    Some(set) => self.twin_of_set(separate, set)?,
-                    None => vk::DescriptorSetLayout::null(),
-                });
-            }
+            let sets = self.twins_of_sets(separate, shape)?;
             let mut made = vk::PipelineLayout::null();
             let result = kept.with_create_info(&sets, |info| {
                 // SAFETY: equal to a create info that the driver accepted but for the set layouts, which are defined alike, and for one

@@ -28,10 +28,11 @@ impl Separate {
     ///
     /// `pass` is null or valid.
     pub(super) unsafe fn subpass(&self, pass: vk::RenderPass, subpass: u32) -> kept::Context {
-        // SAFETY: forwarded from the caller.
-        let known = unsafe { self.passes.get(pass.as_raw()) };
+        // SAFETY: a render pass that is not null is valid by this function's contract, so it is not destroyed and its entry stays
+        // meanwhile.
+        let pass = unsafe { self.passes.get(pass.as_raw()) };
         let (color, depth_stencil) =
-            known.and_then(|pass| pass.subpasses.get(subpass as usize)).copied().unwrap_or_default();
+            pass.and_then(|pass| pass.subpasses.get(subpass as usize)).copied().unwrap_or_default();
         kept::Context { color, depth_stencil, advanced_blend: false }
     }
 }
@@ -65,9 +66,9 @@ impl Device {
         let mut is_named = false;
         separate.programs.for_each(&mut |program| is_named |= program.render_pass() == pass);
         let mut old = lock(&separate.old_passes);
-        let place = old.iter().position(|old| *old == pass.as_raw() && !is_named);
-        let Some(place) = place else { return };
-        old.swap_remove(place);
+        let at = old.iter().position(|old| *old == pass.as_raw() && !is_named);
+        let Some(at) = at else { return };
+        old.swap_remove(at);
         drop(old);
         if let Some(destroy) = self.fns.destroy_render_pass {
             // SAFETY: the application destroyed it with a NULL allocator, and no pipeline may be made with it any more.

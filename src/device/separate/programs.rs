@@ -9,11 +9,14 @@ use samplin_spirv as spirv;
 
 use super::Separate;
 use super::layouts::PipelineShape;
-use super::recipe::{Recipe, Source, Splits, StageCode};
+use super::recipe::{Executable, Recipe, Source, Splits, StageCode};
 use super::told::Told;
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
+
+/// Why links are not known of code that is not SPIR-V.
+pub(super) const HIDDEN: &str = kept::Why::HiddenSpirv.name();
 
 /// The words of a shader module.
 pub(super) struct Code {
@@ -37,6 +40,8 @@ pub(super) struct Program {
     pub(super) links: Box<[ProgramLink]>,
     /// The numbers of the sets that links are in, as bits; none if one is too high for that.
     pub(super) linked: Option<u32>,
+    /// What the application has bound when this is bound.
+    pub(super) own: Executable,
     /// Why it may have more links than these, if it may.
     pub(super) blind: Option<&'static str>,
     /// What it can be made of again, or the name of what keeps it from that.
@@ -45,7 +50,68 @@ pub(super) struct Program {
     pub(super) told: Told,
 }
 
+/// Links as they are found, each once.
+#[derive(Default)]
+pub(super) struct Found {
+    links: Vec<ProgramLink>,
+    /// Why there may be more of them.
+    pub(super) blind: Option<&'static str>,
+}
+
+impl Found {
+    /// Takes a link over, or its uses and stages if it is there.
+    pub(super) fn add(&mut self, link: ProgramLink) {
+        let same = |other: &&mut ProgramLink| (other.image, other.sampler) == (link.image, link.sampler);
+        match self.links.iter_mut().find(same) {
+            Some(other) => {
+                other.uses |= link.uses;
+                other.stages |= link.stages;
+            }
+            None => self.links.with_room().push(link),
+        }
+    }
+
+    /// Takes over what was found elsewhere.
+    pub(super) fn extend(&mut self, links: &[ProgramLink], blind: Option<&'static str>) {
+        links.iter().copied().for_each(|link| self.add(link));
+        self.blind = self.blind.or(blind);
+    }
+
+    /// The links.
+    pub(super) fn into_links(self) -> Box<[ProgramLink]> {
+        self.links.into_boxed_slice()
+    }
+}
+
 impl Program {
+    /// What was found in shaders of this layout. `named`: the handle that records name it by.
+    pub(super) fn new(
+        separate: &Separate,
+        (named, own): (u64, Executable),
+        layout: Arc<PipelineShape>,
+        found: Found,
+        recipe: impl FnOnce() -> Result<Recipe, &'static str>,
+    ) -> Self {
+        let blind = found.blind;
+        let links = found.into_links();
+        let recipe = if links.is_empty() { Err("memory") } else { recipe() };
+        let linked = if blind == Some(HIDDEN) {
+            // Nobody knows which.
+            1_u32.checked_shl(layout.sets.len() as u32).map(|end| end - 1)
+        } else {
+            let sets = links.iter().flat_map(|link| [link.image.set, link.sampler.set]);
+            sets.into_iter().try_fold(0, |all, set| Some(all | 1_u32.checked_shl(set)?))
+        };
+        let (number, splits) = (separate.number(), Splits::default());
+        let told = Told::default();
+        Self { number, handle: named, layout, links, linked, own, blind, recipe, splits, told }
+    }
+
+    /// Whether nothing is to be known of what it reads through separate samplers, as nothing is there.
+    pub(super) fn is_plain(&self) -> bool {
+        self.links.is_empty() && self.blind != Some(HIDDEN)
+    }
+
     /// The render pass that it would be made with again; null if none.
     pub(super) fn render_pass(&self) -> vk::RenderPass {
         match &self.recipe {
@@ -112,7 +178,8 @@ impl Separate {
     ///
     /// `module` is null or valid during the call.
     pub unsafe fn words(&self, module: vk::ShaderModule) -> Option<Arc<[u32]>> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a module that is not null is not destroyed during the call, by this function's contract; only its words outlive
+        // that.
         unsafe { self.modules.get(module.as_raw()) }.map(|code| Arc::clone(&code.words))
     }
 }
@@ -123,7 +190,7 @@ impl Separate {
 ///
 /// `made` is valid, and `stages` are its stages whose code is known.
 unsafe fn recipe(separate: &Separate, made: &Made<'_>, stages: &[Stage<'_>]) -> Result<Recipe, &'static str> {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: the create info behind `made` is valid by this function's contract.
     let (source, count) = unsafe {
         match made {
             Made::Compute(info) => (Source::Compute(kept::Compute::new(info).map_err(kept::Why::name)?), 1),
@@ -136,15 +203,9 @@ unsafe fn recipe(separate: &Separate, made: &Made<'_>, stages: &[Stage<'_>]) -> 
         }
     };
     if stages.len() != count {
-        return Err("hidden-spirv");
+        return Err(HIDDEN);
     }
-    let stages = memory::collect(stages.iter().map(|stage| StageCode {
-        stage: stage.stage,
-        name: stage.name.into(),
-        constants: memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, Box::from(*bytes)))),
-        words: Arc::clone(stage.words),
-    }));
-    Ok(Recipe { source, stages })
+    Ok(Recipe { source, stages: memory::collect(stages.iter().map(|stage| Arc::new(StageCode::new(stage)))) })
 }
 
 impl Device {
@@ -183,56 +244,33 @@ impl Device {
         if flags.contains(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
             return;
         }
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `layout` is the one of a valid create info, by this function's contract, so it is not destroyed meanwhile.
         let Some(layout) = (unsafe { separate.pipeline_shape(layout) }) else { return };
-        let mut links: Vec<ProgramLink> = Vec::new();
-        let mut blind = hidden;
-        let mut add = |link: ProgramLink| {
-            let same = |other: &&mut ProgramLink| (other.image, other.sampler) == (link.image, link.sampler);
-            match links.iter_mut().find(same) {
-                Some(other) => {
-                    other.uses |= link.uses;
-                    other.stages |= link.stages;
-                }
-                None => links.with_room().push(link),
-            }
-        };
+        let mut found = Found { blind: hidden, ..Found::default() };
         for stage in stages {
-            blind = blind.or(self.links_of(pipeline, stage, &mut add));
+            separate.force.keep_read(stage.words);
+            self.links_of(pipeline.as_raw(), stage, &mut found);
         }
         for library in libraries {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: the libraries are valid pipelines by this function's contract, so they are not destroyed and their entries
+            // stay meanwhile.
             if let Some(program) = unsafe { separate.programs.get(library.as_raw()) } {
-                program.links.iter().copied().for_each(&mut add);
-                blind = blind.or(program.blind);
+                found.extend(&program.links, program.blind);
             }
         }
-        let recipe = if links.is_empty() {
-            Err("memory")
-        } else {
-            // SAFETY: forwarded from the caller.
-            unsafe { recipe(separate, made, stages) }
-        };
-        let (number, links) = (separate.number(), links.into_boxed_slice());
-        let (handle, splits) = (pipeline.as_raw(), Splits::default());
-        let sets = links.iter().flat_map(|link| [link.image.set, link.sampler.set]);
-        let linked = sets.into_iter().try_fold(0, |all, set| Some(all | 1_u32.checked_shl(set)?));
-        if !links.is_empty() {
+        let handle = pipeline.as_raw();
+        // SAFETY: `made` and its stages are of one valid create info by this function's contract.
+        let recipe = || unsafe { recipe(separate, made, stages) };
+        let program = Program::new(separate, (handle, Executable::Pipeline(handle)), layout, found, recipe);
+        if !program.is_plain() {
             self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
-        let told = Told::default();
-        let program = Program { number, handle, layout, links, linked, blind, recipe, splits, told };
         separate.programs.insert(handle, Arc::new(program));
     }
 
-    /// The links of a stage that may have to be repaired. Returns why there may be more, if that is so.
-    fn links_of(
-        &self,
-        pipeline: vk::Pipeline,
-        stage: &Stage<'_>,
-        add: &mut impl FnMut(ProgramLink),
-    ) -> Option<&'static str> {
-        let model = model(stage.stage)?;
+    /// Finds the links of a stage that may have to be repaired. `program`: the handle that records name it by.
+    pub(super) fn links_of(&self, program: u64, stage: &Stage<'_>, found: &mut Found) {
+        let Some(model) = model(stage.stage) else { return };
         let constants = spirv::Specialization(stage.constants);
         let links =
             spirv::Module::read(stage.words).and_then(|module| module.links(stage.name, model, Some(&constants)));
@@ -240,23 +278,21 @@ impl Device {
             Ok(links) => links,
             Err(spirv::Error::Memory) => memory::give_up(),
             Err(why) => {
-                self.shader_unresolved("malformed-spirv", &why.to_string(), pipeline, stage);
-                return Some("malformed-spirv");
+                self.shader_unresolved("malformed-spirv", &why.to_string(), program, stage);
+                return found.extend(&[], Some("malformed-spirv"));
             }
         };
-        let mut blind = None;
         for link in links.iter().filter(|link| link.uses.samples() && !link.uses.contains(spirv::Uses::COMBINED)) {
             match (link.image, link.sampler, link.opaque) {
                 (Some(image), Some(sampler), false) => {
-                    add(ProgramLink { image, sampler, uses: link.uses, stages: stage.stage });
+                    found.add(ProgramLink { image, sampler, uses: link.uses, stages: stage.stage });
                 }
                 _ => {
                     let why = "image or sampler is one of several, or comes from no variable";
-                    self.shader_unresolved("opaque-operand", why, pipeline, stage);
-                    blind = Some("opaque-operand");
+                    self.shader_unresolved("opaque-operand", why, program, stage);
+                    found.extend(&[], Some("opaque-operand"));
                 }
             }
         }
-        blind
     }
 }

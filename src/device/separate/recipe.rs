@@ -4,8 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
+use samplin_hot::memory;
 
 use super::layouts::{PipelineShape, SetShape};
+use super::programs::Stage;
 use crate::kept;
 use crate::table::lock;
 
@@ -20,23 +22,42 @@ pub(super) struct StageCode {
     pub(super) words: Arc<[u32]>,
 }
 
-/// What a pipeline was made of.
+impl StageCode {
+    pub(super) fn new(stage: &Stage<'_>) -> Self {
+        Self {
+            stage: stage.stage,
+            name: stage.name.into(),
+            constants: memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, Box::from(*bytes)))),
+            words: Arc::clone(stage.words),
+        }
+    }
+}
+
+/// What is bound to run: a pipeline, or shader objects by their stages.
+pub(super) enum Executable {
+    Pipeline(u64),
+    Shaders(Box<[(vk::ShaderStageFlags, u64)]>),
+}
+
+/// What a pipeline was made of, or each of the shader objects that are bound together.
 pub(super) enum Source {
     Compute(kept::Compute),
     Graphics(Box<kept::Graphics>),
+    /// With their groups: those of one that is not 0 are linked.
+    Shaders(Box<[(Arc<kept::Shader>, u64)]>),
 }
 
 /// What a pipeline can be made of again.
 pub(super) struct Recipe {
     pub(super) source: Source,
-    pub(super) stages: Vec<StageCode>,
+    pub(super) stages: Vec<Arc<StageCode>>,
 }
 
-/// A second pipeline.
+/// A second pipeline, or second shader objects.
 pub(super) struct Variant {
-    /// The links that are split, by their places.
+    /// The links that are split, by their positions.
     pub(super) mask: u64,
-    pub(super) pipeline: u64,
+    pub(super) made: Executable,
     /// The application's layout with the hidden set behind it.
     pub(super) layout: Arc<PipelineShape>,
     pub(super) hidden: Arc<SetShape>,

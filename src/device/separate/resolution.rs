@@ -12,7 +12,7 @@ use super::Separate;
 use super::bits::Bits;
 use super::commands::Point;
 use super::ladder::{Decided, Want};
-use super::programs::Program;
+use super::programs::{HIDDEN, Program};
 use super::recipe::Variant;
 use super::sets::{Brief, Other};
 use crate::device::Device;
@@ -141,7 +141,7 @@ impl Resolutions {
     pub(super) fn is_nothing(&self, key: &Key) -> bool {
         let Some(nothings) = self.nothings.get() else { return false };
         let hash = key.hash(self.time());
-        nothings.get(hash as usize >> 1 & (NOTHINGS - 1)).is_some_and(|known| known.load(Ordering::Relaxed) == hash)
+        nothings.get(hash as usize >> 1 & (NOTHINGS - 1)).is_some_and(|device| device.load(Ordering::Relaxed) == hash)
     }
 
     fn keep_nothing(&self, key: &Key) {
@@ -249,8 +249,8 @@ impl Device {
         let key = Key::of(program, point);
         if let Some(key) = &key {
             let resolutions = &separate.resolutions;
-            if let Some(known) = point.found.take(resolutions, key).or_else(|| resolutions.get(key)) {
-                return known;
+            if let Some(kept) = point.found.take(resolutions, key).or_else(|| resolutions.get(key)) {
+                return kept;
             }
         }
         point.meet(separate);
@@ -267,6 +267,12 @@ impl Device {
 
     fn make_resolution(&self, separate: &Separate, program: &Program, point: &Point) -> Resolution {
         let mut wants = self.wants(program, point);
+        if program.blind == Some(HIDDEN)
+            && wants.all.iter().all(|want| want.wanted == want.given)
+            && !self.is_legal(program, point)
+        {
+            self.program_unresolved(HIDDEN, program);
+        }
         let Decided { shadows, pushes, variant } = self.decide_links(separate, program, point, &mut wants);
         let Some(variant) = variant else {
             return Resolution { shadows, pushes, variant: None, is_lasting: true, key: Key::default() };
@@ -294,8 +300,8 @@ impl Device {
             for want in wants.iter().filter(|want| want.link == *link) {
                 // A descriptor that nobody may use can hold a sampler that is gone.
                 let lives = want.wanted != want.given || self.hot.gate.sampler(want.given) != 0;
-                if let Some(place) = samplers.get_mut(start + want.place as usize).filter(|_| lives) {
-                    *place = want.wanted;
+                if let Some(target) = samplers.get_mut(start + want.hidden_at as usize).filter(|_| lives) {
+                    *target = want.wanted;
                 }
             }
         }
@@ -315,7 +321,7 @@ impl Device {
         }
         point.refresh(separate, &self.hot.gate);
         let is_plain = !point.differs && program.splits.mask() == 0 && !separate.force.any();
-        if is_plain && (program.links.is_empty() || (!self.records_all() && self.is_legal(program, point))) {
+        if is_plain && (program.is_plain() || (!self.records_all() && self.is_legal(program, point))) {
             return None;
         }
         Some(self.resolve_point(separate, program, point))

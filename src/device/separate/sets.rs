@@ -14,6 +14,7 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use super::layouts::{Binding, SetLayout, SetShape};
 use crate::device::Device;
+use crate::device::hot::type_bit;
 use crate::hooks::slice;
 use crate::table::lock;
 
@@ -33,7 +34,7 @@ pub(super) struct Shadow {
 /// What a bind remembers of what is in a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Brief {
-    /// [`SetRecord::stamp`]; 0 if nothing of interest is in the set.
+    /// [`SetEntry::stamp`]; 0 if nothing of interest is in the set.
     pub(super) stamp: u64,
     /// What the samplers need, and in the upper half what the images lack.
     pub(super) summary: u64,
@@ -46,9 +47,12 @@ impl Brief {
     pub(super) const PUSHED: u64 = u64::MAX;
 }
 
+/// Slots that an entry has room for itself.
+const NEAR: usize = 4;
+
 /// A descriptor set, or the descriptors that were pushed to a set number.
 #[derive(Debug)]
-pub(super) struct SetRecord {
+pub(super) struct SetEntry {
     pub(super) shape: Arc<SetShape>,
     /// What it was allocated with; pushed descriptors were not.
     layout: Option<Arc<SetLayout>>,
@@ -60,18 +64,22 @@ pub(super) struct SetRecord {
     /// Needs and lacks of what is in it, when it had this stamp.
     summary: AtomicU64,
     summary_at: AtomicU64,
-    /// A handle for each slot, 0 for none.
-    slots: Box<[AtomicU64]>,
-    /// Sets that are bound in place of this one.
-    pub(super) shadows: Mutex<Vec<Shadow>>,
+    /// A handle for each slot, 0 for none: the first of them, and all if there are more.
+    near: [AtomicU64; NEAR],
+    many: Option<Box<Vec<AtomicU64>>>,
+    /// Sets that are bound in place of this one; almost all sets have none.
+    shadows: Mutex<Option<Box<Vec<Shadow>>>>,
     pub(super) has_shadows: AtomicBool,
 }
 
-impl SetRecord {
+impl SetEntry {
     pub(super) fn new(shape: Arc<SetShape>, layout: Option<Arc<SetLayout>>, variable: u32, number: u64) -> Self {
-        let mut slots = memory::vec(shape.slots);
-        slots.resize_with(shape.slots, AtomicU64::default);
-        let record = Self {
+        let many = (shape.slots > NEAR).then(|| {
+            let mut slots = memory::vec(shape.slots);
+            slots.resize_with(shape.slots, AtomicU64::default);
+            Box::new(slots)
+        });
+        let entry = Self {
             is_loose: shape.after_bind,
             shape,
             layout,
@@ -79,16 +87,17 @@ impl SetRecord {
             stamp: AtomicU64::new(number << 24),
             summary: AtomicU64::new(0),
             summary_at: AtomicU64::new(0),
-            slots: slots.into_boxed_slice(),
+            near: Default::default(),
+            many,
             shadows: Mutex::default(),
             has_shadows: AtomicBool::new(false),
         };
-        for binding in &record.shape.bindings {
+        for binding in &entry.shape.bindings {
             for (element, sampler) in binding.immutable.iter().enumerate() {
-                record.set(binding.sampler_slot(element as u32), *sampler);
+                entry.set(binding.sampler_slot(element as u32), *sampler);
             }
         }
-        record
+        entry
     }
 
     /// Whether the layout that it was allocated with is gone.
@@ -102,15 +111,28 @@ impl SetRecord {
         !self.shape.after_bind && !self.is_without_layout() && self.shape.bindings.iter().any(samples)
     }
 
+    #[inline(always)]
+    fn slots(&self) -> &[AtomicU64] {
+        match &self.many {
+            Some(many) => many,
+            None => &self.near,
+        }
+    }
+
+    /// Works on the sets that are bound in place of this one.
+    pub(super) fn with_shadows<R>(&self, with: impl FnOnce(&mut Vec<Shadow>) -> R) -> R {
+        with(lock(&self.shadows).get_or_insert_default())
+    }
+
     fn set(&self, slot: Option<usize>, handle: u64) {
-        if let Some(word) = slot.and_then(|slot| self.slots.get(slot)) {
+        if let Some(word) = slot.and_then(|slot| self.slots().get(slot)) {
             word.store(handle, Ordering::Relaxed);
         }
     }
 
     /// The handle in a slot, 0 for none.
     pub(super) fn get(&self, slot: usize) -> u64 {
-        self.slots.get(slot).map_or(0, |word| word.load(Ordering::Relaxed))
+        self.slots().get(slot).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
     /// What a bind remembers of it.
@@ -127,7 +149,7 @@ impl SetRecord {
     #[inline(never)]
     fn sum_up(&self, gate: &Gate, stamp: u64) -> Brief {
         let (mut needs, mut lacks) = (0, 0);
-        for slot in &self.slots {
+        for slot in self.slots() {
             // A handle is a sampler's or a view's; it may be both, as numbers go, and then counts for too much.
             let handle = slot.load(Ordering::Relaxed);
             needs |= (gate.sampler(handle) >> 32) as u32;
@@ -164,15 +186,18 @@ impl SetRecord {
         self.shape.walk(target, count, |index, binding, element| {
             let (sampler, image) = (binding.sampler_slot(element), binding.image_slot(element));
             match ty {
+                // Nothing is read for what has no slot.
                 vk::DescriptorType::SAMPLER => {
-                    if binding.immutable.is_empty() {
+                    if sampler.is_some() && binding.immutable.is_empty() {
                         self.set(sampler, info(index).sampler.as_raw());
                     }
                     self.set(image, 0);
                 }
                 vk::DescriptorType::SAMPLED_IMAGE => {
                     self.set(sampler, 0);
-                    self.set(image, info(index).image_view.as_raw());
+                    if image.is_some() {
+                        self.set(image, info(index).image_view.as_raw());
+                    }
                 }
                 _ => {
                     // What else a binding of several types can hold.
@@ -228,12 +253,12 @@ pub(super) struct TemplateRuns {
 }
 
 impl TemplateRuns {
-    /// Writes what the data of a template says into a record.
+    /// Writes what the data of a template says into a entry.
     ///
     /// # Safety
     ///
     /// `data` is valid for the template.
-    pub(super) unsafe fn apply(&self, record: &SetRecord, data: *const c_void) {
+    pub(super) unsafe fn apply(&self, entry: &SetEntry, data: *const c_void) {
         for run in &self.runs {
             let info = |index: u32| {
                 let at =
@@ -242,7 +267,7 @@ impl TemplateRuns {
                 unsafe { at.cast::<vk::DescriptorImageInfo>().read_unaligned() }
             };
             // SAFETY: `info` reads what the data holds of samplers and images.
-            unsafe { record.write(run.ty, run.target, run.count, info) };
+            unsafe { entry.write(run.ty, run.target, run.count, info) };
         }
     }
 }
@@ -254,19 +279,10 @@ pub(super) fn is_separate(ty: vk::DescriptorType) -> bool {
 
 /// Whether a template's runs of a type are kept: also those of types that may stand in a binding of several types.
 fn is_followed(ty: vk::DescriptorType) -> bool {
-    use vk::DescriptorType as T;
-    is_separate(ty)
-        || matches!(
-            ty,
-            T::STORAGE_IMAGE
-                | T::UNIFORM_BUFFER
-                | T::STORAGE_BUFFER
-                | T::UNIFORM_TEXEL_BUFFER
-                | T::STORAGE_TEXEL_BUFFER
-        )
+    (Separate::WATCHED | Separate::OTHERS) & type_bit(ty) != 0
 }
 
-impl SetRecord {
+impl SetEntry {
     /// Takes over a write.
     ///
     /// # Safety
@@ -298,7 +314,7 @@ impl SetRecord {
 impl Separate {
     /// What samplers of a state ask for has changed.
     pub fn look_again(&self) {
-        self.sets.for_each(&mut |record| record.touch());
+        self.sets.for_each(&mut |entry| entry.touch());
         self.resolutions.look_again();
     }
 }
@@ -329,14 +345,14 @@ impl Device {
             }
             let variable = variable.get(index).copied().unwrap_or(0);
             let shape = Arc::clone(&layout.shape);
-            let record = SetRecord::new(shape, Some(layout), variable, separate.number());
+            let entry = SetEntry::new(shape, Some(layout), variable, separate.number());
             lock(&separate.pools)
                 .with_room()
                 .entry(info.descriptor_pool.as_raw())
                 .or_default()
                 .with_room()
                 .insert(set.as_raw());
-            separate.sets.insert(set.as_raw(), Arc::new(record));
+            separate.sets.insert(set.as_raw(), Arc::new(entry));
         }
     }
 
@@ -356,8 +372,8 @@ impl Device {
 
     fn forget_set(&self, separate: &Separate, set: u64) {
         // SAFETY: the set is the application's to free, so no other call names it.
-        if let Some(record) = unsafe { separate.sets.share(set) } {
-            self.drop_shadows(separate, &record);
+        if let Some(entry) = unsafe { separate.sets.share(set) } {
+            self.drop_shadows(separate, &entry);
         }
         separate.sets.remove(set);
     }
@@ -375,26 +391,28 @@ impl Device {
     ) {
         // Shadows are copies of all that is in a set.
         let all = separate.shadows.load(Ordering::Relaxed) > 0;
-        let mut last: Option<(vk::DescriptorSet, &SetRecord)> = None;
+        let mut last: Option<(vk::DescriptorSet, &SetEntry)> = None;
         for write in writes {
             if !all && !is_followed(write.descriptor_type) {
                 continue;
             }
-            let record = match last {
-                Some((set, record)) if set == write.dst_set => record,
+            let entry = match last {
+                Some((set, entry)) if set == write.dst_set => entry,
                 _ => {
                     // SAFETY: a set that a command names is not freed meanwhile.
-                    let Some(record) = (unsafe { separate.sets.get(write.dst_set.as_raw()) }) else { continue };
-                    last = Some((write.dst_set, record));
-                    record
+                    let Some(entry) = (unsafe { separate.sets.get(write.dst_set.as_raw()) }) else { continue };
+                    last = Some((write.dst_set, entry));
+                    entry
                 }
             };
-            // SAFETY: forwarded from the caller.
-            unsafe { record.take(write) };
-            self.drop_shadows(separate, record);
+            // SAFETY: `write` is one of a valid `vkUpdateDescriptorSets` by this function's contract, so its arrays have as many
+            // elements as it says.
+            unsafe { entry.take(write) };
+            self.drop_shadows(separate, entry);
         }
         for copy in copies {
-            // SAFETY: as above.
+            // SAFETY: both sets of a copy are valid (VUID-VkCopyDescriptorSet-srcSet-parameter, -dstSet-parameter), so their
+            // entries stay meanwhile.
             let (from, to) =
                 unsafe { (separate.sets.get(copy.src_set.as_raw()), separate.sets.get(copy.dst_set.as_raw())) };
             if let (Some(from), Some(to)) = (from, to) {
@@ -417,13 +435,13 @@ impl Device {
         data: *const c_void,
     ) {
         // SAFETY: set and template are valid during the command.
-        let (record, runs) = unsafe { (separate.sets.get(set.as_raw()), separate.templates.get(template.as_raw())) };
-        let Some(record) = record else { return };
+        let (entry, runs) = unsafe { (separate.sets.get(set.as_raw()), separate.templates.get(template.as_raw())) };
+        let Some(entry) = entry else { return };
         if let Some(runs) = runs {
-            // SAFETY: forwarded from the caller.
-            unsafe { runs.apply(record, data) };
+            // SAFETY: `data` is valid for the template that `runs` were made of, by this function's contract.
+            unsafe { runs.apply(entry, data) };
         }
-        self.drop_shadows(separate, record);
+        self.drop_shadows(separate, entry);
     }
 
     /// Remembers a template.

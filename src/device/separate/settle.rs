@@ -7,12 +7,12 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::commands::{Actual, Binds, Bound, Hidden, Point, bind_point, place};
+use super::commands::{Actual, Binds, Bound, Hidden, Point, bind_point, index};
 use super::layouts::PipelineShape;
 use super::programs::Program;
-use super::recipe::Variant;
+use super::recipe::{Executable, Variant};
 use super::resolution::Resolution;
-use super::sets::{Brief, Other, SetRecord};
+use super::sets::{Brief, Other, SetEntry};
 use crate::device::Device;
 
 impl Device {
@@ -74,25 +74,51 @@ impl Device {
         (program, point, at): (&Program, &mut Point, usize),
         resolution: &Resolution,
     ) {
-        let pipeline = resolution.variant.as_ref().map_or(program.handle, |(variant, _)| variant.pipeline);
-        if pipeline != point.pipeline
-            && let Some(bind) = self.fns.cmd_bind_pipeline
-        {
-            point.pipeline = pipeline;
-            // SAFETY: forwarded from the caller; it differs from the application's pipeline, which is bound, in the samplers that it reads.
-            unsafe { bind(commands, bind_point(at), vk::Pipeline::from_raw(pipeline)) };
-        }
+        let wanted = resolution.variant.as_ref().map_or(&program.own, |(variant, _)| &variant.made);
+        // SAFETY: forwarded from the caller.
+        unsafe { self.settle_program(commands, (point, at), wanted) };
         point.differs = false;
         for number in 0..point.sets.len() {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_set` asks for the same.
             unsafe { self.settle_set(separate, commands, (point, &program.layout), (at, number), resolution) };
         }
         if let Some((variant, hidden)) = &resolution.variant {
             point.differs = true;
             if *hidden != 0 {
-                // SAFETY: forwarded from the caller.
+                // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_hidden` asks for the
+                // same.
                 unsafe { self.settle_hidden(separate, commands, (point, at), variant, *hidden) };
             }
+        }
+    }
+
+    /// Binds the pipeline or the shaders that are wanted.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::settle`].
+    unsafe fn settle_program(
+        &self,
+        commands: vk::CommandBuffer,
+        (point, at): (&mut Point, usize),
+        wanted: &Executable,
+    ) {
+        match (wanted, self.fns.cmd_bind_pipeline, self.fns.cmd_bind_shaders) {
+            (Executable::Pipeline(pipeline), Some(bind), _) if *pipeline != point.pipeline => {
+                point.pipeline = *pipeline;
+                // SAFETY: forwarded from the caller; it differs from the application's pipeline, which is bound, in the samplers that it
+                // reads.
+                unsafe { bind(commands, bind_point(at), vk::Pipeline::from_raw(*pipeline)) };
+            }
+            (Executable::Shaders(wanted), _, Some(bind)) => {
+                let (stages, shaders) = point.exchange_shaders(wanted);
+                if !stages.is_empty() {
+                    // SAFETY: forwarded from the caller; as many shaders as stages, which differ from the application's, which are bound,
+                    // in the samplers that they read.
+                    unsafe { bind(commands, stages.len() as u32, stages.as_ptr(), shaders.as_ptr()) };
+                }
+            }
+            _ => {}
         }
     }
 
@@ -149,7 +175,7 @@ impl Device {
         if bound.set == 0 {
             let of_set = |(set, other): &(u32, Other)| (*set as usize == number).then_some(*other);
             let others = memory::collect(resolution.pushes.iter().filter_map(of_set));
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `commands` is recording and `bound` is of it, by this function's contract; `push_again` asks for the same.
             let is_pushed = unsafe { self.push_again(separate, commands, (bound, layout), (at, number), &others) };
             point.differs |= bound.differs();
             if is_pushed {
@@ -191,14 +217,14 @@ impl Device {
         (at, number): (usize, usize),
         others: &[Other],
     ) -> bool {
-        let is_at = |place: &(u32, u32)| others.iter().any(|(binding, element, _)| (*binding, *element) == *place);
+        let is_at = |at: &(u32, u32)| others.iter().any(|(binding, element, _)| (*binding, *element) == *at);
         let mut next: Vec<Other> = memory::collect(others.iter().copied());
         let now = &bound.pushed;
         let back = now.iter().filter(|(binding, element, _)| !is_at(&(*binding, *element)));
         for (binding, element, _) in back {
-            let slot = bound.record.as_deref().and_then(|record| {
-                let slot = record.shape.binding(*binding)?.sampler_slot(*element)?;
-                Some(record.get(slot))
+            let slot = bound.entry.as_deref().and_then(|entry| {
+                let slot = entry.shape.binding(*binding)?.sampler_slot(*element)?;
+                Some(entry.get(slot))
             });
             if let Some(own) = slot.filter(|own| *own != 0) {
                 next.with_room().push((*binding, *element, own));
@@ -244,15 +270,16 @@ impl Device {
         point: vk::PipelineBindPoint,
         pipeline: vk::Pipeline,
     ) -> vk::Pipeline {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `pipeline` is valid by this function's contract, so it is not destroyed and its entry stays meanwhile.
         let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return pipeline };
         let variant = program.splits.current_pipeline();
         if variant == 0 {
             return pipeline;
         }
-        // SAFETY: forwarded from the caller.
-        let state = place(point).zip(unsafe { separate.state(commands) });
-        let no_room = state.is_some_and(|(at, state)| state.with(at, |point| point.is_pushed_beside(&program.layout)));
+        // SAFETY: `commands` is recording by this function's contract, so it is not freed meanwhile.
+        let buffer = index(point).zip(unsafe { separate.buffer(commands) });
+        let no_room =
+            buffer.is_some_and(|(at, buffer)| buffer.with(at, |point| point.is_pushed_beside(&program.layout)));
         if no_room { pipeline } else { vk::Pipeline::from_raw(variant) }
     }
 
@@ -268,20 +295,23 @@ impl Device {
         point: vk::PipelineBindPoint,
         (pipeline, actual): (vk::Pipeline, vk::Pipeline),
     ) {
-        let Some(at) = place(point) else { return };
-        // SAFETY: forwarded from the caller.
-        let (state, program) = unsafe { (separate.state(commands), separate.programs.get(pipeline.as_raw())) };
-        let given = program.map_or(0, |program| program.handle);
-        let Some(state) = state else { return };
-        let is_whole = state.is_whole();
-        state.with(at, |point| {
-            (point.program, point.given, point.linked) = (None, given, None);
+        let Some(at) = index(point) else { return };
+        // SAFETY: `commands` is recording and `pipeline` valid, by this function's contract, so neither goes meanwhile.
+        let (buffer, is_kept) =
+            unsafe { (separate.buffer(commands), separate.programs.get(pipeline.as_raw()).is_some()) };
+        let Some(buffer) = buffer else { return };
+        let is_whole = buffer.is_whole();
+        buffer.with(at, |point| {
+            (point.program, point.linked) = (None, None);
+            point.given = if is_kept { pipeline.as_raw() } else { 0 };
             if !is_whole {
                 point.meet_program(separate);
                 self.began_before(point);
             }
             point.pipeline = actual.as_raw();
-            // SAFETY: forwarded from the caller.
+            // Shaders of this bind point are bound no more (vkCmdBindPipeline).
+            point.shaders.clear();
+            // SAFETY: `point` is of `commands`, which is recording by this function's contract.
             unsafe { self.settle(separate, commands, point, at) };
         });
     }
@@ -297,15 +327,15 @@ impl Device {
         commands: vk::CommandBuffer,
         binds: &Binds<'_>,
     ) -> Option<Actual> {
-        let at = place(binds.point)?;
-        // SAFETY: forwarded from the caller.
-        let (state, layout) = unsafe { (separate.state(commands)?, separate.layout_at(binds.layout)?) };
+        let at = index(binds.point)?;
+        // SAFETY: `commands` is recording and the layout of `binds` valid, by this function's contract, so neither goes meanwhile.
+        let (buffer, layout) = unsafe { (separate.buffer(commands)?, separate.layout_at(binds.layout)?) };
         let first = binds.first as usize;
-        if !state.is_whole() {
-            self.began_before_unseen(state, at);
+        if !buffer.is_whole() {
+            self.began_before_unseen(buffer, at);
         }
-        state.with(at, |point| {
-            // SAFETY: forwarded from the caller.
+        buffer.with(at, |point| {
+            // SAFETY: the sets of `binds` are valid by this function's contract.
             unsafe { point.bind(separate, &self.hot.gate, layout, binds) };
             self.choose_sets(separate, point, first..first + binds.sets.len());
             point.actual(binds)
@@ -318,12 +348,12 @@ impl Device {
     ///
     /// As for [`Device::separate_binds`].
     pub unsafe fn separate_bound_as_given(&self, separate: &Separate, commands: vk::CommandBuffer, binds: &Binds<'_>) {
-        let Some(at) = place(binds.point) else { return };
-        // SAFETY: forwarded from the caller.
-        let (state, layout) = unsafe { (separate.state(commands), separate.layout_at(binds.layout)) };
-        let (Some(state), Some(layout)) = (state, layout) else { return };
-        state.with(at, |point| {
-            // SAFETY: forwarded from the caller.
+        let Some(at) = index(binds.point) else { return };
+        // SAFETY: `commands` is recording and the layout of `binds` valid, as `separate_binds` asks, so neither goes meanwhile.
+        let (buffer, layout) = unsafe { (separate.buffer(commands), separate.layout_at(binds.layout)) };
+        let (Some(buffer), Some(layout)) = (buffer, layout) else { return };
+        buffer.with(at, |point| {
+            // SAFETY: the sets of `binds` are valid, as `separate_binds` asks, and `point` is of `commands`, which is recording.
             unsafe {
                 point.bind(separate, &self.hot.gate, layout, binds);
                 self.settle(separate, commands, point, at);
@@ -342,14 +372,14 @@ impl Device {
         commands: vk::CommandBuffer,
         point: vk::PipelineBindPoint,
     ) {
-        let Some(at) = place(point) else { return };
-        // SAFETY: forwarded from the caller.
-        let Some(state) = (unsafe { separate.state(commands) }) else { return };
-        // SAFETY: forwarded from the caller.
-        state.with(at, |point| unsafe { self.settle(separate, commands, point, at) });
+        let Some(at) = index(point) else { return };
+        // SAFETY: `commands` is recording by this function's contract, so it is not freed while `buffer` is used.
+        let Some(buffer) = (unsafe { separate.buffer(commands) }) else { return };
+        // SAFETY: `point` is of `commands`, which is recording by this function's contract.
+        buffer.with(at, |point| unsafe { self.settle(separate, commands, point, at) });
     }
 
-    /// Takes over pushed descriptors, after they were pushed: `write` puts them into the record.
+    /// Takes over pushed descriptors, after they were pushed: `write` puts them into the entry.
     ///
     /// # Safety
     ///
@@ -360,20 +390,20 @@ impl Device {
         commands: vk::CommandBuffer,
         point: vk::PipelineBindPoint,
         (layout, number): (vk::PipelineLayout, u32),
-        write: impl FnOnce(&SetRecord),
+        write: impl FnOnce(&SetEntry),
     ) {
-        let Some(at) = place(point) else { return };
-        // SAFETY: forwarded from the caller.
-        let (state, layout) = unsafe { (separate.state(commands), separate.pipeline_shape(layout)) };
-        let (Some(state), Some(layout)) = (state, layout) else { return };
-        state.with(at, |point| {
-            let Some(record) = point.push(separate, &layout, number as usize) else { return };
-            write(record);
-            let brief = Brief { stamp: Brief::PUSHED, ..record.brief(&self.hot.gate) };
+        let Some(at) = index(point) else { return };
+        // SAFETY: `commands` is recording and `layout` valid, by this function's contract, so neither goes meanwhile.
+        let (buffer, layout) = unsafe { (separate.buffer(commands), separate.pipeline_shape(layout)) };
+        let (Some(buffer), Some(layout)) = (buffer, layout) else { return };
+        buffer.with(at, |point| {
+            let Some(entry) = point.push(separate, &layout, number as usize) else { return };
+            write(entry);
+            let brief = Brief { stamp: Brief::PUSHED, ..entry.brief(&self.hot.gate) };
             if let Some(bound) = point.sets.get_mut(number as usize) {
                 bound.brief = brief;
             }
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `point` is of `commands`, which is recording by this function's contract.
             unsafe { self.settle(separate, commands, point, at) };
         });
     }
@@ -388,14 +418,14 @@ impl Device {
         separate: &Separate,
         commands: vk::CommandBuffer,
         points: &[vk::PipelineBindPoint],
-        place: (vk::PipelineLayout, u32),
+        at: (vk::PipelineLayout, u32),
         writes: &[vk::WriteDescriptorSet<'_>],
     ) {
         for point in points {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: the command buffer, the layout and the writes are those of a valid push, by this function's contract.
             unsafe {
-                self.pushed(separate, commands, *point, place, |record| {
-                    writes.iter().for_each(|write| record.take(write));
+                self.pushed(separate, commands, *point, at, |entry| {
+                    writes.iter().for_each(|write| entry.take(write));
                 });
             }
         }
@@ -411,14 +441,15 @@ impl Device {
         separate: &Separate,
         commands: vk::CommandBuffer,
         template: vk::DescriptorUpdateTemplate,
-        place: (vk::PipelineLayout, u32),
+        at: (vk::PipelineLayout, u32),
         data: *const c_void,
     ) {
         // SAFETY: a valid template, which is not destroyed during the command.
         let Some(runs) = (unsafe { separate.templates.share(template.as_raw()) }) else { return };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the command buffer and the layout are those of a valid push, and `data` is for the template of `runs`, by this
+        // function's contract.
         unsafe {
-            self.pushed(separate, commands, runs.bind_point, place, |record| runs.apply(record, data));
+            self.pushed(separate, commands, runs.bind_point, at, |entry| runs.apply(entry, data));
         }
     }
 }

@@ -11,7 +11,7 @@ use samplin_hot::memory::{self, Room};
 
 use super::Separate;
 use super::layouts::{Binding, SetShape};
-use super::sets::{Other, SetRecord, Shadow};
+use super::sets::{Other, SetEntry, Shadow};
 use crate::device::Device;
 use crate::table::lock;
 
@@ -20,30 +20,31 @@ const SHADOWS: usize = 4;
 
 impl Device {
     /// A copy of a set with other samplers; none if there is no memory or there are too many.
-    pub(super) fn shadow(&self, separate: &Separate, set: u64, record: &SetRecord, others: &[Other]) -> Option<u64> {
-        {
-            let shadows = lock(&record.shadows);
-            if let Some(known) = shadows.iter().find(|shadow| *shadow.others == *others) {
-                return Some(known.set);
-            }
-            if shadows.len() >= SHADOWS {
-                return None;
-            }
+    pub(super) fn shadow(&self, separate: &Separate, set: u64, entry: &SetEntry, others: &[Other]) -> Option<u64> {
+        let kept = |shadows: &[Shadow]| Some(shadows.iter().find(|shadow| *shadow.others == *others)?.set);
+        let (known, is_full) = entry.with_shadows(|shadows| (kept(shadows), shadows.len() >= SHADOWS));
+        if known.is_some() || is_full {
+            return known;
         }
-        let (pool, made) = self.make_set(separate, &record.shape, record.variable)?;
-        self.fill_shadow(set, made, record, others);
+        let (pool, made) = self.make_set(separate, &entry.shape, entry.variable)?;
+        self.fill_shadow(set, made, entry, others);
         separate.force.keep_shadow();
-        let mut shadows = lock(&record.shadows);
-        if let Some(known) = shadows.iter().find(|shadow| *shadow.others == *others) {
-            // Another thread was faster.
-            let known = known.set;
-            drop(shadows);
+        let faster = entry.with_shadows(|shadows| {
+            let known = kept(shadows);
+            if known.is_none() {
+                let others = memory::collect(others.iter().copied()).into_boxed_slice();
+                shadows.with_room().push(Shadow { others, set: made.as_raw(), pool: pool.as_raw() });
+            }
+            known
+        });
+        if faster.is_some() {
+            // Another thread was.
             self.destroy_pool(pool);
-            return Some(known);
+            return faster;
         }
-        let others = memory::collect(others.iter().copied()).into_boxed_slice();
-        shadows.with_room().push(Shadow { others, set: made.as_raw(), pool: pool.as_raw() });
-        record.has_shadows.store(true, Ordering::Release);
+        entry.has_shadows.store(true, Ordering::Release);
+        // Whatever is written to a set from now on, a copy of it goes stale.
+        self.hot.watched.store(u32::MAX, Ordering::Relaxed);
         let live = separate.shadows.fetch_add(1, Ordering::Relaxed) + 1;
         separate.most_shadows.fetch_max(live, Ordering::Relaxed);
         Some(made.as_raw())
@@ -97,11 +98,11 @@ impl Device {
     }
 
     /// Copies the application's set and exchanges the samplers.
-    fn fill_shadow(&self, from: u64, to: vk::DescriptorSet, record: &SetRecord, others: &[Other]) {
+    fn fill_shadow(&self, from: u64, to: vk::DescriptorSet, entry: &SetEntry, others: &[Other]) {
         let Some(update) = self.fns.update_descriptor_sets else { return };
         let from = vk::DescriptorSet::from_raw(from);
-        let copies = memory::collect(record.shape.bindings.iter().filter_map(|binding| {
-            let count = if record.shape.variable == Some(binding.binding) { record.variable } else { binding.count };
+        let copies = memory::collect(entry.shape.bindings.iter().filter_map(|binding| {
+            let count = if entry.shape.variable == Some(binding.binding) { entry.variable } else { binding.count };
             // Immutable ones come with the layout (VUID-VkCopyDescriptorSet-dstBinding-02753).
             (count > 0 && binding.immutable.is_empty()).then(|| {
                 vk::CopyDescriptorSet::default()
@@ -142,12 +143,12 @@ impl Device {
     }
 
     /// Destroys the shadows of a set that is about to change or to go.
-    pub(super) fn drop_shadows(&self, separate: &Separate, record: &SetRecord) {
-        if !record.has_shadows.load(Ordering::Acquire) {
+    pub(super) fn drop_shadows(&self, separate: &Separate, entry: &SetEntry) {
+        if !entry.has_shadows.load(Ordering::Acquire) {
             return;
         }
-        let gone = std::mem::take(&mut *lock(&record.shadows));
-        record.has_shadows.store(false, Ordering::Release);
+        let gone = entry.with_shadows(std::mem::take);
+        entry.has_shadows.store(false, Ordering::Release);
         for shadow in gone {
             separate.shadows.fetch_sub(1, Ordering::Relaxed);
             self.destroy_pool(vk::DescriptorPool::from_raw(shadow.pool));
@@ -159,8 +160,8 @@ impl Device {
         let pools = std::mem::take(&mut *lock(&separate.pools));
         for set in pools.into_values().flatten() {
             // SAFETY: the device is being destroyed, so no other call names its sets.
-            if let Some(record) = unsafe { separate.sets.get(set) } {
-                self.drop_shadows(separate, record);
+            if let Some(entry) = unsafe { separate.sets.get(set) } {
+                self.drop_shadows(separate, entry);
             }
         }
         self.destroy_splits(separate);

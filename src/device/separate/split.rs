@@ -4,7 +4,7 @@
 //! pipeline layout leaves free, and its content is its name: equal samplers are one set, written before it is first bound and never
 //! again. It goes with the first of its samplers (VUID-vkDestroySampler-sampler-01082: nothing that is pending refers to that).
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ use samplin_spirv::{Error, Module, Operand, Specialization};
 use super::Separate;
 use super::layouts::{PipelineShape, SetShape};
 use super::programs::{Program, model};
-use super::recipe::{LINKS, Recipe, Source, StageCode, Variant};
+use super::recipe::{Executable, LINKS, Recipe, Source, StageCode, Variant};
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
@@ -58,6 +58,8 @@ type Content = (u64, Box<[u64]>);
 #[derive(Default)]
 pub(super) struct HiddenSets {
     by_content: Mutex<FastMap<Content, HiddenSet>>,
+    /// There was ever one.
+    any: AtomicBool,
 }
 
 /// The name of what a pass refused.
@@ -95,11 +97,12 @@ impl Device {
             // Another thread was faster.
             let last = Arc::clone(last);
             drop(made);
-            self.destroy_pipeline(variant.pipeline);
+            self.destroy_executable(&variant.made);
             return Ok(last);
         }
         made.with_room().push(Arc::clone(&variant));
-        splits.pipeline.store(variant.pipeline, Ordering::Release);
+        let pipeline = if let Executable::Pipeline(made) = variant.made { made } else { 0 };
+        splits.pipeline.store(pipeline, Ordering::Release);
         self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         separate.resolutions.clear();
         splits.mask.fetch_or(wanted, Ordering::AcqRel);
@@ -142,7 +145,7 @@ impl Device {
             return Err("sampler-limit");
         }
         let twin = self.twin_of_pipeline(separate, &layout).ok_or("memory")?;
-        let pipeline = self.compile(separate, recipe, &codes, twin)?;
+        let made = self.compile(separate, recipe, &codes, (&layout, twin))?;
         let parts = memory::collect(chosen.into_iter().zip(counts));
         for (stage, code) in recipe.stages.iter().zip(&codes) {
             if let Some(words) = code {
@@ -150,25 +153,31 @@ impl Device {
                 self.shader_split(program, stage.stage, &parts, count, started.elapsed());
             }
         }
-        Ok(Variant { mask, pipeline, layout, hidden, parts })
+        Ok(Variant { mask, made, layout, hidden, parts })
     }
 
-    /// Makes the pipeline of a recipe with other code where there is any.
+    /// Makes what a recipe is for, with other code where there is any and the private layout, of which `twin` is made.
     fn compile(
         &self,
         separate: &Separate,
         recipe: &Recipe,
         codes: &[Option<Vec<u32>>],
-        layout: vk::PipelineLayout,
-    ) -> Result<u64, &'static str> {
+        (layout, twin): (&PipelineShape, vk::PipelineLayout),
+    ) -> Result<Executable, &'static str> {
+        let words = recipe.stages.iter().zip(codes).map(|(stage, code)| code.as_deref().unwrap_or(&stage.words));
+        words.clone().for_each(|words| separate.force.keep_module(words));
+        if let Source::Shaders(shaders) = &recipe.source {
+            let codes = memory::collect(words);
+            let made = self.make_shaders(separate, shaders, &codes, layout).ok_or("memory")?;
+            let stages = recipe.stages.iter().map(|stage| stage.stage);
+            return Ok(Executable::Shaders(memory::collect(stages.zip(made)).into_boxed_slice()));
+        }
         let (Some(create), Some(destroy)) = (self.fns.create_shader_module, self.fns.destroy_shader_module) else {
             return Err("memory");
         };
         let mut modules = memory::vec(codes.len());
         let mut result = vk::Result::SUCCESS;
-        for (stage, code) in recipe.stages.iter().zip(codes) {
-            let words = code.as_deref().unwrap_or(&stage.words);
-            separate.force.keep_module(words);
+        for words in words {
             let info = vk::ShaderModuleCreateInfo::default().code(words);
             let mut module = vk::ShaderModule::null();
             // SAFETY: the application's own words, or what a pass made of them.
@@ -180,13 +189,13 @@ impl Device {
         }
         let mut pipeline = vk::Pipeline::null();
         if result == vk::Result::SUCCESS {
-            result = self.compile_with(&recipe.source, &modules, layout, &mut pipeline);
+            result = self.compile_with(&recipe.source, &modules, twin, &mut pipeline);
         }
         for module in modules {
             // SAFETY: made above with a NULL allocator; pipelines do without their modules.
             unsafe { destroy(self.handle, module, std::ptr::null()) };
         }
-        if result == vk::Result::SUCCESS { Ok(pipeline.as_raw()) } else { Err("memory") }
+        if result == vk::Result::SUCCESS { Ok(Executable::Pipeline(pipeline.as_raw())) } else { Err("memory") }
     }
 
     fn compile_with(
@@ -221,21 +230,28 @@ impl Device {
                     },
                 )
             }
+            // Made without modules.
+            Source::Shaders(_) => LACKING,
         }
     }
 
-    fn destroy_pipeline(&self, pipeline: u64) {
-        if let Some(destroy) = self.fns.destroy_pipeline {
-            // SAFETY: made by `compile_with` with a NULL allocator; nobody has seen it, or the pipeline that it stands in for is about to be
-            // destroyed, so that what was recorded with it is complete (VUID-vkDestroyPipeline-pipeline-00765).
-            unsafe { destroy(self.handle, Handle::from_raw(pipeline), std::ptr::null()) };
+    fn destroy_executable(&self, made: &Executable) {
+        match made {
+            Executable::Pipeline(pipeline) => {
+                if let Some(destroy) = self.fns.destroy_pipeline {
+                    // SAFETY: made by `compile` with a NULL allocator; nobody has seen it, or the pipeline that it stands in for is about
+                    // to be destroyed, so that what was recorded with it is complete (VUID-vkDestroyPipeline-pipeline-00765).
+                    unsafe { destroy(self.handle, Handle::from_raw(*pipeline), std::ptr::null()) };
+                }
+            }
+            Executable::Shaders(shaders) => shaders.iter().for_each(|(_, shader)| self.destroy_shader(*shader)),
         }
     }
 
-    /// Destroys the second pipelines of one that is about to go.
+    /// Destroys the second pipelines or shaders of a program that is about to go.
     pub(super) fn destroy_variants_of(&self, program: &Program) {
         let made = std::mem::take(&mut *lock(&program.splits.made));
-        made.iter().for_each(|variant| self.destroy_pipeline(variant.pipeline));
+        made.iter().for_each(|variant| self.destroy_executable(&variant.made));
     }
 
     // ---- hidden sets ----
@@ -243,18 +259,19 @@ impl Device {
     /// The set with these samplers, one for each descriptor of `shape` in their order.
     pub(super) fn hidden_set(&self, separate: &Separate, shape: &Arc<SetShape>, samplers: &[u64]) -> Option<u64> {
         let key = (shape.number(), Box::from(samplers));
-        if let Some(known) = lock(&separate.hidden.by_content).get(&key) {
-            return Some(known.set);
+        if let Some(kept) = lock(&separate.hidden.by_content).get(&key) {
+            return Some(kept.set);
         }
+        separate.hidden.any.store(true, Ordering::Release);
         let (pool, set) = self.make_set(separate, shape, 0)?;
         self.fill_hidden(set, shape, samplers);
         let mut sets = lock(&separate.hidden.by_content);
-        if let Some(known) = sets.get(&key) {
+        if let Some(kept) = sets.get(&key) {
             // Another thread was faster.
-            let known = known.set;
+            let kept = kept.set;
             drop(sets);
             self.destroy_pool(pool);
-            return Some(known);
+            return Some(kept);
         }
         sets.with_room().insert(key, HiddenSet { _shape: Arc::clone(shape), set: set.as_raw(), pool: pool.as_raw() });
         Some(set.as_raw())
@@ -284,6 +301,9 @@ impl Device {
     /// Destroys the hidden sets with a sampler that is about to go.
     pub fn forget_hidden(&self, separate: &Separate, sampler: u64) {
         separate.resolutions.clear();
+        if !separate.hidden.any.load(Ordering::Acquire) {
+            return;
+        }
         let mut gone = Vec::new();
         lock(&separate.hidden.by_content).retain(|(_, samplers), hidden| {
             let stays = !samplers.contains(&sampler);
@@ -300,12 +320,14 @@ impl Device {
         let sets = std::mem::take(&mut *lock(&separate.hidden.by_content));
         sets.into_values().for_each(|hidden| self.destroy_pool(vk::DescriptorPool::from_raw(hidden.pool)));
         let mut gone = Vec::new();
-        separate.programs.for_each(&mut |program| {
+        let mut take = |program: &Program| {
             for variant in std::mem::take(&mut *lock(&program.splits.made)) {
-                gone.with_room().push(variant.pipeline);
+                gone.with_room().push(variant);
             }
-        });
-        gone.into_iter().for_each(|pipeline| self.destroy_pipeline(pipeline));
+        };
+        separate.programs.for_each(&mut |program| take(program));
+        separate.shaders.for_each_combination(&mut take);
+        gone.iter().for_each(|variant| self.destroy_executable(&variant.made));
     }
 }
 
@@ -363,8 +385,8 @@ fn fits(layout: &PipelineShape, limits: Limits) -> bool {
         && stages.into_iter().all(|stage| sum(stage, &samples) <= u64::from(limits.stage_samplers))
 }
 
-/// The place in a link's hidden samplers of an element of its image and one of its sampler.
-pub(super) fn place_of(image: &Operand, sampler: &Operand, (image_element, sampler_element): (u32, u32)) -> u32 {
+/// The position in a link's hidden samplers of an element of its image and one of its sampler.
+pub(super) fn position_of(image: &Operand, sampler: &Operand, (image_element, sampler_element): (u32, u32)) -> u32 {
     use samplin_spirv::Index;
     let varies = |operand: &Operand| matches!(operand.index, Index::Dynamic { .. } | Index::Push(_));
     match (varies(image), varies(sampler)) {

@@ -4,21 +4,21 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use ash::vk::{self, Handle};
+use ash::vk;
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
-use samplin_wire::record::{Joined, Link, Slot};
+use samplin_wire::record::{Descriptor, Joined, Link};
 use samplin_wire::text::handle;
 use serde_json::{Value as Json, json};
 
-use super::commands::{CommandState, Point};
+use super::commands::{CommandBuffer, Point};
 use super::ladder::{How, Want};
 use super::programs::{Program, Stage};
 use super::recipe::LINKS;
 use crate::counters::Path;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
-use crate::rules::Override;
+use crate::overrides::Override;
 use crate::table::{FastSet, fold, lock};
 use crate::variant::{KEEP, SharedState};
 
@@ -81,11 +81,11 @@ fn stages(stages: vk::ShaderStageFlags) -> Vec<String> {
 }
 
 fn link_members(program: &Program, want: &Want) -> Link {
-    let place = |(set, binding, element)| Slot { set, binding, element: Some(element) };
+    let descriptor = |(set, binding, element)| Descriptor { set, binding, element: Some(element) };
     let link = program.links.get(want.link);
     Link {
-        image: place(want.image_at),
-        sampler: place(want.sampler_at),
+        image: descriptor(want.image_at),
+        sampler: descriptor(want.sampler_at),
         uses: link.map(|link| words(link.uses)),
         stages: link.map(|link| stages(link.stages)),
     }
@@ -94,7 +94,7 @@ fn link_members(program: &Program, want: &Want) -> Link {
 impl Device {
     /// What a state and a class come to, for the record: as it is if the driver has a sampler for it.
     fn meeting_of<'a>(&'a self, shared: &SharedState, class: &'a ViewClass) -> Meeting<'a, ()> {
-        let overrides = self.rules.for_view(shared.rules, &class.traits).map(Override::wished);
+        let overrides = self.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
         outcome::meeting(&shared.kept, &class.traits, overrides, &self.terms(), |_| Ok(()))
     }
 
@@ -219,7 +219,7 @@ impl Device {
     }
 
     /// Says that sets are bound for a pipeline that was bound before binds were followed.
-    pub(super) fn began_before_unseen(&self, state: &CommandState, at: usize) {
+    pub(super) fn began_before_unseen(&self, state: &CommandBuffer, at: usize) {
         if state.with(at, |point| point.program.is_none() && point.given == 0) {
             self.unresolved("began-before", why("began-before"), None, json!({}), (0, 0));
         }
@@ -228,10 +228,10 @@ impl Device {
     /// Says that a link is not followed.
     pub(super) fn link_unresolved(&self, what: &str, program: &Program, link: usize) {
         let Some(found) = program.links.get(link) else { return };
-        let place = |of: &samplin_spirv::Operand| Slot { set: of.set, binding: of.binding, element: None };
+        let descriptor = |of: &samplin_spirv::Operand| Descriptor { set: of.set, binding: of.binding, element: None };
         let joined = Link {
-            image: place(&found.image),
-            sampler: place(&found.sampler),
+            image: descriptor(&found.image),
+            sampler: descriptor(&found.sampler),
             uses: Some(words(found.uses)),
             stages: Some(stages(found.stages)),
         };
@@ -239,13 +239,19 @@ impl Device {
         self.unresolved(what, why(what), None, members, (program.number, link as u64));
     }
 
+    /// Says that a program whose links are not all known may join what must not meet.
+    pub(super) fn program_unresolved(&self, what: &str, program: &Program) {
+        let members = json!({ "pipeline": handle(program.handle) });
+        self.unresolved(what, why(what), None, members, (program.number, u64::MAX));
+    }
+
     /// Says that the links of a stage are not known.
-    pub(super) fn shader_unresolved(&self, what: &str, why: &str, pipeline: vk::Pipeline, stage: &Stage<'_>) {
+    pub(super) fn shader_unresolved(&self, what: &str, why: &str, program: u64, stage: &Stage<'_>) {
         let members = json!({
-            "pipeline": handle(pipeline.as_raw()),
+            "pipeline": handle(program),
             "stages": stages(stage.stage),
             "entry": stage.name,
         });
-        self.unresolved(what, why, None, members, (pipeline.as_raw(), u64::from(stage.stage.as_raw())));
+        self.unresolved(what, why, None, members, (program, u64::from(stage.stage.as_raw())));
     }
 }

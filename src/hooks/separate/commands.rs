@@ -13,11 +13,10 @@ pub(crate) unsafe extern "system" fn allocate_command_buffers(
     info: *const vk::CommandBufferAllocateInfo<'_>,
     commands: *mut vk::CommandBuffer,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, allocate_command_buffers);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, info, commands) };
-    if let (vk::Result::SUCCESS, Some(separate)) = (result, known.separate.as_deref()) {
-        known.guard(
+    let (device, next) = enter!(handle, allocate_command_buffers);
+    let result = down!(next(handle, info, commands));
+    if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
+        device.guard(
             || {
                 // SAFETY: valid by the command's valid usage; the successful call set that many handles.
                 let (pool, made) = unsafe { ((*info).command_pool, slice(commands, (*info).command_buffer_count)) };
@@ -35,13 +34,12 @@ pub(crate) unsafe extern "system" fn free_command_buffers(
     count: u32,
     commands: *const vk::CommandBuffer,
 ) {
-    let (known, next) = enter!(handle, free_command_buffers);
-    if let Some(separate) = known.separate.as_deref() {
+    let (device, next) = enter!(handle, free_command_buffers);
+    if let Some(separate) = device.separate.as_deref() {
         // SAFETY: `count` elements, null ones among them (VUID-vkFreeCommandBuffers-pCommandBuffers-00048).
-        known.guard(|| separate.forget_commands(pool, unsafe { slice(commands, count) }), || ());
+        device.guard(|| separate.forget_commands(pool, unsafe { slice(commands, count) }), || ());
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, pool, count, commands) };
+    down!(next(handle, pool, count, commands));
 }
 
 pub(crate) unsafe extern "system" fn destroy_command_pool(
@@ -49,25 +47,23 @@ pub(crate) unsafe extern "system" fn destroy_command_pool(
     pool: vk::CommandPool,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    let (known, next) = enter!(handle, destroy_command_pool);
-    if let Some(separate) = known.separate.as_deref() {
-        known.guard(|| separate.forget_command_pool(pool), || ());
+    let (device, next) = enter!(handle, destroy_command_pool);
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(|| separate.forget_command_pool(pool), || ());
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, pool, allocator) };
+    down!(next(handle, pool, allocator));
 }
 
 pub(crate) unsafe extern "system" fn begin_command_buffer(
     commands: vk::CommandBuffer,
     info: *const vk::CommandBufferBeginInfo<'_>,
 ) -> vk::Result {
-    let (known, next) = enter!(commands, begin_command_buffer);
-    if let Some(separate) = known.separate.as_deref().filter(|_| known.follows_binds()) {
+    let (device, next) = enter!(commands, begin_command_buffer);
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
         // SAFETY: a valid command buffer by VUID-vkBeginCommandBuffer-commandBuffer-parameter.
-        known.guard(|| unsafe { separate.clear_commands(commands, true) }, || ());
+        device.guard(|| unsafe { separate.clear_commands(commands, true) }, || ());
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(commands, info) }
+    down!(next(commands, info))
 }
 
 pub(crate) unsafe extern "system" fn cmd_execute_commands(
@@ -75,13 +71,12 @@ pub(crate) unsafe extern "system" fn cmd_execute_commands(
     count: u32,
     secondaries: *const vk::CommandBuffer,
 ) {
-    let (known, next) = enter!(commands, cmd_execute_commands);
-    // SAFETY: the application's own arguments.
-    unsafe { next(commands, count, secondaries) };
-    if let Some(separate) = known.separate.as_deref().filter(|_| known.follows_binds()) {
+    let (device, next) = enter!(commands, cmd_execute_commands);
+    down!(next(commands, count, secondaries));
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
         // The state of the primary is undefined after it (vkCmdExecuteCommands).
         // SAFETY: a valid command buffer by VUID-vkCmdExecuteCommands-commandBuffer-parameter.
-        known.guard(|| unsafe { separate.clear_commands(commands, false) }, || ());
+        device.guard(|| unsafe { separate.clear_commands(commands, false) }, || ());
     }
 }
 
@@ -92,9 +87,9 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
 ) {
     // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
     unsafe {
-        if let Some(known) = Device::find_first(commands)
-            && let Some(next) = known.fns.cmd_bind_pipeline
-            && (!known.follows_binds() || known.follow_pipeline(commands, point, pipeline))
+        if let Some(device) = Device::find_first(commands)
+            && let Some(next) = device.fns.cmd_bind_pipeline
+            && (!device.follows_binds() || device.follow_pipeline(commands, point, pipeline))
         {
             return next(commands, point, pipeline);
         }
@@ -104,17 +99,16 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
 
 #[inline(never)]
 unsafe extern "system" fn bind_pipeline_slowly(commands: vk::CommandBuffer, point: Point, pipeline: vk::Pipeline) {
-    let (known, next) = enter!(commands, cmd_bind_pipeline);
-    let Some(separate) = known.separate.as_deref().filter(|_| known.follows_binds()) else {
-        // SAFETY: the application's own arguments.
-        return unsafe { next(commands, point, pipeline) };
+    let (device, next) = enter!(commands, cmd_bind_pipeline);
+    let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) else {
+        return down!(next(commands, point, pipeline));
     };
     // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
-    let actual = known.guard(|| unsafe { known.separate_variant(separate, commands, point, pipeline) }, || pipeline);
+    let actual = device.guard(|| unsafe { device.separate_variant(separate, commands, point, pipeline) }, || pipeline);
     // SAFETY: the application's own arguments, or a pipeline that differs in the samplers that it reads.
     unsafe { next(commands, point, actual) };
     // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
-    known.guard(|| unsafe { known.separate_pipeline(separate, commands, point, (pipeline, actual)) }, || ());
+    device.guard(|| unsafe { device.separate_pipeline(separate, commands, point, (pipeline, actual)) }, || ());
 }
 
 pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
@@ -129,11 +123,11 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
 ) {
     // SAFETY: a recording command buffer, valid sets and a valid layout; `count` and `offset_count` elements by the command's valid usage.
     unsafe {
-        if let Some(known) = Device::find_first(commands)
-            && let Some(next) = known.fns.cmd_bind_descriptor_sets
-            && (!known.follows_binds() || {
+        if let Some(device) = Device::find_first(commands)
+            && let Some(next) = device.fns.cmd_bind_descriptor_sets
+            && (!device.follows_binds() || {
                 let (sets, offsets) = (slice(sets, count), slice(offsets, offset_count));
-                known.follow_sets(commands, &Binds { point, layout, first, sets, offsets })
+                device.follow_sets(commands, &Binds { point, layout, first, sets, offsets })
             })
         {
             return next(commands, point, layout, first, count, sets, offset_count, offsets);
@@ -153,21 +147,20 @@ unsafe extern "system" fn bind_sets_slowly(
     offset_count: u32,
     offsets: *const u32,
 ) {
-    let (known, next) = enter!(commands, cmd_bind_descriptor_sets);
-    let Some(separate) = known.separate.as_deref().filter(|_| known.follows_binds()) else {
-        // SAFETY: the application's own arguments.
-        return unsafe { next(commands, point, layout, first, count, sets, offset_count, offsets) };
+    let (device, next) = enter!(commands, cmd_bind_descriptor_sets);
+    let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) else {
+        return down!(next(commands, point, layout, first, count, sets, offset_count, offsets));
     };
     // SAFETY: `count` and `offset_count` elements by the command's valid usage.
     let binds =
         unsafe { Binds { point, layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) } };
     // SAFETY: a recording command buffer, valid sets and a valid layout.
-    let other = known.guard(|| unsafe { known.separate_binds(separate, commands, &binds) }, || None);
+    let other = device.guard(|| unsafe { device.separate_binds(separate, commands, &binds) }, || None);
     let sets = other.as_ref().map_or(sets, |other| other.as_ptr());
     // SAFETY: the application's own arguments, or as many sets of layouts that are defined alike.
     unsafe { next(commands, point, layout, first, count, sets, offset_count, offsets) };
     // SAFETY: a recording command buffer.
-    known.guard(|| unsafe { known.separate_bound(separate, commands, point) }, || ());
+    device.guard(|| unsafe { device.separate_bound(separate, commands, point) }, || ());
 }
 
 /// The bind points that stages belong to (VkBindDescriptorSetsInfo, `stageFlags`).
@@ -187,15 +180,14 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
     commands: vk::CommandBuffer,
     info: *const vk::BindDescriptorSetsInfoKHR<'_>,
 ) {
-    let (known, next) = enter!(commands, cmd_bind_descriptor_sets2);
-    // SAFETY: the application's own arguments.
-    unsafe { next(commands, info) };
+    let (device, next) = enter!(commands, cmd_bind_descriptor_sets2);
+    down!(next(commands, info));
     // SAFETY: VUID-vkCmdBindDescriptorSets2-pBindDescriptorSetsInfo-parameter.
-    let (Some(separate), Some(info)) = (known.separate.as_deref(), unsafe { info.as_ref() }) else { return };
-    if !known.follows_binds() {
+    let (Some(separate), Some(info)) = (device.separate.as_deref(), unsafe { info.as_ref() }) else { return };
+    if !device.follows_binds() {
         return;
     }
-    known.guard(
+    device.guard(
         || {
             // SAFETY: as many elements as the structure says.
             let (sets, offsets) = unsafe {
@@ -207,7 +199,7 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
             for point in points(info.stage_flags) {
                 let binds = Binds { point: *point, layout: info.layout, first: info.first_set, sets, offsets };
                 // SAFETY: a recording command buffer, valid sets and a valid layout.
-                unsafe { known.separate_bound_as_given(separate, commands, &binds) };
+                unsafe { device.separate_bound_as_given(separate, commands, &binds) };
             }
         },
         || (),

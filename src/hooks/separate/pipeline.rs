@@ -17,11 +17,10 @@ pub(crate) unsafe extern "system" fn create_shader_module(
     allocator: *const vk::AllocationCallbacks<'_>,
     module: *mut vk::ShaderModule,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_shader_module);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, create_info, allocator, module) };
-    if let (vk::Result::SUCCESS, Some(separate)) = (result, known.separate.as_deref()) {
-        known.guard(
+    let (device, next) = enter!(handle, create_shader_module);
+    let result = down!(next(handle, create_info, allocator, module));
+    if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
+        device.guard(
             || {
                 // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
                 unsafe { separate.insert_module(*module, words(&*create_info)) }
@@ -47,12 +46,11 @@ pub(crate) unsafe extern "system" fn destroy_shader_module(
     module: vk::ShaderModule,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    let (known, next) = enter!(handle, destroy_shader_module);
-    if let Some(separate) = known.separate.as_deref() {
-        known.guard(|| separate.forget_module(module), || ());
+    let (device, next) = enter!(handle, destroy_shader_module);
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(|| separate.forget_module(module), || ());
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, module, allocator) };
+    down!(next(handle, module, allocator));
 }
 
 pub(crate) unsafe extern "system" fn destroy_pipeline(
@@ -60,12 +58,34 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
     pipeline: vk::Pipeline,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    let (known, next) = enter!(handle, destroy_pipeline);
-    if let Some(separate) = known.separate.as_deref() {
-        known.guard(|| known.forget_pipeline(separate, pipeline), || ());
+    let (device, next) = enter!(handle, destroy_pipeline);
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(|| device.forget_pipeline(separate, pipeline), || ());
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, pipeline, allocator) };
+    down!(next(handle, pipeline, allocator));
+}
+
+/// The numbers and bytes of specialization constants.
+///
+/// # Safety
+///
+/// `info` is null or valid: its entries lie within its data (VUID-VkSpecializationInfo-offset-00773, -pMapEntries-00774).
+pub(super) unsafe fn constants<'a>(info: *const vk::SpecializationInfo<'a>) -> Vec<(u32, &'a [u8])> {
+    // SAFETY: forwarded from the caller.
+    let Some(info) = (unsafe { info.as_ref() }) else { return Vec::new() };
+    // SAFETY: as many bytes and entries as the structure says (VUID-VkSpecializationInfo-pData-parameter, -pMapEntries-parameter).
+    let (data, entries) = unsafe {
+        let data = if info.p_data.is_null() {
+            &[]
+        } else {
+            std::slice::from_raw_parts(info.p_data.cast::<u8>(), info.data_size)
+        };
+        (data, slice(info.p_map_entries, info.map_entry_count))
+    };
+    memory::collect(entries.iter().filter_map(|entry| {
+        let start = entry.offset as usize;
+        Some((entry.constant_id, data.get(start..start.checked_add(entry.size)?)?))
+    }))
 }
 
 /// A stage's bit, entry point, code and specialization constants.
@@ -77,7 +97,7 @@ type Text<'a> = (vk::ShaderStageFlags, Cow<'a, str>, Arc<[u32]>, Vec<(u32, &'a [
 ///
 /// All of it is of a valid create info of `pipeline`.
 unsafe fn remember(
-    known: &Device,
+    device: &Device,
     separate: &Separate,
     pipeline: vk::Pipeline,
     made: &Made<'_>,
@@ -109,20 +129,8 @@ unsafe fn remember(
         };
         // SAFETY: null-terminated by VUID-VkPipelineShaderStageCreateInfo-pName-parameter.
         let name = unsafe { CStr::from_ptr(stage.p_name) }.to_string_lossy();
-        // SAFETY: VUID-VkPipelineShaderStageCreateInfo-pSpecializationInfo-parameter; its entries lie within its data
-        // (VUID-VkSpecializationInfo-offset-00773, -pMapEntries-00774).
-        let constants = unsafe {
-            stage.p_specialization_info.as_ref().map_or_else(Vec::new, |info| {
-                let data = std::slice::from_raw_parts(
-                    if info.p_data.is_null() { std::ptr::dangling() } else { info.p_data.cast::<u8>() },
-                    if info.p_data.is_null() { 0 } else { info.data_size },
-                );
-                memory::collect(slice(info.p_map_entries, info.map_entry_count).iter().filter_map(|entry| {
-                    let start = entry.offset as usize;
-                    Some((entry.constant_id, data.get(start..start.checked_add(entry.size)?)?))
-                }))
-            })
-        };
+        // SAFETY: VUID-VkPipelineShaderStageCreateInfo-pSpecializationInfo-parameter.
+        let constants = unsafe { constants(stage.p_specialization_info) };
         texts.with_room().push((stage.stage, name, code, constants));
     }
     let stages = memory::collect(texts.iter().map(|(stage, name, words, constants)| Stage {
@@ -131,8 +139,8 @@ unsafe fn remember(
         constants,
         words,
     }));
-    // SAFETY: forwarded from the caller.
-    unsafe { known.insert_pipeline(separate, pipeline, made, &stages, libraries, hidden) };
+    // SAFETY: `made` is the valid create info of `pipeline`, and the libraries are named in it, by this function's contract.
+    unsafe { device.insert_pipeline(separate, pipeline, made, &stages, libraries, hidden) };
 }
 
 /// Whether the stages of a graphics pipeline count: those of a library without shaders, and of a pipeline that is only linked, are
@@ -143,7 +151,7 @@ unsafe fn remember(
 /// `info` is valid.
 unsafe fn has_stages(info: &vk::GraphicsPipelineCreateInfo<'_>, libraries: &[vk::Pipeline]) -> bool {
     use vk::GraphicsPipelineLibraryFlagsEXT as Part;
-    // SAFETY: the chain of a valid create info.
+    // SAFETY: `info` is valid by this function's contract, so a library structure in its chain is whole.
     match unsafe { pnext::find::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>(info.p_next) } {
         Some(parts) => parts.flags.intersects(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER),
         None => libraries.is_empty(),
@@ -158,12 +166,11 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
     allocator: *const vk::AllocationCallbacks<'_>,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_graphics_pipelines);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
+    let (device, next) = enter!(handle, create_graphics_pipelines);
+    let result = down!(next(handle, cache, count, create_infos, allocator, pipelines));
     // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
-    if let Some(separate) = known.separate.as_deref() {
-        known.guard(
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(
             || {
                 // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles.
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(pipelines.cast_const(), count)) };
@@ -174,7 +181,7 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
                         let libraries = libraries.map_or(&[][..], |node| slice(node.p_libraries, node.library_count));
                         let stages =
                             if has_stages(info, libraries) { slice(info.p_stages, info.stage_count) } else { &[] };
-                        remember(known, separate, *pipeline, &Made::Graphics(info), stages, libraries);
+                        remember(device, separate, *pipeline, &Made::Graphics(info), stages, libraries);
                     }
                 }
             },
@@ -192,12 +199,11 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
     allocator: *const vk::AllocationCallbacks<'_>,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    let (known, next) = enter!(handle, create_compute_pipelines);
-    // SAFETY: the application's own arguments.
-    let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
+    let (device, next) = enter!(handle, create_compute_pipelines);
+    let result = down!(next(handle, cache, count, create_infos, allocator, pipelines));
     // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
-    if let Some(separate) = known.separate.as_deref() {
-        known.guard(
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(
             || {
                 // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles.
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(pipelines.cast_const(), count)) };
@@ -205,7 +211,7 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
                     // SAFETY: members of a valid create info.
                     unsafe {
                         let stages = std::slice::from_ref(&info.stage);
-                        remember(known, separate, *pipeline, &Made::Compute(info), stages, &[]);
+                        remember(device, separate, *pipeline, &Made::Compute(info), stages, &[]);
                     }
                 }
             },
@@ -224,11 +230,10 @@ macro_rules! create_render_pass {
             allocator: *const vk::AllocationCallbacks<'_>,
             pass: *mut vk::RenderPass,
         ) -> vk::Result {
-            let (known, next) = enter!(handle, $command);
-            // SAFETY: the application's own arguments.
-            let result = unsafe { next(handle, create_info, allocator, pass) };
-            if let (vk::Result::SUCCESS, Some(separate)) = (result, known.separate.as_deref()) {
-                known.guard(
+            let (device, next) = enter!(handle, $command);
+            let result = down!(next(handle, create_info, allocator, pass));
+            if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
+                device.guard(
                     || {
                         // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
                         let (info, made) = unsafe { (&*create_info, *pass) };
@@ -258,12 +263,11 @@ pub(crate) unsafe extern "system" fn destroy_render_pass(
     pass: vk::RenderPass,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    let (known, next) = enter!(handle, destroy_render_pass);
-    if let Some(separate) = known.separate.as_deref()
-        && known.guard(|| known.keep_render_pass(separate, pass, !allocator.is_null()), || false)
+    let (device, next) = enter!(handle, destroy_render_pass);
+    if let Some(separate) = device.separate.as_deref()
+        && device.guard(|| device.keep_render_pass(separate, pass, !allocator.is_null()), || false)
     {
         return;
     }
-    // SAFETY: the application's own arguments.
-    unsafe { next(handle, pass, allocator) };
+    down!(next(handle, pass, allocator));
 }

@@ -1,4 +1,4 @@
-//! Writes and pushes of descriptors: taken over, then left to the hooks that every device has.
+//! Pushes of descriptors: left to the hooks that every device has, then taken over.
 
 use std::ffi::c_void;
 
@@ -6,40 +6,6 @@ use ash::vk;
 
 use crate::device::Device;
 use crate::hooks::{descriptor, slice, template};
-
-pub(crate) unsafe extern "system" fn update_descriptor_sets(
-    handle: vk::Device,
-    write_count: u32,
-    writes: *const vk::WriteDescriptorSet<'_>,
-    copy_count: u32,
-    copies: *const vk::CopyDescriptorSet<'_>,
-) {
-    let known = enter!(handle);
-    if let Some(separate) = known.separate.as_deref() {
-        known.guard(
-            // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-parameter and -pDescriptorCopies-parameter.
-            || unsafe { known.separate_updates(separate, slice(writes, write_count), slice(copies, copy_count)) },
-            || (),
-        );
-    }
-    // SAFETY: the application's own arguments.
-    unsafe { descriptor::update_descriptor_sets(handle, write_count, writes, copy_count, copies) };
-}
-
-pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
-    handle: vk::Device,
-    set: vk::DescriptorSet,
-    template: vk::DescriptorUpdateTemplate,
-    data: *const c_void,
-) {
-    let known = enter!(handle);
-    if let Some(separate) = known.separate.as_deref() {
-        // SAFETY: set, template and data are valid by the command's valid usage.
-        known.guard(|| unsafe { known.separate_template(separate, set, template, data) }, || ());
-    }
-    // SAFETY: the application's own arguments.
-    unsafe { template::update_descriptor_set_with_template(handle, set, template, data) };
-}
 
 pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     commands: vk::CommandBuffer,
@@ -49,13 +15,13 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     count: u32,
     writes: *const vk::WriteDescriptorSet<'_>,
 ) {
-    // SAFETY: the application's own arguments.
+    // SAFETY: the hook that this one stands in for is called with what this one was called with.
     unsafe { descriptor::cmd_push_descriptor_set(commands, bind_point, layout, set, count, writes) };
-    let known = enter!(commands);
-    if let Some(separate) = known.separate.as_deref().filter(|_| known.follows_binds()) {
+    let device = enter!(commands);
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
         // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.
-        known.guard(
-            || unsafe { known.separate_push(separate, commands, &[bind_point], (layout, set), slice(writes, count)) },
+        device.guard(
+            || unsafe { device.separate_push(separate, commands, &[bind_point], (layout, set), slice(writes, count)) },
             || (),
         );
     }
@@ -65,19 +31,19 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     commands: vk::CommandBuffer,
     info: *const vk::PushDescriptorSetInfoKHR<'_>,
 ) {
-    // SAFETY: the application's own arguments.
+    // SAFETY: the hook that this one stands in for is called with what this one was called with.
     unsafe { descriptor::cmd_push_descriptor_set2(commands, info) };
-    let known = enter!(commands);
-    let separate = known.separate.as_deref().filter(|_| known.follows_binds());
+    let device = enter!(commands);
+    let separate = device.separate.as_deref().filter(|_| device.follows_binds());
     // SAFETY: VUID-vkCmdPushDescriptorSet2-pPushDescriptorSetInfo-parameter.
     if let (Some(separate), Some(info)) = (separate, unsafe { info.as_ref() }) {
         let points = super::commands::points(info.stage_flags);
-        known.guard(
+        device.guard(
             || {
                 // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.
                 unsafe {
                     let writes = slice(info.p_descriptor_writes, info.descriptor_write_count);
-                    known.separate_push(separate, commands, points, (info.layout, info.set), writes);
+                    device.separate_push(separate, commands, points, (info.layout, info.set), writes);
                 }
             },
             || (),
@@ -91,15 +57,15 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
 ///
 /// The arguments of a valid push.
 unsafe fn pushed_with_template(
-    known: &Device,
+    device: &Device,
     commands: vk::CommandBuffer,
     template: vk::DescriptorUpdateTemplate,
-    place: (vk::PipelineLayout, u32),
+    at: (vk::PipelineLayout, u32),
     data: *const c_void,
 ) {
-    if let Some(separate) = known.separate.as_deref().filter(|_| known.follows_binds()) {
-        // SAFETY: forwarded from the caller.
-        known.guard(|| unsafe { known.separate_push_template(separate, commands, template, place, data) }, || ());
+    if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
+        // SAFETY: the arguments are those of a valid push with this template, by this function's contract.
+        device.guard(|| unsafe { device.separate_push_template(separate, commands, template, at, data) }, || ());
     }
 }
 
@@ -110,24 +76,24 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
     set: u32,
     data: *const c_void,
 ) {
-    // SAFETY: the application's own arguments.
+    // SAFETY: the template hook that this one stands in for is called with what this one was called with.
     unsafe { template::cmd_push_descriptor_set_with_template(commands, update, layout, set, data) };
-    let known = enter!(commands);
-    // SAFETY: as above.
-    unsafe { pushed_with_template(known, commands, update, (layout, set), data) };
+    let device = enter!(commands);
+    // SAFETY: template, layout, set number and data are the arguments of this very push, valid by its valid usage.
+    unsafe { pushed_with_template(device, commands, update, (layout, set), data) };
 }
 
 pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
     commands: vk::CommandBuffer,
     info: *const vk::PushDescriptorSetWithTemplateInfoKHR<'_>,
 ) {
-    // SAFETY: the application's own arguments.
+    // SAFETY: the template hook that this one stands in for is called with what this one was called with.
     unsafe { template::cmd_push_descriptor_set_with_template2(commands, info) };
-    let known = enter!(commands);
+    let device = enter!(commands);
     // SAFETY: VUID-vkCmdPushDescriptorSetWithTemplate2-pPushDescriptorSetWithTemplateInfo-parameter.
     if let Some(info) = unsafe { info.as_ref() } {
-        let (template, place) = (info.descriptor_update_template, (info.layout, info.set));
-        // SAFETY: as above.
-        unsafe { pushed_with_template(known, commands, template, place, info.p_data) };
+        let (template, at) = (info.descriptor_update_template, (info.layout, info.set));
+        // SAFETY: template, layout, set number and data are members of the push's valid info structure.
+        unsafe { pushed_with_template(device, commands, template, at, info.p_data) };
     }
 }

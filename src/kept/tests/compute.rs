@@ -149,7 +149,7 @@ fn words_in_the_chain_are_the_callers() {
     // A module counts more than the words, which are then not looked at.
     inline.p_code = dangling();
     let both = vk::PipelineShaderStageCreateInfo { p_next: (&raw const inline).cast(), ..stage(c"main") };
-    // SAFETY: as above.
+    // SAFETY: a stage whose chain is a live local.
     assert_eq!(unsafe { inline_words(&both) }, None);
     assert!(keep(&vk::ComputePipelineCreateInfo::default().stage(both)).is_ok());
 }

@@ -76,7 +76,7 @@ fn a_set_layout_comes_back_member_by_member() {
         // SAFETY: three lists, and two types in the first.
         let list = unsafe { &*mutable.p_mutable_descriptor_type_lists };
         assert_eq!(list.descriptor_type_count, 2);
-        // SAFETY: as above.
+        // SAFETY: the first list has two types.
         let kinds = unsafe { std::slice::from_raw_parts(list.p_descriptor_types, 2) };
         assert!(types_of.iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
         // SAFETY: it is valid.
@@ -178,7 +178,7 @@ fn what_is_unknown_is_not_kept() {
         assert!(unsafe { SetLayout::new(&vk::DescriptorSetLayoutCreateInfo { p_next, ..info }) }.is_none());
     }
     let info = vk::PipelineLayoutCreateInfo { p_next: (&raw const node).cast(), ..Default::default() };
-    // SAFETY: as above.
+    // SAFETY: the node lives on this stack frame.
     assert!(unsafe { PipelineLayout::new(&info) }.is_none());
 }
 

@@ -127,7 +127,7 @@ fn every_structure_comes_back_byte_by_byte() {
         vk::PipelineLayout::null(),
         vk::RenderPass::null(),
         |_| vk::ShaderModule::null(),
-        // SAFETY: as above.
+        // SAFETY: the create info and its chain live during the call.
         |info| assert_eq!(unsafe { types(info.p_next) }.len(), given.len() - 3),
     );
 }

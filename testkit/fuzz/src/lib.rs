@@ -10,7 +10,7 @@ use ash::vk;
 use samplin::{pnext, sampler_info};
 use samplin_cli::trace::analysis::Analysis;
 use samplin_cli::trace::reader;
-use samplin_config::{rules, settings};
+use samplin_config::{overrides, settings};
 use samplin_core::decide::YcbcrConversion;
 use samplin_spirv::passes::{Step, run};
 use samplin_spirv::scan::scan;
@@ -131,15 +131,15 @@ pub fn settings(data: &[u8]) {
 /// The reader of rules files.
 pub fn rules(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let (rules, problems) = rules::Rules::parse(Path::new("fuzz.toml"), text);
+    let (overrides, problems) = overrides::Overrides::parse(Path::new("fuzz.toml"), text);
     let lines = text.lines().count().max(1) as u32 + 1;
     for problem in &problems {
         assert!(!problem.message.is_empty() && problem.line.is_some_and(|line| (1..=lines).contains(&line)));
     }
     let state = samplin_core::decide::SamplerState::default();
-    let bits = rules.match_sampler(&state, state.fingerprint(), 1, Some("name"));
+    let bits = overrides.match_sampler(&state, state.fingerprint(), 1, Some("name"));
     let view = samplin_core::decide::ViewTraits::new_2d(vk::Format::R8_UNORM, vk::FormatFeatureFlags2::empty());
-    assert!(rules.for_view(bits, &view).count() <= 64);
+    assert!(overrides.for_view(bits, &view).count() <= 64);
 }
 
 /// The trace reader of the command line tool, and what it makes of records.
@@ -203,9 +203,9 @@ pub fn image_access(data: &[u8]) {
 
 /// Atomic counters.
 pub fn atomic_counters(data: &[u8]) {
-    let at = |place, draw_parameters| Step::AtomicCounters(atomic_counters::Options { place, draw_parameters });
-    let fixed = atomic_counters::Place::At { set: 1, first: 2 };
-    pass(data, &[at(atomic_counters::Place::Auto, true), at(fixed, false)]);
+    let at = |target, draw_parameters| Step::AtomicCounters(atomic_counters::Options { target, draw_parameters });
+    let fixed = atomic_counters::Target::At { set: 1, first: 2 };
+    pass(data, &[at(atomic_counters::Target::Auto, true), at(fixed, false)]);
 }
 
 /// Builtins of samples.

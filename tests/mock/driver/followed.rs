@@ -78,6 +78,7 @@ macro_rules! destroyed {
 destroyed! {
     destroy_module ShaderModule Module c"vkDestroyShaderModule" Machine::destroy_module;
     destroy_pipeline Pipeline Pipeline c"vkDestroyPipeline" Machine::destroy_pipeline;
+    destroy_shader ShaderEXT Shader c"vkDestroyShaderEXT" Machine::destroy_pipeline;
     destroy_render_pass RenderPass RenderPass c"vkDestroyRenderPass" |_, _| {};
     destroy_command_pool CommandPool CommandPool c"vkDestroyCommandPool" |_, _| {};
 }
@@ -146,6 +147,58 @@ pub(super) unsafe extern "system" fn create_compute_pipelines(
             |info: &vk::ComputePipelineCreateInfo<'_>| (info.layout, vec![info.stage.module], vk::RenderPass::null());
         let pipelines: Vec<_> = array(infos, count).iter().map(of).collect();
         make_pipelines((device, c"vkCreateComputePipelines"), (infos as usize, allocator as usize), out, &pipelines)
+    }
+}
+
+/// Makes shader objects; a failure leaves null handles, but for the first of several.
+pub(super) unsafe extern "system" fn create_shaders(
+    device: vk::Device,
+    count: u32,
+    infos: *const vk::ShaderCreateInfoEXT<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::ShaderEXT,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let state = dev(device);
+        let command = c"vkCreateShadersEXT";
+        let args = Args::Create { info: infos as usize, allocator: allocator as usize, out: out as usize };
+        state.arrive(command, args);
+        let failure = state.fails(command);
+        let infos = array(infos, count);
+        let linked = |info: &vk::ShaderCreateInfoEXT<'_>| info.flags.contains(vk::ShaderCreateFlagsEXT::LINK_STAGE);
+        if infos.iter().filter(|info| linked(info)).count() == 1 {
+            state.error("a shader is linked with no other".into());
+        }
+        for (index, info) in infos.iter().enumerate() {
+            let mut handle = 0;
+            if failure.is_none() || (index == 0 && count > 1) {
+                handle = state.make(Kind::Shader, allocator as usize, Data::None);
+                state.follow(|machine| machine.shader(handle, info));
+            }
+            out.add(index).write(vk::ShaderEXT::from_raw(handle));
+        }
+        let made = array(out.cast_const(), count);
+        let linked = infos.iter().zip(&made).filter(|(info, _)| linked(info)).map(|(_, shader)| shader.as_raw());
+        let linked: Vec<u64> = linked.collect();
+        state.follow(|machine| machine.link(&linked));
+        failure.unwrap_or(vk::Result::SUCCESS)
+    }
+}
+
+pub(super) unsafe extern "system" fn bind_shaders(
+    commands: vk::CommandBuffer,
+    count: u32,
+    stages: *const vk::ShaderStageFlags,
+    shaders: *const vk::ShaderEXT,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let state = cmd(commands);
+        state.arrive(c"vkCmdBindShadersEXT", Args::Other(vec![commands.as_raw(), stages as u64, shaders as u64]));
+        // A null array unbinds.
+        let (stages, shaders) = (array(stages, count), array(shaders, if shaders.is_null() { 0 } else { count }));
+        state.follow(|machine| machine.bind_shaders(commands.as_raw(), &stages, &shaders));
     }
 }
 

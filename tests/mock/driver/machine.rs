@@ -188,11 +188,14 @@ fn sites(words: &[u32]) -> Vec<Site> {
     joined.into_iter().map(|(image, sampler)| (operand(image), operand(sampler))).collect()
 }
 
+/// A pipeline, or a shader object.
 #[derive(Clone, Debug)]
 struct Pipeline {
     serial: u64,
     layout: Arc<PipelineLayout>,
     sites: Vec<Site>,
+    /// Shader objects that it is linked with, itself among them: they are bound together or not at all.
+    linked: Vec<u64>,
 }
 
 /// What is bound at a set number.
@@ -208,7 +211,8 @@ struct Bound {
 
 #[derive(Clone, Debug, Default)]
 struct Point {
-    pipeline: u64,
+    /// Shader objects by their stages, or a pipeline at 0.
+    programs: BTreeMap<u32, u64>,
     sets: Vec<Option<Bound>>,
 }
 
@@ -228,7 +232,7 @@ pub(crate) struct Read {
 /// The objects that a draw refers to.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
-    pipeline: (u64, u64),
+    programs: Vec<(u64, u64)>,
     sets: Vec<(u64, u64, u64)>,
 }
 
@@ -288,20 +292,40 @@ impl Machine {
                 super::array(info.p_push_constant_ranges, info.push_constant_range_count),
             )
         };
+        let layout = self.layout_of(&sets, &ranges);
+        self.pipeline_layouts.insert(handle, Arc::new(layout));
+    }
+
+    fn layout_of(&mut self, sets: &[vk::DescriptorSetLayout], ranges: &[vk::PushConstantRange]) -> PipelineLayout {
         let mut known = Vec::new();
         for set in sets {
             let layout = self.layouts.get(&set.as_raw()).map(|(_, layout)| Arc::clone(layout));
-            if layout.is_none() && set != vk::DescriptorSetLayout::null() {
+            if layout.is_none() && *set != vk::DescriptorSetLayout::null() {
                 self.error(format!("a pipeline layout of {set:?}, which does not live"));
             }
             known.push(layout);
         }
         let ranges = ranges.iter().map(|range| (range.stage_flags.as_raw(), range.offset, range.size)).collect();
-        self.pipeline_layouts.insert(handle, Arc::new(PipelineLayout { sets: known, ranges }));
+        PipelineLayout { sets: known, ranges }
+    }
+
+    /// # Safety
+    ///
+    /// The create info is valid.
+    pub(crate) unsafe fn shader(&mut self, handle: u64, info: &vk::ShaderCreateInfoEXT<'_>) {
+        // SAFETY: forwarded from the caller.
+        let (sets, ranges, words) = unsafe {
+            (
+                super::array(info.p_set_layouts, info.set_layout_count),
+                super::array(info.p_push_constant_ranges, info.push_constant_range_count),
+                super::array(info.p_code.cast::<u32>(), (info.code_size / 4) as u32),
+            )
+        };
+        let layout = Arc::new(self.layout_of(&sets, &ranges));
+        self.program(handle, layout, sites(&words));
     }
 
     pub(crate) fn pipeline(&mut self, handle: u64, layout: u64, modules: &[u64]) {
-        let serial = self.serial();
         let Some(layout) = self.pipeline_layouts.get(&layout).cloned() else {
             return self.error(format!("a pipeline of layout {layout:#x}, which does not live"));
         };
@@ -312,13 +336,27 @@ impl Machine {
                 None => self.errors.push(format!("a pipeline of module {module:#x}, which does not live")),
             }
         }
+        self.program(handle, layout, sites);
+    }
+
+    /// Shader objects are linked.
+    pub(crate) fn link(&mut self, shaders: &[u64]) {
+        for shader in shaders {
+            if let Some(known) = self.pipelines.get_mut(shader) {
+                known.linked = shaders.to_vec();
+            }
+        }
+    }
+
+    fn program(&mut self, handle: u64, layout: Arc<PipelineLayout>, sites: Vec<Site>) {
+        let serial = self.serial();
         for operand in sites.iter().flat_map(|(image, sampler)| [image, sampler]) {
             let set = layout.sets.get(operand.set as usize).and_then(Option::as_ref);
             if set.and_then(|set| set.binding(operand.binding)).is_none() {
                 self.errors.push(format!("a shader reads {operand:?}, which its layout does not have"));
             }
         }
-        self.pipelines.insert(handle, Pipeline { serial, layout, sites });
+        self.pipelines.insert(handle, Pipeline { serial, layout, sites, linked: Vec::new() });
     }
 
     /// # Safety
@@ -477,7 +515,25 @@ impl Machine {
         if !self.pipelines.contains_key(&pipeline) {
             self.error(format!("pipeline {pipeline:#x} is bound and does not live"));
         }
-        self.point(commands, point).pipeline = pipeline;
+        self.point(commands, point).programs = BTreeMap::from([(0, pipeline)]);
+    }
+
+    /// Binds shader objects; where there are none the stages are unbound.
+    pub(crate) fn bind_shaders(&mut self, commands: u64, stages: &[vk::ShaderStageFlags], shaders: &[vk::ShaderEXT]) {
+        for (index, stage) in stages.iter().enumerate() {
+            let shader = shaders.get(index).map_or(0, |shader| shader.as_raw());
+            if shader != 0 && !self.pipelines.contains_key(&shader) {
+                self.error(format!("shader {shader:#x} is bound and does not live"));
+            }
+            let point = usize::from(*stage == vk::ShaderStageFlags::COMPUTE);
+            let programs = &mut self.point(commands, point).programs;
+            programs.remove(&0);
+            if shader == 0 {
+                programs.remove(&stage.as_raw());
+            } else {
+                programs.insert(stage.as_raw(), shader);
+            }
+        }
     }
 
     fn disturb(&mut self, commands: u64, point: usize, layout: &PipelineLayout, first: usize, last: usize) {
@@ -562,14 +618,14 @@ impl Machine {
     fn descriptor(
         &self,
         point: &Point,
-        pipeline: &Pipeline,
+        pipeline: &PipelineLayout,
         operand: &Operand,
         inputs: [u32; 2],
     ) -> Result<Found, String> {
         let number = operand.set as usize;
         let bound =
             point.sets.get(number).and_then(Option::as_ref).ok_or_else(|| format!("nothing is bound at {number}"))?;
-        if !bound.layout.is_compatible(&pipeline.layout, number) {
+        if !bound.layout.is_compatible(pipeline, number) {
             return Err(format!("what is bound at {number} is of another layout"));
         }
         let element = operand.index.value(inputs);
@@ -580,7 +636,7 @@ impl Machine {
             &set.ok_or_else(|| format!("set {:#x}, bound at {number}, is gone", bound.set))?.content
         };
         let (sampler, view) = content.get(&(operand.binding, element)).copied().unwrap_or_default();
-        let layout = pipeline.layout.sets[number].as_ref();
+        let layout = pipeline.sets[number].as_ref();
         let is_loose = layout.is_some_and(|layout| layout.is_loose());
         Ok(Found {
             place: (operand.set, operand.binding, element),
@@ -593,16 +649,29 @@ impl Machine {
 
     /// What a draw or a dispatch would read, or why it may not be recorded; nothing without a pipeline.
     pub(crate) fn draw(&self, commands: u64, point: usize) -> Result<Vec<Read>, String> {
-        let Some(point) = self.commands.get(&commands).map(|points| &points[point]).filter(|p| p.pipeline != 0) else {
-            return Ok(Vec::new());
+        let Some(point) = self.commands.get(&commands).map(|points| &points[point]) else { return Ok(Vec::new()) };
+        let mut programs = Vec::new();
+        for handle in point.programs.values() {
+            programs.push(self.pipelines.get(handle).ok_or_else(|| format!("pipeline {handle:#x} is gone"))?);
+        }
+        let Some(first) = programs.first() else { return Ok(Vec::new()) };
+        let same = |other: &&Pipeline| {
+            let (one, other) = (&first.layout, &other.layout);
+            one.ranges == other.ranges && one.sets == other.sets
         };
-        let pipeline =
-            self.pipelines.get(&point.pipeline).ok_or_else(|| format!("pipeline {:#x} is gone", point.pipeline))?;
+        if !programs.iter().all(same) {
+            return Err("shaders of different layouts are bound".into());
+        }
+        // VUID-vkCmdDraw-None-08698
+        let is_bound = |shader: &u64| point.programs.values().any(|bound| bound == shader);
+        if !programs.iter().flat_map(|program| &program.linked).all(is_bound) {
+            return Err("some of linked shaders are bound".into());
+        }
         let mut reads = Vec::new();
-        for (image, sampler) in &pipeline.sites {
+        for (image, sampler) in programs.iter().flat_map(|program| &program.sites) {
             for inputs in (0..ARRAY).flat_map(|one| (0..ARRAY).map(move |two| [one, two])) {
-                let image = self.descriptor(point, pipeline, image, inputs)?;
-                let sampler = self.descriptor(point, pipeline, sampler, inputs)?;
+                let image = self.descriptor(point, &first.layout, image, inputs)?;
+                let sampler = self.descriptor(point, &first.layout, sampler, inputs)?;
                 reads.push(Read {
                     image: image.place,
                     sampler: sampler.place,
@@ -616,9 +685,10 @@ impl Machine {
         Ok(reads)
     }
 
-    /// The pipeline that is bound.
+    /// The pipeline that is bound, or the shader object of the last stage.
     pub(crate) fn bound_pipeline(&self, commands: u64, point: usize) -> u64 {
-        self.commands.get(&commands).map_or(0, |points| points[point].pipeline)
+        let programs = self.commands.get(&commands).map(|points| &points[point].programs);
+        programs.and_then(|programs| programs.values().last()).copied().unwrap_or(0)
     }
 
     /// The sets that are bound in a command buffer.
@@ -630,9 +700,15 @@ impl Machine {
     /// What a draw refers to.
     pub(crate) fn snapshot(&self, commands: u64, point: usize) -> Option<Snapshot> {
         let point = &self.commands.get(&commands)?[point];
-        let pipeline = self.pipelines.get(&point.pipeline)?;
+        let programs: Option<Vec<_>> = point
+            .programs
+            .values()
+            .map(|handle| self.pipelines.get(handle).map(|program| (*handle, program)))
+            .collect();
+        let programs = programs.filter(|programs| !programs.is_empty())?;
         let mut sets = Vec::new();
-        for operand in pipeline.sites.iter().flat_map(|(image, sampler)| [image, sampler]) {
+        let sites = programs.iter().flat_map(|(_, program)| &program.sites);
+        for operand in sites.flat_map(|(image, sampler)| [image, sampler]) {
             if let Some(Some(bound)) = point.sets.get(operand.set as usize)
                 && let Some(set) = self.sets.get(&bound.set)
                 && !set.layout.is_loose()
@@ -640,14 +716,16 @@ impl Machine {
                 sets.push((bound.set, bound.serial, set.version));
             }
         }
-        Some(Snapshot { pipeline: (point.pipeline, pipeline.serial), sets })
+        let programs = programs.into_iter().map(|(handle, program)| (handle, program.serial)).collect();
+        Some(Snapshot { programs, sets })
     }
 
     /// Why something recorded can be executed no more, if that is so.
     pub(crate) fn broken(&self, snapshot: &Snapshot) -> Option<String> {
-        let (pipeline, serial) = snapshot.pipeline;
-        if self.pipelines.get(&pipeline).is_none_or(|pipeline| pipeline.serial != serial) {
-            return Some(format!("pipeline {pipeline:#x} was recorded and is gone"));
+        for (pipeline, serial) in &snapshot.programs {
+            if self.pipelines.get(pipeline).is_none_or(|pipeline| pipeline.serial != *serial) {
+                return Some(format!("pipeline {pipeline:#x} was recorded and is gone"));
+            }
         }
         let gone = snapshot.sets.iter().find(|(set, serial, version)| {
             self.sets.get(set).is_none_or(|set| (set.serial, set.version) != (*serial, *version))

@@ -314,6 +314,8 @@ impl Application {
                     sampler_ycbcr_conversion: false,
                     gl_address_modes: on(OPTIONAL[14]),
                     unknown_extension: false,
+                    view_usage: false,
+                    imageless_framebuffer: false,
                 };
                 let mut builder = InstanceBuilder::new()
                     .set("mode", if audit { "audit" } else { "legalize" })
@@ -351,7 +353,7 @@ impl Application {
             buffer ash::ext::descriptor_buffer::NAME,
             subset ash::khr::portability_subset::NAME
         );
-        assert_eq!(device.record().caps, caps, "what the layer found out about the device");
+        assert_eq!(device.entry().caps, caps, "what the layer found out about the device");
         device.driver.calls();
         // Kept by the thread for tests that look at them.
         crate::driver::ATTEMPTS.take();
@@ -403,7 +405,7 @@ impl Application {
             30 => self.create_conversion(),
             _ => self.name(),
         }
-        let places = self.device.record().cache().with_borders(|borders| borders.taken());
+        let places = self.device.entry().cache().with_borders(|borders| borders.taken());
         // Audit and replay hand down what is not enabled.
         let limit = self.caps.max_custom_border_color_samplers;
         assert!(limit == 0 || places <= limit, "{places} places for custom borders are taken");
@@ -1542,7 +1544,7 @@ impl Application {
     /// Destroys everything and checks that nothing is left.
     pub(crate) fn finish(mut self) -> Tally {
         self.verify();
-        assert!(!self.device.record().is_broken(), "a hook panicked");
+        assert!(!self.device.entry().is_broken(), "a hook panicked");
         let device = &self.device;
         for template in self.templates.drain(..) {
             let raw = vk::DescriptorUpdateTemplate::from_raw(template.handle);

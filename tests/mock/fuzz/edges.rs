@@ -257,12 +257,12 @@ impl Edges {
                     dst_set: self.any(&sets),
                     dst_binding: self.odd(),
                     dst_array_element: self.odd(),
-                    // Everything but the type that the layer reads may have a count of everything and lead nowhere.
+                    // Everything but the types that the layer reads may have a count of everything and lead nowhere.
                     descriptor_count: if combined { infos.len() as u32 } else { self.odd() },
                     descriptor_type: if combined {
                         COMBINED
                     } else {
-                        Type::from_raw(self.value().saturating_abs().max(2))
+                        Type::from_raw(self.value().saturating_abs().max(Type::STORAGE_IMAGE.as_raw()))
                     },
                     p_image_info: if combined && !infos.is_empty() { infos.as_ptr() } else { dangling() },
                     p_buffer_info: dangling(),
@@ -486,7 +486,7 @@ impl Edges {
         assert_eq!(drain(Kind::Layout), [0; 0]);
         assert_eq!(drain(Kind::PipelineLayout), [0; 0]);
         if mode != "off" {
-            assert!(!device.record().is_broken(), "a hook panicked");
+            assert!(!device.entry().is_broken(), "a hook panicked");
             assert_nothing_left(device, "at the end");
         }
         // What a driver may not be asked was asked of it on purpose.

@@ -182,8 +182,8 @@ fn written_draw(told: &Joined) -> Value {
 fn a_link() -> Link {
     let list = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
     Link {
-        image: Slot { set: 0, binding: 3, element: Some(2) },
-        sampler: Slot { set: u32::MAX, binding: 0, element: None },
+        image: Descriptor { set: 0, binding: 3, element: Some(2) },
+        sampler: Descriptor { set: u32::MAX, binding: 0, element: None },
         uses: list(&["implicit_lod", "gather"]),
         stages: list(&["vertex", "fragment"]),
     }
@@ -416,4 +416,20 @@ fn the_schemas_examples_follow_it() {
         }
     }
     assert!(count >= events.len(), "an example for each event");
+}
+
+#[test]
+fn settings_are_read_from_a_layer_record() {
+    let recorded = include_str!("../../../cli/tests/data/all.jsonl").lines().next().expect("a record");
+    let layer: Value = serde_json::from_str(recorded).expect("JSON");
+    let names: BTreeSet<&str> = settings(&layer).map(|setting| setting.name).collect();
+    let promised = SCHEMA["$defs"]["layer"]["properties"]["settings"]["properties"].as_object().expect("settings");
+    assert_eq!(names, promised.keys().map(String::as_str).collect());
+    assert!(names.iter().all(|name| setting(&layer, name).is_some()));
+    assert_eq!((setting(&layer, "trace_level"), setting(&layer, "mode")), (Some("all"), Some("legalize")));
+    let set = settings(&layer).filter(|setting| setting.source != "default");
+    assert_eq!(set.map(|setting| setting.name).collect::<Vec<_>>(), ["trace", "trace_level"]);
+    for damaged in [json!({}), json!({ "settings": 1 }), json!({ "settings": { "mode": "audit" } })] {
+        assert_eq!((setting(&damaged, "mode"), settings(&damaged).count()), (None, 0));
+    }
 }

@@ -153,7 +153,7 @@ impl Analysis {
                 By::Sampler => decision.fingerprint.clone(),
                 By::Path => Some(decision.path.clone().unwrap_or_else(|| match decision.event {
                     "pair" => "(several)".to_owned(),
-                    "sampler" | "conversion" => "creation".to_owned(),
+                    "sampler" | "conversion" | "image" | "view" => "creation".to_owned(),
                     event => event.to_owned(),
                 })),
             };

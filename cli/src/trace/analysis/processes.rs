@@ -1,5 +1,6 @@
 //! Who wrote the records: processes and their settings.
 
+use samplin_wire::read::{self, Setting};
 use serde_json::Value;
 
 use super::Analysis;
@@ -25,7 +26,7 @@ impl Analysis {
                 rest += &format!(", Vulkan {version}");
             }
             rest += &format!(", samplin {}", text("version").unwrap_or("?"));
-            match found.iter_mut().find(|known| (known.0, &known.1) == (exe, &rest)) {
+            match found.iter_mut().find(|seen| (seen.0, &seen.1) == (exe, &rest)) {
                 Some((_, _, pids)) => pids.push(*pid),
                 None => found.push((exe, rest, vec![*pid])),
             }
@@ -46,13 +47,9 @@ impl Analysis {
     pub fn settings(&self) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
         for (_, layer) in &self.layers {
-            for (key, setting) in layer.get("settings").and_then(Value::as_object).into_iter().flatten() {
-                let source = setting.get("source").and_then(Value::as_str).unwrap_or("default");
-                if source == "default" || key == "trace" {
-                    continue;
-                }
-                let value = setting.get("value").map(record::value).unwrap_or_default();
-                let line = format!("{key} = {value} ({source})");
+            let is_told = |setting: &Setting<'_>| setting.source != "default" && setting.name != "trace";
+            for Setting { name, value, source } in read::settings(layer).filter(is_told) {
+                let line = format!("{name} = {} ({source})", record::value(value));
                 if !found.contains(&line) {
                     found.push(line);
                 }
@@ -63,6 +60,6 @@ impl Analysis {
 
     /// The effective value of a setting in the first process.
     pub fn setting(&self, key: &str) -> Option<&str> {
-        self.layers.first()?.1.get("settings")?.get(key)?.get("value")?.as_str()
+        read::setting(&self.layers.first()?.1, key)
     }
 }

@@ -1,4 +1,4 @@
-//! What the gates `check` and `diff` read: traces, or folders with the tables that `samplin export` writes.
+//! What `check` and `diff` judge: traces, or folders with the tables that `samplin export` writes.
 
 #[cfg(not(feature = "parquet"))]
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::trace::reader::Source;
 ///
 /// # Errors
 ///
-/// When one cannot be read, or a folder has no run (of that build): a gate that saw nothing must not be green.
+/// When one cannot be read, or a folder has no run (of that build): what saw nothing must not be green.
 pub(crate) fn read(paths: &[PathBuf], build: Option<&str>) -> Result<Analysis> {
     let mut analysis = Analysis::default();
     for path in paths {

@@ -1,7 +1,7 @@
 //! The rules file, `samplin.toml`: which samplers get which overrides.
 //!
 //! A file is a list of `[[rule]]` tables. Each has `when` (what it matches; absent matches everything) and `set` (what it wishes),
-//! and may have `name`, `stop` (no later rule is looked at for a sampler that this one matched) and `guards_off`. A rule that
+//! and may have `name`, `stop` (no later override is looked at for a sampler that this one matched) and `guards_off`. An override that
 //! cannot be understood is left out with one problem that names file, line and column; the others stay in force.
 
 mod read;
@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 use ash::vk;
 use toml::de::DeTable;
 
-use self::read::{Complaint, position, rule, unknown};
+use self::read::{Complaint, position, unknown};
 
 use crate::settings::{Level, Problem};
 use samplin_core::decide::{self, Guards, SamplerState, ViewTraits, Wish};
 use samplin_core::names;
 use samplin_core::outcome;
 
-/// Most rules that one file may hold: which of them match a sampler is kept as one bit each.
-pub const MAX_RULES: usize = 64;
+/// Most overrides that one file may hold: which of them match a sampler is kept as one bit each.
+pub const MAX_OVERRIDES: usize = 64;
 
 /// A pattern of `*` (any text) and `?` (any character), compared without regard to ASCII case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ enum Class {
     Srgb,
 }
 
-/// What a rule matches. Every member that is given must fit.
+/// What an override matches. Every member that is given must fit.
 #[derive(Clone, Debug, Default)]
 struct When {
     exe: Option<Glob>,
@@ -105,7 +105,7 @@ pub struct Override {
     stop: bool,
 }
 
-/// Who asks, as far as rules look at it.
+/// Who asks, as far as overrides look at it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Host<'a> {
     /// Name of the executable.
@@ -116,10 +116,10 @@ pub struct Host<'a> {
     pub engine: &'a str,
 }
 
-/// The rules in force.
+/// The overrides in force.
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
-    rules: Vec<Override>,
+pub struct Overrides {
+    list: Vec<Override>,
     /// The file they came from.
     pub path: Option<PathBuf>,
 }
@@ -131,7 +131,7 @@ fn automatic(exe: &str) -> Option<PathBuf> {
     own.into_iter().chain([folder.join("samplin.toml")]).find(|path| samplin_platform::is_file(path))
 }
 
-impl Rules {
+impl Overrides {
     /// Finds and reads the rules file: the one that the setting names, else the user's for this executable.
     pub fn find(setting: Option<&str>, exe: &str) -> (Self, Vec<Problem>) {
         match setting.map(samplin_platform::home_path).or_else(|| automatic(exe)) {
@@ -140,7 +140,7 @@ impl Rules {
         }
     }
 
-    /// Reads rules from the text of a file. Never fails: what is wrong is among the problems.
+    /// Reads overrides from the text of a file. Never fails: what is wrong is among the problems.
     pub fn parse(path: &Path, content: &str) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
         let mut problem = |at: usize, message: String| {
@@ -159,7 +159,7 @@ impl Rules {
         for (error, at) in errors.iter().zip(&broken) {
             problem(*at, error.message().replace('\n', "; "));
         }
-        let mut rules: Vec<Override> = Vec::new();
+        let mut overrides: Vec<Override> = Vec::new();
         for (key, value) in file.get_ref() {
             let name: &str = key.get_ref();
             if name != "rule" {
@@ -174,25 +174,25 @@ impl Rules {
             };
             for (number, item) in list.iter().enumerate() {
                 let span = item.span();
-                // What follows a syntax error inside a rule may belong anywhere, so such a rule is not applied.
+                // What follows a syntax error inside an override may belong anywhere, so such an override is not applied.
                 let end = list.get(number + 1).map_or(content.len(), |next| next.span().start);
                 if broken.iter().any(|at| (span.start..end).contains(at)) {
                     continue;
                 }
-                if rules.len() == MAX_RULES {
+                if overrides.len() == MAX_OVERRIDES {
                     problem(
                         span.start,
-                        format!("there are more than {MAX_RULES} rules; this one and later ones are left out"),
+                        format!("there are more than {MAX_OVERRIDES} rules; this one and later ones are left out"),
                     );
                     break;
                 }
-                match rule(number, position(content, span.start).0, item) {
-                    Ok(rule) => rules.push(rule),
+                match read::one(number, position(content, span.start).0, item) {
+                    Ok(one) => overrides.push(one),
                     Err(Complaint(at, message)) => problem(at, message),
                 }
             }
         }
-        (Self { rules, path: Some(path.to_path_buf()) }, problems)
+        (Self { list: overrides, path: Some(path.to_path_buf()) }, problems)
     }
 
     /// Reads a file.
@@ -213,59 +213,59 @@ impl Rules {
         }
     }
 
-    /// Whether there is no rule.
+    /// Whether there is no override.
     pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+        self.list.is_empty()
     }
 
-    /// The rules in order.
+    /// The overrides in order.
     pub fn iter(&self) -> impl Iterator<Item = &Override> {
-        self.rules.iter()
+        self.list.iter()
     }
 
-    /// The rules that this process can ever match, whatever the device.
+    /// The overrides that this process can ever match, whatever the device.
     #[must_use]
     pub fn for_host(&self, host: &Host<'_>) -> Self {
         let fits = |pattern: &Option<Glob>, text: &str| pattern.as_ref().is_none_or(|glob| glob.matches(text));
-        let rules = self.rules.iter().filter(|rule| {
-            fits(&rule.when.exe, host.exe) && fits(&rule.when.app, host.app) && fits(&rule.when.engine, host.engine)
+        let overrides = self.list.iter().filter(|one| {
+            fits(&one.when.exe, host.exe) && fits(&one.when.app, host.app) && fits(&one.when.engine, host.engine)
         });
-        Self { rules: rules.cloned().collect(), path: self.path.clone() }
+        Self { list: overrides.cloned().collect(), path: self.path.clone() }
     }
 
-    /// The rules among these that a device of this name can match.
+    /// The overrides among these that a device of this name can match.
     #[must_use]
     pub fn for_driver(&self, driver: &str) -> Self {
-        let fits = |rule: &&Override| rule.when.driver.as_ref().is_none_or(|glob| glob.matches(driver));
-        Self { rules: self.rules.iter().filter(fits).cloned().collect(), path: self.path.clone() }
+        let fits = |one: &&Override| one.when.driver.as_ref().is_none_or(|glob| glob.matches(driver));
+        Self { list: self.list.iter().filter(fits).cloned().collect(), path: self.path.clone() }
     }
 
-    /// Whether any rule can switch anisotropy on.
+    /// Whether any override can switch anisotropy on.
     pub fn want_anisotropy(&self) -> bool {
-        self.rules.iter().any(|rule| rule.wish.max_anisotropy.is_some_and(|degree| degree > 1.0))
+        self.list.iter().any(|one| one.wish.max_anisotropy.is_some_and(|degree| degree > 1.0))
     }
 
-    /// Whether any rule uses an address mode of OpenGL.
+    /// Whether any override uses an address mode of OpenGL.
     pub fn use_gl(&self) -> bool {
-        self.rules.iter().any(|rule| rule.wish.uses_gl())
+        self.list.iter().any(|one| one.wish.uses_gl())
     }
 
-    /// Whether any rule looks at the number of mip levels.
+    /// Whether any override looks at the number of mip levels.
     pub fn use_levels(&self) -> bool {
-        self.rules.iter().any(|rule| rule.when.min_levels.is_some() || rule.when.max_levels.is_some())
+        self.list.iter().any(|one| one.when.min_levels.is_some() || one.when.max_levels.is_some())
     }
 
-    /// Whether any rule looks at debug names.
+    /// Whether any override looks at debug names.
     pub fn use_names(&self) -> bool {
-        self.rules.iter().any(|rule| rule.when.name.is_some())
+        self.list.iter().any(|one| one.when.name.is_some())
     }
 
-    /// One bit for each rule whose conditions on the sampler fit: its state, its fingerprint, that it is the `nth` created (from
+    /// One bit for each override whose conditions on the sampler fit: its state, its fingerprint, that it is the `nth` created (from
     /// 1), and its debug name.
     pub fn match_sampler(&self, state: &SamplerState, fingerprint: u64, nth: u64, name: Option<&str>) -> u64 {
         let mut bits = 0;
-        for (index, rule) in self.rules.iter().enumerate() {
-            let when = &rule.when;
+        for (index, one) in self.list.iter().enumerate() {
+            let when = &one.when;
             let fits = (when.fingerprints.is_empty() || when.fingerprints.contains(&fingerprint))
                 && when.mag_filter.is_none_or(|filter| filter == state.mag_filter)
                 && when.min_filter.is_none_or(|filter| filter == state.min_filter)
@@ -283,25 +283,25 @@ impl Rules {
         bits
     }
 
-    /// One bit for each rule that looks at names and that a sampler of this name fits. Rules that also look at the order of
+    /// One bit for each override that looks at names and that a sampler of this name fits. Overrides that also look at the order of
     /// creation are not among them: that is not known any more.
     pub fn match_name(&self, state: &SamplerState, fingerprint: u64, name: &str) -> u64 {
         let all = self.match_sampler(state, fingerprint, 0, Some(name));
-        let by_name = |(index, rule): (usize, &Override)| if rule.when.name.is_some() { 1 << index } else { 0 };
-        all & self.rules.iter().enumerate().map(by_name).sum::<u64>()
+        let by_name = |(index, one): (usize, &Override)| if one.when.name.is_some() { 1 << index } else { 0 };
+        all & self.list.iter().enumerate().map(by_name).sum::<u64>()
     }
 
-    /// The rules among `bits` that fit the view, in order, up to the first that stops.
+    /// The overrides among `bits` that fit the view, in order, up to the first that stops.
     pub fn for_view<'a>(&'a self, bits: u64, view: &'a ViewTraits) -> impl Iterator<Item = &'a Override> {
         let mut stopped = false;
-        self.rules
+        self.list
             .iter()
             .enumerate()
-            .filter(move |(index, rule)| bits >> index & 1 == 1 && rule.when.fits_view(view))
-            .map(|(_, rule)| rule)
-            .take_while(move |rule| {
+            .filter(move |(index, one)| bits >> index & 1 == 1 && one.when.fits_view(view))
+            .map(|(_, one)| one)
+            .take_while(move |one| {
                 let before = stopped;
-                stopped |= rule.stop;
+                stopped |= one.stop;
                 !before
             })
     }
@@ -338,17 +338,17 @@ mod tests {
     use super::*;
     use samplin_core::decide::{Bias, Guard};
 
-    fn parse(text: &str) -> (Rules, Vec<String>) {
-        let (rules, problems) = Rules::parse(Path::new("t.toml"), text);
+    fn parse(text: &str) -> (Overrides, Vec<String>) {
+        let (overrides, problems) = Overrides::parse(Path::new("t.toml"), text);
         let shown = problems
             .iter()
             .map(|p| format!("{}:{}: {}", p.line.unwrap_or_default(), p.column.unwrap_or_default(), p.message));
-        (rules, shown.collect())
+        (overrides, shown.collect())
     }
 
     #[test]
     fn a_whole_rule_is_understood() {
-        let (rules, problems) = parse(
+        let (overrides, problems) = parse(
             r#"
             [[rule]]
             name = "sharp"
@@ -359,30 +359,30 @@ mod tests {
             "#,
         );
         assert_eq!(problems, Vec::<String>::new());
-        let rule = rules.iter().next().unwrap();
-        assert_eq!((rule.name.as_str(), rule.line), ("sharp", 2));
-        assert_eq!(rule.wish.max_anisotropy, Some(16.0));
-        assert_eq!(rule.wish.mip_lod_bias, Some(Bias::Add(-0.5)));
-        assert!(rule.guards_off.contains(Guard::Attachment) && !rule.guards_off.contains(Guard::Compare));
-        assert!(rules.use_gl() && rules.use_levels() && rules.want_anisotropy() && !rules.use_names());
+        let one = overrides.iter().next().unwrap();
+        assert_eq!((one.name.as_str(), one.line), ("sharp", 2));
+        assert_eq!(one.wish.max_anisotropy, Some(16.0));
+        assert_eq!(one.wish.mip_lod_bias, Some(Bias::Add(-0.5)));
+        assert!(one.guards_off.contains(Guard::Attachment) && !one.guards_off.contains(Guard::Compare));
+        assert!(overrides.use_gl() && overrides.use_levels() && overrides.want_anisotropy() && !overrides.use_names());
     }
 
     #[test]
     fn a_bad_rule_does_not_take_the_others_along() {
-        let (rules, problems) = parse(
+        let (overrides, problems) = parse(
             "[[rule]]\nset = { mag_filter = \"nearest\" }\n[[rule]]\nset = { mag_fliter = \"nearest\" }\n[[rule]]\nset = { min_filter = \"linear\" }\n",
         );
         assert_eq!(problems, ["4:9: set has no key mag_fliter; did you mean mag_filter?"]);
-        assert_eq!(rules.iter().count(), 2);
+        assert_eq!(overrides.iter().count(), 2);
     }
 
     #[test]
     fn a_syntax_error_leaves_the_rules_around_it() {
-        let (rules, problems) = parse(
+        let (overrides, problems) = parse(
             "[[rule]]\nset = { mag_filter = \"nearest\" }\n[[rule]]\nset = { mag_filter = \n[[rule]]\nset = { min_filter = \"linear\" }\n",
         );
         assert!(!problems.is_empty());
-        assert!(rules.iter().any(|rule| rule.wish.mag_filter == Some(vk::Filter::NEAREST)), "{problems:?}");
+        assert!(overrides.iter().any(|one| one.wish.mag_filter == Some(vk::Filter::NEAREST)), "{problems:?}");
     }
 
     #[test]
@@ -394,16 +394,16 @@ mod tests {
 
     #[test]
     fn stop_ends_the_search() {
-        let (rules, problems) = parse(
+        let (overrides, problems) = parse(
             "[[rule]]\nstop = true\nwhen = { class = \"integer\" }\n[[rule]]\nset = { mag_filter = \"nearest\" }\n",
         );
         assert_eq!(problems, Vec::<String>::new());
         let state = SamplerState::default();
-        let bits = rules.match_sampler(&state, state.fingerprint(), 1, None);
+        let bits = overrides.match_sampler(&state, state.fingerprint(), 1, None);
         assert_eq!(bits, 0b11);
         let float = ViewTraits::new_2d(vk::Format::R8_UNORM, vk::FormatFeatureFlags2::empty());
         let int = ViewTraits::new_2d(vk::Format::R8_UINT, vk::FormatFeatureFlags2::empty());
-        assert_eq!(rules.for_view(bits, &float).count(), 1);
-        assert_eq!(rules.for_view(bits, &int).filter(|rule| rule.wish != Wish::default()).count(), 0);
+        assert_eq!(overrides.for_view(bits, &float).count(), 1);
+        assert_eq!(overrides.for_view(bits, &int).filter(|one| one.wish != Wish::default()).count(), 0);
     }
 }

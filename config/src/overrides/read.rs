@@ -1,4 +1,4 @@
-//! From the tables of a rules file to rules: every key with its type, its words and what is wrong with it.
+//! From the tables of a rules file to overrides: every key with its type, its words and what is wrong with it.
 
 use ash::vk;
 use samplin_core::decide::{self, Bias, Compare, Guard, Guards, Wish};
@@ -15,7 +15,7 @@ pub(super) fn position(text: &str, at: usize) -> (u32, u32) {
     (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
 }
 
-/// Where a problem of a rule lies, and what it is.
+/// Where a problem of an override lies, and what it is.
 pub(super) struct Complaint(pub(super) usize, pub(super) String);
 
 pub(super) type Understood<T> = Result<T, Complaint>;
@@ -350,9 +350,9 @@ fn guards(value: Value<'_, '_>) -> Understood<Guards> {
     Ok(out)
 }
 
-const RULE_KEYS: &[&str] = &["name", "when", "set", "guards_off", "stop"];
+const KEYS: &[&str] = &["name", "when", "set", "guards_off", "stop"];
 
-pub(super) fn rule(number: usize, line: u32, value: Value<'_, '_>) -> Understood<Override> {
+pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Understood<Override> {
     let given = table("rule", value)?;
     let mut out = Override {
         name: format!("rule {}", number + 1),
@@ -374,7 +374,7 @@ pub(super) fn rule(number: usize, line: u32, value: Value<'_, '_>) -> Understood
             }
             "guards_off" => out.guards_off = guards(value)?,
             "stop" => out.stop = boolean(name, value)?,
-            _ => return unknown(key.span().start, name, "a rule", RULE_KEYS),
+            _ => return unknown(key.span().start, name, "a rule", KEYS),
         }
     }
     if !has_set && !out.stop {

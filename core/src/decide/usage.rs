@@ -1,0 +1,142 @@
+//! Section H: the usage that a view inherits from its image, and that an image has beyond its own format.
+
+use ash::vk::{self, FormatFeatureFlags2 as Feature, ImageUsageFlags as Usage};
+
+use super::{Catalog, Change, Changes, Field, Value};
+
+/// What each usage demands of the format of a view: the usage, format features of which one is enough, and the rule.
+///
+/// `LINEAR_COLOR_ATTACHMENT_NV` stands in for the other with linear tiling (VUID-VkImageViewCreateInfo-image-08334).
+const DEMANDS: [(Usage, Feature, Catalog); 5] = [
+    (Usage::SAMPLED, Feature::SAMPLED_IMAGE, Catalog::H1Sampled),
+    (Usage::STORAGE, Feature::STORAGE_IMAGE, Catalog::H1Storage),
+    (
+        Usage::COLOR_ATTACHMENT,
+        Feature::from_raw(Feature::COLOR_ATTACHMENT.as_raw() | Feature::LINEAR_COLOR_ATTACHMENT_NV.as_raw()),
+        Catalog::H1Color,
+    ),
+    (Usage::DEPTH_STENCIL_ATTACHMENT, Feature::DEPTH_STENCIL_ATTACHMENT, Catalog::H1DepthStencil),
+    (
+        Usage::INPUT_ATTACHMENT,
+        Feature::from_raw(
+            Feature::COLOR_ATTACHMENT.as_raw()
+                | Feature::DEPTH_STENCIL_ATTACHMENT.as_raw()
+                | Feature::LINEAR_COLOR_ATTACHMENT_NV.as_raw(),
+        ),
+        Catalog::H1Input,
+    ),
+];
+
+/// The usages of which a view needs one (*Resources*, "valid image usage" of image views), as far as [`unsupported_usage`] can leave them.
+const OF_VIEWS: u64 = {
+    let attachments = Usage::COLOR_ATTACHMENT.as_raw() | Usage::DEPTH_STENCIL_ATTACHMENT.as_raw();
+    let shaders = Usage::SAMPLED.as_raw() | Usage::STORAGE.as_raw() | Usage::INPUT_ATTACHMENT.as_raw();
+    (attachments | shaders) as u64
+};
+
+/// Every usage with which an image can become an attachment of a framebuffer.
+const ATTACHMENTS: u64 = (Usage::COLOR_ATTACHMENT.as_raw()
+    | Usage::DEPTH_STENCIL_ATTACHMENT.as_raw()
+    | Usage::INPUT_ATTACHMENT.as_raw()) as u64;
+
+/// The bits of `usage` that demand a feature which `features` do not have.
+pub fn unsupported_usage(usage: u64, features: Feature) -> u64 {
+    let of = |(bit, demanded, _): &(Usage, Feature, Catalog)| {
+        if features.intersects(*demanded) { 0 } else { u64::from(bit.as_raw()) }
+    };
+    usage & DEMANDS.iter().map(of).fold(0, std::ops::BitOr::bitor)
+}
+
+/// A view that is about to be created without a usage of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewUsage {
+    /// Features of its format, with the tiling of the image.
+    pub features: Feature,
+    /// The usage that it inherits.
+    pub inherited: u64,
+    /// What of the image's usage some format of the image has, so that it was not asked for in vain.
+    pub of_image: u64,
+    /// `VkImageViewUsageCreateInfo` exists: version 1.1 or `VK_KHR_maintenance2`.
+    pub can_be_told: bool,
+    /// `imagelessFramebuffer` is enabled, and framebuffers may compare usages that the application states.
+    pub imageless: bool,
+}
+
+/// Why a view keeps a usage that its format cannot have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsageKept {
+    /// Nothing can say otherwise.
+    NoStructure,
+    /// Nothing would be left to use the view for.
+    NothingLeft,
+    /// No format of the image can be used that way.
+    NoFormat,
+    /// An imageless framebuffer may be given the view.
+    Imageless,
+}
+
+impl UsageKept {
+    /// For people.
+    pub const fn why(self) -> &'static str {
+        match self {
+            Self::NoStructure => {
+                "neither version 1.1 nor VK_KHR_maintenance2 is enabled, so a view has the usage of its image"
+            }
+            Self::NothingLeft => "nothing would be left that the view could be used for",
+            Self::NoFormat => "no format that the image may be viewed with can be used that way either",
+            Self::Imageless => "the view may become an attachment of an imageless framebuffer, which compares usages",
+        }
+    }
+}
+
+/// The usage that a view gets, with one change for each bit that goes; none if all of them are legal.
+///
+/// # Errors
+/// A view that cannot be given what would be legal.
+pub fn view_usage(view: &ViewUsage) -> Result<(u64, Changes), UsageKept> {
+    let gone = unsupported_usage(view.inherited, view.features);
+    let (mut usage, mut changes) = (view.inherited, Changes::new());
+    if gone == 0 {
+        return Ok((usage, changes));
+    }
+    let left = usage & !gone;
+    match () {
+        () if !view.can_be_told => return Err(UsageKept::NoStructure),
+        () if left & OF_VIEWS == 0 => return Err(UsageKept::NothingLeft),
+        () if gone & !view.of_image != 0 => return Err(UsageKept::NoFormat),
+        () if view.imageless && left & ATTACHMENTS != 0 => return Err(UsageKept::Imageless),
+        () => {}
+    }
+    for (bit, _, catalog) in DEMANDS {
+        let bit = u64::from(bit.as_raw());
+        if gone & bit != 0 {
+            let (from, to) = (Value::Usage(usage), Value::Usage(usage & !bit));
+            changes.push(Change { catalog, field: Field::Usage, from, to });
+            usage &= !bit;
+        }
+    }
+    Ok((usage, changes))
+}
+
+/// The create flags that an image of `format_features` with `usage` needs beyond `flags`, with the change; none if its own format has
+/// the whole usage, or if it is not one of several formats. `listed`: features of each format that it may be viewed with.
+///
+/// `VK_IMAGE_CREATE_EXTENDED_USAGE_BIT` says that the usage need not be supported by the image's own format, only by one that a view may
+/// have (VkImageCreateFlagBits).
+pub fn image_flags(
+    flags: u64,
+    usage: u64,
+    own: Feature,
+    listed: impl Iterator<Item = Feature>,
+) -> Option<(u64, Change)> {
+    let mutable = u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw());
+    let extended = u64::from(vk::ImageCreateFlags::EXTENDED_USAGE.as_raw());
+    let unsupported = unsupported_usage(usage, own);
+    if unsupported == 0 || flags & mutable == 0 || flags & extended != 0 {
+        return None;
+    }
+    let by_none = listed.fold(unsupported, |left, features| left & unsupported_usage(left, features));
+    let wider = flags | extended;
+    let (from, to) = (Value::ImageFlags(flags), Value::ImageFlags(wider));
+    (by_none == 0).then_some((wider, Change { catalog: Catalog::H2, field: Field::Flags, from, to }))
+}

@@ -1,0 +1,337 @@
+//! Shader objects: those that are bound together are to the layer what a pipeline is.
+//!
+//! What shaders that are bound for one draw read of the sets is decided together, because one set serves all of them, and all of them
+//! are made with the same set layouts (vkCmdDraw, "must have been created with identical or identically defined descriptor set
+//! layouts"). So where one link is split, each shader of the combination is made again over the layouts with the hidden set.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use ash::vk::{self, Handle};
+use samplin_hot::memory::{self, Room};
+
+use super::Separate;
+use super::commands::{POINTS, Point};
+use super::layouts::PipelineShape;
+use super::programs::{Found, HIDDEN, Program, ProgramLink, Stage};
+use super::recipe::{Executable, Recipe, Source, StageCode};
+use crate::device::Device;
+use crate::device::hot::follow;
+use crate::kept;
+use crate::table::{FastMap, HandleMap, lock};
+
+/// Stages that are bound together: all of graphics.
+const STAGES: usize = 8;
+
+/// A shader object.
+pub(super) struct Shader {
+    /// That of no other.
+    number: u64,
+    handle: u64,
+    layout: Arc<PipelineShape>,
+    links: Box<[ProgramLink]>,
+    blind: Option<&'static str>,
+    group: Group,
+    /// What it can be made of again, or the name of what keeps it from that.
+    recipe: Result<(Arc<kept::Shader>, Arc<StageCode>), &'static str>,
+}
+
+/// Shaders that are linked (VK_SHADER_CREATE_LINK_STAGE_BIT_EXT): they come from one call, are only bound together, and are made
+/// again in one call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// That of no other; 0 for a shader that is not linked.
+    number: u64,
+    /// How many shaders it has.
+    size: usize,
+}
+
+/// Numbers of the shaders that are bound together, in the order of their stages; 0 behind them.
+type Key = [u64; STAGES];
+
+/// Shader objects, and those that were bound together.
+#[derive(Default)]
+pub(super) struct Shaders {
+    by_handle: HandleMap<Shader>,
+    combinations: Mutex<FastMap<Key, Arc<Program>>>,
+}
+
+impl Shaders {
+    pub(super) fn for_each_combination(&self, with: &mut dyn FnMut(&Program)) {
+        lock(&self.combinations).values().for_each(|program| with(program));
+    }
+}
+
+/// A shader object that is bound.
+pub(super) struct BoundShader {
+    stage: vk::ShaderStageFlags,
+    /// The application's.
+    own: Arc<Shader>,
+    /// The one that is bound in truth.
+    actual: u64,
+}
+
+/// Index of the bind point that a stage of shader objects belongs to.
+fn point_of(stage: vk::ShaderStageFlags) -> usize {
+    usize::from(stage == vk::ShaderStageFlags::COMPUTE)
+}
+
+impl Point {
+    /// Takes over that a shader, or none, is bound to a stage.
+    fn take_shader(&mut self, stage: vk::ShaderStageFlags, own: Option<Arc<Shader>>) {
+        let index = self.shaders.iter().position(|bound| bound.stage == stage);
+        match (index, own) {
+            (Some(index), Some(own)) => {
+                if let Some(bound) = self.shaders.get_mut(index) {
+                    bound.actual = own.handle;
+                    bound.own = own;
+                }
+            }
+            (Some(index), None) => _ = self.shaders.remove(index),
+            (None, Some(own)) => {
+                let actual = own.handle;
+                let index = self.shaders.partition_point(|bound| bound.stage.as_raw() < stage.as_raw());
+                self.shaders.with_room().insert(index, BoundShader { stage, own, actual });
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Takes note that these shaders are bound; returns those for which that is new.
+    pub(super) fn exchange_shaders(
+        &mut self,
+        wanted: &[(vk::ShaderStageFlags, u64)],
+    ) -> (Vec<vk::ShaderStageFlags>, Vec<vk::ShaderEXT>) {
+        let (mut stages, mut shaders) = (Vec::new(), Vec::new());
+        for bound in &mut self.shaders {
+            let Some((stage, shader)) = wanted.iter().find(|(stage, _)| *stage == bound.stage) else { continue };
+            if bound.actual != *shader {
+                bound.actual = *shader;
+                stages.with_room().push(*stage);
+                shaders.with_room().push(vk::ShaderEXT::from_raw(*shader));
+            }
+        }
+        (stages, shaders)
+    }
+}
+
+impl Separate {
+    /// A new group of shaders.
+    pub fn shader_group(&self, size: usize) -> Group {
+        Group { number: self.number(), size }
+    }
+
+    /// What the bound shaders of a bind point come to; none if there are none, or if they do not belong together, which nobody draws
+    /// with.
+    fn combination(&self, point: &Point) -> Option<Arc<Program>> {
+        let shaders = || point.shaders.iter().map(|bound| &bound.own);
+        let layout = &shaders().next()?.layout;
+        let members = |group: Group| shaders().filter(|other| other.group == group).count();
+        let belongs = |shader: &Shader| {
+            let is_whole = shader.group.number == 0 || members(shader.group) == shader.group.size;
+            is_whole && shader.layout.is_same(layout)
+        };
+        if point.shaders.len() > STAGES || !shaders().all(|shader| belongs(shader)) {
+            return None;
+        }
+        let mut key = Key::default();
+        key.iter_mut().zip(shaders()).for_each(|(number, shader)| *number = shader.number);
+        let mut combinations = lock(&self.shaders.combinations);
+        if let Some(program) = combinations.get(&key) {
+            return Some(Arc::clone(program));
+        }
+        let mut found = Found::default();
+        shaders().for_each(|shader| found.extend(&shader.links, shader.blind));
+        let recipe = || {
+            let mut parts = memory::vec(point.shaders.len());
+            let mut stages = memory::vec(point.shaders.len());
+            for shader in shaders() {
+                let (kept, code) = shader.recipe.as_ref().map_err(|why| *why)?;
+                parts.push((Arc::clone(kept), shader.group.number));
+                stages.push(Arc::clone(code));
+            }
+            Ok(Recipe { source: Source::Shaders(parts.into_boxed_slice()), stages })
+        };
+        let own = memory::collect(point.shaders.iter().map(|bound| (bound.stage, bound.own.handle)));
+        // Records name the last one with links: of graphics, the fragment shader as a rule.
+        let named = shaders().rev().find(|shader| !shader.links.is_empty()).or(shaders().next())?.handle;
+        let own = (named, Executable::Shaders(own.into_boxed_slice()));
+        let program = Arc::new(Program::new(self, own, Arc::clone(layout), found, recipe));
+        combinations.with_room().insert(key, Arc::clone(&program));
+        Some(program)
+    }
+}
+
+impl Device {
+    /// Remembers a shader object. `stage`: its code, if that is SPIR-V.
+    ///
+    /// # Safety
+    ///
+    /// `info` is the valid create info that `shader` was made with.
+    pub unsafe fn insert_shader(
+        &self,
+        separate: &Separate,
+        shader: vk::ShaderEXT,
+        info: &vk::ShaderCreateInfoEXT<'_>,
+        group: Group,
+        stage: Option<&Stage<'_>>,
+    ) {
+        // SAFETY: as many elements as the create info says (VUID-VkShaderCreateInfoEXT-pSetLayouts-parameter,
+        // -pPushConstantRanges-parameter).
+        let layout = unsafe {
+            let sets = crate::hooks::slice(info.p_set_layouts, info.set_layout_count);
+            let ranges = crate::hooks::slice(info.p_push_constant_ranges, info.push_constant_range_count);
+            Arc::new(separate.shape_of_shader(sets, ranges))
+        };
+        let mut found = Found::default();
+        let recipe = match stage {
+            Some(stage) => {
+                self.links_of(shader.as_raw(), stage, &mut found);
+                // SAFETY: forwarded from the caller.
+                let kept = unsafe { kept::Shader::new(info) }.map_err(kept::Why::name);
+                kept.map(|kept| (Arc::new(kept), Arc::new(StageCode::new(stage))))
+            }
+            None => {
+                found.blind = Some(HIDDEN);
+                Err(HIDDEN)
+            }
+        };
+        let (number, handle, blind) = (separate.number(), shader.as_raw(), found.blind);
+        let links = found.into_links();
+        if !links.is_empty() || blind == Some(HIDDEN) {
+            self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
+        }
+        let entry = Shader { number, handle, layout, links, blind, group, recipe };
+        separate.shaders.by_handle.insert(handle, Arc::new(entry));
+    }
+
+    /// Forgets a shader object that is about to be destroyed, and what was made for it and others.
+    pub fn forget_shader(&self, separate: &Separate, shader: vk::ShaderEXT) {
+        // SAFETY: the shader is the application's to destroy, so no other call names it.
+        let Some(entry) = (unsafe { separate.shaders.by_handle.share(shader.as_raw()) }) else { return };
+        separate.shaders.by_handle.remove(shader.as_raw());
+        let mut gone = Vec::new();
+        lock(&separate.shaders.combinations).retain(|key, program| {
+            let stays = !key.contains(&entry.number);
+            if !stays {
+                gone.with_room().push(Arc::clone(program));
+            }
+            stays
+        });
+        gone.iter().for_each(|program| self.destroy_variants_of(program));
+    }
+
+    /// Takes over shaders that are about to be bound. Returns what to bind instead of them, if anything: what is split stays so.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state, the shaders are valid.
+    pub unsafe fn separate_shaders(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        stages: &[vk::ShaderStageFlags],
+        shaders: &[vk::ShaderEXT],
+    ) -> Option<Vec<vk::ShaderEXT>> {
+        // SAFETY: forwarded from the caller.
+        let buffer = unsafe { separate.buffer(commands) }?;
+        let is_whole = buffer.is_whole();
+        // A null array stands for one of null handles.
+        let own = |index: usize| shaders.get(index).copied().unwrap_or_default();
+        let mut actual = memory::collect((0..stages.len()).map(own));
+        let mut differs = false;
+        for at in (0..POINTS).filter(|at| stages.iter().any(|stage| point_of(*stage) == *at)) {
+            buffer.with(at, |point| {
+                for (index, stage) in stages.iter().enumerate().filter(|(_, stage)| point_of(**stage) == at) {
+                    // SAFETY: forwarded from the caller.
+                    let entry = unsafe { separate.shaders.by_handle.share(own(index).as_raw()) };
+                    point.take_shader(*stage, entry);
+                }
+                (point.program, point.given) = (separate.combination(point), 0);
+                if !is_whole {
+                    self.began_before(point);
+                }
+                // The pipeline is bound no more (vkCmdBindShadersEXT).
+                point.pipeline = 0;
+                let Some(program) = &point.program else { return };
+                let Some(variant) = program.splits.current() else { return };
+                let Executable::Shaders(made) = &variant.made else { return };
+                if point.is_pushed_beside(&program.layout) {
+                    return;
+                }
+                for (index, stage) in stages.iter().enumerate() {
+                    let Some((_, shader)) = made.iter().find(|(other, _)| other == stage) else { continue };
+                    let Some(bound) = point.shaders.iter_mut().find(|bound| bound.stage == *stage) else { continue };
+                    let Some(given) = actual.get_mut(index) else { continue };
+                    (bound.actual, *given, differs) = (*shader, vk::ShaderEXT::from_raw(*shader), true);
+                }
+            });
+        }
+        differs.then_some(actual)
+    }
+
+    /// Brings the rest in line after shaders were bound to these stages.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state.
+    pub unsafe fn separate_shaders_bound(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        stages: &[vk::ShaderStageFlags],
+    ) {
+        for at in (0..POINTS).filter(|at| stages.iter().any(|stage| point_of(*stage) == *at)) {
+            // SAFETY: forwarded from the caller.
+            unsafe { self.separate_bound(separate, commands, super::commands::bind_point(at)) };
+        }
+    }
+
+    /// Makes shaders of kept ones with other code, over the set layouts of `layout`: those of a group in one call.
+    pub(super) fn make_shaders(
+        &self,
+        separate: &Separate,
+        shaders: &[(Arc<kept::Shader>, u64)],
+        codes: &[&[u32]],
+        layout: &PipelineShape,
+    ) -> Option<Vec<u64>> {
+        let (create, sets) = (self.fns.create_shaders?, self.twins_of_sets(separate, layout)?);
+        let mut made = memory::vec(shaders.len());
+        made.resize(shaders.len(), 0_u64);
+        for (first, (_, group)) in shaders.iter().enumerate() {
+            if shaders.iter().take(first).any(|(_, before)| before == group) {
+                continue;
+            }
+            let own = memory::collect(
+                shaders
+                    .iter()
+                    .zip(codes)
+                    .filter(|((_, of), _)| of == group)
+                    .map(|((kept, _), words)| (&**kept, *words)),
+            );
+            let mut some = memory::vec(own.len());
+            some.resize(own.len(), vk::ShaderEXT::null());
+            let result = kept::Shader::with_create_infos(&own, &sets, |infos| {
+                // SAFETY: equal to create infos that the driver accepted in one call, or that are not linked, but for one more set layout
+                // and code that reads it; as many handles as create infos.
+                unsafe { create(self.handle, infos.len() as u32, infos.as_ptr(), std::ptr::null(), some.as_mut_ptr()) }
+            });
+            let of_group = made.iter_mut().zip(shaders).filter(|(_, (_, of))| of == group);
+            of_group.zip(&some).for_each(|((handle, _), shader)| *handle = shader.as_raw());
+            if result != vk::Result::SUCCESS {
+                // Some may have been made (vkCreateShadersEXT).
+                made.iter().filter(|shader| **shader != 0).for_each(|shader| self.destroy_shader(*shader));
+                return None;
+            }
+        }
+        Some(made)
+    }
+
+    pub(super) fn destroy_shader(&self, shader: u64) {
+        if let Some(destroy) = self.fns.destroy_shader {
+            // SAFETY: made by `make_shaders` with a NULL allocator; nobody has seen it, or one that it is bound with is about to be
+            // destroyed, so that what was recorded with it is complete (VUID-vkDestroyShaderEXT-shader-08481).
+            unsafe { destroy(self.handle, Handle::from_raw(shader), std::ptr::null()) };
+        }
+    }
+}

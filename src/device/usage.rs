@@ -1,0 +1,210 @@
+//! Usage of views and images that their formats cannot have: what goes down instead, and what is said of it.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ash::vk::{self, Handle, TaggedStructure};
+use samplin_wire::text::handle;
+use serde_json::json;
+
+use super::{Device, ImageTraits};
+use crate::decide::{self, Change, Changes, Context, Rule};
+use crate::features::Tiling;
+use crate::names;
+use crate::pnext;
+use crate::record;
+
+/// Whether any image may have views whose formats lack a part of its usage. Nothing is looked at before.
+#[derive(Default)]
+pub(super) struct Narrows(AtomicBool);
+
+/// The formats that the chain of an image or swapchain says views may have.
+///
+/// # Safety
+///
+/// `p_next` is the chain of a valid create info.
+pub unsafe fn listed<'a>(p_next: *const c_void) -> Option<&'a [vk::Format]> {
+    // SAFETY: forwarded from the caller; as many formats as the node says (VUID-VkImageFormatListCreateInfo-pViewFormats-parameter).
+    unsafe {
+        let node = pnext::find::<vk::ImageFormatListCreateInfo<'_>>(p_next)?;
+        (node.view_format_count > 0).then(|| crate::hooks::slice(node.p_view_formats, node.view_format_count))
+    }
+}
+
+impl Device {
+    /// What of an image's usage one of its formats has. Without a list it is taken to be all if the image says that its own format need
+    /// not have it.
+    pub fn reachable_usage(&self, traits: &ImageTraits, formats: Option<&[vk::Format]>) -> u64 {
+        let has = |format| self.features(traits, format);
+        let Some(own) = has(traits.format) else { return traits.usage };
+        let missing = decide::unsupported_usage(traits.usage, own);
+        let is_extended = traits.flags & u64::from(vk::ImageCreateFlags::EXTENDED_USAGE.as_raw()) != 0;
+        match formats {
+            _ if missing == 0 || !is_extended => traits.usage & !missing,
+            None => traits.usage,
+            Some(formats) => {
+                let features = formats.iter().filter_map(|format| has(*format));
+                traits.usage & !features.fold(missing, |left, one| decide::unsupported_usage(left, one))
+            }
+        }
+    }
+
+    /// Has views looked at from now on, if a view of this image may lack a part of its usage.
+    pub(super) fn watch_views_of(&self, traits: &ImageTraits) {
+        if traits.flags & u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw()) != 0 {
+            self.narrows.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a view of any image may lack a part of the image's usage.
+    pub fn narrows_views(&self) -> bool {
+        self.narrows.0.load(Ordering::Relaxed)
+    }
+
+    /// The usage that a view goes down with, if not that which it inherits, and the changes.
+    pub fn narrowed_usage(
+        &self,
+        image: &ImageTraits,
+        format: vk::Format,
+        stated: Option<u64>,
+        inherited: u64,
+    ) -> Option<(u64, Changes)> {
+        if format == image.format || image.flags & u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw()) == 0 {
+            return None;
+        }
+        let features = self.features(image, format)?;
+        let gone = decide::unsupported_usage(stated.unwrap_or(inherited), features);
+        if gone == 0 {
+            return None;
+        }
+        let asked = decide::ViewUsage {
+            features,
+            inherited,
+            of_image: image.reachable,
+            can_be_told: self.caps.view_usage,
+            imageless: self.caps.imageless_framebuffer,
+        };
+        let why = match (stated, decide::view_usage(&asked)) {
+            (None, Ok(narrowed)) => return Some(narrowed),
+            (None, Err(kept)) => kept.why(),
+            (Some(_), _) => "the application states the usage of the view itself",
+        };
+        let (rule, key) = (Some(Rule::ViewUsage), (format.as_raw() as u64, gone));
+        let members = json!({ "format": names::format(format), "usage": names::image_usage(gone) });
+        self.unresolved("view-usage", why, rule, members, key);
+        None
+    }
+
+    /// Writes a `view` record.
+    pub fn record_view(&self, view: vk::ImageView, format: vk::Format, tiling: Tiling, changes: &Changes) {
+        let changes: Vec<Change> = changes.iter().copied().collect();
+        self.record_usage("view", "view", view.as_raw(), vk::ObjectType::IMAGE_VIEW, (format, tiling), &changes);
+    }
+
+    /// Writes an `image` record.
+    pub fn record_image(&self, image: vk::Image, format: vk::Format, tiling: Tiling, change: Change) {
+        self.record_usage("image", "image", image.as_raw(), vk::ObjectType::IMAGE, (format, tiling), &[change]);
+    }
+
+    fn record_usage(
+        &self,
+        event: &'static str,
+        member: &str,
+        object: u64,
+        ty: vk::ObjectType,
+        (format, tiling): (vk::Format, Tiling),
+        changes: &[Change],
+    ) {
+        let Some(first) = changes.first() else { return };
+        if !self.is_news_of_usage(event, format, first, self.records_all()) {
+            return;
+        }
+        self.count(changes);
+        if self.records_decisions() {
+            let context = Context { source: Some(format), tiling, ..self.context(None) };
+            let mut record = serde_json::Map::new();
+            record.insert(member.into(), handle(object).into());
+            record.insert("name".into(), self.name(ty, object).into());
+            record.insert("format".into(), names::format(format).into());
+            record.insert("changes".into(), changes.iter().map(|change| record::change(change, &context)).collect());
+            self.trace().emit(event, &record);
+        }
+    }
+
+    /// The flags that an image goes down with, if not its own, with the change: its usage is one that only other formats of its list have.
+    ///
+    /// # Safety
+    ///
+    /// `info` is valid.
+    pub unsafe fn wider_flags(&self, info: &vk::ImageCreateInfo<'_>) -> Option<(vk::ImageCreateFlags, Change)> {
+        let own_flags = info.flags;
+        if !own_flags.contains(vk::ImageCreateFlags::MUTABLE_FORMAT) || !self.caps.view_usage {
+            return None;
+        }
+        // Both sides of external memory state equal parameters, and 64-bit flags and usages are asked of in their own structures.
+        // SAFETY: the chain of a valid create info.
+        let plain = unsafe { pnext::chain(info.p_next) }.all(|node| {
+            // SAFETY: `chain` yields readable bases.
+            let s_type = unsafe { (*node).s_type };
+            [vk::ImageFormatListCreateInfo::STRUCTURE_TYPE, vk::ImageStencilUsageCreateInfo::STRUCTURE_TYPE]
+                .contains(&s_type)
+        });
+        let tiling = match info.tiling {
+            vk::ImageTiling::OPTIMAL => Tiling::Optimal,
+            vk::ImageTiling::LINEAR => Tiling::Linear,
+            _ => return None,
+        };
+        // SAFETY: as above.
+        let formats = unsafe { listed(info.p_next) }?;
+        let features = |format| self.features_with(tiling, 0, format);
+        let own = features(info.format)?;
+        let listed = formats.iter().filter_map(|format| features(*format));
+        let (flags, usage) = (u64::from(own_flags.as_raw()), u64::from(info.usage.as_raw()));
+        let (wider, change) = decide::image_flags(flags, usage, own, listed)?;
+        let wider = vk::ImageCreateFlags::from_raw(wider as u32);
+        let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
+        let why = if !plain {
+            "its chain has structures beside the list of formats"
+        } else if self.caps.imageless_framebuffer && info.usage.intersects(attachments) {
+            "it may become an attachment of an imageless framebuffer, which compares flags"
+        // SAFETY: `info` is valid, and its chain is what the query takes.
+        } else if !unsafe { self.can_make(info, wider) } {
+            "the device has no such image with VK_IMAGE_CREATE_EXTENDED_USAGE_BIT either"
+        } else {
+            return Some((wider, change));
+        };
+        let members = json!({ "format": names::format(info.format), "usage": names::image_usage(usage) });
+        self.unresolved("image-usage", why, Some(Rule::ImageUsage), members, (info.format.as_raw() as u64, usage));
+        None
+    }
+
+    /// Whether the device can make an image with these flags instead of its own.
+    ///
+    /// # Safety
+    ///
+    /// `info` is valid and its chain has nothing but what extends `VkPhysicalDeviceImageFormatInfo2` as well.
+    unsafe fn can_make(&self, info: &vk::ImageCreateInfo<'_>, flags: vk::ImageCreateFlags) -> bool {
+        let Some(get) = self.instance_fns.get_physical_device_image_format_properties2 else { return false };
+        let asked = vk::PhysicalDeviceImageFormatInfo2 {
+            p_next: info.p_next,
+            format: info.format,
+            ty: info.image_type,
+            tiling: info.tiling,
+            usage: info.usage,
+            flags,
+            ..Default::default()
+        };
+        let mut properties = vk::ImageFormatProperties2::default();
+        // SAFETY: the physical device of `formats` belongs to this instance; the chain is the caller's.
+        let result = unsafe { get(self.formats.physical(), &asked, &mut properties) };
+        let limits = properties.image_format_properties;
+        let (extent, most) = (info.extent, limits.max_extent);
+        result == vk::Result::SUCCESS
+            && extent.width <= most.width
+            && extent.height <= most.height
+            && extent.depth <= most.depth
+            && info.mip_levels <= limits.max_mip_levels
+            && info.array_layers <= limits.max_array_layers
+            && limits.sample_counts.contains(info.samples)
+    }
+}

@@ -1,0 +1,107 @@
+//! Shader objects.
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use ash::vk;
+use samplin_hot::memory;
+
+use super::pipeline::constants;
+use crate::device::{Device, Group, Separate, Stage};
+use crate::hooks::slice;
+
+const LINKED: vk::ShaderCreateFlagsEXT = vk::ShaderCreateFlagsEXT::LINK_STAGE;
+
+/// Remembers a shader object.
+///
+/// # Safety
+///
+/// `info` is the valid create info that `shader` was made with.
+unsafe fn remember(
+    device: &Device,
+    separate: &Separate,
+    shader: vk::ShaderEXT,
+    info: &vk::ShaderCreateInfoEXT<'_>,
+    group: Group,
+) {
+    if info.code_type != vk::ShaderCodeTypeEXT::SPIRV {
+        // SAFETY: forwarded from the caller.
+        return unsafe { device.insert_shader(separate, shader, info, group, None) };
+    }
+    // SAFETY: SPIR-V is a multiple of four bytes (VUID-VkShaderCreateInfoEXT-codeSize-08735) at an address that is one too (-pCode-08493).
+    let words = unsafe { slice(info.p_code.cast::<u32>(), u32::try_from(info.code_size / 4).unwrap_or(0)) };
+    let mut copy = memory::vec(words.len());
+    copy.extend_from_slice(words);
+    // SAFETY: null-terminated by VUID-VkShaderCreateInfoEXT-pName-parameter.
+    let name = unsafe { CStr::from_ptr(info.p_name) }.to_string_lossy();
+    // SAFETY: VUID-VkShaderCreateInfoEXT-pSpecializationInfo-parameter.
+    let constants = unsafe { constants(info.p_specialization_info) };
+    let words: Arc<[u32]> = copy.into();
+    let stage = Stage { stage: info.stage, name: &name, constants: &constants, words: &words };
+    // SAFETY: forwarded from the caller.
+    unsafe { device.insert_shader(separate, shader, info, group, Some(&stage)) };
+}
+
+pub(crate) unsafe extern "system" fn create_shaders(
+    handle: vk::Device,
+    count: u32,
+    create_infos: *const vk::ShaderCreateInfoEXT<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    shaders: *mut vk::ShaderEXT,
+) -> vk::Result {
+    let (device, next) = enter!(handle, create_shaders);
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, count, create_infos, allocator, shaders) };
+    // Whatever the result: each element was written, with a handle or null (vkCreateShadersEXT).
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(
+            || {
+                // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles.
+                let (infos, made) = unsafe { (slice(create_infos, count), slice(shaders.cast_const(), count)) };
+                let linked = infos.iter().filter(|info| info.flags.contains(LINKED)).count();
+                let linked = separate.shader_group(linked);
+                for (info, shader) in infos.iter().zip(made).filter(|(_, shader)| **shader != vk::ShaderEXT::null()) {
+                    let group = if info.flags.contains(LINKED) { linked } else { Group::default() };
+                    // SAFETY: the create info of that shader.
+                    unsafe { remember(device, separate, *shader, info, group) };
+                }
+            },
+            || (),
+        );
+    }
+    result
+}
+
+pub(crate) unsafe extern "system" fn destroy_shader(
+    handle: vk::Device,
+    shader: vk::ShaderEXT,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    let (device, next) = enter!(handle, destroy_shader);
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(|| device.forget_shader(separate, shader), || ());
+    }
+    // SAFETY: the application's own arguments.
+    unsafe { next(handle, shader, allocator) };
+}
+
+pub(crate) unsafe extern "system" fn cmd_bind_shaders(
+    commands: vk::CommandBuffer,
+    count: u32,
+    stages: *const vk::ShaderStageFlags,
+    shaders: *const vk::ShaderEXT,
+) {
+    let (device, next) = enter!(commands, cmd_bind_shaders);
+    let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) else {
+        return down!(next(commands, count, stages, shaders));
+    };
+    // SAFETY: `count` elements by the command's valid usage; the shaders may be a null array, which `slice` makes an empty one.
+    let (all, given) = unsafe { (slice(stages, count), slice(shaders, count)) };
+    // SAFETY: a recording command buffer and valid shaders (VUID-vkCmdBindShadersEXT-commandBuffer-recording, -pShaders-parameter).
+    let other = device.guard(|| unsafe { device.separate_shaders(separate, commands, all, given) }, || None);
+    let shaders = other.as_ref().map_or(shaders, |other| other.as_ptr());
+    // SAFETY: the application's own arguments, or as many shaders that differ in the samplers that they read.
+    unsafe { next(commands, count, stages, shaders) };
+    // SAFETY: a recording command buffer.
+    device.guard(|| unsafe { device.separate_shaders_bound(separate, commands, all) }, || ());
+}

@@ -1,0 +1,145 @@
+//! Catalogue H: usages of views and images.
+
+use crate::setting::*;
+use ash::vk::ImageUsageFlags as Usage;
+use samplin_core::decide::{UsageKept, ViewUsage, image_flags, unsupported_usage, view_usage};
+
+/// Id and valid-usage id; usage that is inherited, features of the view's format; usage that is left; features of the legal twin.
+pub(crate) type UsageRow = (&'static str, &'static str, Usage, Feature, Usage, Feature);
+
+const SAMPLED: Feature = Feature::SAMPLED_IMAGE;
+
+const fn usage(bits: &[Usage]) -> Usage {
+    let (mut all, mut at) = (0, 0);
+    while at < bits.len() {
+        all |= bits[at].as_raw();
+        at += 1;
+    }
+    Usage::from_raw(all)
+}
+
+const fn features(bits: &[Feature]) -> Feature {
+    let (mut all, mut at) = (0, 0);
+    while at < bits.len() {
+        all |= bits[at].as_raw();
+        at += 1;
+    }
+    Feature::from_raw(all)
+}
+
+pub(crate) const ROWS: &[UsageRow] = &[
+    (
+        "H-1",
+        "VUID-VkImageViewCreateInfo-usage-02274",
+        usage(&[Usage::SAMPLED, Usage::STORAGE]),
+        Feature::STORAGE_IMAGE,
+        Usage::STORAGE,
+        features(&[Feature::STORAGE_IMAGE, SAMPLED]),
+    ),
+    (
+        "H-1",
+        "VUID-VkImageViewCreateInfo-usage-02275",
+        usage(&[Usage::SAMPLED, Usage::STORAGE, Usage::TRANSFER_DST]),
+        SAMPLED,
+        usage(&[Usage::SAMPLED, Usage::TRANSFER_DST]),
+        features(&[Feature::STORAGE_IMAGE, SAMPLED]),
+    ),
+    (
+        "H-1",
+        "VUID-VkImageViewCreateInfo-usage-08931",
+        usage(&[Usage::SAMPLED, Usage::COLOR_ATTACHMENT]),
+        SAMPLED,
+        Usage::SAMPLED,
+        features(&[Feature::COLOR_ATTACHMENT, SAMPLED]),
+    ),
+    // With linear tiling the one feature stands in for the other (VUID-VkImageViewCreateInfo-image-08334).
+    (
+        "H-1",
+        "VUID-VkImageViewCreateInfo-usage-08931",
+        usage(&[Usage::SAMPLED, Usage::COLOR_ATTACHMENT]),
+        SAMPLED,
+        Usage::SAMPLED,
+        features(&[Feature::LINEAR_COLOR_ATTACHMENT_NV, SAMPLED]),
+    ),
+    (
+        "H-1",
+        "VUID-VkImageViewCreateInfo-usage-02277",
+        usage(&[Usage::SAMPLED, Usage::DEPTH_STENCIL_ATTACHMENT]),
+        SAMPLED,
+        Usage::SAMPLED,
+        features(&[Feature::DEPTH_STENCIL_ATTACHMENT, SAMPLED]),
+    ),
+    (
+        "H-1",
+        "VUID-VkImageViewCreateInfo-usage-08932",
+        usage(&[Usage::SAMPLED, Usage::INPUT_ATTACHMENT]),
+        SAMPLED,
+        Usage::SAMPLED,
+        features(&[Feature::DEPTH_STENCIL_ATTACHMENT, SAMPLED]),
+    ),
+];
+
+fn bits(usage: Usage) -> u64 {
+    usage.as_raw().into()
+}
+
+/// A view that may be narrowed.
+fn view(inherited: Usage, features: Feature) -> ViewUsage {
+    ViewUsage { features, inherited: bits(inherited), of_image: !0, can_be_told: true, imageless: false }
+}
+
+/// Judges the rows.
+pub(crate) fn check() {
+    for (id, vuid, inherited, illegal, left, legal) in ROWS {
+        let (narrowed, changes) = view_usage(&view(*inherited, *illegal)).expect("a legal usage");
+        assert_eq!(narrowed, bits(*left), "{vuid}");
+        assert!(changes.iter().any(|c| c.catalog.id() == *id && c.catalog.vuid() == Some(vuid)), "{vuid}");
+        let (first, last) = (changes.iter().next().expect("a change"), changes.iter().last().expect("a change"));
+        assert_eq!((first.from, last.to), (Value::Usage(bits(*inherited)), Value::Usage(bits(*left))), "{vuid}");
+        let (same, none) = view_usage(&view(*inherited, *legal)).expect("the twin is legal");
+        assert!(same == bits(*inherited) && none.is_empty(), "{vuid}: {none:?}");
+        assert_eq!(unsupported_usage(bits(*left), *illegal), 0, "{vuid}: what is left is legal");
+    }
+}
+
+/// What must not be narrowed, and why.
+pub(crate) fn kept() {
+    let both = usage(&[Usage::SAMPLED, Usage::STORAGE]);
+    let narrowable = view(both, SAMPLED);
+    assert!(view_usage(&narrowable).is_ok());
+    let rendered = view(both | Usage::COLOR_ATTACHMENT, features(&[SAMPLED, Feature::COLOR_ATTACHMENT]));
+    assert!(view_usage(&rendered).is_ok());
+    for (view, why) in [
+        (ViewUsage { can_be_told: false, ..narrowable }, UsageKept::NoStructure),
+        (view(both, Feature::empty()), UsageKept::NothingLeft),
+        (view(Usage::STORAGE | Usage::TRANSFER_DST, SAMPLED), UsageKept::NothingLeft),
+        (ViewUsage { of_image: bits(Usage::SAMPLED), ..narrowable }, UsageKept::NoFormat),
+        (ViewUsage { imageless: true, ..rendered }, UsageKept::Imageless),
+    ] {
+        assert_eq!(view_usage(&view).expect_err("kept"), why, "{view:?}");
+    }
+    // An imageless framebuffer takes attachments only.
+    assert!(view_usage(&ViewUsage { imageless: true, ..narrowable }).is_ok());
+}
+
+/// H-2: an image whose usage another format of its list has.
+pub(crate) fn images() {
+    let mutable = u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw());
+    let extended = u64::from(vk::ImageCreateFlags::EXTENDED_USAGE.as_raw());
+    let used = bits(usage(&[Usage::SAMPLED, Usage::STORAGE]));
+    let (own, all) = (SAMPLED, features(&[SAMPLED, Feature::STORAGE_IMAGE]));
+    let decided = |flags, features, listed: &[Feature]| image_flags(flags, used, features, listed.iter().copied());
+    let (flags, change) = decided(mutable, own, &[own, all]).expect("EXTENDED_USAGE");
+    assert_eq!((flags, change.catalog.id()), (mutable | extended, "H-2"));
+    assert_eq!(change.catalog.vuid(), Some("VUID-VkImageCreateInfo-imageCreateMaxMipLevels-02251"));
+    assert_eq!((change.from, change.to), (Value::ImageFlags(mutable), Value::ImageFlags(mutable | extended)));
+    for (flags, features, listed) in [
+        (mutable, all, &[own, all][..]),
+        (0, own, &[all]),
+        (mutable | extended, own, &[all]),
+        (mutable, own, &[own]),
+        (mutable, own, &[]),
+    ] {
+        assert_eq!(decided(flags, features, listed), None, "{flags:#x} {features:?} {listed:?}");
+    }
+}

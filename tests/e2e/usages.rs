@@ -1,0 +1,208 @@
+//! Views that inherit a usage which their format cannot have, and images that have one of which only other formats can.
+
+use crate::legality::assert_reported;
+use crate::run::{self, Outcome, Skip, skip_if, with_layer, without_layer};
+use crate::scene::pattern;
+use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
+use libtest_mimic::Trial;
+use samplin_testkit::{Context, Image, ImageDesc, Pair, Path, SamplerDesc, Value, ViewDesc, lookup, sample_via, texel};
+
+const UNORM: vk::Format = vk::Format::R8G8B8A8_UNORM;
+const SRGB: vk::Format = vk::Format::R8G8B8A8_SRGB;
+const VIEW: &str = "VkImageViewCreateInfo-usage-02275";
+const IMAGE: &str = "VkImageCreateInfo-imageCreateMaxMipLevels-02251";
+
+pub(crate) fn trials() -> Vec<Trial> {
+    run::trials(&[
+        ("usage/srgb-view-of-a-storage-image", srgb_view),
+        ("usage/storage-view-is-left-alone", storage_view),
+        ("usage/stated-usage-is-left-alone", stated),
+        ("usage/nothing-says-so-in-version-1.0", version_1_0),
+        ("usage/told-once", told_once),
+        ("usage/audit", audit),
+        ("usage/image-of-a-listed-format", image_of_list),
+        ("usage/image-without-a-list-is-left-alone", image_without_list),
+    ])
+}
+
+/// The tests are about a device that stores UNORM and not sRGB.
+fn check_device(context: &Context) -> Outcome {
+    let stores = |format| context.format_features(format, vk::ImageTiling::OPTIMAL).contains(Feature::STORAGE_IMAGE);
+    skip_if(stores(SRGB).then(|| format!("{} stores sRGB", context.device_name())))?;
+    skip_if((!stores(UNORM)).then(|| format!("{} does not store UNORM", context.device_name())))
+}
+
+/// A storage image that may be viewed with other formats, with a picture in it.
+fn image(context: &Context) -> Result<Image<'_>, Skip> {
+    check_device(context)?;
+    let desc = ImageDesc::d2(UNORM, 4, 4).mutable().usage(Usage::STORAGE);
+    Image::filled(context, &desc, |_, level, layer, at| pattern(texel::NumericKind::Float, level, layer, at))
+        .map_err(Skip)
+}
+
+/// What a view of `format` reads.
+fn read(context: &Context, format: vk::Format) -> Result<Vec<Value>, Skip> {
+    let image = image(context)?;
+    let view = image.view(&ViewDesc { format: Some(format), ..ViewDesc::default() });
+    let sampler = SamplerDesc::nearest().create(context);
+    let points = lookup::grid(4, 4, [0.0, 0.0], [1.0, 1.0]);
+    let texels = sample_via(context, Path::Update, &[Pair::new(&view, &sampler)], &points).map_err(Skip)?;
+    Ok(texels.into_iter().flatten().collect())
+}
+
+fn srgb_view() -> Outcome {
+    let (wanted, errors) = without_layer(Context::builder(), |context| read(context, SRGB))?;
+    assert_reported(&errors, &[VIEW], "without samplin");
+    let (got, judged) = with_layer(Context::builder(), |context| read(context, SRGB))?;
+    judged.assert_silent("with samplin");
+    assert_eq!(got, wanted);
+    assert!(wanted.iter().any(|value| *value != wanted[0]), "a picture of one colour proves nothing");
+    let changes = judged.changes("view");
+    let [change] = changes.as_slice() else { panic!("{changes:#?}") };
+    assert_eq!((change.rule.as_str(), change.catalog.as_str(), change.field.as_str()), ("view-usage", "H-1", "usage"));
+    assert!(change.from.contains("VK_IMAGE_USAGE_STORAGE_BIT"), "{change:?}");
+    assert!(change.to.contains("VK_IMAGE_USAGE_SAMPLED_BIT") && !change.to.contains("STORAGE"), "{change:?}");
+    assert_eq!(judged.summary()["changes"], serde_json::json!({"view-usage": 1}));
+    Ok(())
+}
+
+fn storage_view() -> Outcome {
+    let (_, judged) = with_layer(Context::builder(), |context| read(context, UNORM))?;
+    judged.assert_silent("with samplin");
+    judged.assert_untouched("a view of the image's own format");
+    assert_eq!(judged.trace.events("view").count(), 0);
+    Ok(())
+}
+
+/// Creates a view that says itself what it is used for.
+fn view_with(context: &Context, usage: Usage) -> Outcome {
+    let image = image(context)?;
+    let mut own = vk::ImageViewUsageCreateInfo::default().usage(usage);
+    let range =
+        vk::ImageSubresourceRange::default().aspect_mask(vk::ImageAspectFlags::COLOR).level_count(1).layer_count(1);
+    let info = vk::ImageViewCreateInfo::default()
+        .image(image.handle())
+        .view_type(vk::ImageViewType::TYPE_2D)
+        .format(SRGB)
+        .subresource_range(range)
+        .push_next(&mut own);
+    // SAFETY: the image is alive and the chain is a local.
+    unsafe {
+        let view = context.device().create_image_view(&info, None).expect("vkCreateImageView");
+        context.device().destroy_image_view(view, None);
+    }
+    Ok(())
+}
+
+/// What the application says itself stays: a legal usage without a word, an illegal one with its record.
+fn stated() -> Outcome {
+    let ((), judged) = with_layer(Context::builder(), |context| view_with(context, Usage::SAMPLED))?;
+    judged.assert_silent("with samplin");
+    judged.assert_untouched("a view that is narrowed already");
+    let ((), judged) = with_layer(Context::builder(), |context| view_with(context, Usage::SAMPLED | Usage::STORAGE))?;
+    assert_reported(&judged.errors, &[VIEW], "with samplin");
+    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
+    assert_eq!(unresolved.len(), 1, "{unresolved:#?}");
+    assert_eq!((&unresolved[0]["what"], &unresolved[0]["rule"]), (&"view-usage".into(), &"view-usage".into()));
+    Ok(())
+}
+
+fn version_1_0() -> Outcome {
+    let builder = || Context::builder().api_version(vk::API_VERSION_1_0);
+    let (_, judged) = with_layer(builder(), |context| {
+        skip_if(context.extensions().contains(&ash::khr::maintenance2::NAME).then(|| "has maintenance2".into()))?;
+        read(context, SRGB)
+    })?;
+    assert_reported(&judged.errors, &[VIEW], "with samplin");
+    assert_eq!(judged.trace.events("view").count(), 0);
+    assert_eq!(judged.trace.events("unresolved").filter(|record| record["what"] == "view-usage").count(), 1);
+    Ok(())
+}
+
+fn told_once() -> Outcome {
+    let twice = |context: &Context| {
+        let image = image(context)?;
+        for _ in 0..3 {
+            image.view(&ViewDesc { format: Some(SRGB), ..ViewDesc::default() });
+        }
+        Ok(())
+    };
+    let ((), judged) = with_layer(Context::builder(), twice)?;
+    judged.assert_silent("with samplin");
+    assert_eq!(judged.trace.events("view").count(), 1);
+    let ((), judged) = with_layer(Context::builder().setting("trace_level", "all"), twice)?;
+    assert_eq!(judged.trace.events("view").count(), 3);
+    Ok(())
+}
+
+/// Written down and not done.
+fn audit() -> Outcome {
+    let (_, judged) = with_layer(Context::builder().setting("mode", "audit"), |context| {
+        let made = list_image(context, &[SRGB, UNORM])?;
+        assert!(made, "the driver makes what validation reports");
+        read(context, SRGB)
+    })?;
+    assert_reported(&judged.errors, &[VIEW, IMAGE], "in audit mode");
+    assert_eq!((judged.changes("view").len(), judged.changes("image").len()), (1, 1));
+    Ok(())
+}
+
+/// Creates an sRGB storage image that may be viewed with the formats of `list`; whether there is one.
+fn list_image(context: &Context, list: &[vk::Format]) -> Result<bool, Skip> {
+    check_device(context)?;
+    let mut formats = vk::ImageFormatListCreateInfo::default().view_formats(list);
+    let mut info = vk::ImageCreateInfo::default()
+        .flags(vk::ImageCreateFlags::MUTABLE_FORMAT)
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(SRGB)
+        .extent(vk::Extent3D { width: 4, height: 4, depth: 1 })
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .usage(Usage::SAMPLED | Usage::STORAGE);
+    if !list.is_empty() {
+        info = info.push_next(&mut formats);
+    }
+    let device = context.device();
+    // SAFETY: a create info of locals; the drivers at hand make what the rules forbid, or say that they cannot.
+    unsafe {
+        let Ok(image) = device.create_image(&info, None) else { return Ok(false) };
+        if context.version() >= vk::API_VERSION_1_3 {
+            let asked = vk::DeviceImageMemoryRequirements::default().create_info(&info);
+            let (mut before, mut after) = (vk::MemoryRequirements2::default(), vk::MemoryRequirements2::default());
+            device.get_device_image_memory_requirements(&asked, &mut before);
+            device
+                .get_image_memory_requirements2(&vk::ImageMemoryRequirementsInfo2::default().image(image), &mut after);
+            assert_eq!(
+                (before.memory_requirements.size, before.memory_requirements.alignment),
+                (after.memory_requirements.size, after.memory_requirements.alignment),
+                "what an image would need is what it needs"
+            );
+        }
+        device.destroy_image(image, None);
+    }
+    Ok(true)
+}
+
+fn image_of_list() -> Outcome {
+    let (_, errors) = without_layer(Context::builder(), |context| list_image(context, &[SRGB, UNORM]))?;
+    assert!(errors.iter().any(|error| error.id.ends_with(IMAGE)), "without samplin: {errors:#?}");
+    let (made, judged) = with_layer(Context::builder(), |context| list_image(context, &[SRGB, UNORM]))?;
+    assert!(made);
+    judged.assert_silent("with samplin");
+    let changes = judged.changes("image");
+    let [change] = changes.as_slice() else { panic!("{changes:#?}") };
+    assert_eq!((change.rule.as_str(), change.catalog.as_str(), change.field.as_str()), ("image-usage", "H-2", "flags"));
+    assert!(!change.from.contains("EXTENDED_USAGE") && change.to.contains("VK_IMAGE_CREATE_EXTENDED_USAGE_BIT"));
+    Ok(())
+}
+
+/// Nothing says that any view will be able to store: nothing is changed.
+fn image_without_list() -> Outcome {
+    for list in [&[][..], &[SRGB]] {
+        let (_, judged) = with_layer(Context::builder(), |context| list_image(context, list))?;
+        assert!(judged.errors.iter().any(|error| error.id.ends_with(IMAGE)), "with samplin: {:#?}", judged.errors);
+        assert_eq!(judged.trace.events("image").count(), 0);
+    }
+    Ok(())
+}
