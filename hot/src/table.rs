@@ -76,13 +76,15 @@ struct Writer {
 unsafe impl Send for Writer {}
 
 /// Map from a non-zero 64-bit key to a non-zero 64-bit value: open addressing, linear probing, load at most one quarter (large
-/// tables: one half).
+/// tables: one half, dense ones: three quarters).
 ///
 /// Reads take no lock and write nothing. Writes are serialised by a mutex. Growth publishes a new
 /// slot array; older arrays stay until the table is dropped, and since each is half of the next their sum is bounded by the
 /// newest.
 pub struct FlatTable {
     current: TablePtr<Slots>,
+    /// It is let fill up to three quarters: for many keys that are looked up now and then, not for each descriptor.
+    is_dense: bool,
     writer: Apart<TableMutex<Writer>>,
 }
 
@@ -92,6 +94,7 @@ impl FlatTable {
         let slots = Box::into_raw(Slots::new(capacity.next_power_of_two().max(8)));
         Self {
             current: TablePtr::new(slots),
+            is_dense: false,
             writer: Apart(TableMutex::new(Writer { live: 0, tombstones: 0, owned: vec![slots] })),
         }
     }
@@ -140,9 +143,13 @@ impl FlatTable {
         }
         let mut writer = self.writer();
         let len = self.slots().slots.len();
+        let taken = writer.live + writer.tombstones + 1;
         // Large tables are in no cache anyway, and are let fill up to a half.
-        let least = if len < LARGE { 4 } else { 2 };
-        if (writer.live + writer.tombstones + 1) * least > len {
+        let is_full = match self.is_dense {
+            true => taken * 4 > len * 3,
+            false => taken * if len < LARGE { 4 } else { 2 } > len,
+        };
+        if is_full {
             self.rebuild(&mut writer);
         }
         let slots = self.slots();
@@ -344,6 +351,13 @@ impl<T> HandleMap<T> {
     /// An empty map.
     pub fn new() -> Self {
         Self { table: FlatTable::new(16), marker: std::marker::PhantomData }
+    }
+
+    /// An empty map that holds many handles in little memory, and takes longer to find them.
+    pub fn dense() -> Self {
+        let mut map = Self::new();
+        map.table.is_dense = true;
+        map
     }
 
     /// Inserts what belongs to a handle, replacing what did.

@@ -115,7 +115,7 @@ impl Separate {
     pub fn new(limits: Limits, settings: &Settings) -> Self {
         let (shared, compile) = (settings.separate_shared, settings.split_compile);
         let settings = Choices { shared, compile, memory: settings.resolve_memory.saturating_mul(1 << 20) };
-        Self { limits, settings, ..Self::default() }
+        Self { limits, settings, sets: HandleMap::dense(), ..Self::default() }
     }
 
     /// Whether a test switch wants repairs that nothing asks for.

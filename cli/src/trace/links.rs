@@ -12,7 +12,7 @@ const HOWS: [(&str, &str); 5] = [
 ];
 
 /// What to do about each thing that keeps a link from being repaired.
-const LEFT: [(&str, &str); 20] = [
+const LEFT: [(&str, &str); 21] = [
     ("shared-sampler", "give the image a sampler of its own"),
     ("immutable-sampler", "write the sampler into the set, or make the immutable one NEAREST"),
     ("update-after-bind", "write the set before it is bound, or give the image a sampler that suits it"),
@@ -29,6 +29,7 @@ const LEFT: [(&str, &str); 20] = [
     ("vendor-instruction", "sample with the instructions of SPIR-V or of a KHR or EXT extension"),
     ("too-many-clones", "pass images and samplers by reference, or give each a function of its own"),
     ("no-free-set", "leave one of the device's maxBoundDescriptorSets free"),
+    ("began-before", "begin the command buffer after the views exist that conflict"),
     ("push-set-above", "push descriptors to a number below all sets of the pipeline layouts that are used with them"),
     ("sampler-limit", "leave the stage room for one more sampler"),
     ("learned", "run it again with the setting learned, or let resolve_memory and split_compile allow more"),

@@ -223,7 +223,7 @@ impl Device {
                 variant = self.split_all(separate, program, join, When::Bound).or(variant);
                 continue;
             }
-            let (shadows, pushes) = match self.exchange(separate, point, &others) {
+            let (shadows, pushes) = match self.exchange(separate, program, point, &others) {
                 Ok(exchanged) => exchanged,
                 Err(set) => {
                     uncopied.with_room().push(set);
@@ -242,6 +242,7 @@ impl Device {
     fn exchange(
         &self,
         separate: &Separate,
+        program: &Program,
         point: &Point,
         others: &[(u32, Other)],
     ) -> Result<(Vec<(usize, u64)>, Vec<(u32, Other)>), u32> {
@@ -253,6 +254,13 @@ impl Device {
             let Some(entry) = bound.entry.as_deref().filter(|entry| !own.is_empty() || force(entry)) else {
                 continue;
             };
+            // What is exchanged is bound or pushed with a layout of the layer's own.
+            if self.twin_of_pipeline(separate, &program.layout).is_none() {
+                match own.is_empty() {
+                    true => continue,
+                    false => return Err(set),
+                }
+            }
             if bound.set == 0 {
                 own.into_iter().for_each(|other| pushes.with_room().push((set, other)));
                 continue;

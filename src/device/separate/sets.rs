@@ -47,6 +47,9 @@ impl Brief {
     pub(super) const PUSHED: u64 = u64::MAX;
 }
 
+/// Slots that an entry has room for itself.
+const NEAR: usize = 4;
+
 /// A descriptor set, or the descriptors that were pushed to a set number.
 #[derive(Debug)]
 pub(super) struct SetEntry {
@@ -61,17 +64,21 @@ pub(super) struct SetEntry {
     /// Needs and lacks of what is in it, when it had this stamp.
     summary: AtomicU64,
     summary_at: AtomicU64,
-    /// A handle for each slot, 0 for none.
-    slots: Box<[AtomicU64]>,
-    /// Sets that are bound in place of this one.
-    pub(super) shadows: Mutex<Vec<Shadow>>,
+    /// A handle for each slot, 0 for none: the first of them, and all if there are more.
+    near: [AtomicU64; NEAR],
+    many: Option<Box<Vec<AtomicU64>>>,
+    /// Sets that are bound in place of this one; almost all sets have none.
+    shadows: Mutex<Option<Box<Vec<Shadow>>>>,
     pub(super) has_shadows: AtomicBool,
 }
 
 impl SetEntry {
     pub(super) fn new(shape: Arc<SetShape>, layout: Option<Arc<SetLayout>>, variable: u32, number: u64) -> Self {
-        let mut slots = memory::vec(shape.slots);
-        slots.resize_with(shape.slots, AtomicU64::default);
+        let many = (shape.slots > NEAR).then(|| {
+            let mut slots = memory::vec(shape.slots);
+            slots.resize_with(shape.slots, AtomicU64::default);
+            Box::new(slots)
+        });
         let entry = Self {
             is_loose: shape.after_bind,
             shape,
@@ -80,7 +87,8 @@ impl SetEntry {
             stamp: AtomicU64::new(number << 24),
             summary: AtomicU64::new(0),
             summary_at: AtomicU64::new(0),
-            slots: slots.into_boxed_slice(),
+            near: Default::default(),
+            many,
             shadows: Mutex::default(),
             has_shadows: AtomicBool::new(false),
         };
@@ -103,15 +111,28 @@ impl SetEntry {
         !self.shape.after_bind && !self.is_without_layout() && self.shape.bindings.iter().any(samples)
     }
 
+    #[inline(always)]
+    fn slots(&self) -> &[AtomicU64] {
+        match &self.many {
+            Some(many) => many,
+            None => &self.near,
+        }
+    }
+
+    /// Works on the sets that are bound in place of this one.
+    pub(super) fn with_shadows<R>(&self, with: impl FnOnce(&mut Vec<Shadow>) -> R) -> R {
+        with(lock(&self.shadows).get_or_insert_default())
+    }
+
     fn set(&self, slot: Option<usize>, handle: u64) {
-        if let Some(word) = slot.and_then(|slot| self.slots.get(slot)) {
+        if let Some(word) = slot.and_then(|slot| self.slots().get(slot)) {
             word.store(handle, Ordering::Relaxed);
         }
     }
 
     /// The handle in a slot, 0 for none.
     pub(super) fn get(&self, slot: usize) -> u64 {
-        self.slots.get(slot).map_or(0, |word| word.load(Ordering::Relaxed))
+        self.slots().get(slot).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
     /// What a bind remembers of it.
@@ -128,7 +149,7 @@ impl SetEntry {
     #[inline(never)]
     fn sum_up(&self, gate: &Gate, stamp: u64) -> Brief {
         let (mut needs, mut lacks) = (0, 0);
-        for slot in &self.slots {
+        for slot in self.slots() {
             // A handle is a sampler's or a view's; it may be both, as numbers go, and then counts for too much.
             let handle = slot.load(Ordering::Relaxed);
             needs |= (gate.sampler(handle) >> 32) as u32;

@@ -21,28 +21,27 @@ const SHADOWS: usize = 4;
 impl Device {
     /// A copy of a set with other samplers; none if there is no memory or there are too many.
     pub(super) fn shadow(&self, separate: &Separate, set: u64, entry: &SetEntry, others: &[Other]) -> Option<u64> {
-        {
-            let shadows = lock(&entry.shadows);
-            if let Some(kept) = shadows.iter().find(|shadow| *shadow.others == *others) {
-                return Some(kept.set);
-            }
-            if shadows.len() >= SHADOWS {
-                return None;
-            }
+        let kept = |shadows: &[Shadow]| Some(shadows.iter().find(|shadow| *shadow.others == *others)?.set);
+        let (known, is_full) = entry.with_shadows(|shadows| (kept(shadows), shadows.len() >= SHADOWS));
+        if known.is_some() || is_full {
+            return known;
         }
         let (pool, made) = self.make_set(separate, &entry.shape, entry.variable)?;
         self.fill_shadow(set, made, entry, others);
         separate.force.keep_shadow();
-        let mut shadows = lock(&entry.shadows);
-        if let Some(kept) = shadows.iter().find(|shadow| *shadow.others == *others) {
-            // Another thread was faster.
-            let kept = kept.set;
-            drop(shadows);
+        let faster = entry.with_shadows(|shadows| {
+            let known = kept(shadows);
+            if known.is_none() {
+                let others = memory::collect(others.iter().copied()).into_boxed_slice();
+                shadows.with_room().push(Shadow { others, set: made.as_raw(), pool: pool.as_raw() });
+            }
+            known
+        });
+        if faster.is_some() {
+            // Another thread was.
             self.destroy_pool(pool);
-            return Some(kept);
+            return faster;
         }
-        let others = memory::collect(others.iter().copied()).into_boxed_slice();
-        shadows.with_room().push(Shadow { others, set: made.as_raw(), pool: pool.as_raw() });
         entry.has_shadows.store(true, Ordering::Release);
         // Whatever is written to a set from now on, a copy of it goes stale.
         self.hot.watched.store(u32::MAX, Ordering::Relaxed);
@@ -148,7 +147,7 @@ impl Device {
         if !entry.has_shadows.load(Ordering::Acquire) {
             return;
         }
-        let gone = std::mem::take(&mut *lock(&entry.shadows));
+        let gone = entry.with_shadows(std::mem::take);
         entry.has_shadows.store(false, Ordering::Release);
         for shadow in gone {
             separate.shadows.fetch_sub(1, Ordering::Relaxed);

@@ -314,7 +314,7 @@ impl Application {
                     sampler_ycbcr_conversion: false,
                     gl_address_modes: on(OPTIONAL[14]),
                     unknown_extension: false,
-                    view_usage: false,
+                    view_usage: true,
                     imageless_framebuffer: false,
                 };
                 let mut builder = InstanceBuilder::new()
