@@ -233,6 +233,16 @@ impl Separate {
     }
 }
 
+/// What is kept of a stage.
+pub(super) fn code_of(stage: &Stage<'_>) -> StageCode {
+    StageCode {
+        stage: stage.stage,
+        name: stage.name.into(),
+        constants: memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, Box::from(*bytes)))),
+        words: Arc::clone(stage.words),
+    }
+}
+
 /// What a pipeline can be made of again.
 ///
 /// # Safety
@@ -255,7 +265,7 @@ unsafe fn recipe(separate: &Separate, made: &Made<'_>, stages: &[Stage<'_>]) -> 
     if stages.len() != count {
         return Err(HIDDEN);
     }
-    Ok(Recipe { source, stages: memory::collect(stages.iter().map(|stage| Arc::new(StageCode::new(stage)))) })
+    Ok(Recipe { source, stages: memory::collect(stages.iter().map(|stage| Arc::new(code_of(stage)))) })
 }
 
 impl Device {
