@@ -225,6 +225,16 @@ impl Separate {
     }
 }
 
+/// What is kept of a stage.
+pub(super) fn code_of(stage: &Stage<'_>) -> StageCode {
+    StageCode {
+        stage: stage.stage,
+        name: stage.name.into(),
+        constants: memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, Box::from(*bytes)))),
+        words: Arc::clone(stage.words),
+    }
+}
+
 /// What a pipeline can be made of again.
 ///
 /// # Safety
@@ -247,7 +257,7 @@ unsafe fn recipe(separate: &Separate, made: &Made<'_>, stages: &[Stage<'_>]) -> 
     if stages.len() != count {
         return Err(HIDDEN);
     }
-    let stages = memory::collect(stages.iter().map(|stage| Arc::new(StageCode::new(stage))));
+    let stages = memory::collect(stages.iter().map(|stage| Arc::new(code_of(stage))));
     let bytes = match &source {
         Source::Compute(kept) => kept.bytes(),
         Source::Graphics(kept) => kept.bytes(),

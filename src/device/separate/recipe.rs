@@ -4,10 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
-use samplin_hot::memory;
 
 use super::layouts::{PipelineShape, SetShape};
-use super::programs::Stage;
 use super::words::{Counted, Words};
 use crate::kept;
 use crate::table::lock;
@@ -21,17 +19,6 @@ pub(super) struct StageCode {
     pub(super) name: Box<str>,
     pub(super) constants: Vec<(u32, Box<[u8]>)>,
     pub(super) words: Arc<Words>,
-}
-
-impl StageCode {
-    pub(super) fn new(stage: &Stage<'_>) -> Self {
-        Self {
-            stage: stage.stage,
-            name: stage.name.into(),
-            constants: memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, Box::from(*bytes)))),
-            words: Arc::clone(stage.words),
-        }
-    }
 }
 
 /// What is bound to run: a pipeline, or shader objects by their stages.

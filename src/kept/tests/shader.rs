@@ -47,7 +47,6 @@ fn a_shader_object_comes_back_when_its_create_info_is_gone() {
         data.fill(0xff);
         entries.fill(vk::SpecializationMapEntry::default());
         ranges.fill(vk::PushConstantRange::default());
-        subgroup.required_subgroup_size = 0;
         kept
     };
     let (words, other, sets) = ([7_u32, 8, 9], [5_u32], [vk::DescriptorSetLayout::from_raw(3)]);
