@@ -96,6 +96,10 @@ macro_rules! commands {
                 destroy_shader_module: vk::PFN_vkDestroyShaderModule, "1.0", c"vkDestroyShaderModule" => separate::pipeline::destroy_shader_module;
                 create_graphics_pipelines: vk::PFN_vkCreateGraphicsPipelines, "1.0", c"vkCreateGraphicsPipelines" => separate::pipeline::create_graphics_pipelines;
                 create_compute_pipelines: vk::PFN_vkCreateComputePipelines, "1.0", c"vkCreateComputePipelines" => separate::pipeline::create_compute_pipelines;
+                create_ray_tracing_pipelines: vk::PFN_vkCreateRayTracingPipelinesKHR, "VK_KHR_ray_tracing_pipeline", c"vkCreateRayTracingPipelinesKHR" => separate::rays::create_ray_tracing_pipelines;
+                create_ray_tracing_pipelines_nv: vk::PFN_vkCreateRayTracingPipelinesNV, "VK_NV_ray_tracing", c"vkCreateRayTracingPipelinesNV" => separate::rays::create_ray_tracing_pipelines_nv;
+                deferred_operation_join: vk::PFN_vkDeferredOperationJoinKHR, "VK_KHR_deferred_host_operations", c"vkDeferredOperationJoinKHR" => separate::rays::deferred_operation_join;
+                get_deferred_operation_result: vk::PFN_vkGetDeferredOperationResultKHR, "VK_KHR_deferred_host_operations", c"vkGetDeferredOperationResultKHR" => separate::rays::get_deferred_operation_result;
                 destroy_pipeline: vk::PFN_vkDestroyPipeline, "1.0", c"vkDestroyPipeline" => separate::pipeline::destroy_pipeline;
                 create_shaders: vk::PFN_vkCreateShadersEXT, "VK_EXT_shader_object", c"vkCreateShadersEXT" => separate::shaders::create_shaders;
                 destroy_shader: vk::PFN_vkDestroyShaderEXT, "VK_EXT_shader_object", c"vkDestroyShaderEXT" => separate::shaders::destroy_shader;
@@ -109,6 +113,8 @@ macro_rules! commands {
                 cmd_execute_commands: vk::PFN_vkCmdExecuteCommands, "1.0", c"vkCmdExecuteCommands" => separate::commands::cmd_execute_commands;
                 cmd_bind_pipeline: vk::PFN_vkCmdBindPipeline, "1.0", c"vkCmdBindPipeline" => separate::commands::cmd_bind_pipeline;
                 cmd_bind_shaders: vk::PFN_vkCmdBindShadersEXT, "VK_EXT_shader_object", c"vkCmdBindShadersEXT" => separate::shaders::cmd_bind_shaders;
+                cmd_begin_transform_feedback: vk::PFN_vkCmdBeginTransformFeedbackEXT, "VK_EXT_transform_feedback", c"vkCmdBeginTransformFeedbackEXT" => separate::commands::cmd_begin_transform_feedback;
+                cmd_end_transform_feedback: vk::PFN_vkCmdEndTransformFeedbackEXT, "VK_EXT_transform_feedback", c"vkCmdEndTransformFeedbackEXT" => separate::commands::cmd_end_transform_feedback;
                 cmd_bind_descriptor_sets: vk::PFN_vkCmdBindDescriptorSets, "1.0", c"vkCmdBindDescriptorSets" => separate::commands::cmd_bind_descriptor_sets;
                 cmd_bind_descriptor_sets2: vk::PFN_vkCmdBindDescriptorSets2KHR, "1.4", c"vkCmdBindDescriptorSets2", c"vkCmdBindDescriptorSets2KHR" => separate::commands::cmd_bind_descriptor_sets2;
             }

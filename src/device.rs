@@ -31,7 +31,7 @@ pub use self::layouts::LayoutOf;
 use self::layouts::Layouts;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
-pub use self::separate::{Binds, Group, Limits, Made, Separate, Stage, TemplateRun};
+pub use self::separate::{Binds, Group, Limits, Made, Program, Separate, Stage, TemplateRun, Words};
 use self::telling::Telling;
 pub use self::templates::Template;
 use self::usage::Narrows;
@@ -125,7 +125,7 @@ impl Device {
         };
         let telling = Telling::new(&new.instance.trace);
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
-        let separate = follows.then(|| Box::new(Separate::new(new.limits)));
+        let separate = follows.then(|| Box::new(Separate::new(new.limits, settings)));
         let hot = Hot::new(Gate::new(telling.records_all()));
         // Separate samplers are followed, or it is to be said once that they are not.
         let watched = if follows { Separate::WATCHED } else { hot::type_bit(vk::DescriptorType::SAMPLER) };

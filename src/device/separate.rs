@@ -11,6 +11,7 @@ mod follow;
 mod force;
 mod ladder;
 mod layouts;
+mod learned;
 mod passes;
 mod programs;
 mod recipe;
@@ -21,9 +22,11 @@ mod shaders;
 mod shadow;
 mod split;
 mod told;
+mod words;
 
-use std::sync::Mutex;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 
 use ash::vk;
 
@@ -31,9 +34,10 @@ pub use self::commands::Binds;
 use self::commands::Commands;
 use self::force::Force;
 use self::layouts::LayoutTables;
+use self::learned::Learned;
 use self::passes::RenderPass;
-use self::programs::{Code, Program};
-pub use self::programs::{Made, Stage};
+use self::programs::Deferred;
+pub use self::programs::{Made, Program, Stage};
 use self::resolution::Resolutions;
 pub use self::sets::TemplateRun;
 use self::sets::{SetEntry, TemplateRuns};
@@ -41,7 +45,10 @@ pub use self::shaders::Group;
 use self::shaders::Shaders;
 use self::split::HiddenSets;
 pub use self::split::Limits;
+use self::words::WordTable;
+pub use self::words::Words;
 use super::hot::type_bit;
+use crate::settings::{SeparateShared, Settings, SplitCompile};
 use crate::table::{FastMap, FastSet, HandleMap};
 
 /// What is remembered of one device's shaders, layouts, sets and command buffers.
@@ -53,10 +60,17 @@ pub struct Separate {
     /// The sets of each pool.
     pools: Mutex<FastMap<u64, FastSet<u64>>>,
     templates: HandleMap<TemplateRuns>,
-    modules: HandleMap<Code>,
+    modules: HandleMap<Arc<Words>>,
+    words: WordTable,
+    /// Pipelines that may be made again, oldest first.
+    kept: Mutex<VecDeque<Weak<Program>>>,
+    learned: Learned,
+    settings: Choices,
     /// Pipelines with links.
     programs: HandleMap<Program>,
     shaders: Shaders,
+    /// Pipelines that are being made, by the operation that makes them.
+    deferred: Mutex<FastMap<u64, Deferred>>,
     commands: Commands,
     /// Numbers given out.
     numbers: AtomicU64,
@@ -74,6 +88,15 @@ pub struct Separate {
     force: Force,
 }
 
+/// What the settings say of split pipelines.
+#[derive(Default)]
+struct Choices {
+    shared: SeparateShared,
+    compile: SplitCompile,
+    /// Bytes that may be kept.
+    memory: u64,
+}
+
 impl Separate {
     /// The types of descriptors that are watched from the start.
     pub const WATCHED: u32 = type_bit(vk::DescriptorType::SAMPLER) | type_bit(vk::DescriptorType::SAMPLED_IMAGE);
@@ -85,8 +108,10 @@ impl Separate {
         | type_bit(vk::DescriptorType::STORAGE_TEXEL_BUFFER);
 
     /// Nothing seen yet, on a device with these limits.
-    pub fn new(limits: Limits) -> Self {
-        Self { limits, sets: HandleMap::dense(), ..Self::default() }
+    pub fn new(limits: Limits, settings: &Settings) -> Self {
+        let (shared, compile) = (settings.separate_shared, settings.split_compile);
+        let settings = Choices { shared, compile, memory: settings.resolve_memory.saturating_mul(1 << 20) };
+        Self { limits, settings, sets: HandleMap::dense(), ..Self::default() }
     }
 
     /// Whether a test switch wants repairs that nothing asks for.

@@ -279,7 +279,8 @@ unsafe fn register(
     };
     // SAFETY: as above; without a command nothing is asked.
     let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };
-    let limits = properties.map_or_else(Limits::default, |properties| Limits::of(&properties.limits));
+    // SAFETY: the caller's promise.
+    let limits = properties.map_or_else(Limits::default, |known| unsafe { Limits::of(&known.limits, info) });
     let device = Device::new(NewDevice {
         handle,
         instance,
@@ -294,6 +295,7 @@ unsafe fn register(
     });
     if !off {
         tell(&device, properties);
+        device.read_learned();
         if memory::taken() != taken {
             // What a device needs is too much for the reserve to give to many, and this command has a result for it.
             samplin_hot::memory::give_up();

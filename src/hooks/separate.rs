@@ -1,8 +1,9 @@
 //! Commands that are followed for the sake of samplers and images which only a shader joins (`separate=resolve`): shader modules
-//! and pipelines in [`pipeline`], shader objects in [`shaders`], command buffers in [`commands`], and in [`sets`] what other hooks do with descriptors, with a look
+//! and pipelines in [`pipeline`], ray tracing pipelines in [`rays`], shader objects in [`shaders`], command buffers in [`commands`], and in [`sets`] what other hooks do with descriptors, with a look
 //! before. With `separate=base` none of these is ever called.
 
 pub mod commands;
 pub mod pipeline;
+pub mod rays;
 pub mod sets;
 pub mod shaders;

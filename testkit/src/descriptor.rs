@@ -24,12 +24,20 @@ pub struct Binding {
     pub immutable: Vec<vk::Sampler>,
     /// Flags of descriptor indexing, whose features the device then has to have.
     pub flags: vk::DescriptorBindingFlags,
+    /// What a mutable descriptor may be.
+    pub kinds: Vec<vk::DescriptorType>,
 }
 
 impl Binding {
     /// `count` descriptors of `ty` at `binding`.
     pub fn new(binding: u32, ty: vk::DescriptorType, count: u32) -> Self {
-        Self { binding, ty, count, immutable: Vec::new(), flags: vk::DescriptorBindingFlags::empty() }
+        let flags = vk::DescriptorBindingFlags::empty();
+        Self { binding, ty, count, immutable: Vec::new(), flags, kinds: Vec::new() }
+    }
+
+    /// A descriptor at `binding` that is what is written to it: one of these.
+    pub fn mutable(binding: u32, kinds: &[vk::DescriptorType]) -> Self {
+        Self { kinds: kinds.to_vec(), ..Self::new(binding, vk::DescriptorType::MUTABLE_EXT, 1) }
     }
 
     /// One sampled image at `binding`.
@@ -99,6 +107,14 @@ impl<'c> SetLayout<'c> {
         let mut info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&raw);
         if binding_flags.iter().any(|flags| !flags.is_empty()) {
             info = info.push_next(&mut chained);
+        }
+        let lists: Vec<_> = bindings
+            .iter()
+            .map(|binding| vk::MutableDescriptorTypeListEXT::default().descriptor_types(&binding.kinds))
+            .collect();
+        let mut mutable = vk::MutableDescriptorTypeCreateInfoEXT::default().mutable_descriptor_type_lists(&lists);
+        if bindings.iter().any(|binding| !binding.kinds.is_empty()) {
+            info = info.push_next(&mut mutable);
         }
         // SAFETY: bindings and immutable samplers are locals or borrowed for the call.
         let handle = unsafe { context.device().create_descriptor_set_layout(&info, None) };
@@ -181,8 +197,22 @@ impl<'c> Pool<'c> {
     ///
     /// When the pool has no room left.
     pub fn allocate(&self, layout: &SetLayout<'_>) -> vk::DescriptorSet {
+        self.allocate_with(layout, None)
+    }
+
+    /// Allocates one set, with this many descriptors in a last binding whose number varies.
+    ///
+    /// # Panics
+    ///
+    /// When the pool has no room left.
+    pub fn allocate_with(&self, layout: &SetLayout<'_>, last: Option<u32>) -> vk::DescriptorSet {
         let layouts = [layout.handle];
-        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(self.handle).set_layouts(&layouts);
+        let counts = [last.unwrap_or(0)];
+        let mut counts = vk::DescriptorSetVariableDescriptorCountAllocateInfo::default().descriptor_counts(&counts);
+        let mut info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(self.handle).set_layouts(&layouts);
+        if last.is_some() {
+            info = info.push_next(&mut counts);
+        }
         // SAFETY: pool and layout are alive; `&self` of a type that is not shared between threads guards the pool.
         unsafe { self.context.device().allocate_descriptor_sets(&info) }.expect("vkAllocateDescriptorSets")[0]
     }

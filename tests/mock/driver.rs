@@ -167,6 +167,9 @@ const EXTENSIONS: &[&CStr] = &[
     ash::ext::non_seamless_cube_map::NAME,
     ash::ext::fragment_density_map::NAME,
     ash::ext::shader_object::NAME,
+    ash::ext::transform_feedback::NAME,
+    ash::khr::ray_tracing_pipeline::NAME,
+    ash::khr::deferred_host_operations::NAME,
     ash::ext::debug_marker::NAME,
     ash::nvx::image_view_handle::NAME,
     ash::qcom::image_processing::NAME,
@@ -475,6 +478,8 @@ pub(crate) struct DeviceState {
     pub(crate) errors: Mutex<Vec<String>>,
     /// What is bound in truth.
     pub(crate) machine: Mutex<Machine>,
+    /// Pipelines that a deferred operation makes, and where their handles go when it is joined.
+    deferred: Mutex<Option<(usize, Vec<u64>)>>,
 }
 
 impl DeviceState {
@@ -938,6 +943,10 @@ commands! {
     Device followed::create_shaders: vk::PFN_vkCreateShadersEXT = c"vkCreateShadersEXT" Need::Of(ash::ext::shader_object::NAME);
     Device followed::destroy_shader: vk::PFN_vkDestroyShaderEXT = c"vkDestroyShaderEXT" Need::Of(ash::ext::shader_object::NAME);
     Device followed::bind_shaders: vk::PFN_vkCmdBindShadersEXT = c"vkCmdBindShadersEXT" Need::Of(ash::ext::shader_object::NAME);
+    Device followed::create_ray_tracing_pipelines: vk::PFN_vkCreateRayTracingPipelinesKHR = c"vkCreateRayTracingPipelinesKHR" Need::Of(ash::khr::ray_tracing_pipeline::NAME);
+    Device followed::join: vk::PFN_vkDeferredOperationJoinKHR = c"vkDeferredOperationJoinKHR" Need::Of(ash::khr::deferred_host_operations::NAME);
+    Device followed::begin_feedback: vk::PFN_vkCmdBeginTransformFeedbackEXT = c"vkCmdBeginTransformFeedbackEXT" Need::Of(ash::ext::transform_feedback::NAME);
+    Device followed::end_feedback: vk::PFN_vkCmdEndTransformFeedbackEXT = c"vkCmdEndTransformFeedbackEXT" Need::Of(ash::ext::transform_feedback::NAME);
     Device followed::create_render_pass2: vk::PFN_vkCreateRenderPass2 = c"vkCreateRenderPass2" Need::Since(vk::API_VERSION_1_2);
     Device followed::destroy_render_pass: vk::PFN_vkDestroyRenderPass = c"vkDestroyRenderPass" V10;
     Device followed::create_command_pool: vk::PFN_vkCreateCommandPool = c"vkCreateCommandPool" V10;
@@ -1451,6 +1460,7 @@ unsafe extern "system" fn create_device(
             fail_with: Mutex::new(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
             errors: Mutex::default(),
             machine: Mutex::default(),
+            deferred: Mutex::default(),
         };
         let object = Box::new(DeviceObject {
             key: new_key(),

@@ -530,6 +530,10 @@ device_commands! {
     bind_pipeline: PFN_vkCmdBindPipeline = c"vkCmdBindPipeline";
     bind_sets: PFN_vkCmdBindDescriptorSets = c"vkCmdBindDescriptorSets";
     bind_sets2: PFN_vkCmdBindDescriptorSets2KHR = c"vkCmdBindDescriptorSets2", c"vkCmdBindDescriptorSets2KHR";
+    create_ray_tracing_pipelines: PFN_vkCreateRayTracingPipelinesKHR = c"vkCreateRayTracingPipelinesKHR";
+    join: PFN_vkDeferredOperationJoinKHR = c"vkDeferredOperationJoinKHR";
+    begin_feedback: PFN_vkCmdBeginTransformFeedbackEXT = c"vkCmdBeginTransformFeedbackEXT";
+    end_feedback: PFN_vkCmdEndTransformFeedbackEXT = c"vkCmdEndTransformFeedbackEXT";
     create_shaders: PFN_vkCreateShadersEXT = c"vkCreateShadersEXT";
     destroy_shader: PFN_vkDestroyShaderEXT = c"vkDestroyShaderEXT";
     bind_shaders: PFN_vkCmdBindShadersEXT = c"vkCmdBindShadersEXT";

@@ -47,15 +47,15 @@ const IMMUTABLE: usize = 6;
 
 /// An operand of a link: set, binding, length of the array, and the element or none for one that an input chooses.
 #[derive(Clone, Copy, Debug)]
-struct Operand {
-    set: u32,
-    binding: u32,
-    count: u32,
-    element: Option<u32>,
+pub(crate) struct Operand {
+    pub(crate) set: u32,
+    pub(crate) binding: u32,
+    pub(crate) count: u32,
+    pub(crate) element: Option<u32>,
 }
 
 /// A module that reads these links one after the other.
-fn shader(model: u32, links: &[(Operand, Operand)]) -> Vec<u32> {
+pub(crate) fn shader(model: u32, links: &[(Operand, Operand)]) -> Vec<u32> {
     let mut bound = 30;
     let mut id = || {
         bound += 1;

@@ -10,8 +10,40 @@ const FRAMES: usize = 2;
 
 pub(crate) fn trials() -> Vec<Trial> {
     [("compute", Stage::Compute), ("graphics", Stage::Fragment)]
-        .map(|(name, stage)| trial(format!("engine/{name}"), move || run(stage)))
-        .into()
+        .into_iter()
+        .flat_map(|(name, stage)| {
+            [
+                trial(format!("engine/{name}"), move || run(stage)),
+                trial(format!("engine/{name}-learned"), move || run_again(name, stage)),
+            ]
+        })
+        .collect()
+}
+
+/// The second run reads what the first one learned: each pipeline is split when it is made, and nothing is compiled at a bind.
+fn run_again(name: &str, stage: Stage) -> Outcome {
+    skip_if(
+        (forced(How::Shadow) == How::Split).then(|| "a test switch splits everything, and learns nothing".to_owned()),
+    )?;
+    let d16 = conflicts::d16();
+    let path = std::env::temp_dir().join(format!("samplin-engine-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let builder = resolve(Context::builder()).setting("learned", path.to_str().expect("UTF-8"));
+    for run in ["the first run", "the second run"] {
+        let (looks, judged) = with_layer(builder.clone(), |context| look(context, stage, d16.scene, &d16.legal))?;
+        judged.assert_silent(run);
+        looks.iter().for_each(|look| look.assert(run));
+        let learned: Vec<_> = judged.trace.events("shader").map(|record| record["learned"] == true).collect();
+        assert_eq!(learned, [run == "the second run"; PIPELINES], "{run}: {:#?}", judged.trace);
+    }
+    // A scene in which all is legal teaches nothing.
+    let kept = std::fs::read_to_string(&path).expect("what was learned");
+    assert_eq!(kept.lines().count(), 2, "a line that says what it is, and one link: {kept}");
+    std::fs::remove_file(&path).expect("removes");
+    let (_, judged) = with_layer(builder, |context| look(context, stage, RGBA8, &SamplerDesc::linear()))?;
+    assert_eq!(compiled(&judged), 0);
+    assert!(!path.exists(), "{}", path.display());
+    Ok(())
 }
 
 fn run(stage: Stage) -> Outcome {

@@ -6,7 +6,7 @@ type Row = (&'static str, fn(Stage) -> Outcome);
 type RowOf = (&'static str, fn(Stage, &Conflict) -> Outcome);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [Row; 12] = [
+    let all: [Row; 14] = [
         ("calls", calls_agree),
         ("array/constant", constant),
         ("array/special", special),
@@ -19,6 +19,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("beside-immutable", beside_immutable),
         ("immutable", immutable),
         ("immutable-shared", immutable_shared),
+        ("mutable", mutable),
+        ("variable-count", variable_count),
     ];
     let mut trials = Vec::new();
     for (name, body) in all {
@@ -440,6 +442,68 @@ fn immutable_shared(stage: Stage) -> Outcome {
     let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
     let sampler = place(0, 1, 0);
     let expected = Expected::one(How::Split, place(0, 0, 0), sampler).and(How::Split, place(0, 2, 0), sampler);
+    judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
+    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+}
+
+/// Image and sampler in bindings that hold what is written to them: a sampler where an image was, an image where a buffer was.
+fn mutable(stage: Stage) -> Outcome {
+    let look = |context: &Context, sampler: &SamplerDesc, legal: &SamplerDesc| {
+        check(context, stage)?;
+        skip_if(context.missing(&[Capability::MutableDescriptorType]))?;
+        let texture = Texture::new(context, conflicts::UINT)?;
+        let made = sampler.create(context);
+        let kinds = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::UNIFORM_BUFFER];
+        let bindings = [Binding::mutable(0, &kinds), Binding::sampler(1)];
+        let held = Held::new(context, &bindings, &[Slot::sampler(&made, 1, 0)]);
+        let buffer = samplin_testkit::Buffer::new(context, 16, vk::BufferUsageFlags::UNIFORM_BUFFER);
+        let info = [vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range: 16 }];
+        let write = vk::WriteDescriptorSet::default()
+            .dst_set(held.set)
+            .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)
+            .buffer_info(&info);
+        samplin_testkit::descriptor::update(context, &[write], &[], &[]);
+        super::write(context, held.set, &[texture.slot(0, 0)]);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::One, texture.kind(), &layouts).stage(stage);
+        let found = found(context, &plan, held.set).remove(0);
+        Ok(vec![texture.look("the image", legal, found)])
+    };
+    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
+    // Not every version of validation knows what a mutable descriptor is at the moment.
+    let oracle = conflicts::uint().oracle.where_seen();
+    judge(&builder, oracle, &expected, &|context| look(context, &linear, &nearest))?;
+    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+}
+
+/// The set has fewer descriptors in its last binding than its layout: a copy of it too.
+fn variable_count(stage: Stage) -> Outcome {
+    let look = |context: &Context, sampler: &SamplerDesc, legal: &SamplerDesc| {
+        check(context, stage)?;
+        skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
+        let texture = Texture::new(context, conflicts::UINT)?;
+        let made = sampler.create(context);
+        let last = Binding::new(2, vk::DescriptorType::SAMPLED_IMAGE, 200)
+            .flags(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT);
+        let layout = SetLayout::new(context, &[Binding::image(0), Binding::sampler(1), last]);
+        let pool = Pool::new(context, &[&layout]);
+        let mut looks = Vec::new();
+        for count in [2, 0, 200] {
+            let set = pool.allocate_with(&layout, Some(count));
+            write(context, set, &[texture.slot(0, 0), Slot::sampler(&made, 1, 0)]);
+            (0..count).for_each(|element| write(context, set, &[texture.slot(2, element)]));
+            let layouts = [&layout];
+            let plan = Plan::new(Program::One, texture.kind(), &layouts).stage(stage);
+            let found = found(context, &plan, set).remove(0);
+            looks.push(texture.look("the image", legal, found));
+            // SAFETY: the set is of this pool, which frees sets one by one, and its execution was waited for.
+            unsafe { context.device().free_descriptor_sets(pool.handle(), &[set]) }.expect("vkFreeDescriptorSets");
+        }
+        Ok(looks)
+    };
+    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
     judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
     judge_legal(&builder, &|context| look(context, &nearest, &nearest))
 }

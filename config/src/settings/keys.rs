@@ -1,7 +1,8 @@
 //! The table of settings: for each its name, its default, what text it accepts and how its value is shown.
 
 use super::words::{
-    BorderMode, DepthLinear, GlClampRule, Immutable, Log, Mode, Separate, TraceLevel, TraceTarget, Unfilterable,
+    BorderMode, DepthLinear, GlClampRule, Immutable, Log, Mode, Separate, SeparateShared, SplitCompile, TraceLevel,
+    TraceTarget, Unfilterable,
 };
 
 /// One setting: its name, how text becomes its value and back.
@@ -167,6 +168,23 @@ settings! {
     immutable: Immutable = Immutable::default(), word_key!(immutable: Immutable);
     /// What happens to samplers and images that only the shader combines.
     separate: Separate = Separate::default(), word_key!(separate: Separate);
+    /// What happens to a sampler that images of one pipeline share which do not agree about it.
+    separate_shared: SeparateShared = SeparateShared::default(), word_key!(separate_shared: SeparateShared);
+    /// When a pipeline is made again whose link was found to conflict.
+    split_compile: SplitCompile = SplitCompile::default(), word_key!(split_compile: SplitCompile);
+    /// The path of the list of links that were found to conflict; `None` for none.
+    learned: Option<String> = None, Key { doubt: |text| crate::template::doubt(text), ..path_key!(learned, ["off", "none"]) };
+    /// How many MiB the copies may take that pipelines are made again of.
+    resolve_memory: u64 = 64, Key {
+        name: "resolve_memory",
+        set: |settings, text| {
+            const WANTED: &[&str] = &["a number of MiB such as 64"];
+            settings.resolve_memory = text.parse().map_err(|_| Wrong(WANTED))?;
+            Ok(())
+        },
+        show: |settings| settings.resolve_memory.to_string(),
+        doubt: no_doubt,
+    };
     /// Whether the layer may enable extensions and features that a repair needs and the application did not ask for.
     augment: bool = true, boolean_key!(augment);
     /// When the type of a border colour matters.

@@ -119,6 +119,28 @@ words! {
 }
 
 words! {
+    /// What happens to a sampler that images of one pipeline share which do not agree about it (`separate_shared`).
+    SeparateShared {
+        /// Those that need another one read it from a set of the layer's own.
+        #[default]
+        Split = "split",
+        /// It stays as it is.
+        Keep = "keep",
+    }
+}
+
+words! {
+    /// When a pipeline is made again whose link was found to conflict (`split_compile`).
+    SplitCompile {
+        /// In the bind that finds it.
+        #[default]
+        Wait = "wait",
+        /// Not at all; later pipelines with such a link are.
+        Learn = "learn",
+    }
+}
+
+words! {
     /// When the type of a border colour matters (`border`).
     BorderMode {
         /// When an address mode can reach the border.

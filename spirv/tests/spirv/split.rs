@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use samplin_spirv::split::{Part, Refused, Split, Why, split};
-use samplin_spirv::{Error, Index, Link, Module, Operand, Specialization, Uses};
+use samplin_spirv::{Editor, Error, Index, Link, Module, Operand, Specialization, Uses};
 use spirv::ExecutionModel;
 
-use crate::corpus::{Shader, assembled, shaders, text, validate};
+use crate::corpus::{Shader, assembled, instructions, shaders, text, validate};
 
 /// A set that no shader of the corpus has.
 const HIDDEN: u32 = 7;
@@ -127,6 +127,46 @@ fn everything_is_split() {
     .map(|(file, why)| (file.to_owned(), why))
     .collect();
     assert_eq!(refused, expected);
+}
+
+/// What nobody has heard of, of full length too, and what a debugger alone reads stay where they are between what is split.
+#[test]
+fn what_is_in_between_stays() {
+    const STRANGE: u32 = 60_000;
+    let mut splits = 0;
+    for shader in shaders().iter().filter(|shader| shader.valid) {
+        let module = Module::read(&shader.words).expect("a module");
+        let mut editor = Editor::new(&module);
+        let (mut at, mut number) = (5, 0);
+        while let Some(first) = shader.words.get(at) {
+            number += 1;
+            let length = if number % 256 == 0 { 0xffff } else { 3 };
+            let mut strange = vec![length << 16 | STRANGE];
+            strange.resize(length as usize, number);
+            editor.insert(at, &strange).expect("room");
+            at += (first >> 16) as usize;
+        }
+        let strange = editor.finish().expect("words");
+        for table in &shader.tables {
+            table.specialized(|values| {
+                let entry = (&*table.name, table.model);
+                let parts = parts(&links(&shader.words, entry, values));
+                let of = |words: &[u32]| split(&Module::read(words).expect("a module"), entry, values, HIDDEN, &parts);
+                let (Ok(plain), Ok(split)) = (of(&shader.words), of(&strange)) else {
+                    return assert_eq!(of(&shader.words), of(&strange), "{}", shader.file);
+                };
+                let without: Vec<u32> = instructions(&split.words)
+                    .into_iter()
+                    .filter(|instruction| instruction[0] & 0xffff != STRANGE)
+                    .flatten()
+                    .copied()
+                    .collect();
+                assert_eq!(without, plain.words[5..], "{}", shader.file);
+                splits += 1;
+            });
+        }
+    }
+    assert!(splits >= 40, "{splits}");
 }
 
 /// Where calls of one function disagree, each gets what is right for it.

@@ -19,21 +19,20 @@ use super::sets::{Brief, SetEntry};
 use super::shaders::BoundShader;
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
-/// Bind points that are followed: graphics and compute.
-pub(super) const POINTS: usize = 2;
+/// How many bind points are followed.
+pub(super) const POINTS: usize = 3;
+
+const FOLLOWED: [vk::PipelineBindPoint; POINTS] =
+    [vk::PipelineBindPoint::GRAPHICS, vk::PipelineBindPoint::COMPUTE, vk::PipelineBindPoint::RAY_TRACING_KHR];
 
 /// Index of a bind point; none for one that is not followed.
 pub(super) fn index(point: vk::PipelineBindPoint) -> Option<usize> {
-    match point {
-        vk::PipelineBindPoint::GRAPHICS => Some(0),
-        vk::PipelineBindPoint::COMPUTE => Some(1),
-        _ => None,
-    }
+    FOLLOWED.iter().position(|followed| *followed == point)
 }
 
 /// The bind point with an index.
 pub(super) fn bind_point(index: usize) -> vk::PipelineBindPoint {
-    if index == 0 { vk::PipelineBindPoint::GRAPHICS } else { vk::PipelineBindPoint::COMPUTE }
+    FOLLOWED.get(index).copied().unwrap_or_default()
 }
 
 /// What is bound at a set number.
@@ -142,6 +141,8 @@ pub(super) struct Point {
     pub(super) hidden: Option<Hidden>,
     /// Something is bound that the application has not bound there.
     pub(super) differs: bool,
+    /// Transform feedback is active, during which no other pipeline may be bound (VUID-vkCmdBindPipeline-None-02323).
+    pub(super) feeds_back: bool,
 }
 
 /// A hidden set that is bound.
@@ -462,6 +463,19 @@ impl Separate {
         // SAFETY: it was inserted just above, and the command buffer is not freed while the reference is used, by this function's
         // contract.
         unsafe { self.commands.buffers.get(commands.as_raw()) }
+    }
+
+    /// Takes note that transform feedback is active in a command buffer, or no more.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer.
+    pub unsafe fn set_feedback(&self, commands: vk::CommandBuffer, active: bool) {
+        // SAFETY: forwarded from the caller.
+        let Some(buffer) = (unsafe { self.buffer(commands) }) else { return };
+        if let Some(at) = index(vk::PipelineBindPoint::GRAPHICS) {
+            buffer.with(at, |point| point.feeds_back = active);
+        }
     }
 
     /// Remembers where command buffers come from.

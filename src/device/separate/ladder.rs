@@ -16,9 +16,10 @@ use super::layouts::{Binding, LARGEST};
 use super::programs::{Program, ProgramLink};
 use super::recipe::{LINKS, Variant};
 use super::sets::{Other, SetEntry};
-use super::split::position_of;
+use super::split::{When, position_of};
 use crate::counters::Path;
 use crate::device::Device;
+use crate::settings::SeparateShared;
 
 /// Most elements of an array that is indexed dynamically.
 const ELEMENTS: u32 = 64;
@@ -207,30 +208,19 @@ impl Device {
                     }
                     Err(named) => {
                         let asks = asks();
+                        let keeps = named == "shared-sampler" && separate.settings.shared == SeparateShared::Keep;
                         let named = match () {
                             () if no_room && asks != 0 => "push-set-above",
                             () if refused & asks != 0 => why,
                             () => named,
                         };
-                        join |= if no_room { 0 } else { asks & !refused };
+                        join |= if no_room || keeps { 0 } else { asks & !refused };
                         told.with_room().push((group, Err(named)));
                     }
                 }
             }
             if join != 0 {
-                match self.split(separate, program, join) {
-                    Ok(made) => variant = Some(made),
-                    // One that cannot be split must not keep the others from it.
-                    Err(_) if join.count_ones() > 1 => {
-                        for one in (0..LINKS).map(|link| 1_u64 << link).filter(|one| join & one != 0) {
-                            match self.split(separate, program, one) {
-                                Ok(made) => variant = Some(made),
-                                Err(why) => program.splits.refuse(one, why),
-                            }
-                        }
-                    }
-                    Err(why) => program.splits.refuse(join, why),
-                }
+                variant = self.split_all(separate, program, join, When::Bound).or(variant);
                 continue;
             }
             let (shadows, pushes) = match self.exchange(separate, program, point, &others) {

@@ -8,6 +8,7 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
+use crate::decide::fnv1a;
 use crate::device::Device;
 use crate::kept;
 use crate::table::{FastMap, HandleMap, fold, lock};
@@ -95,6 +96,8 @@ pub(super) struct SetShape {
     /// The definition is all that there is to it.
     is_known: bool,
     twin: Twin,
+    /// Says how it is defined, but for handles; the same in every run.
+    stable: u64,
 }
 
 /// A set layout of the application's.
@@ -109,6 +112,21 @@ impl SetLayout {
     pub(super) fn is_gone(&self) -> bool {
         self.is_gone.load(Ordering::Acquire)
     }
+}
+
+fn stable(kept: &kept::SetLayout) -> u64 {
+    let words = kept.bindings.iter().flat_map(|binding| {
+        let of_it = [
+            binding.binding,
+            binding.kind.as_raw() as u32,
+            binding.count,
+            binding.stages.as_raw(),
+            binding.flags.as_raw(),
+            binding.samplers.len() as u32,
+        ];
+        of_it.into_iter().chain(binding.kinds.iter().map(|kind| kind.as_raw() as u32))
+    });
+    fnv1a(std::iter::once(kept.flags.as_raw()).chain(words).flat_map(u32::to_le_bytes))
 }
 
 impl SetShape {
@@ -148,7 +166,13 @@ impl SetShape {
         }))
         .into_boxed_slice();
         let after_bind = bindings.iter().any(|binding| binding.after_bind);
-        Self { number, bindings, slots, dynamic, after_bind, variable, kept, is_known, twin: Twin::default() }
+        let stable = stable(&kept);
+        Self { number, bindings, slots, dynamic, after_bind, variable, kept, is_known, twin: Twin::default(), stable }
+    }
+
+    /// A number that says how it is defined, but for handles, and is the same in every run.
+    pub(super) fn stable(&self) -> u64 {
+        self.stable
     }
 
     /// A number that says how it is defined.

@@ -33,7 +33,7 @@ impl Separate {
         let pass = unsafe { self.passes.get(pass.as_raw()) };
         let (color, depth_stencil) =
             pass.and_then(|pass| pass.subpasses.get(subpass as usize)).copied().unwrap_or_default();
-        kept::Context { color, depth_stencil, advanced_blend: false }
+        kept::Context { color, depth_stencil, advanced_blend: self.limits.advanced_blend }
     }
 }
 

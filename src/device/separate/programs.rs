@@ -1,7 +1,7 @@
 //! Shader modules and pipelines: which images a pipeline reads through which samplers.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
@@ -10,18 +10,17 @@ use samplin_spirv as spirv;
 use super::Separate;
 use super::layouts::PipelineShape;
 use super::recipe::{Executable, Recipe, Source, Splits, StageCode};
+use super::split::When;
 use super::told::Told;
+use super::words::Words;
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
+use crate::settings::SeparateShared;
+use crate::table::lock;
 
 /// Why links are not known of code that is not SPIR-V.
 pub(super) const HIDDEN: &str = kept::Why::HiddenSpirv.name();
-
-/// The words of a shader module.
-pub(super) struct Code {
-    pub(super) words: Arc<[u32]>,
-}
 
 /// A link of a pipeline.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +32,7 @@ pub(super) struct ProgramLink {
 }
 
 /// A pipeline. All are remembered, because what the layer binds for one may disturb the sets of the next.
-pub(super) struct Program {
+pub struct Program {
     pub(super) number: u64,
     pub(super) handle: u64,
     pub(super) layout: Arc<PipelineShape>,
@@ -45,7 +44,7 @@ pub(super) struct Program {
     /// Why it may have more links than these, if it may.
     pub(super) blind: Option<&'static str>,
     /// What it can be made of again, or the name of what keeps it from that.
-    pub(super) recipe: Result<Recipe, &'static str>,
+    recipe: Mutex<Result<Arc<Recipe>, &'static str>>,
     pub(super) splits: Splits,
     pub(super) told: Told,
 }
@@ -103,7 +102,7 @@ impl Program {
             sets.into_iter().try_fold(0, |all, set| Some(all | 1_u32.checked_shl(set)?))
         };
         let (number, splits) = (separate.number(), Splits::default());
-        let told = Told::default();
+        let (told, recipe) = (Told::default(), Mutex::new(recipe.map(Arc::new)));
         Self { number, handle: named, layout, links, linked, own, blind, recipe, splits, told }
     }
 
@@ -112,13 +111,32 @@ impl Program {
         self.links.is_empty() && self.blind != Some(HIDDEN)
     }
 
+    /// What it can be made of again, or the name of what keeps it from that.
+    pub(super) fn recipe(&self) -> Result<Arc<Recipe>, &'static str> {
+        lock(&self.recipe).clone()
+    }
+
+    /// Forgets what it can be made of again, unless it is split or being split.
+    fn forget_recipe(&self) -> Option<Arc<Recipe>> {
+        let mut recipe = lock(&self.recipe);
+        let is_idle = self.splits.mask() == 0 && recipe.as_ref().is_ok_and(|recipe| Arc::strong_count(recipe) == 1);
+        if is_idle { std::mem::replace(&mut *recipe, Err("learned")).ok() } else { None }
+    }
+
     /// The render pass that it would be made with again; null if none.
     pub(super) fn render_pass(&self) -> vk::RenderPass {
-        match &self.recipe {
+        match lock(&self.recipe).as_deref() {
             Ok(Recipe { source: Source::Graphics(kept), .. }) => kept.render_pass(),
             _ => vk::RenderPass::null(),
         }
     }
+}
+
+/// Pipelines that a deferred operation makes.
+pub(super) struct Deferred {
+    /// Where their handles will be.
+    made: AtomicPtr<vk::Pipeline>,
+    programs: Vec<Option<Program>>,
 }
 
 /// What a pipeline was made of.
@@ -127,6 +145,9 @@ pub enum Made<'a> {
     Compute(&'a vk::ComputePipelineCreateInfo<'a>),
     /// A graphics pipeline.
     Graphics(&'a vk::GraphicsPipelineCreateInfo<'a>),
+    /// A ray tracing pipeline of this layout and with these flags. It is never made again: the application holds handles of its groups
+    /// (vkGetRayTracingShaderGroupHandlesKHR), of which another pipeline has others.
+    RayTracing(vk::PipelineLayout, vk::PipelineCreateFlags),
 }
 
 /// A stage of a pipeline that is being made.
@@ -139,7 +160,7 @@ pub struct Stage<'a> {
     /// Specialization constants: number and bytes.
     pub constants: &'a [(u32, &'a [u8])],
     /// Its code.
-    pub words: &'a Arc<[u32]>,
+    pub words: &'a Arc<Words>,
 }
 
 /// Number of the execution model of a stage; none for a stage that reads no images here.
@@ -153,6 +174,12 @@ pub(super) fn model(stage: vk::ShaderStageFlags) -> Option<u32> {
         (S::GEOMETRY, 3),
         (S::FRAGMENT, 4),
         (S::COMPUTE, 5),
+        (S::RAYGEN_KHR, 5313),
+        (S::INTERSECTION_KHR, 5314),
+        (S::ANY_HIT_KHR, 5315),
+        (S::CLOSEST_HIT_KHR, 5316),
+        (S::MISS_KHR, 5317),
+        (S::CALLABLE_KHR, 5318),
         (S::TASK_EXT, 5364),
         (S::MESH_EXT, 5365),
     ];
@@ -160,11 +187,20 @@ pub(super) fn model(stage: vk::ShaderStageFlags) -> Option<u32> {
 }
 
 impl Separate {
+    /// Remembers pipelines that are made by a deferred operation: their handles will be at `made`.
+    pub fn defer_pipelines(
+        &self,
+        operation: vk::DeferredOperationKHR,
+        made: *mut vk::Pipeline,
+        programs: Vec<Option<Program>>,
+    ) {
+        let deferred = Deferred { made: AtomicPtr::new(made), programs };
+        lock(&self.deferred).with_room().insert(operation.as_raw(), deferred);
+    }
+
     /// Remembers the words of a shader module.
     pub fn insert_module(&self, module: vk::ShaderModule, words: &[u32]) {
-        let mut copy = memory::vec(words.len());
-        copy.extend_from_slice(words);
-        self.modules.insert(module.as_raw(), Arc::new(Code { words: copy.into() }));
+        self.modules.insert(module.as_raw(), Arc::new(self.intern(words)));
     }
 
     /// Forgets a shader module.
@@ -177,10 +213,15 @@ impl Separate {
     /// # Safety
     ///
     /// `module` is null or valid during the call.
-    pub unsafe fn words(&self, module: vk::ShaderModule) -> Option<Arc<[u32]>> {
+    pub unsafe fn words(&self, module: vk::ShaderModule) -> Option<Arc<Words>> {
         // SAFETY: a module that is not null is not destroyed during the call, by this function's contract; only its words outlive
         // that.
-        unsafe { self.modules.get(module.as_raw()) }.map(|code| Arc::clone(&code.words))
+        unsafe { self.modules.get(module.as_raw()) }.map(Arc::clone)
+    }
+
+    /// A copy of words, shared with all that are equal.
+    pub fn intern(&self, words: &[u32]) -> Arc<Words> {
+        self.words.intern(words)
     }
 }
 
@@ -200,12 +241,19 @@ unsafe fn recipe(separate: &Separate, made: &Made<'_>, stages: &[Stage<'_>]) -> 
                 let count = kept.stages().len();
                 (Source::Graphics(Box::new(kept)), count)
             }
+            Made::RayTracing(..) => return Err("ray-tracing-handles"),
         }
     };
     if stages.len() != count {
         return Err(HIDDEN);
     }
-    Ok(Recipe { source, stages: memory::collect(stages.iter().map(|stage| Arc::new(StageCode::new(stage)))) })
+    let stages = memory::collect(stages.iter().map(|stage| Arc::new(StageCode::new(stage))));
+    let bytes = match &source {
+        Source::Compute(kept) => kept.bytes(),
+        Source::Graphics(kept) => kept.bytes(),
+        Source::Shaders(_) => 0,
+    };
+    Ok(Recipe { source, stages, _counted: separate.words.count(bytes) })
 }
 
 impl Device {
@@ -223,12 +271,13 @@ impl Device {
         }
     }
 
-    /// Remembers a pipeline. `hidden`: why there are stages whose code is not known.
+    /// What there is to know of a pipeline, if anything. `hidden`: why there are stages whose code is not known. `pipeline` may be null if
+    /// it is not made yet.
     ///
     /// # Safety
     ///
-    /// `made` is the valid create info that `pipeline` was made with, and `libraries` are valid pipelines.
-    pub unsafe fn insert_pipeline(
+    /// `made` is the valid create info that `pipeline` is made with, and `libraries` are valid pipelines.
+    pub unsafe fn program_of(
         &self,
         separate: &Separate,
         pipeline: vk::Pipeline,
@@ -236,16 +285,17 @@ impl Device {
         stages: &[Stage<'_>],
         libraries: &[vk::Pipeline],
         hidden: Option<&'static str>,
-    ) {
+    ) -> Option<Program> {
         let (layout, flags) = match made {
             Made::Compute(info) => (info.layout, info.flags),
             Made::Graphics(info) => (info.layout, info.flags),
+            Made::RayTracing(layout, flags) => (*layout, *flags),
         };
         if flags.contains(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
-            return;
+            return None;
         }
         // SAFETY: `layout` is the one of a valid create info, by this function's contract, so it is not destroyed meanwhile.
-        let Some(layout) = (unsafe { separate.pipeline_shape(layout) }) else { return };
+        let layout = unsafe { separate.pipeline_shape(layout) }?;
         let mut found = Found { blind: hidden, ..Found::default() };
         for stage in stages {
             separate.force.keep_read(stage.words);
@@ -265,7 +315,60 @@ impl Device {
         if !program.is_plain() {
             self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
-        separate.programs.insert(handle, Arc::new(program));
+        Some(program)
+    }
+
+    /// Takes over the pipelines of a deferred operation that is complete.
+    ///
+    /// # Safety
+    ///
+    /// No thread of the application has been told that it is complete, so that the handles are where they were written.
+    pub unsafe fn take_deferred(&self, separate: &Separate, operation: vk::DeferredOperationKHR) {
+        // The lock is held until the handles are read: another thread that is told the same waits for it here.
+        let mut deferred = lock(&separate.deferred);
+        let Some(Deferred { made, programs }) = deferred.remove(&operation.as_raw()) else { return };
+        let first = made.into_inner().cast_const();
+        // SAFETY: an element for each create info, at their place still by this function's contract.
+        let made = unsafe { crate::hooks::slice(first, programs.len() as u32) };
+        for (pipeline, program) in made.iter().zip(programs) {
+            if let Some(program) = program.filter(|_| *pipeline != vk::Pipeline::null()) {
+                self.insert_pipeline(separate, *pipeline, program);
+            }
+        }
+    }
+
+    /// Remembers a pipeline, and splits it at once where links of it are learned.
+    pub fn insert_pipeline(&self, separate: &Separate, pipeline: vk::Pipeline, mut program: Program) {
+        let handle = pipeline.as_raw();
+        (program.handle, program.own) = (handle, Executable::Pipeline(handle));
+        let program = Arc::new(program);
+        if !self.audit && separate.settings.shared == SeparateShared::Split {
+            self.split_all(separate, &program, separate.learned(&program), When::Made);
+        }
+        separate.programs.insert(handle, Arc::clone(&program));
+        if !program.links.is_empty() {
+            self.keep_within(separate, &program);
+        }
+    }
+
+    /// Takes a new pipeline among those that may be made again. If that is more than may be kept, what the oldest ones that are not split
+    /// are made of is forgotten.
+    fn keep_within(&self, separate: &Separate, program: &Arc<Program>) {
+        {
+            let mut kept = lock(&separate.kept);
+            if kept.len() >= 64 && kept.len().is_power_of_two() {
+                kept.retain(|program| program.strong_count() > 0);
+            }
+            kept.with_room().push_back(Arc::downgrade(program));
+        }
+        while separate.words.bytes() > separate.settings.memory {
+            let Some(oldest) = lock(&separate.kept).pop_front() else { return };
+            let Some(oldest) = oldest.upgrade() else { continue };
+            let pass = oldest.render_pass();
+            if oldest.forget_recipe().is_some() {
+                self.leave_render_pass(separate, pass);
+            }
+        }
     }
 
     /// Finds the links of a stage that may have to be repaired. `program`: the handle that records name it by.

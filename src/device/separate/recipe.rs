@@ -8,6 +8,7 @@ use samplin_hot::memory;
 
 use super::layouts::{PipelineShape, SetShape};
 use super::programs::Stage;
+use super::words::{Counted, Words};
 use crate::kept;
 use crate::table::lock;
 
@@ -19,7 +20,7 @@ pub(super) struct StageCode {
     pub(super) stage: vk::ShaderStageFlags,
     pub(super) name: Box<str>,
     pub(super) constants: Vec<(u32, Box<[u8]>)>,
-    pub(super) words: Arc<[u32]>,
+    pub(super) words: Arc<Words>,
 }
 
 impl StageCode {
@@ -51,6 +52,7 @@ pub(super) enum Source {
 pub(super) struct Recipe {
     pub(super) source: Source,
     pub(super) stages: Vec<Arc<StageCode>>,
+    pub(super) _counted: Counted,
 }
 
 /// A second pipeline, or second shader objects.

@@ -56,7 +56,7 @@ impl Device {
         self.with_program(separate, point, |program, point| {
             let chosen = point.chosen.take();
             let Some(resolution) = chosen.or_else(|| self.look_at(separate, program, point)) else { return };
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `commands` is recording and `point` is of it, by this function's contract.
             unsafe { self.settle_all(separate, commands, (program, point, at), &resolution) };
             point.found.keep(resolution);
         });
@@ -75,14 +75,21 @@ impl Device {
         resolution: &Resolution,
     ) {
         let wanted = resolution.variant.as_ref().map_or(&program.own, |(variant, _)| &variant.made);
-        // SAFETY: forwarded from the caller.
-        unsafe { self.settle_program(commands, (point, at), wanted) };
-        point.differs = false;
+        let is_bound = point.has_bound(wanted);
+        let waits = point.feeds_back && !is_bound;
+        if waits {
+            let parts = resolution.variant.as_ref().map_or(&[][..], |(variant, _)| &variant.parts);
+            parts.iter().for_each(|(link, _)| self.link_unresolved("transform-feedback", program, *link));
+        } else if !is_bound {
+            // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_program` asks for the same.
+            unsafe { self.settle_program(commands, (point, at), wanted) };
+        }
+        point.differs = waits;
         for number in 0..point.sets.len() {
-            // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_set` asks for the same.
+            // SAFETY: as above, for `settle_set`.
             unsafe { self.settle_set(separate, commands, (point, &program.layout), (at, number), resolution) };
         }
-        if let Some((variant, hidden)) = &resolution.variant {
+        if let Some((variant, hidden)) = resolution.variant.as_ref().filter(|_| !waits) {
             point.differs = true;
             if *hidden != 0 {
                 // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_hidden` asks for the
@@ -104,7 +111,7 @@ impl Device {
         wanted: &Executable,
     ) {
         match (wanted, self.fns.cmd_bind_pipeline, self.fns.cmd_bind_shaders) {
-            (Executable::Pipeline(pipeline), Some(bind), _) if *pipeline != point.pipeline => {
+            (Executable::Pipeline(pipeline), Some(bind), _) => {
                 point.pipeline = *pipeline;
                 // SAFETY: forwarded from the caller; it differs from the application's pipeline, which is bound, in the samplers that it
                 // reads.
@@ -112,11 +119,9 @@ impl Device {
             }
             (Executable::Shaders(wanted), _, Some(bind)) => {
                 let (stages, shaders) = point.exchange_shaders(wanted);
-                if !stages.is_empty() {
-                    // SAFETY: forwarded from the caller; as many shaders as stages, which differ from the application's, which are bound,
-                    // in the samplers that they read.
-                    unsafe { bind(commands, stages.len() as u32, stages.as_ptr(), shaders.as_ptr()) };
-                }
+                // SAFETY: forwarded from the caller; as many shaders as stages, which differ from the application's, which are bound, in
+                // the samplers that they read.
+                unsafe { bind(commands, stages.len() as u32, stages.as_ptr(), shaders.as_ptr()) };
             }
             _ => {}
         }
@@ -297,13 +302,12 @@ impl Device {
     ) {
         let Some(at) = index(point) else { return };
         // SAFETY: `commands` is recording and `pipeline` valid, by this function's contract, so neither goes meanwhile.
-        let (buffer, is_kept) =
-            unsafe { (separate.buffer(commands), separate.programs.get(pipeline.as_raw()).is_some()) };
+        let (buffer, program) = unsafe { (separate.buffer(commands), separate.programs.get(pipeline.as_raw())) };
+        let given = program.map_or(0, |program| program.handle);
         let Some(buffer) = buffer else { return };
         let is_whole = buffer.is_whole();
         buffer.with(at, |point| {
-            (point.program, point.linked) = (None, None);
-            point.given = if is_kept { pipeline.as_raw() } else { 0 };
+            (point.program, point.given, point.linked) = (None, given, None);
             if !is_whole {
                 point.meet_program(separate);
                 self.began_before(point);
@@ -417,14 +421,14 @@ impl Device {
         &self,
         separate: &Separate,
         commands: vk::CommandBuffer,
-        points: &[vk::PipelineBindPoint],
+        points: impl IntoIterator<Item = vk::PipelineBindPoint>,
         at: (vk::PipelineLayout, u32),
         writes: &[vk::WriteDescriptorSet<'_>],
     ) {
         for point in points {
             // SAFETY: the command buffer, the layout and the writes are those of a valid push, by this function's contract.
             unsafe {
-                self.pushed(separate, commands, *point, at, |entry| {
+                self.pushed(separate, commands, point, at, |entry| {
                     writes.iter().for_each(|write| entry.take(write));
                 });
             }

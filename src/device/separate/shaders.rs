@@ -97,6 +97,19 @@ impl Point {
         }
     }
 
+    /// Whether that is bound in truth.
+    pub(super) fn has_bound(&self, wanted: &Executable) -> bool {
+        match wanted {
+            Executable::Pipeline(pipeline) => *pipeline == self.pipeline,
+            Executable::Shaders(wanted) => {
+                let is_bound = |bound: &BoundShader| {
+                    wanted.iter().all(|(at, shader)| *at != bound.stage || *shader == bound.actual)
+                };
+                self.shaders.iter().all(is_bound)
+            }
+        }
+    }
+
     /// Takes note that these shaders are bound; returns those for which that is new.
     pub(super) fn exchange_shaders(
         &mut self,
@@ -150,7 +163,7 @@ impl Separate {
                 parts.push((Arc::clone(kept), shader.group.number));
                 stages.push(Arc::clone(code));
             }
-            Ok(Recipe { source: Source::Shaders(parts.into_boxed_slice()), stages })
+            Ok(Recipe { source: Source::Shaders(parts.into_boxed_slice()), stages, _counted: self.words.count(0) })
         };
         let own = memory::collect(point.shaders.iter().map(|bound| (bound.stage, bound.own.handle)));
         // Records name the last one with links: of graphics, the fragment shader as a rule.
@@ -247,7 +260,7 @@ impl Device {
                     let entry = unsafe { separate.shaders.by_handle.share(own(index).as_raw()) };
                     point.take_shader(*stage, entry);
                 }
-                (point.program, point.given) = (separate.combination(point), 0);
+                (point.program, point.given, point.chosen) = (separate.combination(point), 0, None);
                 if !is_whole {
                     self.began_before(point);
                 }

@@ -20,6 +20,8 @@ use super::recipe::{Executable, LINKS, Recipe, Source, StageCode, Variant};
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
+use crate::pnext;
+use crate::settings::SplitCompile;
 use crate::table::{FastMap, lock};
 
 /// Limits of the device that splitting has to keep.
@@ -31,17 +33,35 @@ pub struct Limits {
     pub stage_samplers: u32,
     /// `maxDescriptorSetSamplers`.
     pub samplers: u32,
+    /// `advancedBlendCoherentOperations` is enabled, so that attachments without an advanced state need their blending.
+    pub advanced_blend: bool,
 }
 
 impl Limits {
     /// Those of a device.
-    pub fn of(limits: &vk::PhysicalDeviceLimits) -> Self {
+    ///
+    /// # Safety
+    ///
+    /// `info` is the valid create info that the device was made with.
+    pub unsafe fn of(limits: &vk::PhysicalDeviceLimits, info: &vk::DeviceCreateInfo<'_>) -> Self {
+        // SAFETY: forwarded from the caller.
+        let blend = unsafe { pnext::find::<vk::PhysicalDeviceBlendOperationAdvancedFeaturesEXT<'_>>(info.p_next) };
         Self {
+            advanced_blend: blend.is_some_and(|blend| blend.advanced_blend_coherent_operations != vk::FALSE),
             sets: limits.max_bound_descriptor_sets,
             stage_samplers: limits.max_per_stage_descriptor_samplers,
             samplers: limits.max_descriptor_set_samplers,
         }
     }
+}
+
+/// When a pipeline is split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// When the application makes it.
+    Made,
+    /// In a bind that finds a conflict.
+    Bound,
 }
 
 struct HiddenSet {
@@ -81,6 +101,7 @@ impl Device {
         separate: &Separate,
         program: &Program,
         links: u64,
+        when: When,
     ) -> Result<Arc<Variant>, &'static str> {
         let splits = &program.splits;
         let wanted = {
@@ -91,7 +112,14 @@ impl Device {
                 None => links,
             }
         };
-        let variant = Arc::new(self.make_variant(separate, program, wanted)?);
+        let made = match (when, separate.settings.compile) {
+            (When::Bound, SplitCompile::Learn) => Err("learned"),
+            _ => self.make_variant(separate, program, wanted, when),
+        };
+        if when == When::Bound && matches!(made, Ok(_) | Err("learned")) {
+            separate.learn(program, links);
+        }
+        let variant = Arc::new(made?);
         let mut made = lock(&splits.made);
         if let Some(last) = made.last().filter(|last| last.mask & links == links) {
             // Another thread was faster.
@@ -110,9 +138,40 @@ impl Device {
         Ok(variant)
     }
 
-    fn make_variant(&self, separate: &Separate, program: &Program, mask: u64) -> Result<Variant, &'static str> {
+    /// [`Device::split`] with as many of the links as can be; what cannot be is remembered as refused. The last pipeline that was made.
+    pub(super) fn split_all(
+        &self,
+        separate: &Separate,
+        program: &Program,
+        links: u64,
+        when: When,
+    ) -> Option<Arc<Variant>> {
+        if links == 0 {
+            return None;
+        }
+        match self.split(separate, program, links, when) {
+            Ok(made) => Some(made),
+            // One that cannot be split must not keep the others from it.
+            Err(_) if links.count_ones() > 1 => {
+                let ones = (0..LINKS).map(|link| 1_u64 << link).filter(|one| links & one != 0);
+                ones.filter_map(|one| self.split_all(separate, program, one, when)).last()
+            }
+            Err(why) => {
+                program.splits.refuse(links, why);
+                None
+            }
+        }
+    }
+
+    fn make_variant(
+        &self,
+        separate: &Separate,
+        program: &Program,
+        mask: u64,
+        when: When,
+    ) -> Result<Variant, &'static str> {
         let started = Instant::now();
-        let recipe = program.recipe.as_ref().map_err(|why| *why)?;
+        let recipe = program.recipe()?;
         let number = program.layout.sets.len();
         if number >= separate.limits.sets as usize {
             return Err("no-free-set");
@@ -145,12 +204,12 @@ impl Device {
             return Err("sampler-limit");
         }
         let twin = self.twin_of_pipeline(separate, &layout).ok_or("memory")?;
-        let made = self.compile(separate, recipe, &codes, (&layout, twin))?;
+        let made = self.compile(separate, &recipe, &codes, (&layout, twin))?;
         let parts = memory::collect(chosen.into_iter().zip(counts));
         for (stage, code) in recipe.stages.iter().zip(&codes) {
             if let Some(words) = code {
                 let count = (stage.words.len(), words.len());
-                self.shader_split(program, stage.stage, &parts, count, started.elapsed());
+                self.shader_split(program, stage.stage, &parts, count, (started.elapsed(), when));
             }
         }
         Ok(Variant { mask, made, layout, hidden, parts })

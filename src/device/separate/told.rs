@@ -15,6 +15,7 @@ use super::commands::{CommandBuffer, Point};
 use super::ladder::{How, Want};
 use super::programs::{Program, Stage};
 use super::recipe::LINKS;
+use super::split::When;
 use crate::counters::Path;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
@@ -52,7 +53,16 @@ fn why(what: &str) -> &'static str {
         "opaque-operand" => {
             "the pipeline has a link whose image or sampler is one of several, or comes from no variable"
         }
+        "learned" => {
+            "the pipeline was made before the link was known to conflict, and is not made again; a later one is split when it is made"
+        }
         "pipeline-library" => "a pipeline of libraries is not made again",
+        "transform-feedback" => {
+            "another pipeline was wanted while transform feedback was active, when none may be bound; it is bound after that"
+        }
+        "ray-tracing-handles" => {
+            "the application holds handles of the groups of the ray tracing pipeline, which another pipeline has not"
+        }
         "hidden-spirv" => "the shader came as an identifier or a binary, in which no links are to be seen",
         "malformed-spirv" => "the shader's words do not hold together, so they are not rewritten",
         "vendor-instruction" => "an instruction of a vendor reads the sampler, of which the layer knows too little",
@@ -151,7 +161,7 @@ impl Device {
         stage: vk::ShaderStageFlags,
         parts: &[(usize, u32)],
         words: (usize, usize),
-        took: Duration,
+        (took, when): (Duration, When),
     ) {
         tracing::debug!(pipeline = handle(program.handle), ?stage, ?took, "pipeline split");
         if !self.records_decisions() {
@@ -172,6 +182,7 @@ impl Device {
                 "changes": [],
                 "words": [words.0, words.1],
                 "ms": took.as_secs_f64() * 1e3,
+                "learned": when == When::Made,
             }),
         );
     }

@@ -111,6 +111,47 @@ unsafe extern "system" fn bind_pipeline_slowly(commands: vk::CommandBuffer, poin
     device.guard(|| unsafe { device.separate_pipeline(separate, commands, point, (pipeline, actual)) }, || ());
 }
 
+pub(crate) unsafe extern "system" fn cmd_begin_transform_feedback(
+    commands: vk::CommandBuffer,
+    first: u32,
+    count: u32,
+    buffers: *const vk::Buffer,
+    offsets: *const vk::DeviceSize,
+) {
+    let (known, next) = enter!(commands, cmd_begin_transform_feedback);
+    // SAFETY: the application's own arguments.
+    unsafe { next(commands, first, count, buffers, offsets) };
+    if let Some(separate) = known.separate.as_deref() {
+        // SAFETY: a valid command buffer by VUID-vkCmdBeginTransformFeedbackEXT-commandBuffer-parameter.
+        known.guard(|| unsafe { separate.set_feedback(commands, true) }, || ());
+    }
+}
+
+/// What had to wait for the end of transform feedback is bound now.
+pub(crate) unsafe extern "system" fn cmd_end_transform_feedback(
+    commands: vk::CommandBuffer,
+    first: u32,
+    count: u32,
+    buffers: *const vk::Buffer,
+    offsets: *const vk::DeviceSize,
+) {
+    let (known, next) = enter!(commands, cmd_end_transform_feedback);
+    // SAFETY: the application's own arguments.
+    unsafe { next(commands, first, count, buffers, offsets) };
+    if let Some(separate) = known.separate.as_deref() {
+        known.guard(
+            || {
+                // SAFETY: a recording command buffer by VUID-vkCmdEndTransformFeedbackEXT-commandBuffer-recording.
+                unsafe {
+                    separate.set_feedback(commands, false);
+                    known.separate_bound(separate, commands, Point::GRAPHICS);
+                }
+            },
+            || (),
+        );
+    }
+}
+
 pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
     commands: vk::CommandBuffer,
     point: Point,
@@ -164,16 +205,16 @@ unsafe extern "system" fn bind_sets_slowly(
 }
 
 /// The bind points that stages belong to (VkBindDescriptorSetsInfo, `stageFlags`).
-pub(super) fn points(stages: vk::ShaderStageFlags) -> &'static [Point] {
-    let graphics = stages.intersects(
-        vk::ShaderStageFlags::ALL_GRAPHICS | vk::ShaderStageFlags::TASK_EXT | vk::ShaderStageFlags::MESH_EXT,
-    );
-    match (graphics, stages.contains(vk::ShaderStageFlags::COMPUTE)) {
-        (true, true) => &[Point::GRAPHICS, Point::COMPUTE],
-        (true, false) => &[Point::GRAPHICS],
-        (false, true) => &[Point::COMPUTE],
-        (false, false) => &[],
-    }
+pub(super) fn points(stages: vk::ShaderStageFlags) -> impl Iterator<Item = Point> {
+    use vk::ShaderStageFlags as S;
+    let rays =
+        S::RAYGEN_KHR | S::ANY_HIT_KHR | S::CLOSEST_HIT_KHR | S::MISS_KHR | S::INTERSECTION_KHR | S::CALLABLE_KHR;
+    let all = [
+        (S::ALL_GRAPHICS | S::TASK_EXT | S::MESH_EXT, Point::GRAPHICS),
+        (S::COMPUTE, Point::COMPUTE),
+        (rays, Point::RAY_TRACING_KHR),
+    ];
+    all.into_iter().filter(move |(own, _)| stages.intersects(*own)).map(|(_, point)| point)
 }
 
 pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
@@ -197,7 +238,7 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
                 )
             };
             for point in points(info.stage_flags) {
-                let binds = Binds { point: *point, layout: info.layout, first: info.first_set, sets, offsets };
+                let binds = Binds { point, layout: info.layout, first: info.first_set, sets, offsets };
                 // SAFETY: a recording command buffer, valid sets and a valid layout.
                 unsafe { device.separate_bound_as_given(separate, commands, &binds) };
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ash::vk;
 use samplin_hot::memory::{self, Room};
 
-use crate::device::{Device, Made, Separate, Stage};
+use crate::device::{Device, Made, Program, Separate, Stage, Words};
 use crate::hooks::slice;
 use crate::pnext;
 
@@ -89,13 +89,13 @@ pub(super) unsafe fn constants<'a>(info: *const vk::SpecializationInfo<'a>) -> V
 }
 
 /// A stage's bit, entry point, code and specialization constants.
-type Text<'a> = (vk::ShaderStageFlags, Cow<'a, str>, Arc<[u32]>, Vec<(u32, &'a [u8])>);
+type Text<'a> = (vk::ShaderStageFlags, Cow<'a, str>, Arc<Words>, Vec<(u32, &'a [u8])>);
 
-/// What has to be remembered of one pipeline.
+/// Remembers one pipeline.
 ///
 /// # Safety
 ///
-/// All of it is of a valid create info of `pipeline`.
+/// As for [`program`].
 unsafe fn remember(
     device: &Device,
     separate: &Separate,
@@ -104,10 +104,29 @@ unsafe fn remember(
     stages: &[vk::PipelineShaderStageCreateInfo<'_>],
     libraries: &[vk::Pipeline],
 ) {
-    let mut hidden = None;
     if pipeline == vk::Pipeline::null() {
         return;
     }
+    // SAFETY: forwarded from the caller.
+    if let Some(program) = unsafe { program(device, separate, pipeline, made, stages, libraries) } {
+        device.insert_pipeline(separate, pipeline, program);
+    }
+}
+
+/// What has to be remembered of one pipeline.
+///
+/// # Safety
+///
+/// All of it is of a valid create info of `pipeline`, which may be null if it is not made yet.
+pub(super) unsafe fn program(
+    device: &Device,
+    separate: &Separate,
+    pipeline: vk::Pipeline,
+    made: &Made<'_>,
+    stages: &[vk::PipelineShaderStageCreateInfo<'_>],
+    libraries: &[vk::Pipeline],
+) -> Option<Program> {
+    let mut hidden = None;
     let mut texts: Vec<Text<'_>> = Vec::new();
     for stage in stages {
         // SAFETY: the module is null or valid while a pipeline is made of it; otherwise the code is in the chain
@@ -115,7 +134,7 @@ unsafe fn remember(
         let code = unsafe {
             separate.words(stage.module).or_else(|| {
                 let chained = pnext::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next)?;
-                Some(Arc::from(words(chained)))
+                Some(separate.intern(words(chained)))
             })
         };
         let Some(code) = code else {
@@ -140,7 +159,7 @@ unsafe fn remember(
         words,
     }));
     // SAFETY: `made` is the valid create info of `pipeline`, and the libraries are named in it, by this function's contract.
-    unsafe { device.insert_pipeline(separate, pipeline, made, &stages, libraries, hidden) };
+    unsafe { device.program_of(separate, pipeline, made, &stages, libraries, hidden) }
 }
 
 /// Whether the stages of a graphics pipeline count: those of a library without shaders, and of a pipeline that is only linked, are

@@ -21,7 +21,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
         // SAFETY: the command buffer and the layout are valid, and so are the writes, by the command's valid usage.
         device.guard(
-            || unsafe { device.separate_push(separate, commands, &[bind_point], (layout, set), slice(writes, count)) },
+            || unsafe { device.separate_push(separate, commands, [bind_point], (layout, set), slice(writes, count)) },
             || (),
         );
     }

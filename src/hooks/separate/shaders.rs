@@ -1,10 +1,8 @@
 //! Shader objects.
 
 use std::ffi::CStr;
-use std::sync::Arc;
 
 use ash::vk;
-use samplin_hot::memory;
 
 use super::pipeline::constants;
 use crate::device::{Device, Group, Separate, Stage};
@@ -30,13 +28,11 @@ unsafe fn remember(
     }
     // SAFETY: SPIR-V is a multiple of four bytes (VUID-VkShaderCreateInfoEXT-codeSize-08735) at an address that is one too (-pCode-08493).
     let words = unsafe { slice(info.p_code.cast::<u32>(), u32::try_from(info.code_size / 4).unwrap_or(0)) };
-    let mut copy = memory::vec(words.len());
-    copy.extend_from_slice(words);
     // SAFETY: null-terminated by VUID-VkShaderCreateInfoEXT-pName-parameter.
     let name = unsafe { CStr::from_ptr(info.p_name) }.to_string_lossy();
     // SAFETY: VUID-VkShaderCreateInfoEXT-pSpecializationInfo-parameter.
     let constants = unsafe { constants(info.p_specialization_info) };
-    let words: Arc<[u32]> = copy.into();
+    let words = separate.intern(words);
     let stage = Stage { stage: info.stage, name: &name, constants: &constants, words: &words };
     // SAFETY: forwarded from the caller.
     unsafe { device.insert_shader(separate, shader, info, group, Some(&stage)) };

@@ -129,7 +129,17 @@ pub(super) unsafe extern "system" fn create_graphics_pipelines(
             (info.layout, stages.iter().map(|stage| stage.module).collect(), info.render_pass)
         };
         let pipelines: Vec<_> = array(infos, count).iter().map(of).collect();
-        make_pipelines((device, c"vkCreateGraphicsPipelines"), (infos as usize, allocator as usize), out, &pipelines)
+        let args = (infos as usize, allocator as usize);
+        let result = make_pipelines((device, c"vkCreateGraphicsPipelines"), args, out, &pipelines);
+        for (index, info) in array(infos, count).iter().enumerate() {
+            let first = info.p_next.cast::<vk::PipelineLibraryCreateInfoKHR<'_>>();
+            if first.as_ref().is_some_and(|node| node.s_type == vk::StructureType::PIPELINE_LIBRARY_CREATE_INFO_KHR) {
+                let libraries = array((*first).p_libraries, (*first).library_count);
+                let libraries: Vec<u64> = libraries.iter().map(|library| library.as_raw()).collect();
+                dev(device).follow(|machine| machine.include((*out.add(index)).as_raw(), &libraries));
+            }
+        }
+        result
     }
 }
 
@@ -148,6 +158,66 @@ pub(super) unsafe extern "system" fn create_compute_pipelines(
         let pipelines: Vec<_> = array(infos, count).iter().map(of).collect();
         make_pipelines((device, c"vkCreateComputePipelines"), (infos as usize, allocator as usize), out, &pipelines)
     }
+}
+
+pub(super) unsafe extern "system" fn create_ray_tracing_pipelines(
+    device: vk::Device,
+    operation: vk::DeferredOperationKHR,
+    _cache: vk::PipelineCache,
+    count: u32,
+    infos: *const vk::RayTracingPipelineCreateInfoKHR<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Pipeline,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        let of = |info: &vk::RayTracingPipelineCreateInfoKHR<'_>| {
+            let stages = array(info.p_stages, info.stage_count);
+            (info.layout, stages.iter().map(|stage| stage.module).collect(), vk::RenderPass::null())
+        };
+        let pipelines: Vec<_> = array(infos, count).iter().map(of).collect();
+        let args = (infos as usize, allocator as usize);
+        let mut made = vec![vk::Pipeline::null(); pipelines.len()];
+        let command = c"vkCreateRayTracingPipelinesKHR";
+        let result = make_pipelines((device, command), args, made.as_mut_ptr(), &pipelines);
+        if operation == vk::DeferredOperationKHR::null() {
+            made.iter().enumerate().for_each(|(index, pipeline)| out.add(index).write(*pipeline));
+            return result;
+        }
+        *lock(&dev(device).deferred) = Some((out as usize, made.iter().map(|pipeline| pipeline.as_raw()).collect()));
+        vk::Result::OPERATION_DEFERRED_KHR
+    }
+}
+
+pub(super) unsafe extern "system" fn join(device: vk::Device, _operation: vk::DeferredOperationKHR) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let state = unsafe { dev(device) };
+    let Some((out, made)) = lock(&state.deferred).take() else { return vk::Result::THREAD_DONE_KHR };
+    for (index, pipeline) in made.into_iter().enumerate() {
+        // SAFETY: the application's array of handles, which stays until it knows that the operation is complete.
+        unsafe { (out as *mut vk::Pipeline).add(index).write(vk::Pipeline::from_raw(pipeline)) };
+    }
+    vk::Result::SUCCESS
+}
+
+macro_rules! feedback {
+    ($($name:ident $active:literal;)+) => {
+        $(pub(super) unsafe extern "system" fn $name(
+            commands: vk::CommandBuffer,
+            _first: u32,
+            _count: u32,
+            _buffers: *const vk::Buffer,
+            _offsets: *const vk::DeviceSize,
+        ) {
+            // SAFETY: the command's valid usage.
+            unsafe { cmd(commands) }.follow(|machine| machine.set_feedback(commands.as_raw(), $active));
+        })+
+    };
+}
+
+feedback! {
+    begin_feedback true;
+    end_feedback false;
 }
 
 /// Makes shader objects; a failure leaves null handles, but for the first of several.

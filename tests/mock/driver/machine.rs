@@ -4,7 +4,7 @@
 //! the layer's idea of them. A test has two: one is fed with what the application calls, the other, in the driver, with
 //! what arrives; what shaders read in the one and in the other is then compared.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use ash::vk::{self, Handle};
@@ -247,13 +247,19 @@ pub(crate) struct Machine {
     pools: HashMap<u64, (u32, Vec<(vk::DescriptorType, u32)>)>,
     sets: HashMap<u64, Set>,
     pipelines: HashMap<u64, Pipeline>,
-    commands: HashMap<u64, [Point; 2]>,
+    commands: HashMap<u64, [Point; 3]>,
+    /// Command buffers with transform feedback under way.
+    feedback: HashSet<u64>,
     pub(crate) errors: Vec<String>,
 }
 
 /// The place of a bind point.
 pub(crate) fn place(point: vk::PipelineBindPoint) -> usize {
-    usize::from(point == vk::PipelineBindPoint::COMPUTE)
+    match point {
+        vk::PipelineBindPoint::COMPUTE => 1,
+        vk::PipelineBindPoint::RAY_TRACING_KHR => 2,
+        _ => 0,
+    }
 }
 
 impl Machine {
@@ -322,7 +328,8 @@ impl Machine {
             )
         };
         let layout = Arc::new(self.layout_of(&sets, &ranges));
-        self.program(handle, layout, sites(&words));
+        let is_read = info.code_type == vk::ShaderCodeTypeEXT::SPIRV;
+        self.program(handle, layout, if is_read { sites(&words) } else { Vec::new() });
     }
 
     pub(crate) fn pipeline(&mut self, handle: u64, layout: u64, modules: &[u64]) {
@@ -509,11 +516,30 @@ impl Machine {
     /// Nothing is bound any more.
     pub(crate) fn clear(&mut self, commands: u64) {
         self.commands.remove(&commands);
+        self.feedback.remove(&commands);
+    }
+
+    /// Transform feedback begins or ends.
+    pub(crate) fn set_feedback(&mut self, commands: u64, active: bool) {
+        let changed = if active { self.feedback.insert(commands) } else { self.feedback.remove(&commands) };
+        assert!(changed, "the application is wrong");
+    }
+
+    /// A pipeline is linked of others.
+    pub(crate) fn include(&mut self, pipeline: u64, libraries: &[u64]) {
+        let known = libraries.iter().filter_map(|library| self.pipelines.get(library));
+        let sites: Vec<Site> = known.flat_map(|library| library.sites.iter().cloned()).collect();
+        if let Some(pipeline) = self.pipelines.get_mut(&pipeline) {
+            pipeline.sites.extend(sites);
+        }
     }
 
     pub(crate) fn bind_pipeline(&mut self, commands: u64, point: usize, pipeline: u64) {
         if !self.pipelines.contains_key(&pipeline) {
             self.error(format!("pipeline {pipeline:#x} is bound and does not live"));
+        }
+        if point == 0 && self.feedback.contains(&commands) {
+            self.error("a pipeline is bound while transform feedback is active".into());
         }
         self.point(commands, point).programs = BTreeMap::from([(0, pipeline)]);
     }

@@ -314,7 +314,8 @@ impl Application {
                     sampler_ycbcr_conversion: false,
                     gl_address_modes: on(OPTIONAL[14]),
                     unknown_extension: false,
-                    view_usage: false,
+                    // Of version 1.1, and the mock has a later one.
+                    view_usage: true,
                     imageless_framebuffer: false,
                 };
                 let mut builder = InstanceBuilder::new()

@@ -3,7 +3,9 @@
 //!     wgpu-client PICTURE.ppm
 //!
 //! With a word behind it, `linear` or `nearest`, it draws a depth texture through a filtering sampler instead, without comparison.
-//! wgpu takes that, although no format of depths is filterable in WebGPU.
+//! wgpu takes that, although no format of depths is filterable in WebGPU. With `shadows` it draws boxes under two lights.
+
+mod shadows;
 
 use std::process::ExitCode;
 
@@ -43,6 +45,8 @@ enum Scene {
     All,
     /// Depths through a sampler with this filter.
     Depth(wgpu::FilterMode),
+    /// Boxes and their shadows.
+    Shadows,
 }
 
 fn main() -> ExitCode {
@@ -52,8 +56,9 @@ fn main() -> ExitCode {
         [path] => (path, Scene::All),
         [path, "linear"] => (path, Scene::Depth(wgpu::FilterMode::Linear)),
         [path, "nearest"] => (path, Scene::Depth(wgpu::FilterMode::Nearest)),
+        [path, "shadows"] => (path, Scene::Shadows),
         _ => {
-            eprintln!("usage: wgpu-client PICTURE.ppm [linear|nearest]");
+            eprintln!("usage: wgpu-client PICTURE.ppm [linear|nearest|shadows]");
             return ExitCode::from(2);
         }
     };
@@ -133,6 +138,11 @@ async fn draw(scene: Scene) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
         })
     };
     use wgpu::TextureUsages as U;
+    let target = texture(wgpu::TextureFormat::Rgba8Unorm, SIZE, 1, U::RENDER_ATTACHMENT | U::COPY_SRC);
+    if let Scene::Shadows = scene {
+        queue.submit([shadows::draw(&device, &queue, &target)]);
+        return read(&device, &queue, &target);
+    }
     let image = texture(wgpu::TextureFormat::Rgba8Unorm, 8, 4, U::TEXTURE_BINDING | U::COPY_DST);
     for level in 0..4 {
         let side = 8u32 >> level;
@@ -152,7 +162,6 @@ async fn draw(scene: Scene) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     }
     // Depth cannot be written from memory: a pass of its own draws a slope.
     let depth = texture(wgpu::TextureFormat::Depth32Float, 8, 1, U::TEXTURE_BINDING | U::RENDER_ATTACHMENT);
-    let target = texture(wgpu::TextureFormat::Rgba8Unorm, SIZE, 1, U::RENDER_ATTACHMENT | U::COPY_SRC);
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
         source: wgpu::ShaderSource::Wgsl(SHADER.into()),
@@ -217,6 +226,7 @@ async fn draw(scene: Scene) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
             let sampler = wgpu::SamplerDescriptor { mag_filter: filter, min_filter: filter, ..Default::default() };
             cells.push((&plain, group(&plain, &depth, &sampler)));
         }
+        Scene::Shadows => {}
     }
 
     let mut encoder = device.create_command_encoder(&Default::default());
@@ -253,6 +263,17 @@ async fn draw(scene: Scene) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
             pass.draw(0..4, 0..1);
         }
     }
+    queue.submit([encoder.finish()]);
+    read(&device, &queue, &target)
+}
+
+/// The pixels of a texture, `SIZE` times `SIZE`.
+fn read(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    target: &wgpu::Texture,
+) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let mut encoder = device.create_command_encoder(&Default::default());
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {
         label: None,
         size: u64::from(SIZE * SIZE * 4),

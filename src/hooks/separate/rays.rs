@@ -1,0 +1,147 @@
+//! Ray tracing pipelines, which may be made by deferred operations.
+
+use ash::vk;
+use samplin_hot::memory;
+
+use super::pipeline::program;
+use crate::device::{Device, Made, Program, Separate};
+use crate::hooks::slice;
+
+/// What has to be remembered of pipelines; `made` are their handles, if they are there already.
+///
+/// # Safety
+///
+/// The create info is valid, and `pipeline` is made with it.
+unsafe fn of_khr(
+    device: &Device,
+    separate: &Separate,
+    info: &vk::RayTracingPipelineCreateInfoKHR<'_>,
+    pipeline: vk::Pipeline,
+) -> Option<Program> {
+    let made = Made::RayTracing(info.layout, info.flags);
+    // SAFETY: forwarded from the caller; as many elements as the create info says (VUID-VkRayTracingPipelineCreateInfoKHR-pStages-parameter,
+    // -pLibraryInfo-parameter).
+    unsafe {
+        let libraries = info.p_library_info.as_ref();
+        let libraries = libraries.map_or(&[][..], |libraries| slice(libraries.p_libraries, libraries.library_count));
+        program(device, separate, pipeline, &made, slice(info.p_stages, info.stage_count), libraries)
+    }
+}
+
+/// Remembers the pipelines that were made; those that were not are null (Multiple Pipeline Creation).
+fn insert(
+    device: &Device,
+    separate: &Separate,
+    made: &[vk::Pipeline],
+    program: impl Fn(usize, vk::Pipeline) -> Option<Program>,
+) {
+    for (index, pipeline) in made.iter().enumerate().filter(|(_, pipeline)| **pipeline != vk::Pipeline::null()) {
+        if let Some(program) = program(index, *pipeline) {
+            device.insert_pipeline(separate, *pipeline, program);
+        }
+    }
+}
+
+pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
+    handle: vk::Device,
+    operation: vk::DeferredOperationKHR,
+    cache: vk::PipelineCache,
+    count: u32,
+    create_infos: *const vk::RayTracingPipelineCreateInfoKHR<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    pipelines: *mut vk::Pipeline,
+) -> vk::Result {
+    let (device, next) = enter!(handle, create_ray_tracing_pipelines);
+    let Some(separate) = device.separate.as_deref() else {
+        // SAFETY: the application's own arguments.
+        return unsafe { next(handle, operation, cache, count, create_infos, allocator, pipelines) };
+    };
+    // SAFETY: `count` elements by the command's valid usage.
+    let infos = unsafe { slice(create_infos, count) };
+    if operation != vk::DeferredOperationKHR::null() {
+        // Before the call: after it, another thread may complete the operation, and is told so.
+        device.guard(
+            || {
+                let none = vk::Pipeline::null();
+                // SAFETY: valid create infos.
+                let programs =
+                    memory::collect(infos.iter().map(|info| unsafe { of_khr(device, separate, info, none) }));
+                separate.defer_pipelines(operation, pipelines, programs);
+            },
+            || (),
+        );
+    }
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, operation, cache, count, create_infos, allocator, pipelines) };
+    if operation == vk::DeferredOperationKHR::null() {
+        device.guard(
+            || {
+                // SAFETY: the call wrote all handles, whatever its result.
+                let made = unsafe { slice(pipelines.cast_const(), count) };
+                insert(device, separate, made, |index, pipeline| {
+                    // SAFETY: valid create infos.
+                    infos.get(index).and_then(|info| unsafe { of_khr(device, separate, info, pipeline) })
+                });
+            },
+            || (),
+        );
+    } else if result != vk::Result::OPERATION_DEFERRED_KHR {
+        // Not deferred after all: the call wrote all handles.
+        // SAFETY: nobody has been told yet.
+        device.guard(|| unsafe { device.take_deferred(separate, operation) }, || ());
+    }
+    result
+}
+
+pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines_nv(
+    handle: vk::Device,
+    cache: vk::PipelineCache,
+    count: u32,
+    create_infos: *const vk::RayTracingPipelineCreateInfoNV<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    pipelines: *mut vk::Pipeline,
+) -> vk::Result {
+    let (device, next) = enter!(handle, create_ray_tracing_pipelines_nv);
+    // SAFETY: the application's own arguments.
+    let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(
+            || {
+                // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles, whatever its result.
+                let (infos, made) = unsafe { (slice(create_infos, count), slice(pipelines.cast_const(), count)) };
+                insert(device, separate, made, |index, pipeline| {
+                    let info = infos.get(index)?;
+                    let made = Made::RayTracing(info.layout, info.flags);
+                    // SAFETY: VUID-VkRayTracingPipelineCreateInfoNV-pStages-parameter.
+                    unsafe { program(device, separate, pipeline, &made, slice(info.p_stages, info.stage_count), &[]) }
+                });
+            },
+            || (),
+        );
+    }
+    result
+}
+
+/// The application learns of the completion of an operation by these two commands.
+macro_rules! completion {
+    ($($command:ident($result:ident => $is_complete:expr);)+) => {$(
+        pub(crate) unsafe extern "system" fn $command(
+            handle: vk::Device,
+            operation: vk::DeferredOperationKHR,
+        ) -> vk::Result {
+            let (device, next) = enter!(handle, $command);
+            // SAFETY: the application's own arguments.
+            let $result = unsafe { next(handle, operation) };
+            if let Some(separate) = device.separate.as_deref().filter(|_| $is_complete) {
+                // SAFETY: the operation is complete, of which nobody is told before its pipelines are taken over.
+                device.guard(|| unsafe { device.take_deferred(separate, operation) }, || ());
+            }
+            $result
+        }
+    )+};
+}
+
+completion! {
+    deferred_operation_join(result => result == vk::Result::SUCCESS);
+    get_deferred_operation_result(result => result != vk::Result::NOT_READY);
+}

@@ -1,0 +1,297 @@
+//! When pipelines are split: in the bind that finds a conflict, or when they are made, by what was learned before; and what may be kept
+//! for that.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, process};
+
+use ash::vk;
+use serde_json::Value;
+
+use crate::loader::{Device, InstanceBuilder, allocator, binding, call, pair};
+use crate::separate::{Operand, shader};
+
+const HEADER: &str = "# samplin: links that are split when their pipeline is made\n";
+const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
+const UNFILTERED: vk::Format = vk::Format::R32_SFLOAT;
+
+/// The operand at a binding of set 0.
+fn at(binding: u32) -> Operand {
+    Operand { set: 0, binding, count: 1, element: Some(0) }
+}
+
+/// A set with two images and a sampler that smooths, which suits the first image only.
+struct Scene {
+    device: Device,
+    layout: vk::PipelineLayout,
+    set: vk::DescriptorSet,
+    commands: vk::CommandBuffer,
+}
+
+impl Scene {
+    fn new(settings: &[(&str, &str)]) -> Self {
+        Self::with(settings, [FILTERED, UNFILTERED])
+    }
+
+    fn with(settings: &[(&str, &str)], formats: [vk::Format; 2]) -> Self {
+        let mut builder = InstanceBuilder::new().driver(|config| config.follows = true);
+        for (key, value) in settings {
+            builder = builder.set(key, value);
+        }
+        let device = builder.traced("decisions").device();
+        let types = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
+        let bindings: Vec<_> = std::iter::zip(0.., types)
+            .map(|(number, ty)| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE))
+            .collect();
+        let of_set = device.layout(&bindings);
+        let layout = device.pipeline_layout(&[of_set]);
+        let set = device.sets(device.pool(), &[of_set])[0];
+        let none = vk::Sampler::null();
+        let infos = [
+            pair(none, device.view(formats[0])),
+            pair(none, device.view(formats[1])),
+            pair(device.linear(), vk::ImageView::null()),
+        ];
+        for ((number, ty), info) in std::iter::zip(0.., types).zip(&infos) {
+            let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(number).descriptor_type(ty);
+            device.update(&[write.image_info(std::slice::from_ref(info))], &[]);
+        }
+        let info = vk::CommandPoolCreateInfo::default();
+        let mut pool = vk::CommandPool::null();
+        assert_eq!(call!(device.create_command_pool(device.raw, &info, allocator(), &mut pool)), vk::Result::SUCCESS);
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        let mut commands = vk::CommandBuffer::null();
+        assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut commands)), vk::Result::SUCCESS);
+        Self { device, layout, set, commands }
+    }
+
+    /// A pipeline that reads these images through the sampler, of a module with `more` words that mean nothing.
+    fn pipeline(&self, images: &[u32], more: usize) -> vk::Pipeline {
+        let device = &self.device;
+        let links: Vec<_> = images.iter().map(|image| (at(*image), at(2))).collect();
+        let mut words = shader(5, &links);
+        // OpNop
+        words.extend(std::iter::repeat_n(0x1_0000, more));
+        let info = vk::ShaderModuleCreateInfo::default().code(&words);
+        let mut module = vk::ShaderModule::null();
+        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+        let stage = vk::PipelineShaderStageCreateInfo::default().name(c"main").module(module);
+        let info = vk::ComputePipelineCreateInfo::default()
+            .layout(self.layout)
+            .stage(stage.stage(vk::ShaderStageFlags::COMPUTE));
+        let (none, mut made) = (vk::PipelineCache::null(), vk::Pipeline::null());
+        let result = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut made));
+        assert_eq!(result, vk::Result::SUCCESS);
+        call!(device.destroy_module(device.raw, module, allocator()));
+        made
+    }
+
+    /// Binds a pipeline and the set.
+    fn bind(&self, pipeline: vk::Pipeline) {
+        let (device, commands, point) = (&self.device, self.commands, vk::PipelineBindPoint::COMPUTE);
+        let info = vk::CommandBufferBeginInfo::default();
+        assert_eq!(call!(device.begin_command_buffer(commands, &info)), vk::Result::SUCCESS);
+        call!(device.bind_pipeline(commands, point, pipeline));
+        call!(device.bind_sets(commands, point, self.layout, 0, 1, &self.set, 0, std::ptr::null()));
+    }
+
+    fn records(&self, event: &str) -> Vec<Value> {
+        self.device.instance.records(event)
+    }
+
+    /// For each shader that was split whether that was learned.
+    fn splits(&self) -> Vec<bool> {
+        self.records("shader").iter().map(|record| record["learned"] == true).collect()
+    }
+
+    /// The names of what is left.
+    fn left(&self) -> Vec<String> {
+        self.records("unresolved").iter().map(|record| record["what"].as_str().expect("a name").to_owned()).collect()
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn a_link_that_conflicted_is_split_when_the_next_pipeline_is_made() {
+    let scene = Scene::new(&[]);
+    let (first, good) = (scene.pipeline(&[0, 1], 0), scene.pipeline(&[0], 0));
+    assert!(scene.splits().is_empty(), "nothing is known yet");
+    scene.bind(first);
+    assert_eq!(scene.splits(), [false]);
+    let later = scene.pipeline(&[0, 1], 1);
+    assert_eq!(scene.splits(), [false, true]);
+    // The link to the good image never conflicted.
+    let fine = scene.pipeline(&[0], 1);
+    [later, good, fine, first].into_iter().for_each(|pipeline| scene.bind(pipeline));
+    assert_eq!(scene.splits(), [false, true], "nothing is compiled in a bind");
+    assert!(scene.left().is_empty());
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn learn_compiles_nothing_in_a_bind() {
+    let scene = Scene::new(&[("split_compile", "learn")]);
+    let first = scene.pipeline(&[0, 1], 0);
+    scene.bind(first);
+    assert_eq!((scene.splits(), scene.left()), (vec![], vec!["learned".to_owned()]));
+    let later = scene.pipeline(&[0, 1], 0);
+    scene.bind(later);
+    scene.bind(first);
+    assert_eq!((scene.splits(), scene.left()), (vec![true], vec!["learned".to_owned()]));
+    // What is legal is neither learned nor told of.
+    let scene = Scene::with(&[("split_compile", "learn")], [FILTERED; 2]);
+    scene.bind(scene.pipeline(&[0, 1], 0));
+    scene.bind(scene.pipeline(&[0, 1], 0));
+    assert_eq!((scene.splits(), scene.left()), (vec![], vec![]));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn what_is_kept_has_a_limit() {
+    // Words of a third of a MiB and more each.
+    let sizes = [100_000, 100_001, 100_002];
+    for (budget, left) in [("64", 0), ("1", 1), ("0", 3)] {
+        let scene = Scene::new(&[("resolve_memory", budget)]);
+        let pipelines = sizes.map(|more| scene.pipeline(&[0, 1], more));
+        pipelines.into_iter().for_each(|pipeline| scene.bind(pipeline));
+        assert_eq!(
+            (scene.splits(), scene.left()),
+            (vec![false; 3 - left], vec!["learned".to_owned(); left]),
+            "{budget}"
+        );
+        // What is forgotten is what is oldest.
+        let all = scene.records("unresolved");
+        let of_first = all
+            .first()
+            .is_none_or(|record| record["pipeline"] == samplin_wire::text::handle(vk::Handle::as_raw(pipelines[0])));
+        assert!(of_first, "{all:#?}");
+    }
+    // Equal words are kept once.
+    let scene = Scene::new(&[("resolve_memory", "1")]);
+    let pipelines = [100_000; 8].map(|more| scene.pipeline(&[0, 1], more));
+    pipelines.into_iter().for_each(|pipeline| scene.bind(pipeline));
+    assert_eq!((scene.splits(), scene.left()), (vec![false; 8], vec![]));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn a_shared_sampler_is_kept_where_it_is_to_be() {
+    let scene = Scene::new(&[("separate_shared", "keep")]);
+    scene.bind(scene.pipeline(&[0, 1], 0));
+    assert_eq!((scene.splits(), scene.left()), (vec![], vec!["shared-sampler".to_owned()]));
+    // All images of the sampler in this pipeline agree.
+    scene.bind(scene.pipeline(&[1], 0));
+    let how: Vec<_> = scene.records("pair").iter().map(|pair| pair["how"].clone()).collect();
+    assert_eq!(how.iter().filter(|how| **how == "shadow").count(), 1, "{how:?}");
+    assert_eq!(scene.left().len(), 1);
+}
+
+// ---- the file ----
+
+/// A path of this test alone, removed at the end.
+struct Kept(PathBuf);
+
+impl Kept {
+    fn new(name: &str) -> Self {
+        let path = env::temp_dir().join(format!("samplin-mock-learned-{}-{name}", process::id()));
+        let _ = fs::remove_file(&path);
+        Self(path)
+    }
+
+    fn setting(&self) -> [(&'static str, &str); 1] {
+        [("learned", self.0.to_str().expect("UTF-8"))]
+    }
+
+    fn lines(&self) -> Vec<String> {
+        fs::read_to_string(&self.0).expect("reads").lines().map(str::to_owned).collect()
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn is_there(path: &Path) -> bool {
+    path.exists()
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn links_are_learned_from_run_to_run() {
+    let file = Kept::new("runs");
+    let scene = Scene::new(&file.setting());
+    let first = scene.pipeline(&[0, 1], 0);
+    assert!(!is_there(&file.0), "nothing is written before anything is learned");
+    scene.bind(first);
+    let lines = file.lines();
+    assert_eq!((lines.len(), lines[0].as_str()), (2, HEADER.trim_end()), "{lines:?}");
+    assert!(lines[1].ends_with(" # image 0.1, sampler 0.2"), "{lines:?}");
+    // What a process left that was cut off, and words that are none of ours.
+    fs::write(&file.0, format!("{}\nnonsense\n0123", lines.join("\n"))).expect("writes");
+    let next = Scene::new(&file.setting());
+    let later = next.pipeline(&[0, 1], 0);
+    assert_eq!(next.splits(), [true]);
+    next.bind(later);
+    assert_eq!((next.splits(), next.left().len()), (vec![true], 0));
+    // Another link: the sampler of the second image alone is exchanged in a copy of the set, so it is none of it.
+    next.bind(next.pipeline(&[1], 0));
+    assert_eq!(file.lines().len(), 4, "{:?}", file.lines());
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn two_that_learn_at_once_keep_what_the_other_wrote() {
+    let file = Kept::new("two");
+    // Both read before either writes; their bad images are in different bindings.
+    let scenes = [[FILTERED, UNFILTERED], [UNFILTERED, FILTERED]].map(|formats| Scene::with(&file.setting(), formats));
+    for scene in &scenes {
+        scene.bind(scene.pipeline(&[0, 1], 0));
+        assert_eq!(scene.splits(), [false]);
+    }
+    let next = Scene::with(&file.setting(), [FILTERED; 2]);
+    next.pipeline(&[0, 1], 0);
+    let records = next.records("shader");
+    assert_eq!(records.len(), 1, "one pipeline");
+    assert_eq!(records[0]["bindings"].as_array().expect("a list").len(), 2, "with both links: {records:#?}");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn what_is_no_list_is_neither_read_nor_written() {
+    let notes = "0123456789abcdef is not ours\n".to_owned();
+    let huge = format!("{HEADER}{}", "0123456789abcdef # image 0.0, sampler 0.0\n".repeat(110_000));
+    for (name, text) in [("notes", notes.into_bytes()), ("huge", huge.into_bytes()), ("bytes", vec![0xff; 64])] {
+        let file = Kept::new(name);
+        fs::write(&file.0, &text).expect("writes");
+        let scene = Scene::new(&file.setting());
+        scene.bind(scene.pipeline(&[0, 1], 0));
+        let records = scene.records("settings");
+        assert_eq!((records.len(), &records[0]["key"]), (1, &"learned".into()), "{name}: {records:#?}");
+        assert_eq!(scene.splits(), [false], "{name}: the repair goes on");
+        assert!(fs::read(&file.0).expect("reads") == text, "{name} is as it was");
+    }
+    // A folder, and a folder that cannot be made.
+    for path in [env::temp_dir(), PathBuf::from("/proc/none/learned")] {
+        let scene = Scene::new(&[("learned", path.to_str().expect("UTF-8"))]);
+        scene.bind(scene.pipeline(&[0, 1], 0));
+        assert_eq!(scene.splits(), [false]);
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn audit_neither_reads_nor_writes_the_list() {
+    let file = Kept::new("audit");
+    let scene = Scene::new(&file.setting());
+    scene.bind(scene.pipeline(&[0, 1], 0));
+    let before = file.lines();
+    let audit = Scene::new(&[file.setting()[0], ("mode", "audit")]);
+    audit.bind(audit.pipeline(&[0, 1], 0));
+    assert_eq!((audit.splits(), audit.left()), (vec![], vec![]));
+    assert_eq!(audit.records("pair").len(), 1, "what would be changed is told");
+    assert_eq!(file.lines(), before);
+    fs::remove_file(&file.0).expect("removes");
+    audit.bind(audit.pipeline(&[0, 1], 1));
+    assert!(!is_there(&file.0));
+}

@@ -1,0 +1,399 @@
+//! What runs in situations of its own, with `separate=resolve`: shaders with two links to one sampler, of images that it suits or not.
+//!
+//! Where both images want the same, a copy of the set is bound; where only one wants another sampler, what runs is split.
+
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ash::vk::{self, Handle};
+
+use crate::driver::machine::place;
+use crate::driver::{Args, lock};
+use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, binding, call};
+use crate::separate::{Operand, shader};
+
+use vk::PipelineBindPoint as Point;
+use vk::ShaderStageFlags as S;
+
+const SUCCESS: vk::Result = vk::Result::SUCCESS;
+
+struct Stand {
+    device: Device,
+    linear: vk::Sampler,
+    good: vk::ImageView,
+    bad: vk::ImageView,
+    set_layout: vk::DescriptorSetLayout,
+    layout: vk::PipelineLayout,
+    pool: vk::DescriptorPool,
+}
+
+/// A module in which the images 0 and 1 meet the sampler 2.
+fn words(model: u32) -> Vec<u32> {
+    let operand = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
+    shader(model, &[(operand(0), operand(2)), (operand(1), operand(2))])
+}
+
+/// A number of the execution model, for a stage.
+fn stage(stage: S, module: vk::ShaderModule) -> vk::PipelineShaderStageCreateInfo<'static> {
+    vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
+}
+
+impl Stand {
+    fn new() -> Self {
+        Self::with(ptr::null())
+    }
+
+    /// On a device with this chain.
+    fn with(chain: *const std::ffi::c_void) -> Self {
+        let builder = InstanceBuilder::new().driver(|config| config.follows = true);
+        let builder = builder.set("separate", "resolve").traced("decisions");
+        let info = DeviceInfo { chain, ..builder.device_info() };
+        let device = Arc::new(builder.create().expect("the instance is created")).device(&info);
+        let (image, sampler) = (vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER);
+        let bindings =
+            [(0, image), (1, image), (2, sampler)].map(|(number, ty)| binding(number, ty, 1).stage_flags(S::ALL));
+        let set_layout = device.layout(&bindings);
+        let layout = device.pipeline_layout(&[set_layout]);
+        let (linear, pool) = (device.linear(), device.pool());
+        let [good, bad] = [vk::Format::R8G8B8A8_UNORM, vk::Format::R32_SFLOAT].map(|format| device.view(format));
+        Self { device, linear, good, bad, set_layout, layout, pool }
+    }
+
+    fn set(&self, views: [vk::ImageView; 2]) -> vk::DescriptorSet {
+        let set = self.device.sets(self.pool, &[self.set_layout])[0];
+        let images = views.map(|view| vk::DescriptorImageInfo { image_view: view, ..Default::default() });
+        let sampler = [vk::DescriptorImageInfo { sampler: self.linear, ..Default::default() }];
+        let write = vk::WriteDescriptorSet::default().dst_set(set);
+        self.device.update(
+            &[
+                write.descriptor_type(vk::DescriptorType::SAMPLED_IMAGE).image_info(&images[..1]),
+                write.descriptor_type(vk::DescriptorType::SAMPLED_IMAGE).dst_binding(1).image_info(&images[1..]),
+                write.descriptor_type(vk::DescriptorType::SAMPLER).dst_binding(2).image_info(&sampler),
+            ],
+            &[],
+        );
+        set
+    }
+
+    fn module(&self, words: &[u32]) -> vk::ShaderModule {
+        let (device, mut module) = (&self.device, vk::ShaderModule::null());
+        let info = vk::ShaderModuleCreateInfo::default().code(words);
+        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+        module
+    }
+
+    fn compute(&self, flags: vk::PipelineCreateFlags) -> (vk::Result, vk::Pipeline) {
+        let (device, mut pipeline) = (&self.device, vk::Pipeline::null());
+        let stage = stage(S::COMPUTE, self.module(&words(5)));
+        let info = vk::ComputePipelineCreateInfo::default().layout(self.layout).stage(stage).flags(flags);
+        let none = vk::PipelineCache::null();
+        (call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline)), pipeline)
+    }
+
+    /// A graphics pipeline with one colour attachment, these states dynamic, these flags and this chain.
+    fn graphics(
+        &self,
+        states: &[vk::DynamicState],
+        flags: vk::PipelineCreateFlags,
+        chain: *const std::ffi::c_void,
+    ) -> vk::Pipeline {
+        let (device, mut pass, mut pipeline) = (&self.device, vk::RenderPass::null(), vk::Pipeline::null());
+        let colour = [vk::AttachmentReference::default()];
+        let subpass = [vk::SubpassDescription::default().color_attachments(&colour)];
+        let info = vk::RenderPassCreateInfo::default().subpasses(&subpass);
+        assert_eq!(call!(device.create_render_pass(device.raw, &info, allocator(), &mut pass)), SUCCESS);
+        let stages = [stage(S::VERTEX, self.module(&shader(0, &[]))), stage(S::FRAGMENT, self.module(&words(4)))];
+        let (viewports, scissors) = ([vk::Viewport::default()], [vk::Rect2D::default()]);
+        let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+        let (input, assembly) =
+            <(vk::PipelineVertexInputStateCreateInfo<'_>, vk::PipelineInputAssemblyStateCreateInfo<'_>)>::default();
+        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+        let samples =
+            vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+        let attachments = [vk::PipelineColorBlendAttachmentState::default()];
+        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&attachments);
+        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(states);
+        // Pipelines of libraries have their shaders there.
+        let own = if flags.is_empty() && !chain.is_null() { &[] } else { &stages[..] };
+        let mut info = vk::GraphicsPipelineCreateInfo::default()
+            .stages(own)
+            .vertex_input_state(&input)
+            .input_assembly_state(&assembly)
+            .viewport_state(&viewport)
+            .rasterization_state(&raster)
+            .multisample_state(&samples)
+            .color_blend_state(&blend)
+            .dynamic_state(&dynamic)
+            .layout(self.layout)
+            .render_pass(pass)
+            .flags(flags);
+        info.p_next = chain;
+        let none = vk::PipelineCache::null();
+        let result = call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
+        assert_eq!(result, SUCCESS);
+        pipeline
+    }
+
+    fn begin(&self) {
+        let (device, info) = (&self.device, vk::CommandBufferBeginInfo::default());
+        assert_eq!(call!(device.begin_command_buffer(device.commands, &info)), SUCCESS);
+    }
+
+    fn bind(&self, point: Point, pipeline: vk::Pipeline) {
+        let device = &self.device;
+        call!(device.bind_pipeline(device.commands, point, pipeline));
+    }
+
+    fn bind_set(&self, point: Point, set: vk::DescriptorSet) {
+        let device = &self.device;
+        call!(device.bind_sets(device.commands, point, self.layout, 0, 1, &set, 0, ptr::null()));
+    }
+
+    /// Whether the first and the second link read the application's own sampler.
+    #[track_caller]
+    fn own(&self, point: Point) -> [bool; 2] {
+        self.device.driver.check();
+        let reads = lock(&self.device.driver.machine).draw(self.device.commands.as_raw(), place(point));
+        let reads = reads.expect("what is bound can be drawn with");
+        [0, 1].map(|binding| {
+            let read = reads.iter().find(|read| read.image.1 == binding).expect("both images are read");
+            read.handle == self.linear.as_raw()
+        })
+    }
+
+    fn bound(&self, point: Point) -> u64 {
+        lock(&self.device.driver.machine).bound_pipeline(self.device.commands.as_raw(), place(point))
+    }
+
+    /// The names of what was left.
+    fn left(&self) -> Vec<String> {
+        let records = self.device.instance.records("unresolved");
+        records.iter().map(|record| record["what"].as_str().expect("a name").to_owned()).collect()
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn active_transform_feedback_keeps_its_pipeline() {
+    let stand = Stand::new();
+    let (device, point) = (&stand.device, Point::GRAPHICS);
+    let pipeline = stand.graphics(&[], vk::PipelineCreateFlags::empty(), ptr::null());
+    let [goods, bads, mixed] = [[stand.good; 2], [stand.bad; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
+    let begin = || call!(device.begin_feedback(device.commands, 0, 0, ptr::null(), ptr::null()));
+    let end = || call!(device.end_feedback(device.commands, 0, 0, ptr::null(), ptr::null()));
+    stand.begin();
+    stand.bind(point, pipeline);
+    stand.bind_set(point, goods);
+    begin();
+    // A copy of a set can be bound at any time.
+    stand.bind_set(point, bads);
+    assert_eq!((stand.own(point), stand.left().len()), ([false, false], 0));
+    // Another pipeline cannot.
+    stand.bind_set(point, mixed);
+    assert_eq!((stand.own(point), stand.bound(point)), ([true, true], pipeline.as_raw()));
+    assert_eq!(stand.left(), ["transform-feedback"]);
+    stand.bind_set(point, goods);
+    stand.bind_set(point, mixed);
+    end();
+    assert_eq!(stand.own(point), [false, true]);
+    assert_ne!(stand.bound(point), pipeline.as_raw());
+    // The pipeline that is split is bound now, and stays.
+    begin();
+    stand.bind_set(point, goods);
+    assert_eq!(stand.own(point), [true, true]);
+    stand.bind_set(point, mixed);
+    assert_eq!(stand.own(point), [false, true]);
+    end();
+    assert_eq!(stand.left(), ["transform-feedback"]);
+    // A command buffer that is begun again has none active.
+    begin();
+    stand.begin();
+    stand.bind(point, pipeline);
+    stand.bind_set(point, mixed);
+    assert_eq!(stand.own(point), [false, true]);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn nothing_is_lost_of_a_command_buffer_that_was_begun_before() {
+    for bound_before in [false, true] {
+        let stand = Stand::new();
+        let (_, pipeline) = stand.compute(vk::PipelineCreateFlags::empty());
+        let goods = stand.set([stand.good; 2]);
+        stand.begin();
+        if bound_before {
+            stand.bind(Point::COMPUTE, pipeline);
+            stand.bind_set(Point::COMPUTE, goods);
+        }
+        // The first view that conflicts with anything.
+        let bad = stand.device.view(vk::Format::R32_SFLOAT);
+        let mixed = stand.set([bad, stand.good]);
+        if !bound_before {
+            stand.bind(Point::COMPUTE, pipeline);
+        }
+        stand.bind_set(Point::COMPUTE, mixed);
+        assert_eq!((stand.own(Point::COMPUTE), stand.left().len()), ([false, true], 0));
+        stand.bind_set(Point::COMPUTE, goods);
+        assert_eq!(stand.own(Point::COMPUTE), [true, true]);
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn pipelines_that_would_have_to_be_compiled_are_made_later() {
+    const ONLY_CACHED: vk::PipelineCreateFlags = vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED;
+    const REQUIRED: vk::Result = vk::Result::PIPELINE_COMPILE_REQUIRED;
+    let command = c"vkCreateComputePipelines";
+    for fails in [false, true] {
+        let stand = Stand::new();
+        let driver = &stand.device.driver;
+        driver.fail(command, [REQUIRED]);
+        assert_eq!(stand.compute(ONLY_CACHED), (REQUIRED, vk::Pipeline::null()));
+        let (result, pipeline) = stand.compute(ONLY_CACHED);
+        assert_eq!(result, SUCCESS);
+        let flags = Arc::new(AtomicU32::new(u32::MAX));
+        let seen = Arc::clone(&flags);
+        driver.observe(move |_, call| {
+            if let (true, Args::Create { info, .. }) = (call.command == command, &call.args) {
+                // SAFETY: the argument of a call under way.
+                let info = unsafe { &*(*info as *const vk::ComputePipelineCreateInfo<'_>) };
+                seen.store(info.flags.as_raw(), Ordering::Relaxed);
+            }
+        });
+        if fails {
+            driver.fail(command, [REQUIRED]);
+        }
+        let mixed = stand.set([stand.bad, stand.good]);
+        stand.begin();
+        stand.bind(Point::COMPUTE, pipeline);
+        stand.bind_set(Point::COMPUTE, mixed);
+        assert_eq!(flags.load(Ordering::Relaxed), 0, "the second pipeline may be compiled");
+        if fails {
+            assert_eq!((stand.own(Point::COMPUTE), stand.left()), ([true, true], vec!["memory".to_owned()]));
+        } else {
+            assert_eq!((stand.own(Point::COMPUTE), stand.left().len()), ([false, true], 0));
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn attachments_of_advanced_blending_are_made_again() {
+    use vk::DynamicState as D;
+    let states = [D::COLOR_BLEND_ENABLE_EXT, D::COLOR_BLEND_EQUATION_EXT, D::COLOR_WRITE_MASK_EXT];
+    for advanced in [false, true] {
+        let feature =
+            vk::PhysicalDeviceBlendOperationAdvancedFeaturesEXT::default().advanced_blend_coherent_operations(advanced);
+        let stand = Stand::with((&raw const feature).cast());
+        let pipeline = stand.graphics(&states, vk::PipelineCreateFlags::empty(), ptr::null());
+        let made = Arc::new(AtomicU32::new(0));
+        let seen = Arc::clone(&made);
+        stand.device.driver.observe(move |_, call| {
+            if let (true, Args::Create { info, .. }) = (call.command == c"vkCreateGraphicsPipelines", &call.args) {
+                // SAFETY: the argument of a call under way.
+                let blend = unsafe { &*(*(*info as *const vk::GraphicsPipelineCreateInfo<'_>)).p_color_blend_state };
+                seen.store(if blend.p_attachments.is_null() { 1 } else { 2 }, Ordering::Relaxed);
+            }
+        });
+        let mixed = stand.set([stand.bad, stand.good]);
+        stand.begin();
+        stand.bind(Point::GRAPHICS, pipeline);
+        stand.bind_set(Point::GRAPHICS, mixed);
+        assert_eq!(stand.own(Point::GRAPHICS), [false, true]);
+        // VUID-VkPipelineColorBlendStateCreateInfo-pAttachments-07353: without the feature nobody reads them.
+        assert_eq!(made.load(Ordering::Relaxed), if advanced { 2 } else { 1 });
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn ray_tracing_pipelines_get_other_sets_but_stay() {
+    let point = Point::RAY_TRACING_KHR;
+    for deferred in [false, true] {
+        let stand = Stand::new();
+        let (device, mut pipeline) = (&stand.device, vk::Pipeline::null());
+        let operation = vk::DeferredOperationKHR::from_raw(if deferred { 0x77 } else { 0 });
+        {
+            let stages = [stage(S::RAYGEN_KHR, stand.module(&words(5313)))];
+            let info = vk::RayTracingPipelineCreateInfoKHR::default().stages(&stages).layout(stand.layout);
+            let (none, out) = (vk::PipelineCache::null(), &raw mut pipeline);
+            let create = device.fns.create_ray_tracing_pipelines.expect("it resolves");
+            // SAFETY: a valid create info, and room for a handle until the operation is complete.
+            let result = unsafe { create(device.raw, operation, none, 1, &info, allocator(), out) };
+            assert_eq!(result, if deferred { vk::Result::OPERATION_DEFERRED_KHR } else { SUCCESS });
+            if deferred {
+                assert_eq!(call!(device.join(device.raw, operation)), SUCCESS);
+                assert_eq!(call!(device.join(device.raw, operation)), vk::Result::THREAD_DONE_KHR);
+            }
+        }
+        assert_ne!(pipeline, vk::Pipeline::null());
+        let [goods, bads, mixed] =
+            [[stand.good; 2], [stand.bad; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
+        stand.begin();
+        stand.bind(point, pipeline);
+        stand.bind_set(point, goods);
+        assert_eq!(stand.own(point), [true, true]);
+        stand.bind_set(point, bads);
+        assert_eq!((stand.own(point), stand.left().len()), ([false, false], 0));
+        for _ in 0..2 {
+            stand.bind_set(point, mixed);
+            assert_eq!((stand.own(point), stand.bound(point)), ([true, true], pipeline.as_raw()));
+        }
+        assert_eq!(stand.left(), ["ray-tracing-handles"]);
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn pipelines_of_libraries_get_other_sets_but_stay() {
+    let (stand, point) = (Stand::new(), Point::GRAPHICS);
+    let parts = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(
+        vk::GraphicsPipelineLibraryFlagsEXT::VERTEX_INPUT_INTERFACE
+            | vk::GraphicsPipelineLibraryFlagsEXT::PRE_RASTERIZATION_SHADERS
+            | vk::GraphicsPipelineLibraryFlagsEXT::FRAGMENT_SHADER
+            | vk::GraphicsPipelineLibraryFlagsEXT::FRAGMENT_OUTPUT_INTERFACE,
+    );
+    let libraries = [stand.graphics(&[], vk::PipelineCreateFlags::LIBRARY_KHR, (&raw const parts).cast())];
+    let linked = vk::PipelineLibraryCreateInfoKHR::default().libraries(&libraries);
+    let pipeline = stand.graphics(&[], vk::PipelineCreateFlags::empty(), (&raw const linked).cast());
+    let [goods, bads, mixed] = [[stand.good; 2], [stand.bad; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
+    stand.begin();
+    stand.bind(point, pipeline);
+    stand.bind_set(point, goods);
+    assert_eq!(stand.own(point), [true, true]);
+    stand.bind_set(point, bads);
+    assert_eq!((stand.own(point), stand.left().len()), ([false, false], 0));
+    for _ in 0..2 {
+        stand.bind_set(point, mixed);
+        assert_eq!((stand.own(point), stand.bound(point)), ([true, true], pipeline.as_raw()));
+    }
+    assert_eq!(stand.left(), ["pipeline-library"]);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn code_that_is_not_to_be_read_is_told_where_it_matters() {
+    let (stand, point) = (Stand::new(), Point::COMPUTE);
+    let (device, mut shader, sets) = (&stand.device, vk::ShaderEXT::null(), [stand.set_layout]);
+    let info = vk::ShaderCreateInfoEXT::default()
+        .stage(S::COMPUTE)
+        .code_type(vk::ShaderCodeTypeEXT::BINARY)
+        .code(&[0xff; 16])
+        .name(c"main")
+        .set_layouts(&sets);
+    assert_eq!(call!(device.create_shaders(device.raw, 1, &info, allocator(), &mut shader)), SUCCESS);
+    let [goods, mixed] = [[stand.good; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
+    stand.begin();
+    call!(device.bind_shaders(device.commands, 1, &S::COMPUTE, &shader));
+    stand.bind_set(point, goods);
+    assert_eq!(stand.left(), [""; 0]);
+    stand.bind_set(point, mixed);
+    stand.bind_set(point, goods);
+    stand.bind_set(point, mixed);
+    device.driver.check();
+    assert_eq!(stand.left(), ["hidden-spirv"]);
+    let arrived = device.driver.calls_of(c"vkCmdBindShadersEXT");
+    assert_eq!(arrived.len(), 1, "nothing else was bound: {arrived:?}");
+    call!(device.destroy_shader(device.raw, shader, allocator()));
+}
