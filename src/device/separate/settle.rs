@@ -302,13 +302,12 @@ impl Device {
     ) {
         let Some(at) = index(point) else { return };
         // SAFETY: `commands` is recording and `pipeline` valid, by this function's contract, so neither goes meanwhile.
-        let (buffer, is_kept) =
-            unsafe { (separate.buffer(commands), separate.programs.get(pipeline.as_raw()).is_some()) };
+        let (buffer, program) = unsafe { (separate.buffer(commands), separate.programs.get(pipeline.as_raw())) };
+        let given = program.map_or(0, |program| program.handle);
         let Some(buffer) = buffer else { return };
         let is_whole = buffer.is_whole();
         buffer.with(at, |point| {
-            (point.program, point.linked) = (None, None);
-            point.given = if is_kept { pipeline.as_raw() } else { 0 };
+            (point.program, point.given, point.linked) = (None, given, None);
             if !is_whole {
                 point.meet_program(separate);
                 self.began_before(point);

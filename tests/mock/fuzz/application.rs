@@ -314,6 +314,7 @@ impl Application {
                     sampler_ycbcr_conversion: false,
                     gl_address_modes: on(OPTIONAL[14]),
                     unknown_extension: false,
+                    // Of version 1.1, and the mock has a later one.
                     view_usage: true,
                     imageless_framebuffer: false,
                 };
