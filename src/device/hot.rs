@@ -9,11 +9,10 @@ use samplin_hot::{Choices, Counters, Gate, SetLayout};
 use super::templates::Template;
 use crate::table::HandleMap;
 
-/// The bit of a descriptor type; those of extensions share one.
+/// The bit of a descriptor type. One of an extension has that of another, which is looked at in vain if that is watched.
 #[inline(always)]
 pub(super) const fn type_bit(ty: vk::DescriptorType) -> u32 {
-    let number = ty.as_raw() as u32;
-    1 << if number < 31 { number } else { 31 }
+    1_u32.wrapping_shl(ty.as_raw() as u32)
 }
 
 /// The part of a device that is needed for each descriptor.

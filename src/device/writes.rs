@@ -47,9 +47,12 @@ impl Device {
     /// `count` valid writes.
     pub unsafe fn follows_writes(&self, count: u32, writes: *const WriteDescriptorSet<'_>, copies: u32) -> bool {
         let watched = self.hot.watched.load(Ordering::Relaxed);
-        // SAFETY: below the count.
-        let is_watched = |index| watched & type_bit(unsafe { (*writes.add(index as usize)).descriptor_type }) != 0;
-        self.separate.is_some() && (copies != 0 || (0..count).any(is_watched))
+        let mut types = 0;
+        for index in 0..count as usize {
+            // SAFETY: below the count.
+            types |= type_bit(unsafe { (*writes.add(index)).descriptor_type });
+        }
+        self.separate.is_some() && (copies != 0 || types & watched != 0)
     }
 
     /// [`Device::pass_writes`] where nothing can conflict: only counts, unless a type is watched.
