@@ -3,17 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-use ash::vk;
 use samplin_hot::{Choices, Counters, Gate, SetLayout};
 
 use super::templates::Template;
 use crate::table::HandleMap;
-
-/// The bit of a descriptor type. One of an extension has that of another, which is looked at in vain if that is watched.
-#[inline(always)]
-pub(super) const fn type_bit(ty: vk::DescriptorType) -> u32 {
-    1_u32.wrapping_shl(ty.as_raw() as u32)
-}
 
 /// The part of a device that is needed for each descriptor.
 pub struct Hot {
@@ -25,7 +18,7 @@ pub struct Hot {
     pub counters: Counters,
     /// Whether a set layout with immutable samplers was ever created.
     pub has_immutables: AtomicBool,
-    /// Descriptor types whose writes need more than to be counted, as [`type_bit`]s.
+    /// Descriptor types whose writes need more than to be counted, as [`type_bit`](super::types::type_bit)s.
     pub watched: AtomicU32,
     /// Update templates with combined image samplers.
     pub templates: HandleMap<Template>,

@@ -45,7 +45,7 @@ pub use self::split::Limits;
 use self::told::Told;
 use self::words::WordTable;
 pub use self::words::Words;
-use super::hot::type_bit;
+use super::types::type_bit;
 use crate::settings::{SeparateShared, Settings, SplitCompile};
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 

@@ -9,8 +9,8 @@ use ash::vk::{self, DescriptorImageInfo, WriteDescriptorSet};
 use samplin_hot::Pair;
 
 use super::Device;
-use super::hot::type_bit;
 use super::layouts::LayoutOf;
+use super::types::type_bit;
 use crate::counters::Path;
 
 // ---- looking ----

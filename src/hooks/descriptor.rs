@@ -53,14 +53,24 @@ unsafe extern "system" fn update_slowly(
     let (known, next) = enter!(handle, update_descriptor_sets);
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
     unsafe {
-        if let Some(separate) = known.separate.as_deref()
-            && known.follows_writes(count, writes, copy_count)
-        {
-            let (writes, copies) = (slice(writes, count), slice(copies, copy_count));
-            known.guard(|| known.separate_updates(separate, writes, copies), || ());
+        if known.follows_writes(count, writes, copy_count) {
+            follow(known, slice(writes, count), slice(copies, copy_count));
         }
         let down = |writes| next(handle, count, writes, copy_count, copies);
         known.forward_writes(count, writes, (first, Path::Update), LayoutOf::DstSet, down);
+    }
+}
+
+/// Takes over writes and copies of separate samplers and images.
+///
+/// # Safety
+///
+/// The arguments of a valid `vkUpdateDescriptorSets`.
+#[inline(never)]
+unsafe fn follow(known: &Device, writes: &[WriteDescriptorSet<'_>], copies: &[vk::CopyDescriptorSet<'_>]) {
+    if let Some(separate) = known.separate.as_deref() {
+        // SAFETY: forwarded from the caller.
+        known.guard(|| unsafe { known.separate_updates(separate, writes, copies) }, || ());
     }
 }
 

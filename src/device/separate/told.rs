@@ -13,8 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::ladder::{How, Want};
 use super::programs::{Program, Stage};
-use super::recipe::LINKS;
-use super::split::When;
+use super::recipe::{LINKS, When};
 use crate::counters::Path;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
