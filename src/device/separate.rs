@@ -49,7 +49,7 @@ use self::split::HiddenSets;
 pub use self::split::Limits;
 use self::words::WordTable;
 pub use self::words::Words;
-use super::hot::type_bit;
+use super::types::type_bit;
 use crate::settings::{SeparateShared, Settings, SplitCompile};
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 

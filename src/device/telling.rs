@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::Device;
-use super::hot::type_bit;
 use super::images::ViewClass;
+use super::types::type_bit;
 use crate::counters::Path;
 use crate::decide::{self, BlitSource, Change, Changes, Context, Decision, Rule, SamplerState};
 use crate::features::Tiling;

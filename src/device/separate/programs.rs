@@ -9,8 +9,7 @@ use samplin_spirv as spirv;
 
 use super::Separate;
 use super::layouts::PipelineShape;
-use super::recipe::{Executable, Recipe, Source, Splits, StageCode};
-use super::split::When;
+use super::recipe::{Executable, Recipe, Source, Splits, StageCode, When};
 use super::told::Told;
 use super::words::Words;
 use crate::device::Device;

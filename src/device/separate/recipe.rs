@@ -13,6 +13,15 @@ use crate::table::lock;
 /// Most links of a pipeline that can be split: bits of a word.
 pub(super) const LINKS: usize = 64;
 
+/// When a pipeline is split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// When the application makes it.
+    Made,
+    /// In a bind that finds a conflict.
+    Bound,
+}
+
 /// A stage of a kept pipeline.
 pub(super) struct StageCode {
     pub(super) stage: vk::ShaderStageFlags,

@@ -16,7 +16,7 @@ use samplin_spirv::{Error, Module, Operand, Specialization};
 use super::Separate;
 use super::layouts::{PipelineShape, SetShape};
 use super::programs::{Program, model};
-use super::recipe::{Executable, LINKS, Recipe, Source, StageCode, Variant};
+use super::recipe::{Executable, LINKS, Recipe, Source, StageCode, Variant, When};
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
@@ -53,15 +53,6 @@ impl Limits {
             samplers: limits.max_descriptor_set_samplers,
         }
     }
-}
-
-/// When a pipeline is split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
-    /// When the application makes it.
-    Made,
-    /// In a bind that finds a conflict.
-    Bound,
 }
 
 struct HiddenSet {
