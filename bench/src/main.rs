@@ -5,6 +5,7 @@
 //! Absolute times belong to the machine, so read the columns `added` and `ratio`.
 
 mod callgrind;
+mod row;
 mod scene;
 
 use std::process::ExitCode;
@@ -13,7 +14,8 @@ use clap::Parser;
 use samplin_testkit::context::{Context, ContextError};
 use serde_json::json;
 
-use crate::scene::{Figure, Row, Scene};
+use crate::row::Row;
+use crate::scene::{Figure, Scene};
 
 /// Measures what samplin adds to the calls it intercepts.
 #[derive(Parser)]

@@ -68,9 +68,37 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
 ) {
     // SAFETY: the command's valid usage.
     unsafe {
-        if let Some(known) = Device::find_first(handle)
+        if let Some(known) = Device::find_first(handle) {
+            let look = known.hot.gate.must_look();
+            let passes = match known.template(template) {
+                None => true,
+                Some(kept) if look && kept.is_several() => {
+                    return update_several(handle, set, template, data, known, kept);
+                }
+                Some(kept) => known.pass_first(kept, look, data, Path::Template),
+            };
+            if passes && let Some(next) = known.fns.update_descriptor_set_with_template {
+                return next(handle, set, template, data);
+            }
+        }
+        update_slowly(handle, set, template, data);
+    }
+}
+
+/// Apart, so that a single pair needs no more registers than a call may change.
+#[inline(never)]
+unsafe extern "system" fn update_several(
+    handle: vk::Device,
+    set: vk::DescriptorSet,
+    template: vk::DescriptorUpdateTemplate,
+    data: *const c_void,
+    known: &Device,
+    kept: &Template,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        if known.pass_template(kept, data, Path::Template)
             && let Some(next) = known.fns.update_descriptor_set_with_template
-            && known.pass_template(template, data)
         {
             return next(handle, set, template, data);
         }
@@ -88,11 +116,8 @@ unsafe extern "system" fn update_slowly(
     let (known, next) = enter!(handle, update_descriptor_set_with_template);
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
-        let Some(conflict) = known.look_at_template(template, Template::layout, data, Path::Template) else {
-            return next(handle, set, template, data);
-        };
         let down = move |data| next(handle, set, template, data);
-        known.forward_template(conflict, data, Path::Template, down, move |_, writes| {
+        known.forward_template(template, Template::layout, data, Path::Template, down, move |_, writes| {
             writes.iter_mut().for_each(|write| write.dst_set = set);
             if let Some(update) = known.fns.update_descriptor_sets {
                 update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
@@ -167,12 +192,12 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
     let (known, next) = enter!(commands, cmd_push_descriptor_set_with_template);
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
-        let layout_of = |_| known.push_layout(layout, set);
-        let Some(conflict) = known.look_at_template(template, layout_of, data, Path::PushTemplate) else {
+        if known.template(template).is_none_or(|kept| known.pass_template(kept, data, Path::PushTemplate)) {
             return next(commands, template, layout, set, data);
-        };
+        }
+        let layout_of = |_: &_| known.push_layout(layout, set);
         let down = move |data| next(commands, template, layout, set, data);
-        known.forward_template(conflict, data, Path::PushTemplate, down, move |bind_point, writes| {
+        known.forward_template(template, layout_of, data, Path::PushTemplate, down, move |bind_point, writes| {
             push_patches(known, commands, bind_point, layout, set, writes);
         });
     }
@@ -187,10 +212,10 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
         let (template, data) = (given.descriptor_update_template, given.p_data);
-        let layout_of = |_| super::descriptor::push_layout(known, given.layout, given.p_next, given.set);
-        let Some(conflict) = known.look_at_template(template, layout_of, data, Path::PushTemplate) else {
+        if known.template(template).is_none_or(|kept| known.pass_template(kept, data, Path::PushTemplate)) {
             return next(commands, info);
-        };
+        }
+        let layout_of = |_: &_| super::descriptor::push_layout(known, given.layout, given.p_next, given.set);
         let down = move |data| {
             if data == given.p_data {
                 next(commands, info);
@@ -198,7 +223,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
                 next(commands, &vk::PushDescriptorSetWithTemplateInfoKHR { p_data: data, ..*given });
             }
         };
-        known.forward_template(conflict, data, Path::PushTemplate, down, move |bind_point, writes| {
+        known.forward_template(template, layout_of, data, Path::PushTemplate, down, move |bind_point, writes| {
             push_patches2(known, commands, bind_point, given, writes);
         });
     }
