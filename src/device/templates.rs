@@ -392,8 +392,8 @@ impl Device {
             // SAFETY: forwarded from the caller.
             return down(unsafe { rewrite_copy(self, template, layout, data, path, room.spare_capacity_mut()) });
         }
-        // SAFETY: forwarded from the caller.
         let made = || {
+            // SAFETY: forwarded from the caller.
             let (patches, changed) = unsafe { patches(self, template, layout, data, path) };
             (writes(&patches), patches, changed)
         };
