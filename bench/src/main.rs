@@ -6,6 +6,7 @@
 
 mod binds;
 mod callgrind;
+mod row;
 mod scene;
 
 use std::process::ExitCode;
@@ -15,7 +16,8 @@ use samplin_testkit::context::{Context, ContextError};
 use serde_json::json;
 
 use crate::binds::State;
-use crate::scene::{Figure, Group, Row, Scene};
+use crate::row::{Group, Row};
+use crate::scene::{Figure, Scene};
 
 /// Measures what samplin adds to the calls it intercepts.
 #[derive(Parser)]

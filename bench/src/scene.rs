@@ -1,4 +1,4 @@
-//! The scene that is measured: samplers, views, sets, templates, and the rows of the table.
+//! The scene that is measured: samplers, views, sets and templates.
 
 use std::hint::black_box;
 
@@ -8,8 +8,9 @@ use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::image::{Buffer, Image, ImageDesc};
 
-use crate::binds::{self, State, Step};
+use crate::binds::{self, State};
 use crate::callgrind;
+use crate::row::{Pairs, Row, Shape, Via};
 
 /// Calls that one sample times together.
 pub(crate) const CALLS: usize = 256;
@@ -17,118 +18,6 @@ pub(crate) const CALLS: usize = 256;
 const PASSES: usize = 4;
 /// Calls that one sample of instructions covers.
 pub(crate) const COUNTED: usize = CALLS * PASSES;
-
-/// Which pairs a row draws.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pairs {
-    /// Only pairs that are legal.
-    Legal,
-    /// Any sampler with any view: a quarter is illegal.
-    Any,
-}
-
-/// How descriptors of an immutable sampler are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Via {
-    Update,
-    Template,
-    Push,
-    PushTemplate,
-}
-
-/// One row of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Row {
-    Update(usize, Pairs),
-    Array(usize, Pairs),
-    Mixed(Pairs),
-    Buffers,
-    Template(usize, Pairs),
-    Push(Pairs),
-    /// One write of an immutable LINEAR sampler, with views that are legal for it or with integers only.
-    Immutable(Via, Pairs),
-    /// Whether it is legal.
-    Sampler(bool),
-    View,
-    /// What frames are recorded with.
-    Separate(Step, State),
-}
-
-/// Rows that are measured on devices of their own.
-pub(crate) struct Group {
-    pub(crate) rows: Vec<Row>,
-    /// What of separate images and samplers there is; none in a scene of combined ones.
-    pub(crate) state: Option<State>,
-}
-
-impl Row {
-    /// Every row, in groups that get devices of their own: a device that has seen an immutable sampler looks at more from there on.
-    pub(crate) fn groups() -> Vec<Group> {
-        let immutable = |via| [Pairs::Legal, Pairs::Any].map(|pairs| Self::Immutable(via, pairs));
-        let immutable = [Via::Update, Via::Template, Via::Push, Via::PushTemplate].map(immutable);
-        let combined = [Self::without_immutable(), immutable.concat()].map(|rows| Group { rows, state: None });
-        let separate = State::ALL.map(|state| Group {
-            rows: Step::all().map(|step| Self::Separate(step, state)).to_vec(),
-            state: Some(state),
-        });
-        combined.into_iter().chain(separate).collect()
-    }
-
-    fn without_immutable() -> Vec<Self> {
-        let mut out = Vec::new();
-        for pairs in [Pairs::Legal, Pairs::Any] {
-            out.extend([Self::Update(1, pairs), Self::Update(16, pairs), Self::Array(256, pairs), Self::Mixed(pairs)]);
-            out.extend([1, 16, 256].map(|n| Self::Template(n, pairs)));
-            out.push(Self::Push(pairs));
-        }
-        out.extend([Self::Buffers, Self::Sampler(true), Self::Sampler(false), Self::View]);
-        out
-    }
-
-    pub(crate) fn name(self) -> String {
-        let pairs = |pairs| if pairs == Pairs::Legal { "all legal" } else { "a quarter illegal" };
-        match self {
-            Self::Update(n, p) => format!("update, {n} write(s), {}", pairs(p)),
-            Self::Array(n, p) => format!("update, array of {n}, {}", pairs(p)),
-            Self::Mixed(p) => format!("update, 4 mixed writes, {}", pairs(p)),
-            Self::Buffers => "update, 4 buffer writes".to_owned(),
-            Self::Template(n, p) => format!("template, {n}, {}", pairs(p)),
-            Self::Push(p) => format!("push, 1, {}", pairs(p)),
-            Self::Immutable(via, p) => {
-                let via = match via {
-                    Via::Update => "update",
-                    Via::Template => "template",
-                    Via::Push => "push",
-                    Via::PushTemplate => "push template",
-                };
-                format!("{via}, immutable, {} view", if p == Pairs::Legal { "legal" } else { "conflicting" })
-            }
-            Self::Sampler(true) => "create and destroy a sampler".to_owned(),
-            Self::Sampler(false) => "create and destroy an illegal sampler".to_owned(),
-            Self::View => "create and destroy a view".to_owned(),
-            Self::Separate(step, state) => step.name(state),
-        }
-    }
-
-    /// Combined image samplers per call.
-    pub(crate) fn descriptors(self) -> usize {
-        match self {
-            Self::Update(n, _) | Self::Array(n, _) | Self::Template(n, _) => n,
-            Self::Mixed(_) => 2,
-            Self::Push(_) | Self::Immutable(..) => 1,
-            Self::Buffers | Self::Sampler(_) | Self::View | Self::Separate(..) => 0,
-        }
-    }
-
-    pub(crate) fn is_threaded(self) -> bool {
-        matches!(self, Self::Update(..) | Self::Template(..))
-    }
-
-    /// Whether a sample is of a whole frame, in threads of its own.
-    pub(crate) fn is_frame(self) -> bool {
-        matches!(self, Self::Separate(step, _) if step.is_frame())
-    }
-}
 
 /// Median and range of a row's samples, in ns per call.
 #[derive(Clone, Copy, Debug)]
@@ -161,6 +50,16 @@ impl Draw {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % n
     }
+}
+
+/// What `make` makes of the numbers below `size`, in their order but made in another one, so that what is alike does not lie together.
+fn shuffled<T>(size: usize, mut make: impl FnMut(usize) -> T) -> Vec<T> {
+    let mut draw = Draw(7);
+    let mut order: Vec<usize> = (0..size).collect();
+    (1..size).rev().for_each(|at| order.swap(at, draw.below(at + 1)));
+    let mut made: Vec<(usize, T)> = order.into_iter().map(|number| (number, make(number))).collect();
+    made.sort_by_key(|(number, _)| *number);
+    made.into_iter().map(|(_, made)| made).collect()
 }
 
 /// Everything that one device needs for the rows of a group.
@@ -212,27 +111,23 @@ impl<'c> Combined<'c> {
     fn new(context: &'c Context, size: usize) -> Self {
         let image = Image::new(context, &ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 4, 4)).expect("an RGBA8 image");
         let integers = Image::new(context, &ImageDesc::d2(vk::Format::R32_UINT, 4, 4)).expect("an R32_UINT image");
-        let samplers = (0..size)
-            .map(|n| {
-                let filter = if n % 2 == 0 { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
-                // Distinct states, so that nothing is shared by accident.
-                let info = vk::SamplerCreateInfo::default()
-                    .mag_filter(filter)
-                    .min_filter(filter)
-                    .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_EDGE)
-                    .address_mode_v(vk::SamplerAddressMode::CLAMP_TO_EDGE)
-                    .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)
-                    .max_lod(n as f32 / 64.0);
-                // SAFETY: a valid create info.
-                unsafe { context.device().create_sampler(&info, None) }.expect("a sampler")
-            })
-            .collect();
-        let views = (0..size)
-            .map(|n| {
-                let of = if n % 2 == 0 { &image } else { &integers };
-                create_view(context, of.handle(), of.desc().format)
-            })
-            .collect();
+        let samplers = shuffled(size, |n| {
+            let filter = if n % 2 == 0 { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+            // Distinct states, so that nothing is shared by accident.
+            let info = vk::SamplerCreateInfo::default()
+                .mag_filter(filter)
+                .min_filter(filter)
+                .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+                .address_mode_v(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+                .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+                .max_lod(n as f32 / 64.0);
+            // SAFETY: a valid create info.
+            unsafe { context.device().create_sampler(&info, None) }.expect("a sampler")
+        });
+        let views = shuffled(size, |n| {
+            let of = if n % 2 == 0 { &image } else { &integers };
+            create_view(context, of.handle(), of.desc().format)
+        });
         let layout = SetLayout::new(
             context,
             &[
@@ -335,24 +230,16 @@ impl Parts<'_> {
                 // SAFETY: as above.
                 Some(time(&calls, |writes| unsafe { device.update_descriptor_sets(writes, &[]) }))
             }
-            Row::Template(n, pairs) => {
-                let stride = size_of::<vk::DescriptorImageInfo>();
-                let entry = vk::DescriptorUpdateTemplateEntry {
-                    dst_binding: 0,
-                    dst_array_element: 0,
-                    descriptor_count: n as u32,
-                    descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
-                    offset: 0,
-                    stride,
-                };
+            Row::Template(shape, n, pairs) => {
+                let entries = entries(shape, n);
                 let info = vk::DescriptorUpdateTemplateCreateInfo::default()
-                    .descriptor_update_entries(std::slice::from_ref(&entry))
+                    .descriptor_update_entries(&entries)
                     .template_type(vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET)
                     .descriptor_set_layout(self.layout);
                 // SAFETY: a valid create info.
                 let template = unsafe { device.create_descriptor_update_template(&info, None) }.expect("a template");
                 let infos = self.infos(CALLS * n, pairs, seed);
-                let calls: Vec<&[vk::DescriptorImageInfo]> = infos.chunks(n).collect();
+                let calls: Vec<Vec<Element>> = infos.chunks(n).map(|infos| self.data(shape, infos)).collect();
                 let ns = time(&calls, |data| {
                     // SAFETY: the data is what the template describes; only this thread uses the set.
                     unsafe { device.update_descriptor_set_with_template(set, template, data.as_ptr().cast()) };
@@ -361,7 +248,42 @@ impl Parts<'_> {
                 unsafe { device.destroy_descriptor_update_template(template, None) };
                 Some(ns)
             }
+            Row::Sets(pairs) => {
+                let layout = SetLayout::new(self.context, &[Binding::combined(0, 256)]);
+                let pool = Pool::new(self.context, &[&layout; 4]);
+                let sets = [(); 4].map(|()| pool.allocate(&layout));
+                let infos = self.infos(CALLS * 16, pairs, seed);
+                let write = |(at, info)| combined(sets[at % 4], at as u32, std::slice::from_ref(info));
+                let calls: Vec<Vec<_>> =
+                    infos.chunks(16).map(|chunk| chunk.iter().enumerate().map(write).collect()).collect();
+                // SAFETY: valid writes to sets that only this thread uses.
+                Some(time(&calls, |writes: &Vec<_>| unsafe { device.update_descriptor_sets(writes, &[]) }))
+            }
+            Row::Overflow(pairs) => {
+                let bindings: Vec<_> = (0..16).map(|binding| Binding::combined(binding, 1)).collect();
+                let layout = SetLayout::new(self.context, &bindings);
+                let pool = Pool::new(self.context, &[&layout]);
+                let set = pool.allocate(&layout);
+                let infos = self.infos(CALLS * 16, pairs, seed);
+                let calls: Vec<_> = infos.chunks(16).map(|chunk| [combined(set, 0, chunk)]).collect();
+                // SAFETY: as above; the bindings are alike, so a write goes on from one to the next.
+                Some(time(&calls, |writes| unsafe { device.update_descriptor_sets(writes, &[]) }))
+            }
+            Row::Copies => {
+                let infos = self.infos(16, Pairs::Legal, seed);
+                // SAFETY: as above.
+                unsafe { device.update_descriptor_sets(&[combined(set, 0, &infos)], &[]) };
+                let copy = |at| {
+                    let to = vk::CopyDescriptorSet::default().src_set(set).dst_set(set).descriptor_count(1);
+                    to.src_array_element(at).dst_array_element(at + 16)
+                };
+                let copies: Vec<_> = (0..16).map(copy).collect();
+                let calls = vec![copies; CALLS];
+                // SAFETY: valid copies within a set that only this thread uses.
+                Some(time(&calls, |copies| unsafe { device.update_descriptor_sets(&[], copies) }))
+            }
             Row::Push(pairs) => self.push(pairs, seed),
+            Row::PushTemplate(n, pairs) => self.push_template(n, pairs, seed),
             Row::Immutable(via, pairs) => self.immutable(via, pairs, seed),
             Row::Sampler(is_legal) => {
                 let plain = vk::SamplerCreateInfo::default().mag_filter(vk::Filter::LINEAR);
@@ -417,6 +339,53 @@ impl Parts<'_> {
         // SAFETY: the submission is complete.
         unsafe { device.destroy_pipeline_layout(pipeline_layout, None) };
         Some(ns)
+    }
+
+    fn push_template(&self, n: usize, pairs: Pairs, seed: u64) -> Option<f64> {
+        if !self.context.supports(Capability::PushDescriptor) {
+            return None;
+        }
+        let device = self.context.device();
+        let push = ash::khr::push_descriptor::Device::new(self.context.instance(), device);
+        let layout = SetLayout::with_flags(
+            self.context,
+            &[Binding::combined(0, n as u32)],
+            vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR,
+        );
+        let info =
+            vk::PipelineLayoutCreateInfo { set_layout_count: 1, p_set_layouts: &layout.handle(), ..Default::default() };
+        // SAFETY: a valid create info.
+        let pipeline_layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("a pipeline layout");
+        let entries = entries(Shape::Entries, n);
+        let info = vk::DescriptorUpdateTemplateCreateInfo::default()
+            .descriptor_update_entries(&entries)
+            .template_type(vk::DescriptorUpdateTemplateType::PUSH_DESCRIPTORS_KHR)
+            .pipeline_bind_point(vk::PipelineBindPoint::COMPUTE)
+            .pipeline_layout(pipeline_layout);
+        // SAFETY: a valid create info.
+        let template = unsafe { device.create_descriptor_update_template(&info, None) }.expect("a template");
+        let infos = self.infos(CALLS * n, pairs, seed);
+        let calls: Vec<&[vk::DescriptorImageInfo]> = infos.chunks(n).collect();
+        let ns = self.context.submit(|commands| {
+            time(&calls, |data| {
+                let data = data.as_ptr().cast();
+                // SAFETY: recording; the data is what the template describes.
+                unsafe { push.cmd_push_descriptor_set_with_template(commands, template, pipeline_layout, 0, data) };
+            })
+        });
+        // SAFETY: the submission is complete.
+        unsafe {
+            device.destroy_descriptor_update_template(template, None);
+            device.destroy_pipeline_layout(pipeline_layout, None);
+        }
+        Some(ns)
+    }
+
+    /// What a template of this shape describes.
+    fn data(&self, shape: Shape, infos: &[vk::DescriptorImageInfo]) -> Vec<Element> {
+        let buffer = Element { buffer: self.buffer_info() };
+        let between = matches!(shape, Shape::Gaps | Shape::Mixed).then_some(buffer);
+        infos.iter().flat_map(|info| [Element { image: *info }].into_iter().chain(between)).collect()
     }
 
     fn immutable(&self, via: Via, pairs: Pairs, seed: u64) -> Option<f64> {
@@ -564,6 +533,42 @@ impl Drop for Parts<'_> {
             self.samplers.iter().for_each(|sampler| device.destroy_sampler(*sampler, None));
             self.views.iter().for_each(|view| device.destroy_image_view(*view, None));
         }
+    }
+}
+
+/// One element of a template's data.
+#[derive(Clone, Copy)]
+union Element {
+    image: vk::DescriptorImageInfo,
+    buffer: vk::DescriptorBufferInfo,
+}
+
+/// The entries of a template of `n` pairs.
+fn entries(shape: Shape, n: usize) -> Vec<vk::DescriptorUpdateTemplateEntry> {
+    let size = size_of::<Element>();
+    let pairs = |element, count, offset, stride| vk::DescriptorUpdateTemplateEntry {
+        dst_binding: 0,
+        dst_array_element: element as u32,
+        descriptor_count: count as u32,
+        descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+        offset,
+        stride,
+    };
+    let buffer = |binding, descriptor_type, offset| vk::DescriptorUpdateTemplateEntry {
+        dst_binding: binding,
+        descriptor_type,
+        ..pairs(0, 1, offset, size)
+    };
+    match shape {
+        Shape::Packed => vec![pairs(0, n, 0, size)],
+        Shape::Gaps => vec![pairs(0, n, 0, 2 * size)],
+        Shape::Entries => (0..n).map(|at| pairs(at, 1, at * size, size)).collect(),
+        Shape::Mixed => vec![
+            pairs(0, 1, 0, size),
+            buffer(1, vk::DescriptorType::UNIFORM_BUFFER, size),
+            pairs(1, 1, 2 * size, size),
+            buffer(2, vk::DescriptorType::STORAGE_BUFFER, 3 * size),
+        ],
     }
 }
 

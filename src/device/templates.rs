@@ -1,19 +1,23 @@
 //! Descriptor update templates: what is kept of one, the look through the application's data, and what goes down instead of it.
 //!
 //! `pData` is the application's memory of unknown size: only the elements that the template describes are read, without any
-//! alignment, and nothing is written to it. Where a sampler has to change, one plain run of pairs is copied to the stack; of anything
-//! else the described elements are copied to a block with the same offsets and the same alignment, and that goes down.
+//! alignment, and nothing is written to it. Where a sampler has to change the described elements are copied to a block with the same
+//! offsets and the same alignment, on the stack if they are few, and that goes down.
+
+mod entry;
 
 use std::cmp;
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, size_of};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, DescriptorImageInfo, Handle};
 use samplin_hot::memory::{self, Room};
-use samplin_hot::{Gate, SetLayout};
+use samplin_hot::{Gate, Pair, SetLayout};
 
+use self::entry::{Entry, runs_of, spans_of};
 use super::Device;
 use super::types::type_bit;
 use super::writes::INFOS;
@@ -23,147 +27,31 @@ use crate::counters::Path;
 /// is applied as it is and the conflicting descriptors are written again.
 const LARGEST_COPY: usize = 256 * 1024;
 
-// ---- what is kept ----
+/// Bytes of data that are copied on the stack.
+const ON_STACK: usize = INFOS * size_of::<DescriptorImageInfo>();
 
-/// One entry of a template.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    binding: u32,
-    element: u32,
-    count: usize,
-    offset: usize,
-    stride: usize,
-    /// Bytes of one element; 0 when the type is not known.
-    size: usize,
-    combined: bool,
-}
+/// What a copy is made of: 16 bytes of any type that a template describes have at most this alignment.
+#[derive(Clone, Copy)]
+#[repr(align(16))]
+struct Piece(#[expect(dead_code, reason = "only its size counts")] [u8; Piece::SIZE]);
 
-impl Entry {
-    fn new(entry: &vk::DescriptorUpdateTemplateEntry) -> Self {
-        use vk::DescriptorType as T;
-        let count = entry.descriptor_count as usize;
-        let (count, stride, size) = match entry.descriptor_type {
-            T::SAMPLER
-            | T::COMBINED_IMAGE_SAMPLER
-            | T::SAMPLED_IMAGE
-            | T::STORAGE_IMAGE
-            | T::INPUT_ATTACHMENT
-            | T::SAMPLE_WEIGHT_IMAGE_QCOM
-            | T::BLOCK_MATCH_IMAGE_QCOM => (count, entry.stride, size_of::<DescriptorImageInfo>()),
-            T::UNIFORM_BUFFER | T::STORAGE_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER_DYNAMIC => {
-                (count, entry.stride, size_of::<vk::DescriptorBufferInfo>())
-            }
-            T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => (count, entry.stride, size_of::<vk::BufferView>()),
-            T::ACCELERATION_STRUCTURE_KHR => (count, entry.stride, size_of::<vk::AccelerationStructureKHR>()),
-            T::ACCELERATION_STRUCTURE_NV => (count, entry.stride, size_of::<vk::AccelerationStructureNV>()),
-            // descriptorCount is a number of bytes and the stride is ignored.
-            T::INLINE_UNIFORM_BLOCK => (usize::from(count > 0), 0, count),
-            _ => (count, entry.stride, 0),
-        };
-        Self {
-            binding: entry.dst_binding,
-            element: entry.dst_array_element,
-            count,
-            offset: entry.offset,
-            stride,
-            size,
-            combined: entry.descriptor_type == T::COMBINED_IMAGE_SAMPLER,
-        }
+impl Piece {
+    const SIZE: usize = 16;
+
+    /// As many as a copy of so many bytes needs, at the same address modulo their size as the original.
+    const fn count(extent: usize) -> usize {
+        extent.div_ceil(Self::SIZE) + 1
     }
-
-    /// Whether it has combined image samplers whose samplers are not ignored.
-    fn is_pair(&self, layout: Option<&SetLayout>) -> bool {
-        self.combined && !layout.is_some_and(|layout| layout.is_immutable(self.binding))
-    }
-
-    /// Offset of element `index` in `pData`.
-    fn at(&self, index: usize) -> usize {
-        self.offset.wrapping_add(index.wrapping_mul(self.stride))
-    }
-
-    /// One past the last byte; `None` for an unknown size or a sum beyond the address space.
-    fn end(&self) -> Option<usize> {
-        if self.count == 0 {
-            return Some(0);
-        }
-        if self.size == 0 {
-            return None;
-        }
-        (self.count - 1).checked_mul(self.stride)?.checked_add(self.offset)?.checked_add(self.size)
-    }
-
-    /// The combined image sampler at element `index`.
-    ///
-    /// # Safety
-    ///
-    /// `data` is valid for the template (VUID-vkUpdateDescriptorSetWithTemplate-pData-01685), the entry is of combined image samplers
-    /// and `index` is below the count.
-    #[inline(always)]
-    unsafe fn read(&self, data: *const c_void, index: usize) -> DescriptorImageInfo {
-        let at = data.cast::<u8>().wrapping_add(self.at(index));
-        // SAFETY: the template describes an info there; alignment is not promised.
-        unsafe { at.cast::<DescriptorImageInfo>().read_unaligned() }
-    }
-
-    /// Takes note of the immutable samplers that conflict.
-    ///
-    /// # Safety
-    ///
-    /// `data` is valid for the template, and the entry is of combined image samplers.
-    #[inline(never)]
-    unsafe fn note_immutables(&self, device: &Device, layout: &SetLayout, data: *const c_void) {
-        // SAFETY: forwarded from the caller; below the count.
-        let infos = (0..self.count).map(|index| unsafe { self.read(data, index) });
-        device.note_immutables(layout, (self.binding, self.element), infos);
-    }
-
-    /// Whether a pair of it conflicts.
-    ///
-    /// # Safety
-    ///
-    /// `data` is valid for the template, and the entry is of combined image samplers.
-    #[inline(never)]
-    unsafe fn conflicts(&self, gate: &Gate, data: *const c_void) -> bool {
-        let infos = data.cast::<u8>().wrapping_add(self.offset).cast::<DescriptorImageInfo>();
-        if self.count == 0 {
-            return false;
-        }
-        if self.stride == size_of::<DescriptorImageInfo>() && infos.is_aligned() {
-            // SAFETY: the template describes `count` infos without gaps, and they are aligned.
-            return gate.first_conflict(unsafe { std::slice::from_raw_parts(infos, self.count) }).is_some();
-        }
-        (0..self.count).any(|index| {
-            // SAFETY: below the count.
-            let info = unsafe { self.read(data, index) };
-            gate.conflict(info.sampler, info.image_view).is_some()
-        })
-    }
-}
-
-/// Whether no byte of `extent` belongs to two elements.
-///
-/// Applications may feed several bindings from one structure, a pair and a separate sampler say; in a copy of the data the
-/// sampler could not change for one of them alone.
-fn are_disjoint(entries: &[Entry], extent: usize) -> bool {
-    let bytes = entries.iter().fold(0, |all: usize, entry| all.saturating_add(entry.count.saturating_mul(entry.size)));
-    // Also bounds the list below.
-    if bytes > extent {
-        return false;
-    }
-    let all = entries.iter().flat_map(|entry| (0..entry.count).map(move |index| (entry.at(index), entry.size)));
-    let mut ranges = memory::collect(all.map(|(at, size)| (at, at + size)));
-    ranges.sort_unstable();
-    ranges.windows(2).all(|pair| matches!(pair, [(_, end), (start, _)] if end <= start))
 }
 
 /// What is kept of a template with combined image samplers.
 pub struct Template {
-    /// Its entries of combined image samplers.
-    runs: Box<[Entry]>,
-    /// Number of its combined image samplers.
+    /// Its combined image samplers.
+    runs: Vec<Entry>,
+    /// Number of them.
     seen: u64,
-    /// Nothing but one tightly packed run at the start of the data.
-    plain: bool,
+    /// Offset of the first.
+    first: usize,
     /// Layout with immutable samplers of the sets that it is for.
     layout: Option<Arc<SetLayout>>,
     /// All of its entries.
@@ -171,8 +59,8 @@ pub struct Template {
     /// Their types.
     types: u32,
     bind_point: vk::PipelineBindPoint,
-    /// Size of the data, if it can be copied.
-    extent: Option<usize>,
+    /// Size of the data and what of it is described, as (offset, length), if it can be copied.
+    copied: Option<(usize, Vec<(usize, usize)>)>,
 }
 
 impl Template {
@@ -185,21 +73,19 @@ impl Template {
         is_followed: bool,
     ) -> Option<Self> {
         let entries: Vec<Entry> = given.iter().map(Entry::new).collect();
-        let runs: Box<[Entry]> = entries.iter().filter(|entry| entry.combined).copied().collect();
+        let runs = runs_of(&entries);
         if runs.is_empty() && !is_followed {
             return None;
         }
+        let first = runs.first().map_or(0, |run| run.offset);
         let types = given.iter().fold(0, |types, entry| types | type_bit(entry.descriptor_type));
-        let extent = entries
+        let copied = entries
             .iter()
             .try_fold(0, |all: usize, entry| Some(all.max(entry.end()?)))
-            .filter(|extent| *extent <= LARGEST_COPY && are_disjoint(&entries, *extent));
+            .filter(|extent| *extent <= LARGEST_COPY)
+            .and_then(|extent| Some((extent, spans_of(&entries, extent)?)));
         let seen = runs.iter().map(|run| run.count as u64).sum();
-        let plain = match *entries {
-            [Entry { offset: 0, stride, size, combined: true, .. }] => stride == size || seen == 1,
-            _ => false,
-        };
-        Some(Self { runs, seen, plain, layout, entries, types, bind_point, extent })
+        Some(Self { runs, seen, first, layout, entries, types, bind_point, copied })
     }
 
     /// Layout with immutable samplers of the sets that it is for.
@@ -207,21 +93,23 @@ impl Template {
         self.layout.as_deref()
     }
 
-    /// Whether a single pair in `data` may conflict, or a run of several has to be looked at.
+    /// Whether it has more than one combined image sampler.
+    #[inline(always)]
+    pub fn is_several(&self) -> bool {
+        self.seen != 1
+    }
+
+    /// Whether the pair at this offset may conflict.
     ///
     /// # Safety
     ///
-    /// `data` is valid for the template.
+    /// `data` is valid for the template, which describes an info there.
     #[inline(always)]
-    unsafe fn may_conflict(&self, gate: &Gate, data: *const c_void) -> bool {
-        self.runs.iter().any(|run| {
-            if run.count != 1 {
-                return run.count > 1;
-            }
-            // SAFETY: forwarded from the caller.
-            let info = unsafe { run.read(data, 0) };
-            gate.candidate(info.sampler, info.image_view)
-        })
+    unsafe fn is_candidate(gate: &Gate, data: *const c_void, at: usize) -> bool {
+        let info = data.cast::<u8>().wrapping_add(at).cast::<DescriptorImageInfo>();
+        // SAFETY: forwarded from the caller; alignment is not promised.
+        let info = unsafe { info.read_unaligned() };
+        gate.candidate(info.sampler, info.image_view)
     }
 
     /// Whether a pair in `data` conflicts whose sampler is not an immutable one of `layout`. Takes note of the immutable ones.
@@ -232,58 +120,78 @@ impl Template {
     #[inline(always)]
     unsafe fn conflicts(&self, device: &Device, layout: Option<&SetLayout>, data: *const c_void) -> bool {
         let mut out = false;
-        for run in &self.runs {
-            // SAFETY: forwarded from the caller.
-            unsafe {
-                match layout.filter(|layout| layout.is_immutable(run.binding)) {
-                    Some(layout) => run.note_immutables(device, layout, data),
-                    None => out = out || run.conflicts(&device.hot.gate, data),
-                }
-            }
-        }
+        // SAFETY: forwarded from the caller.
+        unsafe { self.each_run(device, layout, data, |run| out = out || run.conflicts(&device.hot.gate, data)) };
         out
     }
-}
 
-/// A template with data in which a pair conflicts, and the layout that the data is for if it has immutable samplers.
-#[derive(Clone, Copy)]
-pub struct Conflict<'a> {
-    template: &'a Template,
-    layout: Option<&'a SetLayout>,
+    /// Calls `with` for the pairs whose samplers are not immutable ones of `layout`. Takes note of the immutable ones in `data`.
+    ///
+    /// # Safety
+    ///
+    /// `data` is valid for the template.
+    #[inline(always)]
+    unsafe fn each_run(
+        &self,
+        device: &Device,
+        layout: Option<&SetLayout>,
+        data: *const c_void,
+        mut with: impl FnMut(&Entry),
+    ) {
+        let Some(layout) = layout else { return self.runs.iter().for_each(with) };
+        for entry in self.entries.iter().filter(|entry| entry.combined) {
+            if layout.is_immutable(entry.binding) {
+                // SAFETY: forwarded from the caller.
+                unsafe { entry.note_immutables(device, layout, data) };
+            } else {
+                with(entry);
+            }
+        }
+    }
 }
 
 // ---- what goes down ----
 
-/// What has to go down for a plain template.
+/// What has to go down: a copy of the described data in `room` with legal pairs, or `data` itself.
 ///
 /// # Safety
 ///
-/// `data` is valid for the template and aligned, and there is room for all elements.
-unsafe fn rewrite_plain(
+/// `data` is valid for the template, whose data can be copied; `room` has the [`Piece`]s for it.
+#[inline(never)]
+unsafe fn rewrite_copy(
     device: &Device,
     template: &Template,
+    layout: Option<&SetLayout>,
     data: *const c_void,
     path: Path,
-    room: &mut [MaybeUninit<DescriptorImageInfo>],
+    room: &mut [MaybeUninit<Piece>],
 ) -> *const c_void {
-    // SAFETY: a plain template describes that many infos at `data`.
-    let given = unsafe { std::slice::from_raw_parts(data.cast::<DescriptorImageInfo>(), template.seen as usize) };
-    let mut undecided = |pair| device.resolve(pair, path);
-    let changed = device.hot.gate.substitute(&device.hot.choices, given, room, &mut undecided);
+    let Some((extent, spans)) = &template.copied else { return data };
+    if room.len() < Piece::count(*extent) {
+        return data;
+    }
+    // Where samplers are immutable it is mostly for them that the data is looked at.
+    // SAFETY: forwarded from the caller.
+    if layout.is_some() && !unsafe { template.conflicts(device, layout, data) } {
+        device.hot.counters.add(path, template.seen, 0);
+        return data;
+    }
+    let copy = room.as_mut_ptr().cast::<u8>().wrapping_add(data as usize % Piece::SIZE);
+    for (at, length) in spans {
+        // SAFETY: the template describes these bytes of the data, and the room is as large.
+        unsafe {
+            std::ptr::copy_nonoverlapping(data.cast::<u8>().wrapping_add(*at), copy.wrapping_add(*at), *length);
+        }
+    }
+    let mut changed = 0;
+    // SAFETY: forwarded from the caller; the copy has all that is described.
+    unsafe { template.each_run(device, layout, data, |run| changed += run.substitute(device, copy, path)) };
     device.hot.counters.add(path, template.seen, changed);
-    if changed > 0 { room.as_ptr().cast() } else { data }
+    if changed > 0 { copy.cast_const().cast() } else { data }
 }
 
 /// A rewritten write: binding, array element, image info.
 type Patch = (u32, u32, DescriptorImageInfo);
-
-/// What goes down instead of the application's data.
-enum Rewritten {
-    /// A block in which the data starts at this index.
-    Block(Vec<u8>, usize),
-    /// The application's data, followed by these writes, which point into what is beside them.
-    Patches(Vec<vk::WriteDescriptorSet<'static>>, Vec<Patch>),
-}
 
 /// A write for each patch, as for a push. They point into `patches`, which must outlive them and not grow.
 fn writes(patches: &[Patch]) -> Vec<vk::WriteDescriptorSet<'static>> {
@@ -341,63 +249,36 @@ unsafe fn again(
     out
 }
 
-/// Makes the replacement; `None` when no sampler differs after all.
+/// The writes of [`again`] and how many samplers are others.
 ///
 /// # Safety
 ///
 /// `data` is valid for the template.
-unsafe fn rewrite(
+unsafe fn patches(
     device: &Device,
     template: &Template,
     layout: Option<&SetLayout>,
     data: *const c_void,
     path: Path,
-) -> Option<(Rewritten, u64)> {
-    let mut patches: Vec<(Patch, usize)> = Vec::new();
+) -> (Vec<Patch>, u64) {
+    let mut changed: Vec<(Patch, usize)> = Vec::new();
     for entry in template.entries.iter().filter(|entry| entry.is_pair(layout)) {
-        for index in 0..entry.count {
-            // SAFETY: forwarded from the caller.
-            let info = unsafe { entry.read(data, index) };
-            let Some(pair) = device.hot.gate.conflict(info.sampler, info.image_view) else { continue };
+        let with = |index, pair: Pair| {
             let choice = device.choose(pair, path);
             if choice != pair.sampler {
+                // SAFETY: below the count.
+                let info = unsafe { entry.read(data, index) };
                 let info = DescriptorImageInfo { sampler: vk::Sampler::from_raw(choice), ..info };
                 let element = entry.element.wrapping_add(index as u32);
-                patches.with_room().push(((entry.binding, element, info), entry.at(index)));
+                changed.with_room().push(((entry.binding, element, info), entry.at(index)));
             }
-        }
-    }
-    if patches.is_empty() {
-        return None;
-    }
-    let rewritten = patches.len() as u64;
-    let Some(extent) = template.extent else {
+            ControlFlow::Continue(())
+        };
         // SAFETY: forwarded from the caller.
-        let patches = unsafe { again(template, layout, data, &patches) };
-        return Some((Rewritten::Patches(writes(&patches), patches), rewritten));
-    };
-    // The same address modulo 16 as the application's block, so that what is aligned there is aligned here.
-    let mut block = memory::vec(extent + 32);
-    block.resize(extent + 32, 0_u8);
-    let start = (data as usize).wrapping_sub(block.as_ptr() as usize) & 15;
-    for entry in &template.entries {
-        for index in 0..entry.count {
-            let at = entry.at(index);
-            if let Some(target) = block.get_mut(start + at..start + at + entry.size) {
-                // SAFETY: the template describes `size` bytes there, and `target` is as long.
-                unsafe {
-                    std::ptr::copy_nonoverlapping(data.cast::<u8>().wrapping_add(at), target.as_mut_ptr(), entry.size);
-                }
-            }
-        }
+        unsafe { entry.each_conflict(&device.hot.gate, data, with) };
     }
-    for ((_, _, info), at) in &patches {
-        if let Some(target) = block.get_mut(start + at..start + at + size_of::<DescriptorImageInfo>()) {
-            // SAFETY: `target` has the size of the structure; alignment is not assumed.
-            unsafe { target.as_mut_ptr().cast::<DescriptorImageInfo>().write_unaligned(*info) };
-        }
-    }
-    Some((Rewritten::Block(block, start), rewritten))
+    // SAFETY: forwarded from the caller.
+    (unsafe { again(template, layout, data, &changed) }, changed.len() as u64)
 }
 
 impl Device {
@@ -420,98 +301,90 @@ impl Device {
     }
 
     /// Whether descriptors of a template's types have to be followed.
+    #[inline(always)]
+    pub fn watches_template(&self, template: &Template) -> bool {
+        template.types & self.hot.watched.load(Ordering::Relaxed) != 0
+    }
+
+    /// What is kept of a template, if it has combined image samplers or is followed.
     ///
     /// # Safety
     ///
     /// `template` is a valid template.
-    pub unsafe fn follows_template(&self, template: vk::DescriptorUpdateTemplate) -> bool {
-        let watched = self.hot.watched.load(Ordering::Relaxed);
+    #[inline(always)]
+    pub unsafe fn template(&self, template: vk::DescriptorUpdateTemplate) -> Option<&Template> {
         // SAFETY: a template is valid during the command and destroyed under external synchronisation.
-        let device = unsafe { self.hot.templates.get(template.as_raw()) };
-        self.separate.is_some() && device.is_none_or(|template| template.types & watched != 0)
+        unsafe { self.hot.templates.get(template.as_raw()) }
     }
 
-    /// Looks through the data of a template and counts it. False if it needs a closer look.
+    /// Looks at the data of a template and counts it; only at the first pair, and not even at that unless `look` says so. False if it
+    /// needs a closer look.
+    ///
+    /// # Safety
+    ///
+    /// `data` is valid for the template.
+    #[inline(always)]
+    pub unsafe fn pass_first(&self, template: &Template, look: bool, data: *const c_void, path: Path) -> bool {
+        // SAFETY: a template that is looked at describes a pair, the first of which is there.
+        let look = look && unsafe { Template::is_candidate(&self.hot.gate, data, template.first) };
+        !look && self.hot.counters.add_here(path, template.seen)
+    }
+
+    /// [`Device::pass_first`] for all of the data.
+    ///
+    /// # Safety
+    ///
+    /// `data` is valid for the template.
+    #[inline(always)]
+    pub unsafe fn pass_template(&self, template: &Template, data: *const c_void, path: Path) -> bool {
+        let look = self.hot.gate.must_look()
+            && template.runs.iter().any(|run| {
+                // SAFETY: forwarded from the caller; below the count.
+                (0..run.count).any(|index| unsafe { Template::is_candidate(&self.hot.gate, data, run.at(index)) })
+            });
+        !look && self.hot.counters.add_here(path, template.seen)
+    }
+
+    /// Hands `data`, or a copy with legal pairs, to `down`. Where it cannot be copied it goes down itself, and `patch` gets the writes of
+    /// single descriptors that make it legal afterwards, and the template's bind point. `layout` is the one that the data is for, if it
+    /// has immutable samplers.
     ///
     /// # Safety
     ///
     /// `template` is a valid template and `data` is valid for it.
     #[inline(always)]
-    pub unsafe fn pass_template(&self, template: vk::DescriptorUpdateTemplate, data: *const c_void) -> bool {
-        // SAFETY: a template is valid during the command and destroyed under external synchronisation.
-        let Some(template) = (unsafe { self.hot.templates.get(template.as_raw()) }) else { return true };
-        // SAFETY: forwarded from the caller.
-        let watched = template.types & self.hot.watched.load(Ordering::Relaxed) != 0;
-        // SAFETY: forwarded from the caller.
-        let look = watched || (self.hot.gate.must_look() && unsafe { template.may_conflict(&self.hot.gate, data) });
-        !look && self.hot.counters.add_here(Path::Template, template.seen)
-    }
-
-    /// Looks closer: a pair in the data of a template that conflicts. Counts the data if there is none, which goes down as it is then.
-    ///
-    /// # Safety
-    ///
-    /// `template` is a valid template and `data` is valid for it.
-    #[inline(always)]
-    pub unsafe fn look_at_template<'a>(
+    pub unsafe fn forward_template<'a>(
         &'a self,
         template: vk::DescriptorUpdateTemplate,
         layout: impl FnOnce(&'a Template) -> Option<&'a SetLayout>,
         data: *const c_void,
         path: Path,
-    ) -> Option<Conflict<'a>> {
-        // SAFETY: a template is valid during the command and destroyed under external synchronisation.
-        let template = unsafe { self.hot.templates.get(template.as_raw()) }?;
-        let layout = layout(template);
-        // SAFETY: forwarded from the caller. The scan has no way to panic.
-        if self.hot.gate.must_look() && unsafe { template.conflicts(self, layout, data) } {
-            return Some(Conflict { template, layout });
-        }
-        self.hot.counters.add(path, template.seen, 0);
-        None
-    }
-
-    /// Hands a copy of `data` with legal pairs to `down`. Where it cannot be copied it goes down itself, and `patch` gets the writes of
-    /// single descriptors that make it legal afterwards, and the template's bind point.
-    ///
-    /// # Safety
-    ///
-    /// The conflict was found in `data`.
-    #[inline(always)]
-    pub unsafe fn forward_template(
-        &self,
-        conflict: Conflict<'_>,
-        data: *const c_void,
-        path: Path,
         down: impl FnOnce(*const c_void),
         patch: impl FnOnce(vk::PipelineBindPoint, &mut [vk::WriteDescriptorSet<'_>]),
     ) {
-        let Conflict { template, layout } = conflict;
-        if layout.is_some() || !template.plain || !data.cast::<DescriptorImageInfo>().is_aligned() {
-            // SAFETY: forwarded from the caller.
-            return unsafe { self.forward_shaped(template, layout, data, path, down, patch) };
-        }
-        if template.seen <= INFOS as u64 {
-            let mut room = [const { MaybeUninit::uninit() }; INFOS];
-            // SAFETY: forwarded from the caller; there is room.
-            return down(unsafe { rewrite_plain(self, template, data, path, &mut room) });
-        }
-        let mut room = Vec::new();
-        if room.try_reserve_exact(template.seen as usize).is_err() {
-            // Without memory for a copy there is only what was given.
+        // SAFETY: forwarded from the caller.
+        let Some(template) = (unsafe { self.template(template) }) else { return down(data) };
+        if !self.hot.gate.must_look() || template.seen == 0 {
+            self.hot.counters.add(path, template.seen, 0);
             return down(data);
         }
-        // SAFETY: as above.
-        down(unsafe { rewrite_plain(self, template, data, path, room.spare_capacity_mut()) });
+        let layout = layout(template);
+        if template.copied.as_ref().is_some_and(|(extent, _)| *extent <= ON_STACK) {
+            let mut room = [const { MaybeUninit::uninit() }; Piece::count(ON_STACK)];
+            // SAFETY: forwarded from the caller.
+            return down(unsafe { rewrite_copy(self, template, layout, data, path, &mut room) });
+        }
+        // SAFETY: forwarded from the caller.
+        unsafe { self.forward_large(template, layout, data, path, down, patch) };
     }
 
-    /// [`Device::forward_template`] for any shape of data.
+    /// [`Device::forward_template`] for data that has no place on the stack: nothing is copied unless a pair conflicts.
     ///
     /// # Safety
     ///
     /// `data` is valid for the template.
     #[inline(never)]
-    unsafe fn forward_shaped(
+    unsafe fn forward_large(
         &self,
         template: &Template,
         layout: Option<&SetLayout>,
@@ -521,61 +394,29 @@ impl Device {
         patch: impl FnOnce(vk::PipelineBindPoint, &mut [vk::WriteDescriptorSet<'_>]),
     ) {
         // SAFETY: forwarded from the caller.
-        let changed = self.guard(|| unsafe { rewrite(self, template, layout, data, path) }, || None);
-        self.hot.counters.add(path, template.seen, changed.as_ref().map_or(0, |(_, rewritten)| *rewritten));
-        match changed {
-            None => down(data),
-            Some((Rewritten::Block(block, start), _)) => down(block.as_ptr().wrapping_add(start).cast()),
-            Some((Rewritten::Patches(mut writes, _patches), _)) => {
-                down(data);
-                patch(template.bind_point, &mut writes);
-            }
+        if !unsafe { template.conflicts(self, layout, data) } {
+            self.hot.counters.add(path, template.seen, 0);
+            return down(data);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn entry(ty: vk::DescriptorType, count: u32, offset: usize, stride: usize) -> Entry {
-        Entry::new(&vk::DescriptorUpdateTemplateEntry {
-            dst_binding: 0,
-            dst_array_element: 0,
-            descriptor_count: count,
-            descriptor_type: ty,
-            offset,
-            stride,
-        })
-    }
-
-    #[test]
-    fn elements_that_share_bytes_are_found() {
-        use vk::DescriptorType as T;
-        let disjoint = |entries: &[Entry]| {
-            let extent = entries.iter().map(|entry| entry.end().unwrap()).max().unwrap();
-            are_disjoint(entries, extent)
+        if let Some((extent, _)) = &template.copied {
+            let mut room = Vec::new();
+            if room.try_reserve_exact(Piece::count(*extent)).is_err() {
+                // Without memory for a copy there is only what was given.
+                return down(data);
+            }
+            // SAFETY: forwarded from the caller.
+            return down(unsafe { rewrite_copy(self, template, layout, data, path, room.spare_capacity_mut()) });
+        }
+        let made = || {
+            // SAFETY: forwarded from the caller.
+            let (patches, changed) = unsafe { patches(self, template, layout, data, path) };
+            (writes(&patches), patches, changed)
         };
-        let pairs = |count, offset, stride| entry(T::COMBINED_IMAGE_SAMPLER, count, offset, stride);
-        assert!(disjoint(&[pairs(3, 0, 24), pairs(2, 72, 24)]));
-        // Interleaved, as in an array of structures.
-        assert!(disjoint(&[pairs(3, 0, 48), pairs(3, 24, 48)]));
-        assert!(!disjoint(&[pairs(3, 0, 48), pairs(3, 23, 48)]));
-        assert!(!disjoint(&[pairs(2, 0, 23)]));
-        assert!(!disjoint(&[pairs(u32::MAX, 0, 0)]));
-        assert!(!disjoint(&[pairs(1, 0, 24), entry(T::SAMPLER, 1, 0, 24)]));
-        assert!(!disjoint(&[pairs(1, 0, 24), entry(T::INLINE_UNIFORM_BLOCK, 1, 23, 0)]));
-        assert!(disjoint(&[pairs(1, 0, 24), pairs(0, 5, 24), entry(T::INLINE_UNIFORM_BLOCK, 9, 24, 0)]));
-    }
-
-    #[test]
-    fn extents_cover_the_last_element_and_nothing_more() {
-        use vk::DescriptorType as T;
-        assert_eq!(entry(T::COMBINED_IMAGE_SAMPLER, 3, 5, 33).end(), Some(5 + 2 * 33 + 24));
-        assert_eq!(entry(T::COMBINED_IMAGE_SAMPLER, 1, 5, 0).end(), Some(29));
-        assert_eq!(entry(T::COMBINED_IMAGE_SAMPLER, 0, 500, 24).end(), Some(0));
-        assert_eq!(entry(T::INLINE_UNIFORM_BLOCK, 40, 8, 999).end(), Some(48));
-        assert_eq!(entry(T::from_raw(0x7fff_0001), 1, 0, 8).end(), None);
-        assert_eq!(entry(T::COMBINED_IMAGE_SAMPLER, 2, 0, usize::MAX).end(), None);
+        let (mut writes, _patches, changed) = self.guard(made, Default::default);
+        self.hot.counters.add(path, template.seen, changed);
+        down(data);
+        if changed > 0 {
+            patch(template.bind_point, &mut writes);
+        }
     }
 }

@@ -5,7 +5,7 @@
 use std::mem::{MaybeUninit, offset_of};
 use std::sync::atomic::Ordering;
 
-use ash::vk::{self, DescriptorImageInfo, WriteDescriptorSet};
+use ash::vk::{self, DescriptorImageInfo, Handle, WriteDescriptorSet};
 use samplin_hot::Pair;
 
 use super::Device;
@@ -144,10 +144,9 @@ impl Device {
         while write != end {
             // SAFETY: before the end.
             let kind = unsafe { kind_of(write) };
-            // SAFETY: as above.
             let passes = if kind == SINGLE {
                 seen += 1;
-                // SAFETY: as above.
+                // SAFETY: before the end.
                 !unsafe { self.is_candidate(write) }
             } else {
                 (kind >= WITHOUT || kind >> 32 == 0) && watched & bit_of(kind) == 0
@@ -176,6 +175,11 @@ impl Device {
         layout_of: LayoutOf<'_>,
         down: impl FnOnce(*const WriteDescriptorSet<'a>),
     ) {
+        // SAFETY: forwarded from the caller.
+        if count == 1 && unsafe { kind_of(writes) } == SINGLE && !self.has_immutables() && self.hot.gate.must_look() {
+            // SAFETY: as above.
+            return unsafe { self.forward_single(writes, path, down) };
+        }
         // SAFETY: `count` valid writes.
         let given = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(writes, count as usize) } };
         // SAFETY: forwarded from the caller.
@@ -189,6 +193,29 @@ impl Device {
             self.hot.counters.add(path, seen as u64, 0);
         }
         down(writes);
+    }
+
+    /// [`Device::forward_writes`] for one pair whose sampler counts.
+    ///
+    /// # Safety
+    ///
+    /// A valid write of one combined image sampler.
+    #[inline(always)]
+    unsafe fn forward_single<'a>(
+        &self,
+        write: *const WriteDescriptorSet<'a>,
+        path: Path,
+        down: impl FnOnce(*const WriteDescriptorSet<'a>),
+    ) {
+        // SAFETY: one element (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493).
+        let (given, info) = unsafe { (*write, *(*write).p_image_info) };
+        let pair = self.hot.gate.look_up(info.sampler, info.image_view);
+        let choice = pair.map_or(info.sampler, |pair| vk::Sampler::from_raw(self.choose(pair, path)));
+        let is_other = choice != info.sampler;
+        self.hot.counters.add(path, 1, u64::from(is_other));
+        let info = DescriptorImageInfo { sampler: choice, ..info };
+        let other = WriteDescriptorSet { p_image_info: &info, ..given };
+        down(if is_other { &other } else { write });
     }
 
     /// The closer look, from write `first` on: the first write in which another sampler has to go down. What there is to be said

@@ -67,9 +67,38 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
 ) {
     // SAFETY: the command's valid usage.
     unsafe {
-        if let Some(device) = Device::find_first(handle)
+        if let Some(device) = Device::find_first(handle) {
+            let look = device.hot.gate.must_look();
+            let passes = match device.template(template) {
+                None => true,
+                Some(kept) if device.watches_template(kept) => false,
+                Some(kept) if look && kept.is_several() => {
+                    return update_several(handle, set, template, data, device, kept);
+                }
+                Some(kept) => device.pass_first(kept, look, data, Path::Template),
+            };
+            if passes && let Some(next) = device.fns.update_descriptor_set_with_template {
+                return next(handle, set, template, data);
+            }
+        }
+        update_slowly(handle, set, template, data);
+    }
+}
+
+/// Apart, so that a single pair needs no more registers than a call may change.
+#[inline(never)]
+unsafe extern "system" fn update_several(
+    handle: vk::Device,
+    set: vk::DescriptorSet,
+    template: vk::DescriptorUpdateTemplate,
+    data: *const c_void,
+    device: &Device,
+    kept: &Template,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        if device.pass_template(kept, data, Path::Template)
             && let Some(next) = device.fns.update_descriptor_set_with_template
-            && device.pass_template(template, data)
         {
             return next(handle, set, template, data);
         }
@@ -88,18 +117,15 @@ unsafe extern "system" fn update_slowly(
     // SAFETY: set, template and data are valid by the command's valid usage.
     unsafe {
         if let Some(separate) = device.separate.as_deref()
-            && device.follows_template(template)
+            && device.template(template).is_none_or(|kept| device.watches_template(kept))
         {
             device.guard(|| device.separate_template(separate, set, template, data), || ());
         }
     }
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
-        let Some(conflict) = device.look_at_template(template, Template::layout, data, Path::Template) else {
-            return next(handle, set, template, data);
-        };
         let down = move |data| next(handle, set, template, data);
-        device.forward_template(conflict, data, Path::Template, down, move |_, writes| {
+        device.forward_template(template, Template::layout, data, Path::Template, down, move |_, writes| {
             writes.iter_mut().for_each(|write| write.dst_set = set);
             if let Some(update) = device.fns.update_descriptor_sets {
                 update(handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null());
@@ -174,12 +200,12 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
     let (device, next) = enter!(commands, cmd_push_descriptor_set_with_template);
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
-        let layout_of = |_| device.push_layout(layout, set);
-        let Some(conflict) = device.look_at_template(template, layout_of, data, Path::PushTemplate) else {
+        if device.template(template).is_none_or(|kept| device.pass_template(kept, data, Path::PushTemplate)) {
             return next(commands, template, layout, set, data);
-        };
+        }
+        let layout_of = |_: &_| device.push_layout(layout, set);
         let down = move |data| next(commands, template, layout, set, data);
-        device.forward_template(conflict, data, Path::PushTemplate, down, move |bind_point, writes| {
+        device.forward_template(template, layout_of, data, Path::PushTemplate, down, move |bind_point, writes| {
             push_patches(device, commands, bind_point, layout, set, writes);
         });
     }
@@ -194,10 +220,10 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
         let (template, data) = (given.descriptor_update_template, given.p_data);
-        let layout_of = |_| super::descriptor::push_layout(device, given.layout, given.p_next, given.set);
-        let Some(conflict) = device.look_at_template(template, layout_of, data, Path::PushTemplate) else {
+        if device.template(template).is_none_or(|kept| device.pass_template(kept, data, Path::PushTemplate)) {
             return next(commands, info);
-        };
+        }
+        let layout_of = |_: &_| super::descriptor::push_layout(device, given.layout, given.p_next, given.set);
         let down = move |data| {
             if data == given.p_data {
                 next(commands, info);
@@ -205,7 +231,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
                 next(commands, &vk::PushDescriptorSetWithTemplateInfoKHR { p_data: data, ..*given });
             }
         };
-        device.forward_template(conflict, data, Path::PushTemplate, down, move |bind_point, writes| {
+        device.forward_template(template, layout_of, data, Path::PushTemplate, down, move |bind_point, writes| {
             push_patches2(device, commands, bind_point, given, writes);
         });
     }

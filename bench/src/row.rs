@@ -1,0 +1,145 @@
+//! The rows of the table.
+
+use crate::binds::{State, Step};
+
+/// Which pairs a row draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pairs {
+    /// Only pairs that are legal.
+    Legal,
+    /// Any sampler with any view: a quarter is illegal.
+    Any,
+}
+
+/// How descriptors of an immutable sampler are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Via {
+    Update,
+    Template,
+    Push,
+    PushTemplate,
+}
+
+/// How a template describes its pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// One entry, without gaps.
+    Packed,
+    /// An entry for each, as for the bindings of a structure.
+    Entries,
+    /// One entry, with as much between two pairs as they take.
+    Gaps,
+    /// An entry for each of two pairs and of two buffers between them.
+    Mixed,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Row {
+    Update(usize, Pairs),
+    Array(usize, Pairs),
+    Mixed(Pairs),
+    Buffers,
+    Template(Shape, usize, Pairs),
+    Push(Pairs),
+    PushTemplate(usize, Pairs),
+    /// 16 writes that take turns among four sets.
+    Sets(Pairs),
+    /// One write that goes on through 16 bindings of one descriptor each.
+    Overflow(Pairs),
+    /// 16 copies of one descriptor each.
+    Copies,
+    /// One write of an immutable LINEAR sampler, with views that are legal for it or with integers only.
+    Immutable(Via, Pairs),
+    /// Whether it is legal.
+    Sampler(bool),
+    View,
+    /// What frames are recorded with.
+    Separate(Step, State),
+}
+
+/// Rows that are measured on devices of their own.
+pub(crate) struct Group {
+    pub(crate) rows: Vec<Row>,
+    /// What of separate images and samplers there is; none in a scene of combined ones.
+    pub(crate) state: Option<State>,
+}
+
+impl Row {
+    /// Every row, in groups that get devices of their own: a device that has seen an immutable sampler looks at more from there on.
+    pub(crate) fn groups() -> Vec<Group> {
+        let immutable = |via| [Pairs::Legal, Pairs::Any].map(|pairs| Self::Immutable(via, pairs));
+        let immutable = [Via::Update, Via::Template, Via::Push, Via::PushTemplate].map(immutable);
+        let combined = [Self::without_immutable(), immutable.concat()].map(|rows| Group { rows, state: None });
+        let separate = State::ALL.map(|state| Group {
+            rows: Step::all().map(|step| Self::Separate(step, state)).to_vec(),
+            state: Some(state),
+        });
+        combined.into_iter().chain(separate).collect()
+    }
+
+    fn without_immutable() -> Vec<Self> {
+        let mut out = Vec::new();
+        for pairs in [Pairs::Legal, Pairs::Any] {
+            out.extend([Self::Update(1, pairs), Self::Update(16, pairs), Self::Array(256, pairs), Self::Mixed(pairs)]);
+            out.extend([1, 16, 256].map(|n| Self::Template(Shape::Packed, n, pairs)));
+            out.extend([Shape::Entries, Shape::Gaps].map(|shape| Self::Template(shape, 16, pairs)));
+            out.push(Self::Template(Shape::Mixed, 2, pairs));
+            out.extend([Self::Push(pairs), Self::PushTemplate(16, pairs), Self::Sets(pairs), Self::Overflow(pairs)]);
+        }
+        out.extend([Self::Copies, Self::Buffers, Self::Sampler(true), Self::Sampler(false), Self::View]);
+        out
+    }
+
+    pub(crate) fn name(self) -> String {
+        let pairs = |pairs| if pairs == Pairs::Legal { "all legal" } else { "a quarter illegal" };
+        match self {
+            Self::Update(n, p) => format!("update, {n} write(s), {}", pairs(p)),
+            Self::Array(n, p) => format!("update, array of {n}, {}", pairs(p)),
+            Self::Mixed(p) => format!("update, 4 mixed writes, {}", pairs(p)),
+            Self::Buffers => "update, 4 buffer writes".to_owned(),
+            Self::Template(Shape::Packed, n, p) => format!("template, {n}, {}", pairs(p)),
+            Self::Template(Shape::Entries, n, p) => format!("template, {n} entries of one, {}", pairs(p)),
+            Self::Template(Shape::Gaps, n, p) => format!("template, {n} with gaps, {}", pairs(p)),
+            Self::Template(Shape::Mixed, n, p) => format!("template, {n} pairs and 2 buffers, {}", pairs(p)),
+            Self::PushTemplate(n, p) => format!("push template, {n}, {}", pairs(p)),
+            Self::Sets(p) => format!("update, 16 writes to 4 sets, {}", pairs(p)),
+            Self::Overflow(p) => format!("update, array over 16 bindings, {}", pairs(p)),
+            Self::Copies => "update, 16 copies".to_owned(),
+            Self::Push(p) => format!("push, 1, {}", pairs(p)),
+            Self::Immutable(via, p) => {
+                let via = match via {
+                    Via::Update => "update",
+                    Via::Template => "template",
+                    Via::Push => "push",
+                    Via::PushTemplate => "push template",
+                };
+                format!("{via}, immutable, {} view", if p == Pairs::Legal { "legal" } else { "conflicting" })
+            }
+            Self::Sampler(true) => "create and destroy a sampler".to_owned(),
+            Self::Sampler(false) => "create and destroy an illegal sampler".to_owned(),
+            Self::View => "create and destroy a view".to_owned(),
+            Self::Separate(step, state) => step.name(state),
+        }
+    }
+
+    /// Combined image samplers per call.
+    pub(crate) fn descriptors(self) -> usize {
+        match self {
+            Self::Update(n, _) | Self::Array(n, _) | Self::Template(_, n, _) | Self::PushTemplate(n, _) => n,
+            Self::Sets(_) | Self::Overflow(_) => 16,
+            Self::Mixed(_) => 2,
+            Self::Push(_) | Self::Immutable(..) => 1,
+            Self::Copies | Self::Buffers | Self::Sampler(_) | Self::View | Self::Separate(..) => 0,
+        }
+    }
+
+    pub(crate) fn is_threaded(self) -> bool {
+        matches!(self, Self::Update(..) | Self::Template(..))
+    }
+
+    /// Whether a sample is of a whole frame, in threads of its own.
+    pub(crate) fn is_frame(self) -> bool {
+        matches!(self, Self::Separate(step, _) if step.is_frame())
+    }
+}
