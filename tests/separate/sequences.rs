@@ -405,7 +405,7 @@ fn pipeline_a_then_b(shape: Shape) -> Outcome {
 fn longer_layout(stage: Stage, program: Program) -> Outcome {
     const SALT: u32 = 0x5a5a_5a5a;
     let limit = |context: &Context| Ok(context.limits().max_bound_descriptor_sets);
-    let (sets, _) = without_layer(Context::builder().record_only(), &limit)?;
+    let (sets, _) = without_layer(Context::builder().record_only(), limit)?;
     let mut expected = Expected::one(How::Split, LINK.0, LINK.1);
     if program == Program::Above {
         // Where there is no set behind the four, no switch can have that pipeline split.
