@@ -6,7 +6,7 @@ type Row = (&'static str, fn(Stage) -> Outcome);
 type RowOf = (&'static str, fn(Stage, &Conflict) -> Outcome);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [Row; 14] = [
+    let all: [Row; 13] = [
         ("calls", calls_agree),
         ("array/constant", constant),
         ("array/special", special),
@@ -20,7 +20,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("immutable", immutable),
         ("immutable-shared", immutable_shared),
         ("mutable", mutable),
-        ("variable-count", variable_count),
     ];
     let mut trials = Vec::new();
     for (name, body) in all {
@@ -28,6 +27,9 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial_in(stage, format!("program/{name}/{suffix}"), move || body(stage)));
         }
     }
+    // Not drawn with: SwiftShader crashes now and then in a thread of its own where a copy of such a set is bound, whose pool has room
+    // for the descriptors of the set and not for all of the layout. Without the layer that was not seen.
+    trials.push(trial("program/variable-count", || variable_count(Stage::Compute)));
     let disagreeing: [RowOf; 2] = [("calls", calls_disagree), ("array/dynamic", dynamic_disagree)];
     for (name, body) in disagreeing {
         for conflict in [conflicts::d16(), conflicts::border_format()] {
