@@ -54,7 +54,9 @@ def used(write):
     """A descriptor write less what its type ignores."""
     members = USED.get(write["descriptorType"], ("imageView", "imageLayout"))
     infos = write.get("pImageInfo")
-    return write | {"pImageInfo": [{key: info[key] for key in members} for info in infos]} if isinstance(infos, list) else write
+    if not isinstance(infos, list):
+        return write
+    return write | {"pImageInfo": [{key: info[key] for key in members} for info in infos]}
 
 
 class Side:
@@ -99,8 +101,9 @@ class Side:
     def write(self, into, write):
         """Notes what a write puts into a set."""
         # A write past the end of a binding goes on in the next one; none of the programs here makes one.
-        kind, found = next(((key, write[key]) for key in ("pImageInfo", "pBufferInfo", "pTexelBufferView") if isinstance(write.get(key), list)), (None, []))
-        for number, info in enumerate(used(write)[kind] if kind else found):
+        written = used(write)
+        arrays = [written.get(key) for key in ("pImageInfo", "pBufferInfo", "pTexelBufferView")]
+        for number, info in enumerate(next((array for array in arrays if isinstance(array, list)), [])):
             self.contents[into][write["dstBinding"], write["dstArrayElement"] + number] = (write["descriptorType"], info)
 
     def copy(self, copy):

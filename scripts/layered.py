@@ -136,10 +136,11 @@ def built(name, kind="--bin"):
 
 
 @contextlib.contextmanager
-def display():
-    """An X server without a screen, with DISPLAY set."""
+def display(picture=None):
+    """An X server without a screen, with DISPLAY set. What is to be seen is in the folder `picture`, in the file Xvfb_screen0."""
     # Without -noreset the server restarts whenever its last client leaves, and a client that connects then is refused.
     command = ["Xvfb", "-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp", "-noreset"]
+    command += ["-fbdir", str(picture)] if picture else []
     try:
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except FileNotFoundError:

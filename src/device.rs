@@ -13,6 +13,7 @@ mod samplers;
 mod separate;
 mod telling;
 mod templates;
+mod types;
 mod usage;
 mod variants;
 mod writes;
@@ -128,7 +129,7 @@ impl Device {
         let separate = follows.then(|| Box::new(Separate::new(new.limits, settings)));
         let hot = Hot::new(Gate::new(telling.records_all()));
         // Separate samplers are followed, or it is to be said once that they are not.
-        let watched = if follows { Separate::WATCHED } else { hot::type_bit(vk::DescriptorType::SAMPLER) };
+        let watched = if follows { Separate::WATCHED } else { types::type_bit(vk::DescriptorType::SAMPLER) };
         hot.watched.store(watched, std::sync::atomic::Ordering::Relaxed);
         if separate.as_ref().is_some_and(|separate| separate.is_forced()) {
             hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
-use ash::vk;
 use samplin_hot::{Choices, Counters, Gate, SetLayout};
 
 use super::templates::Template;
@@ -19,13 +18,6 @@ pub(crate) mod follow {
     pub(crate) const ALL: u8 = 2;
 }
 
-/// The bit of a descriptor type; those of extensions share one.
-#[inline(always)]
-pub(super) const fn type_bit(ty: vk::DescriptorType) -> u32 {
-    let number = ty.as_raw() as u32;
-    1 << if number < 31 { number } else { 31 }
-}
-
 /// The part of a device that is needed for each descriptor.
 pub struct Hot {
     /// Samplers and views, and which of them conflict.
@@ -38,7 +30,7 @@ pub struct Hot {
     pub follow: AtomicU8,
     /// Whether a set layout with immutable samplers was ever created.
     pub has_immutables: AtomicBool,
-    /// Descriptor types whose writes need more than to be counted, as [`type_bit`]s.
+    /// Descriptor types whose writes need more than to be counted, as [`type_bit`](super::types::type_bit)s.
     pub watched: AtomicU32,
     /// Update templates with combined image samplers.
     pub templates: HandleMap<Template>,

@@ -12,6 +12,7 @@ mod force;
 mod ladder;
 mod layouts;
 mod learned;
+mod objects;
 mod passes;
 mod programs;
 mod recipe;
@@ -29,27 +30,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use ash::vk;
+use serde_json::{Value as Json, json};
 
 pub use self::commands::Binds;
 use self::commands::Commands;
 use self::force::Force;
 use self::layouts::LayoutTables;
 use self::learned::Learned;
+pub use self::objects::Group;
 use self::passes::RenderPass;
 use self::programs::Deferred;
 pub use self::programs::{Made, Program, Stage};
 use self::resolution::Resolutions;
 pub use self::sets::TemplateRun;
 use self::sets::{SetEntry, TemplateRuns};
-pub use self::shaders::Group;
 use self::shaders::Shaders;
 use self::split::HiddenSets;
 pub use self::split::Limits;
 use self::words::WordTable;
 pub use self::words::Words;
-use super::hot::type_bit;
+use super::types::type_bit;
 use crate::settings::{SeparateShared, Settings, SplitCompile};
-use crate::table::{FastMap, FastSet, HandleMap};
+use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// What is remembered of one device's shaders, layouts, sets and command buffers.
 #[derive(Default)]
@@ -81,8 +83,11 @@ pub struct Separate {
     passes: HandleMap<RenderPass>,
     /// Render passes that the application has destroyed and that pipelines may be made with again.
     old_passes: Mutex<Vec<u64>>,
-    /// Second pipelines ever made.
+    /// Second pipelines ever made, and the nanoseconds that it took.
     splits: AtomicU64,
+    split_ns: AtomicU64,
+    /// Links of all pipelines.
+    links: AtomicU64,
     limits: Limits,
     resolutions: Resolutions,
     force: Force,
@@ -117,6 +122,20 @@ impl Separate {
     /// Whether a test switch wants repairs that nothing asks for.
     pub fn is_forced(&self) -> bool {
         self.force.any()
+    }
+
+    /// Its part of the `summary` record, but for what is unresolved.
+    pub fn summary(&self) -> Json {
+        let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
+        json!({
+            "links": count(&self.links),
+            "sets": lock(&self.pools).values().map(FastSet::len).sum::<usize>(),
+            "shadows": { "live": count(&self.shadows), "peak": count(&self.most_shadows) },
+            "hidden_sets": self.hidden.count(),
+            "splits": count(&self.splits),
+            "compile_ms": count(&self.split_ns) as f64 / 1e6,
+            "learned": self.learned.count(),
+        })
     }
 
     /// A number that nothing else has.

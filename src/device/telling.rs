@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::Device;
-use super::hot::type_bit;
 use super::images::ViewClass;
+use super::types::type_bit;
 use crate::counters::Path;
 use crate::decide::{self, BlitSource, Change, Changes, Context, Decision, Rule, SamplerState};
 use crate::features::Tiling;
@@ -337,6 +337,16 @@ impl Device {
         self.trace().emit("unresolved", &record);
     }
 
+    /// How often records tell of what is unresolved, by those names that `is_meant` takes.
+    pub fn unresolved_counts(&self, is_meant: impl Fn(&str) -> bool) -> Json {
+        let mut counts = Map::new();
+        for (what, ..) in lock(&self.telling.said).unresolved.iter().filter(|(what, ..)| is_meant(what)) {
+            let count = counts.get(what).and_then(Json::as_u64).unwrap_or(0);
+            counts.insert(what.clone(), (count + 1).into());
+        }
+        Json::Object(counts)
+    }
+
     /// Says once (per `key`) that members of a sampler, or the filter of a blit, hold values which an extension younger than
     /// the layer may have added.
     pub fn unknown_enumerants(&self, members: &[(decide::Field, decide::Value)], sampler: Option<u64>, key: u64) {
@@ -459,6 +469,7 @@ impl Device {
                                 .saturating_sub(self.cache.with_borders(|borders| borders.peak())),
                     },
                 },
+                "separate": self.separate_summary(),
                 "passed_through": self.is_broken(),
                 "dropped": self.trace().dropped(),
                 "left_out": self.trace().left_out(),

@@ -15,7 +15,7 @@ use samplin_hot::memory::{self, Room};
 use samplin_hot::{Gate, SetLayout};
 
 use super::Device;
-use super::hot::type_bit;
+use super::types::type_bit;
 use super::writes::INFOS;
 use crate::counters::Path;
 

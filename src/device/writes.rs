@@ -9,8 +9,8 @@ use ash::vk::{self, DescriptorImageInfo, WriteDescriptorSet};
 use samplin_hot::Pair;
 
 use super::Device;
-use super::hot::type_bit;
 use super::layouts::LayoutOf;
+use super::types::type_bit;
 use crate::counters::Path;
 
 // ---- looking ----
@@ -83,9 +83,12 @@ impl Device {
     /// `count` valid writes.
     pub unsafe fn follows_writes(&self, count: u32, writes: *const WriteDescriptorSet<'_>, copies: u32) -> bool {
         let watched = self.hot.watched.load(Ordering::Relaxed);
-        // SAFETY: below the count.
-        let is_watched = |index| watched & type_bit(unsafe { (*writes.add(index as usize)).descriptor_type }) != 0;
-        self.separate.is_some() && (copies != 0 || (0..count).any(is_watched))
+        let mut types = 0;
+        for index in 0..count as usize {
+            // SAFETY: below the count.
+            types |= type_bit(unsafe { (*writes.add(index)).descriptor_type });
+        }
+        self.separate.is_some() && (copies != 0 || types & watched != 0)
     }
 
     /// Whether the pair of a single write may conflict.

@@ -116,14 +116,24 @@ unsafe extern "system" fn update_slowly(
     let (device, next) = enter!(handle, update_descriptor_sets);
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
     unsafe {
-        if let Some(separate) = device.separate.as_deref()
-            && device.follows_writes(count, writes, copy_count)
-        {
-            let (writes, copies) = (slice(writes, count), slice(copies, copy_count));
-            device.guard(|| device.separate_updates(separate, writes, copies), || ());
+        if device.follows_writes(count, writes, copy_count) {
+            follow(device, slice(writes, count), slice(copies, copy_count));
         }
         let down = |writes| next(handle, count, writes, copy_count, copies);
         device.forward_writes(count, writes, (first, Path::Update), LayoutOf::DstSet, down);
+    }
+}
+
+/// Takes over writes and copies of separate samplers and images.
+///
+/// # Safety
+///
+/// The arguments of a valid `vkUpdateDescriptorSets`.
+#[inline(never)]
+unsafe fn follow(device: &Device, writes: &[WriteDescriptorSet<'_>], copies: &[vk::CopyDescriptorSet<'_>]) {
+    if let Some(separate) = device.separate.as_deref() {
+        // SAFETY: forwarded from the caller.
+        device.guard(|| unsafe { device.separate_updates(separate, writes, copies) }, || ());
     }
 }
 

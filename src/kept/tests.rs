@@ -4,6 +4,7 @@ mod compute;
 mod graphics;
 mod layouts;
 mod made;
+mod shader;
 mod table;
 
 use std::ptr;

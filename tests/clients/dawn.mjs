@@ -48,13 +48,14 @@ const drawing = device.createRenderPipeline({
     fragment: { module, entryPoint: "shade", targets: [{ format: "rgba8unorm" }] },
     depthStencil,
 });
+const linear = { magFilter: "linear", minFilter: "linear" };
 const bound = device.createBindGroup({
     layout: drawing.getBindGroupLayout(0),
     entries: [
         { binding: 0, resource: tiles.createView() },
-        { binding: 1, resource: device.createSampler({ addressModeU: "repeat", addressModeV: "repeat", magFilter: "linear", minFilter: "linear" }) },
+        { binding: 1, resource: device.createSampler({ addressModeU: "repeat", addressModeV: "repeat", ...linear }) },
         { binding: 2, resource: maps.createView({ dimension: "2d-array" }) },
-        { binding: 3, resource: device.createSampler({ compare: "less", magFilter: "linear", minFilter: "linear" }) },
+        { binding: 3, resource: device.createSampler({ compare: "less", ...linear }) },
     ],
 });
 

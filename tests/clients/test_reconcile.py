@@ -116,7 +116,7 @@ class Reconcile(Recordings):
         ]
 
     def test_accounted_for(self):
-        self.assert_ends(0, "7 calls compared; 0 devices, 1 samplers, 2 descriptors and 1 blits differ, 0 times samplers of what is bound; 3 records", "1 samplers of", "0 errors")
+        self.assert_ends(0, "7 calls compared; 0 devices, 1 samplers, 2 descriptors, 1 blits and 0 states", "3 records", "1 samplers of", "0 errors")
 
     def test_each_record_is_needed(self):
         for at in (1, 2, 3):
@@ -248,7 +248,7 @@ class Draws(Recordings):
         self.pair["how"] = "split"
 
     def test_shadow(self):
-        self.assert_ends(0, "11 calls compared", "1 times samplers of what is bound; 1 records", "0 errors")
+        self.assert_ends(0, "11 calls compared", "1 states of what is bound differ, 1 records", "0 errors")
 
     def test_shadow_without_a_record(self):
         self.trace.pop()
@@ -287,7 +287,7 @@ class Draws(Recordings):
 
     def test_split(self):
         self.split(40)
-        self.assert_ends(0, "1 times samplers of what is bound; 1 records", "0 errors")
+        self.assert_ends(0, "1 states of what is bound differ, 1 records", "0 errors")
         self.trace.pop()
         self.assert_ends(1, "another sampler went down in a set of the layer's, and no record says so")
 
@@ -304,7 +304,7 @@ class Draws(Recordings):
         self.above = self.start + [bind_pipeline(21), push(4)] + self.end
         self.below = self.start + [bind_pipeline(21), push(4), create_sampler(40, **NEAREST), push(40)] + self.end
         self.pair["how"] = "push"
-        self.assert_ends(0, "1 times samplers of what is bound; 1 records", "0 errors")
+        self.assert_ends(0, "1 states of what is bound differ, 1 records", "0 errors")
         self.trace.pop()
         self.assert_ends(1, "another sampler went down in slot (0, 1, 0), and no record says so")
 

@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ash::vk::{self, Handle};
-use samplin::kept::{Compute, Context, Graphics, PipelineLayout, SetLayout};
+use samplin::kept::{Compute, Context, Graphics, PipelineLayout, SetLayout, Shader};
 use samplin::memory::faults::{self, Plan};
 use samplin_hot::memory::OutOfMemory;
 use samplin_testkit::again::alone;
@@ -69,6 +69,18 @@ fn copies_unwind_where_there_is_no_memory() {
         assert!(starve("a compute pipeline", || drop(keep())) >= 4);
         let kept = keep();
         assert_eq!(starve("its create info", || kept.with_create_info(Default::default(), stage.module, |_| ())), 1);
+
+        let object = vk::ShaderCreateInfoEXT::default()
+            .code_type(vk::ShaderCodeTypeEXT::SPIRV)
+            .name(c"main")
+            .push_constant_ranges(&ranges)
+            .specialization_info(&constants);
+        // SAFETY: as above.
+        let keep = || unsafe { Shader::new(&object) }.unwrap();
+        assert!(starve("a shader object", || drop(keep())) >= 4);
+        let kept = keep();
+        let make = || Shader::with_create_infos(&[(&kept, &[])], &[], |_| ());
+        assert_eq!(starve("its create info", make), 3);
 
         let stages = [stage.stage(vk::ShaderStageFlags::VERTEX), stage.stage(vk::ShaderStageFlags::FRAGMENT)];
         let dynamic = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];

@@ -103,6 +103,14 @@ impl Scene {
         self.records("shader").iter().map(|record| record["learned"] == true).collect()
     }
 
+    /// The counts of the device, which is destroyed.
+    fn finish(self) -> Value {
+        let instance = std::sync::Arc::clone(&self.device.instance);
+        drop(self.device);
+        let all = instance.records("summary");
+        all.into_iter().find(|record| record["scope"] == "device").expect("one")["separate"].clone()
+    }
+
     /// The names of what is left.
     fn left(&self) -> Vec<String> {
         self.records("unresolved").iter().map(|record| record["what"].as_str().expect("a name").to_owned()).collect()
@@ -124,6 +132,19 @@ fn a_link_that_conflicted_is_split_when_the_next_pipeline_is_made() {
     [later, good, fine, first].into_iter().for_each(|pipeline| scene.bind(pipeline));
     assert_eq!(scene.splits(), [false, true], "nothing is compiled in a bind");
     assert!(scene.left().is_empty());
+    let mut counts = scene.finish();
+    let took = counts.as_object_mut().and_then(|counts| counts.remove("compile_ms"));
+    assert!(took.and_then(|took| took.as_f64()).is_some_and(|took| took > 0.0), "{counts:#}");
+    let expected = serde_json::json!({
+        "links": 6,
+        "sets": 1,
+        "shadows": { "live": 0, "peak": 0 },
+        "hidden_sets": 1,
+        "splits": 2,
+        "learned": 1,
+        "unresolved": {},
+    });
+    assert_eq!(counts, expected);
 }
 
 #[test]
@@ -183,6 +204,10 @@ fn a_shared_sampler_is_kept_where_it_is_to_be() {
     let how: Vec<_> = scene.records("pair").iter().map(|pair| pair["how"].clone()).collect();
     assert_eq!(how.iter().filter(|how| **how == "shadow").count(), 1, "{how:?}");
     assert_eq!(scene.left().len(), 1);
+    let counts = scene.finish();
+    assert_eq!(counts["shadows"], serde_json::json!({ "live": 1, "peak": 1 }));
+    assert_eq!(counts["unresolved"], serde_json::json!({ "shared-sampler": 1 }));
+    assert_eq!((&counts["splits"], &counts["learned"]), (&0.into(), &0.into()));
 }
 
 // ---- the file ----

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use ash::vk::{self, Handle};
 
 use crate::driver::machine::place;
-use crate::driver::{Args, lock};
+use crate::driver::{Args, Kind, lock};
 use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, binding, call};
 use crate::separate::{Operand, shader};
 
@@ -396,4 +396,51 @@ fn code_that_is_not_to_be_read_is_told_where_it_matters() {
     let arrived = device.driver.calls_of(c"vkCmdBindShadersEXT");
     assert_eq!(arrived.len(), 1, "nothing else was bound: {arrived:?}");
     call!(device.destroy_shader(device.raw, shader, allocator()));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn shader_objects_come_and_go_with_those_they_stand_in_for() {
+    for (linked, fails) in [(false, false), (false, true), (true, false), (true, true)] {
+        let (stand, point) = (Stand::new(), Point::GRAPHICS);
+        let (device, sets) = (&stand.device, [stand.set_layout]);
+        let bytes = |words: Vec<u32>| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+        let (vertex, fragment) = (bytes(shader(0, &[])), bytes(words(4)));
+        let flags = if linked { vk::ShaderCreateFlagsEXT::LINK_STAGE } else { vk::ShaderCreateFlagsEXT::empty() };
+        let info = vk::ShaderCreateInfoEXT::default()
+            .code_type(vk::ShaderCodeTypeEXT::SPIRV)
+            .name(c"main")
+            .set_layouts(&sets)
+            .flags(flags);
+        let infos =
+            [info.stage(S::VERTEX).next_stage(S::FRAGMENT).code(&vertex), info.stage(S::FRAGMENT).code(&fragment)];
+        let mut shaders = [vk::ShaderEXT::null(); 2];
+        let result = call!(device.create_shaders(device.raw, 2, infos.as_ptr(), allocator(), shaders.as_mut_ptr()));
+        assert_eq!(result, SUCCESS);
+        if fails {
+            // The driver makes the first of several nevertheless.
+            device.driver.fail(c"vkCreateShadersEXT", [vk::Result::ERROR_OUT_OF_DEVICE_MEMORY]);
+        }
+        let mixed = stand.set([stand.bad, stand.good]);
+        let stages = [S::VERTEX, S::FRAGMENT];
+        stand.begin();
+        stand.bind_set(point, mixed);
+        call!(device.bind_shaders(device.commands, 2, stages.as_ptr(), shaders.as_ptr()));
+        let live = || device.driver.live(Kind::Shader).len();
+        if fails {
+            assert_eq!((stand.own(point), stand.left()), ([true, true], vec!["memory".to_owned()]));
+            assert_eq!(live(), 2, "what was made is destroyed again");
+        } else {
+            assert_eq!((stand.own(point), stand.left().len(), live()), ([false, true], 0, 4));
+            // Bound again, it is what stands in at once.
+            device.driver.calls();
+            call!(device.bind_shaders(device.commands, 2, stages.as_ptr(), shaders.as_ptr()));
+            assert_eq!(device.driver.calls_of(c"vkCmdBindShadersEXT").len(), 1);
+            assert_eq!(stand.own(point), [false, true]);
+        }
+        call!(device.destroy_shader(device.raw, shaders[1], allocator()));
+        assert_eq!(live(), 1, "only the other of the application's is there");
+        call!(device.destroy_shader(device.raw, shaders[0], allocator()));
+        device.driver.check();
+    }
 }

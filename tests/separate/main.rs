@@ -255,8 +255,13 @@ impl Expected {
         Self { changed: vec![Changed { image, sampler, how: forced(how) }], left: "shared-sampler" }
     }
 
-    fn and(mut self, how: How, image: Place, sampler: Place) -> Self {
-        let changed = Changed { image, sampler, how: forced(how) };
+    fn and(self, how: How, image: Place, sampler: Place) -> Self {
+        self.and_just(forced(how), image, sampler)
+    }
+
+    /// In this way whatever a test switch says.
+    fn and_just(mut self, how: How, image: Place, sampler: Place) -> Self {
+        let changed = Changed { image, sampler, how };
         if !self.changed.contains(&changed) {
             self.changed.push(changed);
         }

@@ -12,7 +12,7 @@ const HOWS: [(&str, &str); 5] = [
 ];
 
 /// What to do about each thing that keeps a link from being repaired.
-const LEFT: [(&str, &str); 18] = [
+const LEFT: [(&str, &str); 21] = [
     ("shared-sampler", "give the image a sampler of its own"),
     ("immutable-sampler", "write the sampler into the set, or make the immutable one NEAREST"),
     ("update-after-bind", "write the set before it is bound, or give the image a sampler that suits it"),
@@ -22,6 +22,8 @@ const LEFT: [(&str, &str); 18] = [
     ("pipeline-chain", "a newer samplin may know the structure; else give the image a sampler that suits it"),
     ("pipeline-library", "link the pipeline of whole shaders, or give the image a sampler that suits it"),
     ("hidden-spirv", "hand the driver SPIR-V, not an identifier or a binary of it"),
+    ("ray-tracing-handles", "give the image a sampler of its own, or all images of the sampler formats that it suits"),
+    ("transform-feedback", "bind the set before transform feedback begins"),
     ("malformed-spirv", "spirv-val says what is wrong with the module"),
     ("opaque-operand", "let the shader name its image and its sampler, not choose between several"),
     ("vendor-instruction", "sample with the instructions of SPIR-V or of a KHR or EXT extension"),
@@ -30,6 +32,7 @@ const LEFT: [(&str, &str); 18] = [
     ("began-before", "begin the command buffer after the views exist that conflict"),
     ("push-set-above", "push descriptors to a number below all sets of the pipeline layouts that are used with them"),
     ("sampler-limit", "leave the stage room for one more sampler"),
+    ("learned", "run it again with the setting learned, or let resolve_memory and split_compile allow more"),
     ("memory", "nothing in the program: the host or the device has no memory left"),
 ];
 

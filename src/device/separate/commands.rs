@@ -13,10 +13,10 @@ use samplin_hot::memory::{self, Room};
 
 use super::Separate;
 use super::layouts::PipelineShape;
+use super::objects::BoundShader;
 use super::programs::Program;
 use super::resolution::{Found, Resolution};
 use super::sets::{Brief, SetEntry};
-use super::shaders::BoundShader;
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// How many bind points are followed.

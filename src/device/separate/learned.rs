@@ -47,6 +47,11 @@ impl Learned {
         is_new
     }
 
+    /// How many are known.
+    pub(super) fn count(&self) -> usize {
+        lock(&self.links).len()
+    }
+
     /// Takes over the lines of a file. Lines that are no names are passed over: comments, and what a process left that was cut off.
     fn take(&self, text: &str) {
         for line in text.lines() {

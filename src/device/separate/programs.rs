@@ -9,8 +9,7 @@ use samplin_spirv as spirv;
 
 use super::Separate;
 use super::layouts::PipelineShape;
-use super::recipe::{Executable, Recipe, Source, Splits, StageCode};
-use super::split::When;
+use super::recipe::{Executable, Recipe, Source, Splits, StageCode, When};
 use super::told::Told;
 use super::words::Words;
 use crate::device::Device;
@@ -225,6 +224,16 @@ impl Separate {
     }
 }
 
+/// What is kept of a stage.
+pub(super) fn code_of(stage: &Stage<'_>) -> StageCode {
+    StageCode {
+        stage: stage.stage,
+        name: stage.name.into(),
+        constants: memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, Box::from(*bytes)))),
+        words: Arc::clone(stage.words),
+    }
+}
+
 /// What a pipeline can be made of again.
 ///
 /// # Safety
@@ -247,7 +256,7 @@ unsafe fn recipe(separate: &Separate, made: &Made<'_>, stages: &[Stage<'_>]) -> 
     if stages.len() != count {
         return Err(HIDDEN);
     }
-    let stages = memory::collect(stages.iter().map(|stage| Arc::new(StageCode::new(stage))));
+    let stages = memory::collect(stages.iter().map(|stage| Arc::new(code_of(stage))));
     let bytes = match &source {
         Source::Compute(kept) => kept.bytes(),
         Source::Graphics(kept) => kept.bytes(),
@@ -346,6 +355,7 @@ impl Device {
             self.split_all(separate, &program, separate.learned(&program), When::Made);
         }
         separate.programs.insert(handle, Arc::clone(&program));
+        separate.links.fetch_add(program.links.len() as u64, Ordering::Relaxed);
         if !program.links.is_empty() {
             self.keep_within(separate, &program);
         }

@@ -4,10 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
-use samplin_hot::memory;
 
 use super::layouts::{PipelineShape, SetShape};
-use super::programs::Stage;
 use super::words::{Counted, Words};
 use crate::kept;
 use crate::table::lock;
@@ -15,23 +13,21 @@ use crate::table::lock;
 /// Most links of a pipeline that can be split: bits of a word.
 pub(super) const LINKS: usize = 64;
 
+/// When a pipeline is split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// When the application makes it.
+    Made,
+    /// In a bind that finds a conflict.
+    Bound,
+}
+
 /// A stage of a kept pipeline.
 pub(super) struct StageCode {
     pub(super) stage: vk::ShaderStageFlags,
     pub(super) name: Box<str>,
     pub(super) constants: Vec<(u32, Box<[u8]>)>,
     pub(super) words: Arc<Words>,
-}
-
-impl StageCode {
-    pub(super) fn new(stage: &Stage<'_>) -> Self {
-        Self {
-            stage: stage.stage,
-            name: stage.name.into(),
-            constants: memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, Box::from(*bytes)))),
-            words: Arc::clone(stage.words),
-        }
-    }
 }
 
 /// What is bound to run: a pipeline, or shader objects by their stages.

@@ -14,7 +14,7 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use super::layouts::{Binding, SetLayout, SetShape};
 use crate::device::Device;
-use crate::device::hot::type_bit;
+use crate::device::types::type_bit;
 use crate::hooks::slice;
 use crate::table::lock;
 

@@ -13,8 +13,9 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use super::commands::{POINTS, Point};
 use super::layouts::PipelineShape;
-use super::programs::{Found, HIDDEN, Program, ProgramLink, Stage};
-use super::recipe::{Executable, Recipe, Source, StageCode};
+use super::objects::{BoundShader, Group, Shader};
+use super::programs::{Found, HIDDEN, Program, Stage, code_of};
+use super::recipe::{Executable, Recipe, Source};
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
@@ -22,29 +23,6 @@ use crate::table::{FastMap, HandleMap, lock};
 
 /// Stages that are bound together: all of graphics.
 const STAGES: usize = 8;
-
-/// A shader object.
-pub(super) struct Shader {
-    /// That of no other.
-    number: u64,
-    handle: u64,
-    layout: Arc<PipelineShape>,
-    links: Box<[ProgramLink]>,
-    blind: Option<&'static str>,
-    group: Group,
-    /// What it can be made of again, or the name of what keeps it from that.
-    recipe: Result<(Arc<kept::Shader>, Arc<StageCode>), &'static str>,
-}
-
-/// Shaders that are linked (VK_SHADER_CREATE_LINK_STAGE_BIT_EXT): they come from one call, are only bound together, and are made
-/// again in one call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Group {
-    /// That of no other; 0 for a shader that is not linked.
-    number: u64,
-    /// How many shaders it has.
-    size: usize,
-}
 
 /// Numbers of the shaders that are bound together, in the order of their stages; 0 behind them.
 type Key = [u64; STAGES];
@@ -60,15 +38,6 @@ impl Shaders {
     pub(super) fn for_each_combination(&self, with: &mut dyn FnMut(&Program)) {
         lock(&self.combinations).values().for_each(|program| with(program));
     }
-}
-
-/// A shader object that is bound.
-pub(super) struct BoundShader {
-    stage: vk::ShaderStageFlags,
-    /// The application's.
-    own: Arc<Shader>,
-    /// The one that is bound in truth.
-    actual: u64,
 }
 
 /// Index of the bind point that a stage of shader objects belongs to.
@@ -202,7 +171,7 @@ impl Device {
                 self.links_of(shader.as_raw(), stage, &mut found);
                 // SAFETY: forwarded from the caller.
                 let kept = unsafe { kept::Shader::new(info) }.map_err(kept::Why::name);
-                kept.map(|kept| (Arc::new(kept), Arc::new(StageCode::new(stage))))
+                kept.map(|kept| (Arc::new(kept), Arc::new(code_of(stage))))
             }
             None => {
                 found.blind = Some(HIDDEN);

@@ -16,7 +16,7 @@ use samplin_spirv::{Error, Module, Operand, Specialization};
 use super::Separate;
 use super::layouts::{PipelineShape, SetShape};
 use super::programs::{Program, model};
-use super::recipe::{Executable, LINKS, Recipe, Source, StageCode, Variant};
+use super::recipe::{Executable, LINKS, Recipe, Source, StageCode, Variant, When};
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
@@ -55,15 +55,6 @@ impl Limits {
     }
 }
 
-/// When a pipeline is split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
-    /// When the application makes it.
-    Made,
-    /// In a bind that finds a conflict.
-    Bound,
-}
-
 struct HiddenSet {
     /// Kept, so that another pipeline with a hidden set that is defined so finds this one.
     _shape: Arc<SetShape>,
@@ -80,6 +71,13 @@ pub(super) struct HiddenSets {
     by_content: Mutex<FastMap<Content, HiddenSet>>,
     /// There was ever one.
     any: AtomicBool,
+}
+
+impl HiddenSets {
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        lock(&self.by_content).len()
+    }
 }
 
 /// The name of what a pass refused.
@@ -205,11 +203,13 @@ impl Device {
         }
         let twin = self.twin_of_pipeline(separate, &layout).ok_or("memory")?;
         let made = self.compile(separate, &recipe, &codes, (&layout, twin))?;
+        let took = started.elapsed();
+        separate.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         let parts = memory::collect(chosen.into_iter().zip(counts));
         for (stage, code) in recipe.stages.iter().zip(&codes) {
             if let Some(words) = code {
                 let count = (stage.words.len(), words.len());
-                self.shader_split(program, stage.stage, &parts, count, (started.elapsed(), when));
+                self.shader_split(program, stage.stage, &parts, count, (took, when));
             }
         }
         Ok(Variant { mask, made, layout, hidden, parts })

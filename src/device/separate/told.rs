@@ -14,8 +14,7 @@ use serde_json::{Value as Json, json};
 use super::commands::{CommandBuffer, Point};
 use super::ladder::{How, Want};
 use super::programs::{Program, Stage};
-use super::recipe::LINKS;
-use super::split::When;
+use super::recipe::{LINKS, When};
 use crate::counters::Path;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
@@ -35,9 +34,9 @@ pub(super) struct Told {
     links: Mutex<FastSet<Key>>,
 }
 
-/// Why a link is left as it is, for each stable name.
-fn why(what: &str) -> &'static str {
-    match what {
+/// Why a link is left as it is, for each stable name; none for a name of something else.
+fn known(what: &str) -> Option<&'static str> {
+    Some(match what {
         "shared-sampler" => {
             "the sampler also meets images that need another one; a copy of the set would change it for all of them"
         }
@@ -76,8 +75,13 @@ fn why(what: &str) -> &'static str {
             "the pipeline layout has all sets that the device can bind, so there is none for another sampler"
         }
         "sampler-limit" => "the pipeline layout has all samplers that the device allows a stage or a layout",
-        _ => "the host or the device has no memory left",
-    }
+        "memory" => "the host or the device has no memory left",
+        _ => return None,
+    })
+}
+
+fn why(what: &str) -> &'static str {
+    known(what).unwrap_or_default()
 }
 
 /// `ONE TWO` to `["one", "two"]`.
@@ -102,6 +106,14 @@ fn link_members(program: &Program, want: &Want) -> Link {
 }
 
 impl Device {
+    /// The part of the `summary` record that is about links.
+    pub fn separate_summary(&self) -> Json {
+        let Some(separate) = self.separate.as_deref() else { return Json::Null };
+        let mut summary = separate.summary();
+        summary["unresolved"] = self.unresolved_counts(|what| known(what).is_some());
+        summary
+    }
+
     /// What a state and a class come to, for the record: as it is if the driver has a sampler for it.
     fn meeting_of<'a>(&'a self, shared: &SharedState, class: &'a ViewClass) -> Meeting<'a, ()> {
         let overrides = self.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);

@@ -93,11 +93,6 @@ pub fn draw(device: &wgpu::Device, queue: &wgpu::Queue, target: &wgpu::Texture) 
         ],
     });
 
-    let cleared = |view| wgpu::RenderPassDepthStencilAttachment {
-        view,
-        depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(1.0), store: wgpu::StoreOp::Store }),
-        stencil_ops: None,
-    };
     let mut encoder = device.create_command_encoder(&Default::default());
     for light in 0..2 {
         let view = maps.create_view(&wgpu::TextureViewDescriptor {
@@ -128,4 +123,13 @@ pub fn draw(device: &wgpu::Device, queue: &wgpu::Queue, target: &wgpu::Texture) 
     pass.draw(0..36, 0..5);
     drop(pass);
     encoder.finish()
+}
+
+/// Depths that are cleared before anything is drawn.
+fn cleared(view: &wgpu::TextureView) -> wgpu::RenderPassDepthStencilAttachment<'_> {
+    wgpu::RenderPassDepthStencilAttachment {
+        view,
+        depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(1.0), store: wgpu::StoreOp::Store }),
+        stencil_ops: None,
+    }
 }

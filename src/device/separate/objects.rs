@@ -1,0 +1,42 @@
+//! Shader objects, and what is bound of them.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::layouts::PipelineShape;
+use super::programs::ProgramLink;
+use super::recipe::StageCode;
+use crate::kept;
+
+/// A shader object.
+pub(super) struct Shader {
+    /// That of no other.
+    pub(super) number: u64,
+    pub(super) handle: u64,
+    pub(super) layout: Arc<PipelineShape>,
+    pub(super) links: Box<[ProgramLink]>,
+    pub(super) blind: Option<&'static str>,
+    pub(super) group: Group,
+    /// What it can be made of again, or the name of what keeps it from that.
+    pub(super) recipe: Result<(Arc<kept::Shader>, Arc<StageCode>), &'static str>,
+}
+
+/// Shaders that are linked (VK_SHADER_CREATE_LINK_STAGE_BIT_EXT): they come from one call, are only bound together, and are made
+/// again in one call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// That of no other; 0 for a shader that is not linked.
+    pub(super) number: u64,
+    /// How many shaders it has.
+    pub(super) size: usize,
+}
+
+/// A shader object that is bound.
+pub(super) struct BoundShader {
+    pub(super) stage: vk::ShaderStageFlags,
+    /// The application's.
+    pub(super) own: Arc<Shader>,
+    /// The one that is bound in truth.
+    pub(super) actual: u64,
+}
