@@ -9,7 +9,7 @@ use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
 use samplin_testkit::image::{Image, ImageDesc};
 
-use crate::scene::{CALLS, create_view, thread_ns, time};
+use crate::sample::{CALLS, create_view, thread_ns, time};
 
 /// Sets of a pipeline.
 const SETS: u32 = 3;

@@ -7,6 +7,7 @@
 mod binds;
 mod callgrind;
 mod row;
+mod sample;
 mod scene;
 
 use std::process::ExitCode;
@@ -172,9 +173,9 @@ fn footprint(args: &Args, layers: &[Option<&str>], names: &[&str], contexts: &[C
     let mut loading: Vec<Vec<f64>> = vec![Vec::new(); layers.len()];
     for _ in 0..args.rounds {
         for (layer, samples) in layers.iter().zip(&mut loading) {
-            let start = scene::thread_ns();
+            let start = sample::thread_ns();
             let made = context(*layer, None).map_err(|error| error.to_string())?;
-            samples.push(scene::thread_ns() - start);
+            samples.push(sample::thread_ns() - start);
             drop(made);
         }
     }
@@ -221,7 +222,7 @@ fn count(args: &Args, layers: &[Option<&str>]) -> Result<(), String> {
                             "size": size,
                             "layer": layer > 0,
                             "descriptors": row.descriptors(),
-                            "calls": scene::COUNTED,
+                            "calls": sample::COUNTED,
                         }));
                     }
                 }

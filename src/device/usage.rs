@@ -44,7 +44,7 @@ impl Device {
             None => traits.usage,
             Some(formats) => {
                 let features = formats.iter().filter_map(|format| has(*format));
-                traits.usage & !features.fold(missing, |left, one| decide::unsupported_usage(left, one))
+                traits.usage & !features.fold(missing, decide::unsupported_usage)
             }
         }
     }

@@ -66,8 +66,10 @@ pub(super) struct SetEntry {
     summary_at: AtomicU64,
     /// A handle for each slot, 0 for none: the first of them, and all if there are more.
     near: [AtomicU64; NEAR],
+    #[expect(clippy::box_collection, reason = "one word instead of three in each of many entries")]
     many: Option<Box<Vec<AtomicU64>>>,
     /// Sets that are bound in place of this one; almost all sets have none.
+    #[expect(clippy::box_collection, reason = "as above")]
     shadows: Mutex<Option<Box<Vec<Shadow>>>>,
     pub(super) has_shadows: AtomicBool,
 }

@@ -1,0 +1,53 @@
+//! One sample: calls that are timed together, and what all scenes make for them.
+
+use std::hint::black_box;
+
+use ash::vk;
+use samplin_testkit::context::Context;
+
+use crate::callgrind;
+
+/// Calls that one sample times together.
+pub(crate) const CALLS: usize = 256;
+/// How often they are made for one sample, so that reading the clock does not count.
+const PASSES: usize = 4;
+/// Calls that one sample of instructions covers.
+pub(crate) const COUNTED: usize = CALLS * PASSES;
+
+/// CPU time of the calling thread in ns.
+pub(crate) fn thread_ns() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: clock_gettime writes one `timespec` through the pointer.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+pub(crate) fn create_view(context: &Context, image: vk::Image, format: vk::Format) -> vk::ImageView {
+    let info = vk::ImageViewCreateInfo::default()
+        .image(image)
+        .view_type(vk::ImageViewType::TYPE_2D)
+        .format(format)
+        .subresource_range(vk::ImageSubresourceRange {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            base_mip_level: 0,
+            level_count: 1,
+            base_array_layer: 0,
+            layer_count: 1,
+        });
+    // SAFETY: a valid create info.
+    unsafe { context.device().create_image_view(&info, None) }.expect("a view")
+}
+
+/// ns of thread CPU time per call, after one untimed pass that brings everything into the caches. Under callgrind the
+/// instructions of the timed passes are written as well.
+pub(crate) fn time<T>(calls: &[T], mut call: impl FnMut(&T)) -> f64 {
+    calls.iter().for_each(|c| call(black_box(c)));
+    callgrind::zero();
+    let start = thread_ns();
+    for _ in 0..PASSES {
+        calls.iter().for_each(|c| call(black_box(c)));
+    }
+    let ns = (thread_ns() - start) / (calls.len() * PASSES) as f64;
+    callgrind::dump(c"sample");
+    ns
+}
