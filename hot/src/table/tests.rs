@@ -126,7 +126,7 @@ fn readers_see_what_happened_before_while_others_churn() {
 fn a_dense_map_keeps_what_is_inserted_and_nothing_else() {
     let map = HandleMap::dense();
     let handle = |n: u64| 0x7f00_0000_0040 + n * 0x140;
-    (0..3000).for_each(|n| map.insert(handle(n), std::sync::Arc::new(n)));
+    (0..3000).for_each(|n| map.insert(handle(n), Arc::new(n)));
     (0..3000).step_by(3).for_each(|n| map.remove(handle(n)));
     for n in 0..6000 {
         // SAFETY: nothing is removed meanwhile.

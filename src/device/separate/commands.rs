@@ -12,10 +12,10 @@ use samplin_hot::Gate;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
+use super::found::{Found, Resolution};
 use super::layouts::PipelineShape;
 use super::objects::BoundShader;
 use super::programs::Program;
-use super::resolution::{Found, Resolution};
 use super::sets::{Brief, SetEntry};
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
@@ -131,7 +131,7 @@ pub(super) struct Point {
     pub(super) chosen: Option<Arc<Resolution>>,
     /// What the briefs of bound sets say held at this time, see [`Resolutions::time`].
     ///
-    /// [`Resolutions::time`]: super::resolution::Resolutions::time
+    /// [`Resolutions::time`]: super::found::Resolutions::time
     pub(super) time: u64,
     /// The pipeline that is bound in truth; 0 where shader objects are.
     pub(super) pipeline: u64,

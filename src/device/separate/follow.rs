@@ -9,8 +9,8 @@ use ash::vk::{self, Handle};
 
 use super::Separate;
 use super::commands::{Binds, CommandBuffer, LastLayout, Point, index};
+use super::found::Key;
 use super::programs::Program;
-use super::resolution::Key;
 use super::sets::Brief;
 use crate::device::Device;
 use crate::device::hot::follow;

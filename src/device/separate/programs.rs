@@ -10,13 +10,12 @@ use samplin_spirv as spirv;
 use super::Separate;
 use super::layouts::PipelineShape;
 use super::recipe::{Executable, Recipe, Source, Splits, StageCode, When};
-use super::told::Told;
 use super::words::Words;
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
 use crate::settings::SeparateShared;
-use crate::table::lock;
+use crate::table::{FastSet, lock};
 
 /// Why links are not known of code that is not SPIR-V.
 pub(super) const HIDDEN: &str = kept::Why::HiddenSpirv.name();
@@ -28,6 +27,15 @@ pub(super) struct ProgramLink {
     pub(super) sampler: spirv::Operand,
     pub(super) uses: spirv::Uses,
     pub(super) stages: vk::ShaderStageFlags,
+}
+
+/// Link, state, class, and whether the link is left as it is: one that is repaired with some sets may be left with others.
+type ToldLink = (usize, u32, u32, bool);
+
+/// What was told of a pipeline.
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) links: Mutex<FastSet<ToldLink>>,
 }
 
 /// A pipeline. All are remembered, because what the layer binds for one may disturb the sets of the next.

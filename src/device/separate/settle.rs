@@ -8,10 +8,10 @@ use samplin_hot::memory::{self, Room};
 
 use super::Separate;
 use super::commands::{Actual, Binds, Bound, Hidden, Point, bind_point, index};
+use super::found::Resolution;
 use super::layouts::PipelineShape;
 use super::programs::Program;
 use super::recipe::{Executable, Variant};
-use super::resolution::Resolution;
 use super::sets::{Brief, Other, SetEntry};
 use crate::device::Device;
 

@@ -1,7 +1,6 @@
 //! What is written down of links: a `pair` record for each link and (state, class) that is repaired, an `unresolved` one for each that
 //! is not.
 
-use std::sync::Mutex;
 use std::time::Duration;
 
 use ash::vk;
@@ -19,20 +18,11 @@ use crate::counters::Path;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
 use crate::overrides::Override;
-use crate::table::{FastSet, fold, lock};
+use crate::table::{fold, lock};
 use crate::variant::{KEEP, SharedState};
 
 /// How much is remembered as told of a pipeline.
 const TOLD: usize = 1 << 12;
-
-/// Link, state, class, and whether the link is left as it is: one that is repaired with some sets may be left with others.
-type Key = (usize, u32, u32, bool);
-
-/// What was told of a pipeline.
-#[derive(Default)]
-pub(super) struct Told {
-    links: Mutex<FastSet<Key>>,
-}
 
 /// Why a link is left as it is, for each stable name; none for a name of something else.
 fn known(what: &str) -> Option<&'static str> {

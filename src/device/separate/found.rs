@@ -1,0 +1,183 @@
+//! What was found out for pipelines and what is in their sets, so that it is found out once.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use samplin_hot::memory::{self, Room};
+
+use super::recipe::Variant;
+use super::sets::Other;
+use crate::table::{FastMap, fold, lock};
+
+/// What is to be bound for a pipeline and what is in its sets.
+pub(super) struct Resolution {
+    /// Set numbers, and the shadow to bind there.
+    pub(super) shadows: Vec<(usize, u64)>,
+    /// Set numbers, and samplers to push there.
+    pub(super) pushes: Vec<(u32, Other)>,
+    /// The pipeline to bind instead, and its hidden set; 0 if nothing is known to be read from that.
+    pub(super) variant: Option<(Arc<Variant>, u64)>,
+    /// It holds as long as what it was made of: nothing was missing that may be there the next time.
+    pub(super) is_lasting: bool,
+    /// What it was made of.
+    pub(super) key: Key,
+}
+
+impl Resolution {
+    /// Whether what the application has bound is what is to be bound.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.shadows.is_empty() && self.pushes.is_empty() && self.variant.is_none()
+    }
+}
+
+/// Sets of links that a key has room for; pipelines with links in more have none.
+pub(super) const LINKED: usize = 8;
+
+/// A pipeline and what is in each of the sets that its links are in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    /// Of what is behind it.
+    pub(super) hash: u64,
+    pub(super) words: [u64; LINKED + 1],
+}
+
+impl Key {
+    /// A word that differs for keys that differ; never 0.
+    #[inline(always)]
+    fn hash(&self, seed: u64) -> u64 {
+        fold(self.hash ^ seed.rotate_left(32)) | 1
+    }
+}
+
+/// Most resolutions that are remembered in each shard.
+const RESOLUTIONS: usize = 256;
+const SHARDS: usize = 16;
+
+/// Keys that are remembered as asking for nothing.
+const NOTHINGS: usize = 1 << 13;
+
+/// Resolutions by their keys.
+#[derive(Default)]
+pub(super) struct Resolutions {
+    shards: [Shard; SHARDS],
+    /// How many there are, so that forgetting none costs nothing.
+    count: AtomicU64,
+    /// Moves when all are forgotten.
+    changes: AtomicU64,
+    /// Moves when what is in sets means something else than before.
+    time: AtomicU64,
+    /// Hashes of keys that ask for nothing. One that another takes the place of is found out again.
+    nothings: OnceLock<Box<[AtomicU64]>>,
+}
+
+/// Away from the others, which other threads lock.
+#[derive(Default)]
+#[repr(align(128))]
+struct Shard(Mutex<FastMap<Key, Arc<Resolution>>>);
+
+impl Resolutions {
+    /// Forgets all but what needs no repair: a sampler is going, or a pipeline was split.
+    pub(super) fn clear(&self) {
+        if self.count.swap(0, Ordering::AcqRel) == 0 {
+            return;
+        }
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        for shard in &self.shards {
+            let gone = std::mem::take(&mut *lock(&shard.0));
+            drop(gone);
+        }
+    }
+
+    /// Forgets everything: what samplers need has changed.
+    pub(super) fn look_again(&self) {
+        self.time.fetch_add(1, Ordering::AcqRel);
+        self.clear();
+    }
+
+    /// Moves when what bound sets were found to need and to lack does not hold any more.
+    #[inline(always)]
+    pub(super) fn time(&self) -> u64 {
+        self.time.load(Ordering::Acquire)
+    }
+
+    /// Whether nothing is to be repaired, as was found out before.
+    #[inline(always)]
+    pub(super) fn is_nothing(&self, key: &Key) -> bool {
+        let Some(nothings) = self.nothings.get() else { return false };
+        let hash = key.hash(self.time());
+        nothings.get(hash as usize >> 1 & (NOTHINGS - 1)).is_some_and(|device| device.load(Ordering::Relaxed) == hash)
+    }
+
+    /// Nothing is to be repaired.
+    pub(super) fn keep_nothing(&self, key: &Key) {
+        let hash = key.hash(self.time());
+        let nothings = self.nothings.get_or_init(|| {
+            let mut words = memory::vec(NOTHINGS);
+            words.resize_with(NOTHINGS, AtomicU64::default);
+            words.into_boxed_slice()
+        });
+        if let Some(place) = nothings.get(hash as usize >> 1 & (NOTHINGS - 1)) {
+            place.store(hash, Ordering::Relaxed);
+        }
+    }
+
+    fn shard(&self, key: &Key) -> Option<&Shard> {
+        self.shards.get((key.hash >> 32) as usize % SHARDS)
+    }
+
+    /// The one of a key.
+    pub(super) fn get(&self, key: &Key) -> Option<Arc<Resolution>> {
+        lock(&self.shard(key)?.0).get(key).cloned()
+    }
+
+    /// Keeps one by its key.
+    pub(super) fn insert(&self, resolution: &Arc<Resolution>) {
+        let Some(shard) = self.shard(&resolution.key) else { return };
+        let mut table = lock(&shard.0);
+        if table.len() >= RESOLUTIONS {
+            table.clear();
+        }
+        table.with_room().insert(resolution.key, Arc::clone(resolution));
+        self.count.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+/// Resolutions that were found at a bind point.
+const FOUND: usize = 16;
+
+/// The resolutions that were found at a bind point last, so that threads that record need not meet.
+#[derive(Default)]
+pub(super) struct Found {
+    places: Option<Box<[Option<Arc<Resolution>>; FOUND]>>,
+    /// They are of this time, see [`Resolutions::clear`].
+    changes: u64,
+}
+
+impl Found {
+    fn place(&mut self, key: &Key) -> Option<&mut Option<Arc<Resolution>>> {
+        self.places.as_mut()?.get_mut((key.hash >> 40) as usize % FOUND)
+    }
+
+    /// Takes one out.
+    pub(super) fn take(&mut self, resolutions: &Resolutions, key: &Key) -> Option<Arc<Resolution>> {
+        let changes = resolutions.changes.load(Ordering::Acquire);
+        if self.changes != changes {
+            self.changes = changes;
+            self.places = None;
+        }
+        self.place(key)?.take_if(|found| found.key == *key)
+    }
+
+    /// Keeps one.
+    pub(super) fn keep(&mut self, resolution: Arc<Resolution>) {
+        if !resolution.is_lasting || resolution.key == Key::default() {
+            return;
+        }
+        if self.places.is_none() {
+            self.places = Some(Box::default());
+        }
+        if let Some(place) = self.place(&{ resolution.key }) {
+            *place = Some(resolution);
+        }
+    }
+}
