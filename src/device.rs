@@ -128,9 +128,10 @@ impl Device {
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
         let separate = follows.then(|| Box::new(Separate::new(new.limits, settings)));
         let hot = Hot::new(Gate::new(telling.records_all()));
-        // Separate samplers are followed, or it is to be said once that they are not.
-        let watched = if follows { Separate::WATCHED } else { types::type_bit(vk::DescriptorType::SAMPLER) };
-        hot.watched.store(watched, std::sync::atomic::Ordering::Relaxed);
+        if !follows {
+            // It is to be said once that separate samplers are not followed.
+            hot.watch(types::type_bit(vk::DescriptorType::SAMPLER));
+        }
         if separate.as_ref().is_some_and(|separate| separate.is_forced()) {
             hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);
         }

@@ -56,7 +56,7 @@ struct Args {
 const FORWARD: &str = "VK_LAYER_SAMPLIN_forward";
 
 fn context(layer: Option<&str>, state: Option<State>) -> Result<Context, ContextError> {
-    let separate = state.map_or("base", State::setting);
+    let separate = state.map_or("resolve", State::setting);
     let builder = Context::builder().application("samplin-bench", 1).without_messenger();
     let builder = match layer {
         None => builder,

@@ -1,11 +1,13 @@
 //! What the leaf hooks read of a device.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
+use ash::vk;
 use samplin_hot::{Choices, Counters, Gate, SetLayout};
 
 use super::templates::Template;
+use super::types;
 use crate::table::HandleMap;
 
 /// Which binds of pipelines and sets are followed: none, those of devices on which something can conflict, or all.
@@ -30,8 +32,12 @@ pub struct Hot {
     pub follow: AtomicU8,
     /// Whether a set layout with immutable samplers was ever created.
     pub has_immutables: AtomicBool,
-    /// Descriptor types whose writes need more than to be counted, as [`type_bit`](super::types::type_bit)s.
-    pub watched: AtomicU32,
+    /// Descriptor types whose writes need more than to be counted, as [`type_bit`](types::type_bit)s.
+    watched: AtomicU32,
+    /// What it comes to for a write of one combined image sampler: its [`kind`](types::kind), or none if all of them are watched.
+    single: AtomicU64,
+    /// [`kind`](types::kind)s from here on have no sampler and are not watched.
+    plain: AtomicU64,
     /// Update templates with combined image samplers.
     pub templates: HandleMap<Template>,
     /// Sets of layouts with immutable samplers.
@@ -50,9 +56,45 @@ impl Hot {
             follow: AtomicU8::new(follow::NONE),
             has_immutables: AtomicBool::new(false),
             watched: AtomicU32::new(0),
+            single: AtomicU64::new(types::SINGLE),
+            plain: AtomicU64::new(types::plain_from(0)),
             templates: HandleMap::new(),
             sets: HandleMap::new(),
             pipeline_layouts: HandleMap::new(),
         }
+    }
+
+    /// Descriptor types that are watched.
+    #[inline(always)]
+    pub(super) fn watched(&self) -> u32 {
+        self.watched.load(Ordering::Relaxed)
+    }
+
+    /// The kind of a write that needs no more than to be looked at as a pair, see [`kind`](types::kind).
+    #[inline(always)]
+    pub(super) fn single(&self) -> u64 {
+        self.single.load(Ordering::Relaxed)
+    }
+
+    /// The first kind of which nothing is to be looked at.
+    #[inline(always)]
+    pub(super) fn plain(&self) -> u64 {
+        self.plain.load(Ordering::Relaxed)
+    }
+
+    /// Watches descriptors of more types.
+    pub fn watch(&self, types: u32) {
+        let watched = self.watched.fetch_or(types, Ordering::AcqRel) | types;
+        if watched & types::COMBINED != 0 {
+            self.single.store(u64::MAX, Ordering::Relaxed);
+        }
+        // Several threads may be here at once: it only grows.
+        self.plain.fetch_max(types::plain_from(watched), Ordering::Relaxed);
+    }
+
+    /// Watches descriptors of a type no more. Whether they were watched.
+    pub(super) fn unwatch(&self, ty: vk::DescriptorType) -> bool {
+        let bit = types::type_bit(ty);
+        self.watched() & bit != 0 && self.watched.fetch_and(!bit, Ordering::Relaxed) & bit != 0
     }
 }

@@ -10,7 +10,7 @@ use samplin_hot::recent::Words;
 use samplin_wire::text::handle;
 use serde_json::json;
 
-use super::Device;
+use super::{Device, Separate};
 use crate::budget::{BorderPlace, BorderWish, Crowded, SamplerPlaces};
 use crate::decide::{self, ConversionDecision, ConversionState, Rule, YcbcrConversion, fnv1a};
 use crate::format;
@@ -157,12 +157,19 @@ impl Device {
         let Some(number) = (word as u32).checked_sub(1) else { return BorderPlace::None };
         let border = self.release_row(number);
         self.unpin(sampler);
-        if let Some(separate) = self.separate.as_deref() {
-            separate.forget_immutable(sampler);
-            self.forget_hidden(separate, sampler);
+        if let Some(separate) = self.separate.as_deref().filter(|separate| separate.may_hold_samplers()) {
+            self.forget_separate_sampler(separate, sampler);
         }
         self.forget_name(vk::ObjectType::SAMPLER, sampler);
         border
+    }
+
+    /// Forgets a sampler in what only shaders join. Apart, as most devices hold none there.
+    #[cold]
+    #[inline(never)]
+    fn forget_separate_sampler(&self, separate: &Separate, sampler: u64) {
+        separate.forget_immutable(sampler);
+        self.forget_hidden(separate, sampler);
     }
 
     // ---- limits ----

@@ -125,6 +125,12 @@ impl Separate {
         self.force.any()
     }
 
+    /// Whether layouts, hidden sets or what was found out may name a sampler.
+    #[inline]
+    pub fn may_hold_samplers(&self) -> bool {
+        self.resolutions.any() || self.hidden.any() || self.layouts.has_immutables()
+    }
+
     /// Its part of the `summary` record, but for what is unresolved.
     pub fn summary(&self) -> Json {
         let count = |of: &AtomicU64| of.load(Ordering::Relaxed);

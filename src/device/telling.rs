@@ -13,7 +13,6 @@ use serde_json::{Map, Value as Json, json};
 
 use super::Device;
 use super::images::ViewClass;
-use super::types::type_bit;
 use crate::counters::Path;
 use crate::decide::{self, BlitSource, Change, Changes, Context, Decision, Rule, SamplerState};
 use crate::features::Tiling;
@@ -370,12 +369,8 @@ impl Device {
     /// Says once that separate samplers and images are paired in the shader only.
     #[inline(always)]
     pub fn separate_seen(&self) {
-        let (watched, bit) = (&self.hot.watched, type_bit(vk::DescriptorType::SAMPLER));
-        if self.separate.is_none() && watched.load(Ordering::Relaxed) & bit != 0 {
-            // One of several threads finds the bit.
-            if watched.fetch_and(!bit, Ordering::Relaxed) & bit != 0 {
-                self.tell_of_separate();
-            }
+        if self.separate.is_none() && self.hot.unwatch(vk::DescriptorType::SAMPLER) {
+            self.tell_of_separate();
         }
     }
 

@@ -11,7 +11,6 @@ use std::ffi::c_void;
 use std::mem::{MaybeUninit, size_of};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use ash::vk::{self, DescriptorImageInfo, Handle};
 use samplin_hot::memory::{self, Room};
@@ -303,7 +302,7 @@ impl Device {
     /// Whether descriptors of a template's types have to be followed.
     #[inline(always)]
     pub fn watches_template(&self, template: &Template) -> bool {
-        template.types & self.hot.watched.load(Ordering::Relaxed) != 0
+        template.types & self.hot.watched() != 0
     }
 
     /// What is kept of a template, if it has combined image samplers or is followed.

@@ -10,7 +10,7 @@ use samplin_hot::Pair;
 
 use super::Device;
 use super::layouts::LayoutOf;
-use super::types::type_bit;
+use super::types::{COMBINED, SINGLE, type_bit};
 use crate::counters::Path;
 
 // ---- looking ----
@@ -18,19 +18,6 @@ use crate::counters::Path;
 const _: () = assert!(
     offset_of!(WriteDescriptorSet<'_>, descriptor_type) == offset_of!(WriteDescriptorSet<'_>, descriptor_count) + 4
 );
-
-/// `descriptorType` in the high half and `descriptorCount` in the low one, which is how little-endian machines have the two members
-/// in memory: one comparison tells both.
-const fn kind(ty: vk::DescriptorType, count: u32) -> u64 {
-    ((ty.as_raw() as u32 as u64) << 32) | count as u64
-}
-
-/// The kind of a single combined image sampler.
-const SINGLE: u64 = kind(vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1);
-/// The bit of combined image samplers.
-const COMBINED: u32 = type_bit(vk::DescriptorType::COMBINED_IMAGE_SAMPLER);
-/// Kinds from here on have no sampler: `SAMPLER` and `COMBINED_IMAGE_SAMPLER` are the first two types.
-const WITHOUT: u64 = kind(vk::DescriptorType::SAMPLED_IMAGE, 0);
 
 /// The [`kind`] of a write.
 ///
@@ -60,17 +47,19 @@ impl Device {
     #[inline(always)]
     pub unsafe fn pass_write(&self, write: *const WriteDescriptorSet<'_>, path: Path) -> bool {
         let look = self.hot.gate.must_look();
-        let watched = self.hot.watched.load(Ordering::Relaxed);
         // SAFETY: forwarded from the caller.
         let kind = unsafe { kind_of(write) };
-        if kind == SINGLE && watched & COMBINED == 0 {
+        if kind == self.hot.single() {
             // SAFETY: forwarded from the caller.
             return !(look && unsafe { self.is_candidate(write) }) && self.hot.counters.add_here(path, 1);
         }
-        if watched & bit_of(kind) != 0 {
+        if kind >= self.hot.plain() {
+            return true;
+        }
+        if self.hot.watched() & bit_of(kind) != 0 {
             return false;
         }
-        if kind >= WITHOUT || kind >> 32 == 0 {
+        if bit_of(kind) != COMBINED {
             return true;
         }
         !look && self.hot.counters.add_here(path, kind & u64::from(u32::MAX))
@@ -82,13 +71,18 @@ impl Device {
     ///
     /// `count` valid writes.
     pub unsafe fn follows_writes(&self, count: u32, writes: *const WriteDescriptorSet<'_>, copies: u32) -> bool {
-        let watched = self.hot.watched.load(Ordering::Relaxed);
+        let watched = self.hot.watched();
         let mut types = 0;
         for index in 0..count as usize {
             // SAFETY: below the count.
             types |= type_bit(unsafe { (*writes.add(index)).descriptor_type });
         }
-        self.separate.is_some() && (copies != 0 || types & watched != 0)
+        self.separate.is_some() && ((copies != 0 && watched != 0) || types & watched != 0)
+    }
+
+    /// Whether copies of descriptors have to be followed: some set may hold what is.
+    pub fn follows_copies(&self) -> bool {
+        self.separate.is_some() && self.hot.watched() != 0
     }
 
     /// Whether the pair of a single write may conflict.
@@ -119,7 +113,7 @@ impl Device {
             seen += u64::from(write.descriptor_count & 0_u32.wrapping_sub(u32::from(is_combined)));
             types |= type_bit(write.descriptor_type);
         }
-        if types & self.hot.watched.load(Ordering::Relaxed) != 0 {
+        if types & self.hot.watched() != 0 {
             return false;
         }
         seen == 0 || self.hot.counters.add_here(path, seen)
@@ -133,10 +127,7 @@ impl Device {
     /// `count` valid writes.
     #[inline(always)]
     pub unsafe fn pass_each(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> Result<(), u32> {
-        let watched = self.hot.watched.load(Ordering::Relaxed);
-        if watched & COMBINED != 0 {
-            return Err(0);
-        }
+        let (single, plain) = (self.hot.single(), self.hot.plain());
         let mut seen = 0;
         let mut write = writes;
         // SAFETY: the end of the writes.
@@ -144,12 +135,12 @@ impl Device {
         while write != end {
             // SAFETY: before the end.
             let kind = unsafe { kind_of(write) };
-            let passes = if kind == SINGLE {
+            let passes = if kind == single {
                 seen += 1;
                 // SAFETY: before the end.
                 !unsafe { self.is_candidate(write) }
             } else {
-                (kind >= WITHOUT || kind >> 32 == 0) && watched & bit_of(kind) == 0
+                kind >= plain || (self.hot.watched() | COMBINED) & bit_of(kind) == 0
             };
             if !passes {
                 // SAFETY: both are of the same array.

@@ -51,7 +51,7 @@ unsafe extern "system" fn update_several(
     unsafe {
         if let Some(device) = Device::find_first(handle) {
             // Copies may be of descriptors that are followed.
-            if copy_count != 0 && device.separate.is_some() {
+            if copy_count != 0 && device.follows_copies() {
                 return update_slowly(handle, count, writes, copy_count, copies, 0);
             }
             if device.hot.gate.must_look() {

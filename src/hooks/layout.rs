@@ -2,7 +2,6 @@
 //! has immutable ones. Nothing is kept of layouts without immutable samplers.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use ash::vk;
 use samplin_hot::SetLayout;
@@ -34,7 +33,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
                     remember_layout(device, &*create_info, *layout);
                     if let Some(separate) = device.separate.as_deref() {
                         let types = separate.insert_set_layout(*layout, &*create_info);
-                        device.hot.watched.fetch_or(types, Ordering::Relaxed);
+                        device.hot.watch(types);
                     }
                 }
             },

@@ -76,6 +76,11 @@ pub(super) struct Resolutions {
 struct Shard(Mutex<FastMap<Key, Arc<Resolution>>>);
 
 impl Resolutions {
+    /// Whether there are any.
+    pub(super) fn any(&self) -> bool {
+        self.count.load(Ordering::Acquire) != 0
+    }
+
     /// Forgets all but what needs no repair: a sampler is going, or a pipeline was split.
     pub(super) fn clear(&self) {
         if self.count.swap(0, Ordering::AcqRel) == 0 {

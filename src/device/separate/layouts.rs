@@ -318,8 +318,15 @@ impl Own {
     }
 }
 
+impl LayoutTables {
+    /// Whether there was ever a layout with immutable samplers of SAMPLER bindings.
+    pub(super) fn has_immutables(&self) -> bool {
+        self.has_immutables.load(Ordering::Acquire)
+    }
+}
+
 impl Separate {
-    /// Remembers a set layout. Returns the types of descriptors that are to be watched for its sets, besides [`Separate::WATCHED`].
+    /// Remembers a set layout. Returns the types of descriptors that are to be watched for its sets.
     ///
     /// # Safety
     ///
@@ -337,13 +344,18 @@ impl Separate {
             }
             Some(kept) => self.shape_of(kept),
         };
+        let has_slots = shape.slots > 0 || !shape.is_known;
         let holds_others = shape.bindings.iter().any(|binding| binding.kind == Kind::Either);
         if shape.bindings.iter().any(|binding| !binding.immutable.is_empty()) {
             self.layouts.has_immutables.store(true, Ordering::Release);
         }
         let entry = SetLayout { shape, is_gone: AtomicBool::new(false) };
         self.layouts.sets.insert(layout.as_raw(), Arc::new(entry));
-        if holds_others { Self::OTHERS } else { 0 }
+        match (holds_others, has_slots) {
+            (true, _) => Self::WATCHED | Self::OTHERS,
+            (false, true) => Self::WATCHED,
+            (false, false) => 0,
+        }
     }
 
     /// The shape of all set layouts that are defined so.
@@ -369,7 +381,7 @@ impl Separate {
 
     /// No layout that is defined from now on is like one with this sampler: its handle may come back as another sampler.
     pub fn forget_immutable(&self, sampler: u64) {
-        if !self.layouts.has_immutables.load(Ordering::Acquire) {
+        if !self.layouts.has_immutables() {
             return;
         }
         let holds = |shape: &SetShape| shape.bindings.iter().any(|binding| binding.immutable.contains(&sampler));

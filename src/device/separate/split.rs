@@ -78,6 +78,11 @@ impl HiddenSets {
     pub(super) fn count(&self) -> usize {
         lock(&self.by_content).len()
     }
+
+    /// Whether there was ever one.
+    pub(super) fn any(&self) -> bool {
+        self.any.load(Ordering::Acquire)
+    }
 }
 
 /// The name of what a pass refused.
@@ -360,7 +365,7 @@ impl Device {
     /// Destroys the hidden sets with a sampler that is about to go.
     pub fn forget_hidden(&self, separate: &Separate, sampler: u64) {
         separate.resolutions.clear();
-        if !separate.hidden.any.load(Ordering::Acquire) {
+        if !separate.hidden.any() {
             return;
         }
         let mut gone = Vec::new();

@@ -16,6 +16,35 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     writes: *const vk::WriteDescriptorSet<'_>,
 ) {
     // SAFETY: the hook that this one stands in for is called with what this one was called with.
+    unsafe {
+        if is_left(commands) {
+            return descriptor::cmd_push_descriptor_set(commands, bind_point, layout, set, count, writes);
+        }
+        push_and_follow(commands, bind_point, layout, set, count, writes);
+    }
+}
+
+/// Whether pushes are not followed. As that is how it is mostly, hooks hand all arguments over and are leaves then.
+///
+/// # Safety
+///
+/// `commands` is a valid command buffer.
+#[inline(always)]
+unsafe fn is_left(commands: vk::CommandBuffer) -> bool {
+    // SAFETY: the command buffer is valid by this function's contract, and so its device is not destroyed meanwhile.
+    unsafe { Device::find_first(commands) }.is_some_and(|device| !device.follows_binds())
+}
+
+#[inline(never)]
+unsafe extern "system" fn push_and_follow(
+    commands: vk::CommandBuffer,
+    bind_point: vk::PipelineBindPoint,
+    layout: vk::PipelineLayout,
+    set: u32,
+    count: u32,
+    writes: *const vk::WriteDescriptorSet<'_>,
+) {
+    // SAFETY: the hook that this one stands in for is called with what this one was called with.
     unsafe { descriptor::cmd_push_descriptor_set(commands, bind_point, layout, set, count, writes) };
     let device = enter!(commands);
     if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
@@ -70,6 +99,23 @@ unsafe fn pushed_with_template(
 }
 
 pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
+    commands: vk::CommandBuffer,
+    update: vk::DescriptorUpdateTemplate,
+    layout: vk::PipelineLayout,
+    set: u32,
+    data: *const c_void,
+) {
+    // SAFETY: the template hook that this one stands in for is called with what this one was called with.
+    unsafe {
+        if is_left(commands) {
+            return template::cmd_push_descriptor_set_with_template(commands, update, layout, set, data);
+        }
+        push_template_and_follow(commands, update, layout, set, data);
+    }
+}
+
+#[inline(never)]
+unsafe extern "system" fn push_template_and_follow(
     commands: vk::CommandBuffer,
     update: vk::DescriptorUpdateTemplate,
     layout: vk::PipelineLayout,
