@@ -29,7 +29,7 @@ pub struct Hot {
     /// Counters of descriptors.
     pub counters: Counters,
     /// Which binds are followed, one of [`follow`]; it only grows.
-    pub follow: AtomicU8,
+    pub(crate) follow: AtomicU8,
     /// Whether a set layout with immutable samplers was ever created.
     pub has_immutables: AtomicBool,
     /// Descriptor types whose writes need more than to be counted, as [`type_bit`](types::type_bit)s.

@@ -359,8 +359,10 @@ pub fn caps(device: &Value) -> Option<DeviceCaps> {
     let features = device.get("features")?;
     for ability in ABILITIES {
         let Some(field) = ability.field else { continue };
-        // What is the layer's own came later than the rest, and older traces do not tell it.
-        let untold = ability.name.starts_with("VK_SAMPLIN_").then_some(false);
+        // What is the layer's own, and what images and views are judged by, came later than the rest: older traces do not tell it.
+        let is_late = ability.name.starts_with("VK_SAMPLIN_")
+            || ["VK_KHR_maintenance2", "imagelessFramebuffer"].contains(&ability.name);
+        let untold = is_late.then_some(false);
         *field(&mut caps) = features.get(ability.name).and_then(Value::as_bool).or(untold)?;
     }
     let limits = device.get("limits")?;

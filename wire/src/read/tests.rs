@@ -303,7 +303,11 @@ fn changes_survive_their_record() {
     let clamp = vk::SamplerAddressMode::CLAMP_TO_EDGE;
     let flags = vk::SamplerCreateFlags::SUBSAMPLED_EXT | vk::SamplerCreateFlags::from_raw(0x4000_0000);
     let cases: &[(Field, &[V])] = &[
-        (Field::Flags, &[V::SamplerFlags(flags), V::SamplerFlags(vk::SamplerCreateFlags::empty())]),
+        (
+            Field::Flags,
+            &[V::SamplerFlags(flags), V::SamplerFlags(vk::SamplerCreateFlags::empty()), V::ImageFlags(0x108)],
+        ),
+        (Field::Usage, &[V::Usage(0x8000_0000_0000_010c), V::Usage(0)]),
         (Field::MagFilter, &[V::Filter(vk::Filter::CUBIC_EXT), V::Filter(vk::Filter::from_raw(-3))]),
         (Field::MinFilter, &[V::Filter(vk::Filter::LINEAR)]),
         (Field::MipmapMode, &[V::MipmapMode(vk::SamplerMipmapMode::NEAREST)]),
