@@ -170,7 +170,7 @@ fn query_modifier(device: &Device, image: vk::Image) -> u64 {
 ///
 /// `info` is valid.
 unsafe fn insert_swapchain(device: &Device, swapchain: vk::SwapchainKHR, info: &vk::SwapchainCreateInfoKHR<'_>) {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `info` is a valid create info by this function's contract.
     let (mut traits, formats) = unsafe { (swapchain_traits(info), listed(info.p_next)) };
     traits.reachable = device.reachable_usage(&traits, formats);
     device.insert_swapchain(swapchain, traits);
@@ -315,7 +315,7 @@ pub(crate) unsafe extern "system" fn create_image_view(
 /// `info` is valid.
 unsafe fn narrowed_usage(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<(Tiling, u64, Changes)> {
     let (_, image) = device.image(info.image)?;
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `info` is a valid create info of a view by this function's contract.
     let stated = unsafe { stated_usage(info) };
     let (usage, changes) = device.narrowed_usage(image, info.format, stated, inherited_usage(info, image))?;
     Some((image.tiling, usage, changes))

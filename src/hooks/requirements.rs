@@ -14,7 +14,7 @@ unsafe fn as_created<T>(
     info: *const vk::ImageCreateInfo<'_>,
     ask: impl FnOnce(*const vk::ImageCreateInfo<'_>) -> T,
 ) -> T {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `info` is valid by this function's contract.
     let wider = if device.audit { None } else { device.guard(|| unsafe { device.wider_flags(&*info) }, || None) };
     match wider {
         // SAFETY: as above.

@@ -397,7 +397,7 @@ impl Point {
             self.has_loose |= brief.is_loose;
             bound.hold(set.as_raw(), brief);
             if !bound.is_with(layout) {
-                // SAFETY: forwarded from the caller.
+                // SAFETY: the layout of `binds` is valid by this function's contract.
                 bound.layout = unsafe { separate.pipeline_shape(binds.layout) };
             }
             bound.offsets.clear();
@@ -471,7 +471,7 @@ impl Separate {
     ///
     /// `commands` is a valid command buffer.
     pub unsafe fn set_feedback(&self, commands: vk::CommandBuffer, active: bool) {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the command buffer is valid by this function's contract, so it is not freed meanwhile.
         let Some(buffer) = (unsafe { self.buffer(commands) }) else { return };
         if let Some(at) = index(vk::PipelineBindPoint::GRAPHICS) {
             buffer.with(at, |point| point.feeds_back = active);

@@ -34,7 +34,7 @@ impl Device {
     #[inline(always)]
     unsafe fn followed(&self, commands: vk::CommandBuffer) -> Option<(&Separate, &CommandBuffer)> {
         let separate = self.separate.as_deref().filter(|separate| !separate.force.any())?;
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the command buffer is valid while the references are used, by this function's contract, so it is not freed meanwhile.
         Some((separate, unsafe { separate.commands.buffers.get(commands.as_raw()) }?))
     }
 
@@ -63,9 +63,9 @@ impl Device {
         pipeline: vk::Pipeline,
     ) -> bool {
         let Some(at) = index(point) else { return true };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the command buffer is recording, by this function's contract.
         let Some((separate, buffer)) = (unsafe { self.followed(commands) }) else { return false };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the pipeline is valid by this function's contract, so it is not destroyed and its entry stays meanwhile.
         let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return false };
         buffer.leaf(at, |point| {
             let is_known = point.shaders.is_empty() && !point.differs && point.time == separate.resolutions.time();
@@ -87,13 +87,13 @@ impl Device {
     #[inline(never)]
     pub unsafe fn follow_sets(&self, commands: vk::CommandBuffer, binds: &Binds<'_>) -> bool {
         let Some(at) = index(binds.point) else { return true };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the command buffer is recording, by this function's contract.
         let Some((separate, buffer)) = (unsafe { self.followed(commands) }) else { return false };
         buffer.leaf(at, |point| {
             if point.differs || point.time != separate.resolutions.time() {
                 return false;
             }
-            // SAFETY: forwarded from the caller.
+            // SAFETY: the sets and the layout of `binds` are valid by this function's contract.
             if !unsafe { self.follow_each(separate, point, binds) } {
                 return false;
             }
@@ -128,7 +128,7 @@ impl Device {
         let handle = binds.layout.as_raw();
         let is_same = point.last.handle == handle && point.last.gone == gone;
         if !is_same || point.sets.len() != binds.sets.len() {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: the layout is valid by this function's contract, so it is not destroyed meanwhile.
             let Some(layout) = (unsafe { separate.layout_at(binds.layout) }) else { return false };
             point.last = LastLayout { handle, at: std::ptr::from_ref(layout).addr(), gone };
             point.disturb(layout, first, last);
@@ -138,7 +138,7 @@ impl Device {
             if !bound.is_with(std::ptr::without_provenance(layout)) {
                 return false;
             }
-            // SAFETY: forwarded from the caller.
+            // SAFETY: the set is one of valid ones by this function's contract, so it is not freed meanwhile.
             let entry = unsafe { separate.sets.get(set.as_raw()) };
             let brief = entry.map_or(Brief::default(), |entry| entry.brief(&self.hot.gate));
             point.has_loose |= brief.is_loose;

@@ -110,7 +110,7 @@ impl Resolutions {
     pub(super) fn is_nothing(&self, key: &Key) -> bool {
         let Some(nothings) = self.nothings.get() else { return false };
         let hash = key.hash(self.time());
-        nothings.get(hash as usize >> 1 & (NOTHINGS - 1)).is_some_and(|device| device.load(Ordering::Relaxed) == hash)
+        nothings.get(hash as usize >> 1 & (NOTHINGS - 1)).is_some_and(|kept| kept.load(Ordering::Relaxed) == hash)
     }
 
     /// Nothing is to be repaired.
@@ -121,8 +121,8 @@ impl Resolutions {
             words.resize_with(NOTHINGS, AtomicU64::default);
             words.into_boxed_slice()
         });
-        if let Some(place) = nothings.get(hash as usize >> 1 & (NOTHINGS - 1)) {
-            place.store(hash, Ordering::Relaxed);
+        if let Some(kept) = nothings.get(hash as usize >> 1 & (NOTHINGS - 1)) {
+            kept.store(hash, Ordering::Relaxed);
         }
     }
 

@@ -113,13 +113,13 @@ impl Device {
         match (wanted, self.fns.cmd_bind_pipeline, self.fns.cmd_bind_shaders) {
             (Executable::Pipeline(pipeline), Some(bind), _) => {
                 point.pipeline = *pipeline;
-                // SAFETY: forwarded from the caller; it differs from the application's pipeline, which is bound, in the samplers that it
+                // SAFETY: `commands` is recording by this function's contract; it differs from the application's pipeline, which is bound, in the samplers that it
                 // reads.
                 unsafe { bind(commands, bind_point(at), vk::Pipeline::from_raw(*pipeline)) };
             }
             (Executable::Shaders(wanted), _, Some(bind)) => {
                 let (stages, shaders) = point.exchange_shaders(wanted);
-                // SAFETY: forwarded from the caller; as many shaders as stages, which differ from the application's, which are bound, in
+                // SAFETY: the same; as many shaders as stages, which differ from the application's, which are bound, in
                 // the samplers that they read.
                 unsafe { bind(commands, stages.len() as u32, stages.as_ptr(), shaders.as_ptr()) };
             }

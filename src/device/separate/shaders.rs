@@ -169,7 +169,7 @@ impl Device {
         let recipe = match stage {
             Some(stage) => {
                 self.links_of(shader.as_raw(), stage, &mut found);
-                // SAFETY: forwarded from the caller.
+                // SAFETY: `info` is the shader's valid create info by this function's contract.
                 let kept = unsafe { kept::Shader::new(info) }.map_err(kept::Why::name);
                 kept.map(|kept| (Arc::new(kept), Arc::new(code_of(stage))))
             }
@@ -215,7 +215,7 @@ impl Device {
         stages: &[vk::ShaderStageFlags],
         shaders: &[vk::ShaderEXT],
     ) -> Option<Vec<vk::ShaderEXT>> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the command buffer is recording by this function's contract, so it is not freed meanwhile.
         let buffer = unsafe { separate.buffer(commands) }?;
         let is_whole = buffer.is_whole();
         // A null array stands for one of null handles.
@@ -225,7 +225,7 @@ impl Device {
         for at in (0..POINTS).filter(|at| stages.iter().any(|stage| point_of(*stage) == *at)) {
             buffer.with(at, |point| {
                 for (index, stage) in stages.iter().enumerate().filter(|(_, stage)| point_of(**stage) == at) {
-                    // SAFETY: forwarded from the caller.
+                    // SAFETY: the shaders are valid by this function's contract, so they are not destroyed meanwhile.
                     let entry = unsafe { separate.shaders.by_handle.share(own(index).as_raw()) };
                     point.take_shader(*stage, entry);
                 }
@@ -264,7 +264,7 @@ impl Device {
         stages: &[vk::ShaderStageFlags],
     ) {
         for at in (0..POINTS).filter(|at| stages.iter().any(|stage| point_of(*stage) == *at)) {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: the command buffer is recording, by this function's contract.
             unsafe { self.separate_bound(separate, commands, super::commands::bind_point(at)) };
         }
     }

@@ -25,7 +25,7 @@ use crate::variant::{KEEP, SharedState};
 const TOLD: usize = 1 << 12;
 
 /// Why a link is left as it is, for each stable name; none for a name of something else.
-fn known(what: &str) -> Option<&'static str> {
+fn reason(what: &str) -> Option<&'static str> {
     Some(match what {
         "shared-sampler" => {
             "the sampler also meets images that need another one; a copy of the set would change it for all of them"
@@ -71,7 +71,7 @@ fn known(what: &str) -> Option<&'static str> {
 }
 
 fn why(what: &str) -> &'static str {
-    known(what).unwrap_or_default()
+    reason(what).unwrap_or_default()
 }
 
 /// `ONE TWO` to `["one", "two"]`.
@@ -100,7 +100,7 @@ impl Device {
     pub fn separate_summary(&self) -> Json {
         let Some(separate) = self.separate.as_deref() else { return Json::Null };
         let mut summary = separate.summary();
-        summary["unresolved"] = self.unresolved_counts(|what| known(what).is_some());
+        summary["unresolved"] = self.unresolved_counts(|what| reason(what).is_some());
         summary
     }
 

@@ -37,7 +37,7 @@ impl Deref for Words {
 /// Words by their hash, as long as anybody has them.
 #[derive(Default)]
 pub(super) struct WordTable {
-    known: Mutex<FastMap<u64, Vec<Weak<Words>>>>,
+    lists: Mutex<FastMap<u64, Vec<Weak<Words>>>>,
     /// Bytes that are kept.
     all: Arc<AtomicU64>,
 }
@@ -54,15 +54,15 @@ impl WordTable {
         Counted { bytes: bytes as u64, all: Arc::clone(&self.all) }
     }
 
-    /// These words: those that are known, if they are.
+    /// These words: those that are kept, if they are.
     pub(super) fn intern(&self, words: &[u32]) -> Arc<Words> {
         let hash = words.iter().fold(words.len() as u64, |hash, word| fold(hash.rotate_left(5) ^ u64::from(*word)));
-        let mut known = lock(&self.known);
+        let mut lists = lock(&self.lists);
         let is_there = |place: &Weak<Words>| place.strong_count() > 0;
-        if known.len() >= 64 && known.len().is_power_of_two() {
-            known.retain(|_, list| list.iter().any(is_there));
+        if lists.len() >= 64 && lists.len().is_power_of_two() {
+            lists.retain(|_, list| list.iter().any(is_there));
         }
-        let list = known.with_room().entry(hash).or_default();
+        let list = lists.with_room().entry(hash).or_default();
         list.retain(is_there);
         if let Some(same) = list.iter().filter_map(Weak::upgrade).find(|same| ***same == *words) {
             return same;
@@ -92,7 +92,7 @@ mod tests {
         for word in 0..1000 {
             table.intern(&[word; 7]);
         }
-        assert!(lock(&table.known).len() <= 128, "what nobody has is forgotten");
+        assert!(lock(&table.lists).len() <= 128, "what nobody has is forgotten");
         assert_eq!((table.bytes(), &table.intern(&[1, 2])[..]), (8, &other[..]));
     }
 }

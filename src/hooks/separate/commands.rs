@@ -118,12 +118,12 @@ pub(crate) unsafe extern "system" fn cmd_begin_transform_feedback(
     buffers: *const vk::Buffer,
     offsets: *const vk::DeviceSize,
 ) {
-    let (known, next) = enter!(commands, cmd_begin_transform_feedback);
+    let (device, next) = enter!(commands, cmd_begin_transform_feedback);
     // SAFETY: the application's own arguments.
     unsafe { next(commands, first, count, buffers, offsets) };
-    if let Some(separate) = known.separate.as_deref() {
+    if let Some(separate) = device.separate.as_deref() {
         // SAFETY: a valid command buffer by VUID-vkCmdBeginTransformFeedbackEXT-commandBuffer-parameter.
-        known.guard(|| unsafe { separate.set_feedback(commands, true) }, || ());
+        device.guard(|| unsafe { separate.set_feedback(commands, true) }, || ());
     }
 }
 
@@ -135,16 +135,16 @@ pub(crate) unsafe extern "system" fn cmd_end_transform_feedback(
     buffers: *const vk::Buffer,
     offsets: *const vk::DeviceSize,
 ) {
-    let (known, next) = enter!(commands, cmd_end_transform_feedback);
+    let (device, next) = enter!(commands, cmd_end_transform_feedback);
     // SAFETY: the application's own arguments.
     unsafe { next(commands, first, count, buffers, offsets) };
-    if let Some(separate) = known.separate.as_deref() {
-        known.guard(
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(
             || {
                 // SAFETY: a recording command buffer by VUID-vkCmdEndTransformFeedbackEXT-commandBuffer-recording.
                 unsafe {
                     separate.set_feedback(commands, false);
-                    known.separate_bound(separate, commands, Point::GRAPHICS);
+                    device.separate_bound(separate, commands, Point::GRAPHICS);
                 }
             },
             || (),

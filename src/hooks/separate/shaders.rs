@@ -23,7 +23,7 @@ unsafe fn remember(
     group: Group,
 ) {
     if info.code_type != vk::ShaderCodeTypeEXT::SPIRV {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `info` is the valid create info of `shader` by this function's contract.
         return unsafe { device.insert_shader(separate, shader, info, group, None) };
     }
     // SAFETY: SPIR-V is a multiple of four bytes (VUID-VkShaderCreateInfoEXT-codeSize-08735) at an address that is one too (-pCode-08493).
@@ -34,7 +34,7 @@ unsafe fn remember(
     let constants = unsafe { constants(info.p_specialization_info) };
     let words = separate.intern(words);
     let stage = Stage { stage: info.stage, name: &name, constants: &constants, words: &words };
-    // SAFETY: forwarded from the caller.
+    // SAFETY: as above.
     unsafe { device.insert_shader(separate, shader, info, group, Some(&stage)) };
 }
 
