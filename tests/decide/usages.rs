@@ -111,6 +111,8 @@ pub(crate) fn kept() {
     assert!(view_usage(&rendered).is_ok());
     for (view, why) in [
         (ViewUsage { can_be_told: false, ..narrowable }, UsageKept::NoStructure),
+        // The structure has 32 bits, and those above must not get lost.
+        (ViewUsage { inherited: narrowable.inherited | 1 << 40, ..narrowable }, UsageKept::NoStructure),
         (view(both, Feature::empty()), UsageKept::NothingLeft),
         (view(Usage::STORAGE | Usage::TRANSFER_DST, SAMPLED), UsageKept::NothingLeft),
         (ViewUsage { of_image: bits(Usage::SAMPLED), ..narrowable }, UsageKept::NoFormat),

@@ -80,7 +80,7 @@ impl UsageKept {
     pub const fn why(self) -> &'static str {
         match self {
             Self::NoStructure => {
-                "neither version 1.1 nor VK_KHR_maintenance2 is enabled, so a view has the usage of its image"
+                "no structure can say it: neither version 1.1 nor VK_KHR_maintenance2 is enabled, or the usage has more than 32 bits"
             }
             Self::NothingLeft => "nothing would be left that the view could be used for",
             Self::NoFormat => "no format that the image may be viewed with can be used that way either",
@@ -101,7 +101,7 @@ pub fn view_usage(view: &ViewUsage) -> Result<(u64, Changes), UsageKept> {
     }
     let left = usage & !gone;
     match () {
-        () if !view.can_be_told => return Err(UsageKept::NoStructure),
+        () if !view.can_be_told || view.inherited >> 32 != 0 => return Err(UsageKept::NoStructure),
         () if left & OF_VIEWS == 0 => return Err(UsageKept::NothingLeft),
         () if gone & !view.of_image != 0 => return Err(UsageKept::NoFormat),
         () if view.imageless && left & ATTACHMENTS != 0 => return Err(UsageKept::Imageless),
