@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use samplin_config::template;
+use samplin_wire::kinds::LeftOut;
 use serde::Serialize;
 
 use self::sink::Sink;
@@ -43,15 +44,6 @@ pub struct Trace {
     asked: AtomicU64,
     dropped: AtomicU64,
     left_out: [AtomicU64; 2],
-}
-
-/// What a trace does not hold because of its [limit](Trace::limited).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
-    /// Records.
-    pub records: u64,
-    /// Their bytes, with the newlines. Records that were not made, because too many like them were, add none.
-    pub bytes: u64,
 }
 
 impl Trace {

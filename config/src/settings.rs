@@ -25,7 +25,7 @@ mod words;
 use std::fmt::{self, Display};
 
 use serde::ser::{SerializeMap, SerializeStruct};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use samplin_platform as platform;
 
@@ -48,7 +48,7 @@ pub enum Source {
 }
 
 /// How bad a [`Problem`] is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// What was asked for is not done.
@@ -58,7 +58,7 @@ pub enum Level {
 }
 
 /// Something wrong with the settings, the rules or the trace's target. It is also the body of a `settings` record.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Problem {
     /// How bad it is.
     pub level: Level,

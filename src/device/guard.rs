@@ -9,7 +9,7 @@ use samplin_hot::memory::OutOfMemory;
 use super::Device;
 use super::hot::follow;
 use crate::memory;
-use crate::record;
+use samplin_wire::kinds::Unresolved;
 
 /// Why a device is passed through that ran out of memory.
 pub(super) const NO_MEMORY: &str = "the host has no memory left";
@@ -63,7 +63,7 @@ impl Device {
         // A record may be what panicked.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             let what = if why == NO_MEMORY { "out of host memory" } else { "panic in a hook" };
-            self.trace().emit("unresolved", &record::PassedThrough::new(what, why));
+            self.trace().emit("unresolved", &Unresolved::passed_through(what, why));
             tracing::warn!(what, why, "the device is passed through from here on");
         }));
     }

@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use ash::vk;
-use serde_json::{Value as Json, json};
+use samplin_wire::kinds;
 
 pub use self::commands::Binds;
 use self::commands::Commands;
@@ -132,17 +132,18 @@ impl Separate {
     }
 
     /// Its part of the `summary` record, but for what is unresolved.
-    pub fn summary(&self) -> Json {
+    pub fn summary(&self) -> kinds::Separate {
         let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
-        json!({
-            "links": count(&self.links),
-            "sets": lock(&self.pools).values().map(FastSet::len).sum::<usize>(),
-            "shadows": { "live": count(&self.shadows), "peak": count(&self.most_shadows) },
-            "hidden_sets": self.hidden.count(),
-            "splits": count(&self.splits),
-            "compile_ms": count(&self.split_ns) as f64 / 1e6,
-            "learned": self.learned.count(),
-        })
+        kinds::Separate {
+            links: count(&self.links),
+            sets: lock(&self.pools).values().map(|sets| sets.len() as u64).sum(),
+            shadows: kinds::Alive { live: count(&self.shadows), peak: count(&self.most_shadows) },
+            hidden_sets: self.hidden.count() as u64,
+            splits: count(&self.splits),
+            compile_ms: count(&self.split_ns) as f64 / 1e6,
+            learned: self.learned.count() as u64,
+            ..kinds::Separate::default()
+        }
     }
 
     /// A number that nothing else has.

@@ -1,5 +1,6 @@
 //! How what was seen and done becomes lines of the trace: what is counted, what is said once only, and each record of a device.
 
+use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use ash::vk;
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
-use samplin_wire::text::handle;
-use serde::Serialize;
+use samplin_wire::kinds;
+use samplin_wire::text::{api_version, handle};
 use serde_json::{Map, Value as Json, json};
 
 use super::Device;
@@ -162,53 +163,41 @@ impl Device {
         class: &ViewClass,
         meeting: &Meeting<'_, V>,
         choice: u64,
-        (path, joined): (Path, Option<&record::Joined>),
+        (path, joined): (Path, Option<record::Joined>),
     ) {
-        #[derive(Serialize)]
-        struct Record<'a> {
-            sampler: String,
-            view: String,
-            names: Json,
-            fingerprint: String,
-            #[serde(flatten)]
-            members: record::ViewMembers,
-            path: &'static str,
-            changes: Vec<Json>,
-            #[serde(skip_serializing_if = "Vec::is_empty")]
-            saturate: Vec<&'static str>,
-            #[serde(skip_serializing_if = "Vec::is_empty")]
-            rules: Vec<String>,
-            variant: Option<String>,
-            #[serde(flatten)]
-            joined: Option<&'a record::Joined>,
-        }
         let context = self.context(Some(class));
         self.trace().emit(
             "pair",
-            &Record {
+            &kinds::Pair {
                 sampler: handle(pair.sampler),
                 view: handle(pair.view),
-                names: json!({
-                    "sampler": self.name(vk::ObjectType::SAMPLER, pair.sampler),
-                    "view": self.name(vk::ObjectType::IMAGE_VIEW, pair.view),
-                }),
+                names: self.names(pair),
                 fingerprint: format!("{:016x}", shared.fingerprint()),
-                members: record::ViewMembers {
+                class: record::ViewMembers {
                     view_class: self.records_all().then(|| record::view_class(&class.traits, class.tiling)),
                     ..record::view(&class.traits)
                 },
-                path: path.name(),
-                changes: meeting.changes.iter().map(|change| record::change(change, &context)).collect(),
+                path: path.name().to_owned(),
+                changes: record::changes(meeting.changes.iter(), &context),
                 rules: meeting.by_overrides.iter().map(|name| (*name).to_owned()).collect(),
                 saturate: ["u", "v", "w"]
                     .into_iter()
                     .zip(meeting.saturate)
-                    .filter_map(|(axis, on)| on.then_some(axis))
+                    .filter(|(_, on)| *on)
+                    .map(|(axis, _)| axis.to_owned())
                     .collect(),
                 variant: (choice != KEEP).then(|| handle(choice)),
                 joined,
             },
         );
+    }
+
+    /// What the application calls both sides of a pair.
+    pub(super) fn names(&self, pair: Pair) -> kinds::Names {
+        kinds::Names {
+            sampler: self.name(vk::ObjectType::SAMPLER, pair.sampler),
+            view: self.name(vk::ObjectType::IMAGE_VIEW, pair.view),
+        }
     }
 
     /// Writes a `sampler` record: at the level all for each, else one for all that ask for the same and get the same.
@@ -231,13 +220,13 @@ impl Device {
         let context = self.context(None);
         self.trace().emit(
             "sampler",
-            &json!({
-                "sampler": handle(sampler),
-                "name": self.name(vk::ObjectType::SAMPLER, sampler),
-                "fingerprint": format!("{:016x}", state.fingerprint()),
-                "state": record::state(state),
-                "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
-            }),
+            &kinds::Sampler {
+                sampler: handle(sampler),
+                name: self.name(vk::ObjectType::SAMPLER, sampler),
+                fingerprint: format!("{:016x}", state.fingerprint()),
+                state: record::state(state),
+                changes: record::changes(&changes, &context),
+            },
         );
     }
 
@@ -251,11 +240,11 @@ impl Device {
         let context = Context { source: Some(format), ..self.context(None) };
         self.trace().emit(
             "conversion",
-            &json!({
-                "conversion": handle(conversion),
-                "format": names::format(format),
-                "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
-            }),
+            &kinds::Conversion {
+                conversion: handle(conversion),
+                format: names::format(format),
+                changes: record::changes(&changes, &context),
+            },
         );
     }
 
@@ -306,10 +295,7 @@ impl Device {
                 "vuid": unresolved.vuid,
                 "sampler": handle(pair.sampler),
                 "view": handle(pair.view),
-                "names": {
-                    "sampler": self.name(vk::ObjectType::SAMPLER, pair.sampler),
-                    "view": self.name(vk::ObjectType::IMAGE_VIEW, pair.view),
-                },
+                "names": self.names(pair),
                 "fingerprint": format!("{:016x}", shared.fingerprint()),
                 "format": members.format,
                 "aspect": members.aspect,
@@ -326,24 +312,19 @@ impl Device {
         {
             return;
         }
-        let mut record = Map::new();
-        record.insert("what".into(), what.into());
-        record.insert("why".into(), why.into());
-        record.insert("rule".into(), rule.map_or(Json::Null, |rule| rule.name().into()));
-        if let Json::Object(members) = members {
-            record.extend(members);
-        }
+        let about = if let Json::Object(about) = members { about } else { Map::new() };
+        let rule = rule.map(|rule| rule.name().to_owned());
+        let record = kinds::Unresolved { what: what.to_owned(), why: why.to_owned(), rule, about };
         self.trace().emit("unresolved", &record);
     }
 
     /// How often records tell of what is unresolved, by those names that `is_meant` takes.
-    pub fn unresolved_counts(&self, is_meant: impl Fn(&str) -> bool) -> Json {
-        let mut counts = Map::new();
+    pub fn unresolved_counts(&self, is_meant: impl Fn(&str) -> bool) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
         for (what, ..) in lock(&self.telling.said).unresolved.iter().filter(|(what, ..)| is_meant(what)) {
-            let count = counts.get(what).and_then(Json::as_u64).unwrap_or(0);
-            counts.insert(what.clone(), (count + 1).into());
+            *counts.entry(what.clone()).or_insert(0) += 1;
         }
-        Json::Object(counts)
+        counts
     }
 
     /// Says once (per `key`) that members of a sampler, or the filter of a blit, hold values which an extension younger than
@@ -388,87 +369,71 @@ impl Device {
 
     /// Writes the `device` record.
     pub fn record_device(&self, properties: Option<vk::PhysicalDeviceProperties>, intercepts: &[&str]) {
-        let (name, driver) = properties.map_or((String::new(), Json::Null), |p| {
+        let (name, driver) = properties.map_or((String::new(), None), |p| {
             let name = p.device_name_as_c_str().map_or_else(|_| String::new(), |n| n.to_string_lossy().into_owned());
-            let version = p.api_version;
-            let driver = json!({
-                "vendor_id": p.vendor_id,
-                "device_id": p.device_id,
-                "driver_version": p.driver_version,
-                "api_version": format!(
-                    "{}.{}.{}",
-                    vk::api_version_major(version),
-                    vk::api_version_minor(version),
-                    vk::api_version_patch(version)
-                ),
-            });
-            (name, driver)
+            let (vendor_id, device_id, driver_version) = (p.vendor_id, p.device_id, p.driver_version);
+            (
+                name,
+                Some(kinds::Driver { vendor_id, device_id, driver_version, api_version: api_version(p.api_version) }),
+            )
         });
-        let features: Map<String, Json> =
-            self.enabled.features.iter().map(|(name, on)| ((*name).to_owned(), (*on).into())).collect();
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         self.trace().emit(
             "device",
-            &json!({
-                "device": name,
-                "driver": driver,
-                "limits": record::limits(&self.caps),
-                "features": features,
-                "augmented": self.enabled.augmented,
-                "simulated": self.instance.simulation.as_ref().map(|simulation| simulation.name.clone()),
-                "intercepts": intercepts,
-            }),
+            &kinds::Device {
+                device: name,
+                driver,
+                limits: record::limits(&self.caps),
+                features: self.enabled.features.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect(),
+                augmented: words(&self.enabled.augmented),
+                simulated: self.instance.simulation.as_ref().map(|simulation| simulation.name.clone()),
+                intercepts: words(intercepts),
+            },
         );
     }
 
     /// Writes the `summary` record.
     pub fn record_summary(&self) {
-        let writes: Map<String, Json> = Path::ALL
-            .iter()
-            .map(|path| {
-                let (seen, rewritten) = self.hot.counters.sum(*path);
-                (path.name().to_owned(), json!({ "seen": seen, "rewritten": rewritten }))
-            })
-            .collect();
-        let rules: Map<String, Json> =
-            lock(&self.telling.said).rules.iter().map(|(rule, count)| ((*rule).to_owned(), (*count).into())).collect();
-        let variants = self.cache.variants();
-        let states = self.cache.states();
-        let samplers = self.cache.samplers();
-        self.trace().emit_last(
-            "summary",
-            &json!({
-                "scope": "device",
-                "device": handle(vk::Handle::as_raw(self.handle)),
-                "samplers": {
-                    "created": samplers.created,
-                    "live": samplers.live,
-                    "peak": samplers.peak,
-                    "changed": self.telling.samplers_changed.load(Ordering::Relaxed),
+        let writes = Path::ALL.iter().map(|path| {
+            let (seen, rewritten) = self.hot.counters.sum(*path);
+            (path.name().to_owned(), kinds::Writes { seen, rewritten })
+        });
+        let changes = lock(&self.telling.said).rules.iter().map(|(rule, count)| ((*rule).to_owned(), *count)).collect();
+        let (variants, states, samplers) = (self.cache.variants(), self.cache.states(), self.cache.samplers());
+        let borders = self.cache.with_borders(|borders| borders.peak());
+        let summary = kinds::DeviceSummary {
+            device: handle(vk::Handle::as_raw(self.handle)),
+            samplers: kinds::Samplers {
+                created: samplers.created,
+                live: samplers.live.into(),
+                peak: samplers.peak.into(),
+                changed: self.telling.samplers_changed.load(Ordering::Relaxed),
+            },
+            views: kinds::Views {
+                created: self.views_created(),
+                live: self.hot.gate.views() as u64,
+                classes: self.view_classes() as u64,
+            },
+            writes: writes.collect(),
+            blits_rewritten: self.telling.blits_rewritten.load(Ordering::Relaxed),
+            changes,
+            variants: kinds::Variants {
+                live: variants.live.into(),
+                peak: variants.peak.into(),
+                created: variants.created,
+            },
+            census: kinds::Census {
+                unique_states: kinds::Alive { live: states.live.into(), peak: states.peak.into() },
+                headroom: kinds::Headroom {
+                    samplers: self.caps.max_sampler_allocation_count.saturating_sub(samplers.peak + variants.peak),
+                    custom_borders: self.caps.max_custom_border_color_samplers.saturating_sub(borders),
                 },
-                "views": {
-                    "created": self.views_created(),
-                    "live": self.hot.gate.views(),
-                    "classes": self.view_classes(),
-                },
-                "writes": writes,
-                "blits_rewritten": self.telling.blits_rewritten.load(Ordering::Relaxed),
-                "changes": rules,
-                "variants": { "live": variants.live, "peak": variants.peak, "created": variants.created },
-                "census": {
-                    "unique_states": { "live": states.live, "peak": states.peak },
-                    "headroom": {
-                        "maxSamplerAllocationCount":
-                            self.caps.max_sampler_allocation_count.saturating_sub(samplers.peak + variants.peak),
-                        "maxCustomBorderColorSamplers":
-                            self.caps.max_custom_border_color_samplers
-                                .saturating_sub(self.cache.with_borders(|borders| borders.peak())),
-                    },
-                },
-                "separate": self.separate_summary(),
-                "passed_through": self.is_broken(),
-                "dropped": self.trace().dropped(),
-                "left_out": self.trace().left_out(),
-            }),
-        );
+            },
+            separate: self.separate_summary(),
+            passed_through: self.is_broken(),
+            dropped: self.trace().dropped(),
+            left_out: self.trace().left_out(),
+        };
+        self.trace().emit_last("summary", &kinds::Summary::Device(Box::new(summary)));
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk::{self, Handle, TaggedStructure};
+use samplin_wire::kinds;
 use samplin_wire::text::handle;
 use serde_json::json;
 
@@ -98,37 +99,35 @@ impl Device {
     /// Writes a `view` record.
     pub fn record_view(&self, view: vk::ImageView, format: vk::Format, tiling: Tiling, changes: &Changes) {
         let changes: Vec<Change> = changes.iter().copied().collect();
-        self.record_usage("view", "view", view.as_raw(), vk::ObjectType::IMAGE_VIEW, (format, tiling), &changes);
+        if let Some(changes) = self.changes_of_usage("view", (format, tiling), &changes) {
+            let name = self.name(vk::ObjectType::IMAGE_VIEW, view.as_raw());
+            let (view, format) = (handle(view.as_raw()), names::format(format));
+            self.trace().emit("view", &kinds::View { view, name, format, changes });
+        }
     }
 
     /// Writes an `image` record.
     pub fn record_image(&self, image: vk::Image, format: vk::Format, tiling: Tiling, change: Change) {
-        self.record_usage("image", "image", image.as_raw(), vk::ObjectType::IMAGE, (format, tiling), &[change]);
+        if let Some(changes) = self.changes_of_usage("image", (format, tiling), &[change]) {
+            let name = self.name(vk::ObjectType::IMAGE, image.as_raw());
+            let (image, format) = (handle(image.as_raw()), names::format(format));
+            self.trace().emit("image", &kinds::Image { image, name, format, changes });
+        }
     }
 
-    fn record_usage(
+    /// Changes as a record has them, if there is to be one.
+    fn changes_of_usage(
         &self,
         event: &'static str,
-        member: &str,
-        object: u64,
-        ty: vk::ObjectType,
         (format, tiling): (vk::Format, Tiling),
         changes: &[Change],
-    ) {
-        let Some(first) = changes.first() else { return };
-        if !self.is_news_of_usage(event, format, first, self.records_all()) {
-            return;
+    ) -> Option<Vec<serde_json::Value>> {
+        if !self.is_news_of_usage(event, format, changes.first()?, self.records_all()) {
+            return None;
         }
         self.count(changes);
-        if self.records_decisions() {
-            let context = Context { source: Some(format), tiling, ..self.context(None) };
-            let mut record = serde_json::Map::new();
-            record.insert(member.into(), handle(object).into());
-            record.insert("name".into(), self.name(ty, object).into());
-            record.insert("format".into(), names::format(format).into());
-            record.insert("changes".into(), changes.iter().map(|change| record::change(change, &context)).collect());
-            self.trace().emit(event, &record);
-        }
+        let context = Context { source: Some(format), tiling, ..self.context(None) };
+        self.records_decisions().then(|| record::changes(changes, &context))
     }
 
     /// The flags that an image goes down with, if not its own, with the change: its usage is one that only other formats of its list have.

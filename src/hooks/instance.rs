@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ash::vk;
-use serde_json::json;
+use samplin_wire::{kinds, text};
 use vk_layer_sys::{LayerFunction, LayerInstanceCreateInfo};
 
 use super::augment::GL_ADDRESS_MODES;
@@ -241,14 +241,14 @@ unsafe fn register(
         let effective = loaded.effective();
         trace.emit(
             "layer",
-            &json!({
-                "version": VERSION,
-                "exe": exe,
-                "app": app,
-                "engine": engine,
-                "api_version": version(api_version),
-                "settings": serde_json::to_value(effective).unwrap_or_default(),
-            }),
+            &kinds::Layer {
+                version: VERSION.to_owned(),
+                exe,
+                app,
+                engine,
+                api_version: Some(text::api_version(api_version)),
+                settings: serde_json::to_value(effective).unwrap_or_default(),
+            },
         );
         for problem in &problems {
             trace.emit("settings", problem);
@@ -263,7 +263,7 @@ unsafe fn register(
 
 /// Tells of a new instance: where each setting came from, and what is wrong with them.
 fn log_instance(loaded: &Loaded, problems: &[Problem], exe: &str, app: Option<&str>, api: u32) {
-    tracing::info!(exe, app, api_version = version(api), "instance created");
+    tracing::info!(exe, app, api_version = text::api_version(api), "instance created");
     for (name, value, source) in &loaded.sources {
         tracing::debug!(name, value, ?source, "setting");
     }
@@ -295,10 +295,6 @@ fn not_available(settings: &Settings) -> Vec<Problem> {
         .collect()
 }
 
-fn version(api: u32) -> String {
-    format!("{}.{}.{}", vk::api_version_major(api), vk::api_version_minor(api), vk::api_version_patch(api))
-}
-
 pub(crate) unsafe extern "system" fn destroy_instance(
     handle: vk::Instance,
     allocator: *const vk::AllocationCallbacks<'_>,
@@ -313,9 +309,7 @@ pub(crate) unsafe extern "system" fn destroy_instance(
     let _ = catch_unwind(AssertUnwindSafe(|| {
         if instance.trace.is_on() {
             let (dropped, left_out) = (instance.trace.dropped(), instance.trace.left_out());
-            instance
-                .trace
-                .emit_last("summary", &json!({ "scope": "instance", "dropped": dropped, "left_out": left_out }));
+            instance.trace.emit_last("summary", &kinds::Summary::Instance { dropped, left_out });
         }
         tracing::info!("instance destroyed");
     }));

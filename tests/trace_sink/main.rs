@@ -29,7 +29,7 @@ use samplin_config::settings::{Level, Log, TraceLevel, TraceTarget};
 use samplin_platform as platform;
 use samplin_testkit::again::{self, Ended};
 use samplin_testkit::{Folder, skip};
-use samplin_wire::record::PassedThrough;
+use samplin_wire::kinds::Unresolved;
 use samplin_wire::text::{Float, handle};
 use serde::Serialize;
 use serde_json::{Value, json};

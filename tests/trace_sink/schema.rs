@@ -94,7 +94,7 @@ fn the_records_of_this_part_follow_the_schema() {
         trace.emit("settings", problem);
     }
     for why in ["b", ""] {
-        trace.emit("unresolved", &PassedThrough::new("a", why));
+        trace.emit("unresolved", &Unresolved::passed_through("a", why));
     }
     let count = records(&path).len();
     assert!(count >= 4, "{count}");

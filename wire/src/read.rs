@@ -2,6 +2,8 @@
 //!
 //! `None` stands for what cannot be read: a member that is not there, a word that is none of the trace's.
 
+use std::borrow::Cow;
+
 use ash::vk;
 use samplin_core::ability::ABILITIES;
 use samplin_core::decide::{
@@ -340,7 +342,7 @@ pub fn joined(value: &Value) -> Option<Joined> {
     let how = optional(value.get("how"), |how| HOWS.into_iter().find(|word| how.is_some_and(|how| how == *word)))?;
     let pipeline = value.get("pipeline")?.as_str()?;
     u64::from_str_radix(pipeline.strip_prefix("0x")?, 16).ok()?;
-    Some(Joined { pipeline: pipeline.to_owned(), link: link(value.get("link")?)?, how })
+    Some(Joined { pipeline: pipeline.to_owned(), link: link(value.get("link")?)?, how: how.map(Cow::Borrowed) })
 }
 
 /// Filter, source and tiling of a `blit` record of the level all.

@@ -2,8 +2,10 @@
 //!
 //! Builds values from decisions; writing them is the layer's business. The schema is `manifest/trace.schema.json`.
 
+use std::borrow::Cow;
+
 use ash::vk;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use samplin_core::decide::{
@@ -17,23 +19,6 @@ use crate::text::{Float, handle};
 
 fn float(value: f32) -> Json {
     serde_json::to_value(Float(value)).unwrap_or(Json::Null)
-}
-
-/// The `unresolved` record of a device that only forwards from now on.
-#[derive(Serialize)]
-pub struct PassedThrough {
-    what: &'static str,
-    why: String,
-    /// No rule of the catalogue.
-    rule: (),
-}
-
-impl PassedThrough {
-    /// `what` happened; `why` may be empty.
-    pub fn new(what: &'static str, why: &str) -> PassedThrough {
-        let separator = if why.is_empty() { "" } else { "; " };
-        PassedThrough { what, why: format!("{why}{separator}the device is passed through from here on"), rule: () }
-    }
 }
 
 /// A value before or after a change, in Vulkan's words.
@@ -74,6 +59,11 @@ pub fn change(change: &Change, context: &Context<'_>) -> Json {
     out.insert("because".into(), decide::because(change, context).into());
     out.insert("lost".into(), decide::lost(change).into());
     Json::Object(out)
+}
+
+/// Changes as a record member.
+pub fn changes<'a>(changes: impl IntoIterator<Item = &'a Change>, context: &Context<'_>) -> Vec<Json> {
+    changes.into_iter().map(|one| change(one, context)).collect()
 }
 
 /// A sampler state as a record member: every member by its Vulkan name, ignored ones left out.
@@ -141,34 +131,34 @@ pub fn state(state: &SamplerState) -> Json {
 }
 
 /// The members that tell a view class, shared by `pair` and `unresolved` records.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewMembers {
     /// Vulkan name of the view's format.
     pub format: String,
     /// `color`, `depth` or `stencil`.
-    pub aspect: &'static str,
+    pub aspect: Cow<'static, str>,
     /// Vulkan name of the view type.
     pub view_type: String,
     /// Four letters of `rgba01`, the identity is `rgba`.
     pub swizzle: String,
     /// What else decisions look at, for predictions.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view_class: Option<ViewClassMembers>,
 }
 
 /// What decisions look at in a view, beyond what people want to read.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewClassMembers {
     /// Type of the image.
     pub image_type: String,
     /// `optimal`, `linear` or `modifier`.
-    pub tiling: &'static str,
+    pub tiling: Cow<'static, str>,
     /// `VkFormatFeatureFlags2` of the view's format with that tiling, in hexadecimal; `None` when not known.
     pub features: Option<String>,
     /// Number of mip levels; 0 unless an override looks at it.
     pub levels: u32,
     /// What holds of the view.
-    pub is: Vec<&'static str>,
+    pub is: Vec<Cow<'static, str>>,
 }
 
 /// Format features as a record member.
@@ -190,10 +180,10 @@ pub fn view_class(view: &ViewTraits, of: Tiling) -> ViewClassMembers {
     ];
     ViewClassMembers {
         image_type: names::image_type(view.image_type),
-        tiling: of.word(),
+        tiling: of.word().into(),
         features: features(view.features),
         levels: view.levels,
-        is: facts.into_iter().filter_map(|(fact, holds)| holds.then_some(fact)).collect(),
+        is: facts.into_iter().filter_map(|(fact, holds)| holds.then_some(fact.into())).collect(),
     }
 }
 
@@ -220,7 +210,8 @@ pub fn view(view: &ViewTraits) -> ViewMembers {
             Aspect::Color => "color",
             Aspect::Depth => "depth",
             Aspect::Stencil => "stencil",
-        },
+        }
+        .into(),
         view_type: names::view_type(view.view_type),
         swizzle: mapping_letters(view.components),
         view_class: None,
@@ -261,19 +252,19 @@ pub fn limits(caps: &DeviceCaps) -> Json {
 }
 
 /// Where a descriptor is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Descriptor {
     /// The number of its set.
     pub set: u32,
     /// The number of its binding.
     pub binding: u32,
     /// Its element of the binding; any where it is left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub element: Option<u32>,
 }
 
 /// An image and a sampler in descriptors of their own, and the shader that joins them.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Link {
     /// Where the image is.
     pub image: Descriptor,
@@ -289,13 +280,13 @@ pub struct Link {
 pub const HOWS: [&str; 5] = ["shadow", "split", "push", "fetch", "guess"];
 
 /// The members of a `pair` record whose path is `draw`, beyond those of any pair.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Joined {
     /// The pipeline whose shader joins the pair, in the trace's spelling of a handle.
     pub pipeline: String,
     /// Where image and sampler are.
     pub link: Link,
     /// One of [`HOWS`]; `None` where the pipeline was given no other sampler.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub how: Option<&'static str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub how: Option<Cow<'static, str>>,
 }

@@ -7,6 +7,12 @@ pub fn handle(h: u64) -> String {
     format!("{h:#x}")
 }
 
+/// A version of Vulkan's API as `major.minor.patch`.
+pub fn api_version(version: u32) -> String {
+    use ash::vk;
+    format!("{}.{}.{}", vk::api_version_major(version), vk::api_version_minor(version), vk::api_version_patch(version))
+}
+
 /// A float for a record. JSON has no non-finite numbers: they become the strings `"NaN"`, `"Infinity"` and `"-Infinity"`.
 #[derive(Clone, Copy, Debug)]
 pub struct Float(pub f32);

@@ -401,12 +401,15 @@ fn a_problem_serialises_as_the_body_of_a_record() {
             "message": "\"x\" is not one of legalize, audit, off",
         })
     );
+    let back: Problem = serde_json::from_str(&serde_json::to_string(&problem).expect("serialises")).expect("JSON");
+    assert_eq!(back, problem);
     let problem = Given { environment: &[("SAMPLIN_X", "1")], ..Given::default() }.mistake();
     let json = serde_json::to_value(&problem).expect("serialises");
     assert_eq!(
         json.as_object().map(|members| members.keys().cloned().collect::<Vec<_>>()).unwrap_or_default(),
         ["key", "level", "message"]
     );
+    assert_eq!(serde_json::from_value::<Problem>(json).expect("can be read"), problem);
 }
 
 #[test]

@@ -6,9 +6,10 @@ use std::time::Duration;
 use ash::vk;
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
+use samplin_wire::kinds;
 use samplin_wire::record::{Descriptor, Joined, Link};
 use samplin_wire::text::handle;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::commands::{CommandBuffer, Point};
 use super::ladder::{How, Want};
@@ -97,11 +98,9 @@ fn link_members(program: &Program, want: &Want) -> Link {
 
 impl Device {
     /// The part of the `summary` record that is about links.
-    pub fn separate_summary(&self) -> Json {
-        let Some(separate) = self.separate.as_deref() else { return Json::Null };
-        let mut summary = separate.summary();
-        summary["unresolved"] = self.unresolved_counts(|what| reason(what).is_some());
-        summary
+    pub fn separate_summary(&self) -> Option<kinds::Separate> {
+        let unresolved = self.unresolved_counts(|what| reason(what).is_some());
+        Some(kinds::Separate { unresolved, ..self.separate.as_deref()?.summary() })
     }
 
     /// What a state and a class come to, for the record: as it is if the driver has a sampler for it.
@@ -111,7 +110,7 @@ impl Device {
     }
 
     /// Writes the `pair` record of a link.
-    fn record_link(&self, pair: Pair, wanted: u64, joined: &Joined) {
+    fn record_link(&self, pair: Pair, wanted: u64, joined: Joined) {
         let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.class(pair.class)) else { return };
         let meeting = self.meeting_of(&shared, class);
         // There was no sampler, which has been told.
@@ -149,7 +148,11 @@ impl Device {
                     let how = if is_split { Ok(How::Split) } else { how };
                     let how = how.ok().filter(|_| changes).map(How::name);
                     let link = link_members(program, want);
-                    self.record_link(pair, want.wanted, &Joined { pipeline: handle(program.handle), link, how });
+                    self.record_link(
+                        pair,
+                        want.wanted,
+                        Joined { pipeline: handle(program.handle), link, how: how.map(Into::into) },
+                    );
                 }
                 _ => {}
             }
@@ -170,22 +173,21 @@ impl Device {
             return;
         }
         let links = parts.iter().filter_map(|(link, _)| program.links.get(*link));
-        let bindings: Vec<Json> = links
+        let bindings = links
             .filter(|link| link.stages.contains(stage))
-            .map(|link| json!({ "set": link.sampler.set, "binding": link.sampler.binding }))
-            .collect();
+            .map(|link| kinds::Binding { set: link.sampler.set, binding: link.sampler.binding });
         self.trace().emit(
             "shader",
-            &json!({
-                "stage": format!("VK_SHADER_STAGE_{stage:?}_BIT"),
-                "pass": "split",
-                "pipeline": handle(program.handle),
-                "bindings": bindings,
-                "changes": [],
-                "words": [words.0, words.1],
-                "ms": took.as_secs_f64() * 1e3,
-                "learned": when == When::Made,
-            }),
+            &kinds::Shader {
+                stage: format!("VK_SHADER_STAGE_{stage:?}_BIT"),
+                pass: "split".to_owned(),
+                pipeline: handle(program.handle),
+                bindings: bindings.collect(),
+                changes: Vec::new(),
+                words: [words.0, words.1],
+                ms: took.as_secs_f64() * 1e3,
+                learned: when == When::Made,
+            },
         );
     }
 
@@ -204,17 +206,14 @@ impl Device {
                 "vuid": first.and_then(|catalog| catalog.vuid()),
                 "sampler": handle(pair.sampler),
                 "view": handle(pair.view),
-                "names": {
-                    "sampler": self.name(vk::ObjectType::SAMPLER, pair.sampler),
-                    "view": self.name(vk::ObjectType::IMAGE_VIEW, pair.view),
-                },
+                "names": self.names(pair),
                 "fingerprint": format!("{:016x}", shared.fingerprint()),
                 "format": members.format,
                 "aspect": members.aspect,
                 "view_type": members.view_type,
                 "pipeline": handle(program.handle),
                 "link": link_members(program, want),
-                "changes": changes.iter().map(|change| samplin_wire::record::change(change, &context)).collect::<Vec<_>>(),
+                "changes": samplin_wire::record::changes(changes.iter(), &context),
             }),
             (fold(program.number) ^ want.link as u64, (u64::from(pair.state) << 32) | u64::from(pair.class)),
         );

@@ -6,7 +6,7 @@ use samplin_core::decide::{Catalog, Change, Context};
 use serde_json::{Map, json};
 
 use super::*;
-use crate::record;
+use crate::{kinds, record};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../../manifest/trace.schema.json")).expect("the schema is JSON")
@@ -196,7 +196,8 @@ fn links_survive_their_record() {
     let mut told = BTreeSet::new();
     for link in [a_link(), unknown] {
         for how in HOWS.into_iter().map(Some).chain([None]) {
-            let joined = Joined { pipeline: crate::text::handle(u64::MAX), link: link.clone(), how };
+            let joined =
+                Joined { pipeline: crate::text::handle(u64::MAX), link: link.clone(), how: how.map(Cow::Borrowed) };
             let written = written_draw(&joined);
             keeps_to(&whole, &written);
             assert_eq!(super::joined(&through_text(&written)), Some(joined));
@@ -211,7 +212,7 @@ fn links_survive_their_record() {
 
 #[test]
 fn what_is_damaged_is_no_link() {
-    let whole = written_draw(&Joined { pipeline: "0x1f".into(), link: a_link(), how: Some("split") });
+    let whole = written_draw(&Joined { pipeline: "0x1f".into(), link: a_link(), how: Some("split".into()) });
     assert!(joined(&whole).is_some());
     assert_eq!(joined(&SCHEMA["$defs"]["pair"]["examples"][0]), None, "a pair of another path");
     for (pointer, word) in [
@@ -402,6 +403,120 @@ fn an_older_trace_without_the_layers_own_abilities_can_be_read() {
     assert!(super::caps(&device).is_some());
     device["features"].as_object_mut().expect("an object").remove("samplerAnisotropy").expect("a feature");
     assert_eq!(super::caps(&device), None, "what all traces tell is missing");
+}
+
+/// Checks that a record is what the schema says, and comes back as it was.
+fn survives<T>(event: &str, record: T)
+where
+    T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug,
+{
+    let line = kinds::Line { seq: 1, t_ns: 2, pid: 3, tid: 4, event: event.to_owned(), record };
+    let written = serde_json::to_value(&line).expect("serialises");
+    keeps_to(&jsonschema::draft202012::new(&SCHEMA).expect("a schema"), &written);
+    let back: kinds::Line<T> = serde_json::from_value(through_text(&written)).expect("can be read");
+    assert_eq!(back, line);
+}
+
+#[test]
+fn whole_records_survive() {
+    let text = |text: &str| text.to_owned();
+    let changes = vec![SCHEMA["$defs"]["pair"]["examples"][0]["changes"][0].clone()];
+    let recorded = include_str!("../../../cli/tests/data/all.jsonl").lines().next().expect("a record");
+    let layer: Value = serde_json::from_str(recorded).expect("JSON");
+    for api_version in [None, Some(crate::text::api_version(vk::API_VERSION_1_2))] {
+        let (version, exe, settings) = (text("0.1.0"), text("game"), layer["settings"].clone());
+        survives("layer", kinds::Layer { version, exe, app: None, engine: Some(text("e")), api_version, settings });
+    }
+    let driver = kinds::Driver { vendor_id: 1, device_id: u32::MAX, driver_version: 3, api_version: text("1.3.0") };
+    for driver in [None, Some(driver)] {
+        let device = kinds::Device {
+            device: text("llvmpipe"),
+            driver,
+            limits: record::limits(&DeviceCaps::default()),
+            features: [(text("samplerAnisotropy"), true), (text("customBorderColors"), false)].into(),
+            augmented: vec![text("VK_EXT_custom_border_color")],
+            simulated: Some(text("adreno-650")),
+            intercepts: vec![text("vkCreateSampler")],
+        };
+        survives("device", device);
+    }
+    let (handle, name, format) = (text("0x1f"), Some(text("shadow map")), text("VK_FORMAT_D16_UNORM"));
+    let (fingerprint, state) = (text("00000000000000ff"), record::state(&SamplerState::default()));
+    let (sampler, object) = (handle.clone(), || (handle.clone(), name.clone(), format.clone(), changes.clone()));
+    survives("sampler", kinds::Sampler { sampler, name: None, fingerprint, state, changes: changes.clone() });
+    let (conversion, _, format, changes) = object();
+    survives("conversion", kinds::Conversion { conversion, format, changes });
+    let (view, name, format, changes) = object();
+    survives("view", kinds::View { view, name, format, changes });
+    let (image, name, format, changes) = object();
+    survives("image", kinds::Image { image, name, format, changes });
+    let features = vk::FormatFeatureFlags2::from_raw(1);
+    let traits = ViewTraits::new_2d(vk::Format::D16_UNORM, features);
+    let link = Joined { pipeline: handle.clone(), link: a_link(), how: Some("split".into()) };
+    for (path, joined, view_class, saturate) in [
+        ("update", None, None, vec![text("u"), text("w")]),
+        ("draw", Some(link), Some(record::view_class(&traits, Tiling::Linear)), vec![]),
+    ] {
+        let pair = kinds::Pair {
+            sampler: text("0x1"),
+            view: text("0x2"),
+            names: kinds::Names { sampler: Some(text("s")), view: None },
+            fingerprint: text("0123456789abcdef"),
+            class: record::ViewMembers { view_class, ..record::view(&traits) },
+            path: text(path),
+            changes: object().3,
+            rules: if saturate.is_empty() { vec![text("sharper")] } else { vec![] },
+            saturate,
+            variant: joined.is_none().then(|| text("0x3")),
+            joined,
+        };
+        survives("pair", pair);
+    }
+    let about = json!({ "format": "VK_FORMAT_D16_UNORM" });
+    let about = about.as_object().expect("an object").clone();
+    let (what, why) = (text("view-usage"), text("the device cannot be told"));
+    survives("unresolved", kinds::Unresolved { what, why, rule: Some(text("view-usage")), about });
+    survives("unresolved", kinds::Unresolved::passed_through("panic in a hook", "out of sorts"));
+    let shader = kinds::Shader {
+        stage: text("VK_SHADER_STAGE_FRAGMENT_BIT"),
+        pass: text("split"),
+        pipeline: handle.clone(),
+        bindings: vec![kinds::Binding { set: 1, binding: 2 }],
+        changes: vec![],
+        words: [100, 120],
+        ms: 1.5,
+        learned: true,
+    };
+    survives("shader", shader);
+    let separate = kinds::Separate {
+        links: 1,
+        shadows: kinds::Alive { live: 2, peak: 3 },
+        compile_ms: 0.25,
+        unresolved: [(text("bindless"), 2)].into(),
+        ..Default::default()
+    };
+    for separate in [None, Some(separate)] {
+        let summary = kinds::DeviceSummary {
+            device: handle.clone(),
+            samplers: kinds::Samplers { created: u64::MAX, live: 1, peak: 2, changed: 3 },
+            views: kinds::Views { created: 1, live: 0, classes: 1 },
+            writes: [(text("draw"), kinds::Writes { seen: 4, rewritten: 2 })].into(),
+            blits_rewritten: 0,
+            changes: [(text("linear-filter"), 7)].into(),
+            variants: kinds::Variants { live: 0, peak: 1, created: 1 },
+            census: kinds::Census {
+                unique_states: kinds::Alive { live: 0, peak: 1 },
+                headroom: kinds::Headroom { samplers: 1, custom_borders: 2 },
+            },
+            separate,
+            passed_through: false,
+            dropped: 0,
+            left_out: kinds::LeftOut { records: 1, bytes: 200 },
+        };
+        survives("summary", kinds::Summary::Device(Box::new(summary)));
+    }
+    let left_out = kinds::LeftOut::default();
+    survives("summary", kinds::Summary::Instance { dropped: 5, left_out });
 }
 
 #[test]

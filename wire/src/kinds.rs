@@ -1,0 +1,367 @@
+//! Whole records: what the members of each kind are that is not made of decisions alone. Read with serde, as they are written.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::record::{Joined, ViewMembers};
+
+/// A line of a trace: what each has, and the record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line<T> {
+    /// Number of the record in its trace.
+    pub seq: u64,
+    /// Nanoseconds since the layer was loaded.
+    pub t_ns: u64,
+    /// The process.
+    pub pid: u32,
+    /// The thread.
+    pub tid: u64,
+    /// Which kind of record it is.
+    pub event: String,
+    /// The record.
+    #[serde(flatten)]
+    pub record: T,
+}
+
+/// A `layer` record: an instance was created.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Layer {
+    /// The version of the layer.
+    pub version: String,
+    /// The file name of the program.
+    pub exe: String,
+    /// What the application calls itself.
+    pub app: Option<String>,
+    /// What it calls its engine.
+    pub engine: Option<String>,
+    /// The version of Vulkan that it asks for.
+    pub api_version: Option<String>,
+    /// Each setting's value and where it is from; [`settings`](crate::read::settings) reads it.
+    pub settings: Json,
+}
+
+/// What a driver says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Driver {
+    /// `VkPhysicalDeviceProperties::vendorID`.
+    pub vendor_id: u32,
+    /// `deviceID`.
+    pub device_id: u32,
+    /// `driverVersion`, which each vendor reads in its own way.
+    pub driver_version: u32,
+    /// `apiVersion` as `major.minor.patch`.
+    pub api_version: String,
+}
+
+/// A `device` record: a device was created.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Device {
+    /// The name of the physical device.
+    pub device: String,
+    /// The driver; `None` if it could not be asked.
+    pub driver: Option<Driver>,
+    /// As [`limits`](crate::record::limits) has them.
+    pub limits: Json,
+    /// Vulkan's names of features, and whether each is enabled.
+    pub features: BTreeMap<String, bool>,
+    /// What the layer enabled.
+    pub augmented: Vec<String>,
+    /// The name of the capability file that the device is reduced to.
+    pub simulated: Option<String>,
+    /// The names of the commands that the layer intercepts.
+    pub intercepts: Vec<String>,
+}
+
+/// A `sampler` record: a sampler was created.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sampler {
+    /// Its handle.
+    pub sampler: String,
+    /// The application's name for it.
+    pub name: Option<String>,
+    /// 16 hexadecimal digits, equal for equal states.
+    pub fingerprint: String,
+    /// As [`state`](crate::record::state) has it.
+    pub state: Json,
+    /// As [`change`](crate::record::change) has each.
+    pub changes: Vec<Json>,
+}
+
+/// The application's names for both sides of a pair.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Names {
+    /// The sampler's.
+    pub sampler: Option<String>,
+    /// The view's.
+    pub view: Option<String>,
+}
+
+/// A `pair` record: a sampler met a view that it may not be used with as it is; at the level all, any view.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Handle of the sampler.
+    pub sampler: String,
+    /// Handle of the view.
+    pub view: String,
+    /// What the application calls them.
+    pub names: Names,
+    /// Of the sampler's state, as in its own record.
+    pub fingerprint: String,
+    /// What the view is.
+    #[serde(flatten)]
+    pub class: ViewMembers,
+    /// On which way they met.
+    pub path: String,
+    /// As [`change`](crate::record::change) has each.
+    pub changes: Vec<Json>,
+    /// Axes (`u`, `v`, `w`) whose coordinates GL_CLAMP has clamped before sampling.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub saturate: Vec<String>,
+    /// Names of the overrides that changed something.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
+    /// The layer's sampler that is used instead.
+    pub variant: Option<String>,
+    /// Where a shader joins them, for the path `draw`.
+    #[serde(flatten)]
+    pub joined: Option<Joined>,
+}
+
+/// An `unresolved` record: something is left as it is although it may be wrong.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unresolved {
+    /// A stable name.
+    pub what: String,
+    /// What was met and why it is left.
+    pub why: String,
+    /// The rule that it is about.
+    pub rule: Option<String>,
+    /// Further members, by what it is about.
+    #[serde(flatten)]
+    pub about: Map<String, Json>,
+}
+
+impl Unresolved {
+    /// A device only forwards from here on, because `what` happened; `why` may be empty.
+    pub fn passed_through(what: &str, why: &str) -> Unresolved {
+        let separator = if why.is_empty() { "" } else { "; " };
+        let why = format!("{why}{separator}the device is passed through from here on");
+        Unresolved { what: what.to_owned(), why, rule: None, about: Map::new() }
+    }
+}
+
+/// A `conversion` record: a Y′CbCr conversion was created.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conversion {
+    /// Its handle.
+    pub conversion: String,
+    /// Vulkan name of its format.
+    pub format: String,
+    /// As [`change`](crate::record::change) has each.
+    pub changes: Vec<Json>,
+}
+
+/// A `view` record: a view was created with another usage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct View {
+    /// Its handle.
+    pub view: String,
+    /// The application's name for it.
+    pub name: Option<String>,
+    /// Vulkan name of its format.
+    pub format: String,
+    /// As [`change`](crate::record::change) has each.
+    pub changes: Vec<Json>,
+}
+
+/// An `image` record: an image was created with other flags.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Image {
+    /// Its handle.
+    pub image: String,
+    /// The application's name for it.
+    pub name: Option<String>,
+    /// Vulkan name of its format.
+    pub format: String,
+    /// As [`change`](crate::record::change) has each.
+    pub changes: Vec<Json>,
+}
+
+/// A binding of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Binding {
+    /// The number of the set.
+    pub set: u32,
+    /// The number of the binding.
+    pub binding: u32,
+}
+
+/// A `shader` record: a shader was rewritten.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shader {
+    /// Vulkan name of its stage.
+    pub stage: String,
+    /// The name of the pass.
+    pub pass: String,
+    /// The application's pipeline.
+    pub pipeline: String,
+    /// The bindings that it is about.
+    pub bindings: Vec<Binding>,
+    /// As [`change`](crate::record::change) has each.
+    pub changes: Vec<Json>,
+    /// Words before and after.
+    pub words: [usize; 2],
+    /// Milliseconds that it took to make the pipeline.
+    pub ms: f64,
+    /// It was made together with the application's pipeline.
+    pub learned: bool,
+}
+
+/// How many there are, and the most there were at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alive {
+    /// Now.
+    pub live: u64,
+    /// At a time.
+    pub peak: u64,
+}
+
+/// Samplers of the application.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Samplers {
+    /// Ever.
+    pub created: u64,
+    /// Now.
+    pub live: u64,
+    /// At a time.
+    pub peak: u64,
+    /// Created with another state.
+    pub changed: u64,
+}
+
+/// Image views of the application.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Views {
+    /// Ever.
+    pub created: u64,
+    /// Now.
+    pub live: u64,
+    /// Different ones, as decisions see them.
+    pub classes: u64,
+}
+
+/// Descriptors of one path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Writes {
+    /// With an image and a sampler.
+    pub seen: u64,
+    /// That got another sampler.
+    pub rewritten: u64,
+}
+
+/// Samplers of the layer's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variants {
+    /// Now.
+    pub live: u64,
+    /// At a time.
+    pub peak: u64,
+    /// Ever.
+    pub created: u64,
+}
+
+/// What is left of the limits at the peak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Headroom {
+    /// Of `maxSamplerAllocationCount`.
+    #[serde(rename = "maxSamplerAllocationCount")]
+    pub samplers: u32,
+    /// Of `maxCustomBorderColorSamplers`.
+    #[serde(rename = "maxCustomBorderColorSamplers")]
+    pub custom_borders: u32,
+}
+
+/// What a program uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Census {
+    /// Different sampler states.
+    pub unique_states: Alive,
+    /// What is left.
+    pub headroom: Headroom,
+}
+
+/// Samplers and images that only shaders join.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Separate {
+    /// Pairs of such descriptors in all pipelines.
+    pub links: u64,
+    /// Sets that are followed at the end.
+    pub sets: u64,
+    /// Copies of sets with other samplers.
+    pub shadows: Alive,
+    /// Sets of split pipelines at the end.
+    pub hidden_sets: u64,
+    /// Pipelines that were made again.
+    pub splits: u64,
+    /// Milliseconds that it took to make them.
+    pub compile_ms: f64,
+    /// Links that are known to need samplers of their own.
+    pub learned: u64,
+    /// What was left, by name, as often as records tell of it.
+    pub unresolved: BTreeMap<String, u64>,
+}
+
+/// Records that are not in a trace because it was as large as it may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// How many.
+    pub records: u64,
+    /// What they would have taken; those that were not even made add none.
+    pub bytes: u64,
+}
+
+/// The `summary` record of a device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DeviceSummary {
+    /// Its handle.
+    pub device: String,
+    /// The application's samplers.
+    pub samplers: Samplers,
+    /// Its views.
+    pub views: Views,
+    /// Descriptors by their path.
+    pub writes: BTreeMap<String, Writes>,
+    /// Blits that got another filter.
+    pub blits_rewritten: u64,
+    /// Changes by rule, as often as records tell of them.
+    pub changes: BTreeMap<String, u64>,
+    /// The layer's samplers.
+    pub variants: Variants,
+    /// What the program uses.
+    pub census: Census,
+    /// `None` with `separate=base`, and in traces from before there was such a setting.
+    pub separate: Option<Separate>,
+    /// The layer only forwarded in the end.
+    pub passed_through: bool,
+    /// Records that could not be written.
+    pub dropped: u64,
+    /// Records that the trace had no room for.
+    pub left_out: LeftOut,
+}
+
+/// A `summary` record: a device or an instance is destroyed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "scope", rename_all = "lowercase")]
+pub enum Summary {
+    /// A device.
+    Device(Box<DeviceSummary>),
+    /// An instance.
+    Instance {
+        /// Records that could not be written.
+        dropped: u64,
+        /// Records that the trace had no room for.
+        left_out: LeftOut,
+    },
+}
