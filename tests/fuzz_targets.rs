@@ -39,6 +39,10 @@ fn run(name: &str, target: fn(&[u8])) {
         );
         files.push(root().join("manifest/samplin.toml"));
     }
+    // Both passes are about the same declarations.
+    if name == "sample_inputs" {
+        files.extend(files_of("fuzz/seeds/sample_builtins"));
+    }
     let mut seeds: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).expect("a seed")).collect();
     seeds.sort();
     seeds.push(Vec::new());

@@ -10,15 +10,14 @@ use std::io::{BufWriter, Write as _};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-#[path = "../tests/cli/common/generate.rs"]
-mod generate;
+use samplin_testkit::large;
 
 fn main() {
     let megabytes: u64 = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1000);
     let path = std::env::temp_dir().join(format!("samplin-bench-{}.jsonl", std::process::id()));
     let file = std::fs::File::create(&path).expect("creates a file");
     let mut writer = BufWriter::with_capacity(1 << 20, file);
-    let (records, changes) = generate::trace(&mut writer, megabytes * 1_000_000).expect("writes");
+    let (records, changes) = large::trace(&mut writer, megabytes * 1_000_000).expect("writes");
     writer.flush().expect("writes");
     drop(writer);
     let bytes = std::fs::metadata(&path).expect("is there").len();

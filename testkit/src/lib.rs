@@ -12,6 +12,7 @@ pub mod context;
 pub mod descriptor;
 pub mod folder;
 pub mod image;
+pub mod large;
 pub mod layer;
 pub mod lookup;
 pub mod path;

@@ -373,7 +373,7 @@ fn a_large_trace_needs_little_memory() {
     let home = Folder::new();
     let path = home.join("large.jsonl");
     let mut file = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
-    let (records, changes) = crate::common::generate::trace(&mut file, 200_000_000).unwrap();
+    let (records, changes) = samplin_testkit::large::trace(&mut file, 200_000_000).unwrap();
     file.flush().unwrap();
     drop(file);
     // The limit is on what is allocated, which is more than what is resident.

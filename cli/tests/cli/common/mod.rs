@@ -1,7 +1,5 @@
 //! What the tests of the command line tool share: running it in a known environment, folders, snapshots, traces.
 
-pub(crate) mod generate;
-
 use std::ffi::OsStr;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

@@ -27,8 +27,8 @@ fn change(out: &mut Vec<u8>, field: &str, format: &str) -> io::Result<()> {
 
 /// Writes about `bytes` bytes of a trace of the level all: a layer and a device, then samplers and pairs of which one in four
 /// is changed. Returns the number of records and of changes.
-pub(crate) fn trace(into: &mut dyn Write, bytes: u64) -> io::Result<(u64, u64)> {
-    let head = include_str!("../../data/all.jsonl").lines().take(2);
+pub fn trace(into: &mut dyn Write, bytes: u64) -> io::Result<(u64, u64)> {
+    let head = include_str!("../../cli/tests/data/all.jsonl").lines().take(2);
     let mut written = 0_u64;
     let (mut records, mut changes) = (0_u64, 0_u64);
     let mut line: Vec<u8> = Vec::new();
