@@ -6,6 +6,7 @@
 //! GLSL and assembly are compiled here. What other compilers made of a source is beside it, in assembly: `data/README.md`.
 
 use std::collections::HashMap;
+use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -94,20 +95,49 @@ fn shader(file: &Path) -> Shader {
     }
     assert!(!tables.is_empty(), "{name} has no table");
     tables.iter_mut().for_each(|table| table.links.sort());
-    let words = match file.extension().and_then(|extension| extension.to_str()).expect("an extension") {
-        "spvasm" => assemble(file, version),
-        "frag" | "vert" | "comp" => {
-            let out = scratch("compiled");
-            run(Command::new("glslangValidator")
-                .args(["--quiet", "-V", "--target-env", &target, "-o"])
-                .arg(&out)
-                .arg(file));
-            take(&out)
-        }
-        _ => assemble(&file.with_file_name(format!("{name}.spvasm")), version),
-    };
-    assert_eq!(validate(&words, &target).is_ok(), valid, "{name}: {:?}", validate(&words, &target));
+    let made_of_it = std::fs::read_to_string(file.with_file_name(format!("{name}.spvasm"))).unwrap_or_default();
+    let words = kept(&format!("{name} {target} {version} {source} {made_of_it}"), || {
+        let words = match file.extension().and_then(|extension| extension.to_str()).expect("an extension") {
+            "spvasm" => assemble(file, version),
+            "frag" | "vert" | "comp" => {
+                let out = scratch("compiled");
+                run(Command::new("glslangValidator")
+                    .args(["--quiet", "-V", "--target-env", &target, "-o"])
+                    .arg(&out)
+                    .arg(file));
+                take(&out)
+            }
+            _ => assemble(&file.with_file_name(format!("{name}.spvasm")), version),
+        };
+        assert_eq!(validate(&words, &target).is_ok(), valid, "{name}: {:?}", validate(&words, &target));
+        words
+    });
     Shader { file: name, environment: target, valid, words, tables }
+}
+
+/// What was made of `input` once by the programs that are installed, else what `make` makes: each test is a process, and would wait
+/// for all shaders to be compiled.
+fn kept(input: &str, make: impl FnOnce() -> Vec<u32>) -> Vec<u32> {
+    static PROGRAMS: OnceLock<String> = OnceLock::new();
+    let programs = PROGRAMS.get_or_init(|| {
+        let version = |program| Command::new(program).arg("--version").output().expect("it is installed").stdout;
+        ["glslangValidator", "spirv-as", "spirv-val"]
+            .map(|one| String::from_utf8_lossy(&version(one)).into_owned())
+            .concat()
+    });
+    let mut hasher = std::hash::DefaultHasher::new();
+    (programs, input).hash(&mut hasher);
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("shader-{:016x}.spv", hasher.finish()));
+    if file.exists() {
+        return read(&file);
+    }
+    let words = make();
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    // By its name it is there as a whole or not at all.
+    let part = file.with_extension(std::process::id().to_string());
+    std::fs::write(&part, bytes).expect("writes a file");
+    std::fs::rename(&part, &file).expect("renames it");
+    words
 }
 
 fn assemble(file: &Path, version: &str) -> Vec<u32> {
@@ -253,10 +283,15 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stdout));
 }
 
-fn take(file: &Path) -> Vec<u32> {
+fn read(file: &Path) -> Vec<u32> {
     let bytes = std::fs::read(file).expect("what was made");
-    std::fs::remove_file(file).expect("removes a file");
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+}
+
+fn take(file: &Path) -> Vec<u32> {
+    let words = read(file);
+    std::fs::remove_file(file).expect("removes a file");
+    words
 }
 
 /// A link as the tables write it: image, sampler, dimension, what is read, uses.
