@@ -12,6 +12,7 @@ use crate::trace::analysis::{Analysis, By, Census};
 use crate::trace::links;
 use crate::trace::reader::{Counts, Source};
 use crate::trace::record::{self, counted, grouped, short};
+use samplin_wire::kinds::Separate;
 
 /// The arguments of `samplin inspect`.
 #[derive(Clone, Debug, clap::Args)]
@@ -396,6 +397,9 @@ pub fn census_rows(census: &Census) -> Vec<(String, String)> {
         .collect();
     let writes = if writes.is_empty() { "none".to_owned() } else { writes.join(", ") };
     rows.push(("descriptors".to_owned(), writes));
+    if let Some(separate) = census.separate.as_ref().filter(|separate| separate.links > 0) {
+        rows.push(("links in shaders".to_owned(), separate_row(separate)));
+    }
     if census.blits_rewritten > 0 {
         rows.push(("blits".to_owned(), format!("{} with another filter", grouped(census.blits_rewritten))));
     }
@@ -418,6 +422,26 @@ pub fn census_rows(census: &Census) -> Vec<(String, String)> {
         rows.push((limit.clone(), value + &lacking));
     }
     rows
+}
+
+/// What became of the pairs that only shaders join, in a line.
+fn separate_row(separate: &Separate) -> String {
+    let mut row = grouped(separate.links);
+    if separate.shadows.peak > 0 {
+        row += &format!(", {} at once", counted(separate.shadows.peak, "copied set"));
+    }
+    if separate.splits > 0 {
+        let pipelines = counted(separate.splits, "pipeline");
+        row += &format!(", {pipelines} made again in {:.1} ms", separate.compile_ms);
+    }
+    if separate.learned > 0 {
+        row += &format!(", {} learned", grouped(separate.learned));
+    }
+    let left: u64 = separate.unresolved.values().sum();
+    if left > 0 {
+        row += &format!("; {} left as they are", grouped(left));
+    }
+    row
 }
 
 /// What reading a trace of this name came to, if it is not whole.

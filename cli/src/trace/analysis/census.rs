@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use samplin_wire::kinds::Separate;
+use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 
 use super::Analysis;
@@ -31,6 +32,10 @@ impl Analysis {
             census.variants_live += at(summary, &["variants", "live"]);
             census.blits_rewritten += at(summary, &["blits_rewritten"]);
             census.passed_through |= summary.get("passed_through").and_then(Value::as_bool).unwrap_or(false);
+            // Older traces have none.
+            if let Some(separate) = summary.get("separate").and_then(|separate| Separate::deserialize(separate).ok()) {
+                add(census.separate.get_or_insert_default(), separate);
+            }
             if let Some(writes) = summary.get("writes").and_then(Value::as_object) {
                 for (path, counts) in writes {
                     let entry = census.writes.entry(path.clone()).or_default();
@@ -53,6 +58,21 @@ impl Analysis {
     }
 }
 
+/// Adds the counts of another device; the highest peak stays.
+fn add(all: &mut Separate, one: Separate) {
+    all.links += one.links;
+    all.sets += one.sets;
+    all.shadows.live += one.shadows.live;
+    all.shadows.peak = all.shadows.peak.max(one.shadows.peak);
+    all.hidden_sets += one.hidden_sets;
+    all.splits += one.splits;
+    all.compile_ms += one.compile_ms;
+    all.learned = all.learned.max(one.learned);
+    for (what, count) in one.unresolved {
+        *all.unresolved.entry(what).or_default() += count;
+    }
+}
+
 /// The counts of every device added up; peaks are the highest of any device.
 #[derive(Clone, Debug, Default, Serialize)]
 #[expect(missing_docs, reason = "the members of the summary record")]
@@ -69,6 +89,8 @@ pub struct Census {
     pub variants_peak: u64,
     pub variants_live: u64,
     pub blits_rewritten: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub separate: Option<Separate>,
     pub passed_through: bool,
     pub writes: BTreeMap<String, Writes>,
     pub headroom: BTreeMap<String, Headroom>,
