@@ -35,6 +35,7 @@ use serde_json::{Value as Json, json};
 
 pub use self::commands::Binds;
 use self::commands::Commands;
+pub use self::follow::Follow;
 use self::force::Force;
 use self::found::Resolutions;
 use self::layouts::LayoutTables;

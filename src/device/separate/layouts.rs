@@ -241,6 +241,11 @@ impl PipelineShape {
         Self::new(number, sets, self.kept.clone())
     }
 
+    /// Dynamic offsets that a bind of the set of a number takes.
+    pub(super) fn dynamic(&self, set: usize) -> usize {
+        self.sets.get(set).and_then(Option::as_ref).map_or(0, |shape| shape.dynamic as usize)
+    }
+
     /// Whether both are defined alike.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.whole == other.whole && self.sets.len() == other.sets.len()
