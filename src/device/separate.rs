@@ -24,6 +24,7 @@ mod shaders;
 mod shadow;
 mod split;
 mod told;
+mod updates;
 mod words;
 
 use std::collections::VecDeque;

@@ -73,6 +73,15 @@ impl Bound {
         }
     }
 
+    /// [`Bound::hold`] for the set that is bound.
+    #[inline(always)]
+    pub(super) fn hold_again(&mut self) {
+        self.actual = self.set;
+        if self.has_more {
+            self.drop_more();
+        }
+    }
+
     #[inline(never)]
     fn drop_more(&mut self) {
         self.has_more = false;

@@ -17,6 +17,7 @@ use super::recipe::Executable;
 use super::sets::Brief;
 use crate::device::Device;
 use crate::device::hot::follow;
+use crate::hooks::slice;
 
 /// What a bind comes to that was taken over.
 #[derive(Clone, Copy)]
@@ -98,7 +99,7 @@ impl Device {
             let down = if !point.differs && is_legal {
                 Follow::Down(program.handle)
             } else {
-                self.follow_repair(separate, (program, is_legal), point, 0..0)
+                self.follow_conflict(separate, program, is_legal, point)
             };
             if let Follow::Down(wanted) | Follow::Settle(wanted) = down {
                 point.given = program.handle;
@@ -116,23 +117,36 @@ impl Device {
     ///
     /// `commands` is a valid command buffer in the recording state, the sets and the layout are valid.
     #[inline(always)]
-    pub unsafe fn follow_sets(&self, commands: vk::CommandBuffer, binds: &Binds<'_>) -> Follow<()> {
-        let Some(at) = index(binds.point) else { return Follow::Down(()) };
+    pub unsafe fn follow_sets(
+        &self,
+        (commands, point): (vk::CommandBuffer, vk::PipelineBindPoint),
+        layout: vk::PipelineLayout,
+        first: u32,
+        sets: &[vk::DescriptorSet],
+        (offset_count, offsets): (u32, *const u32),
+    ) -> Follow<()> {
+        let Some(at) = index(point) else { return Follow::Down(()) };
         // SAFETY: the command buffer is recording, by this function's contract.
         let Some((separate, buffer)) = (unsafe { self.followed(commands) }) else { return Follow::Slowly };
+        let first = first as usize;
         let followed = buffer.leaf(at, |point| {
             if point.time != separate.resolutions.time() {
                 return Follow::Slowly;
             }
-            // SAFETY: the sets and the layout of `binds` are valid by this function's contract.
-            if !unsafe { self.follow_each(separate, point, binds) } {
+            // SAFETY: the sets and the layout are valid by this function's contract, and there are as many offsets.
+            let is_taken = unsafe {
+                self.follow_each(separate, point, layout, first, sets)
+                    && (offset_count == 0
+                        || point.take_offsets(first..first + sets.len(), slice(offsets, offset_count)))
+            };
+            if !is_taken {
                 return Follow::Slowly;
             }
             let is_quiet = !point.differs && !point.has_loose;
             if is_quiet && point.given != 0 && point.linked.is_some() && point.is_legal_at_all() {
                 return Follow::Down(());
             }
-            self.follow_program(separate, point, binds)
+            self.follow_program(separate, point, first..first + sets.len())
         });
         followed.unwrap_or(Follow::Slowly)
     }
@@ -158,20 +172,19 @@ impl Device {
 
     /// What sets that were taken over come to with the pipeline.
     #[inline(never)]
-    fn follow_program(&self, separate: &Separate, point: &mut Point, binds: &Binds<'_>) -> Follow<()> {
+    fn follow_program(&self, separate: &Separate, point: &mut Point, binds: Range<usize>) -> Follow<()> {
         point.refresh(separate, &self.hot.gate);
-        let first = binds.first as usize;
         let follow = |program: &Program, point: &mut Point| {
             let is_legal = self.needs_nothing(program, point);
             if !point.differs && is_legal {
                 return Follow::Down(());
             }
             let bound = point.pipeline;
-            match self.follow_repair(separate, (program, is_legal), point, first..first + binds.sets.len()) {
+            match self.follow_repair(separate, (program, is_legal), point, binds.clone()) {
                 Follow::Down(wanted) if wanted == bound => {
                     point.is_settled = true;
-                    let range = point.sets.get(first..).unwrap_or(&[]);
-                    let differs = range.iter().take(binds.sets.len()).any(|bound| bound.actual != bound.set);
+                    let bound = point.sets.get(binds).unwrap_or(&[]);
+                    let differs = bound.iter().any(|bound| bound.actual != bound.set);
                     if differs { Follow::Settle(()) } else { Follow::Down(()) }
                 }
                 Follow::Slowly => Follow::Slowly,
@@ -195,9 +208,21 @@ impl Device {
         followed
     }
 
+    /// What a pipeline comes to with the sets that are bound.
+    #[inline(never)]
+    fn follow_conflict(
+        &self,
+        separate: &Separate,
+        program: &Program,
+        is_legal: bool,
+        point: &mut Point,
+    ) -> Follow<u64> {
+        self.follow_repair(separate, (program, is_legal), point, 0..0)
+    }
+
     /// Looks up what was found out for a pipeline and what is in its sets, unless that is seen to be legal, and puts it in force for the
     /// sets of the numbers in `binds`, which are about to be bound. Returns the pipeline to bind.
-    #[inline(never)]
+    #[inline(always)]
     fn follow_repair(
         &self,
         separate: &Separate,
@@ -223,44 +248,52 @@ impl Device {
         Follow::Down(*own)
     }
 
-    /// Takes over each of the sets of a bind.
+    /// Takes over each of the sets of a bind, from number `first` on.
     ///
     /// # Safety
     ///
     /// As for [`Device::follow_sets`].
     #[inline(always)]
-    unsafe fn follow_each(&self, separate: &Separate, point: &mut Point, binds: &Binds<'_>) -> bool {
-        let (first, count) = (binds.first as usize, binds.sets.len());
-        if count == 0 {
-            return true;
-        }
+    unsafe fn follow_each(
+        &self,
+        separate: &Separate,
+        point: &mut Point,
+        layout: vk::PipelineLayout,
+        first: usize,
+        sets: &[vk::DescriptorSet],
+    ) -> bool {
+        let end = first + sets.len();
         // Numbers that have a bit, and sets that others are bound for without an allocation.
-        if first + count > point.sets.len().min(u32::BITS as usize) || count > FEW {
-            return false;
+        if sets.is_empty() || sets.len() > FEW || end > u32::BITS as usize || end > point.sets.len() {
+            return sets.is_empty();
         }
-        let (gone, handle) = (separate.layouts_gone(), binds.layout.as_raw());
-        let numbers = (u32::MAX >> (u32::BITS as usize - count)) << first;
-        let is_same = point.last.handle == handle && point.last.gone == gone;
-        let stays = is_same && !point.has_others && numbers & !point.with_last == 0;
+        let numbers = (u32::MAX >> (u32::BITS as usize - sets.len())) << first;
+        let is_same = point.last.handle == layout.as_raw() && point.last.gone == separate.layouts_gone();
+        let stays = is_same && !point.has_others && numbers & !point.with_last == 0 && end <= point.hidden_from;
         // SAFETY: the layout is valid by this function's contract.
-        if !(stays && first + count <= point.hidden_from) && !unsafe { self.follow_layout(separate, point, binds, gone) } {
+        if !stays && !unsafe { self.follow_layout(separate, point, layout, first..end) } {
             return false;
         }
-        let Some(range) = point.sets.get_mut(first..first + count) else { return false };
-        for (bound, set) in range.iter_mut().zip(binds.sets) {
+        let Some(range) = point.sets.get_mut(first..end) else { return false };
+        let mut is_other = false;
+        for (bound, set) in range.iter_mut().zip(sets) {
+            let set = set.as_raw();
             // A set that is bound stays what it is until the command buffer is of no use any more (Command Buffer Lifecycle).
-            let brief = if bound.set == set.as_raw() && bound.set != 0 && !bound.brief.is_loose {
-                bound.brief
-            } else {
-                // SAFETY: the set is one of valid ones by this function's contract, so it is not freed meanwhile.
-                let entry = unsafe { separate.sets.get(set.as_raw()) };
-                entry.map_or(Brief::default(), |entry| entry.brief(&self.hot.gate))
-            };
+            if bound.set == set && set != 0 && !bound.brief.is_loose {
+                bound.hold_again();
+                continue;
+            }
+            // SAFETY: the set is one of valid ones by this function's contract, so it is not freed meanwhile.
+            let entry = unsafe { separate.sets.get(set) };
+            let brief = entry.map_or(Brief::default(), |entry| entry.brief(&self.hot.gate));
             point.has_loose |= brief.is_loose;
-            bound.hold(set.as_raw(), brief);
+            bound.hold(set, brief);
+            is_other = true;
         }
-        point.add_up();
-        binds.offsets.is_empty() || point.take_offsets(binds)
+        if is_other {
+            point.add_up();
+        }
+        true
     }
 
     /// Takes over the layout of a bind that is not the one of the last bind, or was not that of all that is bound.
@@ -269,15 +302,22 @@ impl Device {
     ///
     /// As for [`Device::follow_sets`].
     #[inline(never)]
-    unsafe fn follow_layout(&self, separate: &Separate, point: &mut Point, binds: &Binds<'_>, gone: u64) -> bool {
+    unsafe fn follow_layout(
+        &self,
+        separate: &Separate,
+        point: &mut Point,
+        layout: vk::PipelineLayout,
+        numbers: Range<usize>,
+    ) -> bool {
+        let (handle, gone) = (layout.as_raw(), separate.layouts_gone());
         // SAFETY: the layout is valid by this function's contract, so it is not destroyed meanwhile.
-        let Some(layout) = (unsafe { separate.layout_at(binds.layout) }) else { return false };
-        let (first, at) = (binds.first as usize, std::ptr::from_ref(layout));
-        point.disturb(layout, first, first + binds.sets.len() - 1);
-        if !point.sets.iter_mut().skip(first).take(binds.sets.len()).all(|bound| bound.is_with(at)) {
+        let Some(layout) = (unsafe { separate.layout_at(layout) }) else { return false };
+        let at = std::ptr::from_ref(layout);
+        point.disturb(layout, numbers.start, numbers.end - 1);
+        if !point.sets.get_mut(numbers).is_some_and(|sets| sets.iter_mut().all(|bound| bound.is_with(at))) {
             return false;
         }
-        point.last = LastLayout { handle: binds.layout.as_raw(), at: at.addr(), gone };
+        point.last = LastLayout { handle, at: at.addr(), gone };
         point.sum_up();
         true
     }
@@ -286,9 +326,8 @@ impl Device {
 impl Point {
     /// Takes over the dynamic offsets of sets that were taken over, if there is room for them.
     #[inline(never)]
-    fn take_offsets(&mut self, binds: &Binds<'_>) -> bool {
-        let mut offsets = binds.offsets;
-        for (number, bound) in self.sets.iter_mut().enumerate().skip(binds.first as usize).take(binds.sets.len()) {
+    fn take_offsets(&mut self, binds: Range<usize>, mut offsets: &[u32]) -> bool {
+        for (number, bound) in binds.clone().zip(self.sets.get_mut(binds).unwrap_or(&mut [])) {
             let count = bound.layout.as_ref().map_or(0, |layout| layout.dynamic(number)).min(offsets.len());
             let (own, rest) = offsets.split_at(count);
             offsets = rest;

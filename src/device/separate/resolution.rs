@@ -10,7 +10,7 @@ use samplin_hot::memory::Room;
 use super::Separate;
 use super::bits::Bits;
 use super::commands::Point;
-use super::found::{Key, LINKED, Resolution};
+use super::found::{Key, Resolution};
 use super::ladder::{Decided, Want};
 use super::programs::{HIDDEN, Program};
 use super::recipe::Variant;
@@ -26,7 +26,7 @@ impl Key {
         let (first, rest) = key.words.split_first_mut()?;
         let mix = |hash: u64, word: u64| fold(hash.rotate_left(29) ^ word).wrapping_add(hash);
         *first = program.number << 1 | u64::from(point.has_pushes && point.is_pushed_beside(&program.layout));
-        let linked = program.linked.filter(|linked| linked.count_ones() as usize <= LINKED)?;
+        let linked = program.key_sets?;
         let mut hash = mix(!0, *first);
         for (place, number) in rest.iter_mut().zip(Bits(linked)) {
             hash = hash.rotate_left(1);

@@ -90,7 +90,9 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
     unsafe {
         match Device::find_first(commands) {
             Some(device) if device.follows_binds() => bind_pipeline_followed(commands, point, pipeline, device),
-            Some(Device { fns: DeviceFns { cmd_bind_pipeline: Some(next), .. }, .. }) => next(commands, point, pipeline),
+            Some(Device { fns: DeviceFns { cmd_bind_pipeline: Some(next), .. }, .. }) => {
+                next(commands, point, pipeline)
+            }
             _ => bind_pipeline_slowly(commands, point, pipeline),
         }
     }
@@ -225,14 +227,11 @@ unsafe extern "system" fn bind_sets_followed(
         if let Some(device) = Device::find_first(commands)
             && let Some(next) = device.fns.cmd_bind_descriptor_sets
         {
-            let binds =
-                Binds { point, layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) };
-            match device.follow_sets(commands, &binds) {
+            let (given, at) = (slice(sets, count), (commands, point));
+            match device.follow_sets(at, layout, first, given, (offset_count, offsets)) {
                 Follow::Down(()) => return next(commands, point, layout, first, count, sets, offset_count, offsets),
                 Follow::Settle(()) => {
-                    return bind_other_sets(
-                        commands, point, layout, first, count, sets, offset_count, offsets,
-                    );
+                    return bind_other_sets(commands, point, layout, first, count, sets, offset_count, offsets);
                 }
                 Follow::Slowly => {}
             }
