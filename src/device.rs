@@ -32,7 +32,7 @@ pub use self::layouts::LayoutOf;
 use self::layouts::Layouts;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
-pub use self::separate::{Binds, Group, Limits, Made, Program, Separate, Stage, TemplateRun, Words};
+pub use self::separate::{Binds, Follow, Group, Limits, Made, Program, Separate, Stage, TemplateRun, Words};
 use self::telling::Telling;
 pub use self::templates::Template;
 use self::usage::Narrows;

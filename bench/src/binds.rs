@@ -64,8 +64,10 @@ impl State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Pipeline,
-    /// Sets from number 0 on.
+    /// Sets from number 0 on, the same ones each time.
     Sets(u32),
+    /// All sets, other ones each time.
+    OtherSets,
     Draw,
     UpdateSampler,
     /// Images of one write.
@@ -78,11 +80,11 @@ pub(crate) enum Step {
 
 impl Step {
     /// Every step in a state.
-    pub(crate) fn all() -> [Self; 9] {
+    pub(crate) fn all() -> Vec<Self> {
         use Step as S;
+        let binds = [S::Pipeline, S::Sets(1), S::Sets(SETS), S::OtherSets, S::Draw];
         let updates = [S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
-        let [sampler, image, images] = updates;
-        [S::Pipeline, S::Sets(1), S::Sets(SETS), S::Draw, sampler, image, images, S::SortedFrame, S::MixedFrame]
+        [&binds[..], &updates, &[S::SortedFrame, S::MixedFrame]].concat()
     }
 
     pub(crate) fn is_frame(self) -> bool {
@@ -95,6 +97,7 @@ impl Step {
         match self {
             Self::Pipeline => format!("bind pipeline, {state}"),
             Self::Sets(n) => format!("bind {n} set(s), {state}"),
+            Self::OtherSets => format!("bind {SETS} other set(s), {state}"),
             Self::Draw => format!("draw, {state}"),
             Self::UpdateSampler => format!("update, a sampler, {state}"),
             Self::UpdateImages(n) => format!("update, {n} image(s), {state}"),
@@ -199,9 +202,9 @@ struct Parts<'c> {
     pass: vk::RenderPass,
     layout: vk::PipelineLayout,
     pipelines: Vec<vk::Pipeline>,
-    /// As many sets as a pipeline has, with nothing that conflicts, and the same with what the state says in the first.
-    legal: Vec<vk::DescriptorSet>,
-    stated: Vec<vk::DescriptorSet>,
+    /// As many sets as a pipeline has, twice, with nothing that conflicts, and the same with what the state says in the first.
+    legal: [Vec<vk::DescriptorSet>; 2],
+    stated: [Vec<vk::DescriptorSet>; 2],
     written: vk::DescriptorSet,
     pools: Vec<vk::CommandPool>,
     _pool: Pool<'c>,
@@ -217,11 +220,11 @@ impl<'c> Parts<'c> {
         let own = SetLayout::new(context, &[Binding::image(0), Binding::image(1), Binding::sampler(2)]);
         let array = Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, ARRAY);
         let written_layout = SetLayout::new(context, &[array, Binding::sampler(1)]);
-        let mut room: Vec<&SetLayout<'_>> = vec![&own; 2 * SETS as usize];
+        let mut room: Vec<&SetLayout<'_>> = vec![&own; 4 * SETS as usize];
         room.push(&written_layout);
         let pool = Pool::new(context, &room);
         let allocate = || (0..SETS).map(|_| pool.allocate(&own)).collect::<Vec<_>>();
-        let (legal, stated) = (allocate(), allocate());
+        let [legal, stated] = [(); 2].map(|()| [allocate(), allocate()]);
         let fill = |set: vk::DescriptorSet, at: [usize; 2]| {
             let info = |at: usize| vk::DescriptorImageInfo {
                 image_view: views[at],
@@ -233,8 +236,10 @@ impl<'c> Parts<'c> {
             write_images(context, set, (2, 0), vk::DescriptorType::SAMPLER, &info);
         };
         let first = if state == State::Disagree { [0, 1] } else { [1, 1] };
-        legal.iter().for_each(|set| fill(*set, [0, 0]));
-        stated.iter().enumerate().for_each(|(number, set)| fill(*set, if number == 0 { first } else { [0, 0] }));
+        legal.iter().flatten().for_each(|set| fill(*set, [0, 0]));
+        for sets in &stated {
+            sets.iter().enumerate().for_each(|(number, set)| fill(*set, if number == 0 { first } else { [0, 0] }));
+        }
         let written = pool.allocate(&written_layout);
         let handles = [own.handle(); SETS as usize];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&handles);
@@ -267,7 +272,7 @@ impl<'c> Parts<'c> {
         if state == State::Elsewhere {
             scene.record(0, |commands| {
                 scene.bind(commands, PIPELINES);
-                scene.bind_sets(commands, &scene.stated);
+                scene.bind_sets(commands, &scene.stated[0]);
             });
         }
         scene
@@ -309,8 +314,12 @@ impl<'c> Parts<'c> {
     }
 
     /// What the row binds.
-    fn sets(&self) -> &[vk::DescriptorSet] {
+    fn both_sets(&self) -> &[Vec<vk::DescriptorSet>; 2] {
         if self.state.conflicts() { &self.stated } else { &self.legal }
+    }
+
+    fn sets(&self) -> &[vk::DescriptorSet] {
+        &self.both_sets()[0]
     }
 
     fn measure(&self, step: Step) -> f64 {
@@ -325,6 +334,12 @@ impl<'c> Parts<'c> {
                 self.bind_sets(commands, self.sets());
                 self.bind(commands, 0);
                 let calls = vec![&self.sets()[..count as usize]; CALLS];
+                time(&calls, |sets| self.bind_sets(commands, sets))
+            }),
+            Step::OtherSets => self.record(0, |commands| {
+                self.bind_sets(commands, self.sets());
+                self.bind(commands, 0);
+                let calls: Vec<&[vk::DescriptorSet]> = (0..CALLS).map(|call| &*self.both_sets()[call % 2]).collect();
                 time(&calls, |sets| self.bind_sets(commands, sets))
             }),
             Step::Draw => self.record(0, |commands| {
@@ -372,7 +387,7 @@ impl<'c> Parts<'c> {
                 for draw in 0..draws {
                     let at = if is_sorted { draw * pipelines / draws } else { draw % pipelines };
                     // Every 20th pipeline is one whose links conflict.
-                    let sets = if at % 20 == 0 { self.sets() } else { &self.legal };
+                    let sets = if at % 20 == 0 { self.sets() } else { &self.legal[0] };
                     if !is_sorted || draw % (draws / pipelines) == 0 {
                         self.bind(commands, at * FRAME_THREADS + thread);
                         self.bind_sets(commands, sets);

@@ -72,7 +72,7 @@ impl Row {
         let immutable = [Via::Update, Via::Template, Via::Push, Via::PushTemplate].map(immutable);
         let combined = [Self::without_immutable(), immutable.concat()].map(|rows| Group { rows, state: None });
         let separate = State::ALL.map(|state| Group {
-            rows: Step::all().map(|step| Self::Separate(step, state)).to_vec(),
+            rows: Step::all().into_iter().map(|step| Self::Separate(step, state)).collect(),
             state: Some(state),
         });
         combined.into_iter().chain(separate).collect()

@@ -24,6 +24,7 @@ mod shaders;
 mod shadow;
 mod split;
 mod told;
+mod updates;
 mod words;
 
 use std::collections::VecDeque;
@@ -35,6 +36,7 @@ use samplin_wire::kinds;
 
 pub use self::commands::Binds;
 use self::commands::Commands;
+pub use self::follow::Follow;
 use self::force::Force;
 use self::found::Resolutions;
 use self::layouts::LayoutTables;

@@ -34,6 +34,31 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
         {
             return next(handle, count, writes, copy_count, copies);
         }
+        if matches!((*writes).descriptor_type, vk::DescriptorType::SAMPLER | vk::DescriptorType::SAMPLED_IMAGE) {
+            return update_followed(handle, count, writes, copy_count, copies);
+        }
+        update_slowly(handle, count, writes, copy_count, copies, 0);
+    }
+}
+
+/// For one write of samplers or of images that may be followed.
+#[inline(never)]
+unsafe extern "system" fn update_followed(
+    handle: vk::Device,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+) {
+    // SAFETY: the application's own arguments.
+    unsafe {
+        if let Some(device) = Device::find_first(handle)
+            && let Some(separate) = device.separate.as_deref()
+            && separate.follow_write(&*writes)
+            && let Some(next) = device.fns.update_descriptor_sets
+        {
+            return next(handle, count, writes, copy_count, copies);
+        }
         update_slowly(handle, count, writes, copy_count, copies, 0);
     }
 }
@@ -133,7 +158,11 @@ unsafe extern "system" fn update_slowly(
 unsafe fn follow(device: &Device, writes: &[WriteDescriptorSet<'_>], copies: &[vk::CopyDescriptorSet<'_>]) {
     if let Some(separate) = device.separate.as_deref() {
         // SAFETY: forwarded from the caller.
-        device.guard(|| unsafe { device.separate_updates(separate, writes, copies) }, || ());
+        unsafe {
+            if !copies.is_empty() || !separate.follow_writes(writes) {
+                device.guard(|| device.separate_updates(separate, writes, copies), || ());
+            }
+        }
     }
 }
 

@@ -118,6 +118,7 @@ unsafe extern "system" fn update_slowly(
     unsafe {
         if let Some(separate) = device.separate.as_deref()
             && device.template(template).is_none_or(|kept| device.watches_template(kept))
+            && !separate.follow_template(set, template, data)
         {
             device.guard(|| device.separate_template(separate, set, template, data), || ());
         }

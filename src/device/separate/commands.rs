@@ -16,6 +16,7 @@ use super::found::{Found, Resolution};
 use super::layouts::PipelineShape;
 use super::objects::BoundShader;
 use super::programs::Program;
+use super::recipe::Variant;
 use super::sets::{Brief, SetEntry};
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
@@ -54,21 +55,38 @@ pub(super) struct Bound {
     pub(super) repushed: bool,
     /// What is in the set, when it was bound.
     pub(super) brief: Brief,
-    /// `record` is still to be looked up.
-    is_pending: bool,
+    /// Of what is not looked at by leaves, `entry` to `repushed`, something may be there.
+    pub(super) has_more: bool,
     /// The layout of a bind before: the next is often with the same one, and need not count it again.
     spare: Option<Arc<PipelineShape>>,
 }
 
 impl Bound {
-    /// The set and the layout that are bound from now on.
+    /// The set that is bound from now on, without dynamic offsets. Its entry is looked up when it is needed.
     #[inline(always)]
     pub(super) fn hold(&mut self, set: u64, brief: Brief) {
         self.set = set;
         self.actual = set;
         self.brief = brief;
-        self.is_pending = true;
+        if self.has_more {
+            self.drop_more();
+        }
+    }
+
+    /// [`Bound::hold`] for the set that is bound.
+    #[inline(always)]
+    pub(super) fn hold_again(&mut self) {
+        self.actual = self.set;
+        if self.has_more {
+            self.drop_more();
+        }
+    }
+
+    #[inline(never)]
+    fn drop_more(&mut self) {
+        self.has_more = false;
         self.entry = None;
+        self.offsets.clear();
         self.pushed.clear();
         self.repushed = false;
     }
@@ -90,12 +108,11 @@ impl Bound {
     /// Nothing is bound any more; what was asked of the allocator stays.
     fn clear(&mut self) {
         self.hold(0, Brief::default());
-        self.is_pending = false;
-        self.offsets.clear();
         if self.layout.is_some() {
             self.spare = self.layout.take();
         }
     }
+
     /// Whether something else is bound than the application has bound.
     pub(super) fn differs(&self) -> bool {
         self.actual != self.set || !self.pushed.is_empty()
@@ -125,10 +142,22 @@ pub(super) struct Point {
     pub(super) has_loose: bool,
     /// The layout that sets were bound with last.
     pub(super) last: LastLayout,
+    /// Set numbers that were bound with that, as bits.
+    pub(super) with_last: u32,
+    /// Some were bound with another one.
+    pub(super) has_others: bool,
+    /// Binds of numbers below this with the last layout leave the hidden set alone.
+    pub(super) hidden_from: usize,
+    /// What all sets need and lack.
+    pub(super) summary: u64,
+    /// Descriptors were pushed.
+    pub(super) has_pushes: bool,
     /// Resolutions that were found here.
     pub(super) found: Found,
     /// The one by which sets were chosen that are being bound.
     pub(super) chosen: Option<Arc<Resolution>>,
+    /// What a leaf has found for sets that are being bound is all that is to be done.
+    pub(super) is_settled: bool,
     /// What the briefs of bound sets say held at this time, see [`Resolutions::time`].
     ///
     /// [`Resolutions::time`]: super::found::Resolutions::time
@@ -156,6 +185,12 @@ impl Hidden {
     /// Its set number.
     pub(super) fn number(&self) -> usize {
         self.layout.sets.len() - 1
+    }
+
+    /// Whether it is this one, bound where the pipeline reads it.
+    pub(super) fn is_of(&self, variant: &Variant, set: u64) -> bool {
+        let number = variant.number();
+        self.set == set && self.number() == number && self.layout.is_compatible(&variant.layout, number)
     }
 }
 
@@ -196,14 +231,18 @@ impl CommandBuffer {
     /// Works on a bind point, which nobody else sees meanwhile: no lock is held, so `with` may call down.
     #[inline(always)]
     pub(super) fn with<R: Default>(&self, at: usize, with: impl FnOnce(&mut Point) -> R) -> R {
+        let with = |point: &mut Point| {
+            let result = with(point);
+            point.sum_up();
+            result
+        };
         self.inside(|inside| inside.points.get_mut(at).map(with)).flatten().unwrap_or_default()
     }
 
-    /// [`CommandBuffer::with`] for a leaf: `false` if it cannot, or if not all is known that is bound.
+    /// [`CommandBuffer::with`] for a leaf: none if it cannot, or if not all is known that is bound.
     #[inline(always)]
-    pub(super) fn leaf(&self, at: usize, with: impl FnOnce(&mut Point) -> bool) -> bool {
-        let inside = self.inside(|inside| inside.is_whole && inside.points.get_mut(at).is_some_and(with));
-        inside.unwrap_or(false)
+    pub(super) fn leaf<R>(&self, at: usize, with: impl FnOnce(&mut Point) -> R) -> Option<R> {
+        self.inside(|inside| if inside.is_whole { inside.points.get_mut(at).map(with) } else { None }).flatten()
     }
 
     /// Whether all is known that is bound in it.
@@ -228,12 +267,15 @@ pub(super) struct Commands {
 }
 
 /// Sets of a bind that are copied without an allocation.
-const FEW: usize = 8;
+pub(super) const FEW: usize = 8;
+
+/// The first of these are to be bound.
+pub(super) type Few = [vk::DescriptorSet; FEW];
 
 /// The sets to bind in place of the application's.
 pub enum Actual {
     /// The first of these.
-    Few([vk::DescriptorSet; FEW]),
+    Few(Few),
     /// These.
     Many(Vec<vk::DescriptorSet>),
 }
@@ -267,12 +309,40 @@ impl Point {
     /// Looks up what leaves have left to be looked up.
     pub(super) fn meet(&mut self, separate: &Separate) {
         self.meet_program(separate);
-        for bound in self.sets.iter_mut().filter(|bound| bound.is_pending) {
-            bound.is_pending = false;
+        for bound in self.sets.iter_mut().filter(|bound| bound.set != 0 && bound.entry.is_none()) {
             // SAFETY: a set that is freed invalidates the command buffers that it is bound in (Command Buffer Lifecycle), and this one is
             // recording.
             bound.entry = unsafe { separate.sets.share(bound.set) };
+            bound.has_more = true;
         }
+    }
+
+    /// Works out what the leaves go by.
+    pub(super) fn sum_up(&mut self) {
+        self.add_up();
+        (self.with_last, self.has_others, self.has_pushes) = (0, false, false);
+        let mut last = None;
+        for (number, bound) in self.sets.iter().enumerate() {
+            self.has_pushes |= bound.set == 0 && bound.entry.is_some();
+            match &bound.layout {
+                Some(own) if Arc::as_ptr(own).addr() == self.last.at && number < u32::BITS as usize => {
+                    self.with_last |= 1 << number;
+                    last = Some(own);
+                }
+                Some(_) => self.has_others = true,
+                None => {}
+            }
+        }
+        // Compatible for a number is compatible for all below it.
+        let stays = |hidden: &Hidden| {
+            let below = hidden.number().checked_sub(1);
+            below.zip(last).is_some_and(|(below, last)| hidden.layout.is_compatible(last, below))
+        };
+        self.hidden_from = match &self.hidden {
+            None => usize::MAX,
+            Some(hidden) if stays(hidden) => hidden.number(),
+            Some(_) => 0,
+        };
     }
 
     /// Looks the pipeline up.
@@ -295,6 +365,13 @@ impl Point {
             let entry = unsafe { separate.sets.get(bound.set) };
             bound.brief = entry.map_or(Brief::default(), |entry| entry.brief(gate));
         }
+        self.add_up();
+    }
+
+    /// Works out what all sets need and lack.
+    #[inline(always)]
+    pub(super) fn add_up(&mut self) {
+        self.summary = self.sets.iter().fold(0, |all, bound| all | bound.brief.summary);
     }
 
     /// Looks again at what is in all sets.
@@ -313,6 +390,7 @@ impl Point {
         self.chosen = None;
         self.shaders.clear();
         self.sets.iter_mut().for_each(Bound::clear);
+        self.sum_up();
     }
 
     /// Makes room for set numbers below `count`.
@@ -352,7 +430,7 @@ impl Point {
             let stays = bound.layout.as_ref().is_some_and(|own| own.is_compatible(&hidden.layout, number));
             if number >= hidden.number() || !stays {
                 bound.actual = 0;
-                bound.repushed = true;
+                (bound.repushed, bound.has_more) = (true, true);
             }
         }
         self.differs = true;
@@ -386,8 +464,7 @@ impl Point {
         self.reach(last + 1);
         let mut offsets = binds.offsets;
         for (number, set) in (first..).zip(binds.sets) {
-            let shape = layout.sets.get(number).and_then(Option::as_ref);
-            let count = shape.map_or(0, |shape| shape.dynamic as usize).min(offsets.len());
+            let count = layout.dynamic(number).min(offsets.len());
             let (own, rest) = offsets.split_at(count);
             offsets = rest;
             let Some(bound) = self.sets.get_mut(number) else { return };
@@ -400,9 +477,9 @@ impl Point {
                 // SAFETY: the layout of `binds` is valid by this function's contract.
                 bound.layout = unsafe { separate.pipeline_shape(binds.layout) };
             }
-            bound.offsets.clear();
             for offset in own {
                 bound.offsets.with_room().push(*offset);
+                bound.has_more = true;
             }
         }
     }
@@ -411,15 +488,21 @@ impl Point {
     pub(super) fn actual(&self, binds: &Binds<'_>) -> Option<Actual> {
         let bound = self.sets.get(binds.first as usize..).unwrap_or(&[]);
         let differs = binds.sets.iter().zip(bound).any(|(set, bound)| set.as_raw() != bound.actual);
-        let actual = || bound.iter().take(binds.sets.len()).map(|bound| vk::DescriptorSet::from_raw(bound.actual));
         differs.then(|| {
-            let mut few = [vk::DescriptorSet::null(); FEW];
-            if binds.sets.len() > FEW {
-                return Actual::Many(memory::collect(actual()));
+            if binds.sets.len() <= FEW {
+                return Actual::Few(self.actual_few(binds.first as usize));
             }
-            few.iter_mut().zip(actual()).for_each(|(place, set)| *place = set);
-            Actual::Few(few)
+            let bound = bound.iter().take(binds.sets.len());
+            Actual::Many(memory::collect(bound.map(|bound| vk::DescriptorSet::from_raw(bound.actual))))
         })
+    }
+
+    /// What is bound in truth, from a set number on.
+    pub(super) fn actual_few(&self, first: usize) -> Few {
+        let mut few = [vk::DescriptorSet::null(); FEW];
+        let bound = self.sets.iter().skip(first).map(|bound| vk::DescriptorSet::from_raw(bound.actual));
+        few.iter_mut().zip(bound).for_each(|(place, set)| *place = set);
+        few
     }
 
     /// The entry of descriptors pushed to a set number.
@@ -439,10 +522,11 @@ impl Point {
             && bound.entry.is_some();
         if !stays {
             let entry = Arc::new(SetEntry::new(Arc::clone(shape), None, 0, separate.number()));
-            *bound = Bound { entry: Some(entry), ..Bound::default() };
+            *bound = Bound { entry: Some(entry), has_more: true, ..Bound::default() };
         }
         bound.layout = Some(Arc::clone(layout));
         bound.repushed = true;
+        self.has_pushes = true;
         bound.entry.as_deref()
     }
 }

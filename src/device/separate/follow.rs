@@ -3,17 +3,42 @@
 //! Almost every bind ends here, so nothing here allocates, locks or counts references. What cannot be done so, or may have to be
 //! repaired, is left to the slow way, which takes the same bind over from the beginning.
 
+use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
 
 use super::Separate;
-use super::commands::{Binds, CommandBuffer, LastLayout, Point, index};
-use super::found::Key;
+use super::commands::{Binds, CommandBuffer, FEW, Few, LastLayout, Point, index};
+use super::found::{Key, Resolution};
 use super::programs::Program;
+use super::recipe::Executable;
 use super::sets::Brief;
 use crate::device::Device;
 use crate::device::hot::follow;
+use crate::hooks::slice;
+
+/// What a bind comes to that was taken over.
+#[derive(Clone, Copy)]
+pub enum Follow<T> {
+    /// This goes down, and nothing else.
+    Down(T),
+    /// This goes down; what else is bound has to be brought in line after it.
+    Settle(T),
+    /// Not taken over: it is left to the slow way.
+    Slowly,
+}
+
+impl<T> Follow<T> {
+    fn map<U>(self, with: impl FnOnce(T) -> U) -> Follow<U> {
+        match self {
+            Self::Down(down) => Follow::Down(with(down)),
+            Self::Settle(down) => Follow::Settle(with(down)),
+            Self::Slowly => Follow::Slowly,
+        }
+    }
+}
 
 impl Device {
     /// Whether binds have to be followed: something may conflict that pipelines join, or a pipeline reads samplers of the layer's own.
@@ -38,113 +63,315 @@ impl Device {
         Some((separate, unsafe { separate.commands.buffers.get(commands.as_raw()) }?))
     }
 
-    /// Whether a pipeline needs nothing but what is bound with it.
+    /// Whether a pipeline needs nothing but what is bound with it, as far as that is seen without a look at what was found out.
     #[inline(always)]
-    fn needs_nothing(&self, separate: &Separate, program: &Program, point: &mut Point) -> bool {
-        point.refresh(separate, &self.hot.gate);
+    fn needs_nothing(&self, program: &Program, point: &Point) -> bool {
         if program.splits.mask() != 0 {
             return false;
         }
-        program.is_plain()
-            || (!self.records_all() && self.is_legal(program, point))
-            || Key::of(program, point).is_some_and(|key| separate.resolutions.is_nothing(&key))
+        let is_legal = || point.is_legal_at_all() || program.linked.is_some_and(|linked| point.is_legal(linked));
+        program.is_plain() || (!self.records_all() && is_legal())
     }
 
-    /// Takes over the bind of a pipeline, if nothing but that is to be done.
+    /// Takes over the bind of a pipeline, if what is to be done is known: the one to bind.
     ///
     /// # Safety
     ///
     /// `commands` is a valid command buffer in the recording state, `pipeline` a valid pipeline.
-    #[inline(never)]
+    #[inline(always)]
     pub unsafe fn follow_pipeline(
         &self,
         commands: vk::CommandBuffer,
         point: vk::PipelineBindPoint,
         pipeline: vk::Pipeline,
-    ) -> bool {
-        let Some(at) = index(point) else { return true };
+    ) -> Follow<vk::Pipeline> {
+        let Some(at) = index(point) else { return Follow::Down(pipeline) };
         // SAFETY: the command buffer is recording, by this function's contract.
-        let Some((separate, buffer)) = (unsafe { self.followed(commands) }) else { return false };
+        let Some((separate, buffer)) = (unsafe { self.followed(commands) }) else { return Follow::Slowly };
         // SAFETY: the pipeline is valid by this function's contract, so it is not destroyed and its entry stays meanwhile.
-        let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return false };
-        buffer.leaf(at, |point| {
-            let is_known = point.shaders.is_empty() && !point.differs && point.time == separate.resolutions.time();
-            if !is_known || !self.needs_nothing(separate, program, point) {
-                return false;
+        let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return Follow::Slowly };
+        let followed = buffer.leaf(at, |point| {
+            if !point.shaders.is_empty() || point.time != separate.resolutions.time() {
+                return Follow::Slowly;
             }
-            point.given = program.handle;
-            point.linked = program.linked.filter(|_| !self.records_all());
-            point.pipeline = program.handle;
-            true
-        })
+            point.refresh(separate, &self.hot.gate);
+            let is_legal = self.needs_nothing(program, point);
+            let down = if !point.differs && is_legal {
+                Follow::Down(program.handle)
+            } else {
+                self.follow_conflict(separate, program, is_legal, point)
+            };
+            if let Follow::Down(wanted) | Follow::Settle(wanted) = down {
+                point.given = program.handle;
+                point.linked = program.linked.filter(|_| !self.records_all());
+                point.pipeline = wanted;
+            }
+            down.map(vk::Pipeline::from_raw)
+        });
+        followed.unwrap_or(Follow::Slowly)
     }
 
-    /// Takes over the bind of sets, if nothing but that is to be done.
+    /// Takes over the bind of sets, if what is to be done is known.
     ///
     /// # Safety
     ///
     /// `commands` is a valid command buffer in the recording state, the sets and the layout are valid.
-    #[inline(never)]
-    pub unsafe fn follow_sets(&self, commands: vk::CommandBuffer, binds: &Binds<'_>) -> bool {
-        let Some(at) = index(binds.point) else { return true };
+    #[inline(always)]
+    pub unsafe fn follow_sets(
+        &self,
+        (commands, point): (vk::CommandBuffer, vk::PipelineBindPoint),
+        layout: vk::PipelineLayout,
+        first: u32,
+        sets: &[vk::DescriptorSet],
+        (offset_count, offsets): (u32, *const u32),
+    ) -> Follow<()> {
+        let Some(at) = index(point) else { return Follow::Down(()) };
         // SAFETY: the command buffer is recording, by this function's contract.
-        let Some((separate, buffer)) = (unsafe { self.followed(commands) }) else { return false };
-        buffer.leaf(at, |point| {
-            if point.differs || point.time != separate.resolutions.time() {
-                return false;
+        let Some((separate, buffer)) = (unsafe { self.followed(commands) }) else { return Follow::Slowly };
+        let first = first as usize;
+        let followed = buffer.leaf(at, |point| {
+            if point.time != separate.resolutions.time() {
+                return Follow::Slowly;
             }
-            // SAFETY: the sets and the layout of `binds` are valid by this function's contract.
-            if !unsafe { self.follow_each(separate, point, binds) } {
-                return false;
+            // SAFETY: the sets and the layout are valid by this function's contract, and there are as many offsets.
+            let is_taken = unsafe {
+                self.follow_each(separate, point, layout, first, sets)
+                    && (offset_count == 0
+                        || point.take_offsets(first..first + sets.len(), slice(offsets, offset_count)))
+            };
+            if !is_taken {
+                return Follow::Slowly;
             }
-            if point.given != 0 {
-                if point.linked.is_some_and(|linked| !point.has_loose && point.is_legal(linked)) {
-                    return true;
-                }
-                // SAFETY: destroying it would have invalidated the command buffer that it is bound in (Command Buffer Lifecycle).
-                let program = unsafe { separate.programs.get(point.given) };
-                return program.is_none_or(|program| self.needs_nothing(separate, program, point));
+            let is_quiet = !point.differs && !point.has_loose;
+            if is_quiet && point.given != 0 && point.linked.is_some() && point.is_legal_at_all() {
+                return Follow::Down(());
             }
-            let Some(program) = point.program.take() else { return true };
-            let needs_nothing = self.needs_nothing(separate, &program, point);
-            point.program = Some(program);
-            needs_nothing
-        })
+            self.follow_program(separate, point, first..first + sets.len())
+        });
+        followed.unwrap_or(Follow::Slowly)
     }
 
-    /// Takes over each of the sets of a bind.
+    /// The sets to bind for some that were taken over, and whether that is all.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::follow_sets`].
+    pub unsafe fn followed_sets(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        binds: &Binds<'_>,
+    ) -> (Option<Few>, bool) {
+        // SAFETY: the command buffer is valid by this function's contract, so it is not freed meanwhile.
+        let buffer = unsafe { separate.commands.buffers.get(commands.as_raw()) };
+        let taken = buffer.zip(index(binds.point)).and_then(|(buffer, at)| {
+            buffer.leaf(at, |point| (Some(point.actual_few(binds.first as usize)), point.is_settled))
+        });
+        taken.unwrap_or((None, true))
+    }
+
+    /// What sets that were taken over come to with the pipeline.
+    #[inline(never)]
+    fn follow_program(&self, separate: &Separate, point: &mut Point, binds: Range<usize>) -> Follow<()> {
+        point.refresh(separate, &self.hot.gate);
+        let follow = |program: &Program, point: &mut Point| {
+            let is_legal = self.needs_nothing(program, point);
+            if !point.differs && is_legal {
+                return Follow::Down(());
+            }
+            let bound = point.pipeline;
+            match self.follow_repair(separate, (program, is_legal), point, binds.clone()) {
+                Follow::Down(wanted) if wanted == bound => {
+                    point.is_settled = true;
+                    let bound = point.sets.get(binds).unwrap_or(&[]);
+                    let differs = bound.iter().any(|bound| bound.actual != bound.set);
+                    if differs { Follow::Settle(()) } else { Follow::Down(()) }
+                }
+                Follow::Slowly => Follow::Slowly,
+                // Also if only another pipeline is to be bound.
+                Follow::Down(_) | Follow::Settle(_) => {
+                    (point.differs, point.is_settled) = (true, false);
+                    Follow::Settle(())
+                }
+            }
+        };
+        if point.given != 0 {
+            // SAFETY: destroying it would have invalidated the command buffer that it is bound in (Command Buffer Lifecycle).
+            let program = unsafe { separate.programs.get(point.given) };
+            return program.map_or(Follow::Slowly, |program| follow(program, point));
+        }
+        let Some(program) = point.program.take() else {
+            return if point.differs { Follow::Slowly } else { Follow::Down(()) };
+        };
+        let followed = follow(&program, point);
+        point.program = Some(program);
+        followed
+    }
+
+    /// What a pipeline comes to with the sets that are bound.
+    #[inline(never)]
+    fn follow_conflict(
+        &self,
+        separate: &Separate,
+        program: &Program,
+        is_legal: bool,
+        point: &mut Point,
+    ) -> Follow<u64> {
+        self.follow_repair(separate, (program, is_legal), point, 0..0)
+    }
+
+    /// Looks up what was found out for a pipeline and what is in its sets, unless that is seen to be legal, and puts it in force for the
+    /// sets of the numbers in `binds`, which are about to be bound. Returns the pipeline to bind.
+    #[inline(always)]
+    fn follow_repair(
+        &self,
+        separate: &Separate,
+        (program, is_legal): (&Program, bool),
+        point: &mut Point,
+        binds: Range<usize>,
+    ) -> Follow<u64> {
+        let is_open = !point.feeds_back && !(point.has_pushes && point.differs);
+        let (true, Executable::Pipeline(own)) = (is_open, &program.own) else { return Follow::Slowly };
+        if !is_legal {
+            let Some(key) = Key::of(program, point) else { return Follow::Slowly };
+            if program.splits.mask() != 0 || !separate.resolutions.is_nothing(&key) {
+                return match point.found.take(&separate.resolutions, &key) {
+                    Some(found) => point.put_in_force(found, *own, binds),
+                    None => Follow::Slowly,
+                };
+            }
+        }
+        if point.differs && point.sets.iter().any(|bound| bound.actual != bound.set) {
+            return Follow::Settle(*own);
+        }
+        point.differs = false;
+        Follow::Down(*own)
+    }
+
+    /// Takes over each of the sets of a bind, from number `first` on.
     ///
     /// # Safety
     ///
     /// As for [`Device::follow_sets`].
     #[inline(always)]
-    unsafe fn follow_each(&self, separate: &Separate, point: &mut Point, binds: &Binds<'_>) -> bool {
-        let first = binds.first as usize;
-        let Some(last) = (first + binds.sets.len()).checked_sub(1).filter(|last| *last >= first) else { return true };
-        if !binds.offsets.is_empty() || point.hidden.is_some() || point.sets.len() <= last {
+    unsafe fn follow_each(
+        &self,
+        separate: &Separate,
+        point: &mut Point,
+        layout: vk::PipelineLayout,
+        first: usize,
+        sets: &[vk::DescriptorSet],
+    ) -> bool {
+        let end = first + sets.len();
+        // Numbers that have a bit, and sets that others are bound for without an allocation.
+        if sets.is_empty() || sets.len() > FEW || end > u32::BITS as usize || end > point.sets.len() {
+            return sets.is_empty();
+        }
+        let numbers = (u32::MAX >> (u32::BITS as usize - sets.len())) << first;
+        let is_same = point.last.handle == layout.as_raw() && point.last.gone == separate.layouts_gone();
+        let stays = is_same && !point.has_others && numbers & !point.with_last == 0 && end <= point.hidden_from;
+        // SAFETY: the layout is valid by this function's contract.
+        if !stays && !unsafe { self.follow_layout(separate, point, layout, first..end) } {
             return false;
         }
-        let gone = separate.layouts_gone();
-        let handle = binds.layout.as_raw();
-        let is_same = point.last.handle == handle && point.last.gone == gone;
-        if !is_same || point.sets.len() != binds.sets.len() {
-            // SAFETY: the layout is valid by this function's contract, so it is not destroyed meanwhile.
-            let Some(layout) = (unsafe { separate.layout_at(binds.layout) }) else { return false };
-            point.last = LastLayout { handle, at: std::ptr::from_ref(layout).addr(), gone };
-            point.disturb(layout, first, last);
-        }
-        let layout = point.last.at;
-        for (bound, set) in point.sets.iter_mut().skip(first).zip(binds.sets) {
-            if !bound.is_with(std::ptr::without_provenance(layout)) {
-                return false;
+        let Some(range) = point.sets.get_mut(first..end) else { return false };
+        let mut is_other = false;
+        for (bound, set) in range.iter_mut().zip(sets) {
+            let set = set.as_raw();
+            // A set that is bound stays what it is until the command buffer is of no use any more (Command Buffer Lifecycle).
+            if bound.set == set && set != 0 && !bound.brief.is_loose {
+                bound.hold_again();
+                continue;
             }
             // SAFETY: the set is one of valid ones by this function's contract, so it is not freed meanwhile.
-            let entry = unsafe { separate.sets.get(set.as_raw()) };
+            let entry = unsafe { separate.sets.get(set) };
             let brief = entry.map_or(Brief::default(), |entry| entry.brief(&self.hot.gate));
             point.has_loose |= brief.is_loose;
-            bound.hold(set.as_raw(), brief);
-            bound.offsets.clear();
+            bound.hold(set, brief);
+            is_other = true;
+        }
+        if is_other {
+            point.add_up();
         }
         true
+    }
+
+    /// Takes over the layout of a bind that is not the one of the last bind, or was not that of all that is bound.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::follow_sets`].
+    #[inline(never)]
+    unsafe fn follow_layout(
+        &self,
+        separate: &Separate,
+        point: &mut Point,
+        layout: vk::PipelineLayout,
+        numbers: Range<usize>,
+    ) -> bool {
+        let (handle, gone) = (layout.as_raw(), separate.layouts_gone());
+        // SAFETY: the layout is valid by this function's contract, so it is not destroyed meanwhile.
+        let Some(layout) = (unsafe { separate.layout_at(layout) }) else { return false };
+        let at = std::ptr::from_ref(layout);
+        point.disturb(layout, numbers.start, numbers.end - 1);
+        if !point.sets.get_mut(numbers).is_some_and(|sets| sets.iter_mut().all(|bound| bound.is_with(at))) {
+            return false;
+        }
+        point.last = LastLayout { handle, at: at.addr(), gone };
+        point.sum_up();
+        true
+    }
+}
+
+impl Point {
+    /// Takes over the dynamic offsets of sets that were taken over, if there is room for them.
+    #[inline(never)]
+    fn take_offsets(&mut self, binds: Range<usize>, mut offsets: &[u32]) -> bool {
+        for (number, bound) in binds.clone().zip(self.sets.get_mut(binds).unwrap_or(&mut [])) {
+            let count = bound.layout.as_ref().map_or(0, |layout| layout.dynamic(number)).min(offsets.len());
+            let (own, rest) = offsets.split_at(count);
+            offsets = rest;
+            if bound.offsets.capacity() < count {
+                return false;
+            }
+            bound.offsets.extend_from_slice(own);
+            bound.has_more = true;
+        }
+        true
+    }
+
+    /// Takes over what was found out. Returns the pipeline to bind; `own` is the application's.
+    #[inline(always)]
+    fn put_in_force(&mut self, found: Arc<Resolution>, own: u64, binds: Range<usize>) -> Follow<u64> {
+        let wanted = match &found.variant {
+            None => own,
+            Some((variant, _)) => match &variant.made {
+                Executable::Pipeline(made) => *made,
+                Executable::Shaders(_) => return Follow::Slowly,
+            },
+        };
+        if self.has_pushes {
+            return Follow::Slowly;
+        }
+        let (mut differs, mut is_settled) = (found.variant.is_some(), true);
+        for (number, bound) in self.sets.iter_mut().enumerate() {
+            let shadow = found.shadows.iter().find(|(at, _)| *at == number);
+            let wanted = shadow.map_or(bound.set, |(_, shadow)| *shadow);
+            if binds.contains(&number) {
+                bound.actual = wanted;
+            }
+            is_settled &= bound.actual == wanted;
+            differs |= bound.actual != bound.set;
+        }
+        if let Some((variant, set)) = &found.variant {
+            is_settled &= *set == 0 || self.hidden.as_ref().is_some_and(|hidden| hidden.is_of(variant, *set));
+        }
+        self.differs = differs;
+        if is_settled {
+            self.found.put_back(found);
+            return Follow::Down(wanted);
+        }
+        self.chosen = Some(found);
+        Follow::Settle(wanted)
     }
 }

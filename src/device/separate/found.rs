@@ -42,6 +42,12 @@ pub(super) struct Key {
 }
 
 impl Key {
+    /// [`PartialEq`], without a call.
+    #[inline(always)]
+    fn is(&self, other: &Self) -> bool {
+        self.hash == other.hash && self.words.iter().zip(&other.words).fold(0, |all, (one, two)| all | (one ^ two)) == 0
+    }
+
     /// A word that differs for keys that differ; never 0.
     #[inline(always)]
     fn hash(&self, seed: u64) -> u64 {
@@ -147,30 +153,45 @@ impl Resolutions {
     }
 }
 
-/// Resolutions that were found at a bind point.
-const FOUND: usize = 16;
+/// Resolutions that were found at a bind point: pairs of places.
+const FOUND: usize = 128;
 
 /// The resolutions that were found at a bind point last, so that threads that record need not meet.
 #[derive(Default)]
 pub(super) struct Found {
-    places: Option<Box<[Option<Arc<Resolution>>; FOUND]>>,
+    places: Option<Box<[[Option<Arc<Resolution>>; 2]; FOUND]>>,
     /// They are of this time, see [`Resolutions::clear`].
     changes: u64,
 }
 
 impl Found {
-    fn place(&mut self, key: &Key) -> Option<&mut Option<Arc<Resolution>>> {
+    #[inline(always)]
+    fn places(&mut self, key: &Key) -> Option<&mut [Option<Arc<Resolution>>; 2]> {
         self.places.as_mut()?.get_mut((key.hash >> 40) as usize % FOUND)
     }
 
     /// Takes one out.
+    #[inline(always)]
     pub(super) fn take(&mut self, resolutions: &Resolutions, key: &Key) -> Option<Arc<Resolution>> {
         let changes = resolutions.changes.load(Ordering::Acquire);
         if self.changes != changes {
             self.changes = changes;
             self.places = None;
         }
-        self.place(key)?.take_if(|found| found.key == *key)
+        self.places(key)?.iter_mut().find_map(|place| place.take_if(|found| found.key.is(key)))
+    }
+
+    /// Keeps one that was taken out.
+    #[inline(always)]
+    pub(super) fn put_back(&mut self, resolution: Arc<Resolution>) {
+        let [first, second] = match self.places(&{ resolution.key }) {
+            Some(places) => places,
+            None => return,
+        };
+        if first.is_some() {
+            std::mem::swap(first, second);
+        }
+        *first = Some(resolution);
     }
 
     /// Keeps one.
@@ -179,10 +200,8 @@ impl Found {
             return;
         }
         if self.places.is_none() {
-            self.places = Some(Box::default());
+            self.places = Some(Box::new([const { [None, None] }; FOUND]));
         }
-        if let Some(place) = self.place(&{ resolution.key }) {
-            *place = Some(resolution);
-        }
+        self.put_back(resolution);
     }
 }

@@ -181,9 +181,36 @@ impl SetShape {
     }
 
     /// A binding by its number.
+    #[inline(always)]
     pub(super) fn binding(&self, number: u32) -> Option<&Binding> {
+        // As a rule every number has one.
+        let here = self.bindings.get(number as usize).filter(|binding| binding.binding == number);
+        here.or_else(|| self.binding_among(number))
+    }
+
+    #[inline(never)]
+    fn binding_among(&self, number: u32) -> Option<&Binding> {
         let at = self.bindings.partition_point(|binding| binding.binding < number);
         self.bindings.get(at).filter(|binding| binding.binding == number)
+    }
+
+    /// The slots of a write of samplers or sampled images that stays in one binding of nothing but these.
+    #[inline(always)]
+    pub(super) fn run(
+        &self,
+        ty: vk::DescriptorType,
+        (binding, element): (u32, u32),
+        count: u32,
+    ) -> Option<std::ops::Range<usize>> {
+        let binding = self.binding(binding)?;
+        let fits = match ty {
+            vk::DescriptorType::SAMPLER => binding.kind == Kind::Sampler && binding.immutable.is_empty(),
+            vk::DescriptorType::SAMPLED_IMAGE => binding.kind == Kind::Image,
+            _ => false,
+        };
+        let end = u64::from(element) + u64::from(count);
+        let first = binding.first + element as usize;
+        (fits && end <= u64::from(binding.count)).then(|| first..first + count as usize)
     }
 
     /// Calls `each` with the position in the write, the binding and the element of each of `count` descriptors from `element` of
@@ -239,6 +266,11 @@ impl PipelineShape {
         sets.extend(self.sets.iter().cloned());
         sets.push(Some(set));
         Self::new(number, sets, self.kept.clone())
+    }
+
+    /// Dynamic offsets that a bind of the set of a number takes.
+    pub(super) fn dynamic(&self, set: usize) -> usize {
+        self.sets.get(set).and_then(Option::as_ref).map_or(0, |shape| shape.dynamic as usize)
     }
 
     /// Whether both are defined alike.

@@ -8,6 +8,7 @@ use samplin_hot::memory::{self, Room};
 use samplin_spirv as spirv;
 
 use super::Separate;
+use super::found::LINKED;
 use super::layouts::PipelineShape;
 use super::recipe::{Executable, Recipe, Source, Splits, StageCode, When};
 use super::words::Words;
@@ -46,6 +47,8 @@ pub struct Program {
     pub(super) links: Box<[ProgramLink]>,
     /// The numbers of the sets that links are in, as bits; none if one is too high for that.
     pub(super) linked: Option<u32>,
+    /// The same; none if a key has no room for them either.
+    pub(super) key_sets: Option<u32>,
     /// What the application has bound when this is bound.
     pub(super) own: Executable,
     /// Why it may have more links than these, if it may.
@@ -110,7 +113,8 @@ impl Program {
         };
         let (number, splits) = (separate.number(), Splits::default());
         let (told, recipe) = (Told::default(), Mutex::new(recipe.map(Arc::new)));
-        Self { number, handle: named, layout, links, linked, own, blind, recipe, splits, told }
+        let key_sets = linked.filter(|linked| linked.count_ones() as usize <= LINKED);
+        Self { number, handle: named, layout, links, linked, key_sets, own, blind, recipe, splits, told }
     }
 
     /// Whether nothing is to be known of what it reads through separate samplers, as nothing is there.

@@ -10,7 +10,7 @@ use samplin_hot::memory::Room;
 use super::Separate;
 use super::bits::Bits;
 use super::commands::Point;
-use super::found::{Key, LINKED, Resolution};
+use super::found::{Key, Resolution};
 use super::ladder::{Decided, Want};
 use super::programs::{HIDDEN, Program};
 use super::recipe::Variant;
@@ -25,8 +25,8 @@ impl Key {
         let mut key = Self::default();
         let (first, rest) = key.words.split_first_mut()?;
         let mix = |hash: u64, word: u64| fold(hash.rotate_left(29) ^ word).wrapping_add(hash);
-        *first = program.number << 1 | u64::from(point.is_pushed_beside(&program.layout));
-        let linked = program.linked.filter(|linked| linked.count_ones() as usize <= LINKED)?;
+        *first = program.number << 1 | u64::from(point.has_pushes && point.is_pushed_beside(&program.layout));
+        let linked = program.key_sets?;
         let mut hash = mix(!0, *first);
         for (place, number) in rest.iter_mut().zip(Bits(linked)) {
             hash = hash.rotate_left(1);
@@ -57,6 +57,12 @@ fn is_complete(program: &Program, point: &Point) -> bool {
 }
 
 impl Point {
+    /// Whether nothing that is bound needs what anything that is bound lacks.
+    #[inline(always)]
+    pub(super) fn is_legal_at_all(&self) -> bool {
+        (self.summary & (self.summary >> 32)) as u32 == 0
+    }
+
     /// Whether nothing in these sets needs what something in them lacks.
     #[inline(always)]
     pub(super) fn is_legal(&self, linked: u32) -> bool {

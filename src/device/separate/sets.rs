@@ -168,8 +168,14 @@ impl SetEntry {
         self.stamp.load(Ordering::Relaxed)
     }
 
+    #[inline(always)]
     fn touch(&self) {
-        self.stamp.fetch_add(1, Ordering::Relaxed);
+        if self.is_loose {
+            self.stamp.fetch_add(1, Ordering::Relaxed);
+        } else {
+            // Nobody else writes to it at the same time (vkUpdateDescriptorSets, "Host Synchronization").
+            self.stamp.store(self.stamp().wrapping_add(1), Ordering::Relaxed);
+        }
     }
 
     /// Takes over written descriptors of a type.
@@ -177,6 +183,7 @@ impl SetEntry {
     /// # Safety
     ///
     /// `info(n)` may be called for each `n` below `count` if descriptors of this type are images or samplers.
+    #[inline(always)]
     unsafe fn write(
         &self,
         ty: vk::DescriptorType,
@@ -185,6 +192,32 @@ impl SetEntry {
         info: impl Fn(u32) -> vk::DescriptorImageInfo,
     ) {
         self.touch();
+        let slots = self.shape.run(ty, target, count).and_then(|run| self.slots().get(run));
+        let Some(slots) = slots else {
+            // SAFETY: forwarded from the caller.
+            return unsafe { self.write_each(ty, target, count, info) };
+        };
+        for (index, slot) in (0..).zip(slots) {
+            let info = info(index);
+            let handle =
+                if ty == vk::DescriptorType::SAMPLER { info.sampler.as_raw() } else { info.image_view.as_raw() };
+            slot.store(handle, Ordering::Relaxed);
+        }
+    }
+
+    /// [`SetEntry::write`] where not every descriptor has a slot of its own that is written.
+    ///
+    /// # Safety
+    ///
+    /// As for [`SetEntry::write`].
+    #[inline(never)]
+    unsafe fn write_each(
+        &self,
+        ty: vk::DescriptorType,
+        target: (u32, u32),
+        count: u32,
+        info: impl Fn(u32) -> vk::DescriptorImageInfo,
+    ) {
         self.shape.walk(target, count, |index, binding, element| {
             let (sampler, image) = (binding.sampler_slot(element), binding.image_slot(element));
             match ty {
@@ -211,7 +244,7 @@ impl SetEntry {
     }
 
     /// Takes over what is copied from `from`.
-    fn copy(&self, from: &Self, copy: &vk::CopyDescriptorSet<'_>) {
+    pub(super) fn copy(&self, from: &Self, copy: &vk::CopyDescriptorSet<'_>) {
         self.touch();
         let mut words = memory::vec(copy.descriptor_count as usize);
         from.shape.walk((copy.src_binding, copy.src_array_element), copy.descriptor_count, |_, binding, element| {
@@ -280,7 +313,7 @@ pub(super) fn is_separate(ty: vk::DescriptorType) -> bool {
 }
 
 /// Whether a template's runs of a type are kept: also those of types that may stand in a binding of several types.
-fn is_followed(ty: vk::DescriptorType) -> bool {
+pub(super) fn is_followed(ty: vk::DescriptorType) -> bool {
     (Separate::WATCHED | Separate::OTHERS) & type_bit(ty) != 0
 }
 
@@ -290,7 +323,42 @@ impl SetEntry {
     /// # Safety
     ///
     /// The write is valid.
+    #[inline(always)]
     pub(super) unsafe fn take(&self, write: &vk::WriteDescriptorSet<'_>) {
+        // SAFETY: forwarded from the caller.
+        unsafe {
+            if !self.take_run(write) {
+                self.take_each(write);
+            }
+        }
+    }
+
+    /// [`SetEntry::take`] of samplers or images that stay in one binding of nothing but these; false for another write.
+    ///
+    /// # Safety
+    ///
+    /// The write is valid.
+    #[inline(always)]
+    unsafe fn take_run(&self, write: &vk::WriteDescriptorSet<'_>) -> bool {
+        let (ty, count) = (write.descriptor_type, write.descriptor_count);
+        let run = self.shape.run(ty, (write.dst_binding, write.dst_array_element), count);
+        let Some(slots) = run.and_then(|run| self.slots().get(run)) else { return false };
+        self.touch();
+        // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493; a run is of samplers or of sampled images.
+        let infos = unsafe { slice(write.p_image_info, count) };
+        if ty == vk::DescriptorType::SAMPLER {
+            slots.iter().zip(infos).for_each(|(slot, info)| slot.store(info.sampler.as_raw(), Ordering::Relaxed));
+        } else {
+            slots.iter().zip(infos).for_each(|(slot, info)| slot.store(info.image_view.as_raw(), Ordering::Relaxed));
+        }
+        true
+    }
+
+    /// # Safety
+    ///
+    /// The write is valid.
+    #[inline(never)]
+    unsafe fn take_each(&self, write: &vk::WriteDescriptorSet<'_>) {
         if !is_followed(write.descriptor_type) {
             return self.touch();
         }
@@ -316,7 +384,8 @@ impl SetEntry {
 impl Separate {
     /// What samplers of a state ask for has changed.
     pub fn look_again(&self) {
-        self.sets.for_each(&mut |entry| entry.touch());
+        // Another thread may be writing to one of them.
+        self.sets.for_each(&mut |entry| _ = entry.stamp.fetch_add(1, Ordering::Relaxed));
         self.resolutions.look_again();
     }
 }
@@ -378,72 +447,6 @@ impl Device {
             self.drop_shadows(separate, &entry);
         }
         separate.sets.remove(set);
-    }
-
-    /// Takes over writes and copies before they go down: what was bound with a set that they change is of no use any more.
-    ///
-    /// # Safety
-    ///
-    /// The arguments of a valid `vkUpdateDescriptorSets`.
-    pub unsafe fn separate_updates(
-        &self,
-        separate: &Separate,
-        writes: &[vk::WriteDescriptorSet<'_>],
-        copies: &[vk::CopyDescriptorSet<'_>],
-    ) {
-        // Shadows are copies of all that is in a set.
-        let all = separate.shadows.load(Ordering::Relaxed) > 0;
-        let mut last: Option<(vk::DescriptorSet, &SetEntry)> = None;
-        for write in writes {
-            if !all && !is_followed(write.descriptor_type) {
-                continue;
-            }
-            let entry = match last {
-                Some((set, entry)) if set == write.dst_set => entry,
-                _ => {
-                    // SAFETY: a set that a command names is not freed meanwhile.
-                    let Some(entry) = (unsafe { separate.sets.get(write.dst_set.as_raw()) }) else { continue };
-                    last = Some((write.dst_set, entry));
-                    entry
-                }
-            };
-            // SAFETY: `write` is one of a valid `vkUpdateDescriptorSets` by this function's contract, so its arrays have as many
-            // elements as it says.
-            unsafe { entry.take(write) };
-            self.drop_shadows(separate, entry);
-        }
-        for copy in copies {
-            // SAFETY: both sets of a copy are valid (VUID-VkCopyDescriptorSet-srcSet-parameter, -dstSet-parameter), so their
-            // entries stay meanwhile.
-            let (from, to) =
-                unsafe { (separate.sets.get(copy.src_set.as_raw()), separate.sets.get(copy.dst_set.as_raw())) };
-            if let (Some(from), Some(to)) = (from, to) {
-                to.copy(from, copy);
-                self.drop_shadows(separate, to);
-            }
-        }
-    }
-
-    /// Takes over an update with a template before it goes down.
-    ///
-    /// # Safety
-    ///
-    /// The arguments of a valid `vkUpdateDescriptorSetWithTemplate`.
-    pub unsafe fn separate_template(
-        &self,
-        separate: &Separate,
-        set: vk::DescriptorSet,
-        template: vk::DescriptorUpdateTemplate,
-        data: *const c_void,
-    ) {
-        // SAFETY: set and template are valid during the command.
-        let (entry, runs) = unsafe { (separate.sets.get(set.as_raw()), separate.templates.get(template.as_raw())) };
-        let Some(entry) = entry else { return };
-        if let Some(runs) = runs {
-            // SAFETY: `data` is valid for the template that `runs` were made of, by this function's contract.
-            unsafe { runs.apply(entry, data) };
-        }
-        self.drop_shadows(separate, entry);
     }
 
     /// Remembers a template.

@@ -140,11 +140,7 @@ impl Device {
         variant: &Variant,
         set: u64,
     ) {
-        let number = variant.number();
-        let is_there =
-            |hidden: &Hidden| hidden.number() == number && hidden.layout.is_compatible(&variant.layout, number);
-        let same = |hidden: &Hidden| hidden.set == set && is_there(hidden);
-        if point.hidden.as_ref().is_some_and(same) {
+        if point.hidden.as_ref().is_some_and(|hidden| hidden.is_of(variant, set)) {
             return;
         }
         let (Some(bind), Some(twin)) =

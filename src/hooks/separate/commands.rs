@@ -5,7 +5,8 @@
 use ash::vk;
 use vk::PipelineBindPoint as Point;
 
-use crate::device::{Binds, Device};
+use crate::device::{Binds, Device, Follow};
+use crate::dispatch::DeviceFns;
 use crate::hooks::slice;
 
 pub(crate) unsafe extern "system" fn allocate_command_buffers(
@@ -85,15 +86,49 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
     point: Point,
     pipeline: vk::Pipeline,
 ) {
-    // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
+    // SAFETY: the application's own arguments.
     unsafe {
-        if let Some(device) = Device::find_first(commands)
-            && let Some(next) = device.fns.cmd_bind_pipeline
-            && (!device.follows_binds() || device.follow_pipeline(commands, point, pipeline))
-        {
-            return next(commands, point, pipeline);
+        match Device::find_first(commands) {
+            Some(device) if device.follows_binds() => bind_pipeline_followed(commands, point, pipeline, device),
+            Some(Device { fns: DeviceFns { cmd_bind_pipeline: Some(next), .. }, .. }) => {
+                next(commands, point, pipeline)
+            }
+            _ => bind_pipeline_slowly(commands, point, pipeline),
         }
-        bind_pipeline_slowly(commands, point, pipeline);
+    }
+}
+
+#[inline(never)]
+unsafe extern "system" fn bind_pipeline_followed(
+    commands: vk::CommandBuffer,
+    point: Point,
+    pipeline: vk::Pipeline,
+    device: &Device,
+) {
+    // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording); a pipeline that
+    // stands in for it differs in the samplers that it reads.
+    unsafe {
+        match (device.follow_pipeline(commands, point, pipeline), device.fns.cmd_bind_pipeline) {
+            (Follow::Down(actual), Some(next)) => next(commands, point, actual),
+            (Follow::Settle(actual), Some(next)) => bind_pipeline_and_settle(commands, point, actual, device, next),
+            _ => bind_pipeline_slowly(commands, point, pipeline),
+        }
+    }
+}
+
+/// For a pipeline that was taken over.
+#[inline(never)]
+unsafe extern "system" fn bind_pipeline_and_settle(
+    commands: vk::CommandBuffer,
+    point: Point,
+    pipeline: vk::Pipeline,
+    device: &Device,
+    next: vk::PFN_vkCmdBindPipeline,
+) {
+    down!(next(commands, point, pipeline));
+    if let Some(separate) = device.separate.as_deref() {
+        // SAFETY: a recording command buffer.
+        device.guard(|| unsafe { device.separate_bound(separate, commands, point) }, || ());
     }
 }
 
@@ -162,18 +197,76 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
     offset_count: u32,
     offsets: *const u32,
 ) {
+    // SAFETY: the application's own arguments.
+    unsafe {
+        if let Some(device) = Device::find_first(commands) {
+            if device.follows_binds() {
+                return bind_sets_followed(commands, point, layout, first, count, sets, offset_count, offsets);
+            }
+            if let Some(next) = device.fns.cmd_bind_descriptor_sets {
+                return next(commands, point, layout, first, count, sets, offset_count, offsets);
+            }
+        }
+        bind_sets_slowly(commands, point, layout, first, count, sets, offset_count, offsets);
+    }
+}
+
+#[inline(never)]
+unsafe extern "system" fn bind_sets_followed(
+    commands: vk::CommandBuffer,
+    point: Point,
+    layout: vk::PipelineLayout,
+    first: u32,
+    count: u32,
+    sets: *const vk::DescriptorSet,
+    offset_count: u32,
+    offsets: *const u32,
+) {
     // SAFETY: a recording command buffer, valid sets and a valid layout; `count` and `offset_count` elements by the command's valid usage.
     unsafe {
         if let Some(device) = Device::find_first(commands)
             && let Some(next) = device.fns.cmd_bind_descriptor_sets
-            && (!device.follows_binds() || {
-                let (sets, offsets) = (slice(sets, count), slice(offsets, offset_count));
-                device.follow_sets(commands, &Binds { point, layout, first, sets, offsets })
-            })
         {
-            return next(commands, point, layout, first, count, sets, offset_count, offsets);
+            let (given, at) = (slice(sets, count), (commands, point));
+            match device.follow_sets(at, layout, first, given, (offset_count, offsets)) {
+                Follow::Down(()) => return next(commands, point, layout, first, count, sets, offset_count, offsets),
+                Follow::Settle(()) => {
+                    return bind_other_sets(commands, point, layout, first, count, sets, offset_count, offsets);
+                }
+                Follow::Slowly => {}
+            }
         }
         bind_sets_slowly(commands, point, layout, first, count, sets, offset_count, offsets);
+    }
+}
+
+/// For sets that were taken over, some of which others stand in for, or of which more is to be done.
+#[inline(never)]
+unsafe extern "system" fn bind_other_sets(
+    commands: vk::CommandBuffer,
+    point: Point,
+    layout: vk::PipelineLayout,
+    first: u32,
+    count: u32,
+    sets: *const vk::DescriptorSet,
+    offset_count: u32,
+    offsets: *const u32,
+) {
+    let (device, next) = enter!(commands, cmd_bind_descriptor_sets);
+    let Some(separate) = device.separate.as_deref() else {
+        return down!(next(commands, point, layout, first, count, sets, offset_count, offsets));
+    };
+    // SAFETY: `count` and `offset_count` elements by the command's valid usage.
+    let binds =
+        unsafe { Binds { point, layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) } };
+    // SAFETY: a recording command buffer.
+    let (actual, is_settled) = unsafe { device.followed_sets(separate, commands, &binds) };
+    let sets = actual.as_ref().map_or(sets, |actual| actual.as_ptr());
+    // SAFETY: the application's own arguments, or as many sets of layouts that are defined alike.
+    unsafe { next(commands, point, layout, first, count, sets, offset_count, offsets) };
+    if !is_settled {
+        // SAFETY: a recording command buffer.
+        device.guard(|| unsafe { device.separate_bound(separate, commands, point) }, || ());
     }
 }
 
