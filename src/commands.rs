@@ -12,7 +12,7 @@ use std::ffi::CStr;
 /// enabled the extension on a device of an older version is not answered with a command of a newer one. A row without a hook is a
 /// command that the layer only calls; those under `own` have a hook and no field, and each says at which level it resolves. With
 /// `separate=resolve` the hooks under `followed` stand in place of those that the same commands have below, and those under `Separate`
-/// are there at all.
+/// are there at all; so are those under `Shaders`, which are also there where a shader can become another one.
 macro_rules! commands {
     ($with:ident) => {
         $with! {
@@ -91,9 +91,12 @@ macro_rules! commands {
                 get_image_drm_format_modifier_properties: vk::PFN_vkGetImageDrmFormatModifierPropertiesEXT, "VK_EXT_image_drm_format_modifier", c"vkGetImageDrmFormatModifierPropertiesEXT";
                 create_descriptor_pool: vk::PFN_vkCreateDescriptorPool, "1.0", c"vkCreateDescriptorPool";
             }
+            Shaders {
+                create_shader_module: vk::PFN_vkCreateShaderModule, "1.0", c"vkCreateShaderModule" => shader::create_shader_module;
+                destroy_shader_module: vk::PFN_vkDestroyShaderModule, "1.0", c"vkDestroyShaderModule" => shader::destroy_shader_module;
+                get_shader_module_create_info_identifier: vk::PFN_vkGetShaderModuleCreateInfoIdentifierEXT, "VK_EXT_shader_module_identifier", c"vkGetShaderModuleCreateInfoIdentifierEXT" => shader::get_shader_module_create_info_identifier;
+            }
             Separate {
-                create_shader_module: vk::PFN_vkCreateShaderModule, "1.0", c"vkCreateShaderModule" => separate::pipeline::create_shader_module;
-                destroy_shader_module: vk::PFN_vkDestroyShaderModule, "1.0", c"vkDestroyShaderModule" => separate::pipeline::destroy_shader_module;
                 create_graphics_pipelines: vk::PFN_vkCreateGraphicsPipelines, "1.0", c"vkCreateGraphicsPipelines" => separate::pipeline::create_graphics_pipelines;
                 create_compute_pipelines: vk::PFN_vkCreateComputePipelines, "1.0", c"vkCreateComputePipelines" => separate::pipeline::create_compute_pipelines;
                 create_ray_tracing_pipelines: vk::PFN_vkCreateRayTracingPipelinesKHR, "VK_KHR_ray_tracing_pipeline", c"vkCreateRayTracingPipelinesKHR" => separate::rays::create_ray_tracing_pipelines;
@@ -123,9 +126,19 @@ macro_rules! commands {
 }
 pub(crate) use commands;
 
+/// Which of the commands are intercepted that are not always.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Which {
+    /// Those for samplers and images that only a shader joins.
+    pub separate: bool,
+    /// Those for shaders that are rewritten as they come.
+    pub shaders: bool,
+}
+
 macro_rules! name_row {
-    (Device $separate:ident $($command:literal)+ => $hook:path) => { &[$($command),+] };
-    (Separate $separate:ident $($command:literal)+ => $hook:path) => { if $separate { &[$($command),+] } else { &[] } };
+    (Device $which:ident $($command:literal)+ => $hook:path) => { &[$($command),+] };
+    (Separate $which:ident $($command:literal)+ => $hook:path) => { if $which.separate { &[$($command),+] } else { &[] } };
+    (Shaders $which:ident $($command:literal)+ => $hook:path) => { if $which.shaders { &[$($command),+] } else { &[] } };
     ($($other:tt)+) => { &[] };
 }
 
@@ -135,11 +148,11 @@ macro_rules! names {
         followed { $($followed:tt)+ }
         $($level:ident { $($field:ident: $type:ty, $needed:literal, $($name:literal),+ $(=> $hook:path)?;)+ })+
     ) => {
-        /// Names of the device commands that the layer intercepts, aliases included; `separate`: with `separate=resolve`.
-        pub fn intercepted_on_devices(separate: bool) -> Vec<&'static CStr> {
+        /// Names of the device commands that the layer intercepts, aliases included.
+        pub fn intercepted_on_devices(which: Which) -> Vec<&'static CStr> {
             let rows: &[&[&CStr]] = &[
-                $(name_row!($own_level separate $($own_name)+ => $own_hook),)+
-                $($(name_row!($level separate $($name)+ $(=> $hook)?),)+)+
+                $(name_row!($own_level which $($own_name)+ => $own_hook),)+
+                $($(name_row!($level which $($name)+ $(=> $hook)?),)+)+
             ];
             rows.concat()
         }

@@ -11,6 +11,7 @@ mod layouts;
 mod resolve;
 mod samplers;
 mod separate;
+mod shaders;
 mod telling;
 mod templates;
 mod types;
@@ -33,11 +34,13 @@ use self::layouts::Layouts;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{Binds, Follow, Group, Limits, Made, Program, Separate, Stage, TemplateRun, Words};
+pub use self::shaders::Shaders;
 use self::telling::Telling;
 pub use self::templates::Template;
 use self::usage::Narrows;
 pub use self::usage::listed;
 use crate::caps::{Enabled, Formats};
+use crate::commands::Which;
 use crate::decide::{DeviceCaps, Policy};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
@@ -89,6 +92,8 @@ pub struct Device {
     telling: Telling,
     /// What only a shader joins, with `separate=resolve`.
     pub separate: Option<Box<Separate>>,
+    /// What is done about shader modules.
+    pub shaders: Shaders,
 }
 
 /// What a device is made from.
@@ -127,6 +132,7 @@ impl Device {
         let telling = Telling::new(&new.instance.trace);
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
         let separate = follows.then(|| Box::new(Separate::new(new.limits, settings)));
+        let shaders = Shaders::new(settings, &new.caps);
         let hot = Hot::new(Gate::new(telling.records_all()));
         if !follows {
             // It is to be said once that separate samplers are not followed.
@@ -156,6 +162,7 @@ impl Device {
             layouts: Layouts::new(),
             telling,
             separate,
+            shaders,
         }
     }
 
@@ -221,6 +228,12 @@ impl Device {
     pub unsafe fn forget(key: u64) {
         // SAFETY: no call uses the entry of this key any more, by this function's contract.
         drop(unsafe { DEVICES.remove(key) });
+    }
+
+    /// Which commands are intercepted on it that are not always.
+    pub fn which(&self) -> Which {
+        let separate = self.separate.is_some();
+        Which { separate, shaders: separate || !self.instance.is_off() && self.shaders.can_act() }
     }
 
     /// What outcomes on it depend on.

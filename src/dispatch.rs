@@ -40,6 +40,7 @@ macro_rules! structures {
         Instance { $($i_field:ident: $i_type:ty, $i_needed:literal, $($i_name:literal),+ $(=> $i_hook:path)?;)+ }
         Physical { $($p_field:ident: $p_type:ty, $p_needed:literal, $($p_name:literal),+ $(=> $p_hook:path)?;)+ }
         Device { $($d_field:ident: $d_type:ty, $d_needed:literal, $($d_name:literal),+ $(=> $d_hook:path)?;)+ }
+        Shaders { $($m_field:ident: $m_type:ty, $m_needed:literal, $($m_name:literal),+ $(=> $m_hook:path)?;)+ }
         Separate { $($s_field:ident: $s_type:ty, $s_needed:literal, $($s_name:literal),+ $(=> $s_hook:path)?;)+ }
     ) => {
         structure! {
@@ -63,6 +64,7 @@ macro_rules! structures {
             /// Commands that are called with a device or a command buffer.
             DeviceFns:
             $($d_field: $d_type, $($d_name)+;)+
+            $($m_field: $m_type, $($m_name)+;)+
             $($s_field: $s_type, $($s_name)+;)+
         }
     };

@@ -11,7 +11,7 @@ use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterfa
 use crate::commands::commands;
 use crate::device::Device;
 use crate::hooks::{
-    blit, descriptor, device, image, instance, layout, physical, requirements, sampler, separate, template,
+    blit, descriptor, device, image, instance, layout, physical, requirements, sampler, separate, shader, template,
 };
 use crate::instance::Instance;
 use crate::log;
@@ -29,6 +29,8 @@ enum Level {
     Device,
     /// A device command, hooked with `separate=resolve` only.
     Separate,
+    /// A device command, hooked where a shader can become another one, and with `separate=resolve`.
+    Shaders,
 }
 
 macro_rules! row {
@@ -126,10 +128,11 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
     let name = unsafe { CStr::from_ptr(name) };
     // SAFETY: the device is valid for the resolver below.
     let below = unsafe { (device.next_gdpa)(handle, name.as_ptr()) }?;
-    let separate = device.separate.is_some();
-    match find(name, separate) {
+    let which = device.which();
+    match find(name, which.separate) {
         Some((function, Level::Device)) if serves(name, device.instance.is_off()) => Some(function),
-        Some((function, Level::Separate)) if separate => Some(function),
+        Some((function, Level::Separate)) if which.separate => Some(function),
+        Some((function, Level::Shaders)) if which.shaders => Some(function),
         // Instance commands are not for devices, even if what is below answers for them: those would go past this layer.
         Some((_, Level::Global | Level::Instance | Level::Physical)) => None,
         _ => Some(below),

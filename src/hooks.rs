@@ -67,6 +67,7 @@ pub mod physical;
 pub mod requirements;
 pub mod sampler;
 pub mod separate;
+pub mod shader;
 pub mod template;
 
 use ash::vk;

@@ -285,6 +285,10 @@ fn headline(entry: &Entry) -> String {
         }
         Some("unresolved") => format!("unresolved: {}", text(record, "/what").unwrap_or("?")),
         Some(created @ ("conversion" | "image" | "view")) => format!("{created} created"),
+        Some("shader") if record.get("pipeline").is_none() => {
+            let [module, pass] = ["/module", "/pass"].map(|member| text(record, member).unwrap_or("?"));
+            format!("module {module} rewritten: {pass}")
+        }
         Some("shader") => {
             let stage = text(record, "/stage").map_or("?", short).trim_end_matches("_BIT").to_lowercase();
             let pass = text(record, "/pass").unwrap_or("?");

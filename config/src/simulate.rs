@@ -221,8 +221,10 @@ fn parse(path: &Path, text: &str) -> Result<Simulation, Unusable> {
             .and_then(Json::as_str)
             .map_or_else(|| path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), str::to_owned),
         path: path.to_path_buf(),
-        effective: object("effective")
+        // What is a feature and nothing else stands among those only.
+        effective: [object("features"), object("effective")]
             .into_iter()
+            .flatten()
             .flatten()
             .filter_map(|(key, value)| Some((key.clone(), value.as_bool()?)))
             .collect(),

@@ -232,6 +232,46 @@ pub const ABILITIES: &[Ability] = &[
         extensions: &[ash::khr::imageless_framebuffer::NAME],
         ..NONE
     },
+    Ability {
+        name: "sampleRateShading",
+        file: "sampleRateShading",
+        field: Some(|caps| &mut caps.sample_rate_shading),
+        members: &[at!(PhysicalDeviceFeatures2.features.sample_rate_shading)],
+        ..NONE
+    },
+    Ability {
+        name: "shaderStorageImageReadWithoutFormat",
+        file: "shaderStorageImageReadWithoutFormat",
+        field: Some(|caps| &mut caps.storage_read_without_format),
+        members: &[at!(PhysicalDeviceFeatures2.features.shader_storage_image_read_without_format)],
+        ..NONE
+    },
+    Ability {
+        name: "shaderStorageImageWriteWithoutFormat",
+        file: "shaderStorageImageWriteWithoutFormat",
+        field: Some(|caps| &mut caps.storage_write_without_format),
+        members: &[at!(PhysicalDeviceFeatures2.features.shader_storage_image_write_without_format)],
+        ..NONE
+    },
+    Ability {
+        name: "VK_KHR_format_feature_flags2",
+        field: Some(|caps| &mut caps.format_feature_flags2),
+        extensions: &[ash::khr::format_feature_flags2::NAME],
+        by_extension: true,
+        ..NONE
+    },
+    Ability {
+        name: "shaderDrawParameters",
+        field: Some(|caps| &mut caps.shader_draw_parameters),
+        members: &[
+            at!(PhysicalDeviceVulkan11Features.shader_draw_parameters),
+            at!(PhysicalDeviceShaderDrawParametersFeatures.shader_draw_parameters),
+        ],
+        extensions: &[ash::khr::shader_draw_parameters::NAME],
+        by_extension: true,
+        ..NONE
+    },
+    Ability { name: "VK_SAMPLIN_gl_shaders", field: Some(|caps| &mut caps.gl_shaders), ..NONE },
     Ability { name: "VK_SAMPLIN_gl_address_modes", field: Some(|caps| &mut caps.gl_address_modes), ..NONE },
     Ability { name: "VK_SAMPLIN_unknown_extension", field: Some(|caps| &mut caps.unknown_extension), ..NONE },
     Ability {

@@ -152,6 +152,70 @@ pub fn format_feature_by_name(name: &str) -> Option<vk::FormatFeatureFlags2> {
         .find(|flag| feature_word(&format!("{flag:?}")) == wanted)
 }
 
+/// What a word of SPIR-V's is a name of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spirv {
+    /// A capability.
+    Capability,
+    /// A builtin.
+    BuiltIn,
+    /// An image format.
+    ImageFormat,
+    /// A name of another kind, which nothing looks up by its number.
+    Other,
+}
+
+/// The words of SPIR-V's that changes name, by kind and number.
+const SPIRV: &[(Spirv, u32, &str)] = &[
+    (Spirv::Capability, 21, "AtomicStorage"),
+    (Spirv::Capability, 35, "SampleRateShading"),
+    (Spirv::Capability, 52, "InterpolationFunction"),
+    (Spirv::Capability, 55, "StorageImageReadWithoutFormat"),
+    (Spirv::Capability, 56, "StorageImageWriteWithoutFormat"),
+    (Spirv::Capability, 4445, "AtomicStorageOps"),
+    (Spirv::BuiltIn, 5, "VertexId"),
+    (Spirv::BuiltIn, 6, "InstanceId"),
+    (Spirv::BuiltIn, 18, "SampleId"),
+    (Spirv::BuiltIn, 19, "SamplePosition"),
+    (Spirv::BuiltIn, 42, "VertexIndex"),
+    (Spirv::BuiltIn, 43, "InstanceIndex"),
+    (Spirv::ImageFormat, 0, "Unknown"),
+    (Spirv::ImageFormat, 1, "Rgba32f"),
+    (Spirv::ImageFormat, 3, "R32f"),
+    (Spirv::ImageFormat, 6, "Rg32f"),
+    (Spirv::ImageFormat, 21, "Rgba32i"),
+    (Spirv::ImageFormat, 24, "R32i"),
+    (Spirv::ImageFormat, 25, "Rg32i"),
+    (Spirv::ImageFormat, 30, "Rgba32ui"),
+    (Spirv::ImageFormat, 33, "R32ui"),
+    (Spirv::ImageFormat, 35, "Rg32ui"),
+    (Spirv::Other, 0, "AtomicCounter"),
+    (Spirv::Other, 0, "StorageBuffer"),
+    (Spirv::Other, 0, "AtomicCounterMemory"),
+    (Spirv::Other, 0, "UniformMemory"),
+    (Spirv::Other, 0, "NonReadable"),
+    (Spirv::Other, 0, "NonWritable"),
+    (Spirv::Other, 0, "OriginLowerLeft"),
+    (Spirv::Other, 0, "OriginUpperLeft"),
+    (Spirv::Other, 0, "SPV_KHR_shader_atomic_counter_ops"),
+    (Spirv::Other, 0, "Location"),
+    (Spirv::Other, 0, UNNAMED),
+];
+
+/// What a word is called that [`spirv`] has no name of.
+const UNNAMED: &str = "unnamed";
+
+/// The name of a word of SPIR-V's that changes name, by kind and number.
+pub fn spirv(kind: Spirv, number: u32) -> &'static str {
+    let found = SPIRV.iter().find(|(of, at, _)| (*of, *at) == (kind, number));
+    found.map_or(UNNAMED, |(.., name)| name)
+}
+
+/// The word of SPIR-V's with this name, among those that changes name.
+pub fn spirv_by_name(name: &str) -> Option<&'static str> {
+    SPIRV.iter().map(|(.., known)| *known).find(|known| *known == name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

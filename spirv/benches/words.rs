@@ -184,7 +184,7 @@ fn main() {
         }
         for functions in [4, 60, 900] {
             let words = opengl(functions);
-            let device = image_access::Options { read: true, write: true, relax: true };
+            let device = image_access::Options { read: true, write: true, may_declare: false, relax: true };
             report_pass(&words, Step::ImageAccess(device));
             report_pass(&words, Step::AtomicCounters(atomic_counters::Options::default()));
             report_pass(&words, Step::SampleBuiltins);

@@ -28,6 +28,9 @@ pub struct Options {
     pub read: bool,
     /// Whether shaders may write storage images without a format.
     pub write: bool,
+    /// Whether both capabilities may be declared whatever the device can do (Vulkan 1.3, `VK_KHR_format_feature_flags2`), so that
+    /// access stays as it is declared.
+    pub may_declare: bool,
     /// Whether formats that compilers of HLSL and Slang made up become Unknown.
     pub relax: bool,
 }
@@ -65,7 +68,8 @@ pub fn image_access(module: &Module<'_>, options: &Options) -> Result<Rewrite, W
         (Capability::StorageImageWriteWithoutFormat, options.write),
     ];
     let images = Images::find(module)?;
-    let unfounded = formatless.iter().any(|(capability, can)| !can && module.declares(*capability));
+    let unfounded =
+        !options.may_declare && formatless.iter().any(|(capability, can)| !can && module.declares(*capability));
     let relax = options.relax && scan(module.words()).contains(Scan::HLSL);
     if !unfounded && !images.are_of_interest(options, relax) {
         return Ok(Rewrite::default());
@@ -89,7 +93,9 @@ pub fn image_access(module: &Module<'_>, options: &Options) -> Result<Rewrite, W
     if relax {
         pass.relax(options)?;
     }
-    pass.access(options)?;
+    if !options.may_declare {
+        pass.access(options)?;
+    }
     if pass.changes.is_empty() {
         return Ok(Rewrite { left: pass.left, ..Rewrite::default() });
     }
@@ -154,7 +160,7 @@ impl Images {
 
     /// Whether anything could be done about the types, before any use is looked at.
     fn are_of_interest(&self, options: &Options, relax: bool) -> bool {
-        let unknown = !(options.read && options.write);
+        let unknown = !(options.may_declare || options.read && options.write);
         let interesting = |format: &u32| unknown && *format == UNKNOWN || relax && MADE_UP.contains(format);
         !self.variables.is_empty() && self.formats.values().any(interesting)
     }

@@ -19,10 +19,10 @@ impl Pass {
     /// The name that records give it.
     pub const fn name(self) -> &'static str {
         match self {
-            Pass::ImageAccess => "image-access",
-            Pass::AtomicCounters => "atomic-counters",
-            Pass::SampleBuiltins => "sample-builtins",
-            Pass::SampleInputs => "sample-inputs",
+            Pass::ImageAccess => "image_access",
+            Pass::AtomicCounters => "atomic_counters",
+            Pass::SampleBuiltins => "sample_builtins",
+            Pass::SampleInputs => "sample_inputs",
         }
     }
 }

@@ -35,6 +35,8 @@ struct Said {
     blits: FastSet<(i32, i32)>,
     /// Views and images by format and what was changed.
     usages: FastSet<(&'static str, i32, String)>,
+    /// Fingerprints of modules that were rewritten.
+    modules: FastSet<u64>,
     /// Fingerprints of what samplers asked for and of what they got.
     samplers: FastSet<(u64, u64)>,
     rules: FastMap<&'static str, u64>,
@@ -133,6 +135,11 @@ impl Device {
     pub(super) fn is_news_of_usage(&self, event: &'static str, format: vk::Format, change: &Change, all: bool) -> bool {
         let key = || (event, format.as_raw(), format!("{:?}", (change.from, change.catalog)));
         all || self.is_news(|said| &mut said.usages, key())
+    }
+
+    /// Whether records of a rewritten module are to be written: each time at the level all, else once.
+    pub(super) fn is_news_of_module(&self, fingerprint: u64) -> bool {
+        self.records_all() || self.is_news(|said| &mut said.modules, fingerprint)
     }
 
     /// Adds changes to the counts by rule.

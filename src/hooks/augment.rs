@@ -1,4 +1,4 @@
-//! What `vkCreateDevice` hands down instead of the application's create info: without the layer's own extension, and with the
+//! What `vkCreateDevice` hands down instead of the application's create info: without the layer's own extensions, and with the
 //! extensions and features that repairs can use (`augment=on`).
 //!
 //! Only things that change no result by themselves are added. Structures that the application chained are never written to: where
@@ -11,8 +11,12 @@ use crate::dispatch::InstanceFns;
 use crate::pnext::{self, Copied};
 use ash::vk::{self, TaggedStructure};
 
-/// The layer's own device extension: `GL_CLAMP` and `GL_MIRROR_CLAMP_EXT` as address modes.
+/// A device extension of the layer's own: `GL_CLAMP` and `GL_MIRROR_CLAMP_EXT` as address modes.
 pub const GL_ADDRESS_MODES: &CStr = c"VK_SAMPLIN_gl_address_modes";
+/// A device extension of the layer's own: shaders in SPIR-V for OpenGL, atomic counters among it.
+pub const GL_SHADERS: &CStr = c"VK_SAMPLIN_gl_shaders";
+/// The layer's own device extensions, each of version 1, which never reach the layer below.
+pub const OWN_EXTENSIONS: [&CStr; 2] = [GL_ADDRESS_MODES, GL_SHADERS];
 
 /// A create info of the layer's own, with everything it points to.
 pub(super) struct Augmented {
@@ -26,8 +30,9 @@ pub(super) struct Augmented {
     rest: *const c_void,
     /// Extensions and features that the application did not ask for.
     pub(super) added: Vec<&'static str>,
-    /// The application asked for the layer's own extension.
+    /// The application asked for the layer's own extensions.
     pub(super) gl_address_modes: bool,
+    pub(super) gl_shaders: bool,
     use_core: bool,
     use_custom: bool,
     use_swizzle: bool,
@@ -129,6 +134,11 @@ fn not_added(what: &str, why: &str) {
     tracing::debug!(what, why, "not added");
 }
 
+/// The names that are not the layer's own.
+fn without_own(given: &[&CStr]) -> Vec<*const c_char> {
+    given.iter().filter(|name| !OWN_EXTENSIONS.contains(name)).map(|name| name.as_ptr()).collect()
+}
+
 /// Plans what to hand down; `None` when the application's create info can go down as it is.
 ///
 /// # Safety
@@ -148,7 +158,7 @@ pub(super) unsafe fn plan(
     // SAFETY: `info` is valid by this function's contract, so its chain is, of which only the bases are read.
     let chained = |s_type| unsafe { pnext::chain(info.p_next) }.any(|node| unsafe { (*node).s_type } == s_type);
     let mut out = Augmented {
-        names: given.iter().filter(|name| **name != GL_ADDRESS_MODES).map(|name| name.as_ptr()).collect(),
+        names: without_own(&given),
         core: vk::PhysicalDeviceFeatures::default(),
         custom: vk::PhysicalDeviceCustomBorderColorFeaturesEXT::default(),
         swizzle: vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT::default(),
@@ -156,6 +166,7 @@ pub(super) unsafe fn plan(
         rest: info.p_next,
         added: Vec::new(),
         gl_address_modes: asked(GL_ADDRESS_MODES),
+        gl_shaders: asked(GL_SHADERS),
         use_core: false,
         use_custom: false,
         use_swizzle: false,
@@ -244,7 +255,7 @@ pub(super) unsafe fn plan(
             unsafe { out.enable_anisotropy(info) };
         }
     }
-    let changed = out.gl_address_modes || !out.added.is_empty();
+    let changed = out.gl_address_modes || out.gl_shaders || !out.added.is_empty();
     changed.then_some(out)
 }
 
@@ -291,11 +302,11 @@ impl Augmented {
         }
     }
 
-    /// Takes every addition back; only the layer's own extension stays out.
+    /// Takes every addition back; only the layer's own extensions stay out.
     pub(super) fn withdraw(&mut self, info: &vk::DeviceCreateInfo<'_>) {
         // SAFETY: valid by VUID-VkDeviceCreateInfo-ppEnabledExtensionNames-parameter.
         let given = unsafe { caps::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
-        self.names = given.iter().filter(|name| **name != GL_ADDRESS_MODES).map(|name| name.as_ptr()).collect();
+        self.names = without_own(&given);
         self.copies.clear();
         self.rest = info.p_next;
         self.added.clear();

@@ -217,10 +217,12 @@ unsafe fn abilities(
     tracing::info!(?name, "device created");
     let version = properties.map_or(vk::API_VERSION_1_0, |p| p.api_version).min(instance.api_version);
     caps.view_usage |= version >= vk::API_VERSION_1_1;
+    caps.format_feature_flags2 |= version >= vk::API_VERSION_1_3;
     let overrides = instance.overrides.for_driver(&name);
     caps.gl_address_modes |= overrides.use_gl();
     if let Some(plan) = plan {
         caps.gl_address_modes |= plan.gl_address_modes;
+        caps.gl_shaders |= plan.gl_shaders;
         enabled.augmented.clone_from(&plan.added);
         plan.added.iter().for_each(|what| tracing::debug!(what, "added"));
     }
@@ -234,7 +236,7 @@ fn tell(device: &Device, properties: Option<vk::PhysicalDeviceProperties>) {
         // SAFETY: the device is valid for the resolver below it, and so is the name.
         let is_there = |name: &&CStr| unsafe { (device.next_gdpa)(device.handle, name.as_ptr()) }.is_some();
         let (hooked, lacking): (Vec<&CStr>, Vec<&CStr>) =
-            commands::intercepted_on_devices(device.separate.is_some()).into_iter().partition(is_there);
+            commands::intercepted_on_devices(device.which()).into_iter().partition(is_there);
         hooked.iter().for_each(|name| tracing::trace!(?name, "hooked"));
         lacking.iter().for_each(|name| tracing::debug!(?name, "not hooked: the device has no such command"));
         if device.trace().is_on() {

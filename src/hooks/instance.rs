@@ -8,7 +8,7 @@ use ash::vk;
 use samplin_wire::{kinds, text};
 use vk_layer_sys::{LayerFunction, LayerInstanceCreateInfo};
 
-use super::augment::GL_ADDRESS_MODES;
+use super::augment::OWN_EXTENSIONS;
 use super::{MISSING, failure, slice};
 use crate::caps;
 use crate::dispatch::{self, InstanceFns};
@@ -402,13 +402,13 @@ pub(crate) unsafe extern "system" fn enumerate_instance_extension_properties(
     unsafe { enumerate(&[settings], count, properties) }
 }
 
-/// The layer's own extension.
-fn own_extension() -> vk::ExtensionProperties {
-    vk::ExtensionProperties { extension_name: fill(GL_ADDRESS_MODES), spec_version: 1 }
+/// The layer's own extensions.
+fn own_extensions() -> [vk::ExtensionProperties; OWN_EXTENSIONS.len()] {
+    OWN_EXTENSIONS.map(|name| vk::ExtensionProperties { extension_name: fill(name), spec_version: 1 })
 }
 
-/// What the layer below has and a simulated device that is shown does not hide, and the layer's own extension unless the loader has
-/// added it from the manifest.
+/// What the layer below has and a simulated device that is shown does not hide, and those of the layer's own extensions that the
+/// loader has not added from the manifest.
 ///
 /// # Safety
 ///
@@ -425,7 +425,7 @@ unsafe fn visible_extensions(
         return Err(result);
     }
     // Room for the layer's own as well.
-    let mut all = samplin_hot::memory::vec(available as usize + 1);
+    let mut all = samplin_hot::memory::vec(available as usize + OWN_EXTENSIONS.len());
     all.resize(available as usize, vk::ExtensionProperties::default());
     // SAFETY: as above; the second call writes at most `available` elements.
     let result = unsafe { next(physical, std::ptr::null(), &mut available, all.as_mut_ptr()) };
@@ -436,8 +436,10 @@ unsafe fn visible_extensions(
     if let Some(simulation) = instance.simulation.as_deref().filter(|_| instance.shows_simulation()) {
         all.retain(|p| p.extension_name_as_c_str().is_ok_and(|name| !simulation.hides_extension(name)));
     }
-    if !all.iter().any(|p| p.extension_name_as_c_str() == Ok(GL_ADDRESS_MODES)) {
-        all.push(own_extension());
+    for own in own_extensions() {
+        if !all.iter().any(|listed| listed.extension_name_as_c_str() == own.extension_name_as_c_str()) {
+            all.push(own);
+        }
     }
     Ok(all)
 }
@@ -451,7 +453,7 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
     // SAFETY: null or null-terminated by the command's valid usage.
     if unsafe { is_own(layer) } {
         // SAFETY: as at the end, where everything is enumerated.
-        return unsafe { enumerate(&[own_extension()], count, properties) };
+        return unsafe { enumerate(&own_extensions(), count, properties) };
     }
     // SAFETY: a valid physical device by the command's valid usage.
     let Some(instance) = (unsafe { Instance::find(physical) }) else { return MISSING };

@@ -1,5 +1,5 @@
-//! Commands that are followed for the sake of samplers and images which only a shader joins (`separate=resolve`): shader modules
-//! and pipelines in [`pipeline`], ray tracing pipelines in [`rays`], shader objects in [`shaders`], command buffers in [`commands`], and in [`sets`] what other hooks do with descriptors, with a look
+//! Commands that are followed for the sake of samplers and images which only a shader joins (`separate=resolve`): pipelines
+//! in [`pipeline`], ray tracing pipelines in [`rays`], shader objects in [`shaders`], command buffers in [`commands`], and in [`sets`] what other hooks do with descriptors, with a look
 //! before. With `separate=base` none of these is ever called.
 
 pub mod commands;

@@ -64,6 +64,12 @@ impl Setting {
             unknown_extension: false,
             view_usage: true,
             imageless_framebuffer: false,
+            sample_rate_shading: true,
+            storage_read_without_format: true,
+            storage_write_without_format: true,
+            format_feature_flags2: true,
+            shader_draw_parameters: true,
+            gl_shaders: false,
         };
         Self { s: SamplerState::default(), view: None, caps, policy: Policy::default() }
     }
@@ -152,6 +158,7 @@ pub(crate) fn show(value: Value) -> String {
         Value::Extent([w, h]) => format!("{w}x{h}"),
         Value::Mapping(v) => format!("{:?} srgb={}", v.components, v.srgb),
         Value::Raw(v) => format!("{v}"),
+        Value::Spirv(v) => v.into(),
         Value::Present => "present".into(),
         Value::Absent => "absent".into(),
     }

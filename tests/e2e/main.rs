@@ -22,6 +22,7 @@ mod paths;
 mod process;
 mod random;
 mod settings;
+mod shaders;
 mod threads;
 mod usages;
 mod ycbcr;
@@ -35,6 +36,7 @@ fn main() -> std::process::ExitCode {
             Some(("input", mode)) => input::application(mode),
             Some(("process", case)) => process::application(case),
             Some(("faults", case)) => faults::application(case),
+            Some(("shaders", case)) => shaders::application(case),
             _ => panic!("{part} is no part"),
         });
         return std::process::ExitCode::SUCCESS;
@@ -50,6 +52,7 @@ fn main() -> std::process::ExitCode {
         instances::trials(),
         kept::trials(),
         settings::trials(),
+        shaders::trials(),
         input::trials(),
         threads::trials(),
         usages::trials(),

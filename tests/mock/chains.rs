@@ -5,7 +5,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use ash::vk::{self, Handle};
-use samplin::hooks::augment::GL_ADDRESS_MODES;
+use samplin::hooks::augment::{GL_ADDRESS_MODES, GL_SHADERS};
 use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, LayerInstanceCreateInfo, LayerInstanceCreateInfoUnion};
 
 use crate::args;
@@ -324,7 +324,7 @@ fn a_device_that_fails_with_additions_is_tried_without() {
     let instance = Arc::new(
         InstanceBuilder::new().traced("decisions").driver(|driver| driver.tells_features = true).create().unwrap(),
     );
-    let given = [ash::khr::push_descriptor::NAME, GL_ADDRESS_MODES];
+    let given = [ash::khr::push_descriptor::NAME, GL_ADDRESS_MODES, GL_SHADERS];
     let info = DeviceInfo { extensions: given.to_vec(), ..Default::default() };
     attempts();
     // The mock checks the link at each attempt: it must be the one for the layer below again.
@@ -333,7 +333,7 @@ fn a_device_that_fails_with_additions_is_tried_without() {
     let tried = attempts();
     assert_eq!(tried.len(), 2);
     assert_eq!(names(&tried[0]), [text(&given[..1]), text(&ADDED)].concat());
-    assert_eq!(names(&tried[1]), text(&given[..1]), "the layer's own extension never reaches the driver");
+    assert_eq!(names(&tried[1]), text(&given[..1]), "the layer's own extensions never reach the driver");
     // Behind pDevice is the loader's own object, whatever the first attempt left there.
     assert_eq!([tried[0].device, tried[1].device], [LOADERS_DEVICE; 2]);
     assert!(!device.entry().caps.custom_border_colors && device.entry().caps.gl_address_modes);

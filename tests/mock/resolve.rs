@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use ash::vk;
 use samplin::API_VERSION;
-use samplin::commands::intercepted_on_devices;
-use samplin::hooks::augment::GL_ADDRESS_MODES;
+use samplin::commands::{Which, intercepted_on_devices};
+use samplin::hooks::augment::OWN_EXTENSIONS;
 use samplin_config::LAYER_NAME;
 
 use crate::driver::{COMMANDS, Config, Level, Need};
@@ -111,7 +111,9 @@ fn an_instance_resolves_what_the_driver_has() {
     // With `separate=base` nothing more is intercepted than ever.
     for (separate, word) in SEPARATE {
         let instance = InstanceBuilder::new().set("separate", word).create().unwrap();
-        let intercepts: BTreeSet<&CStr> = intercepted_on_devices(separate).into_iter().collect();
+        // Whether a shader can become another one depends on the device, of which an instance knows nothing.
+        let intercepts: BTreeSet<&CStr> =
+            intercepted_on_devices(Which { separate, shaders: true }).into_iter().collect();
         assert_eq!(intercepts.contains(c"vkCmdBindPipeline"), separate);
         for (name, level, _) in COMMANDS {
             let (own, below) = (address(instance.resolve(name)), below_instance(&instance, name));
@@ -141,7 +143,9 @@ fn an_instance_resolves_what_the_driver_has() {
 
 /// Checks every command of the driver on a device; `separate`: of an instance with `separate=resolve`.
 fn check_device(device: &Device, separate: bool) {
-    let intercepts: BTreeSet<&CStr> = intercepted_on_devices(separate).into_iter().collect();
+    let which = device.entry().which();
+    assert_eq!(which.separate, separate);
+    let intercepts: BTreeSet<&CStr> = intercepted_on_devices(which).into_iter().collect();
     for (name, level, need) in COMMANDS {
         let (own, below) = (address(device.resolve(name)), below_device(device, name));
         if INSTANCE_INTERCEPTS.contains(name) || PHYSICAL_INTERCEPTS.contains(name) {
@@ -307,7 +311,7 @@ fn enumerations_speak_of_the_layer_alone() {
     let layers: vk::PFN_vkEnumerateDeviceLayerProperties = instance.get(c"vkEnumerateDeviceLayerProperties");
     let extensions: vk::PFN_vkEnumerateDeviceExtensionProperties =
         instance.get(c"vkEnumerateDeviceExtensionProperties");
-    // The layer's own extension comes on top.
+    // The layer's own extensions come on top.
     let of_driver = Config::new().extensions.len() as u32;
     // SAFETY: as above.
     unsafe {
@@ -316,7 +320,7 @@ fn enumerations_speak_of_the_layer_alone() {
         assert_eq!(layers(physical, &mut count, out.as_mut_ptr()), vk::Result::SUCCESS);
         assert_eq!((count, out[0].layer_name_as_c_str()), (1, Ok(LAYER_NAME)));
         for (layer, expected) in
-            [(std::ptr::null(), of_driver + 1), (LAYER_NAME.as_ptr(), 1), (c"VK_LAYER_OTHER".as_ptr(), of_driver)]
+            [(std::ptr::null(), of_driver + 2), (LAYER_NAME.as_ptr(), 2), (c"VK_LAYER_OTHER".as_ptr(), of_driver)]
         {
             assert_eq!(extensions(physical, layer, &mut count, std::ptr::null_mut()), vk::Result::SUCCESS);
             assert_eq!(count, expected);
@@ -328,9 +332,9 @@ fn enumerations_speak_of_the_layer_alone() {
         let mut out = vec![vk::ExtensionProperties::default(); of_driver as usize + 5];
         count = of_driver + 5;
         let result = extensions(physical, std::ptr::null(), &mut count, out.as_mut_ptr());
-        assert_eq!((result, count), (vk::Result::SUCCESS, of_driver + 1));
+        assert_eq!((result, count), (vk::Result::SUCCESS, of_driver + 2));
         let names: Vec<_> = out[..count as usize].iter().map(|e| e.extension_name_as_c_str().unwrap()).collect();
-        let expected: Vec<_> = Config::new().extensions.into_iter().chain([GL_ADDRESS_MODES]).collect();
+        let expected: Vec<_> = Config::new().extensions.into_iter().chain(OWN_EXTENSIONS).collect();
         assert_eq!(names, expected);
     }
 }

@@ -169,6 +169,15 @@ pub fn value(field: Field, value: &Value) -> Option<Decided> {
             components: mapping(value.get("components"))?,
             srgb: value.get("srgb")?.as_bool()?,
         }),
+        Field::Capability
+        | Field::Extension
+        | Field::Decoration
+        | Field::ImageFormat
+        | Field::StorageClass
+        | Field::MemorySemantics
+        | Field::ExecutionMode
+        | Field::BuiltIn
+        | Field::Location => Decided::Spirv(names::spirv_by_name(value.as_str()?)?),
         // A structure that is chained or not.
         Field::OpaqueCapture => return None,
     })
@@ -355,15 +364,26 @@ pub fn blit(value: &Value) -> Option<(vk::Filter, BlitSource, Tiling)> {
     Some((filter(value.get("filter"))?, source, tiling(value.get("src_tiling"))?))
 }
 
+/// Abilities that device records tell of only since a later version of the layer.
+const LATE: [&str; 7] = [
+    "VK_KHR_maintenance2",
+    "imagelessFramebuffer",
+    "sampleRateShading",
+    "shaderStorageImageReadWithoutFormat",
+    "shaderStorageImageWriteWithoutFormat",
+    "VK_KHR_format_feature_flags2",
+    "shaderDrawParameters",
+];
+
 /// The abilities that a `device` record tells.
 pub fn caps(device: &Value) -> Option<DeviceCaps> {
     let mut caps = DeviceCaps::default();
     let features = device.get("features")?;
     for ability in ABILITIES {
         let Some(field) = ability.field else { continue };
-        // What is the layer's own, and what images and views are judged by, came later than the rest: older traces do not tell it.
-        let is_late = ability.name.starts_with("VK_SAMPLIN_")
-            || ["VK_KHR_maintenance2", "imagelessFramebuffer"].contains(&ability.name);
+        // What is the layer's own, and what images, views and shaders are judged by, came later than the rest: older traces do not
+        // tell it.
+        let is_late = ability.name.starts_with("VK_SAMPLIN_") || LATE.contains(&ability.name);
         let untold = is_late.then_some(false);
         *field(&mut caps) = features.get(ability.name).and_then(Value::as_bool).or(untold)?;
     }

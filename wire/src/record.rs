@@ -42,6 +42,7 @@ pub fn value(value: Value) -> Json {
         Value::Extent(v) => v.to_vec().into(),
         Value::Mapping(v) => json!({ "components": mapping_letters(v.components), "srgb": v.srgb }),
         Value::Raw(v) => v.into(),
+        Value::Spirv(v) => v.into(),
         Value::Present => "present".into(),
         Value::Absent => Json::Null,
     }

@@ -1,8 +1,8 @@
 //! The table of settings: for each its name, its default, what text it accepts and how its value is shown.
 
 use super::words::{
-    BorderMode, DepthLinear, GlClampRule, Immutable, Log, Mode, Separate, SeparateShared, SplitCompile, TraceLevel,
-    TraceTarget, Unfilterable,
+    BorderMode, Counters, DepthLinear, GlClampRule, Immutable, Log, Mode, Separate, SeparateShared, SplitCompile,
+    Storage, TraceLevel, TraceTarget, Unfilterable,
 };
 
 /// One setting: its name, how text becomes its value and back.
@@ -193,4 +193,17 @@ settings! {
     gl_clamp_rule: GlClampRule = GlClampRule::default(), word_key!(gl_clamp_rule: GlClampRule);
     /// What a LINEAR filter on a depth view without the LINEAR bit becomes.
     depth_linear: DepthLinear = DepthLinear::default(), word_key!(depth_linear: DepthLinear);
+    /// What happens to storage images that the device cannot store to as a shader declares them.
+    storage: Storage = Storage::default(), word_key!(storage: Storage);
+    /// Which storage buffers stand for the atomic counters of shaders for OpenGL.
+    counters: Counters = Counters::default(), Key {
+        name: "counters",
+        set: |settings, text| {
+            const WANTED: &[&str] = &["none", "auto", "a set and a binding such as 0:4"];
+            settings.counters = Counters::from_text(text).ok_or(Wrong(WANTED))?;
+            Ok(())
+        },
+        show: |settings| settings.counters.to_string(),
+        doubt: no_doubt,
+    };
 }

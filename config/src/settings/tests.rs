@@ -104,6 +104,11 @@ const VALUES: &[(&str, &str, fn(&Settings) -> bool)] = &[
     ("gl_clamp_rule", "min", |s| s.gl_clamp_rule == GlClampRule::Min),
     ("depth_linear", "nearest", |s| s.depth_linear == DepthLinear::Nearest),
     ("depth_linear", "compare", |s| s.depth_linear == DepthLinear::Compare),
+    ("storage", "base", |s| s.storage == Storage::Base),
+    ("storage", "Emulate", |s| s.storage == Storage::Emulate),
+    ("counters", "none", |s| s.counters == Counters::None),
+    ("counters", "AUTO", |s| s.counters == Counters::Auto),
+    ("counters", "2:10", |s| s.counters == Counters::At { set: 2, first: 10 }),
 ];
 
 #[test]
@@ -165,6 +170,8 @@ fn nothing_given_is_the_default() {
             ("border", "texels"),
             ("gl_clamp_rule", "both"),
             ("depth_linear", "nearest"),
+            ("storage", "base"),
+            ("counters", "none"),
         ]
     );
 }

@@ -173,6 +173,54 @@ words! {
     }
 }
 
+words! {
+    /// What the layer does about storage images that the device cannot store to as a shader declares them (`storage`).
+    Storage {
+        /// Corrects what shaders declare, where that is all it takes.
+        #[default]
+        Base = "base",
+        /// Changes formats in shaders as well.
+        Emulate = "emulate",
+    }
+}
+
+/// Which storage buffers stand for the atomic counters of shaders for OpenGL (`counters`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Counters {
+    /// None: such a shader goes down as it is, unless the application enables `VK_SAMPLIN_gl_shaders`.
+    #[default]
+    None,
+    /// Those of set 0 that come behind the module's own bindings.
+    Auto,
+    /// Counter binding *n* is the binding `first` + *n* of this set.
+    At {
+        /// The descriptor set.
+        set: u32,
+        /// The binding for counter binding 0.
+        first: u32,
+    },
+}
+
+impl Counters {
+    pub(super) fn from_text(text: &str) -> Option<Counters> {
+        match text.split_once(':') {
+            Some((set, first)) => Some(Counters::At { set: set.parse().ok()?, first: first.parse().ok()? }),
+            None if text.eq_ignore_ascii_case("none") || text.eq_ignore_ascii_case("off") => Some(Counters::None),
+            None => text.eq_ignore_ascii_case("auto").then_some(Counters::Auto),
+        }
+    }
+}
+
+impl Display for Counters {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Counters::None => out.write_str("none"),
+            Counters::Auto => out.write_str("auto"),
+            Counters::At { set, first } => write!(out, "{set}:{first}"),
+        }
+    }
+}
+
 /// Where the trace goes (`trace`).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum TraceTarget {

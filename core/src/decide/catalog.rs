@@ -79,6 +79,12 @@ rules! {
     ViewUsage = "view-usage",
     /// Usage of an image that its own format cannot have.
     ImageUsage = "image-usage",
+    /// What shaders declare of storage images, and do not use.
+    StorageAccess = "storage-access",
+    /// Formats of storage images that compilers made up.
+    StorageFormat = "storage-format",
+    /// Shaders of OpenGL's with atomic counters.
+    AtomicCounters = "atomic-counters",
     /// `depth_linear=compare`.
     DepthCompare = "depth-compare",
     /// `GL_CLAMP` and `GL_MIRROR_CLAMP_EXT`.
@@ -266,10 +272,17 @@ catalog! {
     H1DepthStencil: "H-1", ViewUsage, Vuid("VUID-VkImageViewCreateInfo-usage-02277"), "nothing: such a view cannot be rendered to";
     H1Input: "H-1", ViewUsage, Vuid("VUID-VkImageViewCreateInfo-usage-08932"), "nothing: such a view cannot be an input attachment";
     H2: "H-2", ImageUsage, Vuid("VUID-VkImageCreateInfo-imageCreateMaxMipLevels-02251"), "nothing: views of the other formats have the usage";
+    H3: "H-3", StorageAccess, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "nothing: the shader does not use what it declares";
+    H3Write: "H-3", StorageAccess, Vuid("VUID-RuntimeSpirv-apiVersion-07954"), "nothing: the shader does not write the image";
+    H3Read: "H-3", StorageAccess, Vuid("VUID-RuntimeSpirv-apiVersion-07955"), "nothing: the shader does not read the image";
+    H4: "H-4", StorageFormat, Text("Image Operations > Texel Format Validation"), "nothing: with a view of the declared format the texels are the same";
+    K1: "K-1", AtomicCounters, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "nothing: the counters are in storage buffers";
+    K1Valid: "K-1", AtomicCounters, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08737"), "nothing: OpenGL has it and Vulkan says it in another way";
+    K1Origin: "K-1", AtomicCounters, Vuid("VUID-StandaloneSpirv-OriginLowerLeft-04653"), "nothing: the shader does not read where it is";
     C10: "C-10", BlitFilter, Vuid("VUID-vkCmdBlitImage-filter-02001"), "nothing: integer values have no average";
 }
 
-/// Member of a create info (or of a structure in its chain) that a change is about.
+/// Member of a create info (or of a structure in its chain), or what of a shader, that a change is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each variant is the member of that name")]
 pub enum Field {
@@ -302,6 +315,15 @@ pub enum Field {
     ForceExplicitReconstruction,
     BlitFilter,
     Usage,
+    Capability,
+    Extension,
+    Decoration,
+    ImageFormat,
+    StorageClass,
+    MemorySemantics,
+    ExecutionMode,
+    BuiltIn,
+    Location,
 }
 
 impl Field {
@@ -340,6 +362,15 @@ impl Field {
             Self::ForceExplicitReconstruction => "forceExplicitReconstruction",
             Self::BlitFilter => "filter",
             Self::Usage => "usage",
+            Self::Capability => "capability",
+            Self::Extension => "extension",
+            Self::Decoration => "decoration",
+            Self::ImageFormat => "image format",
+            Self::StorageClass => "storage class",
+            Self::MemorySemantics => "memory semantics",
+            Self::ExecutionMode => "execution mode",
+            Self::BuiltIn => "built-in",
+            Self::Location => "location",
         }
     }
 }
@@ -368,6 +399,8 @@ pub enum Value {
     Extent([u32; 2]),
     Mapping(BorderMapping),
     Raw(i32),
+    /// A word of SPIR-V's.
+    Spirv(&'static str),
     /// The structure is chained.
     Present,
     /// The structure is not chained.

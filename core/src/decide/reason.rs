@@ -171,6 +171,21 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::H1Color => lacks("COLOR_ATTACHMENT"),
         Catalog::H1DepthStencil => lacks("DEPTH_STENCIL_ATTACHMENT"),
         Catalog::H1Input => lacks("COLOR_ATTACHMENT and DEPTH_STENCIL_ATTACHMENT"),
+        Catalog::H3 => "the shader does nothing that needs it, and the device does not have it".into(),
+        Catalog::H3Write => {
+            not_enabled("shaderStorageImageWriteWithoutFormat") + ", and the shader does not write the image"
+        }
+        Catalog::H3Read => {
+            not_enabled("shaderStorageImageReadWithoutFormat") + ", and the shader does not read the image"
+        }
+        Catalog::H4 if change.field == Field::Capability => "images without a format need it".into(),
+        Catalog::H4 => {
+            "HLSL and Slang have no formats: the compiler made it up, and a view of another one would be undefined"
+                .into()
+        }
+        Catalog::K1 => "Vulkan has no atomic counters".into(),
+        Catalog::K1Valid => "OpenGL has it and Vulkan has not".into(),
+        Catalog::K1Origin => "Vulkan's origin is the upper left, and its pixel centres are no integers".into(),
         Catalog::H2 => format!("only other formats that the image may be viewed with have the usage, {format} has not"),
     }
 }

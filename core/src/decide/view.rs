@@ -198,8 +198,21 @@ pub struct DeviceCaps {
     pub view_usage: bool,
     /// Feature `imagelessFramebuffer`.
     pub imageless_framebuffer: bool,
+    /// Feature `sampleRateShading`.
+    pub sample_rate_shading: bool,
+    /// Feature `shaderStorageImageReadWithoutFormat`.
+    pub storage_read_without_format: bool,
+    /// Feature `shaderStorageImageWriteWithoutFormat`.
+    pub storage_write_without_format: bool,
+    /// Shaders may declare storage images without a format whatever the two features are: version 1.3 or extension
+    /// `VK_KHR_format_feature_flags2`.
+    pub format_feature_flags2: bool,
+    /// Feature `shaderDrawParameters`.
+    pub shader_draw_parameters: bool,
     /// The layer's own extension `VK_SAMPLIN_gl_address_modes`, or an override that uses its modes.
     pub gl_address_modes: bool,
+    /// The layer's own extension `VK_SAMPLIN_gl_shaders`.
+    pub gl_shaders: bool,
     /// An extension is enabled, or a core version is supported, that is younger than the layer, so that values of the
     /// extension range may be enumerants.
     pub unknown_extension: bool,
@@ -246,7 +259,13 @@ impl Default for DeviceCaps {
             sampler_ycbcr_conversion: false,
             view_usage: false,
             imageless_framebuffer: false,
+            sample_rate_shading: false,
+            storage_read_without_format: false,
+            storage_write_without_format: false,
+            format_feature_flags2: false,
+            shader_draw_parameters: false,
             gl_address_modes: false,
+            gl_shaders: false,
             unknown_extension: false,
         }
     }

@@ -7,9 +7,9 @@ use spirv::{Decoration, Op};
 
 use crate::corpus::{assembled, glsl, having, shaders, validate};
 
-const NOTHING: Options = Options { read: false, write: false, relax: false };
-const WRITE: Options = Options { read: false, write: true, relax: false };
-const BOTH: Options = Options { read: true, write: true, relax: false };
+const NOTHING: Options = Options { read: false, write: false, may_declare: false, relax: false };
+const WRITE: Options = Options { read: false, write: true, may_declare: false, relax: false };
+const BOTH: Options = Options { read: true, write: true, may_declare: false, relax: false };
 
 fn relaxing(options: Options) -> Options {
     Options { relax: true, ..options }
@@ -62,12 +62,16 @@ fn what_is_declared_for_nothing_is_dropped() {
     assert_eq!(rewrite.changes, [Change::NotRead { set: 0, binding: 0 }, Change::CapabilityDropped(55)]);
     assert_eq!(capabilities(&new), [56]);
     // Where it is legal it stays.
-    left_alone(&declaring(store, 55), &BOTH, &[]);
+    left_alone(&declaring(store.clone(), 55), &BOTH, &[]);
+    left_alone(&declaring(store, 55), &Options { may_declare: true, ..NOTHING }, &[]);
     let load = compute(
         "layout(binding = 1, set = 2) uniform image2D a;\nlayout(binding = 0, rgba8) uniform image2D b;",
         "imageStore(b, ivec2(0), imageLoad(a, ivec2(0)));",
     );
-    let (new, rewrite) = corrected(&declaring(load.clone(), 56), &Options { read: true, write: false, relax: false });
+    let (new, rewrite) = corrected(
+        &declaring(load.clone(), 56),
+        &Options { read: true, write: false, may_declare: false, relax: false },
+    );
     assert_eq!(rewrite.changes, [Change::NotWritten { set: 2, binding: 1 }, Change::CapabilityDropped(56)]);
     assert_eq!(capabilities(&new), [55]);
     // What is used is not declared for nothing.

@@ -89,7 +89,7 @@ fn survive(target: &str, step: Step<'static>, environment: &str, (valid, most): 
 #[test]
 fn what_was_valid_stays_valid() {
     let vulkan = "vulkan1.2";
-    let device = image_access::Options { read: false, write: true, relax: true };
+    let device = image_access::Options { read: false, write: true, may_declare: false, relax: true };
     let counters = atomic_counters::Options { draw_parameters: true, ..Default::default() };
     let limits = (100, 4000);
     // What is damaged in a module for OpenGL may be allowed there and not by Vulkan: both have to be SPIR-V.

@@ -6,7 +6,8 @@ use samplin_spirv::{Error, atomic_counters, image_access};
 
 use crate::corpus::{glsl, meaning, shaders, validate};
 
-const IMAGES: image_access::Options = image_access::Options { read: false, write: true, relax: true };
+const IMAGES: image_access::Options =
+    image_access::Options { read: false, write: true, may_declare: false, relax: true };
 const COUNTERS: atomic_counters::Options =
     atomic_counters::Options { target: atomic_counters::Target::Auto, draw_parameters: true };
 

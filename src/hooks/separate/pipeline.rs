@@ -1,4 +1,4 @@
-//! Shader modules and pipelines.
+//! Pipelines.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -8,50 +8,9 @@ use ash::vk;
 use samplin_hot::memory::{self, Room};
 
 use crate::device::{Device, Made, Program, Separate, Stage, Words};
+use crate::hooks::shader::words;
 use crate::hooks::slice;
 use crate::pnext;
-
-pub(crate) unsafe extern "system" fn create_shader_module(
-    handle: vk::Device,
-    create_info: *const vk::ShaderModuleCreateInfo<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    module: *mut vk::ShaderModule,
-) -> vk::Result {
-    let (device, next) = enter!(handle, create_shader_module);
-    let result = down!(next(handle, create_info, allocator, module));
-    if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
-        device.guard(
-            || {
-                // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
-                unsafe { separate.insert_module(*module, words(&*create_info)) }
-            },
-            || (),
-        );
-    }
-    result
-}
-
-/// The words of a module.
-///
-/// # Safety
-///
-/// `info` is valid.
-unsafe fn words<'a>(info: &vk::ShaderModuleCreateInfo<'a>) -> &'a [u32] {
-    // SAFETY: VUID-VkShaderModuleCreateInfo-pCode-parameter; the size is a multiple of four (-codeSize-08735).
-    unsafe { slice(info.p_code, u32::try_from(info.code_size / 4).unwrap_or(0)) }
-}
-
-pub(crate) unsafe extern "system" fn destroy_shader_module(
-    handle: vk::Device,
-    module: vk::ShaderModule,
-    allocator: *const vk::AllocationCallbacks<'_>,
-) {
-    let (device, next) = enter!(handle, destroy_shader_module);
-    if let Some(separate) = device.separate.as_deref() {
-        device.guard(|| separate.forget_module(module), || ());
-    }
-    down!(next(handle, module, allocator));
-}
 
 pub(crate) unsafe extern "system" fn destroy_pipeline(
     handle: vk::Device,

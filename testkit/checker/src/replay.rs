@@ -56,6 +56,7 @@ pub fn words(value: Value) -> [i64; 5] {
             [r.as_raw().into(), g.as_raw().into(), b.as_raw().into(), a.as_raw().into(), srgb.into()]
         }
         Value::Raw(v) => one(v.into()),
+        Value::Spirv(word) => panic!("{word} is not of a sampler"),
         Value::Present => one(1),
         Value::Absent => one(i64::MIN),
     }
@@ -98,7 +99,16 @@ pub fn current(state: &SamplerState, field: Field) -> [i64; 5] {
         | Field::YChromaOffset
         | Field::ForceExplicitReconstruction
         | Field::BlitFilter
-        | Field::Usage => panic!("{field:?} is not a member of a sampler"),
+        | Field::Usage
+        | Field::Capability
+        | Field::Extension
+        | Field::Decoration
+        | Field::ImageFormat
+        | Field::StorageClass
+        | Field::MemorySemantics
+        | Field::ExecutionMode
+        | Field::BuiltIn
+        | Field::Location => panic!("{field:?} is not a member of a sampler"),
     })
 }
 

@@ -197,7 +197,8 @@ fn pass(data: &[u8], steps: &[Step<'_>]) {
 
 /// Declarations of storage images, on devices of all kinds.
 pub fn image_access(data: &[u8]) {
-    let device = |read, write, relax| Step::ImageAccess(image_access::Options { read, write, relax });
+    let device =
+        |read, write, relax| Step::ImageAccess(image_access::Options { read, write, may_declare: false, relax });
     pass(data, &[device(false, false, false), device(false, true, true), device(true, true, true)]);
 }
 

@@ -176,7 +176,7 @@ const COMBINED: Type = Type::COMBINED_IMAGE_SAMPLER;
 const PLANAR: vk::Format = vk::Format::G8_B8R8_2PLANE_420_UNORM;
 
 /// Extensions that a device may have or not; each decides about rules.
-const OPTIONAL: [&CStr; 15] = [
+const OPTIONAL: [&CStr; 16] = [
     ash::khr::sampler_mirror_clamp_to_edge::NAME,
     ash::ext::sampler_filter_minmax::NAME,
     ash::img::filter_cubic::NAME,
@@ -192,6 +192,7 @@ const OPTIONAL: [&CStr; 15] = [
     ash::qcom::image_processing2::NAME,
     ash::ext::fragment_density_map::NAME,
     c"VK_SAMPLIN_gl_address_modes",
+    c"VK_SAMPLIN_gl_shaders",
 ];
 
 /// Rules that touch every part of a sampler; names and order of creation among the conditions.
@@ -317,6 +318,12 @@ impl Application {
                     // Of version 1.1, and the mock has a later one.
                     view_usage: true,
                     imageless_framebuffer: false,
+                    sample_rate_shading: core.sample_rate_shading != 0,
+                    storage_read_without_format: core.shader_storage_image_read_without_format != 0,
+                    storage_write_without_format: core.shader_storage_image_write_without_format != 0,
+                    format_feature_flags2: true,
+                    shader_draw_parameters: false,
+                    gl_shaders: on(OPTIONAL[15]),
                 };
                 let mut builder = InstanceBuilder::new()
                     .set("mode", if audit { "audit" } else { "legalize" })

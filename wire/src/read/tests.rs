@@ -339,6 +339,15 @@ fn changes_survive_their_record() {
         (Field::YChromaOffset, &[V::ChromaLocation(vk::ChromaLocation::COSITED_EVEN)]),
         (Field::ForceExplicitReconstruction, &[V::Bool(true)]),
         (Field::BlitFilter, &[V::Filter(vk::Filter::NEAREST)]),
+        (Field::Capability, &[V::Spirv("StorageImageReadWithoutFormat"), V::Absent]),
+        (Field::Extension, &[V::Spirv("SPV_KHR_shader_atomic_counter_ops")]),
+        (Field::Decoration, &[V::Absent, V::Spirv("NonReadable")]),
+        (Field::ImageFormat, &[V::Spirv("Rgba32f"), V::Spirv("Unknown")]),
+        (Field::StorageClass, &[V::Spirv("AtomicCounter"), V::Spirv("StorageBuffer")]),
+        (Field::MemorySemantics, &[V::Spirv("AtomicCounterMemory"), V::Spirv("UniformMemory")]),
+        (Field::ExecutionMode, &[V::Spirv("OriginLowerLeft"), V::Spirv("OriginUpperLeft")]),
+        (Field::BuiltIn, &[V::Spirv("VertexId"), V::Spirv("VertexIndex"), V::Absent]),
+        (Field::Location, &[V::Spirv("Location"), V::Absent]),
     ];
     let schema = schema("change");
     let caps = DeviceCaps::default();

@@ -1,0 +1,211 @@
+//! What is written down of shaders: a `shader` record for each pass that changed a module, an `unresolved` one for each thing that a
+//! pass left.
+
+use samplin_spirv::passes::{self, Outcome, Pass, Why};
+use samplin_spirv::scan::Scan;
+use samplin_wire::record::Descriptor;
+use serde_json::{Value as Json, json};
+
+use crate::decide::{Catalog, Change, Field, Rule, Value, fnv1a};
+use crate::device::Device;
+use crate::names::{self, Spirv};
+use crate::record;
+
+/// Identifies a module in records; the same in every run.
+fn fingerprint(words: &[u32]) -> u64 {
+    fnv1a(words.iter().flat_map(|word| word.to_le_bytes()))
+}
+
+/// The rule that is concerned where a pass left something.
+fn rule(pass: Pass, why: &Why) -> Option<Rule> {
+    match (pass, why) {
+        (Pass::ImageAccess, Why::Escapes { .. } | Why::Atomics { .. }) => Some(Rule::StorageFormat),
+        (Pass::ImageAccess, _) => Some(Rule::StorageAccess),
+        (Pass::AtomicCounters, _) => Some(Rule::AtomicCounters),
+        (Pass::SampleBuiltins | Pass::SampleInputs, _) => None,
+    }
+}
+
+/// What a pass did, as the trace tells it; none for what is not told.
+fn change(pass: Pass, change: &passes::Change) -> Option<Change> {
+    use passes::Change as C;
+    let named = |kind, number| Value::Spirv(names::spirv(kind, number));
+    let (word, none) = (Value::Spirv, Value::Absent);
+    let (catalog, field, from, to) = match (change, pass) {
+        (C::Counters(_), _) => (Catalog::K1, Field::StorageClass, word("AtomicCounter"), word("StorageBuffer")),
+        (C::FormatRelaxed { format, .. }, _) => {
+            (Catalog::H4, Field::ImageFormat, named(Spirv::ImageFormat, *format), word("Unknown"))
+        }
+        (C::NotRead { .. }, _) => (Catalog::H3Read, Field::Decoration, none, word("NonReadable")),
+        (C::NotWritten { .. }, _) => (Catalog::H3Write, Field::Decoration, none, word("NonWritable")),
+        (C::CapabilityAdded(number), _) => (Catalog::H4, Field::Capability, none, named(Spirv::Capability, *number)),
+        (C::CapabilityDropped(number), Pass::ImageAccess) => {
+            (Catalog::H3, Field::Capability, named(Spirv::Capability, *number), none)
+        }
+        (C::CapabilityDropped(number), _) => (Catalog::K1, Field::Capability, named(Spirv::Capability, *number), none),
+        (C::ExtensionDropped(name), _) => (Catalog::K1, Field::Extension, word(name), none),
+        (C::Semantics(_), _) => {
+            (Catalog::K1, Field::MemorySemantics, word("AtomicCounterMemory"), word("UniformMemory"))
+        }
+        (C::Origin, _) => (Catalog::K1Origin, Field::ExecutionMode, word("OriginLowerLeft"), word("OriginUpperLeft")),
+        (C::BuiltInDropped(number), _) => (Catalog::K1Valid, Field::BuiltIn, named(Spirv::BuiltIn, *number), none),
+        (C::BuiltInReplaced { from, to }, _) => {
+            (Catalog::K1Valid, Field::BuiltIn, named(Spirv::BuiltIn, *from), named(Spirv::BuiltIn, *to))
+        }
+        (C::LocationDropped(_), _) => (Catalog::K1Valid, Field::Location, word("Location"), none),
+        _ => return None,
+    };
+    Some(Change { catalog, field, from, to })
+}
+
+/// The descriptor that a change is about.
+fn changed_descriptor(change: &passes::Change) -> Option<Descriptor> {
+    use passes::Change as C;
+    let (set, binding) = match change {
+        C::Counters(counters) => (counters.set, counters.binding),
+        C::FormatRelaxed { set, binding, .. } | C::NotRead { set, binding } | C::NotWritten { set, binding } => {
+            (*set, *binding)
+        }
+        _ => return None,
+    };
+    Some(Descriptor { set, binding, element: None })
+}
+
+/// The descriptor that was left.
+fn left_descriptor(why: &Why) -> Option<Descriptor> {
+    match *why {
+        Why::BindingTaken { set, binding }
+        | Why::Escapes { set, binding }
+        | Why::Atomics { set, binding }
+        | Why::FormatlessRead { set, binding }
+        | Why::FormatlessWrite { set, binding } => Some(Descriptor { set, binding, element: None }),
+        _ => None,
+    }
+}
+
+/// Where the counters of a binding of OpenGL's are.
+fn mapping(change: &passes::Change) -> Option<Json> {
+    let passes::Change::Counters(to) = change else { return None };
+    Some(json!({
+        "counter_binding": to.counter_binding,
+        "set": to.set,
+        "binding": to.binding,
+        "offsets": to.offsets,
+        "size": to.size,
+    }))
+}
+
+/// Why a pass left a module, or a part of it, as it was.
+fn sentence(why: &Why) -> String {
+    let text = match *why {
+        Why::Module(error) => return format!("the module cannot be read: {error}"),
+        Why::Opcode(opcode) => return format!("instruction {opcode} uses what would have to change in an unknown way"),
+        Why::NoBinding(_) => "a counter has no binding",
+        Why::Offset(_) => "a counter has no offset, or one that is no multiple of 4 or out of range",
+        Why::CounterType(_) => "a counter is neither a 32-bit unsigned integer nor an array of them",
+        Why::Overlap(binding) => {
+            return format!("counters of different types share bytes at counter binding {binding}");
+        }
+        Why::BindingTaken { .. } => "the module has a descriptor where the buffer of its counters would be",
+        Why::DefaultUniform(location) => {
+            return format!("a uniform at location {location} is in no block, for which Vulkan has no place");
+        }
+        Why::Kernel => "the module is a kernel",
+        Why::Selected => "a choice between pointers would have to change",
+        Why::Group => "a group of decorations would have to change",
+        Why::IndexWidth => "an index is no 32-bit integer",
+        Why::Semantics => "memory semantics are no plain constant",
+        Why::Clones => "a function would have to be there in too many versions",
+        Why::FragmentOrigin => "the shader reads a coordinate that depends on the origin",
+        Why::InstanceId => "the device has no BaseInstance, which InstanceId needs",
+        Why::BuiltIn(_) => "two variables would be the same builtin",
+        Why::BuiltInType(_) => "the variable of a builtin has a type of its own",
+        Why::Untyped => "pointers without a type may lead to images",
+        Why::Escapes { .. } => "the image goes where it is not followed",
+        Why::Atomics { .. } => "atomic instructions need the format of the image, or of one of the same type",
+        Why::FormatlessRead { .. } => {
+            "the image, or one of the same type, is read, and the device does not read without a format"
+        }
+        Why::FormatlessWrite { .. } => {
+            "the image, or one of the same type, is written, and the device does not write without a format"
+        }
+        Why::SharedInput(_) => "an input is another stage's too, or shares its type",
+        Why::Passed => "a variable that would have to change is passed to a function",
+        Why::Capability(number) => return format!("capability {number} does not go together with the change"),
+        _ => "",
+    };
+    text.to_owned()
+}
+
+impl Device {
+    /// Writes down what the passes made of a module, once for each that is different.
+    pub(super) fn tell_of_module(&self, words: &[u32], outcome: &Outcome, ns: u64) {
+        if outcome.changes.is_empty() && outcome.refusals.is_empty() {
+            return;
+        }
+        let module = fingerprint(words);
+        for (pass, why) in &outcome.refusals {
+            let mut members = json!({ "module": format!("{module:016x}"), "pass": pass.name() });
+            // The name does not tell descriptors apart.
+            let mut which = 0;
+            if let Some(at) = left_descriptor(why) {
+                members["descriptor"] = json!(at);
+                which = u64::from(at.set) << 32 | u64::from(at.binding);
+            }
+            self.unresolved(why.name(), &sentence(why), rule(*pass, why), members, (module, which));
+        }
+        if outcome.changes.is_empty() || !self.is_news_of_module(module) {
+            return;
+        }
+        let after = outcome.words.as_ref().map_or(words.len(), Vec::len);
+        for group in outcome.changes.chunk_by(|(one, _), (other, _)| one == other) {
+            let Some((pass, _)) = group.first() else { continue };
+            let changes: Vec<Change> = group.iter().filter_map(|(pass, of)| change(*pass, of)).collect();
+            self.count(&changes);
+            if !self.records_decisions() {
+                continue;
+            }
+            let context = self.context(None);
+            let all = || group.iter().map(|(_, change)| change);
+            let mapping: Vec<Json> = all().filter_map(mapping).collect();
+            let mut bindings: Vec<Descriptor> = Vec::new();
+            for at in all().filter_map(changed_descriptor) {
+                if !bindings.contains(&at) {
+                    bindings.push(at);
+                }
+            }
+            let mut record = json!({
+                "tier": "module",
+                "pass": pass.name(),
+                "module": format!("{module:016x}"),
+                "bindings": bindings,
+                "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
+                "words": [words.len(), after],
+                "ms": ns as f64 / 1e6,
+            });
+            if !mapping.is_empty() {
+                record["mapping"] = mapping.into();
+            }
+            self.trace().emit("shader", &record);
+        }
+    }
+
+    /// Says of a shader for OpenGL that it goes down as it is. The line is written before that: drivers do not survive counters.
+    pub(super) fn opengl_unresolved(&self, words: &[u32], found: Scan) {
+        let (what, why) = if found.intersects(Scan::COUNTERS) {
+            (
+                "atomic-counters",
+                "the shader has atomic counters of OpenGL's, which drivers do not survive; neither VK_SAMPLIN_gl_shaders nor the setting \
+                 counters allows to make storage buffers of them",
+            )
+        } else {
+            (
+                "opengl-shader",
+                "the shader is for OpenGL; neither VK_SAMPLIN_gl_shaders nor the setting counters allows to change that",
+            )
+        };
+        let module = fingerprint(words);
+        let members = json!({ "module": format!("{module:016x}"), "vuid": Catalog::K1.vuid() });
+        self.unresolved(what, why, Some(Rule::AtomicCounters), members, (module, 0));
+    }
+}

@@ -1,0 +1,91 @@
+//! Shader modules, as they are created and identified.
+
+use ash::vk;
+
+use super::slice;
+use crate::device::Device;
+
+/// The words of a module.
+///
+/// # Safety
+///
+/// `info` is valid.
+pub(super) unsafe fn words<'a>(info: &vk::ShaderModuleCreateInfo<'a>) -> &'a [u32] {
+    // SAFETY: VUID-VkShaderModuleCreateInfo-pCode-parameter; the size is a multiple of four (-codeSize-08735).
+    unsafe { slice(info.p_code, u32::try_from(info.code_size / 4).unwrap_or(0)) }
+}
+
+/// The words that go down in place of a module's, if not its own.
+///
+/// # Safety
+///
+/// `info` is valid.
+unsafe fn rewritten(device: &Device, info: *const vk::ShaderModuleCreateInfo<'_>) -> Option<Vec<u32>> {
+    // SAFETY: forwarded from the caller.
+    device.guard(|| device.module_words(unsafe { words(&*info) }), || None)
+}
+
+/// A create info with other words, in the application's chain.
+fn with_words<'a>(info: &vk::ShaderModuleCreateInfo<'a>, words: &'a [u32]) -> vk::ShaderModuleCreateInfo<'a> {
+    vk::ShaderModuleCreateInfo { p_code: words.as_ptr(), code_size: size_of_val(words), ..*info }
+}
+
+pub(crate) unsafe extern "system" fn create_shader_module(
+    handle: vk::Device,
+    create_info: *const vk::ShaderModuleCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    module: *mut vk::ShaderModule,
+) -> vk::Result {
+    let (device, next) = enter!(handle, create_shader_module);
+    // SAFETY: valid by VUID-vkCreateShaderModule-pCreateInfo-parameter.
+    let rewritten = unsafe { rewritten(device, create_info) };
+    let result = match &rewritten {
+        None => down!(next(handle, create_info, allocator, module)),
+        Some(words) => {
+            // SAFETY: as above.
+            let other = with_words(unsafe { &*create_info }, words);
+            // SAFETY: the application's own arguments, but for words that a pass has made of the application's.
+            unsafe { next(handle, &other, allocator, module) }
+        }
+    };
+    if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
+        device.guard(
+            || {
+                // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
+                let (given, module) = unsafe { (words(&*create_info), *module) };
+                separate.insert_module(module, rewritten.as_deref().unwrap_or(given));
+            },
+            || (),
+        );
+    }
+    result
+}
+
+pub(crate) unsafe extern "system" fn destroy_shader_module(
+    handle: vk::Device,
+    module: vk::ShaderModule,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    let (device, next) = enter!(handle, destroy_shader_module);
+    if let Some(separate) = device.separate.as_deref() {
+        device.guard(|| separate.forget_module(module), || ());
+    }
+    down!(next(handle, module, allocator));
+}
+
+/// An identifier stands for what the driver would be given.
+pub(crate) unsafe extern "system" fn get_shader_module_create_info_identifier(
+    handle: vk::Device,
+    create_info: *const vk::ShaderModuleCreateInfo<'_>,
+    identifier: *mut vk::ShaderModuleIdentifierEXT<'_>,
+) {
+    let (device, next) = enter!(handle, get_shader_module_create_info_identifier);
+    // SAFETY: valid by VUID-vkGetShaderModuleCreateInfoIdentifierEXT-pCreateInfo-parameter.
+    let Some(words) = (unsafe { rewritten(device, create_info) }) else {
+        return down!(next(handle, create_info, identifier));
+    };
+    // SAFETY: as above.
+    let other = with_words(unsafe { &*create_info }, &words);
+    // SAFETY: the application's own arguments, but for words that a pass has made of the application's.
+    unsafe { next(handle, &other, identifier) };
+}

@@ -1,0 +1,171 @@
+//! Shaders that are rewritten as they come: atomic counters in [`counters`].
+//!
+//! Shaders are compiled when the test runs, by `glslangValidator` and `spirv-as`, because some are no valid SPIR-V for Vulkan.
+
+mod counters;
+
+use crate::run::{Outcome, build};
+use ash::vk;
+use libtest_mimic::Trial;
+use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
+use samplin_testkit::{Buffer, Context};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    counters::trials()
+}
+
+/// The part of a process of its own.
+pub(crate) fn application(name: &str) -> Outcome {
+    match name {
+        "counters" => counters::application(&build(&Context::builder().samplin())?),
+        _ => panic!("{name} is no part"),
+    }
+}
+
+// --- compilers ------------------------------------------------------------------------------------------------------
+
+fn scratch(extension: &str) -> PathBuf {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("samplin-e2e-{}-{number}.{extension}", std::process::id()))
+}
+
+/// What a compiler makes of a source.
+fn compile(source: &str, extension: &str, command: impl FnOnce(&PathBuf, &PathBuf) -> Command) -> Vec<u32> {
+    let (file, out) = (scratch(extension), scratch("spv"));
+    std::fs::write(&file, source).expect("writes a file");
+    let said = command(&file, &out).output().expect("the compiler is installed");
+    assert!(said.status.success(), "{source}\n{said:?}");
+    let bytes = std::fs::read(&out).expect("a module");
+    for file in [file, out] {
+        std::fs::remove_file(file).expect("removes a file");
+    }
+    bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+/// GLSL for Vulkan.
+fn vulkan(stage: &str, source: &str) -> Vec<u32> {
+    compile(source, stage, |file, out| {
+        let mut command = Command::new("glslangValidator");
+        command.args(["--quiet", "-V", "-S", stage, "-o"]).arg(out).arg(file);
+        command
+    })
+}
+
+/// GLSL for OpenGL, with room for eight bindings of counters.
+fn opengl(stage: &str, source: &str) -> Vec<u32> {
+    let defaults = Command::new("glslangValidator").arg("-c").output().expect("glslangValidator is installed");
+    let raised = |line: &str| match line.split_once(' ') {
+        Some((name, _)) if name.contains("AtomicCounter") => format!("{name} 8\n"),
+        _ => format!("{line}\n"),
+    };
+    let limits = scratch("conf");
+    let text: String = String::from_utf8_lossy(&defaults.stdout).lines().map(raised).collect();
+    std::fs::write(&limits, text).expect("writes a file");
+    let words = compile(source, stage, |file, out| {
+        let mut command = Command::new("glslangValidator");
+        command.args(["--quiet", "-G", "-S", stage, "-l"]).arg(&limits).arg("-o").arg(out).arg(file);
+        command
+    });
+    std::fs::remove_file(limits).expect("removes a file");
+    words
+}
+
+// --- compute shaders ------------------------------------------------------------------------------------------------
+
+/// A compute pipeline with set 0.
+struct Job<'c> {
+    context: &'c Context,
+    set_layout: SetLayout<'c>,
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+}
+
+impl<'c> Job<'c> {
+    /// Makes the pipeline; its module is gone then, as those of most programs are.
+    fn new(context: &'c Context, words: &[u32], bindings: &[Binding]) -> Result<Self, vk::Result> {
+        let device = context.device();
+        let info = vk::ShaderModuleCreateInfo::default().code(words);
+        // SAFETY: the words are a module's; what the rules forbid of them is the test's business.
+        let module = unsafe { device.create_shader_module(&info, None) }?;
+        let set_layout = SetLayout::new(context, bindings);
+        let layouts = [set_layout.handle()];
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
+        // SAFETY: the set layout is alive.
+        let layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("vkCreatePipelineLayout");
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(module)
+            .name(c"main");
+        let infos = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+        // SAFETY: module and layout are alive.
+        let made = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &infos, None) };
+        // SAFETY: only needed while the pipeline was made.
+        unsafe { device.destroy_shader_module(module, None) };
+        let pipeline = made.map_err(|(_, error)| error)?[0];
+        Ok(Self { context, set_layout, layout, pipeline })
+    }
+
+    /// Dispatches so many groups, with what `write` has written to the set.
+    fn run(&self, groups: u32, write: impl FnOnce(vk::DescriptorSet)) {
+        let device = self.context.device();
+        let pool = Pool::new(self.context, &[&self.set_layout]);
+        let set = pool.allocate(&self.set_layout);
+        write(set);
+        self.context.submit(|commands| {
+            let point = vk::PipelineBindPoint::COMPUTE;
+            // SAFETY: the buffer is recording; pipeline, layout and set belong together.
+            unsafe {
+                device.cmd_bind_pipeline(commands, point, self.pipeline);
+                device.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[set], &[]);
+                device.cmd_dispatch(commands, groups, 1, 1);
+            }
+            let barrier = vk::MemoryBarrier::default()
+                .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+                .dst_access_mask(vk::AccessFlags::HOST_READ | vk::AccessFlags::TRANSFER_READ);
+            let (from, to) = (vk::PipelineStageFlags::COMPUTE_SHADER, vk::PipelineStageFlags::HOST);
+            let to = to | vk::PipelineStageFlags::TRANSFER;
+            // SAFETY: the buffer is recording outside of a render pass.
+            unsafe {
+                device.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &[barrier], &[], &[]);
+            }
+        });
+    }
+}
+
+impl Drop for Job<'_> {
+    fn drop(&mut self) {
+        // SAFETY: every run waited for its submission.
+        unsafe {
+            self.context.device().destroy_pipeline(self.pipeline, None);
+            self.context.device().destroy_pipeline_layout(self.layout, None);
+        }
+    }
+}
+
+/// Writes a storage buffer to a binding.
+fn write_buffer(context: &Context, set: vk::DescriptorSet, binding: u32, buffer: &Buffer<'_>) {
+    let info = [vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range: vk::WHOLE_SIZE }];
+    let write = vk::WriteDescriptorSet::default()
+        .dst_set(set)
+        .dst_binding(binding)
+        .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+        .buffer_info(&info);
+    // SAFETY: set and buffer are alive and not in use.
+    unsafe { context.device().update_descriptor_sets(&[write], &[]) };
+}
+
+/// A storage buffer of these words.
+fn buffer<'c>(context: &'c Context, words: &[u32]) -> Buffer<'c> {
+    let buffer = Buffer::new(context, words.len() * 4, vk::BufferUsageFlags::STORAGE_BUFFER);
+    buffer.write(0, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>());
+    buffer
+}
+
+/// Its words.
+fn words_of(buffer: &Buffer<'_>) -> Vec<u32> {
+    buffer.read(0, buffer.size()).as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}

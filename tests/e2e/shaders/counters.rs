@@ -1,0 +1,218 @@
+//! Atomic counters: `VK_SAMPLIN_gl_shaders` and the setting `counters`.
+
+use super::{Job, buffer, opengl, words_of, write_buffer};
+use crate::run::{self, Folder, Judged, Outcome, Skip, read_trace, with_layer, without_layer};
+use ash::vk;
+use libtest_mimic::Trial;
+use samplin_testkit::descriptor::Binding;
+use samplin_testkit::{Context, ContextBuilder, again};
+use serde_json::{Value as Json, json};
+use std::ffi::CStr;
+
+const EXTENSION: &CStr = c"VK_SAMPLIN_gl_shaders";
+
+pub(super) fn trials() -> Vec<Trial> {
+    run::trials(&[
+        ("shaders/counters/extension", by_extension),
+        ("shaders/counters/auto", by_setting),
+        ("shaders/counters/fixed", fixed),
+        ("shaders/counters/refused", refused),
+        ("shaders/counters/binding-taken", binding_taken),
+        ("shaders/counters/left-alone", left_alone),
+        ("shaders/counters/audit", audit),
+        ("shaders/counters/record-before-the-driver-dies", record_first),
+    ])
+}
+
+/// Counters of two bindings at odd places: one that a function is given, one that goes down too, and one for each work group, whose
+/// values are therefore the same in every run.
+const SOURCE: &str = "#version 460
+layout(local_size_x = 1) in;
+layout(std430, binding = 3) buffer Result { uint result[]; };
+layout(binding = 0, offset = 4) uniform atomic_uint all;
+layout(binding = 0, offset = 8) uniform atomic_uint own[8];
+layout(binding = 1, offset = 12) uniform atomic_uint balance;
+uint bump(atomic_uint counter, uint times) {
+    uint last = 0;
+    for (uint i = 0; i < times; i++) last = atomicCounterIncrement(counter);
+    return last;
+}
+void main() {
+    uint g = gl_WorkGroupID.x;
+    bump(all, 3);
+    bump(balance, g + 2);
+    atomicCounterDecrement(balance);
+    uint before = bump(own[g], g + 1);
+    memoryBarrierAtomicCounter();
+    result[2 * g] = before * 1000 + atomicCounterDecrement(own[g]);
+    result[2 * g + 1] = atomicCounter(own[g]);
+}
+";
+const GROUPS: u32 = 8;
+
+/// The three buffers before: of binding 0, of binding 1, and what is written.
+const FIRST: [u32; 10] = [7, 100, 5, 5, 5, 5, 5, 5, 5, 5];
+const SECOND: [u32; 4] = [1, 2, 3, 40];
+
+/// What OpenGL says of the three buffers after; a decrement gives the value that the counter has then.
+fn model() -> [Vec<u32>; 3] {
+    let (mut first, mut second, mut result) = (FIRST.to_vec(), SECOND.to_vec(), Vec::new());
+    for g in 0..GROUPS {
+        first[1] += 3;
+        second[3] += g + 2 - 1;
+        let own = &mut first[2 + g as usize];
+        *own += g + 1;
+        let before = *own - 1;
+        *own -= 1;
+        result.extend([before * 1000 + *own, *own]);
+    }
+    [first, second, result]
+}
+
+/// Runs the shader with its counters at these bindings of set 0.
+fn count(context: &Context, at: [u32; 2]) -> Result<[Vec<u32>; 3], Skip> {
+    let storage = |binding| Binding::new(binding, vk::DescriptorType::STORAGE_BUFFER, 1);
+    let mut bindings = [at[0], at[1], 3];
+    let job = Job::new(context, &opengl("comp", SOURCE), &bindings.map(storage)).expect("a pipeline");
+    let buffers = [buffer(context, &FIRST), buffer(context, &SECOND), buffer(context, &[0; 2 * GROUPS as usize])];
+    job.run(GROUPS, |set| {
+        bindings.iter_mut().zip(&buffers).for_each(|(binding, buffer)| write_buffer(context, set, *binding, buffer));
+    });
+    Ok(buffers.each_ref().map(words_of))
+}
+
+/// Checks buffers, silence and the record.
+fn assert_counts(builder: ContextBuilder, at: [u32; 2]) -> Outcome {
+    let (got, judged) = with_layer(builder, |context| count(context, at))?;
+    judged.assert_silent("with samplin");
+    assert_eq!(got, model());
+    let records: Vec<&Json> = judged.trace.events("shader").collect();
+    let [record] = records[..] else { panic!("{records:#?}") };
+    assert_eq!((&record["tier"], &record["pass"]), (&json!("module"), &json!("atomic_counters")));
+    let mapping = json!([
+        { "counter_binding": 0, "set": 0, "binding": at[0], "offsets": [4, 8], "size": 40 },
+        { "counter_binding": 1, "set": 0, "binding": at[1], "offsets": [12], "size": 16 },
+    ]);
+    assert_eq!(record["mapping"], mapping);
+    assert!(
+        judged.changes("shader").iter().all(|change| (&*change.rule, &*change.catalog) == ("atomic-counters", "K-1"))
+    );
+    assert_eq!(judged.trace.events("unresolved").count(), 0);
+    Ok(())
+}
+
+/// Nobody else takes such a shader.
+fn assert_refused_below() -> Outcome {
+    let (made, errors) = without_layer(Context::builder().refuse_errors(), |context| {
+        let info_words = opengl("comp", SOURCE);
+        let info = vk::ShaderModuleCreateInfo::default().code(&info_words);
+        // SAFETY: the validation layer refuses the call, so that no driver sees the words.
+        Ok(unsafe { context.device().create_shader_module(&info, None) }.is_ok())
+    })?;
+    assert!(!made && !errors.is_empty(), "without samplin: {errors:#?}");
+    Ok(())
+}
+
+fn by_extension() -> Outcome {
+    assert_refused_below()?;
+    assert_counts(Context::builder().extension(EXTENSION), [4, 5])
+}
+
+fn by_setting() -> Outcome {
+    assert_counts(Context::builder().setting("counters", "auto"), [4, 5])
+}
+
+/// The setting says where, also to an application that enables the extension.
+fn fixed() -> Outcome {
+    assert_counts(Context::builder().setting("counters", "0:6").extension(EXTENSION), [6, 7])
+}
+
+/// The module as it came, and the name of what keeps it from being another.
+fn module_is_left(builder: ContextBuilder, source: &str, what: &str) -> Result<Judged, Skip> {
+    let (made, judged) = with_layer(builder.refuse_errors(), |context| {
+        let words = opengl("comp", source);
+        let info = vk::ShaderModuleCreateInfo::default().code(&words);
+        // SAFETY: the validation layer refuses the call, so that no driver sees the words.
+        Ok(unsafe { context.device().create_shader_module(&info, None) }.is_ok())
+    })?;
+    assert!(!made && !judged.errors.is_empty(), "what validation refuses went down as it came");
+    let unresolved: Vec<&Json> = judged.trace.events("unresolved").collect();
+    let [record] = unresolved[..] else { panic!("{unresolved:#?}") };
+    assert_eq!((&record["what"], &record["rule"]), (&json!(what), &json!("atomic-counters")));
+    assert_eq!(judged.trace.events("shader").count(), 0);
+    Ok(judged)
+}
+
+fn refused() -> Outcome {
+    let overlap = "#version 460\nlayout(local_size_x = 1) in;\nlayout(binding = 0, offset = 0) uniform atomic_uint a[3];
+        layout(binding = 0, offset = 12) uniform atomic_uint b;\nlayout(location = 3) uniform float scale;
+        layout(std430, binding = 0) buffer Out { float o; };\nvoid main() { o = scale + atomicCounter(a[1]) + atomicCounter(b); }\n";
+    module_is_left(Context::builder().extension(EXTENSION), overlap, "default-block-uniform")?;
+    Ok(())
+}
+
+fn binding_taken() -> Outcome {
+    let judged = module_is_left(Context::builder().setting("counters", "0:3"), SOURCE, "binding-taken")?;
+    assert_eq!(judged.trace.first("unresolved")["descriptor"], json!({ "set": 0, "binding": 3 }));
+    Ok(())
+}
+
+/// A shader for Vulkan is not touched, whoever allows counters.
+fn left_alone() -> Outcome {
+    let words = super::vulkan(
+        "comp",
+        "#version 450\nlayout(local_size_x = 1) in;\nlayout(std430, binding = 0) buffer O { uint o[]; };\n\
+         void main() { atomicAdd(o[0], gl_WorkGroupID.x); memoryBarrier(); }\n",
+    );
+    let (got, judged) = with_layer(Context::builder().extension(EXTENSION), |context| {
+        let job = Job::new(context, &words, &[Binding::new(0, vk::DescriptorType::STORAGE_BUFFER, 1)]).expect("legal");
+        let out = buffer(context, &[5]);
+        job.run(4, |set| write_buffer(context, set, 0, &out));
+        Ok(words_of(&out))
+    })?;
+    judged.assert_silent("with samplin");
+    judged.assert_untouched("a shader for Vulkan");
+    assert_eq!((got, judged.trace.events("shader").count()), (vec![5 + 1 + 2 + 3], 0));
+    Ok(())
+}
+
+/// Written down and not done.
+fn audit() -> Outcome {
+    let builder = Context::builder().setting("mode", "audit").setting("counters", "auto").refuse_errors();
+    let (made, judged) = with_layer(builder, |context| {
+        let words = opengl("comp", SOURCE);
+        let info = vk::ShaderModuleCreateInfo::default().code(&words);
+        // SAFETY: the validation layer refuses the call, so that no driver sees the words.
+        Ok(unsafe { context.device().create_shader_module(&info, None) }.is_ok())
+    })?;
+    assert!(!made && !judged.errors.is_empty(), "what validation refuses went down as it came");
+    assert_eq!(judged.trace.events("shader").count(), 1);
+    Ok(())
+}
+
+/// The process that a driver ends.
+pub(super) fn application(context: &Context) -> Outcome {
+    // Its end is expected, whatever the driver does.
+    again::tell(Ok(()));
+    let storage = |binding| Binding::new(binding, vk::DescriptorType::STORAGE_BUFFER, 1);
+    let _ = Job::new(context, &opengl("comp", SOURCE), &[3, 4, 5].map(storage));
+    // SAFETY: ends the process where the driver did not.
+    unsafe { libc::_exit(0) };
+}
+
+/// Neither extension nor setting: the record is in the file before the words go down.
+fn record_first() -> Outcome {
+    let folder = Folder::new();
+    let path = folder.join("trace.jsonl");
+    let output = again::command("shaders/counters").env("SAMPLIN_TRACE", &path).output().expect("starts again");
+    let said = String::from_utf8_lossy(&output.stdout);
+    if let Some((_, reason)) = said.split_once("the part cannot be played: ") {
+        return Err(Skip(reason.trim().to_owned()));
+    }
+    let trace = read_trace(&path);
+    let record = trace.events("unresolved").find(|record| record["what"] == "atomic-counters");
+    let record = record.unwrap_or_else(|| panic!("{trace:#?}, {output:?}"));
+    assert_eq!(record["rule"], "atomic-counters");
+    assert_eq!(record["vuid"], "VUID-VkShaderModuleCreateInfo-pCode-08740");
+    Ok(())
+}
