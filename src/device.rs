@@ -126,7 +126,7 @@ impl Device {
         };
         let telling = Telling::new(&new.instance.trace);
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
-        let separate = follows.then(|| Box::new(Separate::new(new.limits, settings)));
+        let separate = follows.then(|| Box::new(Separate::new(new.limits, settings, new.caps.gl_address_modes)));
         let hot = Hot::new(Gate::new(telling.records_all()));
         if !follows {
             // It is to be said once that separate samplers are not followed.
