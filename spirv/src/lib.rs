@@ -22,6 +22,7 @@ pub mod sample_builtins;
 pub mod sample_inputs;
 pub mod sampling;
 pub mod scan;
+mod sources;
 pub mod split;
 mod trace;
 mod uses;

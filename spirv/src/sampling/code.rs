@@ -13,6 +13,7 @@ pub(super) struct Code<'e, 'm, 'w> {
     block: u32,
     glsl: u32,
     pub(super) float: u32,
+    pub(super) int: u32,
     pub(super) uint: u32,
     pub(super) bool: u32,
 }
@@ -22,16 +23,22 @@ pub(super) struct Fork {
     merge: u32,
     other: u32,
     /// The last block of the first way, and what it found.
-    first: (u32, u32),
+    first: (u32, [u32; 2]),
 }
 
 impl<'e, 'm, 'w> Code<'e, 'm, 'w> {
     pub(super) fn new(editor: &'e mut Editor<'m, 'w>) -> Result<Self, Error> {
         let glsl = editor.import("GLSL.std.450")?;
         let float = editor.ty(Op::TypeFloat, &[32])?;
+        let int = editor.ty(Op::TypeInt, &[32, 1])?;
         let uint = editor.ty(Op::TypeInt, &[32, 0])?;
         let bool = editor.ty(Op::TypeBool, &[])?;
-        Ok(Code { editor, words: Vec::new(), block: 0, glsl, float, uint, bool })
+        Ok(Code { editor, words: Vec::new(), block: 0, glsl, float, int, uint, bool })
+    }
+
+    /// One of the operations that take floats and give one.
+    pub(super) fn float(&mut self, opcode: Op, operands: &[u32]) -> Result<u32, Error> {
+        self.op(opcode, self.float, operands)
     }
 
     /// The type of `count` of a scalar.
@@ -39,18 +46,22 @@ impl<'e, 'm, 'w> Code<'e, 'm, 'w> {
         if count == 1 { Ok(of) } else { self.editor.ty(Op::TypeVector, &[of, count]) }
     }
 
+    pub(super) fn vec(&mut self, count: u32) -> Result<u32, Error> {
+        self.vector(self.float, count)
+    }
+
     /// A float that is the same in each of `count` components.
     pub(super) fn splat(&mut self, value: f32, count: u32) -> Result<u32, Error> {
         let scalar = self.editor.constant(self.float, &[value.to_bits()])?;
-        self.repeat(scalar, count)
+        self.repeat(self.float, scalar, count)
     }
 
-    /// A scalar float `count` times.
-    pub(super) fn repeat(&mut self, scalar: u32, count: u32) -> Result<u32, Error> {
+    /// A scalar of a type `count` times.
+    pub(super) fn repeat(&mut self, of: u32, scalar: u32, count: u32) -> Result<u32, Error> {
         if count == 1 {
             return Ok(scalar);
         }
-        let ty = self.vector(self.float, count)?;
+        let ty = self.vector(of, count)?;
         let all = [scalar; 4];
         self.op(Op::CompositeConstruct, ty, all.get(..count as usize).unwrap_or(&all))
     }
@@ -83,7 +94,7 @@ impl<'e, 'm, 'w> Code<'e, 'm, 'w> {
         self.op(Op::ExtInst, ty, &all)
     }
 
-    /// The first `count` components of a float vector that has `of`.
+    /// The first `count` components of a vector of scalars that has `of`.
     pub(super) fn first(&mut self, vector: u32, of: u32, scalar: u32, count: u32) -> Result<u32, Error> {
         if of == count {
             return Ok(vector);
@@ -120,22 +131,25 @@ impl<'e, 'm, 'w> Code<'e, 'm, 'w> {
         self.plain(Op::SelectionMerge, &[merge, SelectionControl::NONE.bits()])?;
         self.plain(Op::BranchConditional, &[condition, first, other])?;
         self.begin(first)?;
-        Ok(Fork { merge, other, first: (0, 0) })
+        Ok(Fork { merge, other, first: (0, [0; 2]) })
     }
 
-    /// Ends the first way, which has found `value`, and begins the other one.
-    pub(super) fn otherwise(&mut self, fork: &mut Fork, value: u32) -> Result<(), Error> {
-        fork.first = (self.block, value);
+    /// Ends the first way, which has found `values`, and begins the other one.
+    pub(super) fn otherwise(&mut self, fork: &mut Fork, values: [u32; 2]) -> Result<(), Error> {
+        fork.first = (self.block, values);
         self.plain(Op::Branch, &[fork.merge])?;
         self.begin(fork.other)
     }
 
-    /// Ends the other way, which has found `value`; what one of both has found.
-    pub(super) fn join(&mut self, fork: &Fork, ty: u32, value: u32) -> Result<u32, Error> {
-        let (block, (first, found)) = (self.block, fork.first);
+    /// Ends the other way, which has found `values` of a type, 0 for none; what one of both has found.
+    pub(super) fn join(&mut self, fork: &Fork, ty: u32, values: [u32; 2]) -> Result<[u32; 2], Error> {
+        let (block, (first, mut found)) = (self.block, fork.first);
         self.plain(Op::Branch, &[fork.merge])?;
         self.begin(fork.merge)?;
-        self.op(Op::Phi, ty, &[found, first, value, block])
+        for (found, value) in found.iter_mut().zip(values).filter(|(_, value)| *value != 0) {
+            *found = self.op(Op::Phi, ty, &[*found, first, value, block])?;
+        }
+        Ok(found)
     }
 
     /// The words of a function without its head; `types` are those of the result and of the parameters.

@@ -156,7 +156,8 @@ impl Sample {
             operands[EXTRA] = site.word(5);
         }
         let plain = masked(site, 5 + usize::from(has_extra), &mut operands).ok_or(Stop::Left(Left::Operands))?;
-        if [CONST_OFFSET, OFFSET, CONST_OFFSETS].iter().any(|it| operands.get(*it).is_some_and(|id| *id != 0)) {
+        // One code says whether all texels are there, and four gathers give four of them.
+        if form.sparse && operands[CONST_OFFSETS] != 0 {
             return Err(Stop::Left(Left::Operands));
         }
         let least = axes + u32::from(pair.ty.arrayed || form.projected);
