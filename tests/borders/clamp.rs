@@ -302,6 +302,7 @@ fn filters() -> Outcome {
         ("both", nearest, linear, false),
         ("both", nearest, nearest, false),
         ("min", linear, linear, true),
+        ("min", linear, nearest, true),
         ("min", nearest, linear, false),
         ("min", nearest, nearest, false),
     ] {

@@ -242,15 +242,17 @@ impl Device {
         let (shared, class) = (self.cache.state(pair.state)?, self.class(pair.class)?);
         let meeting = self.meeting_of(&shared, class);
         let axes = meeting.saturate.iter().zip([flags::CLAMP_S, flags::CLAMP_T, flags::CLAMP_R]);
-        let mut task =
-            Record { flags: axes.fold(0, |all, (on, flag)| all | if *on { flag } else { 0 }), ..Record::default() };
-        if task.flags == 0 {
+        let flags = axes.fold(0, |all, (on, flag)| all | if *on { flag } else { 0 });
+        if flags == 0 {
             return None;
         }
-        if meeting.state.unnormalized_coordinates {
+        let state = &meeting.state;
+        // What is clamped to depends on the level, which the sampler finds by these.
+        let mut task = Record { flags, bias: state.mip_lod_bias, min_lod: state.min_lod, max_lod: state.max_lod };
+        if state.unnormalized_coordinates {
             task.flags |= flags::UNNORMALIZED;
         }
-        if meeting.state.mag_filter == ash::vk::Filter::NEAREST {
+        if state.mag_filter == ash::vk::Filter::NEAREST {
             task.flags |= flags::MAG_NEAREST;
         }
         Some(task)
