@@ -42,6 +42,7 @@ macro_rules! commands {
                 get_physical_device_image_format_properties2: vk::PFN_vkGetPhysicalDeviceImageFormatProperties2, "1.1", c"vkGetPhysicalDeviceImageFormatProperties2", c"vkGetPhysicalDeviceImageFormatProperties2KHR" => physical::get_physical_device_image_format_properties2;
                 get_physical_device_sparse_image_format_properties: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties, "1.0", c"vkGetPhysicalDeviceSparseImageFormatProperties" => physical::get_physical_device_sparse_image_format_properties;
                 get_physical_device_sparse_image_format_properties2: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2, "1.1", c"vkGetPhysicalDeviceSparseImageFormatProperties2", c"vkGetPhysicalDeviceSparseImageFormatProperties2KHR" => physical::get_physical_device_sparse_image_format_properties2;
+                get_physical_device_memory_properties: vk::PFN_vkGetPhysicalDeviceMemoryProperties, "1.0", c"vkGetPhysicalDeviceMemoryProperties";
                 get_physical_device_features: vk::PFN_vkGetPhysicalDeviceFeatures, "1.0", c"vkGetPhysicalDeviceFeatures" => physical::get_physical_device_features;
                 get_physical_device_features2: vk::PFN_vkGetPhysicalDeviceFeatures2, "1.1", c"vkGetPhysicalDeviceFeatures2", c"vkGetPhysicalDeviceFeatures2KHR" => physical::get_physical_device_features2;
                 get_physical_device_properties: vk::PFN_vkGetPhysicalDeviceProperties, "1.0", c"vkGetPhysicalDeviceProperties" => physical::get_physical_device_properties;
@@ -106,6 +107,13 @@ macro_rules! commands {
                 destroy_pipeline: vk::PFN_vkDestroyPipeline, "1.0", c"vkDestroyPipeline" => separate::pipeline::destroy_pipeline;
                 create_shaders: vk::PFN_vkCreateShadersEXT, "VK_EXT_shader_object", c"vkCreateShadersEXT" => separate::shaders::create_shaders;
                 destroy_shader: vk::PFN_vkDestroyShaderEXT, "VK_EXT_shader_object", c"vkDestroyShaderEXT" => separate::shaders::destroy_shader;
+                create_buffer: vk::PFN_vkCreateBuffer, "1.0", c"vkCreateBuffer";
+                destroy_buffer: vk::PFN_vkDestroyBuffer, "1.0", c"vkDestroyBuffer";
+                get_buffer_memory_requirements: vk::PFN_vkGetBufferMemoryRequirements, "1.0", c"vkGetBufferMemoryRequirements";
+                allocate_memory: vk::PFN_vkAllocateMemory, "1.0", c"vkAllocateMemory";
+                free_memory: vk::PFN_vkFreeMemory, "1.0", c"vkFreeMemory";
+                bind_buffer_memory: vk::PFN_vkBindBufferMemory, "1.0", c"vkBindBufferMemory";
+                map_memory: vk::PFN_vkMapMemory, "1.0", c"vkMapMemory";
                 create_render_pass: vk::PFN_vkCreateRenderPass, "1.0", c"vkCreateRenderPass" => separate::pipeline::create_render_pass;
                 create_render_pass2: vk::PFN_vkCreateRenderPass2, "1.2", c"vkCreateRenderPass2", c"vkCreateRenderPass2KHR" => separate::pipeline::create_render_pass2;
                 destroy_render_pass: vk::PFN_vkDestroyRenderPass, "1.0", c"vkDestroyRenderPass" => separate::pipeline::destroy_render_pass;

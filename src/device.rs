@@ -131,7 +131,7 @@ impl Device {
         };
         let telling = Telling::new(&new.instance.trace);
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
-        let separate = follows.then(|| Box::new(Separate::new(new.limits, settings)));
+        let separate = follows.then(|| Box::new(Separate::new(new.limits, settings, new.caps.gl_address_modes)));
         let shaders = Shaders::new(settings, &new.caps);
         let hot = Hot::new(Gate::new(telling.records_all()));
         if !follows {

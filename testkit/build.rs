@@ -81,13 +81,14 @@ fn main() {
 }
 
 /// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
-const PROGRAMS: [(&str, bool); 14] = [
+const PROGRAMS: [(&str, bool); 15] = [
     ("one", false),
     ("shared", true),
     ("calls", false),
     ("constant", false),
     ("special", false),
     ("dynamic", false),
+    ("pairs", false),
     ("fetch", true),
     ("salted", false),
     ("above", false),

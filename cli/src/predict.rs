@@ -268,6 +268,13 @@ impl Prediction {
         self.hosts.insert(process, host);
     }
 
+    /// Whether the layer made shaders saturate coordinates for the address modes of OpenGL.
+    fn saturates(&self, process: u32) -> bool {
+        let layer = self.layers.get(&process);
+        let is = |key: &str, value: &str| layer.and_then(|layer| read::setting(layer, key)) == Some(value);
+        is("separate", "resolve") && is("mode", "legalize")
+    }
+
     fn misunderstood(&mut self, what: &str) {
         *self.not_understood.entry(what.to_owned()).or_insert(0) += 1;
     }
@@ -292,7 +299,7 @@ impl Prediction {
         }
         self.samplers += 1;
         let changes: Vec<Decided> = creation.decision.changes.iter().copied().collect();
-        let context = Context { caps: &caps, view: None, source: None, tiling: Tiling::Optimal };
+        let context = Context { caps: &caps, view: None, source: None, tiling: Tiling::Optimal, saturates: false };
         self.push(value, &changes, &context, |_| {});
     }
 
@@ -362,7 +369,8 @@ impl Prediction {
         }
         let Some(host) = self.hosts.get_mut(&record.process()) else { return };
         let meeting = host.meeting(fingerprint, &sampler, &view);
-        let context = Context { caps: &caps, view: Some(&view), source: None, tiling };
+        let saturates = self.saturates(record.process());
+        let context = Context { caps: &caps, view: Some(&view), source: None, tiling, saturates };
         let variant = matches!(meeting.chosen, Chosen::Variant(()))
             .then(|| Value::from(format!("{:#x}", self.records.len() + 1)));
         self.push(value, &meeting.changes, &context, |members| {
@@ -448,7 +456,7 @@ impl Prediction {
         self.blits += 1;
         let decision = decide::blit(filter, &source);
         let changes: Vec<Decided> = decision.changes.iter().copied().collect();
-        let context = Context { caps: &caps, view: None, source: Some(source.format), tiling };
+        let context = Context { caps: &caps, view: None, source: Some(source.format), tiling, saturates: false };
         self.push(value, &changes, &context, |_| {});
     }
 

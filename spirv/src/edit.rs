@@ -32,7 +32,7 @@ pub fn assemble(to: &mut Vec<u32>, opcode: Op, operands: &[u32]) -> Result<(), E
 }
 
 /// The words of a literal string: its bytes, a zero, and zeros to the end of the word.
-fn literal(text: &str) -> Result<Vec<u32>, Error> {
+pub(crate) fn literal(text: &str) -> Result<Vec<u32>, Error> {
     let mut words = Vec::new();
     words.try_reserve_exact(text.len() / 4 + 1).map_err(|_| Error::Memory)?;
     for chunk in text.as_bytes().chunks(4) {
@@ -66,6 +66,7 @@ pub struct Editor<'m, 'w> {
     capabilities: Vec<u32>,
     extensions: Vec<u32>,
     imports: Vec<u32>,
+    names: Vec<u32>,
     annotations: Vec<u32>,
     globals: Vec<u32>,
     functions: Vec<u32>,
@@ -91,6 +92,7 @@ impl<'m, 'w> Editor<'m, 'w> {
             capabilities: Vec::new(),
             extensions: Vec::new(),
             imports: Vec::new(),
+            names: Vec::new(),
             annotations: Vec::new(),
             globals: Vec::new(),
             functions: Vec::new(),
@@ -308,6 +310,18 @@ impl<'m, 'w> Editor<'m, 'w> {
         Ok(id)
     }
 
+    /// Names an id.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`], [`Error::Memory`].
+    pub fn name(&mut self, target: u32, name: &str) -> Result<(), Error> {
+        let mut operands = Vec::new();
+        extend(&mut operands, &[target])?;
+        extend(&mut operands, &literal(name)?)?;
+        assemble(&mut self.names, Op::Name, &operands)
+    }
+
     /// Decorates an id.
     ///
     /// # Errors
@@ -379,6 +393,7 @@ impl<'m, 'w> Editor<'m, 'w> {
             (sections.capabilities, std::mem::take(&mut self.capabilities)),
             (sections.extensions, std::mem::take(&mut self.extensions)),
             (sections.imports, std::mem::take(&mut self.imports)),
+            (sections.sources, std::mem::take(&mut self.names)),
             (sections.annotations, std::mem::take(&mut self.annotations)),
             (sections.globals, std::mem::take(&mut self.globals)),
             (end, std::mem::take(&mut self.functions)),

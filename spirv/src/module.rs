@@ -60,6 +60,8 @@ pub(crate) struct Sections {
     pub(crate) capabilities: usize,
     pub(crate) extensions: usize,
     pub(crate) imports: usize,
+    /// Of execution modes, strings and sources: where names may begin.
+    pub(crate) sources: usize,
     pub(crate) annotations: usize,
     /// Of types, constants and global variables: where the first function begins.
     pub(crate) globals: usize,
@@ -107,7 +109,7 @@ pub struct Module<'w> {
 
 /// Decorations that are kept, with one operand or none.
 fn kept(decoration: u32) -> bool {
-    const KEPT: [Decoration; 18] = [
+    const KEPT: [Decoration; 19] = [
         Decoration::SpecId,
         Decoration::ArrayStride,
         Decoration::Binding,
@@ -125,6 +127,7 @@ fn kept(decoration: u32) -> bool {
         Decoration::PassthroughNV,
         Decoration::PerPrimitiveEXT,
         Decoration::PerVertexKHR,
+        Decoration::RelaxedPrecision,
         Decoration::Sample,
     ];
     KEPT.iter().any(|kept| *kept as u32 == decoration)
@@ -227,14 +230,15 @@ impl<'w> Module<'w> {
                 op::CAPABILITY => sections.capabilities = next,
                 op::EXTENSION => sections.extensions = next,
                 op::EXT_INST_IMPORT => sections.imports = next,
-                op::MEMORY_MODEL => preamble = next,
+                op::MEMORY_MODEL => (preamble, sections.sources) = (next, next),
                 op::ENTRY_POINT => {
                     need(4)?;
-                    preamble = next;
+                    (preamble, sections.sources) = (next, next);
                     push(&mut self.entries, at as u32)?;
                 }
                 // OpString to OpName, execution modes: with the lines of OpSource between, all before annotations.
-                3..=7 | op::EXECUTION_MODE | 330 | 331 if open.is_none() => preamble = next,
+                op::NAME | op::MEMBER_NAME | 330 if open.is_none() => preamble = next,
+                3..=7 | op::EXECUTION_MODE | 331 if open.is_none() => (preamble, sections.sources) = (next, next),
                 op::DECORATE | 332 | 5632 => {
                     need(3)?;
                     sections.annotations = next;
@@ -310,6 +314,7 @@ impl<'w> Module<'w> {
         sections.capabilities = sections.capabilities.max(Self::HEADER);
         sections.extensions = sections.extensions.max(sections.capabilities);
         sections.imports = sections.imports.max(sections.extensions);
+        sections.sources = sections.sources.max(sections.imports);
         sections.annotations = sections.annotations.max(preamble).max(sections.imports);
         self.sections = sections;
         sort(&mut self.decorations);

@@ -14,11 +14,11 @@ use crate::links::{Analysis, Pair, Scratch, origin};
 use crate::module::{Function, Instruction, Module};
 use crate::op;
 use crate::operand::{Index, Operand};
+use crate::sources::{Doubt, Source, Sources, Wanted, varies};
 use crate::trace::{Base, ELEMENTS, Element, Tracer};
 use crate::uses::Uses;
 
-/// Most parameters that are added to one function.
-pub const PARAMETERS: usize = 64;
+pub use crate::sources::PARAMETERS;
 
 /// A link that is to read another sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,21 +77,16 @@ pub enum Refused {
     Part(usize, Why),
 }
 
+impl Doubt {
+    fn refused(self, part: usize) -> Refused {
+        Refused::Part(part, if self == Doubt::Opaque { Why::Opaque } else { Why::Parameters })
+    }
+}
+
 impl From<Error> for Refused {
     fn from(error: Error) -> Refused {
         Refused::Module(error)
     }
-}
-
-/// Where an instruction's sampler is to come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    /// Where it comes from now.
-    Own,
-    /// The hidden set's binding for a part.
-    Part(usize),
-    /// A pointer that the function is called with, and a part that is among those it may lead to.
-    Passed(usize),
 }
 
 /// Rewrites the links `parts` of the entry point `name` for an execution model so that their samplers come from `set`.
@@ -109,26 +104,21 @@ pub fn split(
     let entry = module.entry(name, model).ok_or(Error::NoEntryPoint)?;
     let mut tracer = Tracer::new(module, specialization);
     let analysis = Analysis::new(&mut tracer, entry)?;
-    let mut hidden = Vec::new();
+    let (mut hidden, mut wanted) = (Vec::new(), Vec::new());
     for (position, part) in parts.iter().enumerate() {
         let count = elements(&analysis, part).map_err(|why| Refused::Part(position, why))?;
         push(&mut hidden, Hidden { binding: part.binding, count })?;
+        push(&mut wanted, Wanted { image: part.image, sampler: part.sampler, indexed: count > 1 })?;
     }
-    let mut pass = Pass {
-        tracer,
-        analysis,
-        parts,
-        hidden: &hidden,
-        editor: Editor::new(module),
-        reached: Vec::new(),
-        sources: Vec::new(),
-        passed: Vec::new(),
-        variables: Vec::new(),
-        pointer: 0,
-        sampler: 0,
-    };
+    let sources = Sources::new(module, analysis, wanted)?;
+    let editor = Editor::new(module);
+    let (variables, pointer, sampler) = (Vec::new(), 0, 0);
+    let mut pass = Pass { tracer, sources, parts, hidden: &hidden, editor, variables, pointer, sampler };
     pass.declare(set)?;
-    pass.decide()?;
+    pass.sources.decide(&mut pass.tracer, &mut pass.editor)?;
+    if let Some((part, doubt)) = pass.sources.doubts.first() {
+        return Err(doubt.refused(*part));
+    }
     pass.rewrite()?;
     let words = pass.editor.finish()?;
     Ok(Split { words, hidden })
@@ -169,23 +159,12 @@ impl Part {
     }
 }
 
-/// Whether an index can be more than one element.
-fn varies(index: Index) -> bool {
-    matches!(index, Index::Dynamic { .. } | Index::Push(_))
-}
-
 struct Pass<'a, 'm, 'w> {
     tracer: Tracer<'m, 'w>,
-    analysis: Analysis,
+    sources: Sources,
     parts: &'a [Part],
     hidden: &'a [Hidden],
     editor: Editor<'m, 'w>,
-    /// By function: whether the entry point reaches it.
-    reached: Vec<bool>,
-    /// By function and open pair: what its calls agree on, none if nothing calls it.
-    sources: Vec<Vec<Option<Source>>>,
-    /// By function and open pair: the id of the parameter, 0 if there is none.
-    passed: Vec<Vec<u32>>,
     /// By part: the variable.
     variables: Vec<u32>,
     /// The types of a sampler and of a pointer to one.
@@ -219,116 +198,20 @@ impl<'w> Pass<'_, '_, 'w> {
         Ok(())
     }
 
-    /// Finds, callers first, what the calls of each function agree on.
-    fn decide(&mut self) -> Result<(), Refused> {
-        let module = self.tracer.module;
-        for open in &self.analysis.open {
-            let (mut sources, mut passed) = (Vec::new(), Vec::new());
-            sources.try_reserve_exact(open.len()).map_err(|_| Error::Memory)?;
-            sources.resize(open.len(), None);
-            passed.try_reserve_exact(open.len()).map_err(|_| Error::Memory)?;
-            passed.resize(open.len(), 0);
-            push(&mut self.sources, sources)?;
-            push(&mut self.passed, passed)?;
-        }
-        self.reached.try_reserve_exact(module.functions().len()).map_err(|_| Error::Memory)?;
-        self.reached.resize(module.functions().len(), false);
-        for number in &self.analysis.order {
-            if let Some(reached) = self.reached.get_mut(*number) {
-                *reached = true;
-            }
-        }
-        // Functions of other entry points go on as they do: what they call counts as called with its own sampler.
-        for (function, _) in module.functions().iter().zip(&self.reached).filter(|(_, reached)| !**reached) {
-            for call in module.calls(function) {
-                let callee = module.function(call.word(3)).and_then(|callee| self.sources.get_mut(callee));
-                callee.into_iter().flatten().for_each(|source| *source = Some(Source::Own));
-            }
-        }
-        let mut scratch = Scratch::default();
-        for at in (0..self.analysis.order.len()).rev() {
-            let Some(number) = self.analysis.order.get(at).copied() else { break };
-            let Some(function) = module.functions().get(number) else { continue };
-            self.settle(number)?;
-            for call in module.calls(function) {
-                let Some(callee) = module.function(call.word(3)) else { continue };
-                for position in 0..self.analysis.open.get(callee).map_or(0, Vec::len) {
-                    let Some((pair, _)) = open(&self.analysis, callee, position) else { break };
-                    scratch.call(&mut self.tracer, function, &call, &pair)?;
-                    let source = self.source(number, &scratch)?;
-                    let earlier = self.sources.get_mut(callee).and_then(|sources| sources.get_mut(position));
-                    if let Some(earlier) = earlier {
-                        *earlier = Some(meet(*earlier, source));
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives a function, all of whose callers are known, its new parameters.
-    fn settle(&mut self, number: usize) -> Result<(), Refused> {
-        let mut added = 0;
-        for position in 0..self.analysis.open.get(number).map_or(0, Vec::len) {
-            let Some((pair, _)) = open(&self.analysis, number, position) else { break };
-            let Some(source) = self.sources.get_mut(number).and_then(|sources| sources.get_mut(position)) else {
-                break;
-            };
-            let part = match *source {
-                // What all calls agree on is read here, unless an index is known to the callers only.
-                Some(Source::Part(part)) => match (self.parts.get(part), self.hidden.get(part)) {
-                    (Some(asked), Some(hidden)) if hidden.count == 1 || is_local(&pair, asked) => continue,
-                    _ => part,
-                },
-                Some(Source::Passed(part)) => part,
-                _ => continue,
-            };
-            *source = Some(Source::Passed(part));
-            added += 1;
-            if added > PARAMETERS {
-                return Err(Refused::Part(part, Why::Parameters));
-            }
-            let id = self.editor.id()?;
-            if let Some(passed) = self.passed.get_mut(number).and_then(|passed| passed.get_mut(position)) {
-                *passed = id;
-            }
-        }
-        Ok(())
-    }
-
-    /// Where the pairs that `scratch` has found in a function get their sampler from; one answer for all.
+    /// Where the pairs that `scratch` has found in a function get their sampler from.
     fn source(&mut self, number: usize, scratch: &Scratch) -> Result<Source, Refused> {
-        let mut source = Source::Own;
-        for (pair, _) in &scratch.pairs {
-            let one = if pair.is_open() {
-                let earlier = self.analysis.open.get(number).map_or(&[][..], Vec::as_slice);
-                self.tracer.step(earlier.len())?;
-                let position = earlier.iter().position(|(open, _)| open == pair);
-                let sources = self.sources.get(number);
-                position.and_then(|at| *sources?.get(at)?).unwrap_or(Source::Own)
-            } else {
-                let (image, sampler) = (self.tracer.operand(pair.image), self.tracer.operand(pair.sampler));
-                self.tracer.step(self.parts.len())?;
-                let same = |part: &Part| Some(part.image) == image && Some(part.sampler) == sampler;
-                self.parts.iter().position(same).map_or(Source::Own, Source::Part)
-            };
-            match one {
-                Source::Own => {}
-                Source::Part(part) | Source::Passed(part) if pair.opaque || scratch.pairs.len() > 1 => {
-                    return Err(Refused::Part(part, Why::Opaque));
-                }
-                found => source = found,
-            }
+        match self.sources.source(&mut self.tracer, number, scratch)? {
+            Ok(source) => Ok(source),
+            Err(part) => Err(Doubt::Opaque.refused(part)),
         }
-        Ok(source)
     }
 
     /// Changes instructions, calls and functions.
     fn rewrite(&mut self) -> Result<(), Refused> {
         let module = self.tracer.module;
         let mut scratch = Scratch::default();
-        for at in 0..self.analysis.order.len() {
-            let Some(number) = self.analysis.order.get(at).copied() else { break };
+        for at in 0..self.sources.analysis.order.len() {
+            let Some(number) = self.sources.analysis.order.get(at).copied() else { break };
             let Some(function) = module.functions().get(number) else { continue };
             // Words where image and sampler are joined and that have been changed.
             let mut done = Vec::new();
@@ -338,7 +221,7 @@ impl<'w> Pass<'_, '_, 'w> {
                     self.site(number, &site, &scratch, &mut done)?;
                 }
             }
-            self.signature(number, function)?;
+            self.sources.signature(&mut self.editor, module, (number, function), self.pointer)?;
         }
         for (number, function) in module.functions().iter().enumerate() {
             for call in module.calls(function) {
@@ -402,12 +285,7 @@ impl<'w> Pass<'_, '_, 'w> {
     ) -> Result<(u32, bool), Refused> {
         let part = match source {
             Source::Part(part) => part,
-            Source::Own | Source::Passed(_) => {
-                let earlier =
-                    self.analysis.open.get(number).and_then(|open| open.iter().position(|(open, _)| open == pair));
-                let id = earlier.and_then(|at| self.passed.get(number)?.get(at)).copied().unwrap_or(0);
-                return Ok((id, false));
-            }
+            Source::Own | Source::Passed(_) => return Ok((self.sources.parameter(number, pair), false)),
         };
         let cannot = Refused::Part(part, Why::Call);
         let (Some(asked), Some(hidden), Some(variable)) =
@@ -460,29 +338,6 @@ impl<'w> Pass<'_, '_, 'w> {
         Ok((chain, nonuniform))
     }
 
-    /// Adds to a function the parameters that were decided on.
-    fn signature(&mut self, number: usize, function: &Function) -> Result<(), Error> {
-        let module = self.tracer.module;
-        let mut words = Vec::new();
-        let mut types = Vec::new();
-        push(&mut types, module.instruction(function.at).word(1))?;
-        let mut behind = function.at;
-        for parameter in module.parameters(function) {
-            push(&mut types, parameter.word(1))?;
-            behind = parameter.at + parameter.words.len();
-        }
-        for id in self.passed.get(number).into_iter().flatten().filter(|id| **id != 0) {
-            assemble(&mut words, Op::FunctionParameter, &[self.pointer, *id])?;
-            push(&mut types, self.pointer)?;
-        }
-        if words.is_empty() {
-            return Ok(());
-        }
-        let ty = self.editor.ty(Op::TypeFunction, &types)?;
-        self.editor.replace(function.at + 4, 1, &[ty])?;
-        self.editor.insert(behind, &words)
-    }
-
     /// Passes to a function the samplers that it takes now.
     fn call(
         &mut self,
@@ -492,14 +347,10 @@ impl<'w> Pass<'_, '_, 'w> {
         scratch: &mut Scratch,
     ) -> Result<(), Refused> {
         let Some(callee) = self.tracer.module.function(call.word(3)) else { return Ok(()) };
-        let reached = self.reached.get(number).is_some_and(|reached| *reached);
         let (mut before, mut arguments) = (Vec::new(), Vec::new());
-        for position in 0..self.passed.get(callee).map_or(0, Vec::len) {
-            if self.passed.get(callee).and_then(|passed| passed.get(position)).is_none_or(|id| *id == 0) {
-                continue;
-            }
-            let Some((pair, _)) = open(&self.analysis, callee, position) else { break };
-            let source = if reached {
+        for position in 0..self.sources.count(callee) {
+            let Some((pair, part)) = self.sources.passed(callee, position) else { continue };
+            let source = if self.sources.is_reached(number) {
                 scratch.call(&mut self.tracer, function, call, &pair)?;
                 self.source(number, scratch)?
             } else {
@@ -509,14 +360,7 @@ impl<'w> Pass<'_, '_, 'w> {
                 (Source::Part(_) | Source::Passed(_), Some((seen, _))) => {
                     self.pointer(number, source, seen, &mut before)?.0
                 }
-                _ => {
-                    let sources = self.sources.get(callee).and_then(|sources| sources.get(position));
-                    let part = match sources {
-                        Some(Some(Source::Part(part) | Source::Passed(part))) => *part,
-                        _ => 0,
-                    };
-                    self.own(call, &pair, &mut before)?.ok_or(Refused::Part(part, Why::Call))?
-                }
+                _ => self.own(call, &pair, &mut before)?.ok_or(Refused::Part(part, Why::Call))?,
             };
             push(&mut arguments, pointer)?;
         }
@@ -554,30 +398,5 @@ impl<'w> Pass<'_, '_, 'w> {
             }
             Some(_) => Ok(None),
         }
-    }
-}
-
-/// An open pair of a function.
-fn open(analysis: &Analysis, number: usize, position: usize) -> Option<(Pair, Uses)> {
-    analysis.open.get(number)?.get(position).copied()
-}
-
-/// Whether the function that a pair belongs to has all indices that a part needs.
-fn is_local(pair: &Pair, part: &Part) -> bool {
-    let has = |operand: &Operand, element: Option<Element>| {
-        !varies(operand.index) || operand.count == 1 || element.is_some_and(|element| element.id != 0)
-    };
-    has(&part.image, pair.image.element) && (pair.combined || has(&part.sampler, pair.sampler.element))
-}
-
-/// What calls agree on, one more of which wants `source`.
-fn meet(earlier: Option<Source>, source: Source) -> Source {
-    match (earlier, source) {
-        (None, source) => source,
-        (Some(earlier), source) if earlier == source => earlier,
-        (Some(Source::Passed(part) | Source::Part(part)), _) | (_, Source::Passed(part) | Source::Part(part)) => {
-            Source::Passed(part)
-        }
-        (Some(Source::Own), Source::Own) => Source::Own,
     }
 }

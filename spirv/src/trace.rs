@@ -28,6 +28,13 @@ pub(crate) struct Element {
     pub(crate) id: u32,
 }
 
+impl Element {
+    /// Whether invocations that run together may differ.
+    pub(crate) fn is_nonuniform(&self) -> bool {
+        self.index == Index::Dynamic { nonuniform: true }
+    }
+}
+
 /// An image or a sampler in terms of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Term {

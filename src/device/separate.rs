@@ -6,18 +6,22 @@
 //! sets; the rest only remembers.
 
 mod bits;
+mod blocks;
 mod commands;
 mod follow;
 mod force;
 mod found;
+mod hidden;
 mod ladder;
 mod layouts;
 mod learned;
+mod limits;
 mod objects;
 mod passes;
 mod programs;
 mod recipe;
 mod resolution;
+mod sampling;
 mod sets;
 mod settle;
 mod shaders;
@@ -34,13 +38,16 @@ use std::sync::{Arc, Mutex, Weak};
 use ash::vk;
 use samplin_wire::kinds;
 
+use self::blocks::Blocks;
 pub use self::commands::Binds;
 use self::commands::Commands;
 pub use self::follow::Follow;
 use self::force::Force;
 use self::found::Resolutions;
+use self::hidden::HiddenSets;
 use self::layouts::LayoutTables;
 use self::learned::Learned;
+pub use self::limits::Limits;
 pub use self::objects::Group;
 use self::passes::RenderPass;
 use self::programs::Deferred;
@@ -48,12 +55,10 @@ pub use self::programs::{Made, Program, Stage};
 pub use self::sets::TemplateRun;
 use self::sets::{SetEntry, TemplateRuns};
 use self::shaders::Shaders;
-use self::split::HiddenSets;
-pub use self::split::Limits;
 use self::words::WordTable;
 pub use self::words::Words;
 use super::types::type_bit;
-use crate::settings::{SeparateShared, Settings, SplitCompile};
+use crate::settings::{Mode, SeparateShared, Settings, ShaderKeys, SplitCompile};
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// What is remembered of one device's shaders, layouts, sets and command buffers.
@@ -92,6 +97,10 @@ pub struct Separate {
     /// Links of all pipelines.
     links: AtomicU64,
     limits: Limits,
+    /// Shaders may have to do more for what they sample than other samplers could, see [`sampling`], so combined descriptors are followed
+    /// as well.
+    has_tasks: bool,
+    blocks: Blocks,
     resolutions: Resolutions,
     force: Force,
 }
@@ -101,6 +110,7 @@ pub struct Separate {
 struct Choices {
     shared: SeparateShared,
     compile: SplitCompile,
+    keys: ShaderKeys,
     /// Bytes that may be kept.
     memory: u64,
 }
@@ -115,16 +125,23 @@ impl Separate {
         | type_bit(vk::DescriptorType::UNIFORM_TEXEL_BUFFER)
         | type_bit(vk::DescriptorType::STORAGE_TEXEL_BUFFER);
 
-    /// Nothing seen yet, on a device with these limits.
-    pub fn new(limits: Limits, settings: &Settings) -> Self {
-        let (shared, compile) = (settings.separate_shared, settings.split_compile);
-        let settings = Choices { shared, compile, memory: settings.resolve_memory.saturating_mul(1 << 20) };
-        Self { limits, settings, sets: HandleMap::dense(), ..Self::default() }
+    /// Nothing seen yet, on a device with these limits. `gl`: samplers may have address modes of OpenGL.
+    pub fn new(limits: Limits, settings: &Settings, gl: bool) -> Self {
+        let (shared, compile, keys) = (settings.separate_shared, settings.split_compile, settings.shader_keys);
+        let choices = Choices { shared, compile, keys, memory: settings.resolve_memory.saturating_mul(1 << 20) };
+        let mut new = Self { limits, settings: choices, sets: HandleMap::dense(), ..Self::default() };
+        new.has_tasks = (gl || new.force.tasks()) && settings.mode == Mode::Legalize;
+        new
     }
 
     /// Whether a test switch wants repairs that nothing asks for.
     pub fn is_forced(&self) -> bool {
         self.force.any()
+    }
+
+    /// Whether shaders may have to do more for what they sample than other samplers could.
+    pub fn has_tasks(&self) -> bool {
+        self.has_tasks
     }
 
     /// Whether layouts, hidden sets or what was found out may name a sampler.

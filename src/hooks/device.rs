@@ -281,8 +281,13 @@ unsafe fn register(
     };
     // SAFETY: as above; without a command nothing is asked.
     let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };
+    let mut memory = vk::PhysicalDeviceMemoryProperties::default();
+    if let Some(get) = instance_fns.get_physical_device_memory_properties {
+        // SAFETY: `physical` is valid by this function's contract; `memory` is a live local.
+        unsafe { get(physical, &mut memory) };
+    }
     // SAFETY: the caller's promise.
-    let limits = properties.map_or_else(Limits::default, |known| unsafe { Limits::of(&known.limits, info) });
+    let limits = properties.map_or_else(Limits::default, |known| unsafe { Limits::of(&known.limits, &memory, info) });
     let device = Device::new(NewDevice {
         handle,
         instance,

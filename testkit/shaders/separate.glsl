@@ -73,6 +73,10 @@ STATE(1) sampler states[2];
 IMAGE(0) TEXTURE_A images[3];
 STATE(1) sampler state;
 
+#elif defined(PAIRS)
+#define LOOKUPS 1
+layout(set = 0, binding = 0) uniform COMBINED_A pairs[3];
+
 #elif defined(FETCH)
 #define LOOKUPS 2
 IMAGE(0) TEXTURE_A fetched;
@@ -162,6 +166,8 @@ void main() {
     results[at] = LOOK_A(images[IMAGE_ELEMENT], states[STATE_ELEMENT]);
 #elif defined(DYNAMIC)
     results[at] = LOOK_A(images[element], state);
+#elif defined(PAIRS)
+    results[at] = BITS_A(textureLod(pairs[element], point.coord.xy, point.lod));
 #elif defined(FETCH)
     results[at] = BITS_A(texelFetch(fetched, ivec2(0), 0));
     results[at + 1] = LOOK_B(sampled, state);

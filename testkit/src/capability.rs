@@ -64,13 +64,15 @@ pub enum Capability {
     FragmentStores,
     /// Feature `shaderSampledImageArrayDynamicIndexing`.
     ImageArrayIndexing,
+    /// Feature `shaderImageGatherExtended`.
+    ImageGatherExtended,
     /// `VK_EXT_shader_object` with dynamic rendering (effective version 1.3).
     ShaderObject,
 }
 
 impl Capability {
     /// Every capability, in declaration order.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::SamplerAnisotropy,
         Self::ImageCubeArray,
         Self::SamplerMirrorClampToEdge,
@@ -99,6 +101,7 @@ impl Capability {
         Self::ImageViewMinLod,
         Self::FragmentStores,
         Self::ImageArrayIndexing,
+        Self::ImageGatherExtended,
         Self::ShaderObject,
     ];
 
@@ -133,6 +136,7 @@ impl Capability {
             Self::ImageViewMinLod => "VK_EXT_image_view_min_lod",
             Self::FragmentStores => "fragmentStoresAndAtomics",
             Self::ImageArrayIndexing => "shaderSampledImageArrayDynamicIndexing",
+            Self::ImageGatherExtended => "shaderImageGatherExtended",
             Self::ShaderObject => "VK_EXT_shader_object",
         }
     }
@@ -248,6 +252,7 @@ impl Plan {
             Capability::ImageCubeArray => on(core.image_cube_array),
             Capability::FragmentStores => on(core.fragment_stores_and_atomics),
             Capability::ImageArrayIndexing => on(core.shader_sampled_image_array_dynamic_indexing),
+            Capability::ImageGatherExtended => on(core.shader_image_gather_extended),
             Capability::SamplerMirrorClampToEdge if at(vk::API_VERSION_1_2) => on(v12.sampler_mirror_clamp_to_edge),
             Capability::SamplerMirrorClampToEdge => has(ash::khr::sampler_mirror_clamp_to_edge::NAME),
             Capability::SamplerFilterMinmax if at(vk::API_VERSION_1_2) => on(v12.sampler_filter_minmax),
@@ -354,6 +359,7 @@ impl Plan {
             image_cube_array: bit(Capability::ImageCubeArray),
             fragment_stores_and_atomics: bit(Capability::FragmentStores),
             shader_sampled_image_array_dynamic_indexing: bit(Capability::ImageArrayIndexing),
+            shader_image_gather_extended: bit(Capability::ImageGatherExtended),
             ..Default::default()
         };
         if !use_chain {

@@ -36,6 +36,8 @@ pub enum Program {
     Special,
     /// Image 0`[i]` of 3 with sampler 1; i is the job's element, which the shader learns when it runs.
     Dynamic,
+    /// Combined image and sampler 0`[i]` of 3; i is the job's element.
+    Pairs,
     /// Image 0 is fetched, image 2 is sampled with sampler 1.
     Fetch,
     /// Image 0 with sampler 1; the bits come out combined by XOR with the word in the uniform buffer 2 of set 0.
@@ -64,6 +66,7 @@ impl Program {
             Self::Constant => "constant",
             Self::Special => "special",
             Self::Dynamic => "dynamic",
+            Self::Pairs => "pairs",
             Self::Fetch => "fetch",
             Self::Salted => "salted",
             Self::Above => "above",
@@ -78,7 +81,9 @@ impl Program {
     /// Kinds of its lookups, in order; `a` and `b` are those of its images.
     fn lookups(self, [a, b]: [Kind; 2]) -> Vec<Kind> {
         match self {
-            Self::One | Self::Special | Self::Dynamic | Self::Salted | Self::Above | Self::Plain => vec![a],
+            Self::One | Self::Special | Self::Dynamic | Self::Pairs | Self::Salted | Self::Above | Self::Plain => {
+                vec![a]
+            }
             Self::Compared => vec![Kind::Shadow],
             Self::Shared | Self::Fetch | Self::Gather => vec![a, b],
             Self::Constant => vec![a, a],

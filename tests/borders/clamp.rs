@@ -6,7 +6,7 @@ use ash::vk;
 use libtest_mimic::Trial;
 use samplin_testkit::trace::changes;
 use samplin_testkit::{
-    Capability, Context, ContextBuilder, Image, Pair, Path, SamplerDesc, Value, View, layer, reference, sample,
+    Capability, Context, ContextBuilder, Image, Pair, Path, Point, SamplerDesc, Value, View, layer, reference, sample,
     sample_via,
 };
 use serde_json::{Value as Json, json};
@@ -26,6 +26,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("clamp/three-views", three_views),
         trial("clamp/two-borders", two_borders),
         trial("clamp/audit", audit),
+        trial("clamp/address-half", address_half),
+        trial("clamp/paths", paths),
         trial("clamp/filters", filters),
         trial("clamp/axes", axes),
         trial("clamp/mirror", mirror),
@@ -101,10 +103,36 @@ fn can_be_enabled() -> Outcome {
     Ok(())
 }
 
-/// The reference's result where `sampler` names modes of Vulkan.
-fn wanted(image: &Image<'_>, view: &View<'_>, sampler: &SamplerDesc, scene: &Scene) -> Vec<Value> {
+/// The reference's result where `sampler` names modes of Vulkan: that of the address mode alone.
+fn half(image: &Image<'_>, view: &View<'_>, sampler: &SamplerDesc, scene: &Scene) -> Vec<Value> {
     let texture = reference::Texture::read(image, view);
     scene.points(false).iter().map(|point| reference::sample(&texture, sampler, point, 2.0)).collect()
+}
+
+/// What OpenGL gives where `sampler` has CLAMP_TO_BORDER for its GL_CLAMP: coordinates are clamped to [0, 1] before the footprint is
+/// taken. Where a magnifying filter is NEAREST, the upper end reads the last texel (OpenGL compatibility profile, Texel Selection).
+fn wanted(image: &Image<'_>, view: &View<'_>, sampler: &SamplerDesc, scene: &Scene) -> Vec<Value> {
+    let texture = reference::Texture::read(image, view);
+    let at = |point: &Point| {
+        let mut sampler = sampler.clone();
+        let mut coord = point.coord;
+        let axes = match scene.shape {
+            Shape::D1 => 1,
+            Shape::D3 => 3,
+            _ => 2,
+        };
+        for (mode, coord) in sampler.address.iter_mut().zip(&mut coord).take(axes) {
+            if *mode == M::CLAMP_TO_BORDER {
+                *coord = coord.clamp(0.0, 1.0);
+                let magnifies = point.lod <= 0.0;
+                if magnifies && sampler.mag_filter == vk::Filter::NEAREST {
+                    *mode = M::CLAMP_TO_EDGE;
+                }
+            }
+        }
+        reference::sample(&texture, &sampler, &Point { coord, ..*point }, 2.0)
+    };
+    scene.points(false).iter().map(at).collect()
 }
 
 fn assert_near(got: &[Value], wanted: &[Value], what: &str) {
@@ -200,10 +228,68 @@ fn audit() -> Outcome {
         let view = scene.view(&image);
         let made = sampler.clone().address(GL_CLAMP).create(context);
         let got = sample(context, Pair::new(&view, &made), &scene.points(false));
-        assert_near(&got, &wanted(&image, &view, &sampler, &scene), "audit");
+        assert_near(&got, &half(&image, &view, &sampler, &scene), "audit");
         Ok(())
     })?;
     judged.assert_silent("GL_CLAMP in audit mode");
+    assert_eq!(judged.trace.events("shader").count(), 0);
+    Ok(())
+}
+
+/// What a change says is lost of GL_CLAMP.
+fn lost(judged: &Judged) -> Vec<String> {
+    judged.changes("pair").into_iter().filter(|change| change.rule == "gl-clamp").map(|change| change.lost).collect()
+}
+
+/// With `separate=base` no shader is looked at: the address mode is all there is, and half of the border's influence is lost.
+fn address_half() -> Outcome {
+    let sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+    let ((), judged) = with_layer(extended().setting("separate", "base"), |context| {
+        let scene = Scene::colour(F::R8G8B8A8_UNORM);
+        let image = scene.image(context)?;
+        let view = scene.view(&image);
+        let made = sampler.clone().address(GL_CLAMP).create(context);
+        let got = sample(context, Pair::new(&view, &made), &scene.points(false));
+        assert_near(&got, &half(&image, &view, &sampler, &scene), "the address half");
+        let exact = wanted(&image, &view, &sampler, &scene);
+        let far = got.iter().zip(&exact).filter(|(got, exact)| !got.is_near(**exact, 0.1)).count();
+        assert!(far > 20, "only {far} points are far from what OpenGL gives");
+        Ok(())
+    })?;
+    judged.assert_silent("the address half");
+    assert!(lost(&judged).iter().all(|lost| lost.starts_with("half of the border")), "{:?}", lost(&judged));
+    assert_eq!(judged.trace.events("shader").count(), 0);
+    Ok(())
+}
+
+/// Every way of a pair to its set: exact, but for descriptors that lie in the application's memory.
+fn paths() -> Outcome {
+    for path in Path::COMBINED.into_iter().chain([Path::Separate, Path::SeparateImmutable]) {
+        let sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+        let is_buffer = path == Path::DescriptorBuffer;
+        let run = with_layer(extended(), |context| {
+            skip_if(path.missing(context))?;
+            let scene = Scene::colour(F::R8G8B8A8_UNORM);
+            let image = scene.image(context)?;
+            let view = scene.view(&image);
+            let made = sampler.clone().address(GL_CLAMP).create(context);
+            let pairs = [Pair::new(&view, &made), Pair::new(&view, &made)];
+            let got = sample_via(context, path, &pairs, &scene.points(false)).map_err(Skip)?;
+            let reference = if is_buffer { half } else { wanted };
+            got.iter().for_each(|got| {
+                assert_near(got, &reference(&image, &view, &sampler, &scene), &format!("{path:?}"));
+            });
+            Ok(())
+        });
+        // Not every device has every path.
+        let Ok(((), judged)) = run else { continue };
+        judged.assert_silent(&format!("{path:?}"));
+        assert!(
+            is_buffer || lost(&judged).iter().all(|lost| lost.starts_with("nothing")),
+            "{path:?}: {:?}",
+            lost(&judged)
+        );
+    }
     Ok(())
 }
 
@@ -328,7 +414,7 @@ fn without_extension() -> Outcome {
             let view = scene.view(&image);
             let made = SamplerDesc::linear().address(mode).create(context);
             let got = sample(context, Pair::new(&view, &made), &scene.points(false));
-            assert_near(&got, &wanted(&image, &view, &SamplerDesc::linear(), &scene), "clamped to the edge");
+            assert_near(&got, &half(&image, &view, &SamplerDesc::linear(), &scene), "clamped to the edge");
             Ok(())
         })?;
         judged.assert_silent("a mode that is not enabled");

@@ -40,7 +40,13 @@ impl Scene {
     }
 
     fn context(&self) -> Context<'_> {
-        Context { caps: &self.t.caps, view: self.t.view.as_ref(), source: None, tiling: Tiling::Optimal }
+        Context {
+            caps: &self.t.caps,
+            view: self.t.view.as_ref(),
+            source: None,
+            tiling: Tiling::Optimal,
+            saturates: false,
+        }
     }
 
     fn wish(&mut self, name: &'static str, wish: Wish) {
@@ -679,7 +685,7 @@ fn outcomes_agree_with_gate_and_decisions() {
             } else {
                 proptest::prop_assert_eq!(refused.chosen, Chosen::Own);
             }
-            let context = Context { caps, view: Some(view), source: None, tiling: Tiling::Optimal };
+            let context = Context { caps, view: Some(view), source: None, tiling: Tiling::Optimal, saturates: false };
             if open {
                 proptest::prop_assert!(meeting.changes.is_empty() && meeting.unresolved(&context).next().is_none());
             }

@@ -5,6 +5,7 @@
 //! each link that got another sampler, with both slots and how it was done. With what is legal in the same places, nothing
 //! happens at all. Start at [`Case`]; [`REPAIRED`] says how much of this the layer does.
 
+mod clamp;
 mod conflicts;
 mod engine;
 mod matrix;
@@ -362,6 +363,7 @@ fn main() -> std::process::ExitCode {
         programs::trials(),
         sequences::trials(),
         modes::trials(),
+        clamp::trials(),
         engine::trials(),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()

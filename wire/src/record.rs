@@ -58,7 +58,7 @@ pub fn change(change: &Change, context: &Context<'_>) -> Json {
     out.insert("from".into(), value(change.from));
     out.insert("to".into(), value(change.to));
     out.insert("because".into(), decide::because(change, context).into());
-    out.insert("lost".into(), decide::lost(change).into());
+    out.insert("lost".into(), decide::lost(change, context).into());
     Json::Object(out)
 }
 

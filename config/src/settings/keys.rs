@@ -1,8 +1,8 @@
 //! The table of settings: for each its name, its default, what text it accepts and how its value is shown.
 
 use super::words::{
-    BorderMode, Counters, DepthLinear, GlClampRule, Immutable, Log, Mode, Separate, SeparateShared, SplitCompile,
-    Storage, TraceLevel, TraceTarget, Unfilterable,
+    BorderMode, Counters, DepthLinear, GlClampRule, Immutable, Log, Mode, Separate, SeparateShared, ShaderKeys,
+    SplitCompile, Storage, TraceLevel, TraceTarget, Unfilterable,
 };
 
 /// One setting: its name, how text becomes its value and back.
@@ -172,6 +172,8 @@ settings! {
     separate_shared: SeparateShared = SeparateShared::default(), word_key!(separate_shared: SeparateShared);
     /// When a pipeline is made again whose link was found to conflict.
     split_compile: SplitCompile = SplitCompile::default(), word_key!(split_compile: SplitCompile);
+    /// Where shaders that are rewritten find what they have to do for a descriptor.
+    shader_keys: ShaderKeys = ShaderKeys::default(), word_key!(shader_keys: ShaderKeys);
     /// The path of the list of links that were found to conflict; `None` for none.
     learned: Option<String> = None, Key { doubt: |text| crate::template::doubt(text), ..path_key!(learned, ["off", "none"]) };
     /// How many MiB the copies may take that pipelines are made again of.

@@ -141,6 +141,17 @@ words! {
 }
 
 words! {
+    /// Where shaders that are rewritten find what they have to do for a descriptor (`shader_keys`).
+    ShaderKeys {
+        /// In a uniform buffer of the layer's, so that one pipeline does for all samplers.
+        #[default]
+        Uniform = "uniform",
+        /// In their code, so that there is a pipeline for each combination of samplers that is bound.
+        Pipeline = "pipeline",
+    }
+}
+
+words! {
     /// When the type of a border colour matters (`border`).
     BorderMode {
         /// When an address mode can reach the border.

@@ -18,6 +18,8 @@ pub struct Context<'a> {
     pub source: Option<vk::Format>,
     /// Tiling whose features were looked at.
     pub tiling: Tiling,
+    /// Shaders are made to saturate coordinates (`Decision::saturate`).
+    pub saturates: bool,
 }
 
 /// Why a variant has no custom border colour.
@@ -191,9 +193,12 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
 }
 
 /// What is lost; a change of the anisotropy itself loses less than switching it off.
-pub fn lost(change: &Change) -> &'static str {
+pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
     match (change.catalog, change.field) {
         (Catalog::A6, Field::MaxAnisotropy) => "anisotropic quality above the limit",
+        (Catalog::GlClamp, _) if context.saturates => {
+            "nothing: the shader saturates coordinates, or a record says why it does not"
+        }
         (catalog, _) => catalog.lost(),
     }
 }

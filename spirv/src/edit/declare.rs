@@ -44,6 +44,20 @@ impl Editor<'_, '_> {
         Ok(id)
     }
 
+    /// The id of a new composite constant of a type.
+    ///
+    /// # Errors
+    ///
+    /// As [`Editor::ty`].
+    pub fn composite(&mut self, ty: u32, constituents: &[u32]) -> Result<u32, Error> {
+        let id = self.id()?;
+        let mut words = Vec::new();
+        extend(&mut words, &[ty, id])?;
+        extend(&mut words, constituents)?;
+        assemble(&mut self.globals, Op::ConstantComposite, &words)?;
+        Ok(id)
+    }
+
     /// The id of a scalar constant of a type, whose value is one word for each 32 bits begun; made if there is none.
     ///
     /// # Errors
@@ -112,8 +126,26 @@ impl Editor<'_, '_> {
     ///
     /// [`Error::IdBound`], [`Error::Memory`].
     pub fn variable(&mut self, pointer: u32, class: StorageClass) -> Result<u32, Error> {
+        self.declare(&[pointer, 0, class as u32], class)
+    }
+
+    /// The same with a constant as its first value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Editor::variable`].
+    pub fn initialized(&mut self, pointer: u32, class: StorageClass, value: u32) -> Result<u32, Error> {
+        self.declare(&[pointer, 0, class as u32, value], class)
+    }
+
+    fn declare(&mut self, operands: &[u32], class: StorageClass) -> Result<u32, Error> {
         let id = self.id()?;
-        assemble(&mut self.globals, Op::Variable, &[pointer, id, class as u32])?;
+        let mut words = Vec::new();
+        extend(&mut words, operands)?;
+        if let Some(word) = words.get_mut(1) {
+            *word = id;
+        }
+        assemble(&mut self.globals, Op::Variable, &words)?;
         if self.module.version() >= 0x0001_0400 || matches!(class, StorageClass::Input | StorageClass::Output) {
             push(&mut self.interface, id)?;
         }

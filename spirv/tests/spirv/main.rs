@@ -10,6 +10,7 @@ mod machine;
 mod mutants;
 mod passes;
 mod samples;
+mod sampling;
 mod scan;
 mod split;
 mod words;

@@ -1,7 +1,7 @@
 //! Test switches: repairs that nothing asks for, with the application's own samplers, so that no result may differ.
 //!
 //! Only a library built with the feature `test-switches` has them; `scripts/switches` makes one. It reads two variables of the
-//! environment when a device is made: `TESTSWITCH_SEPARATE`, `shadow` or `split`, and `TESTSWITCH_OUT`, a folder that gets a file
+//! environment when a device is made: `TESTSWITCH_SEPARATE`, `shadow`, `split` or `saturate`, and `TESTSWITCH_OUT`, a folder that gets a file
 //! for each copy of a set, for each module that a split pipeline was made of, and for each of the application's that was read.
 
 #[cfg(feature = "test-switches")]
@@ -21,6 +21,11 @@ impl Force {
 
     /// Whether every link that can be split is.
     pub(super) const fn splits(&self) -> bool {
+        false
+    }
+
+    /// Whether shaders are bound that could do more for what they sample than is asked of them.
+    pub(super) const fn tasks(&self) -> bool {
         false
     }
 
@@ -73,8 +78,12 @@ mod on {
             self.separate.as_deref() == Some("split")
         }
 
+        pub(in super::super) fn tasks(&self) -> bool {
+            self.separate.as_deref() == Some("saturate")
+        }
+
         pub(in super::super) fn any(&self) -> bool {
-            self.shadows() || self.splits()
+            self.shadows() || self.splits() || self.tasks()
         }
 
         pub(in super::super) fn keep_module(&self, words: &[u32]) {

@@ -15,6 +15,7 @@ use super::commands::Point;
 use super::layouts::{Binding, LARGEST};
 use super::programs::{Program, ProgramLink};
 use super::recipe::{LINKS, Variant, When};
+use super::sampling::Asked;
 use super::sets::{Other, SetEntry};
 use super::split::position_of;
 use crate::counters::Path;
@@ -22,7 +23,7 @@ use crate::device::Device;
 use crate::settings::SeparateShared;
 
 /// Most elements of an array that is indexed dynamically.
-const ELEMENTS: u32 = 64;
+pub(super) const ELEMENTS: u32 = 64;
 
 /// A descriptor: set number, binding, element.
 type Descriptor = (u32, u32, u32);
@@ -50,6 +51,8 @@ pub(super) struct Want {
 #[derive(Default)]
 pub(super) struct Wants {
     pub(super) all: Vec<Want>,
+    /// What shaders have to do.
+    pub(super) asked: Vec<Asked>,
     /// Set number and binding of samplers that are used in ways which are not known.
     blocked: Vec<(u32, u32)>,
 }
@@ -98,18 +101,30 @@ fn elements(operand: &Operand, binding: &Binding) -> Option<std::ops::Range<u32>
     }
 }
 
+/// Why a shader cannot be told what to do for a descriptor, if that may be another one after the bind.
+fn loose(after_bind: bool) -> Option<&'static str> {
+    after_bind.then_some("update-after-bind")
+}
+
 impl Device {
     /// What each use of a sampler asks for, by the sets that are bound. Sets that are not bound, or with another layout than the
     /// pipeline's, ask for nothing.
-    pub(super) fn wants(&self, program: &Program, point: &Point) -> Wants {
+    pub(super) fn wants(&self, separate: &Separate, program: &Program, point: &Point) -> Wants {
         let mut wants = Wants::default();
         for (index, link) in program.links.iter().enumerate() {
-            self.wants_of(program, point, (index, link), &mut wants);
+            self.wants_of(separate, program, point, (index, link), &mut wants);
         }
         wants
     }
 
-    fn wants_of(&self, program: &Program, point: &Point, (index, link): (usize, &ProgramLink), wants: &mut Wants) {
+    fn wants_of(
+        &self,
+        separate: &Separate,
+        program: &Program,
+        point: &Point,
+        (index, link): (usize, &ProgramLink),
+        wants: &mut Wants,
+    ) {
         let bound = |operand: &Operand| {
             let number = operand.set as usize;
             let bound = point.sets.get(number)?;
@@ -123,6 +138,9 @@ impl Device {
         let (Some((images, image)), Some((samplers, sampler))) = (bound(&link.image), bound(&link.sampler)) else {
             return;
         };
+        if link.is_combined() {
+            return self.tasks_of(program, (index, link), (images, image), wants);
+        }
         let (image_elements, sampler_elements) = match (elements(&link.image, image), elements(&link.sampler, sampler))
         {
             _ if image.count > LARGEST || sampler.count > LARGEST => {
@@ -145,6 +163,12 @@ impl Device {
                 }
                 let pair = self.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view));
                 let wanted = pair.map_or(given, |pair| self.choose(pair, Path::Draw));
+                let position = position_of(&link.image, &link.sampler, (image_element, sampler_element));
+                let after_bind = image.after_bind || sampler.after_bind;
+                if let Some(pair) = pair.filter(|_| separate.has_tasks()) {
+                    let why = loose(after_bind);
+                    self.ask((index, position), pair, why, wants);
+                }
                 wants.all.with_room().push(Want {
                     link: index,
                     sampler_at: (link.sampler.set, link.sampler.binding, sampler_element),
@@ -152,11 +176,47 @@ impl Device {
                     given,
                     wanted,
                     pair,
-                    loose: image.after_bind || sampler.after_bind,
+                    loose: after_bind,
                     free: view == 0,
-                    hidden_at: position_of(&link.image, &link.sampler, (image_element, sampler_element)),
+                    hidden_at: position,
                 });
             }
+        }
+    }
+
+    /// What shaders have to do for the descriptors of a link that hold both: their samplers were chosen when they were written.
+    fn tasks_of(
+        &self,
+        program: &Program,
+        (index, link): (usize, &ProgramLink),
+        (set, binding): (&SetEntry, &Binding),
+        wants: &mut Wants,
+    ) {
+        // An immutable sampler clamps to the edge already: its border is given up.
+        if !binding.immutable.is_empty() {
+            return;
+        }
+        if binding.count > LARGEST {
+            return self.link_unresolved("too-large", program, index);
+        }
+        let named = elements(&link.image, binding);
+        let is_known = named.is_some();
+        for element in named.unwrap_or(0..binding.count) {
+            let get = |slot: Option<usize>| slot.map_or(0, |slot| set.get(slot));
+            let (sampler, view) = (get(binding.sampler_slot(element)), get(binding.image_slot(element)));
+            let pair = self.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view));
+            let Some(pair) = pair.filter(|_| sampler != 0 && view != 0) else { continue };
+            let position = position_of(&link.image, &link.sampler, (element, element));
+            let why = if !is_known { Some("bindless") } else { loose(binding.after_bind) };
+            self.ask((index, position), pair, why, wants);
+        }
+    }
+
+    /// Adds what the shader has to do for a pair; `why`: the name of what keeps it from that, if anything does.
+    fn ask(&self, (link, position): (usize, u32), pair: Pair, why: Option<&'static str>, wants: &mut Wants) {
+        if let Some(task) = self.task_of(pair) {
+            let task = why.map_or(Ok(task), Err);
+            wants.asked.with_room().push(Asked { link, position, pair, task });
         }
     }
 
@@ -169,7 +229,7 @@ impl Device {
         point: &Point,
         wants: &mut Wants,
     ) -> Decided {
-        let Wants { all, blocked } = wants;
+        let Wants { all, blocked, .. } = wants;
         all.sort_by_key(|want| want.sampler_at);
         let bit = |want: &Want| if want.link < LINKS { 1_u64 << want.link } else { 0 };
         let no_room = point.is_pushed_beside(&program.layout);

@@ -10,6 +10,7 @@ use samplin_hot::memory::{self, Room};
 use super::Separate;
 use crate::decide::fnv1a;
 use crate::device::Device;
+use crate::device::types::COMBINED;
 use crate::kept;
 use crate::table::{FastMap, HandleMap, fold, lock};
 
@@ -31,6 +32,8 @@ pub(super) enum Kind {
     Image,
     /// Either, as written (`VK_DESCRIPTOR_TYPE_MUTABLE_EXT`): a slot for a sampler and one for an image each.
     Either,
+    /// Both, where passes rewrite what is sampled: slots as of [`Kind::Either`].
+    Combined,
 }
 
 /// A binding of a set layout.
@@ -58,7 +61,7 @@ impl Binding {
         }
         match self.kind {
             Kind::Sampler => Some(self.first + element as usize),
-            Kind::Either => Some(self.first + 2 * element as usize),
+            Kind::Either | Kind::Combined => Some(self.first + 2 * element as usize),
             _ => None,
         }
     }
@@ -70,7 +73,7 @@ impl Binding {
         }
         match self.kind {
             Kind::Image => Some(self.first + element as usize),
-            Kind::Either => Some(self.first + 2 * element as usize + 1),
+            Kind::Either | Kind::Combined => Some(self.first + 2 * element as usize + 1),
             _ => None,
         }
     }
@@ -91,6 +94,8 @@ pub(super) struct SetShape {
     pub(super) after_bind: bool,
     /// Number of the last binding if its count is given with each set.
     pub(super) variable: Option<u32>,
+    /// Types of descriptors that change what is in slots, as [`type_bit`]s.
+    pub(super) followed: u32,
     /// Its definition.
     kept: kept::SetLayout,
     /// The definition is all that there is to it.
@@ -130,9 +135,10 @@ fn stable(kept: &kept::SetLayout) -> u64 {
 }
 
 impl SetShape {
-    fn new(number: u64, kept: kept::SetLayout, is_known: bool) -> Self {
+    /// `combined`: whether descriptors of both have slots.
+    fn new(number: u64, kept: kept::SetLayout, is_known: bool, combined: bool) -> Self {
         use vk::DescriptorType as T;
-        let (mut slots, mut dynamic, mut variable) = (0, 0_u32, None);
+        let (mut slots, mut dynamic, mut variable, mut followed) = (0, 0_u32, None, 0);
         let loose =
             vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::UPDATE_UNUSED_WHILE_PENDING;
         let bindings = memory::collect(kept.bindings.iter().map(|binding| {
@@ -148,11 +154,19 @@ impl SetShape {
                 T::SAMPLER => (Kind::Sampler, 1),
                 T::SAMPLED_IMAGE => (Kind::Image, 1),
                 T::MUTABLE_EXT => (Kind::Either, 2),
+                T::COMBINED_IMAGE_SAMPLER if combined => (Kind::Combined, 2),
                 _ => (Kind::Other, 0),
+            };
+            followed |= match kind {
+                Kind::Other => 0,
+                Kind::Sampler | Kind::Image => Separate::WATCHED,
+                Kind::Either => Separate::WATCHED | Separate::OTHERS,
+                Kind::Combined => COMBINED,
             };
             let first = slots;
             slots += each * count as usize;
-            let immutable = if kind == Kind::Sampler { &binding.samplers[..] } else { &[] };
+            let holds_sampler = matches!(kind, Kind::Sampler | Kind::Combined);
+            let immutable = if holds_sampler { &binding.samplers[..] } else { &[] };
             Binding {
                 binding: binding.binding,
                 count,
@@ -167,7 +181,11 @@ impl SetShape {
         .into_boxed_slice();
         let after_bind = bindings.iter().any(|binding| binding.after_bind);
         let stable = stable(&kept);
-        Self { number, bindings, slots, dynamic, after_bind, variable, kept, is_known, twin: Twin::default(), stable }
+        if !is_known {
+            followed = Separate::WATCHED;
+        }
+        let twin = Twin::default();
+        Self { number, bindings, slots, dynamic, after_bind, variable, followed, kept, is_known, twin, stable }
     }
 
     /// A number that says how it is defined, but for handles, and is the same in every run.
@@ -372,22 +390,17 @@ impl Separate {
         let shape = match unsafe { kept::SetLayout::new(info) } {
             None => {
                 let nothing = kept::SetLayout { flags: info.flags, bindings: Vec::new() };
-                Arc::new(SetShape::new(self.number(), nothing, false))
+                Arc::new(SetShape::new(self.number(), nothing, false, self.has_tasks))
             }
             Some(kept) => self.shape_of(kept),
         };
-        let has_slots = shape.slots > 0 || !shape.is_known;
-        let holds_others = shape.bindings.iter().any(|binding| binding.kind == Kind::Either);
+        let followed = shape.followed;
         if shape.bindings.iter().any(|binding| !binding.immutable.is_empty()) {
             self.layouts.has_immutables.store(true, Ordering::Release);
         }
         let entry = SetLayout { shape, is_gone: AtomicBool::new(false) };
         self.layouts.sets.insert(layout.as_raw(), Arc::new(entry));
-        match (holds_others, has_slots) {
-            (true, _) => Self::WATCHED | Self::OTHERS,
-            (false, true) => Self::WATCHED,
-            (false, false) => 0,
-        }
+        followed
     }
 
     /// The shape of all set layouts that are defined so.
@@ -396,7 +409,7 @@ impl Separate {
         let list = alike.list(&kept);
         let same = list.iter().filter_map(Weak::upgrade).find(|shape| shape.kept == kept);
         same.unwrap_or_else(|| {
-            let shape = Arc::new(SetShape::new(self.number(), kept, true));
+            let shape = Arc::new(SetShape::new(self.number(), kept, true, self.has_tasks));
             list.with_room().push(Arc::downgrade(&shape));
             shape
         })

@@ -30,6 +30,13 @@ pub(super) struct ProgramLink {
     pub(super) stages: vk::ShaderStageFlags,
 }
 
+impl ProgramLink {
+    /// Whether image and sampler are one descriptor.
+    pub(super) fn is_combined(&self) -> bool {
+        self.uses.contains(spirv::Uses::COMBINED)
+    }
+}
+
 /// Link, state, class, and whether the link is left as it is: one that is repaired with some sets may be left with others.
 type ToldLink = (usize, u32, u32, bool);
 
@@ -86,8 +93,9 @@ impl Found {
         self.blind = self.blind.or(blind);
     }
 
-    /// The links.
-    pub(super) fn into_links(self) -> Box<[ProgramLink]> {
+    /// The links, combined ones last: the first can be split.
+    pub(super) fn into_links(mut self) -> Box<[ProgramLink]> {
+        self.links.sort_by_key(ProgramLink::is_combined);
         self.links.into_boxed_slice()
     }
 }
@@ -120,6 +128,11 @@ impl Program {
     /// Whether nothing is to be known of what it reads through separate samplers, as nothing is there.
     pub(super) fn is_plain(&self) -> bool {
         self.links.is_empty() && self.blind != Some(HIDDEN)
+    }
+
+    /// Whether it is shader objects that are bound together.
+    pub(super) fn is_of_shaders(&self) -> bool {
+        matches!(self.own, Executable::Shaders(_))
     }
 
     /// What it can be made of again, or the name of what keeps it from that.
@@ -282,13 +295,14 @@ impl Device {
     pub fn forget_pipeline(&self, separate: &Separate, pipeline: vk::Pipeline) {
         // SAFETY: the pipeline is the application's to destroy, so no other call names it.
         if let Some(program) = unsafe { separate.programs.share(pipeline.as_raw()) } {
-            if program.splits.mask() != 0 {
+            if program.splits.any() {
                 // They hold second pipelines.
                 separate.resolutions.clear();
             }
             self.destroy_variants_of(&program);
             separate.programs.remove(pipeline.as_raw());
             self.leave_render_pass(separate, program.render_pass());
+            self.forget_unused_hidden(separate);
         }
     }
 
@@ -320,7 +334,7 @@ impl Device {
         let mut found = Found { blind: hidden, ..Found::default() };
         for stage in stages {
             separate.force.keep_read(stage.words);
-            self.links_of(pipeline.as_raw(), stage, &mut found);
+            self.links_of(separate, pipeline.as_raw(), stage, &mut found);
         }
         for library in libraries {
             // SAFETY: the libraries are valid pipelines by this function's contract, so they are not destroyed and their entries
@@ -366,6 +380,7 @@ impl Device {
         if !self.audit && separate.settings.shared == SeparateShared::Split {
             self.split_all(separate, &program, separate.learned(&program), When::Made);
         }
+        self.prepare_tasks(separate, &program);
         separate.programs.insert(handle, Arc::clone(&program));
         separate.links.fetch_add(program.links.len() as u64, Ordering::Relaxed);
         if !program.links.is_empty() {
@@ -394,7 +409,7 @@ impl Device {
     }
 
     /// Finds the links of a stage that may have to be repaired. `program`: the handle that records name it by.
-    pub(super) fn links_of(&self, program: u64, stage: &Stage<'_>, found: &mut Found) {
+    pub(super) fn links_of(&self, separate: &Separate, program: u64, stage: &Stage<'_>, found: &mut Found) {
         let Some(model) = model(stage.stage) else { return };
         let constants = spirv::Specialization(stage.constants);
         let links =
@@ -407,7 +422,8 @@ impl Device {
                 return found.extend(&[], Some("malformed-spirv"));
             }
         };
-        for link in links.iter().filter(|link| link.uses.samples() && !link.uses.contains(spirv::Uses::COMBINED)) {
+        let counts = |uses: spirv::Uses| separate.has_tasks || !uses.contains(spirv::Uses::COMBINED);
+        for link in links.iter().filter(|link| link.uses.samples() && counts(link.uses)) {
             match (link.image, link.sampler, link.opaque) {
                 (Some(image), Some(sampler), false) => {
                     found.add(ProgramLink { image, sampler, uses: link.uses, stages: stage.stage });

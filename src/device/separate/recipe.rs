@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use ash::vk;
 
 use super::layouts::{PipelineShape, SetShape};
+use super::sampling::Tasks;
 use super::words::{Counted, Words};
 use crate::kept;
 use crate::table::lock;
@@ -56,14 +57,22 @@ pub(super) struct Variant {
     /// The links that are split, by their positions.
     pub(super) mask: u64,
     pub(super) made: Executable,
-    /// The application's layout with the hidden set behind it.
+    /// The application's layout with the hidden set behind it, if there is one.
     pub(super) layout: Arc<PipelineShape>,
-    pub(super) hidden: Arc<SetShape>,
+    pub(super) hidden: Option<Arc<SetShape>>,
     /// The links, and how many samplers each has in the hidden set.
     pub(super) parts: Vec<(usize, u32)>,
+    /// What its shaders can do for descriptors, if they were made for that.
+    pub(super) tasks: Option<Tasks>,
 }
 
 impl Variant {
+    /// The links that it is there for: those that are split, or else those whose descriptors may have tasks.
+    pub(super) fn links(&self) -> impl Iterator<Item = usize> {
+        let tasks = self.tasks.as_ref().filter(|_| self.parts.is_empty()).map(Tasks::links).unwrap_or_default();
+        self.parts.iter().map(|(link, _)| *link).chain(tasks)
+    }
+
     /// The number of the hidden set.
     pub(super) fn number(&self) -> usize {
         self.layout.sets.len() - 1
@@ -82,6 +91,8 @@ pub(super) struct Splits {
     pub(super) pipeline: AtomicU64,
     /// The last is the one in use; command buffers may hold those before it.
     pub(super) made: Mutex<Vec<Arc<Variant>>>,
+    /// Those whose shaders do tasks.
+    pub(super) tasked: Mutex<Vec<Arc<Variant>>>,
 }
 
 impl Splits {
@@ -99,6 +110,18 @@ impl Splits {
     pub(super) fn refuse(&self, links: u64, why: &'static str) {
         *lock(&self.why) = why;
         self.refused.fetch_or(links, Ordering::AcqRel);
+    }
+
+    /// All that were made, which are about to be destroyed.
+    pub(super) fn take(&self) -> Vec<Arc<Variant>> {
+        let mut all = std::mem::take(&mut *lock(&self.made));
+        all.append(&mut lock(&self.tasked));
+        all
+    }
+
+    /// Whether any second pipeline was made.
+    pub(super) fn any(&self) -> bool {
+        self.mask() != 0 || !lock(&self.tasked).is_empty()
     }
 
     /// The handle of the pipeline to bind instead of the application's; 0 if there is none.

@@ -11,7 +11,7 @@ use super::Separate;
 use super::bits::Bits;
 use super::commands::Point;
 use super::found::{Key, Resolution};
-use super::ladder::{Decided, Want};
+use super::ladder::{Decided, Wants};
 use super::programs::{HIDDEN, Program};
 use super::recipe::Variant;
 use super::sets::Brief;
@@ -104,7 +104,7 @@ impl Device {
     }
 
     fn make_resolution(&self, separate: &Separate, program: &Program, point: &Point) -> Resolution {
-        let mut wants = self.wants(program, point);
+        let mut wants = self.wants(separate, program, point);
         if program.blind == Some(HIDDEN)
             && wants.all.iter().all(|want| want.wanted == want.given)
             && !self.is_legal(program, point)
@@ -112,17 +112,18 @@ impl Device {
             self.program_unresolved(HIDDEN, program);
         }
         let Decided { shadows, pushes, variant } = self.decide_links(separate, program, point, &mut wants);
+        let variant = self.with_tasks(separate, program, point, variant, &wants.asked);
         let Some(variant) = variant else {
             return Resolution { shadows, pushes, variant: None, is_lasting: true, key: Key::default() };
         };
-        let hidden = self.hidden_for(separate, &variant, &wants.all);
-        if hidden == Some(0) && is_complete(program, point) {
+        let hidden = self.hidden_for(separate, &variant, &wants);
+        if hidden == Some(0) && variant.hidden.is_some() && is_complete(program, point) {
             // Nothing is in the slots that the split links read, so the application's pipeline reads no more than they would.
             return Resolution { shadows, pushes, variant: None, is_lasting: true, key: Key::default() };
         }
         if hidden.is_none() {
             // Without its set the split pipeline would read nothing; the application's reads what it has.
-            variant.parts.iter().for_each(|(link, _)| self.link_unresolved("memory", program, *link));
+            variant.links().for_each(|link| self.link_unresolved("memory", program, link));
         }
         let (is_lasting, variant) = (hidden.is_some(), hidden.map(|hidden| (variant, hidden)));
         Resolution { shadows, pushes, is_lasting, variant, key: Key::default() }
@@ -130,12 +131,14 @@ impl Device {
 
     /// The hidden set of a split pipeline, by what its links ask for; 0 if no sampler that they could read is bound, none if there is
     /// no such set to be had.
-    fn hidden_for(&self, separate: &Separate, variant: &Variant, wants: &[Want]) -> Option<u64> {
+    fn hidden_for(&self, separate: &Separate, variant: &Variant, wants: &Wants) -> Option<u64> {
+        let Some(shape) = &variant.hidden else { return Some(0) };
+        let words = variant.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.words(&wants.asked));
         let mut samplers = Vec::new();
         for (link, count) in &variant.parts {
             let start = samplers.len();
             (0..*count).for_each(|_| samplers.with_room().push(0_u64));
-            for want in wants.iter().filter(|want| want.link == *link) {
+            for want in wants.all.iter().filter(|want| want.link == *link) {
                 // A descriptor that nobody may use can hold a sampler that is gone.
                 let lives = want.wanted != want.given || self.hot.gate.sampler(want.given) != 0;
                 if let Some(target) = samplers.get_mut(start + want.hidden_at as usize).filter(|_| lives) {
@@ -144,9 +147,12 @@ impl Device {
             }
         }
         // Where nothing may be read, any sampler does.
-        let Some(any) = samplers.iter().copied().find(|sampler| *sampler != 0) else { return Some(0) };
-        samplers.iter_mut().filter(|sampler| **sampler == 0).for_each(|sampler| *sampler = any);
-        self.hidden_set(separate, &variant.hidden, &samplers)
+        let any = samplers.iter().copied().find(|sampler| *sampler != 0);
+        match any {
+            None if !samplers.is_empty() => return Some(0),
+            _ => samplers.iter_mut().filter(|sampler| **sampler == 0).for_each(|sampler| *sampler = any.unwrap_or(0)),
+        }
+        self.hidden_set(separate, shape, &samplers, &words)
     }
 
     /// What is to be bound at a bind point; none if it is what the application has bound there, and nothing else is. To be given back to

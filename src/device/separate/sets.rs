@@ -12,9 +12,9 @@ use samplin_hot::Gate;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::layouts::{Binding, SetLayout, SetShape};
+use super::layouts::{Binding, Kind, SetLayout, SetShape};
 use crate::device::Device;
-use crate::device::types::type_bit;
+use crate::device::types::{COMBINED, type_bit};
 use crate::hooks::slice;
 use crate::table::lock;
 
@@ -234,6 +234,13 @@ impl SetEntry {
                         self.set(image, info(index).image_view.as_raw());
                     }
                 }
+                vk::DescriptorType::COMBINED_IMAGE_SAMPLER if binding.kind == Kind::Combined => {
+                    let info = info(index);
+                    if binding.immutable.is_empty() {
+                        self.set(sampler, info.sampler.as_raw());
+                    }
+                    self.set(image, info.image_view.as_raw());
+                }
                 _ => {
                     // What else a binding of several types can hold.
                     self.set(sampler, 0);
@@ -307,14 +314,9 @@ impl TemplateRuns {
     }
 }
 
-/// Whether descriptors of a type lie in slots of their own.
-pub(super) fn is_separate(ty: vk::DescriptorType) -> bool {
-    matches!(ty, vk::DescriptorType::SAMPLER | vk::DescriptorType::SAMPLED_IMAGE)
-}
-
-/// Whether a template's runs of a type are kept: also those of types that may stand in a binding of several types.
-pub(super) fn is_followed(ty: vk::DescriptorType) -> bool {
-    (Separate::WATCHED | Separate::OTHERS) & type_bit(ty) != 0
+/// Whether descriptors of a type are described by image infos that lie in slots.
+pub(super) fn has_image_infos(ty: vk::DescriptorType) -> bool {
+    (Separate::WATCHED | COMBINED) & type_bit(ty) != 0
 }
 
 impl SetEntry {
@@ -359,10 +361,10 @@ impl SetEntry {
     /// The write is valid.
     #[inline(never)]
     unsafe fn take_each(&self, write: &vk::WriteDescriptorSet<'_>) {
-        if !is_followed(write.descriptor_type) {
+        if self.shape.followed & type_bit(write.descriptor_type) == 0 {
             return self.touch();
         }
-        let infos = if is_separate(write.descriptor_type) {
+        let infos = if has_image_infos(write.descriptor_type) {
             // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493.
             unsafe { slice(write.p_image_info, write.descriptor_count) }
         } else {
@@ -382,6 +384,12 @@ impl SetEntry {
 }
 
 impl Separate {
+    /// Whether descriptors of a type may change what is in slots: also those that may stand in a binding of several types.
+    pub(super) fn follows(&self, ty: vk::DescriptorType) -> bool {
+        let combined = if self.has_tasks { COMBINED } else { 0 };
+        (Self::WATCHED | Self::OTHERS | combined) & type_bit(ty) != 0
+    }
+
     /// What samplers of a state ask for has changed.
     pub fn look_again(&self) {
         // Another thread may be writing to one of them.
@@ -457,7 +465,7 @@ impl Device {
         bind_point: vk::PipelineBindPoint,
         runs: impl Iterator<Item = TemplateRun>,
     ) {
-        let runs = memory::collect(runs.filter(|run| is_followed(run.ty))).into_boxed_slice();
+        let runs = memory::collect(runs.filter(|run| separate.follows(run.ty))).into_boxed_slice();
         separate.templates.insert(template.as_raw(), Arc::new(TemplateRuns { runs, bind_point }));
     }
 

@@ -78,8 +78,8 @@ impl Device {
         let is_bound = point.has_bound(wanted);
         let waits = point.feeds_back && !is_bound;
         if waits {
-            let parts = resolution.variant.as_ref().map_or(&[][..], |(variant, _)| &variant.parts);
-            parts.iter().for_each(|(link, _)| self.link_unresolved("transform-feedback", program, *link));
+            let links = resolution.variant.iter().flat_map(|(variant, _)| variant.links());
+            links.for_each(|link| self.link_unresolved("transform-feedback", program, link));
         } else if !is_bound {
             // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_program` asks for the same.
             unsafe { self.settle_program(commands, (point, at), wanted) };

@@ -168,7 +168,7 @@ impl Device {
         let mut found = Found::default();
         let recipe = match stage {
             Some(stage) => {
-                self.links_of(shader.as_raw(), stage, &mut found);
+                self.links_of(separate, shader.as_raw(), stage, &mut found);
                 // SAFETY: `info` is the shader's valid create info by this function's contract.
                 let kept = unsafe { kept::Shader::new(info) }.map_err(kept::Why::name);
                 kept.map(|kept| (Arc::new(kept), Arc::new(code_of(stage))))
@@ -201,6 +201,7 @@ impl Device {
             stays
         });
         gone.iter().for_each(|program| self.destroy_variants_of(program));
+        self.forget_unused_hidden(separate);
     }
 
     /// Takes over shaders that are about to be bound. Returns what to bind instead of them, if anything: what is split stays so.

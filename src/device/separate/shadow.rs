@@ -103,8 +103,9 @@ impl Device {
         let from = vk::DescriptorSet::from_raw(from);
         let copies = memory::collect(entry.shape.bindings.iter().filter_map(|binding| {
             let count = if entry.shape.variable == Some(binding.binding) { entry.variable } else { binding.count };
-            // Immutable ones come with the layout (VUID-VkCopyDescriptorSet-dstBinding-02753).
-            (count > 0 && binding.immutable.is_empty()).then(|| {
+            // Immutable ones come with the layout (VUID-VkCopyDescriptorSet-dstBinding-02753); of combined ones the images do not.
+            let comes = binding.ty == vk::DescriptorType::SAMPLER && !binding.immutable.is_empty();
+            (count > 0 && !comes).then(|| {
                 vk::CopyDescriptorSet::default()
                     .src_set(from)
                     .src_binding(binding.binding)

@@ -1,11 +1,10 @@
 //! Split pipelines: second pipelines in which some links read their samplers from a set of the layer's own.
 //!
 //! The application's sets, layouts and bindings stay what they are. The set comes behind them, at the first number that the
-//! pipeline layout leaves free, and its content is its name: equal samplers are one set, written before it is first bound and never
-//! again. It goes with the first of its samplers (VUID-vkDestroySampler-sampler-01082: nothing that is pending refers to that).
+//! pipeline layout leaves free, see [`hidden`](super::hidden).
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use ash::vk::{self, Handle};
@@ -14,79 +13,19 @@ use samplin_spirv::split::{Part, Refused, Why, split};
 use samplin_spirv::{Error, Module, Operand, Specialization};
 
 use super::Separate;
-use super::layouts::{PipelineShape, SetShape};
+use super::layouts::PipelineShape;
+use super::limits::Limits;
 use super::programs::{Program, model};
 use super::recipe::{Executable, LINKS, Recipe, Source, StageCode, Variant, When};
+use super::sampling::{self, Keys};
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
-use crate::pnext;
 use crate::settings::SplitCompile;
-use crate::table::{FastMap, lock};
-
-/// Limits of the device that splitting has to keep.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Limits {
-    /// `maxBoundDescriptorSets`.
-    pub sets: u32,
-    /// `maxPerStageDescriptorSamplers`.
-    pub stage_samplers: u32,
-    /// `maxDescriptorSetSamplers`.
-    pub samplers: u32,
-    /// `advancedBlendCoherentOperations` is enabled, so that attachments without an advanced state need their blending.
-    pub advanced_blend: bool,
-}
-
-impl Limits {
-    /// Those of a device.
-    ///
-    /// # Safety
-    ///
-    /// `info` is the valid create info that the device was made with.
-    pub unsafe fn of(limits: &vk::PhysicalDeviceLimits, info: &vk::DeviceCreateInfo<'_>) -> Self {
-        // SAFETY: forwarded from the caller.
-        let blend = unsafe { pnext::find::<vk::PhysicalDeviceBlendOperationAdvancedFeaturesEXT<'_>>(info.p_next) };
-        Self {
-            advanced_blend: blend.is_some_and(|blend| blend.advanced_blend_coherent_operations != vk::FALSE),
-            sets: limits.max_bound_descriptor_sets,
-            stage_samplers: limits.max_per_stage_descriptor_samplers,
-            samplers: limits.max_descriptor_set_samplers,
-        }
-    }
-}
-
-struct HiddenSet {
-    /// Kept, so that another pipeline with a hidden set that is defined so finds this one.
-    _shape: Arc<SetShape>,
-    set: u64,
-    pool: u64,
-}
-
-/// Number of a hidden set's layout, and its samplers.
-type Content = (u64, Box<[u64]>);
-
-/// Hidden sets by their layout and samplers.
-#[derive(Default)]
-pub(super) struct HiddenSets {
-    by_content: Mutex<FastMap<Content, HiddenSet>>,
-    /// There was ever one.
-    any: AtomicBool,
-}
-
-impl HiddenSets {
-    /// How many there are.
-    pub(super) fn count(&self) -> usize {
-        lock(&self.by_content).len()
-    }
-
-    /// Whether there was ever one.
-    pub(super) fn any(&self) -> bool {
-        self.any.load(Ordering::Acquire)
-    }
-}
+use crate::table::lock;
 
 /// The name of what a pass refused.
-fn named(refused: Refused) -> &'static str {
+pub(super) fn named(refused: Refused) -> &'static str {
     match refused {
         Refused::Module(Error::Memory) => memory::give_up(),
         Refused::Module(_) => "malformed-spirv",
@@ -117,7 +56,7 @@ impl Device {
         };
         let made = match (when, separate.settings.compile) {
             (When::Bound, SplitCompile::Learn) => Err("learned"),
-            _ => self.make_variant(separate, program, wanted, when),
+            _ => self.make_variant(separate, program, (wanted, None), when),
         };
         if when == When::Bound && matches!(made, Ok(_) | Err("learned")) {
             separate.learn(program, links);
@@ -166,17 +105,21 @@ impl Device {
         }
     }
 
-    fn make_variant(
+    /// Makes a second pipeline in which some links are split. `keys`: where its shaders find what to do for descriptors, if they are
+    /// to do anything.
+    pub(super) fn make_variant(
         &self,
         separate: &Separate,
         program: &Program,
-        mask: u64,
+        (mask, keys): (u64, Option<Keys>),
         when: When,
     ) -> Result<Variant, &'static str> {
         let started = Instant::now();
         let recipe = program.recipe()?;
         let number = program.layout.sets.len();
-        if number >= separate.limits.sets as usize {
+        let has_block = matches!(keys, Some(Keys::Block));
+        let has_hidden = mask != 0 || has_block;
+        if has_hidden && number >= separate.limits.sets as usize {
             return Err("no-free-set");
         }
         let chosen: Vec<usize> = memory::collect((0..program.links.len().min(LINKS)).filter(|n| mask >> n & 1 != 0));
@@ -187,23 +130,32 @@ impl Device {
         for stage in &recipe.stages {
             codes.push(rewrite(program, stage, (number as u32, first), &chosen, &mut counts)?);
         }
-        let hidden = kept::SetLayout {
-            flags: vk::DescriptorSetLayoutCreateFlags::empty(),
-            bindings: memory::collect(chosen.iter().zip(&counts).enumerate().map(|(binding, (link, count))| {
-                kept::Binding {
-                    binding: first + binding as u32,
-                    kind: vk::DescriptorType::SAMPLER,
-                    count: *count,
-                    stages: program.links.get(*link).map_or(vk::ShaderStageFlags::empty(), |link| link.stages),
-                    flags: vk::DescriptorBindingFlags::empty(),
-                    samplers: Vec::new(),
-                    kinds: Vec::new(),
-                }
-            })),
+        let tasks = match keys {
+            Some(keys) => {
+                let limits = samplin_spirv::sampling::Limits { lod_bias: self.caps.max_sampler_lod_bias };
+                let at = sampling::Place { set: number as u32, first, chosen: &chosen, limits };
+                Some(sampling::rewrite_all(separate, program, &recipe, &mut codes, at, keys)?)
+            }
+            None => None,
         };
-        let hidden = separate.shape_of(hidden);
-        let layout = Arc::new(program.layout.with_set(separate.number(), Arc::clone(&hidden)));
-        if !fits(&layout, separate.limits) {
+        let binding = |(offset, (kind, count, stages)): (usize, (vk::DescriptorType, u32, vk::ShaderStageFlags))| {
+            let flags = vk::DescriptorBindingFlags::empty();
+            let binding = first + offset as u32;
+            kept::Binding { binding, kind, count, stages, flags, samplers: Vec::new(), kinds: Vec::new() }
+        };
+        let stages = |link: usize| program.links.get(link).map_or(vk::ShaderStageFlags::empty(), |link| link.stages);
+        let samplers =
+            chosen.iter().zip(&counts).map(|(link, count)| (vk::DescriptorType::SAMPLER, *count, stages(*link)));
+        let all = || recipe.stages.iter().fold(vk::ShaderStageFlags::empty(), |all, stage| all | stage.stage);
+        let block = has_block.then(|| (vk::DescriptorType::UNIFORM_BUFFER, 1, all()));
+        let bindings = memory::collect(samplers.chain(block).enumerate().map(binding));
+        let (mut hidden, mut layout) = (None, Arc::clone(&program.layout));
+        if has_hidden {
+            let shape = separate.shape_of(kept::SetLayout { flags: Default::default(), bindings });
+            layout = Arc::new(program.layout.with_set(separate.number(), Arc::clone(&shape)));
+            hidden = Some(shape);
+        }
+        if !fits(&layout, &separate.limits) {
             return Err("sampler-limit");
         }
         let twin = self.twin_of_pipeline(separate, &layout).ok_or("memory")?;
@@ -213,11 +165,15 @@ impl Device {
         let parts = memory::collect(chosen.into_iter().zip(counts));
         for (stage, code) in recipe.stages.iter().zip(&codes) {
             if let Some(words) = code {
+                let (pass, links) = match &tasks {
+                    Some(tasks) => ("saturate", tasks.links()),
+                    None => ("split", memory::collect(parts.iter().map(|(link, _)| *link))),
+                };
                 let count = (stage.words.len(), words.len());
-                self.shader_split(program, stage.stage, &parts, count, (took, when));
+                self.shader_rewritten(program, stage.stage, (pass, &links), count, (took, when));
             }
         }
-        Ok(Variant { mask, made, layout, hidden, parts })
+        Ok(Variant { mask, made, layout, hidden, parts, tasks })
     }
 
     /// Makes what a recipe is for, with other code where there is any and the private layout, of which `twin` is made.
@@ -299,7 +255,7 @@ impl Device {
         }
     }
 
-    fn destroy_executable(&self, made: &Executable) {
+    pub(super) fn destroy_executable(&self, made: &Executable) {
         match made {
             Executable::Pipeline(pipeline) => {
                 if let Some(destroy) = self.fns.destroy_pipeline {
@@ -314,78 +270,15 @@ impl Device {
 
     /// Destroys the second pipelines or shaders of a program that is about to go.
     pub(super) fn destroy_variants_of(&self, program: &Program) {
-        let made = std::mem::take(&mut *lock(&program.splits.made));
-        made.iter().for_each(|variant| self.destroy_executable(&variant.made));
-    }
-
-    // ---- hidden sets ----
-
-    /// The set with these samplers, one for each descriptor of `shape` in their order.
-    pub(super) fn hidden_set(&self, separate: &Separate, shape: &Arc<SetShape>, samplers: &[u64]) -> Option<u64> {
-        let key = (shape.number(), Box::from(samplers));
-        if let Some(kept) = lock(&separate.hidden.by_content).get(&key) {
-            return Some(kept.set);
-        }
-        separate.hidden.any.store(true, Ordering::Release);
-        let (pool, set) = self.make_set(separate, shape, 0)?;
-        self.fill_hidden(set, shape, samplers);
-        let mut sets = lock(&separate.hidden.by_content);
-        if let Some(kept) = sets.get(&key) {
-            // Another thread was faster.
-            let kept = kept.set;
-            drop(sets);
-            self.destroy_pool(pool);
-            return Some(kept);
-        }
-        sets.with_room().insert(key, HiddenSet { _shape: Arc::clone(shape), set: set.as_raw(), pool: pool.as_raw() });
-        Some(set.as_raw())
-    }
-
-    fn fill_hidden(&self, set: vk::DescriptorSet, shape: &SetShape, samplers: &[u64]) {
-        let Some(update) = self.fns.update_descriptor_sets else { return };
-        let infos =
-            memory::collect(samplers.iter().map(|sampler| vk::DescriptorImageInfo {
-                sampler: vk::Sampler::from_raw(*sampler),
-                ..Default::default()
-            }));
-        let mut rest = &infos[..];
-        let writes = memory::collect(shape.bindings.iter().map(|binding| {
-            let (own, behind) = rest.split_at((binding.count as usize).min(rest.len()));
-            rest = behind;
-            vk::WriteDescriptorSet::default()
-                .dst_set(set)
-                .dst_binding(binding.binding)
-                .descriptor_type(vk::DescriptorType::SAMPLER)
-                .image_info(own)
-        }));
-        // SAFETY: a set that nobody has seen yet; each sampler lives, and takes the set along when it goes.
-        unsafe { update(self.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null()) };
-    }
-
-    /// Destroys the hidden sets with a sampler that is about to go.
-    pub fn forget_hidden(&self, separate: &Separate, sampler: u64) {
-        separate.resolutions.clear();
-        if !separate.hidden.any() {
-            return;
-        }
-        let mut gone = Vec::new();
-        lock(&separate.hidden.by_content).retain(|(_, samplers), hidden| {
-            let stays = !samplers.contains(&sampler);
-            if !stays {
-                gone.with_room().push(hidden.pool);
-            }
-            stays
-        });
-        gone.into_iter().for_each(|pool| self.destroy_pool(vk::DescriptorPool::from_raw(pool)));
+        program.splits.take().iter().for_each(|variant| self.destroy_executable(&variant.made));
     }
 
     /// Destroys every hidden set and second pipeline: for the end of the device.
     pub(super) fn destroy_splits(&self, separate: &Separate) {
-        let sets = std::mem::take(&mut *lock(&separate.hidden.by_content));
-        sets.into_values().for_each(|hidden| self.destroy_pool(vk::DescriptorPool::from_raw(hidden.pool)));
+        self.destroy_hidden(separate);
         let mut gone = Vec::new();
         let mut take = |program: &Program| {
-            for variant in std::mem::take(&mut *lock(&program.splits.made)) {
+            for variant in program.splits.take() {
                 gone.with_room().push(variant);
             }
         };
@@ -435,7 +328,7 @@ fn rewrite(
 }
 
 /// Whether a pipeline layout keeps the limits on samplers, which the layer's own count towards.
-fn fits(layout: &PipelineShape, limits: Limits) -> bool {
+fn fits(layout: &PipelineShape, limits: &Limits) -> bool {
     use vk::DescriptorType as T;
     let bindings = || layout.sets.iter().flatten().flat_map(|set| set.bindings.iter());
     let samples = |ty: T| matches!(ty, T::SAMPLER | T::COMBINED_IMAGE_SAMPLER | T::MUTABLE_EXT);
@@ -449,10 +342,13 @@ fn fits(layout: &PipelineShape, limits: Limits) -> bool {
         && stages.into_iter().all(|stage| sum(stage, &samples) <= u64::from(limits.stage_samplers))
 }
 
-/// The position in a link's hidden samplers of an element of its image and one of its sampler.
+/// The position in a link's hidden samplers, or tasks, of an element of its image and one of its sampler.
 pub(super) fn position_of(image: &Operand, sampler: &Operand, (image_element, sampler_element): (u32, u32)) -> u32 {
     use samplin_spirv::Index;
     let varies = |operand: &Operand| matches!(operand.index, Index::Dynamic { .. } | Index::Push(_));
+    if image == sampler {
+        return if varies(image) { image_element } else { 0 };
+    }
     match (varies(image), varies(sampler)) {
         (true, true) => image_element * sampler.count + sampler_element,
         (true, false) => image_element,

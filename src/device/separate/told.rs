@@ -13,9 +13,11 @@ use serde_json::json;
 
 use super::commands::{CommandBuffer, Point};
 use super::ladder::{How, Want};
-use super::programs::{Program, Stage};
+use super::programs::{Program, ProgramLink, Stage};
 use super::recipe::{LINKS, When};
+use super::sampling::Asked;
 use crate::counters::Path;
+use crate::decide::Rule;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
 use crate::overrides::Override;
@@ -56,6 +58,9 @@ fn reason(what: &str) -> Option<&'static str> {
         "hidden-spirv" => "the shader came as an identifier or a binary, in which no links are to be seen",
         "malformed-spirv" => "the shader's words do not hold together, so they are not rewritten",
         "vendor-instruction" => "an instruction of a vendor reads the sampler, of which the layer knows too little",
+        "cube" => "the image is a cube, which has no edges",
+        "coordinate-type" => "the coordinates are no floats of 32 bits",
+        "image-operands" => "the instruction has operands that the layer does not rewrite",
         "too-many-clones" => {
             "a function takes the sampler from callers that need different ones, in a way that the layer does not rewrite"
         }
@@ -96,6 +101,17 @@ fn link_members(program: &Program, want: &Want) -> Link {
     }
 }
 
+/// A link whose elements are not told apart.
+fn joined(link: &ProgramLink) -> Link {
+    let descriptor = |of: &samplin_spirv::Operand| Descriptor { set: of.set, binding: of.binding, element: None };
+    Link {
+        image: descriptor(&link.image),
+        sampler: descriptor(&link.sampler),
+        uses: Some(words(link.uses)),
+        stages: Some(stages(link.stages)),
+    }
+}
+
 impl Device {
     /// The part of the `summary` record that is about links.
     pub fn separate_summary(&self) -> Option<kinds::Separate> {
@@ -104,7 +120,7 @@ impl Device {
     }
 
     /// What a state and a class come to, for the record: as it is if the driver has a sampler for it.
-    fn meeting_of<'a>(&'a self, shared: &SharedState, class: &'a ViewClass) -> Meeting<'a, ()> {
+    pub(super) fn meeting_of<'a>(&'a self, shared: &SharedState, class: &'a ViewClass) -> Meeting<'a, ()> {
         let overrides = self.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
         outcome::meeting(&shared.kept, &class.traits, overrides, &self.terms(), |_| Ok(()))
     }
@@ -159,20 +175,20 @@ impl Device {
         }
     }
 
-    /// Writes the `shader` record of a stage that was split. `words`: how many it had, and has.
-    pub(super) fn shader_split(
+    /// Writes the `shader` record of a stage that a pass has rewritten for some links. `words`: how many it had, and has.
+    pub(super) fn shader_rewritten(
         &self,
         program: &Program,
         stage: vk::ShaderStageFlags,
-        parts: &[(usize, u32)],
+        (pass, links): (&str, &[usize]),
         words: (usize, usize),
         (took, when): (Duration, When),
     ) {
-        tracing::debug!(pipeline = handle(program.handle), ?stage, ?took, "pipeline split");
+        tracing::debug!(pipeline = handle(program.handle), ?stage, ?took, pass, "shader rewritten");
         if !self.records_decisions() {
             return;
         }
-        let links = parts.iter().filter_map(|(link, _)| program.links.get(*link));
+        let links = links.iter().filter_map(|link| program.links.get(*link));
         let bindings = links
             .filter(|link| link.stages.contains(stage))
             .map(|link| kinds::Binding { set: link.sampler.set, binding: link.sampler.binding });
@@ -180,7 +196,7 @@ impl Device {
             "shader",
             &kinds::Shader {
                 stage: format!("VK_SHADER_STAGE_{stage:?}_BIT"),
-                pass: "split".to_owned(),
+                pass: pass.to_owned(),
                 pipeline: handle(program.handle),
                 bindings: bindings.collect(),
                 changes: Vec::new(),
@@ -219,6 +235,32 @@ impl Device {
         );
     }
 
+    /// Says that a shader does not do what a descriptor asks for.
+    pub(super) fn task_left(&self, what: &str, program: &Program, asked: &Asked) {
+        let Some(class) = self.class(asked.pair.class) else { return };
+        let members = samplin_wire::record::view(&class.traits);
+        let (sampler, view) = (asked.pair.sampler, asked.pair.view);
+        self.unresolved(
+            what,
+            why(what),
+            Some(Rule::GlClamp),
+            json!({
+                "sampler": handle(sampler),
+                "view": handle(view),
+                "names": {
+                    "sampler": self.name(vk::ObjectType::SAMPLER, sampler),
+                    "view": self.name(vk::ObjectType::IMAGE_VIEW, view),
+                },
+                "format": members.format,
+                "aspect": members.aspect,
+                "view_type": members.view_type,
+                "pipeline": handle(program.handle),
+                "link": program.links.get(asked.link).map(joined),
+            }),
+            (program.number, asked.link as u64),
+        );
+    }
+
     /// Says what of a pipeline's links is not known in a command buffer that was begun before binds were followed.
     pub(super) fn began_before(&self, point: &Point) {
         let Some(program) = point.program.as_deref() else { return };
@@ -240,14 +282,7 @@ impl Device {
     /// Says that a link is not followed.
     pub(super) fn link_unresolved(&self, what: &str, program: &Program, link: usize) {
         let Some(found) = program.links.get(link) else { return };
-        let descriptor = |of: &samplin_spirv::Operand| Descriptor { set: of.set, binding: of.binding, element: None };
-        let joined = Link {
-            image: descriptor(&found.image),
-            sampler: descriptor(&found.sampler),
-            uses: Some(words(found.uses)),
-            stages: Some(stages(found.stages)),
-        };
-        let members = json!({ "pipeline": handle(program.handle), "link": joined });
+        let members = json!({ "pipeline": handle(program.handle), "link": joined(found) });
         self.unresolved(what, why(what), None, members, (program.number, link as u64));
     }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use ash::vk::{self, Handle};
 
 use super::Separate;
-use super::sets::{SetEntry, is_followed};
+use super::sets::SetEntry;
 use crate::device::Device;
 
 impl Separate {
@@ -27,7 +27,7 @@ impl Separate {
         let all = self.shadows.load(Ordering::Relaxed) > 0;
         let mut last: Option<(vk::DescriptorSet, &SetEntry)> = None;
         for write in writes {
-            if !all && !is_followed(write.descriptor_type) {
+            if !all && !self.follows(write.descriptor_type) {
                 continue;
             }
             let entry = match last {

@@ -1,0 +1,389 @@
+//! The pass `sampling`: what a sampler cannot be told is done in the shader, as a record for each descriptor asks.
+//!
+//! An image instruction becomes a call of a function that the pass adds, with the same type and id, so the control flow of the
+//! application's functions stays as it is. The function gets the record of the descriptor, and executes the application's own
+//! instruction if the record asks for nothing. One function is made for each way of sampling and each pair of variables, not for
+//! each instruction.
+//!
+//! It runs behind [`split`](crate::split): a slot's operands are those that the module has by then.
+
+mod code;
+mod helper;
+mod records;
+mod site;
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use crate::edit::{Editor, literal};
+use crate::error::{Error, extend, push};
+use crate::fold::Specialization;
+use crate::links::{Analysis, Pair, Scratch};
+use crate::map::Fold;
+use crate::module::{Function, Instruction, Module};
+use crate::op;
+use crate::operand::{Index, Operand};
+use crate::trace::{ELEMENTS, Tracer};
+use crate::uses::Uses;
+
+/// The name of the functions that the pass adds, by which it knows them again.
+const NAME: &str = "samplin.sampling";
+
+/// Bits of [`Record::flags`].
+pub mod flags {
+    /// `GL_CLAMP` for the first coordinate: it is clamped to where the texture is.
+    pub const CLAMP_S: u32 = 1;
+    /// The same for the second one.
+    pub const CLAMP_T: u32 = 2;
+    /// The same for the third one.
+    pub const CLAMP_R: u32 = 4;
+    /// `GL_MIRROR_CLAMP_EXT` with a border, in place of [`CLAMP_S`]: the coordinate loses its sign, and the lower bound is the middle
+    /// of the first texel.
+    pub const MIRROR_S: u32 = 8;
+    /// The same for the second one.
+    pub const MIRROR_T: u32 = 16;
+    /// The same for the third one.
+    pub const MIRROR_R: u32 = 32;
+    /// The sampler takes coordinates in texels.
+    pub const UNNORMALIZED: u32 = 64;
+    /// Magnification is NEAREST over CLAMP_TO_BORDER, where minification is LINEAR: the upper end still reads the last texel.
+    pub const MAG_NEAREST: u32 = 128;
+    /// LINEAR is made of NEAREST.
+    pub const EMULATE: u32 = 256;
+    /// The sampler that was asked for magnifies with LINEAR.
+    pub const MAG_LINEAR: u32 = 512;
+    /// It minifies with LINEAR.
+    pub const MIN_LINEAR: u32 = 1024;
+    /// It is LINEAR between levels.
+    pub const MIP_LINEAR: u32 = 2048;
+
+    /// All axes of [`CLAMP_S`].
+    pub(super) const CLAMP: u32 = CLAMP_S | CLAMP_T | CLAMP_R;
+    /// All axes of [`MIRROR_S`].
+    pub(super) const MIRROR: u32 = MIRROR_S | MIRROR_T | MIRROR_R;
+}
+
+/// What the new module reads for one descriptor: 16 bytes, little endian, in the order of the members.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Record {
+    /// Of [`flags`].
+    pub flags: u32,
+    /// Of the sampler that was asked for, as the three below: what it adds to the level of detail.
+    pub bias: f32,
+    /// Its lowest level of detail.
+    pub min_lod: f32,
+    /// Its highest level of detail.
+    pub max_lod: f32,
+}
+
+impl Record {
+    /// The words of the record, in the order in which they lie in memory.
+    pub const fn words(&self) -> [u32; 4] {
+        [self.flags, self.bias.to_bits(), self.min_lod.to_bits(), self.max_lod.to_bits()]
+    }
+}
+
+/// What the code for a slot is to be able to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Passes {
+    /// `CLAMP_x` and `MIRROR_x`.
+    pub saturate: bool,
+    /// `EMULATE`.
+    pub filter: bool,
+}
+
+impl Passes {
+    /// The flags of which any makes the code do something.
+    const fn asks(self) -> u32 {
+        if self.saturate { flags::CLAMP | flags::MIRROR } else { 0 }
+    }
+}
+
+/// A link whose image instructions are rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The link's image, as [`Module::links`] gives it for the module that is to be rewritten, under the same specialization.
+    pub image: Operand,
+    /// Its sampler; the same for a combined descriptor.
+    pub sampler: Operand,
+    /// Its first record: there are [`Slot::records`].
+    pub first: u32,
+    /// What may be asked of it.
+    pub passes: Passes,
+    /// Where image and sampler are both indexed dynamically, in arrays that are not one: records for each element of the image, so
+    /// that element *i* of the image with *j* of the sampler has record `first + i * row + j`. 0 where *j* alone counts, as it does
+    /// in a hidden set of [`split`](crate::split), which has an element for each pair.
+    pub row: u32,
+}
+
+impl Slot {
+    /// Records of the slot: one for each element of what is indexed dynamically.
+    ///
+    /// # Errors
+    ///
+    /// [`Left::Unbounded`] if that has no end, or more than 64 elements.
+    pub fn records(&self) -> Result<u32, Left> {
+        let reach = |operand: &Operand| match operand.index {
+            Index::Whole | Index::Const(_) | Index::Spec(_) => Ok(1),
+            Index::Push(_) | Index::Dynamic { .. } if (1..=ELEMENTS).contains(&operand.count) => Ok(operand.count),
+            _ => Err(Left::Unbounded),
+        };
+        let (image, sampler) = (reach(&self.image)?, reach(&self.sampler)?);
+        let count = match (image, sampler) {
+            _ if self.image == self.sampler => image,
+            (image, 1) => image,
+            (1, sampler) => sampler,
+            (image, sampler) => (image - 1).saturating_mul(self.row).saturating_add(sampler),
+        };
+        if count > ELEMENTS { Err(Left::Unbounded) } else { Ok(count) }
+    }
+}
+
+/// Where records are read.
+#[derive(Clone, Copy, Debug)]
+pub enum Keys<'a> {
+    /// From a uniform block of the layout std140, `{ uvec4 records[count]; }`, floats by their bits.
+    Block {
+        /// Its descriptor set.
+        set: u32,
+        /// Its binding.
+        binding: u32,
+        /// Records in it.
+        count: u32,
+    },
+    /// They are constants of the new module.
+    Fixed(&'a [Record]),
+}
+
+/// What of the device matters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// `maxSamplerLodBias`.
+    pub lod_bias: f32,
+}
+
+/// What became of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sampled {
+    /// The new module, for the entry point that was asked for: functions that others share with it read records there too.
+    pub words: Vec<u32>,
+    /// Image instructions that were changed.
+    pub changed: u32,
+    /// Slots, by position, that have instructions which were not, and why; each once.
+    pub left: Vec<(usize, Left)>,
+}
+
+/// Why instructions of a slot were left as they were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Left {
+    /// The entry point never samples through such a link.
+    NoLink,
+    /// The image or the sampler is one of several at some instruction.
+    Opaque,
+    /// An index reaches elements of an array without a length, or more than 64.
+    Unbounded,
+    /// An index is no integer of 32 bits.
+    Index,
+    /// Instructions of vendors' own.
+    Vendor,
+    /// Questions for the footprint.
+    Footprint,
+    /// Cubes have no edges.
+    Cube,
+    /// The image is of a dimension that Vulkan does not sample.
+    Dimension,
+    /// Coordinates are no floats of 32 bits.
+    Coordinate,
+    /// Operands that are not known.
+    Operands,
+    /// A function is called with different links.
+    Call,
+    /// There are not enough records.
+    Records,
+}
+
+impl Left {
+    /// Its name, as records say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Left::NoLink => "no-link",
+            Left::Opaque => "opaque-operand",
+            Left::Unbounded => "bindless",
+            Left::Index => "index-type",
+            Left::Vendor => "vendor",
+            Left::Footprint => "footprint",
+            Left::Cube => "cube",
+            Left::Dimension => "dimension",
+            Left::Coordinate => "coordinate-type",
+            Left::Operands => "image-operands",
+            Left::Call => "call",
+            Left::Records => "records",
+        }
+    }
+}
+
+/// Why an instruction is not changed: it is left, or the whole module is.
+enum Stop {
+    Left(Left),
+    Error(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        Stop::Error(error)
+    }
+}
+
+/// Rewrites the image instructions of `slots` in the entry point `name` for an execution model.
+///
+/// # Errors
+///
+/// Why the module as a whole cannot be rewritten. Instructions that cannot are left, which the result says.
+pub fn sampling(
+    module: &Module<'_>,
+    (name, model): (&str, u32),
+    specialization: Option<&Specialization<'_>>,
+    keys: Keys<'_>,
+    slots: &[Slot],
+    limits: Limits,
+) -> Result<Sampled, Error> {
+    let entry = module.entry(name, model).ok_or(Error::NoEntryPoint)?;
+    let mut tracer = Tracer::new(module, specialization);
+    let analysis = Analysis::new(&mut tracer, entry)?;
+    let mut pass = Pass {
+        tracer,
+        slots,
+        keys,
+        limits,
+        editor: Editor::new(module),
+        own: own(module)?,
+        records: records::Records::default(),
+        helpers: HashMap::default(),
+        changed: 0,
+        left: Vec::new(),
+    };
+    pass.missing(&analysis)?;
+    let mut scratch = Scratch::default();
+    for number in &analysis.order {
+        let Some(function) = module.functions().get(*number) else { continue };
+        if pass.own.binary_search(&module.instruction(function.at).word(2)).is_ok() {
+            continue;
+        }
+        for site in module.sites(function) {
+            scratch.site(&mut pass.tracer, function, &site)?;
+            pass.site(function, &site, &scratch)?;
+        }
+    }
+    let mut left = pass.left;
+    left.sort_unstable();
+    Ok(Sampled { words: pass.editor.finish()?, changed: pass.changed, left })
+}
+
+/// The ids, sorted, of the functions that an earlier run has added.
+fn own(module: &Module<'_>) -> Result<Vec<u32>, Error> {
+    let name = literal(NAME)?;
+    let mut own = Vec::new();
+    for instruction in module.instructions(module.sections.sources, module.sections.annotations) {
+        if instruction.opcode() == op::NAME && instruction.words.get(2..) == Some(&name) {
+            push(&mut own, instruction.word(1))?;
+        }
+    }
+    own.sort_unstable();
+    Ok(own)
+}
+
+struct Pass<'a, 'm, 'w> {
+    tracer: Tracer<'m, 'w>,
+    slots: &'a [Slot],
+    keys: Keys<'a>,
+    limits: Limits,
+    editor: Editor<'m, 'w>,
+    /// Functions of an earlier run.
+    own: Vec<u32>,
+    records: records::Records,
+    /// Functions that were made, by all that they depend on.
+    helpers: HashMap<Vec<u32>, u32, BuildHasherDefault<Fold>>,
+    changed: u32,
+    left: Vec<(usize, Left)>,
+}
+
+impl<'w> Pass<'_, '_, 'w> {
+    /// Names the slots that nothing is sampled through.
+    fn missing(&mut self, analysis: &Analysis) -> Result<(), Error> {
+        for (position, slot) in self.slots.iter().enumerate() {
+            self.tracer.step(analysis.links.len())?;
+            let is_it = |link: &&crate::Link| link.image == Some(slot.image) && link.sampler == Some(slot.sampler);
+            if !analysis.links.iter().filter(is_it).any(|link| link.uses.samples()) {
+                self.leave(position, Left::NoLink)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, slot: usize, why: Left) -> Result<(), Error> {
+        if self.left.contains(&(slot, why)) { Ok(()) } else { push(&mut self.left, (slot, why)) }
+    }
+
+    /// The slot of a pair.
+    fn slot(&mut self, pair: &Pair) -> Result<Option<usize>, Error> {
+        let (image, sampler) = (self.tracer.operand(pair.image), self.tracer.operand(pair.sampler));
+        self.tracer.step(self.slots.len())?;
+        Ok(self.slots.iter().position(|slot| Some(slot.image) == image && Some(slot.sampler) == sampler))
+    }
+
+    /// Changes an image instruction, if one of its pairs is a slot's.
+    fn site(&mut self, function: &Function, site: &Instruction<'w>, scratch: &Scratch) -> Result<(), Error> {
+        for (pair, uses) in &scratch.pairs {
+            let Some(slot) = self.slot(pair)? else { continue };
+            // Levels of detail are answered for coordinates as they are.
+            if !uses.samples() || uses.contains(Uses::QUERY_LOD) {
+                continue;
+            }
+            let changed = if pair.opaque || scratch.pairs.len() > 1 {
+                Err(Stop::Left(Left::Opaque))
+            } else {
+                self.change(function, site, slot, pair)
+            };
+            match changed {
+                Ok(changed) => self.changed += u32::from(changed),
+                Err(Stop::Left(why)) => self.leave(slot, why)?,
+                Err(Stop::Error(error)) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes an image instruction a call; says whether there was a reason to.
+    fn change(
+        &mut self,
+        function: &Function,
+        site: &Instruction<'w>,
+        number: usize,
+        pair: &Pair,
+    ) -> Result<bool, Stop> {
+        let Some(slot) = self.slots.get(number) else { return Ok(false) };
+        let sample = site::Sample::new(&self.tracer, function, site, pair, slot.passes)?;
+        let mut before = Vec::new();
+        let Some(record) = self.record(slot, pair, &mut before)? else { return Ok(false) };
+        let helper = match self.helpers.get(&sample.key) {
+            Some(helper) => *helper,
+            None => {
+                let helper = helper::make(&mut self.editor, self.tracer.module, &sample, self.limits)?;
+                self.helpers.try_reserve(1).map_err(|_| Error::Memory)?;
+                let mut key = Vec::new();
+                extend(&mut key, &sample.key)?;
+                self.helpers.insert(key, helper);
+                helper
+            }
+        };
+        let mut arguments = Vec::new();
+        push(&mut arguments, record)?;
+        for (id, _) in &sample.passed {
+            push(&mut arguments, *id)?;
+        }
+        self.editor.insert(site.at, &before)?;
+        self.editor.call_instead(site, helper, &arguments)?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,440 @@
+//! The function that is called in place of image instructions.
+
+use spirv::{Capability, Decoration, GlslStd450Op, Op, StorageClass};
+
+use super::code::Code;
+use super::site::operand::{BIAS, CONST_OFFSET, CONST_OFFSETS, COORDINATE, COUNT, DX, DY, EXTRA, LOD, MIN_LOD, OFFSET};
+use super::site::{MASK, Root, Sample};
+use super::{Limits, NAME, flags};
+use crate::edit::Editor;
+use crate::error::{Error, push};
+use crate::module::Module;
+use crate::op;
+
+/// Makes the function for a way of sampling; its id.
+pub(super) fn make<'m, 'w>(
+    editor: &mut Editor<'m, 'w>,
+    module: &'m Module<'w>,
+    sample: &Sample,
+    limits: Limits,
+) -> Result<u32, Error> {
+    editor.capability(Capability::ImageQuery)?;
+    let mut code = Code::new(editor)?;
+    let mut types = Vec::new();
+    push(&mut types, sample.ty)?;
+    push(&mut types, code.vector(code.uint, 4)?)?;
+    for (_, ty) in &sample.passed {
+        push(&mut types, *ty)?;
+    }
+    let (function, parameters) = code.parameters(&types)?;
+    code.editor.name(function, NAME)?;
+    let mut parameters = parameters.iter().copied();
+    let record = parameters.next().unwrap_or(0);
+    let mut roots = sample.roots;
+    for root in roots.iter_mut().flatten() {
+        if root.passed {
+            root.id = parameters.next().unwrap_or(0);
+        }
+        if root.indexed {
+            root.index = parameters.next().unwrap_or(0);
+        }
+    }
+    let mut operands = sample.operands;
+    for (operand, _) in operands.iter_mut().zip(sample.types).filter(|(_, ty)| *ty != 0) {
+        *operand = parameters.next().unwrap_or(0);
+    }
+    let flags = code.op(Op::CompositeExtract, code.uint, &[record, 0])?;
+    let mut helper = Helper { code, module, sample, roots, operands, limits, record, flags, loaded: [(0, 0); 2] };
+    helper.load()?;
+    let result = helper.body()?;
+    helper.code.end(result)?;
+    Ok(function)
+}
+
+struct Helper<'e, 'm, 'w, 's> {
+    code: Code<'e, 'm, 'w>,
+    module: &'m Module<'w>,
+    sample: &'s Sample,
+    roots: [Option<Root>; 2],
+    operands: [u32; COUNT],
+    limits: Limits,
+    record: u32,
+    flags: u32,
+    /// The pair, or image and sampler, each with its type.
+    loaded: [(u32, u32); 2],
+}
+
+/// Where the texture is sampled, once all that comes before is done.
+struct Place {
+    /// Coordinates without layer and divisor, unsaturated.
+    at: u32,
+    /// What texels are compared with.
+    reference: u32,
+    /// Gradients; 0 where the level of detail is given.
+    dx: u32,
+    dy: u32,
+}
+
+impl Helper<'_, '_, '_, '_> {
+    /// Loads the descriptors.
+    fn load(&mut self) -> Result<(), Error> {
+        let roots = self.roots;
+        for (position, root) in roots.iter().enumerate() {
+            let Some(root) = root else { continue };
+            let loaded = self.descriptor(root)?;
+            if let Some(slot) = self.loaded.get_mut(position) {
+                *slot = loaded;
+            }
+        }
+        Ok(())
+    }
+
+    /// Image and sampler, joined in the block that is being written, as they have to be where they are used.
+    fn pair(&mut self) -> Result<u32, Error> {
+        let [(first, _), (sampler, _)] = self.loaded;
+        if sampler == 0 {
+            return Ok(first);
+        }
+        let image = self.image()?;
+        let pair = self.code.op(Op::SampledImage, self.sample.pair, &[image, sampler])?;
+        self.mark(pair)?;
+        Ok(pair)
+    }
+
+    /// The image alone.
+    fn image(&mut self) -> Result<u32, Error> {
+        let (first, ty) = self.loaded[0];
+        let pair = self.module.definition(ty).filter(|ty| ty.opcode() == op::TYPE_SAMPLED_IMAGE);
+        let Some(pair) = pair else { return Ok(first) };
+        let image = self.code.op(Op::Image, pair.word(2), &[first])?;
+        self.mark(image)?;
+        Ok(image)
+    }
+
+    /// Says of an id that it may differ between invocations, if it may.
+    fn mark(&mut self, id: u32) -> Result<(), Error> {
+        if self.sample.nonuniform { self.code.editor.decorate(id, Decoration::NonUniform, &[]) } else { Ok(()) }
+    }
+
+    /// The value and the type of a descriptor.
+    fn descriptor(&mut self, root: &Root) -> Result<(u32, u32), Error> {
+        let pointer = self.module.definition(root.ty).filter(|ty| ty.opcode() == op::TYPE_POINTER);
+        let Some(pointer) = pointer else { return Ok((root.id, root.ty)) };
+        let (mut from, mut ty) = (root.id, pointer.word(3));
+        if root.index != 0 {
+            ty = self.module.definition(ty).map_or(0, |array| array.word(2));
+            let class = StorageClass::UniformConstant as u32;
+            let pointer = self.code.editor.ty(Op::TypePointer, &[class, ty])?;
+            from = self.code.op(Op::AccessChain, pointer, &[from, root.index])?;
+            self.mark(from)?;
+        }
+        let value = self.code.op(Op::Load, ty, &[from])?;
+        self.mark(value)?;
+        Ok((value, ty))
+    }
+
+    /// The application's own instruction, or what the record asks for.
+    fn body(&mut self) -> Result<u32, Error> {
+        let original = self.sample.form.stated(self.sample.form.opcode);
+        let asked = self.code.has(self.flags, self.sample.passes.asks())?;
+        // Invocations that ask for different things go different ways, and levels of detail need all of them on one.
+        if self.sample.form.implicit && self.sample.nonuniform {
+            let own = self.emit(original, self.operands)?;
+            let place = self.place()?;
+            let mut fork = self.code.fork(asked)?;
+            let changed = self.changed(&place)?;
+            self.code.otherwise(&mut fork, [changed, 0])?;
+            return Ok(self.code.join(&fork, self.sample.ty, [own, 0])?[0]);
+        }
+        let mut fork = self.code.fork(asked)?;
+        let place = self.place()?;
+        let changed = self.changed(&place)?;
+        self.code.otherwise(&mut fork, [changed, 0])?;
+        let own = self.emit(original, self.operands)?;
+        Ok(self.code.join(&fork, self.sample.ty, [own, 0])?[0])
+    }
+
+    /// An image instruction with operands.
+    fn emit(&mut self, opcode: u32, operands: [u32; COUNT]) -> Result<u32, Error> {
+        let mut words = Vec::new();
+        push(&mut words, self.pair()?)?;
+        for id in operands.iter().take(EXTRA + 1).filter(|id| **id != 0) {
+            push(&mut words, *id)?;
+        }
+        let given = |position: &usize| operands.get(*position).copied().filter(|id| *id != 0);
+        let mut mask = self.sample.plain;
+        for (bit, positions) in MASK {
+            if positions.iter().any(|position| given(position).is_some()) {
+                mask |= bit.bits();
+            }
+        }
+        if mask != 0 {
+            push(&mut words, mask)?;
+        }
+        for (_, positions) in MASK {
+            for id in positions.iter().filter_map(given) {
+                push(&mut words, id)?;
+            }
+        }
+        let id = self.code.raw(opcode, self.sample.ty, &words)?;
+        if self.sample.relaxed {
+            self.code.editor.decorate(id, Decoration::RelaxedPrecision, &[])?;
+        }
+        Ok(id)
+    }
+
+    /// Projection, and gradients where the level of detail depends on them.
+    fn place(&mut self) -> Result<Place, Error> {
+        let (axes, form) = (self.sample.axes, self.sample.form);
+        let float = self.code.float;
+        let vector = self.code.vector(float, axes)?;
+        let (given, count) = self.coordinate();
+        let mut at = self.code.first(given, count, float, axes)?;
+        let mut reference = self.operands[EXTRA];
+        if form.projected {
+            let divisor = self.code.op(Op::CompositeExtract, float, &[given, axes])?;
+            let divisors = self.code.repeat(float, divisor, axes)?;
+            at = self.code.op(Op::FDiv, vector, &[at, divisors])?;
+            if form.compared {
+                reference = self.code.op(Op::FDiv, float, &[reference, divisor])?;
+            }
+        }
+        let (mut dx, mut dy) = (self.operands[DX], self.operands[DY]);
+        if form.implicit {
+            dx = self.code.op(Op::DPdx, vector, &[at])?;
+            dy = self.code.op(Op::DPdy, vector, &[at])?;
+            if self.operands[BIAS] != 0 {
+                // The level of detail is the logarithm of how long gradients are.
+                let limit = self.limits.lod_bias;
+                let bounds = [self.code.splat(-limit, 1)?, self.code.splat(limit, 1)?];
+                let bias = [self.operands[BIAS], bounds[0], bounds[1]];
+                let bias = self.code.glsl(GlslStd450Op::NClamp, float, &bias)?;
+                let scale = self.code.glsl(GlslStd450Op::Exp2, float, &[bias])?;
+                let scale = self.code.repeat(float, scale, axes)?;
+                dx = self.code.op(Op::FMul, vector, &[dx, scale])?;
+                dy = self.code.op(Op::FMul, vector, &[dy, scale])?;
+            }
+        }
+        Ok(Place { at, reference, dx, dy })
+    }
+
+    /// The coordinate as it was given, and how many components it has.
+    fn coordinate(&self) -> (u32, u32) {
+        let ty = self.module.definition(self.sample.types[COORDINATE]);
+        let count = ty.filter(|ty| ty.opcode() == op::TYPE_VECTOR).map_or(1, |ty| ty.word(3));
+        (self.operands[COORDINATE], count)
+    }
+
+    /// What the record asks for.
+    fn changed(&mut self, place: &Place) -> Result<u32, Error> {
+        let form = self.sample.form;
+        let mut operands = self.operands;
+        operands[BIAS] = 0;
+        operands[EXTRA] = place.reference;
+        if form.implicit {
+            (operands[DX], operands[DY]) = (place.dx, place.dy);
+        }
+        let offsets = operands[CONST_OFFSETS];
+        for position in [CONST_OFFSET, OFFSET, CONST_OFFSETS] {
+            if let Some(offset) = operands.get_mut(position) {
+                *offset = 0;
+            }
+        }
+        if offsets == 0 {
+            let offset = self.operands[CONST_OFFSET].max(self.operands[OFFSET]);
+            let at = self.saturated(place, offset)?;
+            operands[COORDINATE] = self.with_layer(at)?;
+            return self.emit(form.plain(), operands);
+        }
+        // Each texel has an offset that comes before the clamp: of four gathers the texel with the lowest coordinates, which is
+        // the last component.
+        let texel = self.module.definition(self.sample.ty).map_or(0, |ty| ty.word(2));
+        let ty = self.module.definition(self.module.type_of(offsets)).map_or(0, |array| array.word(2));
+        let mut texels = Vec::new();
+        for position in 0..4 {
+            let offset = self.code.op(Op::CompositeExtract, ty, &[offsets, position])?;
+            let at = self.saturated(place, offset)?;
+            operands[COORDINATE] = self.with_layer(at)?;
+            let four = self.emit(form.plain(), operands)?;
+            push(&mut texels, self.code.op(Op::CompositeExtract, texel, &[four, 3])?)?;
+        }
+        self.code.op(Op::CompositeConstruct, self.sample.ty, &texels)
+    }
+
+    /// Coordinates with the layer that the instruction was given.
+    fn with_layer(&mut self, at: u32) -> Result<u32, Error> {
+        if !self.sample.arrayed {
+            return Ok(at);
+        }
+        let (given, _) = self.coordinate();
+        let axes = self.sample.axes;
+        let layer = self.code.float(Op::CompositeExtract, &[given, axes])?;
+        let ty = self.code.vec(axes + 1)?;
+        self.code.op(Op::CompositeConstruct, ty, &[at, layer])
+    }
+
+    /// Coordinates, moved by an offset in texels if that is not 0, and clamped on the axes that the record names.
+    fn saturated(&mut self, place: &Place, offset: u32) -> Result<u32, Error> {
+        let axes = self.sample.axes;
+        let vector = self.code.vec(axes)?;
+        let (low, high) = (self.code.splat(0.0, axes)?, self.code.splat(1.0, axes)?);
+        if offset != 0 {
+            let level = self.level(place)?;
+            let at = self.moved(place.at, offset, level.1)?;
+            let bounds = self.bounds([low, high], level)?;
+            return self.clamped(at, bounds);
+        }
+        let special = self.code.has(self.flags, flags::MIRROR | flags::MAG_NEAREST | flags::UNNORMALIZED)?;
+        let mut fork = self.code.fork(special)?;
+        let level = self.level(place)?;
+        let bounds = self.bounds([low, high], level)?;
+        self.code.otherwise(&mut fork, bounds)?;
+        let bounds = self.code.join(&fork, vector, [low, high])?;
+        self.clamped(place.at, bounds)
+    }
+
+    /// The level of detail that the sampler will find, and the size of the level that is nearest to it.
+    fn level(&mut self, place: &Place) -> Result<(u32, u32), Error> {
+        let (float, int) = (self.code.float, self.code.int);
+        let texels = self.base()?;
+        let base = self.texels(texels)?;
+        if self.sample.form.gathers {
+            return Ok((0, base));
+        }
+        let detail = self.detail(place, base)?;
+        let image = self.image()?;
+        let levels = self.code.op(Op::ImageQueryLevels, int, &[image])?;
+        let levels = self.code.float(Op::ConvertSToF, &[levels])?;
+        let (zero, one) = (self.code.splat(0.0, 1)?, self.code.splat(1.0, 1)?);
+        let last = self.code.float(Op::FSub, &[levels, one])?;
+        let level = self.code.glsl(GlslStd450Op::NClamp, float, &[detail, zero, last])?;
+        let level = self.code.glsl(GlslStd450Op::RoundEven, float, &[level])?;
+        let level = self.code.op(Op::ConvertFToS, int, &[level])?;
+        let texels = self.shrunk(texels, level)?;
+        Ok((detail, self.texels(texels)?))
+    }
+
+    /// The level of detail: given, or of gradients on a base level of that size.
+    fn detail(&mut self, place: &Place, size: u32) -> Result<u32, Error> {
+        let (float, uint) = (self.code.float, self.code.uint);
+        let vector = self.code.vec(self.sample.axes)?;
+        let mut detail = self.operands[LOD];
+        if place.dx != 0 {
+            let mut lengths = [place.dx, place.dy];
+            for length in &mut lengths {
+                let texels = self.code.op(Op::FMul, vector, &[*length, size])?;
+                *length = self.code.glsl(GlslStd450Op::Length, float, &[texels])?;
+            }
+            let longer = self.code.glsl(GlslStd450Op::NMax, float, &lengths)?;
+            detail = self.code.glsl(GlslStd450Op::Log2, float, &[longer])?;
+        }
+        let mut fields = [0; 3];
+        for (field, position) in fields.iter_mut().zip(1..) {
+            let bits = self.code.op(Op::CompositeExtract, uint, &[self.record, position])?;
+            *field = self.code.float(Op::Bitcast, &[bits])?;
+        }
+        let [bias, mut least, most] = fields;
+        let detail = self.code.float(Op::FAdd, &[detail, bias])?;
+        if self.operands[MIN_LOD] != 0 {
+            least = self.code.glsl(GlslStd450Op::NMax, float, &[least, self.operands[MIN_LOD]])?;
+        }
+        let detail = self.code.glsl(GlslStd450Op::NMax, float, &[detail, least])?;
+        self.code.glsl(GlslStd450Op::NMin, float, &[detail, most])
+    }
+
+    /// The size of the base level on all axes.
+    fn base(&mut self) -> Result<u32, Error> {
+        let (axes, int) = (self.sample.axes, self.code.int);
+        let level = self.code.editor.constant(int, &[0])?;
+        let image = self.image()?;
+        let count = axes + u32::from(self.sample.arrayed);
+        let ty = self.code.vector(int, count)?;
+        let size = self.code.op(Op::ImageQuerySizeLod, ty, &[image, level])?;
+        self.code.first(size, count, int, axes)
+    }
+
+    /// The size of a level, from that of the base level. It is not asked for: a driver (llvmpipe 22) answers all invocations for
+    /// the level of one of them.
+    fn shrunk(&mut self, base: u32, level: u32) -> Result<u32, Error> {
+        let (axes, int) = (self.sample.axes, self.code.int);
+        let ty = self.code.vector(int, axes)?;
+        let one = self.code.editor.constant(int, &[1])?;
+        let (level, one) = (self.code.repeat(int, level, axes)?, self.code.repeat(int, one, axes)?);
+        let size = self.code.op(Op::ShiftRightArithmetic, ty, &[base, level])?;
+        self.code.glsl(GlslStd450Op::SMax, ty, &[size, one])
+    }
+
+    /// A size as floats.
+    fn texels(&mut self, size: u32) -> Result<u32, Error> {
+        let vector = self.code.vec(self.sample.axes)?;
+        self.code.op(Op::ConvertSToF, vector, &[size])
+    }
+
+    /// Coordinates with an offset in texels of a level of that size.
+    fn moved(&mut self, at: u32, offset: u32, size: u32) -> Result<u32, Error> {
+        let vector = self.code.vec(self.sample.axes)?;
+        let offset = self.code.op(Op::ConvertSToF, vector, &[offset])?;
+        let offset = self.code.op(Op::FDiv, vector, &[offset, size])?;
+        self.code.op(Op::FAdd, vector, &[at, offset])
+    }
+
+    /// The lowest and the highest coordinates, of those that mostly are, at a level of detail on a level of some size.
+    fn bounds(&mut self, [low, high]: [u32; 2], (detail, size): (u32, u32)) -> Result<[u32; 2], Error> {
+        let (axes, bool) = (self.sample.axes, self.code.bool);
+        let vector = self.code.vec(axes)?;
+        let one_half = self.code.splat(0.5, axes)?;
+        let half = self.code.op(Op::FDiv, vector, &[one_half, size])?;
+        let mirrored = self.axes(flags::MIRROR_S)?;
+        let low = self.code.op(Op::Select, vector, &[mirrored, half, low])?;
+        let mut top = high;
+        let form = self.sample.form;
+        if detail != 0 {
+            // Half a texel before the end NEAREST still finds the last texel, which the border's first one is next to.
+            let nearest = self.code.has(self.flags, flags::MAG_NEAREST)?;
+            let zero = self.code.splat(0.0, 1)?;
+            let magnified = self.code.op(Op::FOrdLessThanEqual, bool, &[detail, zero])?;
+            let both = self.code.op(Op::LogicalAnd, bool, &[nearest, magnified])?;
+            let inner = self.code.op(Op::FSub, vector, &[high, half])?;
+            top = self.choose(both, inner, top)?;
+        }
+        if !(form.implicit || form.projected || form.compared) {
+            let texels = self.code.has(self.flags, flags::UNNORMALIZED)?;
+            top = self.choose(texels, size, top)?;
+        }
+        Ok([low, top])
+    }
+
+    /// One of two vectors.
+    fn choose(&mut self, condition: u32, yes: u32, no: u32) -> Result<u32, Error> {
+        let (axes, bool) = (self.sample.axes, self.code.bool);
+        let vector = self.code.vec(axes)?;
+        let condition = self.code.repeat(bool, condition, axes)?;
+        self.code.op(Op::Select, vector, &[condition, yes, no])
+    }
+
+    /// Coordinates clamped on the axes that the record names.
+    fn clamped(&mut self, at: u32, [low, high]: [u32; 2]) -> Result<u32, Error> {
+        let vector = self.code.vec(self.sample.axes)?;
+        let positive = self.code.glsl(GlslStd450Op::FAbs, vector, &[at])?;
+        let mirrored = self.axes(flags::MIRROR_S)?;
+        let folded = self.code.op(Op::Select, vector, &[mirrored, positive, at])?;
+        let clamped = self.code.glsl(GlslStd450Op::NClamp, vector, &[folded, low, high])?;
+        let chosen = self.axes(flags::CLAMP_S | flags::MIRROR_S)?;
+        self.code.op(Op::Select, vector, &[chosen, clamped, at])
+    }
+
+    /// For each axis whether the flags have any of the bits, which are those of the first axis.
+    fn axes(&mut self, bits: u32) -> Result<u32, Error> {
+        let mut all = Vec::new();
+        for axis in 0..self.sample.axes {
+            push(&mut all, self.code.has(self.flags, bits << axis)?)?;
+        }
+        match *all.as_slice() {
+            [one] => Ok(one),
+            _ => {
+                let ty = self.code.vector(self.code.bool, self.sample.axes)?;
+                self.code.op(Op::CompositeConstruct, ty, &all)
+            }
+        }
+    }
+}

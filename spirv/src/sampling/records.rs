@@ -1,0 +1,152 @@
+//! The record of a descriptor: where it is read, as a vector of four words.
+
+use spirv::{Decoration, Op, StorageClass};
+
+use super::{Keys, Left, Pass, Record, Slot, Stop};
+use crate::edit::{Editor, assemble};
+use crate::error::{Error, push};
+use crate::links::Pair;
+use crate::op;
+use crate::operand::{Index, Operand};
+use crate::trace::Element;
+
+/// What the module has for records, made when it is first needed; 0 if it is not yet.
+#[derive(Default)]
+pub(super) struct Records {
+    /// The block, or the variable with all fixed records.
+    variable: u32,
+    /// The type of a pointer to one of them.
+    pointer: u32,
+    /// Fixed records, by position.
+    constants: Vec<(u32, u32)>,
+}
+
+impl Pass<'_, '_, '_> {
+    /// The id of the record for a slot's pair at the end of `before`, to which is added what has to be computed for it; none if it
+    /// is known to ask for nothing.
+    pub(super) fn record(&mut self, slot: &Slot, pair: &Pair, before: &mut Vec<u32>) -> Result<Option<u32>, Stop> {
+        let count = slot.records().map_err(Stop::Left)?;
+        let end = u64::from(slot.first) + u64::from(count);
+        let indices = self.indices(slot, pair)?;
+        let asks = slot.passes.asks();
+        match self.keys {
+            Keys::Block { count, .. } if end > u64::from(count) => return Err(Stop::Left(Left::Records)),
+            Keys::Block { .. } => {}
+            Keys::Fixed(records) => {
+                let own = records.get(slot.first as usize..end as usize).ok_or(Stop::Left(Left::Records))?;
+                if own.iter().all(|record| record.flags & asks == 0) {
+                    return Ok(None);
+                }
+                if let ([record, ..], [None, None]) = (own, indices) {
+                    return Ok(Some(self.fixed(slot.first, record)?));
+                }
+            }
+        }
+        if self.records.variable == 0 {
+            self.declare()?;
+        }
+        let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
+        let vector = self.editor.ty(Op::TypeVector, &[int, 4])?;
+        let first = self.editor.constant(int, &[slot.first])?;
+        let mut index = first;
+        let mut add = |editor: &mut Editor<'_, '_>, opcode: Op, a: u32, b: u32| -> Result<u32, Error> {
+            let id = editor.id()?;
+            assemble(before, opcode, &[int, id, a, b])?;
+            Ok(id)
+        };
+        for (element, row) in indices.iter().zip([slot.row, 1]) {
+            let Some(mut element) = *element else { continue };
+            if row > 1 && matches!(indices, [Some(_), Some(_)]) {
+                let row = self.editor.constant(int, &[row])?;
+                element = add(&mut self.editor, Op::IMul, element, row)?;
+            }
+            index = if index == first && slot.first == 0 {
+                element
+            } else {
+                add(&mut self.editor, Op::IAdd, index, element)?
+            };
+        }
+        let (chain, record) = (self.editor.id()?, self.editor.id()?);
+        let mut operands = Vec::new();
+        for id in [self.records.pointer, chain, self.records.variable] {
+            push(&mut operands, id)?;
+        }
+        if matches!(self.keys, Keys::Block { .. }) {
+            push(&mut operands, self.editor.constant(int, &[0])?)?;
+        }
+        push(&mut operands, index)?;
+        assemble(before, Op::AccessChain, &operands)?;
+        assemble(before, Op::Load, &[vector, record, chain])?;
+        Ok(Some(record))
+    }
+
+    /// The ids of the indices, of the image and of the sampler, that the record depends on.
+    fn indices(&self, slot: &Slot, pair: &Pair) -> Result<[Option<u32>; 2], Stop> {
+        let module = self.tracer.module;
+        let index = |operand: &Operand, element: Option<Element>| {
+            if !matches!(operand.index, Index::Dynamic { .. } | Index::Push(_)) || operand.count <= 1 {
+                return Ok(None);
+            }
+            let id = element.map(|element| element.id).filter(|id| *id != 0).ok_or(Stop::Left(Left::Call))?;
+            let ty = module.definition(module.type_of(id));
+            let ty = ty.filter(|ty| ty.opcode() == op::TYPE_INT && ty.word(2) == 32);
+            ty.map(|_| Some(id)).ok_or(Stop::Left(Left::Index))
+        };
+        let image = index(&slot.image, pair.image.element)?;
+        let sampler = if slot.image == slot.sampler { None } else { index(&slot.sampler, pair.sampler.element)? };
+        Ok(if slot.row == 0 && sampler.is_some() { [None, sampler] } else { [image, sampler] })
+    }
+
+    /// A record that is known as a constant.
+    fn fixed(&mut self, number: u32, record: &Record) -> Result<u32, Error> {
+        let known = self.records.constants.iter().find(|(seen, _)| *seen == number);
+        if let Some((_, id)) = known {
+            return Ok(*id);
+        }
+        let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
+        let vector = self.editor.ty(Op::TypeVector, &[int, 4])?;
+        let mut words = Vec::new();
+        for word in record.words() {
+            push(&mut words, self.editor.constant(int, &[word])?)?;
+        }
+        let id = self.editor.composite(vector, &words)?;
+        push(&mut self.records.constants, (number, id))?;
+        Ok(id)
+    }
+
+    /// Declares the block, or the variable that fixed records are looked up in.
+    fn declare(&mut self) -> Result<(), Error> {
+        let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
+        let vector = self.editor.ty(Op::TypeVector, &[int, 4])?;
+        let (count, class) = match self.keys {
+            Keys::Block { count, .. } => (count, StorageClass::Uniform),
+            Keys::Fixed(records) => (records.len() as u32, StorageClass::Private),
+        };
+        let length = self.editor.constant(int, &[count])?;
+        let array = self.editor.aggregate(Op::TypeArray, &[vector, length])?;
+        self.records.pointer = self.editor.ty(Op::TypePointer, &[class as u32, vector])?;
+        self.records.variable = match self.keys {
+            Keys::Block { set, binding, .. } => {
+                let block = self.editor.aggregate(Op::TypeStruct, &[array])?;
+                self.editor.decorate(array, Decoration::ArrayStride, &[16])?;
+                self.editor.decorate(block, Decoration::Block, &[])?;
+                self.editor.decorate_member(block, 0, Decoration::Offset, &[0])?;
+                let pointer = self.editor.ty(Op::TypePointer, &[class as u32, block])?;
+                let variable = self.editor.variable(pointer, class)?;
+                self.editor.decorate(variable, Decoration::DescriptorSet, &[set])?;
+                self.editor.decorate(variable, Decoration::Binding, &[binding])?;
+                variable
+            }
+            Keys::Fixed(records) => {
+                let mut all = Vec::new();
+                for (number, record) in records.iter().enumerate() {
+                    push(&mut all, self.fixed(number as u32, record)?)?;
+                }
+                let value = self.editor.composite(array, &all)?;
+                let pointer = self.editor.ty(Op::TypePointer, &[class as u32, array])?;
+                self.editor.initialized(pointer, class, value)?
+            }
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,291 @@
+//! An image instruction taken apart: what it does, and what a function that does it in its place has to be given.
+
+use spirv::{Decoration, Dim, ImageOperands};
+
+use super::{Left, Passes, Stop};
+use crate::error::{Error, push};
+use crate::links::Pair;
+use crate::module::{Function, Instruction, Module};
+use crate::op;
+use crate::trace::{Base, Element, Term, Tracer};
+
+/// Positions of an instruction's operands in [`Sample::operands`].
+pub(super) mod operand {
+    pub(in super::super) const COORDINATE: usize = 0;
+    /// The depth that is compared with, or the component that is gathered.
+    pub(in super::super) const EXTRA: usize = 1;
+    pub(in super::super) const BIAS: usize = 2;
+    pub(in super::super) const LOD: usize = 3;
+    pub(in super::super) const DX: usize = 4;
+    pub(in super::super) const DY: usize = 5;
+    pub(in super::super) const CONST_OFFSET: usize = 6;
+    pub(in super::super) const OFFSET: usize = 7;
+    pub(in super::super) const CONST_OFFSETS: usize = 8;
+    pub(in super::super) const MIN_LOD: usize = 9;
+    pub(in super::super) const COUNT: usize = 10;
+}
+use operand::{BIAS, CONST_OFFSET, CONST_OFFSETS, COORDINATE, COUNT, DX, DY, EXTRA, LOD, MIN_LOD, OFFSET};
+
+/// Image operands in the order of their words, and where they are kept; gradients are two.
+pub(super) const MASK: [(ImageOperands, &[usize]); 7] = [
+    (ImageOperands::BIAS, &[BIAS]),
+    (ImageOperands::LOD, &[LOD]),
+    (ImageOperands::GRAD, &[DX, DY]),
+    (ImageOperands::CONST_OFFSET, &[CONST_OFFSET]),
+    (ImageOperands::OFFSET, &[OFFSET]),
+    (ImageOperands::CONST_OFFSETS, &[CONST_OFFSETS]),
+    (ImageOperands::MIN_LOD, &[MIN_LOD]),
+];
+
+/// Bits of the mask that have no operand and stay.
+const PLAIN: ImageOperands =
+    ImageOperands::SIGN_EXTEND.union(ImageOperands::ZERO_EXTEND).union(ImageOperands::NONTEMPORAL);
+
+/// Where an image, a sampler or a pair is had from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Root {
+    /// The global variable, or the parameter of the function that the instruction is in.
+    pub(super) id: u32,
+    /// The type of that.
+    pub(super) ty: u32,
+    /// Whether it has to be passed.
+    pub(super) passed: bool,
+    /// The index of the element, 0 if it is no array, and whether that is no constant.
+    pub(super) index: u32,
+    pub(super) indexed: bool,
+}
+
+/// What an opcode says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form {
+    /// Of the form that is not sparse.
+    pub(super) opcode: u32,
+    pub(super) sparse: bool,
+    pub(super) implicit: bool,
+    pub(super) projected: bool,
+    pub(super) compared: bool,
+    pub(super) gathers: bool,
+}
+
+impl Form {
+    fn new(opcode: u32) -> Form {
+        let sparse = (op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD..=op::IMAGE_SPARSE_DREF_GATHER).contains(&opcode);
+        // The sparse forms are the same instructions in the same order.
+        let opcode =
+            if sparse { opcode - op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD + op::IMAGE_SAMPLE_IMPLICIT_LOD } else { opcode };
+        let gathers = matches!(opcode, op::IMAGE_GATHER | op::IMAGE_DREF_GATHER);
+        let form = if gathers { 1 } else { opcode.wrapping_sub(op::IMAGE_SAMPLE_IMPLICIT_LOD) };
+        Form {
+            opcode,
+            sparse,
+            implicit: form & 1 == 0,
+            projected: form & 4 != 0,
+            compared: form & 2 != 0 || opcode == op::IMAGE_DREF_GATHER,
+            gathers,
+        }
+    }
+
+    /// The opcode of the same with an explicit level of detail and no projection.
+    pub(super) fn plain(&self) -> u32 {
+        let opcode = if self.gathers {
+            self.opcode
+        } else {
+            ((self.opcode - op::IMAGE_SAMPLE_IMPLICIT_LOD) & !4 | 1) + op::IMAGE_SAMPLE_IMPLICIT_LOD
+        };
+        self.stated(opcode)
+    }
+
+    /// An opcode, in its sparse form if this is one.
+    pub(super) fn stated(&self, opcode: u32) -> u32 {
+        if self.sparse { opcode - op::IMAGE_SAMPLE_IMPLICIT_LOD + op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD } else { opcode }
+    }
+}
+
+/// An image instruction as the function that is made for it is told of it.
+pub(super) struct Sample {
+    pub(super) form: Form,
+    pub(super) passes: Passes,
+    /// The type of the result.
+    pub(super) ty: u32,
+    /// The type of the pair.
+    pub(super) pair: u32,
+    /// The pair's variable, or the image's and the sampler's.
+    pub(super) roots: [Option<Root>; 2],
+    /// Coordinates that are not layers, and whether there is a layer.
+    pub(super) axes: u32,
+    pub(super) arrayed: bool,
+    pub(super) nonuniform: bool,
+    pub(super) relaxed: bool,
+    /// Ids by position, 0 where there is none; as the instruction has them.
+    pub(super) operands: [u32; COUNT],
+    /// Types of what is passed for them, 0 for what is not passed.
+    pub(super) types: [u32; COUNT],
+    /// The bits of the mask that have no operand.
+    pub(super) plain: u32,
+    /// Ids and types of what is passed behind the record: for the roots, then for the operands.
+    pub(super) passed: Vec<(u32, u32)>,
+    /// All that the function depends on.
+    pub(super) key: Vec<u32>,
+}
+
+impl Sample {
+    pub(super) fn new(
+        tracer: &Tracer<'_, '_>,
+        function: &Function,
+        site: &Instruction<'_>,
+        pair: &Pair,
+        passes: Passes,
+    ) -> Result<Sample, Stop> {
+        let module = tracer.module;
+        let form = match site.opcode() {
+            op::IMAGE_SAMPLE_FOOTPRINT_NV => return Err(Stop::Left(Left::Footprint)),
+            opcode if crate::module::is_vendor(opcode) => return Err(Stop::Left(Left::Vendor)),
+            opcode => Form::new(opcode),
+        };
+        let axes = match pair.ty.dim {
+            dim if dim == Dim::Dim1D as u32 => 1,
+            dim if dim == Dim::Dim2D as u32 => 2,
+            dim if dim == Dim::Dim3D as u32 => 3,
+            dim if dim == Dim::DimCube as u32 => return Err(Stop::Left(Left::Cube)),
+            _ => return Err(Stop::Left(Left::Dimension)),
+        };
+        let mut operands = [0; COUNT];
+        operands[COORDINATE] = site.word(4);
+        let has_extra = form.compared || form.gathers;
+        if has_extra {
+            operands[EXTRA] = site.word(5);
+        }
+        let plain = masked(site, 5 + usize::from(has_extra), &mut operands).ok_or(Stop::Left(Left::Operands))?;
+        // One code says whether all texels are there, and four gathers give four of them.
+        if form.sparse && operands[CONST_OFFSETS] != 0 {
+            return Err(Stop::Left(Left::Operands));
+        }
+        let least = axes + u32::from(pair.ty.arrayed || form.projected);
+        floats(module, operands[COORDINATE], least)?;
+        let pair_ty = module.type_of(site.word(3));
+        module
+            .definition(pair_ty)
+            .filter(|ty| ty.opcode() == op::TYPE_SAMPLED_IMAGE)
+            .ok_or(Stop::Left(Left::Opaque))?;
+        let second = if pair.combined { None } else { Some(root(module, function, &pair.sampler)?) };
+        let roots = [Some(root(module, function, &pair.image)?), second];
+        let differs = |term: &Term| matches!(term.element, Some(element) if element.is_nonuniform());
+        let mut sample = Sample {
+            form,
+            passes,
+            ty: site.word(1),
+            pair: pair_ty,
+            roots,
+            axes,
+            arrayed: pair.ty.arrayed,
+            nonuniform: module.is_nonuniform(site.word(3)) || differs(&pair.image) || differs(&pair.sampler),
+            relaxed: module.decoration(site.word(2), Decoration::RelaxedPrecision).is_some(),
+            operands,
+            types: [0; COUNT],
+            plain,
+            passed: Vec::new(),
+            key: Vec::new(),
+        };
+        sample.pass(module)?;
+        Ok(sample)
+    }
+
+    /// Finds what is passed, and what the function depends on.
+    fn pass(&mut self, module: &Module<'_>) -> Result<(), Error> {
+        for word in [
+            self.form.opcode << 3
+                | u32::from(self.form.sparse) << 2
+                | u32::from(self.nonuniform) << 1
+                | u32::from(self.relaxed),
+            u32::from(self.passes.saturate)
+                | u32::from(self.passes.filter) << 1
+                | u32::from(self.roots[1].is_some()) << 2,
+            self.ty,
+            self.pair,
+            self.plain,
+        ] {
+            push(&mut self.key, word)?;
+        }
+        for root in self.roots.iter().flatten() {
+            push(&mut self.key, if root.passed { 0 } else { root.id })?;
+            push(&mut self.key, root.ty)?;
+            push(&mut self.key, if root.indexed { u32::MAX } else { root.index })?;
+            if root.passed {
+                push(&mut self.passed, (root.id, root.ty))?;
+            }
+            if root.indexed {
+                push(&mut self.passed, (root.index, module.type_of(root.index)))?;
+            }
+        }
+        for (position, id) in self.operands.iter().enumerate().filter(|(_, id)| **id != 0) {
+            let constant = match position {
+                CONST_OFFSET | CONST_OFFSETS => true,
+                // Which component is gathered has to be a constant.
+                EXTRA if self.form.gathers && !self.form.compared => is_global(module, *id),
+                _ => false,
+            };
+            push(&mut self.key, position as u32)?;
+            if constant {
+                push(&mut self.key, *id)?;
+                continue;
+            }
+            let ty = module.type_of(*id);
+            if let Some(slot) = self.types.get_mut(position) {
+                *slot = ty;
+            }
+            push(&mut self.key, ty)?;
+            push(&mut self.passed, (*id, ty))?;
+        }
+        Ok(())
+    }
+}
+
+/// Finds the operands that the mask at `word` names; the bits of those that have none.
+fn masked(site: &Instruction<'_>, word: usize, operands: &mut [u32; COUNT]) -> Option<u32> {
+    let mask = ImageOperands::from_bits_retain(site.word(word));
+    let (mut at, mut known) = (word + 1, PLAIN);
+    for (bit, positions) in MASK {
+        known |= bit;
+        for position in positions.iter().filter(|_| mask.contains(bit)) {
+            *operands.get_mut(*position)? = *site.words.get(at)?;
+            at += 1;
+        }
+    }
+    known.contains(mask).then_some((mask & PLAIN).bits())
+}
+
+/// Checks that a value is a float of 32 bits, or a vector of `least` of them or more.
+fn floats(module: &Module<'_>, id: u32, least: u32) -> Result<(), Stop> {
+    let mut ty = module.definition(module.type_of(id));
+    let mut count = 1;
+    if let Some(vector) = ty.filter(|ty| ty.opcode() == op::TYPE_VECTOR) {
+        count = vector.word(3);
+        ty = module.definition(vector.word(2));
+    }
+    let float = ty.filter(|ty| ty.opcode() == op::TYPE_FLOAT && ty.word(2) == 32 && count >= least);
+    float.map(|_| ()).ok_or(Stop::Left(Left::Coordinate))
+}
+
+/// Whether an id is a constant: what every function may use.
+fn is_global(module: &Module<'_>, id: u32) -> bool {
+    module.definition(id).is_some_and(|it| it.at < module.sections.globals)
+}
+
+fn root(module: &Module<'_>, function: &Function, term: &Term) -> Result<Root, Stop> {
+    let opaque = Stop::Left(Left::Opaque);
+    let (id, passed) = match term.base {
+        Base::Variable(id) => (id, false),
+        Base::Parameter(position) => match module.parameters(function).nth(position as usize) {
+            Some(parameter) => (parameter.word(2), true),
+            None => return Err(opaque),
+        },
+        Base::Unknown => return Err(opaque),
+    };
+    let index = term.element.map_or(0, |element: Element| element.id);
+    if term.element.is_some() && index == 0 {
+        return Err(opaque);
+    }
+    let definition = module.definition(id).filter(|it| it.opcode() != op::UNTYPED_VARIABLE_KHR);
+    let ty = definition.ok_or(opaque)?.word(1);
+    Ok(Root { id, ty, passed, index, indexed: index != 0 && !is_global(module, index) })
+}

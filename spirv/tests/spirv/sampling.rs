@@ -1,0 +1,109 @@
+//! The pass `sampling`: every link of every shader that it takes asks its record first.
+
+use std::collections::BTreeMap;
+
+use samplin_spirv::sampling::{Keys, Left, Limits, Passes, Record, Sampled, Slot, flags, sampling};
+use samplin_spirv::{Index, Link, Module, Specialization};
+use spirv::Op;
+
+use crate::corpus::{Shader, having, shaders, validate};
+
+/// A set that no shader of the corpus has.
+const SET: u32 = 7;
+
+const LIMITS: Limits = Limits { lod_bias: 16.0 };
+
+const BOTH: Passes = Passes { saturate: true, filter: true };
+
+/// A slot for each link that is sampled through, and the number of records.
+fn slots(links: &[Link], passes: Passes) -> (Vec<Slot>, u32) {
+    let (mut slots, mut first) = (Vec::<Slot>::new(), 0);
+    for link in links.iter().filter(|link| link.uses.samples()) {
+        let (Some(image), Some(sampler)) = (link.image, link.sampler) else { continue };
+        if slots.iter().any(|slot| (slot.image, slot.sampler) == (image, sampler)) {
+            continue;
+        }
+        let varies = matches!(sampler.index, Index::Dynamic { .. } | Index::Push(_)) && image != sampler;
+        let slot = Slot { image, sampler, first, passes, row: if varies { sampler.count } else { 0 } };
+        first += slot.records().unwrap_or(0);
+        slots.push(slot);
+    }
+    (slots, first)
+}
+
+fn all_flags() -> Record {
+    Record { flags: 0xfff, bias: 0.5, min_lod: 0.0, max_lod: 4.0 }
+}
+
+/// Runs the pass on each entry point of each shader.
+fn each(mut with: impl FnMut(&Shader, (&str, u32), Option<&Specialization<'_>>, &Module<'_>, &[Slot], u32)) {
+    for shader in shaders().iter().filter(|shader| shader.valid) {
+        let module = Module::read(&shader.words).expect("a module");
+        for table in &shader.tables {
+            table.specialized(|values| {
+                let entry = (&*table.name, table.model);
+                let links = module.links(entry.0, entry.1, values).expect("links");
+                let (slots, count) = slots(&links, BOTH);
+                with(shader, entry, values, &module, &slots, count);
+            });
+        }
+    }
+}
+
+fn run(
+    words: &[u32],
+    entry: (&str, u32),
+    values: Option<&Specialization<'_>>,
+    keys: Keys<'_>,
+    slots: &[Slot],
+) -> Sampled {
+    sampling(&Module::read(words).expect("a module"), entry, values, keys, slots, LIMITS).expect("a module")
+}
+
+#[test]
+fn everything_is_sampled_through_records() {
+    let mut refused: BTreeMap<String, Vec<Left>> = BTreeMap::new();
+    let (mut modules, mut changed) = (0, 0);
+    each(|shader, entry, values, _, slots, count| {
+        let records = vec![all_flags(); count as usize];
+        for keys in [Keys::Block { set: SET, binding: 0, count: count.max(1) }, Keys::Fixed(&records)] {
+            let sampled = run(&shader.words, entry, values, keys, slots);
+            if let Err(error) = validate(&sampled.words, &shader.environment) {
+                panic!("{} {} {keys:?}: {error}", shader.file, entry.0);
+            }
+            if matches!(keys, Keys::Block { .. }) {
+                for (_, why) in &sampled.left {
+                    refused.entry(shader.file.clone()).or_default().push(*why);
+                }
+                changed += sampled.changed;
+                modules += u32::from(sampled.changed > 0);
+            }
+            assert_eq!(sampled.words == shader.words, sampled.changed == 0, "{}", shader.file);
+            let again = run(&sampled.words, entry, values, keys, slots);
+            assert_eq!((again.changed, again.words == sampled.words), (0, true), "{} again", shader.file);
+            assert_eq!(run(&shader.words, entry, values, keys, slots), sampled, "{} twice", shader.file);
+        }
+    });
+    println!("{modules} modules, {changed} instructions; refused: {refused:#?}");
+    assert!(changed > 0);
+}
+
+#[test]
+fn records_that_ask_for_nothing_change_nothing_if_they_are_fixed() {
+    each(|shader, entry, values, _, slots, count| {
+        // What is of no use without the flags of a pass does not count.
+        let idle = Record { flags: !(flags::CLAMP_S | flags::CLAMP_T | flags::CLAMP_R) & !0x138, ..all_flags() };
+        let sampled = run(&shader.words, entry, values, Keys::Fixed(&vec![idle; count as usize]), slots);
+        assert_eq!((sampled.changed, sampled.words == shader.words), (0, true), "{}", shader.file);
+    });
+}
+
+#[test]
+fn nothing_is_changed_without_slots() {
+    each(|shader, entry, values, _, _, _| {
+        let keys = Keys::Block { set: SET, binding: 0, count: 1 };
+        let sampled = run(&shader.words, entry, values, keys, &[]);
+        assert_eq!((sampled.changed, sampled.left.len(), &sampled.words), (0, 0, &shader.words), "{}", shader.file);
+        assert_eq!(having(&sampled.words, Op::ImageQuerySizeLod), having(&shader.words, Op::ImageQuerySizeLod));
+    });
+}

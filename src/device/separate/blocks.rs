@@ -1,0 +1,173 @@
+//! Memory of the uniform buffers that shaders read tasks from: slices of buffers that the layer makes and the host keeps mapped.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use ash::vk::{self, Handle};
+use samplin_hot::memory::Room;
+
+use super::Separate;
+use crate::device::Device;
+use crate::table::lock;
+
+/// Bytes of a buffer.
+const BYTES: u64 = 1 << 16;
+
+/// A slice of a buffer.
+pub(super) struct Block {
+    buffer: u64,
+    offset: u64,
+    /// Bytes that are read.
+    bytes: u64,
+}
+
+impl Block {
+    /// What a descriptor of it holds.
+    pub(super) fn info(&self) -> vk::DescriptorBufferInfo {
+        vk::DescriptorBufferInfo { buffer: vk::Buffer::from_raw(self.buffer), offset: self.offset, range: self.bytes }
+    }
+}
+
+struct Buffer {
+    buffer: u64,
+    memory: u64,
+    /// Where the host has it.
+    mapped: AtomicPtr<u32>,
+    /// Bytes that were given out from the start, and slices that are in use.
+    given: u64,
+    used: u64,
+}
+
+/// The buffers, the newest last.
+#[derive(Default)]
+pub(super) struct Blocks(Mutex<Vec<Buffer>>);
+
+impl Blocks {
+    /// A slice of a buffer that has room, and where the host writes it.
+    fn take(&self, bytes: u64, stride: u64) -> Option<(Block, *mut u32)> {
+        let mut buffers = lock(&self.0);
+        let buffer = buffers.iter_mut().rev().find(|buffer| BYTES - buffer.given >= stride)?;
+        let offset = buffer.given;
+        buffer.given += stride;
+        buffer.used += 1;
+        let words = (offset / size_of::<u32>() as u64) as usize;
+        let mapped = buffer.mapped.load(Ordering::Relaxed).wrapping_add(words);
+        Some((Block { buffer: buffer.buffer, offset, bytes }, mapped))
+    }
+
+    /// Takes a slice back that no set names any more.
+    pub(super) fn give_back(&self, block: &Block) {
+        let mut buffers = lock(&self.0);
+        if let Some(buffer) = buffers.iter_mut().find(|buffer| buffer.buffer == block.buffer) {
+            buffer.used = buffer.used.saturating_sub(1);
+            if buffer.used == 0 {
+                buffer.given = 0;
+            }
+        }
+    }
+}
+
+impl Device {
+    /// A slice of a uniform buffer with these words; none if there is no memory, or the words are more than a buffer holds.
+    pub(super) fn take_block(&self, separate: &Separate, words: &[u32]) -> Option<Block> {
+        let bytes = size_of_val(words) as u64;
+        let stride = bytes.checked_next_multiple_of(separate.limits.block_alignment)?;
+        if stride > BYTES {
+            return None;
+        }
+        let found = separate.blocks.take(bytes, stride);
+        let (block, mapped) = found.or_else(|| {
+            let buffer = self.make_buffer(separate)?;
+            lock(&separate.blocks.0).with_room().push(buffer);
+            separate.blocks.take(bytes, stride)
+        })?;
+        // SAFETY: as many words of the mapped memory are this slice, which nobody else has; the host and the device read them only
+        // after that, since no descriptor names them yet.
+        unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), mapped, words.len()) };
+        Some(block)
+    }
+
+    fn make_buffer(&self, separate: &Separate) -> Option<Buffer> {
+        let (create, requirements) = (self.fns.create_buffer?, self.fns.get_buffer_memory_requirements?);
+        let families = &separate.limits.families;
+        let is_shared = families.len() > 1;
+        let sharing = if is_shared { vk::SharingMode::CONCURRENT } else { vk::SharingMode::EXCLUSIVE };
+        let info = vk::BufferCreateInfo::default()
+            .size(BYTES)
+            .usage(vk::BufferUsageFlags::UNIFORM_BUFFER)
+            .sharing_mode(sharing)
+            .queue_family_indices(if is_shared { families } else { &[] });
+        let mut buffer = vk::Buffer::null();
+        // SAFETY: a create info of the layer's own, whose queue families are those of the device, each once.
+        if unsafe { create(self.handle, &info, std::ptr::null(), &mut buffer) } != vk::Result::SUCCESS {
+            return None;
+        }
+        let mut wanted = vk::MemoryRequirements::default();
+        // SAFETY: the buffer was just made.
+        unsafe { requirements(self.handle, buffer, &mut wanted) };
+        let made = self.bind_host_memory(separate, buffer, &wanted);
+        if made.is_none() {
+            self.destroy_buffer(buffer.as_raw(), 0);
+        }
+        made
+    }
+
+    /// Gives a buffer memory that the host has mapped.
+    fn bind_host_memory(
+        &self,
+        separate: &Separate,
+        buffer: vk::Buffer,
+        wanted: &vk::MemoryRequirements,
+    ) -> Option<Buffer> {
+        let (allocate, bind, map) = (self.fns.allocate_memory?, self.fns.bind_buffer_memory?, self.fns.map_memory?);
+        let types = wanted.memory_type_bits & separate.limits.host_types;
+        if types == 0 {
+            return None;
+        }
+        let info =
+            vk::MemoryAllocateInfo::default().allocation_size(wanted.size).memory_type_index(types.trailing_zeros());
+        let mut memory = vk::DeviceMemory::null();
+        // SAFETY: a memory type that the device has and the buffer may be bound to.
+        if unsafe { allocate(self.handle, &info, std::ptr::null(), &mut memory) } != vk::Result::SUCCESS {
+            return None;
+        }
+        let mut mapped = std::ptr::null_mut();
+        // SAFETY: buffer and memory were just made for each other and nobody else has them; the memory is host-visible.
+        let done = unsafe {
+            bind(self.handle, buffer, memory, 0) == vk::Result::SUCCESS
+                && map(self.handle, memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty(), &mut mapped)
+                    == vk::Result::SUCCESS
+        };
+        if !done || mapped.is_null() {
+            self.free_memory(memory.as_raw());
+            return None;
+        }
+        let mapped = AtomicPtr::new(mapped.cast());
+        Some(Buffer { buffer: buffer.as_raw(), memory: memory.as_raw(), mapped, given: 0, used: 0 })
+    }
+
+    fn destroy_buffer(&self, buffer: u64, memory: u64) {
+        if let Some(destroy) = self.fns.destroy_buffer {
+            // SAFETY: made by `make_buffer` with a NULL allocator; nobody has seen it, or no set names it any more, because the device is
+            // about to end.
+            unsafe { destroy(self.handle, Handle::from_raw(buffer), std::ptr::null()) };
+        }
+        if memory != 0 {
+            self.free_memory(memory);
+        }
+    }
+
+    fn free_memory(&self, memory: u64) {
+        if let Some(free) = self.fns.free_memory {
+            // SAFETY: allocated by `bind_host_memory` with a NULL allocator; the buffer that was bound to it is gone, or never was used.
+            unsafe { free(self.handle, Handle::from_raw(memory), std::ptr::null()) };
+        }
+    }
+
+    /// Destroys the buffers: for the end of the device.
+    pub(super) fn destroy_blocks(&self, separate: &Separate) {
+        for buffer in std::mem::take(&mut *lock(&separate.blocks.0)) {
+            self.destroy_buffer(buffer.buffer, buffer.memory);
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Second pipelines whose shaders do more for what they sample than other samplers could: saturate coordinates, as OpenGL's clamp modes
+//! need it.
+//!
+//! What a shader has to do for a descriptor, its task, follows from the sampler that was asked for and the view, so it is known where
+//! a set is bound. With `shader_keys=uniform` shaders read their tasks from the hidden set: the pipeline that can do any is made with
+//! the application's, and a bind only finds or writes a set. With `shader_keys=pipeline`, and where there is no room for a uniform
+//! buffer, the tasks are in the code, and a bind that finds new ones makes a pipeline. Where nothing has a task the application's own
+//! pipeline is bound.
+
+use std::sync::Arc;
+
+use samplin_hot::Pair;
+use samplin_hot::memory::{self, Room};
+use samplin_spirv::sampling::{self, Left, Passes, Record, flags, sampling};
+use samplin_spirv::{Module, Operand, Specialization};
+
+use super::Separate;
+use super::commands::Point;
+use super::ladder::ELEMENTS;
+use super::layouts::PipelineShape;
+use super::programs::{Program, ProgramLink, model};
+use super::recipe::{Recipe, StageCode, Variant, When};
+use super::split::named;
+use crate::device::Device;
+use crate::settings::{ShaderKeys, SplitCompile};
+use crate::table::lock;
+
+/// Most pipelines of a program that have their tasks in their code.
+const FIXED: usize = 64;
+
+/// Where shaders find their tasks.
+pub(super) enum Keys {
+    /// In a uniform buffer of the hidden set, behind its samplers.
+    Block,
+    /// In their code: those of all descriptors.
+    Fixed(Box<[Record]>),
+}
+
+/// A link whose descriptors may have tasks.
+#[derive(Clone, Copy)]
+pub(super) struct Tasked {
+    pub(super) link: usize,
+    /// The position of its first task, and how many it has: one for each descriptor that it may name.
+    first: u32,
+    count: u32,
+}
+
+/// What the shaders of a second pipeline can do.
+pub(super) struct Tasks {
+    tasked: Vec<Tasked>,
+    keys: Keys,
+    /// Links that cannot be rewritten, and why.
+    left: Vec<(usize, &'static str)>,
+}
+
+impl Tasks {
+    /// The links that were rewritten.
+    pub(super) fn links(&self) -> Vec<usize> {
+        let is_left = |link: usize| self.left.iter().any(|(left, _)| *left == link);
+        memory::collect(self.tasked.iter().map(|tasked| tasked.link).filter(|link| !is_left(*link)))
+    }
+
+    /// The words of its uniform buffer, by what descriptors ask for; none if it has none.
+    pub(super) fn words(&self, asked: &[Asked]) -> Vec<u32> {
+        match self.keys {
+            Keys::Block => words_of(&records(&self.tasked, asked)),
+            Keys::Fixed(_) => Vec::new(),
+        }
+    }
+}
+
+/// A task of a descriptor that is bound.
+pub(super) struct Asked {
+    pub(super) link: usize,
+    /// Which of the link's descriptors.
+    pub(super) position: u32,
+    /// The sampler and the view that ask for it.
+    pub(super) pair: Pair,
+    /// What the shader has to do, or why it cannot be said.
+    pub(super) task: Result<Record, &'static str>,
+}
+
+/// Where the hidden set of a pipeline is, and what is in it.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// Its number.
+    pub(super) set: u32,
+    /// The first of its bindings.
+    pub(super) first: u32,
+    /// The links whose samplers are in it, a binding each.
+    pub(super) chosen: &'a [usize],
+    pub(super) limits: sampling::Limits,
+}
+
+/// The name of why instructions of a link are left.
+fn name_of(left: Left) -> &'static str {
+    match left {
+        Left::Unbounded | Left::Index | Left::Records => "bindless",
+        Left::NoLink | Left::Opaque | Left::Dimension => "opaque-operand",
+        Left::Vendor | Left::Footprint => "vendor-instruction",
+        Left::Call => "too-many-clones",
+        Left::Cube => "cube",
+        Left::Coordinate => "coordinate-type",
+        Left::Operands => "image-operands",
+    }
+}
+
+fn words_of(records: &[Record]) -> Vec<u32> {
+    memory::collect(records.iter().flat_map(Record::words))
+}
+
+/// The tasks of all descriptors, in their order.
+fn records(tasked: &[Tasked], asked: &[Asked]) -> Vec<Record> {
+    let count = tasked.iter().map(|tasked| tasked.count as usize).sum();
+    let mut all = memory::vec(count);
+    all.resize(count, Record::default());
+    for (asked, task) in asked.iter().filter_map(|asked| Some((asked, asked.task.ok()?))) {
+        let Some(of) = tasked.iter().find(|tasked| tasked.link == asked.link) else { continue };
+        if let Some(place) = all.get_mut((of.first + asked.position) as usize).filter(|_| asked.position < of.count) {
+            *place = task;
+        }
+    }
+    all
+}
+
+/// How many descriptors a link may name; none if that is not known.
+fn count_of(link: &ProgramLink) -> Option<u32> {
+    use samplin_spirv::Index;
+    let count = |operand: &Operand| match operand.index {
+        Index::Whole | Index::Const(_) => Some(1),
+        Index::Dynamic { .. } | Index::Push(_) => Some(operand.count).filter(|count| (1..=ELEMENTS).contains(count)),
+        Index::Spec(_) | Index::Unbounded => None,
+    };
+    let images = count(&link.image)?;
+    let all = if link.is_combined() { images } else { images * count(&link.sampler)? };
+    Some(all).filter(|all| *all <= ELEMENTS)
+}
+
+/// The links of a program whose descriptors may have tasks, as long as `room` lasts for these; and those for which that is not so.
+fn tasked(program: &Program, room: u32) -> (Vec<Tasked>, Vec<(usize, &'static str)>) {
+    let (mut tasked, mut left, mut first) = (memory::vec(program.links.len()), Vec::new(), 0);
+    for (link, found) in program.links.iter().enumerate() {
+        match count_of(found) {
+            Some(count) if count <= room - first => {
+                tasked.push(Tasked { link, first, count });
+                first += count;
+            }
+            Some(_) => left.with_room().push((link, "too-large")),
+            None => left.with_room().push((link, "bindless")),
+        }
+    }
+    (tasked, left)
+}
+
+/// Rewrites the stages of a recipe so that they do tasks: `codes` are what they were made before, if they were.
+pub(super) fn rewrite_all(
+    separate: &Separate,
+    program: &Program,
+    recipe: &Recipe,
+    codes: &mut [Option<Vec<u32>>],
+    place: Place<'_>,
+    keys: Keys,
+) -> Result<Tasks, &'static str> {
+    let (tasked, left) = tasked(program, separate.limits.tasks());
+    let mut tasks = Tasks { tasked, keys, left };
+    for (stage, code) in recipe.stages.iter().zip(codes) {
+        let words = code.as_deref().unwrap_or(&stage.words);
+        if let Some(words) = rewrite(program, stage, words, place, &mut tasks)? {
+            *code = Some(words);
+        }
+    }
+    if tasks.links().is_empty() {
+        return Err(tasks.left.first().map_or("opaque-operand", |(_, why)| *why));
+    }
+    Ok(tasks)
+}
+
+/// The code of a stage whose links do their tasks; none if it has no such links.
+fn rewrite(
+    program: &Program,
+    stage: &StageCode,
+    words: &[u32],
+    place: Place<'_>,
+    tasks: &mut Tasks,
+) -> Result<Option<Vec<u32>>, &'static str> {
+    let link_of = |tasked: &Tasked| program.links.get(tasked.link).filter(|link| link.stages.contains(stage.stage));
+    let own: Vec<Tasked> = memory::collect(tasks.tasked.iter().copied().filter(|tasked| link_of(tasked).is_some()));
+    if own.is_empty() {
+        return Ok(None);
+    }
+    let model = model(stage.stage).ok_or("opaque-operand")?;
+    let constants = memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, &**bytes)));
+    let constants = Specialization(&constants);
+    let module = Module::read(words).map_err(|why| named(why.into()))?;
+    let hidden = match place.chosen {
+        [] => Vec::new(),
+        _ => module.links(&stage.name, model, Some(&constants)).map_err(|why| named(why.into()))?,
+    };
+    // What is split reads its sampler from the hidden set by now.
+    let sampler = |tasked: &Tasked, link: &ProgramLink| {
+        let binding = place.chosen.iter().position(|chosen| *chosen == tasked.link);
+        let Some(binding) = binding.map(|binding| place.first + binding as u32) else { return Some(link.sampler) };
+        let is_it = |found: &Operand| (found.set, found.binding) == (place.set, binding);
+        hidden.iter().filter(|found| found.image == Some(link.image)).filter_map(|found| found.sampler).find(is_it)
+    };
+    let slot = |tasked: &Tasked| {
+        let link = link_of(tasked)?;
+        let sampler = sampler(tasked, link)?;
+        let is_split = sampler != link.sampler;
+        Some(sampling::Slot {
+            image: link.image,
+            sampler,
+            first: tasked.first,
+            passes: Passes { saturate: true, filter: false },
+            row: if is_split { 0 } else { link.sampler.count },
+        })
+    };
+    let slots: Vec<sampling::Slot> = memory::collect(own.iter().filter_map(slot));
+    if slots.len() != own.len() {
+        return Err("opaque-operand");
+    }
+    let keys = match &tasks.keys {
+        Keys::Block => {
+            let count = tasks.tasked.iter().map(|tasked| tasked.count).sum();
+            sampling::Keys::Block { set: place.set, binding: place.first + place.chosen.len() as u32, count }
+        }
+        Keys::Fixed(records) => sampling::Keys::Fixed(records),
+    };
+    let done = sampling(&module, (&stage.name, model), Some(&constants), keys, &slots, place.limits)
+        .map_err(|why| named(why.into()))?;
+    for (position, why) in done.left {
+        if let Some(tasked) = own.get(position) {
+            tasks.left.with_room().push((tasked.link, name_of(why)));
+        }
+    }
+    Ok((done.changed > 0).then_some(done.words))
+}
+
+impl Device {
+    /// What the shader has to do for a pair, if anything.
+    pub(super) fn task_of(&self, pair: Pair) -> Option<Record> {
+        let (shared, class) = (self.cache.state(pair.state)?, self.class(pair.class)?);
+        let meeting = self.meeting_of(&shared, class);
+        let axes = meeting.saturate.iter().zip([flags::CLAMP_S, flags::CLAMP_T, flags::CLAMP_R]);
+        let flags = axes.fold(0, |all, (on, flag)| all | if *on { flag } else { 0 });
+        if flags == 0 {
+            return None;
+        }
+        let state = &meeting.state;
+        // What is clamped to depends on the level, which the sampler finds by these.
+        let mut task = Record { flags, bias: state.mip_lod_bias, min_lod: state.min_lod, max_lod: state.max_lod };
+        if state.unnormalized_coordinates {
+            task.flags |= flags::UNNORMALIZED;
+        }
+        if state.mag_filter == ash::vk::Filter::NEAREST {
+            task.flags |= flags::MAG_NEAREST;
+        }
+        Some(task)
+    }
+
+    /// Makes the pipeline that can do any task, if there is to be one.
+    pub(super) fn prepare_tasks(&self, separate: &Separate, program: &Program) {
+        if separate.has_tasks && !program.links.is_empty() && has_block(separate, &program.layout) {
+            let mask = program.splits.mask();
+            if let Err(why) = self.tasked(separate, program, mask, &[], When::Made) {
+                tracing::debug!(pipeline = program.handle, why, "no second pipeline");
+            }
+        }
+    }
+
+    /// The second pipeline in which these links are split and whose shaders do what is asked; the name of what keeps it from being made.
+    fn tasked(
+        &self,
+        separate: &Separate,
+        program: &Program,
+        mask: u64,
+        asked: &[Asked],
+        when: When,
+    ) -> Result<Arc<Variant>, &'static str> {
+        let records = match has_block(separate, &program.layout) {
+            true => None,
+            false => Some(records(&tasked(program, separate.limits.tasks()).0, asked)),
+        };
+        let is_it = |variant: &&Arc<Variant>| {
+            let keys = variant.tasks.as_ref().map(|tasks| &tasks.keys);
+            variant.mask == mask
+                && match (keys, &records) {
+                    (Some(Keys::Fixed(own)), Some(records)) => **own == **records,
+                    (Some(Keys::Block), None) => true,
+                    _ => false,
+                }
+        };
+        let known = lock(&program.splits.tasked).iter().find(is_it).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        if when == When::Bound && separate.settings.compile == SplitCompile::Learn && !program.is_of_shaders() {
+            return Err("learned");
+        }
+        if lock(&program.splits.tasked).len() >= FIXED {
+            return Err("memory");
+        }
+        let keys = records.as_ref().map_or(Keys::Block, |records| Keys::Fixed(Box::from(&**records)));
+        let made = Arc::new(self.make_variant(separate, program, (mask, Some(keys)), when)?);
+        let mut all = lock(&program.splits.tasked);
+        if let Some(known) = all.iter().find(is_it).cloned() {
+            // Another thread was faster.
+            drop(all);
+            self.destroy_executable(&made.made);
+            return Ok(known);
+        }
+        all.with_room().push(Arc::clone(&made));
+        separate.splits.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Ok(made)
+    }
+
+    /// The pipeline to bind for what is asked, in place of `variant` or of the application's own.
+    pub(super) fn with_tasks(
+        &self,
+        separate: &Separate,
+        program: &Program,
+        point: &Point,
+        variant: Option<Arc<Variant>>,
+        asked: &[Asked],
+    ) -> Option<Arc<Variant>> {
+        for (asked, why) in asked.iter().filter_map(|asked| Some((asked, asked.task.err()?))) {
+            self.task_left(why, program, asked);
+        }
+        let has_task = asked.iter().any(|asked| asked.task.is_ok());
+        if !has_task && !separate.force.tasks() {
+            return variant;
+        }
+        let mask = variant.as_ref().map_or(0, |variant| variant.mask);
+        let made = match point.is_pushed_beside(&program.layout) {
+            true => Err("push-set-above"),
+            false => self.tasked(separate, program, mask, asked, When::Bound),
+        };
+        let left = |asked: &Asked| match &made {
+            Ok(made) => {
+                let left = made.tasks.as_ref().map_or(&[][..], |tasks| &tasks.left);
+                left.iter().find(|(link, _)| *link == asked.link).map(|(_, why)| *why)
+            }
+            Err(why) => Some(*why),
+        };
+        for asked in asked.iter().filter(|asked| asked.task.is_ok()) {
+            if let Some(why) = left(asked) {
+                self.task_left(why, program, asked);
+            }
+        }
+        made.ok().or(variant)
+    }
+}
+
+/// Whether shaders read their tasks from a uniform buffer: it is wanted so, and there is room for one.
+fn has_block(separate: &Separate, layout: &PipelineShape) -> bool {
+    separate.settings.keys == ShaderKeys::Uniform && separate.limits.has_room_for_block(layout)
+}

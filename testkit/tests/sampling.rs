@@ -1,0 +1,756 @@
+//! Shaders that the pass `sampling` has rewritten, on a driver, without the layer: with records that ask for nothing they draw what
+//! the original draws, bit by bit; with others what OpenGL says.
+
+use std::process::Command;
+
+use ash::vk;
+use samplin_spirv::sampling::{Keys, Limits, Passes, Record, Slot, flags, sampling};
+use samplin_spirv::{Module, Operand};
+use samplin_testkit::descriptor::{Binding, Pool, SetLayout, update, write_combined, write_images};
+use samplin_testkit::lookup::{Access, Kind, Shape};
+use samplin_testkit::shader::{self, Bind, Probe};
+use samplin_testkit::{
+    Buffer, Capability, Context, ContextBuilder, ContextError, Image, ImageDesc, Mapping, Painter, Pair, Point,
+    SamplerDesc, Value, ViewDesc, skip,
+};
+
+/// A context, with the validation layer when it is visible; `None` (and a message) without loader or driver.
+fn context(builder: ContextBuilder) -> Option<Context> {
+    let outcome = match builder.clone().validation().build() {
+        Err(ContextError::LayerMissing(_)) => builder.build(),
+        outcome => outcome,
+    };
+    match outcome {
+        Ok(context) => Some(context),
+        Err(error) => {
+            assert!(std::env::var_os("CI").is_none(), "no context: {error}");
+            skip(error);
+            None
+        }
+    }
+}
+
+/// Where records are, in the set that the pair is in.
+const RECORDS: u32 = 5;
+
+/// Pixels on each side of what a fragment shader paints.
+const SIDE: u32 = 32;
+
+// --- shaders --------------------------------------------------------------------------------------------------------
+
+const COMPUTE: &str = "#version 450
+layout(local_size_x = 64) in;
+struct Point { vec4 coord; float lod; float reference; float unused0; float unused1; };
+layout(std430, set = 1, binding = 0) readonly buffer Points { Point points[]; };
+layout(std430, set = 1, binding = 1) writeonly buffer Results { uvec4 results[]; };
+layout(push_constant) uniform Size { uint count; };
+DECLARE
+void main() {
+    uint index = gl_GlobalInvocationID.x;
+    if (index >= count) {
+        return;
+    }
+    vec4 p = points[index].coord;
+    float l = points[index].lod;
+    float d = points[index].reference;
+    results[index] = floatBitsToUint(vec4(LOOKUP));
+}
+";
+
+const FRAGMENT: &str = "#version 450
+layout(location = 0) out vec4 colour;
+layout(push_constant) uniform Mapping { vec4 origin; vec4 dx; vec4 dy; vec4 divisor; float d; float l; };
+DECLARE
+void main() {
+    // Interpolation would not be exact.
+    vec2 at = gl_FragCoord.xy / 32.0;
+    vec4 p = origin + dx * at.x + dy * at.y;
+    colour = vec4(LOOKUP);
+}
+";
+
+fn compile(stage: &str, source: &str) -> Vec<u32> {
+    static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let file = std::env::temp_dir().join(format!("samplin-sampling-{}-{number}.{stage}", std::process::id()));
+    let out = file.with_extension("spv");
+    std::fs::write(&file, source).expect("writes a file");
+    let run = Command::new("glslangValidator").args(["--quiet", "-V", "-o"]).arg(&out).arg(&file).output();
+    let run = run.expect("glslangValidator is installed");
+    assert!(run.status.success(), "{source}\n{}", String::from_utf8_lossy(&run.stdout));
+    let bytes = std::fs::read(&out).expect("a module");
+    std::fs::remove_file(&file).expect("removes a file");
+    std::fs::remove_file(&out).expect("removes a file");
+    bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+/// The original, and what the pass makes of it.
+fn rewrite(words: &[u32], fragment: bool, keys: Keys<'_>, passes: Passes) -> Vec<u32> {
+    let module = Module::read(words).expect("a module");
+    let model = if fragment { 4 } else { 5 };
+    let links = module.links("main", model, None).expect("links");
+    let operands: Vec<(Operand, Operand)> = links
+        .iter()
+        .filter(|link| link.uses.samples())
+        .map(|link| (link.image.expect("an image"), link.sampler.expect("a sampler")))
+        .collect();
+    let slots: Vec<Slot> = operands
+        .iter()
+        .map(|(image, sampler)| Slot { image: *image, sampler: *sampler, first: 0, passes, row: 0 })
+        .collect();
+    let limits = Limits { lod_bias: 16.0 };
+    let sampled = sampling(&module, ("main", model), None, keys, &slots, limits).expect("a module");
+    assert!(sampled.changed > 0 && sampled.left.is_empty(), "{:?}", sampled.left);
+    sampled.words
+}
+
+/// What a shader is asked about, and how.
+#[derive(Clone, Debug)]
+struct Case {
+    shape: Shape,
+    shadow: bool,
+    separate: bool,
+    /// Whether it is a fragment shader, with derivatives.
+    fragment: bool,
+    /// GLSL, of `pair`, a coordinate `p`, a reference `d` and a level of detail, a bias or anything `l`.
+    lookup: String,
+    /// In texels.
+    offset: [i32; 3],
+    gather: Gather,
+    /// Whether `l` is a bias.
+    biased: bool,
+    /// Whether levels of detail are whole numbers.
+    whole: bool,
+    /// Whether neighbours have the same: llvmpipe 22 magnifies none where it minifies one.
+    alike: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Gather {
+    No,
+    Four,
+    /// One texel each, with these offsets.
+    Offsets([[i32; 3]; 4]),
+}
+
+impl Case {
+    fn axes(&self) -> usize {
+        match self.shape {
+            Shape::D1 | Shape::D1Array => 1,
+            Shape::D3 => 3,
+            _ => 2,
+        }
+    }
+
+    fn source(&self) -> String {
+        let suffix = match self.shape {
+            Shape::D1 => "1D",
+            Shape::D1Array => "1DArray",
+            Shape::D2 => "2D",
+            Shape::D2Array => "2DArray",
+            _ => "3D",
+        };
+        let shadow = if self.shadow { "Shadow" } else { "" };
+        let declare = if self.separate {
+            format!(
+                "layout(set = 0, binding = 0) uniform texture{suffix} image;\n\
+                 layout(set = 0, binding = 1) uniform sampler{shadow} state;\n\
+                 #define pair sampler{suffix}{shadow}(image, state)"
+            )
+        } else {
+            format!("layout(set = 0, binding = 0) uniform sampler{suffix}{shadow} pair;")
+        };
+        let template = if self.fragment { FRAGMENT } else { COMPUTE };
+        template.replace("DECLARE", &declare).replace("LOOKUP", &self.lookup)
+    }
+
+    /// The pipeline for words of a module.
+    fn program<'c>(&self, context: &'c Context, layout: &SetLayout<'c>, words: &[u32]) -> Program<'c> {
+        let code = vk::ShaderModuleCreateInfo::default().code(words);
+        // SAFETY: the words are those of a module that glslang or the pass has made.
+        let module = unsafe { context.device().create_shader_module(&code, None) }.expect("vkCreateShaderModule");
+        let program = if self.fragment {
+            let make = |device: &ash::Device, info: &vk::GraphicsPipelineCreateInfo<'_>| {
+                // SAFETY: the harness hands over two stages.
+                let mut stages = unsafe { std::slice::from_raw_parts(info.p_stages, 2) }.to_vec();
+                stages[1].module = module;
+                shader::make_graphics(device, &info.stages(&stages))
+            };
+            let painter = Painter::made_by(&make, context, layout, Shape::D2, Kind::Float, [SIDE, SIDE]);
+            Program::Fragment(painter.expect("32-bit floats can be drawn to"))
+        } else {
+            let make = |device: &ash::Device, info: &vk::ComputePipelineCreateInfo<'_>| {
+                let info = info.stage(vk::PipelineShaderStageCreateInfo { module, ..info.stage });
+                shader::make_compute(device, &info)
+            };
+            let access = Access::Single { binding: 0 };
+            Program::Compute(Probe::made_by(&make, context, layout, Shape::D2, Kind::Float, access))
+        };
+        // SAFETY: modules are needed only while pipelines are made.
+        unsafe { context.device().destroy_shader_module(module, None) };
+        program
+    }
+
+    /// What a lookup is, where `d` is what texels are compared with.
+    fn lookup(&self, at: [f64; 4], d: f32, lambda: f64) -> Lookup {
+        let arrayed = matches!(self.shape, Shape::D1Array | Shape::D2Array);
+        Lookup {
+            at: [at[0], at[1], at[2]],
+            layer: if arrayed { at[self.axes()].clamp(0.0, 2.0) as u32 } else { 0 },
+            offset: self.offset,
+            lambda,
+            reference: self.shadow.then_some(f64::from(d)),
+        }
+    }
+
+    /// All lookups that are compared, those of a fragment shader row by row for each mapping.
+    fn lookups(&self, size: [i64; 3]) -> Vec<Lookup> {
+        if !self.fragment {
+            return points(self)
+                .iter()
+                .map(|point| {
+                    let lambda = if self.gather == Gather::No { f64::from(point.lod) } else { 0.0 };
+                    self.lookup(point.coord.map(f64::from), point.reference, lambda)
+                })
+                .collect();
+        }
+        let mut all = Vec::new();
+        for mapping in mappings(self) {
+            let length = |step: [f32; 4]| {
+                let texels = (0..self.axes()).map(|n| f64::from(step[n]) / f64::from(SIDE) * size[n] as f64);
+                texels.map(|texels| texels * texels).sum::<f64>().sqrt()
+            };
+            let bias = if self.biased { f64::from(mapping.bias) } else { 0.0 };
+            let lambda = length(mapping.dx).max(length(mapping.dy)).log2() + bias;
+            for (y, x) in (0..SIDE).flat_map(|y| (0..SIDE).map(move |x| (y, x))) {
+                let place = |n: u32| (f64::from(n) + 0.5) / f64::from(SIDE);
+                let at = std::array::from_fn(|n| {
+                    let (origin, dx, dy) = (mapping.origin[n], mapping.dx[n], mapping.dy[n]);
+                    f64::from(origin) + f64::from(dx) * place(x) + f64::from(dy) * place(y)
+                });
+                all.push(self.lookup(at, mapping.reference, lambda));
+            }
+        }
+        all
+    }
+}
+
+enum Program<'c> {
+    Compute(Probe<'c>),
+    Fragment(Painter<'c>),
+}
+
+impl Program<'_> {
+    /// What all lookups of a case find.
+    fn run(&self, case: &Case, set: vk::DescriptorSet) -> Vec<Value> {
+        match self {
+            Program::Compute(probe) => probe.run(&Bind::Set(set), &points(case)),
+            Program::Fragment(painter) => {
+                mappings(case).iter().flat_map(|mapping| painter.paint(set, mapping)).collect()
+            }
+        }
+    }
+}
+
+/// Texel edges, what is between them, and far outside.
+fn points(case: &Case) -> Vec<Point> {
+    let mut lattice: Vec<f32> = (-40..=72).map(|n| n as f32 / 32.0).collect();
+    lattice.extend([-1e6, -100.3, -7.3, 7.3, 100.7, 1e6]);
+    // Between two levels the nearer one's size counts, which is exact for the levels themselves only.
+    let whole = case.offset != [0; 3] || case.whole;
+    let levels: &[f32] = if whole { &[-1.0, 0.0, 1.0, 2.0, 5.0] } else { &[-0.5, 0.0, 0.25, 1.0, 1.7, 2.0, 5.0] };
+    (0..2 * lattice.len())
+        .map(|n| {
+            let mut coord = [n, n * 7 + 3, n * 13 + 5].map(|n| lattice[n % lattice.len()]).to_vec();
+            coord.push(0.0);
+            if matches!(case.shape, Shape::D1Array | Shape::D2Array) {
+                coord[case.axes()] = (n % 3) as f32;
+            }
+            let coord = [coord[0], coord[1], coord[2], coord[3]];
+            let lod = if case.alike { n / 64 } else { n };
+            Point { coord, lod: levels[lod % levels.len()], reference: (n % 9) as f32 / 8.0 - 0.01 }
+        })
+        .collect()
+}
+
+/// Magnified, on the second level, and in between.
+fn mappings(case: &Case) -> Vec<Mapping> {
+    let mut all = Vec::new();
+    let whole = case.offset != [0; 3] || case.whole;
+    for (pixel, third) in [(1.0 / 16.0, -0.3), (1.0 / 16.0, 0.97), (1.0 / 4.0, 0.4), (1.0 / 5.0, 1.7), (1.0 / 4.0, 1.0)]
+    {
+        if whole && pixel == 1.0 / 5.0 {
+            continue;
+        }
+        let side = SIDE as f32;
+        // The corner is such that pixels see both ends of the texture exactly.
+        let low = 0.5 - pixel * (side / 2.0 + 0.5);
+        let mut mapping = Mapping::rectangle([low, low], [low + pixel * side, low + pixel * side]);
+        mapping.origin[2] = third;
+        if matches!(case.shape, Shape::D1Array | Shape::D2Array) {
+            let layer = case.axes();
+            (mapping.origin[layer], mapping.dx[layer], mapping.dy[layer]) = (1.0, 0.0, 0.0);
+        }
+        mapping.reference = 0.37;
+        mapping.bias = if whole { 1.0 } else { 0.7 };
+        all.push(mapping);
+    }
+    all
+}
+
+// --- OpenGL ---------------------------------------------------------------------------------------------------------
+
+/// A texture of which the reference knows every texel.
+struct Texture {
+    axes: usize,
+    extent: [u32; 3],
+    levels: u32,
+    texel: fn(level: u32, layer: u32, at: [u32; 3]) -> [f64; 4],
+}
+
+impl Texture {
+    fn size(&self, level: u32) -> [i64; 3] {
+        std::array::from_fn(|axis| if axis < self.axes { i64::from((self.extent[axis] >> level).max(1)) } else { 1 })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Wrap {
+    Clamp,
+    MirrorClamp,
+    Repeat,
+}
+
+/// The state of an OpenGL texture object.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    mag_linear: bool,
+    min_linear: bool,
+    mip_linear: bool,
+    wrap: [Wrap; 3],
+    border: [f64; 4],
+}
+
+struct Lookup {
+    /// s, t and r.
+    at: [f64; 3],
+    layer: u32,
+    offset: [i32; 3],
+    lambda: f64,
+    /// What a depth has to be above.
+    reference: Option<f64>,
+}
+
+/// What OpenGL 2.1 says in 3.8.7 to 3.8.9, and EXT_texture_mirror_clamp; with a note of how near it is to another texel where
+/// that is a step.
+fn gl(texture: &Texture, state: &State, lookup: &Lookup) -> ([f64; 4], f64) {
+    let last = f64::from(texture.levels - 1);
+    // "If λ is less than or equal to the constant c, the texture is said to be magnified"; c is 0 unless magnification is LINEAR
+    // and minification NEAREST.
+    if lookup.lambda <= 0.0 {
+        return level(texture, state, lookup, 0, state.mag_linear);
+    }
+    if !state.mip_linear {
+        let d = (lookup.lambda + 0.5).ceil() - 1.0;
+        let (value, near) = level(texture, state, lookup, d.clamp(0.0, last) as u32, state.min_linear);
+        let half = (lookup.lambda - lookup.lambda.floor() - 0.5).abs();
+        return (value, near.min(if lookup.lambda > last { 1.0 } else { half }));
+    }
+    let d = lookup.lambda.clamp(0.0, last);
+    let (first, a) = level(texture, state, lookup, d.floor() as u32, state.min_linear);
+    let (second, b) = level(texture, state, lookup, (d.floor() + 1.0).min(last) as u32, state.min_linear);
+    let mixed = std::array::from_fn(|n| first[n] * (1.0 - d.fract()) + second[n] * d.fract());
+    (mixed, a.min(b))
+}
+
+fn level(texture: &Texture, state: &State, lookup: &Lookup, level: u32, linear: bool) -> ([f64; 4], f64) {
+    let size = texture.size(level);
+    let mut near = 1.0f64;
+    let taps: Vec<Vec<(i64, f64)>> = (0..3)
+        .map(|axis| {
+            if axis >= texture.axes {
+                return vec![(0, 1.0)];
+            }
+            let u = coordinate(state.wrap[axis], lookup.at[axis], lookup.offset[axis], size[axis]);
+            if linear {
+                let low = (u - 0.5).floor();
+                return vec![(low as i64, 1.0 - (u - 0.5 - low)), (low as i64 + 1, u - 0.5 - low)];
+            }
+            if u == size[axis] as f64 && state.wrap[axis] != Wrap::Repeat {
+                // "The texel location becomes 2^n − 1 when s = 1."
+                return vec![(size[axis] - 1, 1.0)];
+            }
+            // A clamp leaves no doubt at the low end.
+            near = near.min(if u == 0.0 { 1.0 } else { (u - u.round()).abs() });
+            vec![(u.floor() as i64, 1.0)]
+        })
+        .collect();
+    let mut sum = [0.0; 4];
+    for (i, a) in &taps[0] {
+        for (j, b) in &taps[1] {
+            for (k, c) in &taps[2] {
+                let texel = fetch(texture, state, level, lookup.layer, [*i, *j, *k]);
+                let texel = match lookup.reference {
+                    Some(reference) => [f64::from(u8::from(reference < texel[0])); 4],
+                    None => texel,
+                };
+                for (sum, texel) in sum.iter_mut().zip(texel) {
+                    *sum += a * b * c * texel;
+                }
+            }
+        }
+    }
+    (sum, near)
+}
+
+/// u, v or w.
+fn coordinate(wrap: Wrap, s: f64, offset: i32, size: i64) -> f64 {
+    let size = size as f64;
+    let u = s * size + f64::from(offset);
+    match wrap {
+        // "CLAMP clamps texture coordinates at all mipmap levels such that the texture filter never samples beyond the border":
+        // to [0, 1].
+        Wrap::Clamp => u.clamp(0.0, size),
+        // "min(1, max(1/(2N), abs(s)))".
+        Wrap::MirrorClamp => u.abs().max(0.5).min(size),
+        Wrap::Repeat => u,
+    }
+}
+
+fn fetch(texture: &Texture, state: &State, level: u32, layer: u32, at: [i64; 3]) -> [f64; 4] {
+    let size = texture.size(level);
+    let mut inside = [0; 3];
+    for axis in 0..texture.axes {
+        let at = if state.wrap[axis] == Wrap::Repeat { at[axis].rem_euclid(size[axis]) } else { at[axis] };
+        if !(0..size[axis]).contains(&at) {
+            return state.border;
+        }
+        inside[axis] = at as u32;
+    }
+    (texture.texel)(level, layer, inside)
+}
+
+/// The four texels that a gather finds, of which the first component counts.
+fn gather(texture: &Texture, state: &State, lookup: &Lookup, offsets: [[i32; 3]; 4], corner: bool) -> ([f64; 4], f64) {
+    let size = texture.size(0);
+    let mut near = 1.0f64;
+    let mut found = [0.0; 4];
+    // (i0, j1), (i1, j1), (i1, j0), (i0, j0).
+    for (n, (di, dj)) in [(0, 1), (1, 1), (1, 0), (0, 0)].into_iter().enumerate() {
+        let (di, dj) = if corner { (0, 0) } else { (di, dj) };
+        let mut low = [0; 3];
+        for axis in 0..2 {
+            let offset = lookup.offset[axis] + offsets[n][axis];
+            let u = coordinate(state.wrap[axis], lookup.at[axis], offset, size[axis]) - 0.5;
+            near = near.min((u - u.round()).abs());
+            low[axis] = u.floor() as i64;
+        }
+        let texel = fetch(texture, state, 0, lookup.layer, [low[0] + di, low[1] + dj, 0])[0];
+        found[n] = match lookup.reference {
+            Some(reference) => f64::from(u8::from(reference < texel)),
+            None => texel,
+        };
+    }
+    (found, near)
+}
+
+// --- what is drawn with -----------------------------------------------------------------------------------------------
+
+/// A set with an image, a sampler and records.
+struct Bench<'c> {
+    layout: SetLayout<'c>,
+    set: vk::DescriptorSet,
+    records: Buffer<'c>,
+    _pool: Pool<'c>,
+}
+
+impl<'c> Bench<'c> {
+    fn new(context: &'c Context, pair: Pair<'_, '_>, separate: bool) -> Self {
+        let mut bindings = vec![Binding::new(RECORDS, vk::DescriptorType::UNIFORM_BUFFER, 1)];
+        if separate {
+            bindings.extend([Binding::image(0), Binding::sampler(1)]);
+        } else {
+            bindings.push(Binding::combined(0, 1));
+        }
+        let layout = SetLayout::new(context, &bindings);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        if separate {
+            write_images(context, set, (0, 0), vk::DescriptorType::SAMPLED_IMAGE, &[pair.info()]);
+            write_images(context, set, (1, 0), vk::DescriptorType::SAMPLER, &[pair.info()]);
+        } else {
+            write_combined(context, set, (0, 0), &[pair]);
+        }
+        let records = Buffer::new(context, 64, vk::BufferUsageFlags::UNIFORM_BUFFER);
+        let info = [vk::DescriptorBufferInfo { buffer: records.handle(), offset: 0, range: vk::WHOLE_SIZE }];
+        let write = vk::WriteDescriptorSet::default()
+            .dst_set(set)
+            .dst_binding(RECORDS)
+            .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)
+            .buffer_info(&info);
+        update(context, &[write], &[], &[]);
+        Bench { layout, set, records, _pool: pool }
+    }
+
+    fn record(&self, record: Record) {
+        let bytes: Vec<u8> = record.words().iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.records.write(0, &bytes);
+    }
+}
+
+/// A texture in memory and what the reference knows of it.
+fn texture<'c>(context: &'c Context, shape: Shape, format: vk::Format) -> (Image<'c>, Texture) {
+    fn noise(level: u32, layer: u32, [x, y, z]: [u32; 3]) -> [f64; 4] {
+        let seed = x + 37 * y + 1009 * z + 20011 * level + 50021 * layer;
+        let byte = |seed: u32| f64::from(seed.wrapping_mul(2_654_435_761) >> 16 & 0xff) / 255.0;
+        [byte(seed), byte(seed + 7), byte(seed + 13), 0.25]
+    }
+    let (mut desc, axes) = match shape {
+        Shape::D1 | Shape::D1Array => (ImageDesc::d1(format, 8), 1),
+        Shape::D3 => (ImageDesc::d3(format, 8, 4, 4), 3),
+        _ => (ImageDesc::d2(format, 8, 4), 2),
+    };
+    if matches!(shape, Shape::D1Array | Shape::D2Array) {
+        desc = desc.layers(3);
+    }
+    let desc = desc.levels(3);
+    let image = Image::filled(context, &desc, |_, level, layer, at| {
+        Value::Float(noise(level, layer, at).map(|component| component as f32))
+    });
+    let reference = Texture { axes, extent: desc.extent, levels: 3, texel: noise };
+    (image.expect("a format for sampling"), reference)
+}
+
+/// All ways of sampling that are compared.
+fn cases() -> Vec<Case> {
+    let mut all = Vec::new();
+    let shapes = [Shape::D1, Shape::D1Array, Shape::D2, Shape::D2Array, Shape::D3];
+    for (shape, shadow) in shapes.into_iter().flat_map(|shape| [(shape, false), (shape, true)]) {
+        if shape == Shape::D3 && shadow {
+            continue;
+        }
+        let base = Case {
+            shape,
+            shadow,
+            separate: false,
+            fragment: false,
+            lookup: String::new(),
+            offset: [0; 3],
+            gather: Gather::No,
+            biased: false,
+            whole: false,
+            alike: false,
+        };
+        let arrayed = matches!(shape, Shape::D1Array | Shape::D2Array);
+        let axes = base.axes();
+        let plain = ["", "p.x", "p.xy", "p.xyz"][axes + usize::from(arrayed)];
+        let at = match (shadow, shape) {
+            (false, _) => plain.to_owned(),
+            (true, Shape::D1) => "vec3(p.x, 0.0, d)".to_owned(),
+            (true, Shape::D2Array) => "vec4(p.xyz, d)".to_owned(),
+            (true, _) => "vec3(p.xy, d)".to_owned(),
+        };
+        let projected = match (shadow, shape) {
+            (true, Shape::D1) => "vec4(p.x, 0.0, d, 1.0) * 3.0",
+            (true, _) => "vec4(p.xy, d, 1.0) * 3.0",
+            (false, Shape::D1) => "vec2(p.x, 1.0) * 3.0",
+            (false, Shape::D2) => "vec3(p.xy, 1.0) * 3.0",
+            (false, _) => "vec4(p.xyz, 1.0) * 3.0",
+        };
+        let wide = |value: &str| match axes {
+            1 => value.to_owned(),
+            2 => format!("vec2({value}, 0.0)"),
+            _ => format!("vec3({value}, 0.0, 0.0)"),
+        };
+        let gradients = format!("{}, {}", wide("exp2(l) / 8.0"), wide("0.0"));
+        let texels = ["", "3", "ivec2(3, -2)", "ivec3(3, -2, 1)"][axes];
+        let offset: [i32; 3] = std::array::from_fn(|n| if n < axes { [3, -2, 1][n] } else { 0 });
+        let mut add = |fragment: bool, lookup: String, offset: [i32; 3], biased: bool| {
+            all.push(Case { fragment, lookup, offset, biased, ..base.clone() });
+        };
+        // GLSL has no levels of detail for shadows of 2D arrays.
+        if !(shadow && shape == Shape::D2Array) {
+            add(false, format!("textureLod(pair, {at}, l)"), [0; 3], false);
+            add(false, format!("textureLodOffset(pair, {at}, l, {texels})"), offset, false);
+        }
+        add(false, format!("textureGrad(pair, {at}, {gradients})"), [0; 3], false);
+        add(false, format!("textureGradOffset(pair, {at}, {gradients}, {texels})"), offset, false);
+        add(true, format!("texture(pair, {at})"), [0; 3], false);
+        add(true, format!("textureOffset(pair, {at}, {texels})"), offset, false);
+        if !(shadow && arrayed) {
+            add(true, format!("texture(pair, {at}, l)"), [0; 3], true);
+            add(true, format!("textureOffset(pair, {at}, {texels}, l)"), offset, true);
+        }
+        if !arrayed {
+            add(false, format!("textureProjLod(pair, {projected}, l)"), [0; 3], false);
+            add(false, format!("textureProjGradOffset(pair, {projected}, {gradients}, {texels})"), offset, false);
+            add(true, format!("textureProj(pair, {projected})"), [0; 3], false);
+            add(true, format!("textureProjOffset(pair, {projected}, {texels}, l)"), offset, true);
+        }
+        if axes == 2 {
+            let compared = if shadow { ", d" } else { "" };
+            let four = [[3, -2, 0], [-1, 1, 0], [0, 2, 0], [5, 0, 0]];
+            let list = "ivec2[4](ivec2(3, -2), ivec2(-1, 1), ivec2(0, 2), ivec2(5, 0))";
+            for (lookup, offset, gather) in [
+                (format!("textureGather(pair, {plain}{compared})"), [0; 3], Gather::Four),
+                (format!("textureGatherOffset(pair, {plain}{compared}, {texels})"), offset, Gather::Four),
+                (format!("textureGatherOffsets(pair, {plain}{compared}, {list})"), [0; 3], Gather::Offsets(four)),
+            ] {
+                all.push(Case { lookup, offset, gather, ..base.clone() });
+            }
+        }
+    }
+    // The same through an image and a sampler.
+    let separate = all.iter().filter(|case| case.shape == Shape::D2);
+    let separate: Vec<Case> = separate.map(|case| Case { separate: true, ..case.clone() }).collect();
+    all.extend(separate);
+    all
+}
+
+const BORDER: [f64; 4] = [1.0; 4];
+
+/// OpenGL's state, the sampler that is bound for it, and its record.
+fn states() -> Vec<(State, SamplerDesc, Record)> {
+    let clamp = flags::CLAMP_S | flags::CLAMP_T | flags::CLAMP_R;
+    let mirror = flags::MIRROR_S | flags::MIRROR_T | flags::MIRROR_R;
+    let linear =
+        State { mag_linear: true, min_linear: true, mip_linear: false, wrap: [Wrap::Clamp; 3], border: BORDER };
+    [
+        (linear, clamp),
+        (State { mip_linear: true, ..linear }, clamp),
+        (State { mag_linear: false, ..linear }, clamp | flags::MAG_NEAREST),
+        (State { wrap: [Wrap::MirrorClamp; 3], ..linear }, mirror),
+        (State { wrap: [Wrap::Clamp, Wrap::Repeat, Wrap::MirrorClamp], ..linear }, flags::CLAMP_S | flags::MIRROR_R),
+    ]
+    .into_iter()
+    .map(|(state, flags)| {
+        let filter = |linear| if linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+        let mut sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+        sampler.mag_filter = filter(state.mag_linear);
+        if state.mip_linear {
+            sampler.mipmap_mode = vk::SamplerMipmapMode::LINEAR;
+        }
+        if state.wrap[1] == Wrap::Repeat {
+            sampler.address[1] = vk::SamplerAddressMode::REPEAT;
+        }
+        let record = Record { flags, bias: 0.0, min_lod: sampler.min_lod, max_lod: sampler.max_lod };
+        (state, sampler, record)
+    })
+    .collect()
+}
+
+/// What OpenGL finds at a lookup.
+fn expected(texture: &Texture, state: &State, case: &Case, lookup: &Lookup) -> ([f64; 4], f64) {
+    match case.gather {
+        Gather::No => gl(texture, state, lookup),
+        Gather::Four => gather(texture, state, lookup, [[0; 3]; 4], false),
+        Gather::Offsets(offsets) => gather(texture, state, lookup, offsets, true),
+    }
+}
+
+/// Draws each case with the original and the rewritten shader and hands both to `check`.
+fn each(
+    which: impl Fn(&Case) -> bool,
+    mut check: impl FnMut(&Case, &Texture, &(State, SamplerDesc, Record), &[Value], &[Value], &[Value]),
+) {
+    let Some(context) = context(Context::builder()) else { return };
+    if let Some(lacking) = context.missing(&[Capability::ImageGatherExtended]) {
+        return skip(lacking);
+    }
+    let passes = Passes { saturate: true, filter: false };
+    let cases = cases();
+    for case in cases.iter().filter(|case| which(case)) {
+        let format = if case.shadow { vk::Format::D32_SFLOAT } else { vk::Format::R8G8B8A8_UNORM };
+        let (image, texture) = texture(&context, case.shape, format);
+        let view = image.view(&ViewDesc::default());
+        let words = compile(if case.fragment { "frag" } else { "comp" }, &case.source());
+        let mut programs = None;
+        for state in states().iter() {
+            // Sizes of levels matter to these, and to offsets.
+            let whole = state.2.flags & flags::MIRROR_S != 0 || state.2.flags & flags::MIRROR_R != 0;
+            let case = &Case { whole, alike: state.0.mag_linear != state.0.min_linear, ..case.clone() };
+            let mut sampler = state.1.clone();
+            if case.shadow {
+                sampler = sampler.compare(vk::CompareOp::LESS);
+            }
+            let sampler = sampler.create(&context);
+            let mut pair = Pair::new(&view, &sampler);
+            if case.shadow {
+                pair = pair.shadow();
+            }
+            let bench = Bench::new(&context, pair, case.separate);
+            let (original, rewritten) = programs.get_or_insert_with(|| {
+                let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
+                let new = rewrite(&words, case.fragment, keys, passes);
+                (case.program(&context, &bench.layout, &words), case.program(&context, &bench.layout, &new))
+            });
+            let before = original.run(case, bench.set);
+            bench.record(Record { flags: 0, ..state.2 });
+            let idle = rewritten.run(case, bench.set);
+            bench.record(state.2);
+            let asked = rewritten.run(case, bench.set);
+            check(case, &texture, state, &before, &idle, &asked);
+        }
+    }
+    let errors = context.messages().errors();
+    assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
+}
+
+/// Compares the cases that are chosen with OpenGL, and with the original where nothing is asked for.
+fn compare(which: impl Fn(&Case) -> bool) {
+    let (mut compared, mut left, mut differ) = (0, 0, 0);
+    let mut worst = Vec::new();
+    each(which, |case, texture, (state, sampler, record), before, idle, asked| {
+        assert!(before.iter().zip(idle).all(|(a, b)| a.bits() == b.bits()), "{case:?} {sampler:?}: not the same bits");
+        let mut most = 0.0f64;
+        // Weights of 8 bits on up to three axes; levels of detail of derivatives are approximations.
+        let tolerance = if state.mip_linear { 0.05 } else { 0.02 };
+        for ((lookup, got), before) in case.lookups(texture.size(0)).iter().zip(asked).zip(before) {
+            let (want, near) = expected(texture, state, case, lookup);
+            // Where rounding decides between two texels or levels.
+            if near < 0.02 || lookup.lambda.abs() < 0.01 && lookup.lambda != 0.0 {
+                left += 1;
+                continue;
+            }
+            let components = if case.shadow && case.gather == Gather::No { 1 } else { 4 };
+            let got = got.components();
+            let distance = |of: [f64; 4]| (0..components).map(|n| (of[n] - want[n]).abs()).fold(0.0, f64::max);
+            compared += 1;
+            differ += usize::from(distance(before.components()) > 0.02);
+            if distance(got) > tolerance {
+                most = most.max(distance(got));
+            }
+        }
+        if most > 0.0 {
+            worst.push(format!("{most:.3} {case:?} {:#x} {:?}", record.flags, state.wrap));
+        }
+    });
+    println!("{compared} lookups, {left} left out, {differ} different without the clamp");
+    assert!(worst.is_empty(), "{} cases differ:\n{}", worst.len(), worst.join("\n"));
+    assert!(compared == 0 || differ > compared / 20);
+}
+
+#[test]
+fn clamps_are_those_of_opengl_in_1d() {
+    compare(|case| case.axes() == 1);
+}
+
+#[test]
+fn clamps_are_those_of_opengl_in_2d() {
+    compare(|case| case.shape == Shape::D2 && !case.separate);
+}
+
+#[test]
+fn clamps_are_those_of_opengl_in_2d_arrays() {
+    compare(|case| case.shape == Shape::D2Array);
+}
+
+#[test]
+fn clamps_are_those_of_opengl_in_3d() {
+    compare(|case| case.shape == Shape::D3);
+}
+
+#[test]
+fn clamps_are_those_of_opengl_with_separate_samplers() {
+    compare(|case| case.separate);
+}

@@ -1,0 +1,397 @@
+//! GL_CLAMP in the shader: coordinates are saturated, so that half of a texel of the border takes part and no more.
+//!
+//! The reference is OpenGL's: the coordinate is clamped to [0, 1], then the footprint is taken, with the border for what is outside of
+//! the image (OpenGL compatibility profile, Coordinate Wrapping and Texel Selection, "CLAMP").
+
+use super::*;
+use samplin_testkit::descriptor::{IMAGE_INFO_SIZE, Spelling, Template, TemplateData, update};
+
+type M = vk::SamplerAddressMode;
+
+const GL_CLAMP: M = M::from_raw(0x2900);
+const EXTENSION: &std::ffi::CStr = c"VK_SAMPLIN_gl_address_modes";
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = run::trials(&[
+        ("clamp/array", array),
+        ("clamp/rewritten-set", rewritten),
+        ("clamp/update-after-bind", update_after_bind),
+    ]);
+    for (name, stage) in STAGES.into_iter().chain([("linked", Stage::LinkedObjects)]) {
+        trials.push(trial_in(stage, format!("clamp/two-draws/{name}"), move || two_draws(stage, "uniform")));
+        trials.push(trial_in(stage, format!("clamp/two-draws-keys/{name}"), move || two_draws(stage, "pipeline")));
+        trials.push(trial_in(stage, format!("clamp/untouched/{name}"), move || untouched(stage)));
+        trials.push(trial_in(stage, format!("clamp/split/{name}"), move || split(stage)));
+        trials.push(trial_in(stage, format!("clamp/immutable/{name}"), move || immutable(stage)));
+    }
+    for (name, way) in [("push", Way::Push), ("template", Way::Template), ("copy", Way::Copy)] {
+        trials.push(trial(format!("clamp/ways/{name}"), move || by(way)));
+    }
+    trials
+}
+
+fn builder() -> ContextBuilder {
+    Context::builder().extension(EXTENSION)
+}
+
+fn clamp() -> SamplerDesc {
+    SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE).address(GL_CLAMP)
+}
+
+/// What Vulkan has of it.
+fn border() -> SamplerDesc {
+    clamp().address(M::CLAMP_TO_BORDER)
+}
+
+fn edge() -> SamplerDesc {
+    SamplerDesc::linear()
+}
+
+/// What a lookup has to give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    /// What OpenGL gives.
+    Exact,
+    /// The border over a whole texel: the address mode alone.
+    Half,
+    /// No border.
+    Edge,
+}
+
+impl Wanted {
+    fn values(self, texture: &Texture<'_>) -> Vec<Value> {
+        let texels = reference::Texture::read(&texture.image, &texture.view);
+        let saturate = |point: Point| {
+            let [x, y, z, w] = point.coord;
+            Point { coord: [x.clamp(0.0, 1.0), y.clamp(0.0, 1.0), z, w], ..point }
+        };
+        let at = |point: &Point| match self {
+            Self::Exact => reference::sample(&texels, &border(), &saturate(*point), 2.0),
+            Self::Half => reference::sample(&texels, &border(), point, 2.0),
+            Self::Edge => reference::sample(&texels, &edge(), point, 2.0),
+        };
+        points().iter().map(at).collect()
+    }
+
+    /// What is wrong with the values of a lookup, if they are not these.
+    fn wrong(self, texture: &Texture<'_>, got: &[Value], what: &str) -> Option<String> {
+        let wanted = self.values(texture);
+        assert_eq!(got.len(), wanted.len());
+        let is_far = |((got, wanted), _): &((&Value, &Value), Point)| !got.is_near(**wanted, 0.02);
+        let ((got, wanted), point) = got.iter().zip(&wanted).zip(points()).find(is_far)?;
+        Some(format!("{what}, {self:?}: {got:?} is not {wanted:?} at {point:?}"))
+    }
+}
+
+/// The three are told apart by these points at all.
+fn assert_distinct(texture: &Texture<'_>) {
+    let [exact, half, edge] = [Wanted::Exact, Wanted::Half, Wanted::Edge].map(|wanted| wanted.values(texture));
+    let far = |one: &[Value], two: &[Value]| one.iter().zip(two).filter(|(one, two)| !one.is_near(**two, 0.1)).count();
+    assert!(far(&exact, &half) > 20 && far(&exact, &edge) > 20, "the points show no difference");
+}
+
+fn check(context: &Context, stage: Stage) -> Result<(), Skip> {
+    skip_if(context.missing(stage.needs()))
+}
+
+fn combined(texture: &Texture<'_>, sampler: &Sampler<'_>, binding: u32, element: u32) -> Slot {
+    let ty = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+    let slot = texture.slot(binding, element);
+    Slot { ty, info: vk::DescriptorImageInfo { sampler: sampler.handle(), ..slot.info }, ..slot }
+}
+
+/// Bindings of [`Program::Beside`].
+fn beside() -> [Binding; 4] {
+    let combined = Binding::new(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1);
+    [Binding::image(0), Binding::sampler(1), combined, Binding::sampler(3)]
+}
+
+/// Runs a body that says what is wrong with what it saw; the trace is for whoever has to find out why.
+fn judged(
+    builder: ContextBuilder,
+    body: impl FnOnce(&Context) -> Result<Vec<Option<String>>, Skip>,
+) -> Result<Judged, Skip> {
+    let (wrong, judged) = with_layer(resolve(builder), body)?;
+    let wrong: Vec<_> = wrong.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{wrong:#?} with {:#?}", judged.trace);
+    judged.assert_silent("GL_CLAMP");
+    Ok(judged)
+}
+
+/// The `shader` records, by pass.
+fn passes(judged: &Judged) -> Vec<&str> {
+    judged.trace.events("shader").map(|record| record["pass"].as_str().expect("a name")).collect()
+}
+
+fn assert_resolved(judged: &Judged) {
+    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
+    assert!(unresolved.is_empty(), "{unresolved:#?}");
+}
+
+/// One pipeline, bound once, with sets of which one has GL_CLAMP and one has not, separately and combined, each as the other is not.
+fn two_draws(stage: Stage, keys: &str) -> Outcome {
+    let judged = judged(builder().setting("shader_keys", keys), |context| {
+        check(context, stage)?;
+        let texture = Texture::new(context, RGBA8)?;
+        assert_distinct(&texture);
+        let (gl, plain) = (clamp().create(context), edge().create(context));
+        let set = |one: &Sampler<'_>, other: &Sampler<'_>| {
+            let slots = [
+                texture.slot(0, 0),
+                Slot::sampler(one, 1, 0),
+                combined(&texture, other, 2, 0),
+                Slot::sampler(other, 3, 0),
+            ];
+            Held::new(context, &beside(), &slots)
+        };
+        let sets = [set(&gl, &plain), set(&plain, &plain), set(&plain, &gl), set(&gl, &gl)];
+        let layouts = [&sets[0].layout];
+        let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage));
+        let jobs: Vec<_> = sets.iter().map(|_| Job::new(&rig, &points())).collect();
+        let commands = Commands::primary(context, |commands| {
+            rig.bind(commands);
+            for (job, held) in jobs.iter().zip(&sets) {
+                job.bind(commands);
+                rig.bind_sets(commands, 0, &[held.set], &[]);
+                job.run(commands, 0);
+            }
+        });
+        commands.execute();
+        let (exact, edge) = (Wanted::Exact, Wanted::Edge);
+        let wanted = [[exact, edge, edge], [edge; 3], [edge, exact, exact], [exact; 3]];
+        let mut wrong = Vec::new();
+        for (draw, (job, wanted)) in jobs.iter().zip(wanted).enumerate() {
+            for (lookup, (got, wanted)) in job.results().iter().zip(wanted).enumerate() {
+                wrong.push(wanted.wrong(&texture, got, &format!("draw {draw}, lookup {lookup}")));
+            }
+        }
+        Ok(wrong)
+    })?;
+    assert_resolved(&judged);
+    // In their code shaders have each combination by itself.
+    let count = if keys == "uniform" { 1 } else { 3 };
+    assert_eq!(passes(&judged), vec!["saturate"; count], "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// A device that has the extension and samplers that do not use it: nothing is changed.
+fn untouched(stage: Stage) -> Outcome {
+    let judged = judged(builder(), |context| {
+        check(context, stage)?;
+        let texture = Texture::new(context, RGBA8)?;
+        let (edge, border) = (edge().create(context), border().create(context));
+        let slots = [
+            texture.slot(0, 0),
+            Slot::sampler(&edge, 1, 0),
+            combined(&texture, &border, 2, 0),
+            Slot::sampler(&border, 3, 0),
+        ];
+        let held = Held::new(context, &beside(), &slots);
+        let layouts = [&held.layout];
+        let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage));
+        let job = Job::new(&rig, &points());
+        execute(context, &rig, &job, &[held.set]);
+        let wanted = [Wanted::Edge, Wanted::Half, Wanted::Half];
+        Ok(job.results().iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "legal")).collect())
+    })?;
+    judged.assert_untouched("without GL_CLAMP");
+    assert_eq!(judged.summary()["separate"]["hidden_sets"], 0, "{:#}", judged.summary());
+    Ok(())
+}
+
+/// A sampler of its own and a saturated coordinate at once: the sampler is shared by an image that filters and one that does not.
+fn split(stage: Stage) -> Outcome {
+    let judged = judged(builder(), |context| {
+        check(context, stage)?;
+        let bad = conflicts::uint();
+        let [first, second] = [Texture::new(context, RGBA8)?, Texture::new(context, bad.scene)?];
+        let sampler = clamp().create(context);
+        let slots = [first.slot(0, 0), second.slot(2, 0), Slot::sampler(&sampler, 1, 0)];
+        let held = Held::new(context, &[Binding::image(0), Binding::image(2), Binding::sampler(1)], &slots);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::Shared, first.kind(), &layouts).second(second.kind()).stage(stage);
+        let rig = Rig::new(context, &plan);
+        let mut wrong = Vec::new();
+        for turn in 0..2 {
+            let job = Job::new(&rig, &points());
+            execute(context, &rig, &job, &[held.set]);
+            let results = job.results();
+            wrong.push(Wanted::Exact.wrong(&first, &results[0], &format!("turn {turn}")));
+            let texels = reference::Texture::read(&second.image, &second.view);
+            let wanted = points()
+                .iter()
+                .map(|at| reference::sample(&texels, &SamplerDesc::nearest(), at, 2.0))
+                .collect::<Vec<_>>();
+            wrong.push((results[1] != wanted).then(|| format!("integers, turn {turn}")));
+        }
+        Ok(wrong)
+    })?;
+    assert_resolved(&judged);
+    Ok(())
+}
+
+/// An immutable sampler of a binding of its own: it is read from the hidden set, with its border.
+fn immutable(stage: Stage) -> Outcome {
+    let judged = judged(builder(), |context| {
+        check(context, stage)?;
+        let texture = Texture::new(context, RGBA8)?;
+        let sampler = clamp().create(context);
+        let bindings = [Binding::image(0), Binding::sampler(1).immutable(&[&sampler])];
+        let held = Held::new(context, &bindings, &[texture.slot(0, 0)]);
+        let layouts = [&held.layout];
+        let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &layouts).stage(stage));
+        let job = Job::new(&rig, &points());
+        execute(context, &rig, &job, &[held.set]);
+        Ok(vec![Wanted::Exact.wrong(&texture, &job.results()[0], "an immutable sampler")])
+    })?;
+    assert_resolved(&judged);
+    Ok(())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Push,
+    Template,
+    Copy,
+}
+
+/// Descriptors that come to their sets in other ways than by writes.
+fn by(way: Way) -> Outcome {
+    let judged = judged(builder(), |context| {
+        if way == Way::Push {
+            skip_if(context.missing(&[Capability::PushDescriptor]))?;
+        }
+        if way == Way::Template {
+            skip_if(context.missing(&[Capability::UpdateTemplate]))?;
+        }
+        let texture = Texture::new(context, RGBA8)?;
+        let (gl, plain) = (clamp().create(context), edge().create(context));
+        let slots =
+            [texture.slot(0, 0), Slot::sampler(&plain, 1, 0), combined(&texture, &gl, 2, 0), Slot::sampler(&gl, 3, 0)];
+        let push = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
+        let flags = if way == Way::Push { push } else { vk::DescriptorSetLayoutCreateFlags::empty() };
+        let layout = SetLayout::with_flags(context, &beside(), flags);
+        let layouts = [&layout];
+        let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts));
+        let job = Job::new(&rig, &points());
+        let pool = (way != Way::Push).then(|| Pool::new(context, &[&layout, &layout]));
+        let set = pool.as_ref().map(|pool| pool.allocate(&layout));
+        match (way, set) {
+            (Way::Template, Some(set)) => {
+                let entries = slots.map(|slot| vk::DescriptorUpdateTemplateEntry {
+                    dst_binding: slot.at.0,
+                    dst_array_element: 0,
+                    descriptor_count: 1,
+                    descriptor_type: slot.ty,
+                    offset: slot.at.0 as usize * IMAGE_INFO_SIZE,
+                    stride: 0,
+                });
+                let data = TemplateData::pack(&slots.map(|slot| slot.info), 0, IMAGE_INFO_SIZE);
+                Template::for_set(context, Spelling::Core, &layout, &entries).update(set, &data);
+            }
+            (Way::Copy, Some(set)) => {
+                let from = pool.as_ref().expect("there is one").allocate(&layout);
+                write(context, from, &slots);
+                let copies = slots.map(|slot| {
+                    vk::CopyDescriptorSet::default()
+                        .src_set(from)
+                        .src_binding(slot.at.0)
+                        .dst_set(set)
+                        .dst_binding(slot.at.0)
+                        .descriptor_count(1)
+                });
+                update(context, &[], &copies, &[]);
+            }
+            _ => {}
+        }
+        let commands = Commands::primary(context, |commands| {
+            rig.bind(commands);
+            job.bind(commands);
+            match set {
+                Some(set) => rig.bind_sets(commands, 0, &[set], &[]),
+                None => rig.push(commands, 0, &slots.each_ref().map(|slot| slot.write(vk::DescriptorSet::null()))),
+            }
+            job.run(commands, 0);
+        });
+        commands.execute();
+        let wanted = [Wanted::Edge, Wanted::Exact, Wanted::Exact];
+        Ok(job.results().iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "another way")).collect())
+    })?;
+    assert_resolved(&judged);
+    Ok(())
+}
+
+/// Elements of an array that the shader chooses from when it runs: each has what it needs by itself.
+fn array() -> Outcome {
+    let judged = judged(builder(), |context| {
+        skip_if(context.missing(&[Capability::ImageArrayIndexing]))?;
+        let texture = Texture::new(context, RGBA8)?;
+        let samplers = [edge().create(context), clamp().create(context), border().create(context)];
+        let slots: Vec<_> = (0..).zip(&samplers).map(|(at, sampler)| combined(&texture, sampler, 0, at)).collect();
+        let held = Held::new(context, &[Binding::combined(0, 3)], &slots);
+        let layouts = [&held.layout];
+        let rig = Rig::new(context, &Plan::new(Program::Pairs, texture.kind(), &layouts));
+        let jobs: Vec<_> = (0..3).map(|_| Job::new(&rig, &points())).collect();
+        let commands = Commands::primary(context, |commands| {
+            rig.bind(commands);
+            rig.bind_sets(commands, 0, &[held.set], &[]);
+            for (element, job) in (0..).zip(&jobs) {
+                job.bind(commands);
+                job.run(commands, element);
+            }
+        });
+        commands.execute();
+        let wanted = [Wanted::Edge, Wanted::Exact, Wanted::Half];
+        let wrong = |(job, wanted): (&Job<'_, '_>, Wanted)| wanted.wrong(&texture, &job.results()[0], "an element");
+        Ok(jobs.iter().zip(wanted).map(wrong).collect())
+    })?;
+    assert_resolved(&judged);
+    Ok(())
+}
+
+/// A set that is written again between two command buffers: what the shader does follows its content, and nothing is compiled.
+fn rewritten() -> Outcome {
+    let judged = judged(builder(), |context| {
+        skip_if(context.missing(&[Capability::ImageArrayIndexing]))?;
+        let texture = Texture::new(context, RGBA8)?;
+        let (gl, plain) = (clamp().create(context), edge().create(context));
+        let held = Held::new(context, &[Binding::combined(0, 3)], &[]);
+        let layouts = [&held.layout];
+        let rig = Rig::new(context, &Plan::new(Program::Pairs, texture.kind(), &layouts));
+        let mut wrong = Vec::new();
+        for (sampler, wanted) in [(&gl, Wanted::Exact), (&plain, Wanted::Edge), (&gl, Wanted::Exact)] {
+            let slots = [0, 1, 2].map(|at| combined(&texture, sampler, 0, at));
+            write(context, held.set, &slots);
+            let job = Job::new(&rig, &points());
+            execute(context, &rig, &job, &[held.set]);
+            wrong.push(wanted.wrong(&texture, &job.results()[0], "written again"));
+        }
+        Ok(wrong)
+    })?;
+    assert_resolved(&judged);
+    assert_eq!(passes(&judged), ["saturate"], "made with the pipeline, and never again");
+    Ok(())
+}
+
+/// A descriptor that may be another one after the bind keeps what its address mode does.
+fn update_after_bind() -> Outcome {
+    let judged = judged(builder(), |context| {
+        skip_if(context.missing(&[Capability::DescriptorIndexing, Capability::ImageArrayIndexing]))?;
+        let texture = Texture::new(context, RGBA8)?;
+        let gl = clamp().create(context);
+        let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
+        let flags = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
+        let layout = SetLayout::with_flags(context, &[Binding::combined(0, 3).flags(late)], flags);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        write(context, set, &[0, 1, 2].map(|at| combined(&texture, &gl, 0, at)));
+        let layouts = [&layout];
+        let rig = Rig::new(context, &Plan::new(Program::Pairs, texture.kind(), &layouts));
+        let job = Job::new(&rig, &points());
+        execute(context, &rig, &job, &[set]);
+        Ok(vec![Wanted::Half.wrong(&texture, &job.results()[0], "after the bind")])
+    })?;
+    let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
+    assert_eq!(left, ["update-after-bind"], "once for the link");
+    Ok(())
+}
