@@ -142,13 +142,7 @@ impl Sample {
             opcode if crate::module::is_vendor(opcode) => return Err(Stop::Left(Left::Vendor)),
             opcode => Form::new(opcode),
         };
-        let axes = match pair.ty.dim {
-            dim if dim == Dim::Dim1D as u32 => 1,
-            dim if dim == Dim::Dim2D as u32 => 2,
-            dim if dim == Dim::Dim3D as u32 => 3,
-            dim if dim == Dim::DimCube as u32 => return Err(Stop::Left(Left::Cube)),
-            _ => return Err(Stop::Left(Left::Dimension)),
-        };
+        let axes = axes(pair.ty.dim).map_err(Stop::Left)?;
         let mut operands = [0; COUNT];
         operands[COORDINATE] = site.word(4);
         let has_extra = form.compared || form.gathers;
@@ -237,6 +231,17 @@ impl Sample {
             push(&mut self.passed, (*id, ty))?;
         }
         Ok(())
+    }
+}
+
+/// Coordinates of a dimension that are not layers.
+pub(super) fn axes(dim: u32) -> Result<u32, Left> {
+    match dim {
+        dim if dim == Dim::Dim1D as u32 => Ok(1),
+        dim if dim == Dim::Dim2D as u32 => Ok(2),
+        dim if dim == Dim::Dim3D as u32 => Ok(3),
+        dim if dim == Dim::DimCube as u32 => Err(Left::Cube),
+        _ => Err(Left::Dimension),
     }
 }
 
