@@ -125,7 +125,7 @@ unsafe impl GlobalAlloc for WithReserve {
         if is_reserve(at) {
             give_back(at, layout.size());
         } else {
-            // SAFETY: forwarded from the caller; what is not in the reserve came from the system.
+            // SAFETY: what is not in the reserve came from the system, with the layout that the caller of an allocator has to give again.
             unsafe { System.dealloc(at, layout) }
         }
     }
@@ -134,7 +134,7 @@ unsafe impl GlobalAlloc for WithReserve {
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let kept = is_reserve(at);
         if !kept && !fails(size) {
-            // SAFETY: forwarded from the caller; what is not in the reserve came from the system.
+            // SAFETY: what is not in the reserve came from the system, with the layout that the caller of an allocator has to give again.
             let moved = unsafe { System.realloc(at, layout, size) };
             if !moved.is_null() {
                 return moved;

@@ -77,7 +77,7 @@ impl<T> Keyed<T> {
                 return unsafe { place.value.load(Ordering::Acquire).as_ref() };
             }
         }
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the object is not removed while the reference is used, by this function's contract.
         unsafe { self.get_far(key) }
     }
 
@@ -87,7 +87,7 @@ impl<T> Keyed<T> {
     #[cold]
     #[inline(never)]
     unsafe fn get_far(&self, key: u64) -> Option<&T> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: as for `get`, which calls this.
         unsafe { self.far.get()?.get(key) }
     }
 
@@ -98,7 +98,7 @@ impl<T> Keyed<T> {
     /// The object is not removed meanwhile.
     pub unsafe fn share(&self, key: u64) -> Option<Arc<T>> {
         let Some(place) = self.near.iter().find(|place| place.key.load(Ordering::Acquire) == key) else {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: the object is not removed meanwhile, by this function's contract.
             return unsafe { self.far.get()?.share(key) };
         };
         let value = place.value.load(Ordering::Acquire);

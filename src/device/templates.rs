@@ -106,7 +106,7 @@ impl Template {
     #[inline(always)]
     unsafe fn is_candidate(gate: &Gate, data: *const c_void, at: usize) -> bool {
         let info = data.cast::<u8>().wrapping_add(at).cast::<DescriptorImageInfo>();
-        // SAFETY: forwarded from the caller; alignment is not promised.
+        // SAFETY: the template describes an info at that offset of its data; alignment is not promised.
         let info = unsafe { info.read_unaligned() };
         gate.candidate(info.sampler, info.image_view)
     }
@@ -119,7 +119,7 @@ impl Template {
     #[inline(always)]
     unsafe fn conflicts(&self, device: &Device, layout: Option<&SetLayout>, data: *const c_void) -> bool {
         let mut out = false;
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `data` is valid for the template, so for each of its runs.
         unsafe { self.each_run(device, layout, data, |run| out = out || run.conflicts(&device.hot.gate, data)) };
         out
     }
@@ -140,7 +140,7 @@ impl Template {
         let Some(layout) = layout else { return self.runs.iter().for_each(with) };
         for entry in self.entries.iter().filter(|entry| entry.combined) {
             if layout.is_immutable(entry.binding) {
-                // SAFETY: forwarded from the caller.
+                // SAFETY: an entry of combined image samplers of the template that `data` is valid for.
                 unsafe { entry.note_immutables(device, layout, data) };
             } else {
                 with(entry);
@@ -170,7 +170,7 @@ unsafe fn rewrite_copy(
         return data;
     }
     // Where samplers are immutable it is mostly for them that the data is looked at.
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `data` is valid for the template by this function's contract.
     if layout.is_some() && !unsafe { template.conflicts(device, layout, data) } {
         device.hot.counters.add(path, template.seen, 0);
         return data;
@@ -183,7 +183,7 @@ unsafe fn rewrite_copy(
         }
     }
     let mut changed = 0;
-    // SAFETY: forwarded from the caller; the copy has all that is described.
+    // SAFETY: the copy has all bytes that the template describes, and nobody else has seen it.
     unsafe { template.each_run(device, layout, data, |run| changed += run.substitute(device, copy, path)) };
     device.hot.counters.add(path, template.seen, changed);
     if changed > 0 { copy.cast_const().cast() } else { data }
@@ -240,7 +240,7 @@ unsafe fn again(
             {
                 out.with_room().push(*patch);
             } else if again && !out.is_empty() {
-                // SAFETY: forwarded from the caller.
+                // SAFETY: the index is below the count of an entry of the template that `data` is valid for.
                 out.with_room().push((binding, element, unsafe { entry.read(data, index) }));
             }
         }
@@ -273,10 +273,10 @@ unsafe fn patches(
             }
             ControlFlow::Continue(())
         };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: an entry of the template that `data` is valid for, of combined image samplers.
         unsafe { entry.each_conflict(&device.hot.gate, data, with) };
     }
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `data` is valid for the template by this function's contract.
     (unsafe { again(template, layout, data, &changed) }, changed.len() as u64)
 }
 
@@ -338,7 +338,7 @@ impl Device {
     pub unsafe fn pass_template(&self, template: &Template, data: *const c_void, path: Path) -> bool {
         let look = self.hot.gate.must_look()
             && template.runs.iter().any(|run| {
-                // SAFETY: forwarded from the caller; below the count.
+                // SAFETY: the index is below the count of a run that the template has in its data.
                 (0..run.count).any(|index| unsafe { Template::is_candidate(&self.hot.gate, data, run.at(index)) })
             });
         !look && self.hot.counters.add_here(path, template.seen)
@@ -361,7 +361,7 @@ impl Device {
         down: impl FnOnce(*const c_void),
         patch: impl FnOnce(vk::PipelineBindPoint, &mut [vk::WriteDescriptorSet<'_>]),
     ) {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the template is valid by this function's contract, so it is not destroyed meanwhile.
         let Some(template) = (unsafe { self.template(template) }) else { return down(data) };
         if !self.hot.gate.must_look() || template.seen == 0 {
             self.hot.counters.add(path, template.seen, 0);
@@ -370,10 +370,10 @@ impl Device {
         let layout = layout(template);
         if template.copied.as_ref().is_some_and(|(extent, _)| *extent <= ON_STACK) {
             let mut room = [const { MaybeUninit::uninit() }; Piece::count(ON_STACK)];
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `data` is valid for the template, and the room has the pieces of the largest extent that is copied so.
             return down(unsafe { rewrite_copy(self, template, layout, data, path, &mut room) });
         }
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `data` is valid for the template by this function's contract.
         unsafe { self.forward_large(template, layout, data, path, down, patch) };
     }
 
@@ -392,7 +392,7 @@ impl Device {
         down: impl FnOnce(*const c_void),
         patch: impl FnOnce(vk::PipelineBindPoint, &mut [vk::WriteDescriptorSet<'_>]),
     ) {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `data` is valid for the template by this function's contract.
         if !unsafe { template.conflicts(self, layout, data) } {
             self.hot.counters.add(path, template.seen, 0);
             return down(data);
@@ -403,11 +403,11 @@ impl Device {
                 // Without memory for a copy there is only what was given.
                 return down(data);
             }
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `data` is valid for the template, and as many pieces were reserved as its extent has.
             return down(unsafe { rewrite_copy(self, template, layout, data, path, room.spare_capacity_mut()) });
         }
         let made = || {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `data` is valid for the template by this function's contract.
             let (patches, changed) = unsafe { patches(self, template, layout, data, path) };
             (writes(&patches), patches, changed)
         };

@@ -47,10 +47,10 @@ impl Device {
     #[inline(always)]
     pub unsafe fn pass_write(&self, write: *const WriteDescriptorSet<'_>, path: Path) -> bool {
         let look = self.hot.gate.must_look();
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the write is valid by this function's contract, so both members can be read.
         let kind = unsafe { kind_of(write) };
         if kind == self.hot.single() {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: one descriptor of a combined image sampler in a valid write, as its kind says.
             return !(look && unsafe { self.is_candidate(write) }) && self.hot.counters.add_here(path, 1);
         }
         if kind >= self.hot.plain() {
@@ -166,16 +166,16 @@ impl Device {
         layout_of: LayoutOf<'_>,
         down: impl FnOnce(*const WriteDescriptorSet<'a>),
     ) {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: there is one write, valid by this function's contract.
         if count == 1 && unsafe { kind_of(writes) } == SINGLE && !self.has_immutables() && self.hot.gate.must_look() {
             // SAFETY: as above.
             return unsafe { self.forward_single(writes, path, down) };
         }
         // SAFETY: `count` valid writes.
         let given = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(writes, count as usize) } };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the writes are valid by this function's contract.
         if let Some(first) = unsafe { self.look(given, first as usize, layout_of) } {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: as above; they are those that were looked at.
             return unsafe { rewrite(self, given, first, path, layout_of, down) };
         }
         // SAFETY: as above.
@@ -219,7 +219,7 @@ impl Device {
     unsafe fn look(&self, writes: &[WriteDescriptorSet<'_>], first: usize, layout_of: LayoutOf<'_>) -> Option<usize> {
         let look = self.hot.gate.must_look();
         if look && self.hot.has_immutables.load(Ordering::Acquire) {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: the same writes, valid by this function's contract.
             return unsafe { self.look_among_immutables(writes, first, layout_of) };
         }
         let mut out = None;
@@ -290,7 +290,7 @@ unsafe fn infos<'a>(write: &WriteDescriptorSet<'a>) -> &'a [DescriptorImageInfo]
     if write.descriptor_count == 0 || write.p_image_info.is_null() {
         return &[];
     }
-    // SAFETY: forwarded from the caller.
+    // SAFETY: the write is valid by this function's contract, so its array has as many elements as it says.
     unsafe { std::slice::from_raw_parts(write.p_image_info, write.descriptor_count as usize) }
 }
 
@@ -305,7 +305,7 @@ unsafe fn combined<'w, 'a>(
 ) -> impl Iterator<Item = (usize, &'a [DescriptorImageInfo])> + 'w {
     let are_combined =
         |write: &WriteDescriptorSet<'_>| write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-    // SAFETY: forwarded from the caller.
+    // SAFETY: each write is valid by this function's contract.
     writes
         .iter()
         .enumerate()
@@ -335,12 +335,12 @@ unsafe fn rewrite<'a>(
     down: impl FnOnce(*const WriteDescriptorSet<'a>),
 ) {
     let mut seen = 0;
-    // SAFETY: forwarded from the caller.
+    // SAFETY: the writes are valid by this function's contract.
     unsafe { combined(given) }.for_each(|(_, infos)| seen += infos.len());
     if given.len() <= WRITES && seen <= INFOS {
         let mut room_writes = [const { MaybeUninit::uninit() }; WRITES];
         let mut room_infos = [const { MaybeUninit::uninit() }; INFOS];
-        // SAFETY: forwarded from the caller; there is room.
+        // SAFETY: the writes are valid by this function's contract, and both places were checked to hold all of them.
         let (changed, rewritten) =
             unsafe { rewrite_into(device, given, (first, path), layout_of, &mut room_writes, &mut room_infos) };
         device.hot.counters.add(path, seen as u64, rewritten);
@@ -352,7 +352,7 @@ unsafe fn rewrite<'a>(
             return down(given.as_ptr());
         }
         let (writes, infos) = (room_writes.spare_capacity_mut(), room_infos.spare_capacity_mut());
-        // SAFETY: forwarded from the caller; there is room.
+        // SAFETY: the writes are valid by this function's contract, and as much room was reserved as they need.
         let (changed, rewritten) = unsafe { rewrite_into(device, given, (first, path), layout_of, writes, infos) };
         device.hot.counters.add(path, seen as u64, rewritten);
         down(changed);
@@ -399,7 +399,7 @@ unsafe fn rewrite_into<'a>(
         *used += owners.len();
         changed
     };
-    // SAFETY: forwarded from the caller.
+    // SAFETY: the writes are valid by this function's contract, so those from `first` on are.
     for (index, infos) in unsafe { combined(writes.get(first..).unwrap_or(&[])) } {
         let index = first + index;
         // SAFETY: the write is valid.

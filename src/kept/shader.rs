@@ -32,7 +32,7 @@ impl Shader {
         for pointer in [offset_of!(Info, p_code), offset_of!(Info, p_set_layouts)] {
             block.clear(pointer);
         }
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the chain of a create info that is valid by this function's contract.
         unsafe { chain::keep(&mut block, offset_of!(Info, p_next), info.p_next, &Facts::default()) }?;
         // SAFETY: VUID-VkShaderCreateInfoEXT-pName-parameter.
         unsafe { stage::entry(&mut block, offset_of!(Info, p_name), info.p_name) };

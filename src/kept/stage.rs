@@ -68,7 +68,7 @@ impl Stage {
 pub(super) unsafe fn entry(block: &mut Block, from: usize, name: *const c_char) {
     block.clear(from);
     if !name.is_null() {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: not null here, so null-terminated by this function's contract.
         let name = unsafe { CStr::from_ptr(name) }.to_bytes_with_nul();
         let to = block.slice(name);
         block.link(from, to);
@@ -82,7 +82,7 @@ pub(super) unsafe fn entry(block: &mut Block, from: usize, name: *const c_char) 
 /// `constants` is null or valid.
 pub(super) unsafe fn specialization(block: &mut Block, from: usize, constants: *const vk::SpecializationInfo<'_>) {
     block.clear(from);
-    // SAFETY: forwarded from the caller.
+    // SAFETY: null or valid, by this function's contract.
     let Some(constants) = (unsafe { constants.as_ref() }) else { return };
     let to = block.value(constants);
     block.link(from, to);

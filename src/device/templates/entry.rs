@@ -99,7 +99,7 @@ impl Entry {
     /// `data` is valid for the template, and the entry is of combined image samplers.
     #[inline(never)]
     pub(super) unsafe fn note_immutables(&self, device: &Device, layout: &SetLayout, data: *const c_void) {
-        // SAFETY: forwarded from the caller; below the count.
+        // SAFETY: the index is below the count, and `data` is valid for the template of this entry.
         let infos = (0..self.count).map(|index| unsafe { self.read(data, index) });
         device.note_immutables(layout, (self.binding, self.element), infos);
     }
@@ -132,7 +132,7 @@ impl Entry {
         mut with: impl FnMut(usize, Pair) -> ControlFlow<()>,
     ) {
         for start in (0..self.count).step_by(64) {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: the start is below the count, and `data` is valid for the template of this entry.
             let mut left = unsafe { self.candidates(gate, data, start) };
             while left != 0 {
                 let index = start + left.trailing_zeros() as usize;
@@ -160,7 +160,7 @@ impl Entry {
             out = true;
             ControlFlow::Break(())
         };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: `data` is valid for the template of this entry by this function's contract.
         unsafe { self.each_conflict(gate, data, stop) };
         out
     }
@@ -183,7 +183,7 @@ impl Entry {
             }
             ControlFlow::Continue(())
         };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the copy has the layout of the template's data, so it is read as that is.
         unsafe { self.each_conflict(&device.hot.gate, copy.cast_const().cast(), with) };
         changed
     }

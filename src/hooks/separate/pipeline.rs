@@ -30,7 +30,7 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
 ///
 /// `info` is null or valid: its entries lie within its data (VUID-VkSpecializationInfo-offset-00773, -pMapEntries-00774).
 pub(super) unsafe fn constants<'a>(info: *const vk::SpecializationInfo<'a>) -> Vec<(u32, &'a [u8])> {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: null or valid, by this function's contract.
     let Some(info) = (unsafe { info.as_ref() }) else { return Vec::new() };
     // SAFETY: as many bytes and entries as the structure says (VUID-VkSpecializationInfo-pData-parameter, -pMapEntries-parameter).
     let (data, entries) = unsafe {
@@ -66,7 +66,7 @@ unsafe fn remember(
     if pipeline == vk::Pipeline::null() {
         return;
     }
-    // SAFETY: forwarded from the caller.
+    // SAFETY: the create info is that of the pipeline, by this function's contract.
     if let Some(program) = unsafe { program(device, separate, pipeline, made, stages, libraries) } {
         device.insert_pipeline(separate, pipeline, program);
     }
