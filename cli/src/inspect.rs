@@ -437,7 +437,7 @@ fn separate_row(separate: &Separate) -> String {
     if separate.learned > 0 {
         row += &format!(", {} learned", grouped(separate.learned));
     }
-    let left: u64 = separate.unresolved.values().sum();
+    let left: u64 = separate.unresolved.0.iter().map(|(_, count)| count).sum();
     if left > 0 {
         row += &format!("; {} left as they are", grouped(left));
     }

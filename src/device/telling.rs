@@ -1,6 +1,5 @@
 //! How what was seen and done becomes lines of the trace: what is counted, what is said once only, and each record of a device.
 
-use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -327,12 +326,15 @@ impl Device {
     }
 
     /// How often records tell of what is unresolved, by those names that `is_meant` takes.
-    pub fn unresolved_counts(&self, is_meant: impl Fn(&str) -> bool) -> BTreeMap<String, u64> {
-        let mut counts = BTreeMap::new();
+    pub fn unresolved_counts(&self, is_meant: impl Fn(&str) -> bool) -> kinds::Members<u64> {
+        let mut counts: Vec<(String, u64)> = Vec::new();
         for (what, ..) in lock(&self.telling.said).unresolved.iter().filter(|(what, ..)| is_meant(what)) {
-            *counts.entry(what.clone()).or_insert(0) += 1;
+            match counts.iter_mut().find(|(name, _)| name == what) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((what.clone(), 1)),
+            }
         }
-        counts
+        kinds::Members(counts)
     }
 
     /// Says once (per `key`) that members of a sampler, or the filter of a blit, hold values which an extension younger than

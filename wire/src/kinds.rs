@@ -1,11 +1,60 @@
 //! Whole records: what the members of each kind are that is not made of decisions alone. Read with serde, as they are written.
 
-use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
 use crate::record::{Joined, ViewMembers};
+
+/// Members of an object whose names are data, in the order in which they are written. No map: the layer looks nothing up in them, and
+/// each kind of map is kilobytes of code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Members<T>(pub Vec<(String, T)>);
+
+impl<T> Default for Members<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> FromIterator<(String, T)> for Members<T> {
+    fn from_iter<I: IntoIterator<Item = (String, T)>>(members: I) -> Self {
+        Self(members.into_iter().collect())
+    }
+}
+
+impl<T: Serialize> Serialize for Members<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Members<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Each<T> {
+            type Value = Vec<(String, T)>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(members)
+            }
+        }
+
+        deserializer.deserialize_map(Each(PhantomData)).map(Members)
+    }
+}
 
 /// A line of a trace: what each has, and the record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,7 +114,7 @@ pub struct Device {
     /// As [`limits`](crate::record::limits) has them.
     pub limits: Json,
     /// Vulkan's names of features, and whether each is enabled.
-    pub features: BTreeMap<String, bool>,
+    pub features: Members<bool>,
     /// What the layer enabled.
     pub augmented: Vec<String>,
     /// The name of the capability file that the device is reduced to.
@@ -310,7 +359,7 @@ pub struct Separate {
     /// Links that are known to need samplers of their own.
     pub learned: u64,
     /// What was left, by name, as often as records tell of it.
-    pub unresolved: BTreeMap<String, u64>,
+    pub unresolved: Members<u64>,
 }
 
 /// Records that are not in a trace because it was as large as it may be.
@@ -332,11 +381,11 @@ pub struct DeviceSummary {
     /// Its views.
     pub views: Views,
     /// Descriptors by their path.
-    pub writes: BTreeMap<String, Writes>,
+    pub writes: Members<Writes>,
     /// Blits that got another filter.
     pub blits_rewritten: u64,
     /// Changes by rule, as often as records tell of them.
-    pub changes: BTreeMap<String, u64>,
+    pub changes: Members<u64>,
     /// The layer's samplers.
     pub variants: Variants,
     /// What the program uses.

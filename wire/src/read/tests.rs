@@ -442,7 +442,7 @@ fn whole_records_survive() {
             device: text("llvmpipe"),
             driver,
             limits: record::limits(&DeviceCaps::default()),
-            features: [(text("samplerAnisotropy"), true), (text("customBorderColors"), false)].into(),
+            features: kinds::Members(vec![(text("customBorderColors"), false), (text("samplerAnisotropy"), true)]),
             augmented: vec![text("VK_EXT_custom_border_color")],
             simulated: Some(text("adreno-650")),
             intercepts: vec![text("vkCreateSampler")],
@@ -501,7 +501,7 @@ fn whole_records_survive() {
         links: 1,
         shadows: kinds::Alive { live: 2, peak: 3 },
         compile_ms: 0.25,
-        unresolved: [(text("bindless"), 2)].into(),
+        unresolved: kinds::Members(vec![(text("bindless"), 2)]),
         ..Default::default()
     };
     for separate in [None, Some(separate)] {
@@ -509,9 +509,9 @@ fn whole_records_survive() {
             device: handle.clone(),
             samplers: kinds::Samplers { created: u64::MAX, live: 1, peak: 2, changed: 3 },
             views: kinds::Views { created: 1, live: 0, classes: 1 },
-            writes: [(text("draw"), kinds::Writes { seen: 4, rewritten: 2 })].into(),
+            writes: kinds::Members(vec![(text("draw"), kinds::Writes { seen: 4, rewritten: 2 })]),
             blits_rewritten: 0,
-            changes: [(text("linear-filter"), 7)].into(),
+            changes: kinds::Members(vec![(text("linear-filter"), 7)]),
             variants: kinds::Variants { live: 0, peak: 1, created: 1 },
             census: kinds::Census {
                 unique_states: kinds::Alive { live: 0, peak: 1 },

@@ -68,8 +68,11 @@ fn add(all: &mut Separate, one: Separate) {
     all.splits += one.splits;
     all.compile_ms += one.compile_ms;
     all.learned = all.learned.max(one.learned);
-    for (what, count) in one.unresolved {
-        *all.unresolved.entry(what).or_default() += count;
+    for (what, count) in one.unresolved.0 {
+        match all.unresolved.0.iter_mut().find(|(name, _)| *name == what) {
+            Some((_, sum)) => *sum += count,
+            None => all.unresolved.0.push((what, count)),
+        }
     }
 }
 
