@@ -153,14 +153,17 @@ impl Cache {
 
     fn acquire_locked(&self, choices: &Choices, index: &mut Index, state: SharedState) -> Option<u32> {
         let key = Shared::of(&state);
-        let shareable = state.unknown.is_none();
-        let before = if shareable { index.by_key.get(&key).copied() } else { None };
+        let hash = key.hash();
+        let before = index.by_hash.get(&hash).copied().filter(|_| state.unknown.is_none());
         let number = match before {
-            Some(number) => number,
-            None => {
+            Some(number) if self.state(number).is_some_and(|other| Shared::of(&other) == key) => number,
+            // One of another state with the same hash has a row of its own.
+            _ => {
+                let shareable = state.unknown.is_none() && before.is_none();
                 let number = self.put(choices, index, Owned::new(Arc::new(state), shareable, None))?;
                 if shareable {
-                    index.by_key.with_room().insert(key, number);
+                    index.by_hash.with_room().insert(hash, number);
+                    index.lives.get_mut(number as usize)?.hash = hash;
                 }
                 number
             }
@@ -211,6 +214,8 @@ impl Cache {
     /// Puts `owned` into a free row, or into that of the state that has been without a sampler for longest if there are many.
     fn put(&self, choices: &Choices, index: &mut Index, owned: Owned) -> Option<u32> {
         let (border, needs) = (owned.state.border, owned.state.needs);
+        // Rows that are not shared are free once they are left.
+        let is_touched = !owned.shareable || border != BorderPlace::None;
         let mut free = index.free.pop();
         while free.is_none() && index.idle.len() > IDLE {
             let number = index.idle.pop_front()?;
@@ -220,8 +225,8 @@ impl Cache {
                 continue;
             }
             life.generation = life.generation.wrapping_add(1);
-            if let Some(old) = lock(self.rows.get(number as usize)?).take() {
-                index.by_key.remove(&Shared::of(&old.state));
+            if lock(self.rows.get(number as usize)?).take().is_some() {
+                index.by_hash.remove(&life.hash);
             }
             choices.clear(number);
             free = Some(number);
@@ -229,12 +234,12 @@ impl Cache {
         if let Some(number) = free {
             *lock(self.rows.get(number as usize)?) = Some(owned);
             let life = index.lives.get_mut(number as usize)?;
-            *life = Life { border, needs, is_rewritten: false, ..*life };
+            *life = Life { border, needs, is_rewritten: false, is_touched, ..*life };
             return Some(number);
         }
         // The index is locked, so choices, rows and lives stay in step.
         self.rows.push(Mutex::new(Some(owned)))?;
-        index.lives.with_room().push(Life { border, needs, ..Life::default() });
+        index.lives.with_room().push(Life { border, needs, is_touched, ..Life::default() });
         choices.add_row()
     }
 
@@ -294,9 +299,18 @@ impl Cache {
         if life.live > 0 {
             return nothing;
         }
+        if !life.is_touched {
+            index.states.live -= 1;
+            if !life.idle {
+                life.idle = true;
+                index.idle.with_room().push_back(number);
+            }
+            return nothing;
+        }
         let Some(row) = self.rows.get(number as usize) else { return nothing };
         let mut row = lock(row);
         let Some(owned) = row.as_mut() else { return nothing };
+        life.is_touched = !owned.shareable || life.border != BorderPlace::None;
         let (used, from) = (owned.clear(), owned.from);
         if from.is_none() {
             index.states.live -= 1;
@@ -354,10 +368,9 @@ impl Cache {
         choice: u64,
         variant: Option<Use>,
     ) -> (u64, bool) {
-        let index = lock(&self.index);
-        if index.lives.get(state as usize).is_none_or(|life| life.live == 0) {
-            return (KEEP, false);
-        }
+        let mut index = lock(&self.index);
+        let Some(life) = index.lives.get_mut(state as usize).filter(|life| life.live > 0) else { return (KEEP, false) };
+        life.is_touched = true;
         let Some(row) = self.rows.get(state as usize) else { return (KEEP, false) };
         let mut row = lock(row);
         let Some(owned) = row.as_mut().filter(|owned| Arc::ptr_eq(&owned.state, decided)) else {
@@ -384,8 +397,11 @@ impl Cache {
     /// meanwhile has another state than `decided`.
     pub fn settle(&self, choices: &Choices, (state, class): (u32, u32), decided: &Arc<SharedState>) {
         // Rows get other states under this lock.
-        let _index = lock(&self.index);
-        if self.state(state).is_some_and(|now| Arc::ptr_eq(&now, decided)) {
+        let mut index = lock(&self.index);
+        if self.state(state).is_some_and(|now| Arc::ptr_eq(&now, decided))
+            && let Some(life) = index.lives.get_mut(state as usize)
+        {
+            life.is_touched = true;
             choices.settle(state, class);
         }
     }

@@ -53,6 +53,8 @@ pub(crate) enum Row {
     Immutable(Via, Pairs),
     /// Whether it is legal.
     Sampler(bool),
+    /// One of a state that was never seen before.
+    NewSampler,
     View,
     /// What frames are recorded with.
     Separate(Step, State),
@@ -87,7 +89,8 @@ impl Row {
             out.push(Self::Template(Shape::Mixed, 2, pairs));
             out.extend([Self::Push(pairs), Self::PushTemplate(16, pairs), Self::Sets(pairs), Self::Overflow(pairs)]);
         }
-        out.extend([Self::Copies, Self::Buffers, Self::Sampler(true), Self::Sampler(false), Self::View]);
+        out.extend([Self::Copies, Self::Buffers, Self::Sampler(true), Self::Sampler(false)]);
+        out.extend([Self::NewSampler, Self::View]);
         out
     }
 
@@ -118,6 +121,7 @@ impl Row {
             }
             Self::Sampler(true) => "create and destroy a sampler".to_owned(),
             Self::Sampler(false) => "create and destroy an illegal sampler".to_owned(),
+            Self::NewSampler => "create and destroy a sampler of a new state".to_owned(),
             Self::View => "create and destroy a view".to_owned(),
             Self::Separate(step, state) => step.name(state),
         }
@@ -130,7 +134,7 @@ impl Row {
             Self::Sets(_) | Self::Overflow(_) => 16,
             Self::Mixed(_) => 2,
             Self::Push(_) | Self::Immutable(..) => 1,
-            Self::Copies | Self::Buffers | Self::Sampler(_) | Self::View | Self::Separate(..) => 0,
+            Self::Copies | Self::Buffers | Self::Sampler(_) | Self::NewSampler | Self::View | Self::Separate(..) => 0,
         }
     }
 

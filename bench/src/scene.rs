@@ -5,6 +5,7 @@ use samplin_testkit::capability::Capability;
 use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::image::{Buffer, Image, ImageDesc};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::binds::{self, State};
 use crate::row::{Pairs, Row, Shape, Via};
@@ -277,6 +278,18 @@ impl Parts<'_> {
                     // SAFETY: a valid create info; the sampler is not in use.
                     unsafe {
                         let sampler = device.create_sampler(info, None).expect("a sampler");
+                        device.destroy_sampler(sampler, None);
+                    }
+                }))
+            }
+            Row::NewSampler => {
+                static STATES: AtomicU32 = AtomicU32::new(0);
+                Some(time(&[(); CALLS], |()| {
+                    let state = STATES.fetch_add(1, Ordering::Relaxed);
+                    let info = vk::SamplerCreateInfo::default().max_lod(state as f32);
+                    // SAFETY: a valid create info; the sampler is not in use.
+                    unsafe {
+                        let sampler = device.create_sampler(&info, None).expect("a sampler");
                         device.destroy_sampler(sampler, None);
                     }
                 }))

@@ -1,6 +1,7 @@
 //! Which row a state has: by what its samplers have in common, and by create infos seen before.
 
 use std::collections::VecDeque;
+use std::hash::BuildHasher;
 
 use samplin_hot::Recent;
 use samplin_hot::recent::Words;
@@ -34,6 +35,11 @@ impl Shared {
             given: state.given,
         }
     }
+
+    /// Differs as a rule where what is shared differs.
+    pub(super) fn hash(&self) -> u64 {
+        FastMap::<u64, ()>::default().hasher().hash_one(self)
+    }
 }
 
 /// What the index knows of a row.
@@ -53,6 +59,10 @@ pub(super) struct Life {
     pub(super) rewritten: u32,
     /// What is there is of this state.
     pub(super) is_rewritten: bool,
+    /// Something may have been chosen for the state, or hang on it, since it had its first sampler.
+    pub(super) is_touched: bool,
+    /// [`Shared::hash`] of its state, if samplers of an equal one come here too.
+    pub(super) hash: u64,
 }
 
 /// States without a sampler that are kept, because applications create the same samplers again and again.
@@ -64,8 +74,8 @@ pub(super) const CHANGED: u32 = 1 << 31;
 /// The rows of a device's states.
 #[derive(Default)]
 pub(super) struct Index {
-    /// By what makes samplers share a row.
-    pub(super) by_key: FastMap<Shared, u32>,
+    /// By the hash of what makes samplers share a row, which is worked out again from the row when it is asked for.
+    pub(super) by_hash: FastMap<u64, u32>,
     pub(super) lives: Vec<Life>,
     /// Rows whose last sampler went while their state stayed, in that order; some may have samplers again.
     pub(super) idle: VecDeque<u32>,

@@ -59,6 +59,23 @@ fn no_choice_is_published_for_a_state_that_has_no_sampler_or_is_gone() {
 }
 
 #[test]
+fn what_was_said_of_a_state_goes_with_its_last_sampler() {
+    let (cache, choices) = (Cache::default(), Choices::default());
+    for settles in [false, true] {
+        let number = cache.acquire(&choices, state(0.0)).unwrap();
+        let decided = cache.state(number).unwrap();
+        if settles {
+            cache.settle(&choices, (number, 0), &decided);
+        } else {
+            assert_eq!(cache.publish(&choices, (number, 0), &decided, KEEP, None), (KEEP, true));
+        }
+        assert_eq!((choices.choice(number, 0) == KEEP, choices.is_settled(number, 0)), (!settles, settles));
+        assert!(cache.release(&choices, number).variants.is_empty());
+        assert_eq!((choices.choice(number, 0), choices.is_settled(number, 0)), (UNDECIDED, false));
+    }
+}
+
+#[test]
 fn places_are_reused_once_many_are_idle() {
     let (cache, choices) = (Cache::default(), Choices::default());
     let words = |n: u32| [u64::from(n), 0, 0, 0, 0, 0, 0, 0];

@@ -14,6 +14,7 @@ mod driver;
 mod loader;
 mod pages;
 
+mod binds;
 mod budget;
 mod cancel;
 mod chains;

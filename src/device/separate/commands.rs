@@ -144,8 +144,6 @@ pub(super) struct Point {
     pub(super) last: LastLayout,
     /// Set numbers that were bound with that, as bits.
     pub(super) with_last: u32,
-    /// Some were bound with another one.
-    pub(super) has_others: bool,
     /// Binds of numbers below this with the last layout leave the hidden set alone.
     pub(super) hidden_from: usize,
     /// What all sets need and lack.
@@ -320,17 +318,16 @@ impl Point {
     /// Works out what the leaves go by.
     pub(super) fn sum_up(&mut self) {
         self.add_up();
-        (self.with_last, self.has_others, self.has_pushes) = (0, false, false);
+        (self.with_last, self.has_pushes) = (0, false);
         let mut last = None;
         for (number, bound) in self.sets.iter().enumerate() {
             self.has_pushes |= bound.set == 0 && bound.entry.is_some();
-            match &bound.layout {
-                Some(own) if Arc::as_ptr(own).addr() == self.last.at && number < u32::BITS as usize => {
-                    self.with_last |= 1 << number;
-                    last = Some(own);
-                }
-                Some(_) => self.has_others = true,
-                None => {}
+            if let Some(own) = &bound.layout
+                && Arc::as_ptr(own).addr() == self.last.at
+                && number < u32::BITS as usize
+            {
+                self.with_last |= 1 << number;
+                last = Some(own);
             }
         }
         // Compatible for a number is compatible for all below it.

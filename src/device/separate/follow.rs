@@ -264,12 +264,13 @@ impl Device {
     ) -> bool {
         let end = first + sets.len();
         // Numbers that have a bit, and sets that others are bound for without an allocation.
-        if sets.is_empty() || sets.len() > FEW || end > u32::BITS as usize || end > point.sets.len() {
+        if end > point.sets.len().min(u32::BITS as usize) || sets.len().wrapping_sub(1) >= FEW {
             return sets.is_empty();
         }
         let numbers = (u32::MAX >> (u32::BITS as usize - sets.len())) << first;
         let is_same = point.last.handle == layout.as_raw() && point.last.gone == separate.layouts_gone();
-        let stays = is_same && !point.has_others && numbers & !point.with_last == 0 && end <= point.hidden_from;
+        // Then nothing is disturbed: what else is bound was compatible when the later of both was.
+        let stays = is_same && numbers & !point.with_last == 0 && end <= point.hidden_from;
         // SAFETY: the layout is valid by this function's contract.
         if !stays && !unsafe { self.follow_layout(separate, point, layout, first..end) } {
             return false;
@@ -278,8 +279,9 @@ impl Device {
         let mut is_other = false;
         for (bound, set) in range.iter_mut().zip(sets) {
             let set = set.as_raw();
-            // A set that is bound stays what it is until the command buffer is of no use any more (Command Buffer Lifecycle).
-            if bound.set == set && set != 0 && !bound.brief.is_loose {
+            // A set that is bound stays what it is until the command buffer is of no use any more (Command Buffer Lifecycle), but for
+            // those that are looked at again for each bind.
+            if bound.set == set && set != 0 {
                 bound.hold_again();
                 continue;
             }

@@ -225,11 +225,15 @@ unsafe extern "system" fn bind_sets_followed(
     // SAFETY: a recording command buffer, valid sets and a valid layout; `count` and `offset_count` elements by the command's valid usage.
     unsafe {
         if let Some(device) = Device::find_first(commands)
-            && let Some(next) = device.fns.cmd_bind_descriptor_sets
+            && !sets.is_null()
         {
-            let (given, at) = (slice(sets, count), (commands, point));
-            match device.follow_sets(at, layout, first, given, (offset_count, offsets)) {
-                Follow::Down(()) => return next(commands, point, layout, first, count, sets, offset_count, offsets),
+            let given = std::slice::from_raw_parts(sets, count as usize);
+            match device.follow_sets((commands, point), layout, first, given, (offset_count, offsets)) {
+                Follow::Down(()) => {
+                    if let Some(next) = device.fns.cmd_bind_descriptor_sets {
+                        return next(commands, point, layout, first, count, sets, offset_count, offsets);
+                    }
+                }
                 Follow::Settle(()) => {
                     return bind_other_sets(commands, point, layout, first, count, sets, offset_count, offsets);
                 }
