@@ -17,6 +17,7 @@ mod pages;
 mod budget;
 mod cancel;
 mod chains;
+mod clamp;
 mod fuzz;
 mod guarded;
 mod identity;
