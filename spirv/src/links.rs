@@ -74,7 +74,7 @@ impl Module<'_> {
     ) -> Result<Vec<Link>, Error> {
         let entry = self.entry(name, model).ok_or(Error::NoEntryPoint)?;
         let mut tracer = Tracer::new(self, specialization);
-        Ok(Analysis::new(&mut tracer, entry)?.links)
+        Ok(Analysis::new(&mut tracer, entry, &[])?.links)
     }
 
     /// The number in the list of functions of an entry point.
@@ -115,9 +115,12 @@ pub(crate) struct Analysis {
 }
 
 impl Analysis {
-    pub(crate) fn new(tracer: &mut Tracer<'_, '_>, entry: usize) -> Result<Analysis, Error> {
+    /// Of all functions but those, sorted, with the ids `but`.
+    pub(crate) fn new(tracer: &mut Tracer<'_, '_>, entry: usize, but: &[u32]) -> Result<Analysis, Error> {
         let module = tracer.module;
-        let order = order(module, entry)?;
+        let mut order = order(module, entry)?;
+        let id = |number: &usize| module.functions().get(*number).map_or(0, |it| module.instruction(it.at).word(2));
+        order.retain(|number| but.binary_search(&id(number)).is_err());
         let mut open = Vec::new();
         open.try_reserve_exact(module.functions().len()).map_err(|_| Error::Memory)?;
         open.resize_with(module.functions().len(), Vec::new);

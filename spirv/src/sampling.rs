@@ -8,6 +8,7 @@
 //! It runs behind [`split`](crate::split): a slot's operands are those that the module has by then.
 
 mod code;
+mod filter;
 mod helper;
 mod records;
 mod site;
@@ -19,10 +20,11 @@ use crate::edit::{Editor, literal};
 use crate::error::{Error, extend, push};
 use crate::fold::Specialization;
 use crate::links::{Analysis, Pair, Scratch};
-use crate::map::Fold;
+use crate::map::{Fold, put};
 use crate::module::{Function, Instruction, Module};
 use crate::op;
 use crate::operand::{Index, Operand};
+use crate::sources::{Doubt, Source, Sources, Wanted};
 use crate::trace::{ELEMENTS, Tracer};
 use crate::uses::Uses;
 
@@ -94,9 +96,20 @@ pub struct Passes {
 }
 
 impl Passes {
+    fn or(self, other: Passes) -> Passes {
+        Passes { saturate: self.saturate || other.saturate, filter: self.filter || other.filter }
+    }
+
     /// The flags of which any makes the code do something.
     const fn asks(self) -> u32 {
-        if self.saturate { flags::CLAMP | flags::MIRROR } else { 0 }
+        let saturate = if self.saturate { flags::CLAMP | flags::MIRROR } else { 0 };
+        saturate | if self.filter { flags::EMULATE } else { 0 }
+    }
+
+    /// What can be done for instructions of a form. Gathers and comparisons are not filtered, nor is what is no float.
+    fn of(self, form: &site::Form, sampled: crate::Sampled) -> Passes {
+        let filters = !form.compared && !form.gathers && !form.sparse && sampled == crate::Sampled::Float;
+        Passes { saturate: self.saturate && !form.asks, filter: self.filter && filters }
     }
 }
 
@@ -156,6 +169,23 @@ pub enum Keys<'a> {
     Fixed(&'a [Record]),
 }
 
+impl Keys<'_> {
+    /// Records of a slot, 0 if it is known that they ask for nothing.
+    fn count(&self, slot: &Slot) -> Result<u32, Left> {
+        let count = slot.records()?;
+        let end = slot.first.checked_add(count).ok_or(Left::Records)?;
+        match self {
+            Keys::Block { count: all, .. } if end <= *all => Ok(count),
+            Keys::Block { .. } => Err(Left::Records),
+            Keys::Fixed(records) => {
+                let own = records.get(slot.first as usize..end as usize).ok_or(Left::Records)?;
+                let idle = own.iter().all(|record| record.flags & slot.passes.asks() == 0);
+                Ok(if idle { 0 } else { count })
+            }
+        }
+    }
+}
+
 /// What of the device matters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
@@ -197,8 +227,10 @@ pub enum Left {
     Coordinate,
     /// Operands that are not known.
     Operands,
-    /// A function is called with different links.
+    /// A function would need more than 64 new parameters, or an index that its callers alone know.
     Call,
+    /// Residency codes of several samples would have to be one.
+    Sparse,
     /// There are not enough records.
     Records,
 }
@@ -218,6 +250,7 @@ impl Left {
             Left::Coordinate => "coordinate-type",
             Left::Operands => "image-operands",
             Left::Call => "call",
+            Left::Sparse => "sparse",
             Left::Records => "records",
         }
     }
@@ -250,33 +283,48 @@ pub fn sampling(
 ) -> Result<Sampled, Error> {
     let entry = module.entry(name, model).ok_or(Error::NoEntryPoint)?;
     let mut tracer = Tracer::new(module, specialization);
-    let analysis = Analysis::new(&mut tracer, entry)?;
+    let analysis = Analysis::new(&mut tracer, entry, &own(module)?)?;
+    let (mut left, mut active, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
+    for (position, slot) in slots.iter().enumerate() {
+        tracer.step(analysis.links.len())?;
+        let is_it = |link: &&crate::Link| link.image == Some(slot.image) && link.sampler == Some(slot.sampler);
+        let found = analysis.links.iter().filter(is_it).any(|link| link.uses.samples());
+        let count = if found { keys.count(slot) } else { Err(Left::NoLink) };
+        match count {
+            Err(why) => push(&mut left, (position, why))?,
+            Ok(0) => {}
+            Ok(count) => {
+                push(&mut active, (position, *slot))?;
+                push(&mut wanted, Wanted { image: slot.image, sampler: slot.sampler, indexed: count > 1 })?;
+            }
+        }
+    }
     let mut pass = Pass {
         tracer,
-        slots,
+        sources: Sources::new(module, analysis, wanted)?,
+        slots: active,
         keys,
         limits,
         editor: Editor::new(module),
-        own: own(module)?,
         records: records::Records::default(),
         helpers: HashMap::default(),
         changed: 0,
         left: Vec::new(),
     };
-    pass.missing(&analysis)?;
-    let mut scratch = Scratch::default();
-    for number in &analysis.order {
-        let Some(function) = module.functions().get(*number) else { continue };
-        if pass.own.binary_search(&module.instruction(function.at).word(2)).is_ok() {
-            continue;
-        }
-        for site in module.sites(function) {
-            scratch.site(&mut pass.tracer, function, &site)?;
-            pass.site(function, &site, &scratch)?;
+    let filter = pass.slots.iter().any(|(_, slot)| slot.passes.filter);
+    pass.sources.decide(&mut pass.tracer, &mut pass.editor, &|pair, uses| {
+        // Levels of detail are answered for coordinates as they are.
+        let uses = if filter { uses } else { uses.without(Uses::QUERY_LOD) };
+        uses.samples() && site::axes(pair.ty.dim).is_ok()
+    })?;
+    pass.rewrite()?;
+    for (at, why) in &pass.left {
+        if let Some((position, _)) = pass.slots.get(*at) {
+            push(&mut left, (*position, *why))?;
         }
     }
-    let mut left = pass.left;
     left.sort_unstable();
+    left.dedup();
     Ok(Sampled { words: pass.editor.finish()?, changed: pass.changed, left })
 }
 
@@ -293,87 +341,112 @@ fn own(module: &Module<'_>) -> Result<Vec<u32>, Error> {
     Ok(own)
 }
 
+/// Functions that were made, by all that they depend on.
+type Helpers = HashMap<Vec<u32>, u32, BuildHasherDefault<Fold>>;
+
 struct Pass<'a, 'm, 'w> {
     tracer: Tracer<'m, 'w>,
-    slots: &'a [Slot],
+    sources: Sources,
+    /// Slots that something may be asked of, each with its position among all.
+    slots: Vec<(usize, Slot)>,
     keys: Keys<'a>,
     limits: Limits,
     editor: Editor<'m, 'w>,
-    /// Functions of an earlier run.
-    own: Vec<u32>,
     records: records::Records,
-    /// Functions that were made, by all that they depend on.
-    helpers: HashMap<Vec<u32>, u32, BuildHasherDefault<Fold>>,
+    helpers: Helpers,
     changed: u32,
     left: Vec<(usize, Left)>,
 }
 
 impl<'w> Pass<'_, '_, 'w> {
-    /// Names the slots that nothing is sampled through.
-    fn missing(&mut self, analysis: &Analysis) -> Result<(), Error> {
-        for (position, slot) in self.slots.iter().enumerate() {
-            self.tracer.step(analysis.links.len())?;
-            let is_it = |link: &&crate::Link| link.image == Some(slot.image) && link.sampler == Some(slot.sampler);
-            if !analysis.links.iter().filter(is_it).any(|link| link.uses.samples()) {
-                self.leave(position, Left::NoLink)?;
-            }
+    /// Changes instructions, functions and calls.
+    fn rewrite(&mut self) -> Result<(), Error> {
+        let module = self.tracer.module;
+        for (slot, doubt) in &self.sources.doubts {
+            push(&mut self.left, (*slot, if *doubt == Doubt::Opaque { Left::Opaque } else { Left::Call }))?;
         }
-        Ok(())
-    }
-
-    fn leave(&mut self, slot: usize, why: Left) -> Result<(), Error> {
-        if self.left.contains(&(slot, why)) { Ok(()) } else { push(&mut self.left, (slot, why)) }
-    }
-
-    /// The slot of a pair.
-    fn slot(&mut self, pair: &Pair) -> Result<Option<usize>, Error> {
-        let (image, sampler) = (self.tracer.operand(pair.image), self.tracer.operand(pair.sampler));
-        self.tracer.step(self.slots.len())?;
-        Ok(self.slots.iter().position(|slot| Some(slot.image) == image && Some(slot.sampler) == sampler))
-    }
-
-    /// Changes an image instruction, if one of its pairs is a slot's.
-    fn site(&mut self, function: &Function, site: &Instruction<'w>, scratch: &Scratch) -> Result<(), Error> {
-        for (pair, uses) in &scratch.pairs {
-            let Some(slot) = self.slot(pair)? else { continue };
-            // Levels of detail are answered for coordinates as they are.
-            if !uses.samples() || uses.contains(Uses::QUERY_LOD) {
+        let mut scratch = Scratch::default();
+        for at in 0..self.sources.analysis.order.len() {
+            let Some(number) = self.sources.analysis.order.get(at).copied() else { break };
+            let Some(function) = module.functions().get(number) else { continue };
+            for site in module.sites(function) {
+                scratch.site(&mut self.tracer, function, &site)?;
+                self.site((number, function), &site, &scratch)?;
+            }
+            if (0..self.sources.count(number)).all(|position| self.sources.passed(number, position).is_none()) {
                 continue;
             }
-            let changed = if pair.opaque || scratch.pairs.len() > 1 {
-                Err(Stop::Left(Left::Opaque))
-            } else {
-                self.change(function, site, slot, pair)
-            };
-            match changed {
-                Ok(changed) => self.changed += u32::from(changed),
-                Err(Stop::Left(why)) => self.leave(slot, why)?,
-                Err(Stop::Error(error)) => return Err(error),
+            let ty = self.record_type()?;
+            self.sources.signature(&mut self.editor, module, (number, function), ty)?;
+        }
+        for (number, function) in module.functions().iter().enumerate() {
+            for call in module.calls(function) {
+                self.call((number, function), &call, &mut scratch)?;
             }
         }
         Ok(())
+    }
+
+    /// Changes an image instruction, if its pair is a slot's or may be.
+    fn site(
+        &mut self,
+        (number, function): (usize, &Function),
+        site: &Instruction<'w>,
+        scratch: &Scratch,
+    ) -> Result<(), Error> {
+        let Some((pair, uses)) = scratch.pairs.first() else { return Ok(()) };
+        if !uses.samples() {
+            return Ok(());
+        }
+        let changed = match self.sources.source(&mut self.tracer, number, scratch)? {
+            Ok(Source::Own) => return Ok(()),
+            Ok(source @ (Source::Part(slot) | Source::Passed(slot))) => {
+                if uses.contains(Uses::SPARSE) && self.passes(source).filter {
+                    push(&mut self.left, (slot, Left::Sparse))?;
+                }
+                self.change((number, function), site, source, pair).map_err(|stop| (slot, stop))
+            }
+            Err(slot) => Err((slot, Stop::Left(Left::Opaque))),
+        };
+        match changed {
+            Ok(changed) => self.changed += u32::from(changed),
+            Err((slot, Stop::Left(why))) => push(&mut self.left, (slot, why))?,
+            Err((_, Stop::Error(error))) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// What may be asked of what comes from a source.
+    fn passes(&self, source: Source) -> Passes {
+        match source {
+            Source::Part(slot) => self.slots.get(slot).map(|(_, slot)| slot.passes).unwrap_or_default(),
+            // What is passed may be any slot's record.
+            _ => self.slots.iter().fold(Passes::default(), |all, (_, slot)| all.or(slot.passes)),
+        }
     }
 
     /// Makes an image instruction a call; says whether there was a reason to.
     fn change(
         &mut self,
-        function: &Function,
+        (number, function): (usize, &Function),
         site: &Instruction<'w>,
-        number: usize,
+        source: Source,
         pair: &Pair,
     ) -> Result<bool, Stop> {
-        let Some(slot) = self.slots.get(number) else { return Ok(false) };
-        let sample = site::Sample::new(&self.tracer, function, site, pair, slot.passes)?;
+        let sample = site::Sample::new(&self.tracer, function, site, pair, self.passes(source))?;
+        if sample.passes.asks() == 0 {
+            return Ok(false);
+        }
         let mut before = Vec::new();
-        let Some(record) = self.record(slot, pair, &mut before)? else { return Ok(false) };
+        let Some(record) = self.source(number, source, pair, &mut before)? else { return Ok(false) };
         let helper = match self.helpers.get(&sample.key) {
             Some(helper) => *helper,
             None => {
-                let helper = helper::make(&mut self.editor, self.tracer.module, &sample, self.limits)?;
-                self.helpers.try_reserve(1).map_err(|_| Error::Memory)?;
+                let module = self.tracer.module;
+                let helper = helper::make(&mut self.editor, module, &sample, self.limits, &mut self.helpers)?;
                 let mut key = Vec::new();
                 extend(&mut key, &sample.key)?;
-                self.helpers.insert(key, helper);
+                put(&mut self.helpers, key, helper)?;
                 helper
             }
         };
@@ -385,5 +458,67 @@ impl<'w> Pass<'_, '_, 'w> {
         self.editor.insert(site.at, &before)?;
         self.editor.call_instead(site, helper, &arguments)?;
         Ok(true)
+    }
+
+    /// The id of the record for a pair in a function, as [`Pass::record`] gives it.
+    fn source(
+        &mut self,
+        number: usize,
+        source: Source,
+        pair: &Pair,
+        before: &mut Vec<u32>,
+    ) -> Result<Option<u32>, Stop> {
+        match source {
+            Source::Own => Ok(None),
+            Source::Part(slot) => match self.slots.get(slot).copied() {
+                Some((_, slot)) => self.record(&slot, pair, before).map(Some),
+                None => Ok(None),
+            },
+            Source::Passed(_) => Ok(Some(self.sources.parameter(number, pair)).filter(|id| *id != 0)),
+        }
+    }
+
+    /// Passes to a function the records that it takes now.
+    fn call(
+        &mut self,
+        (number, function): (usize, &Function),
+        call: &Instruction<'w>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let Some(callee) = self.tracer.module.function(call.word(3)) else { return Ok(()) };
+        let (mut before, mut arguments) = (Vec::new(), Vec::new());
+        for position in 0..self.sources.count(callee) {
+            let Some((open, _)) = self.sources.passed(callee, position) else { continue };
+            let mut record = Ok(None);
+            if self.sources.is_reached(number) {
+                scratch.call(&mut self.tracer, function, call, &open)?;
+                let source = self.sources.source(&mut self.tracer, number, scratch)?;
+                if let (Ok(source @ (Source::Part(slot) | Source::Passed(slot))), Some((pair, _))) =
+                    (source, scratch.pairs.first())
+                {
+                    record = self.source(number, source, pair, &mut before).map_err(|stop| (slot, stop));
+                }
+            }
+            let record = match record {
+                Ok(record) => record,
+                Err((slot, Stop::Left(why))) => {
+                    push(&mut self.left, (slot, why))?;
+                    None
+                }
+                Err((_, Stop::Error(error))) => return Err(error),
+            };
+            push(
+                &mut arguments,
+                match record {
+                    Some(record) => record,
+                    None => self.nothing()?,
+                },
+            )?;
+        }
+        if arguments.is_empty() {
+            return Ok(());
+        }
+        self.editor.insert(call.at, &before)?;
+        self.editor.lengthen(call, &arguments)
     }
 }

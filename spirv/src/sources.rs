@@ -80,8 +80,14 @@ impl Sources {
         Ok(Sources { analysis, wanted, reached, sources, passed, doubts: Vec::new() })
     }
 
-    /// Finds, callers first, what the calls of each function agree on, and takes ids for its new parameters.
-    pub(crate) fn decide(&mut self, tracer: &mut Tracer<'_, '_>, editor: &mut Editor<'_, '_>) -> Result<(), Error> {
+    /// Finds, callers first, what the calls of each function agree on, and takes ids for its new parameters: for open pairs that
+    /// are `relevant`.
+    pub(crate) fn decide(
+        &mut self,
+        tracer: &mut Tracer<'_, '_>,
+        editor: &mut Editor<'_, '_>,
+        relevant: &dyn Fn(&Pair, Uses) -> bool,
+    ) -> Result<(), Error> {
         let module = tracer.module;
         // Functions of other entry points go on as they do: what they call counts as called with nothing given.
         for (function, _) in module.functions().iter().zip(&self.reached).filter(|(_, reached)| !**reached) {
@@ -94,7 +100,7 @@ impl Sources {
         for at in (0..self.analysis.order.len()).rev() {
             let Some(number) = self.analysis.order.get(at).copied() else { break };
             let Some(function) = module.functions().get(number) else { continue };
-            self.settle(number, editor)?;
+            self.settle(number, editor, relevant)?;
             for call in module.calls(function) {
                 let Some(callee) = module.function(call.word(3)) else { continue };
                 for position in 0..self.count(callee) {
@@ -118,10 +124,15 @@ impl Sources {
     }
 
     /// Gives a function, all of whose callers are known, its new parameters.
-    fn settle(&mut self, number: usize, editor: &mut Editor<'_, '_>) -> Result<(), Error> {
+    fn settle(
+        &mut self,
+        number: usize,
+        editor: &mut Editor<'_, '_>,
+        relevant: &dyn Fn(&Pair, Uses) -> bool,
+    ) -> Result<(), Error> {
         let mut added = 0;
         for position in 0..self.count(number) {
-            let Some((pair, _)) = self.open(number, position) else { break };
+            let Some((pair, uses)) = self.open(number, position) else { break };
             let Some(source) = self.sources.get_mut(number).and_then(|sources| sources.get_mut(position)) else {
                 break;
             };
@@ -134,6 +145,10 @@ impl Sources {
                 Some(Source::Passed(part)) => part,
                 _ => continue,
             };
+            if !relevant(&pair, uses) {
+                *source = Some(Source::Own);
+                continue;
+            }
             added += 1;
             if added > PARAMETERS {
                 *source = Some(Source::Own);

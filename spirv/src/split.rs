@@ -103,7 +103,7 @@ pub fn split(
 ) -> Result<Split, Refused> {
     let entry = module.entry(name, model).ok_or(Error::NoEntryPoint)?;
     let mut tracer = Tracer::new(module, specialization);
-    let analysis = Analysis::new(&mut tracer, entry)?;
+    let analysis = Analysis::new(&mut tracer, entry, &[])?;
     let (mut hidden, mut wanted) = (Vec::new(), Vec::new());
     for (position, part) in parts.iter().enumerate() {
         let count = elements(&analysis, part).map_err(|why| Refused::Part(position, why))?;
@@ -115,7 +115,7 @@ pub fn split(
     let (variables, pointer, sampler) = (Vec::new(), 0, 0);
     let mut pass = Pass { tracer, sources, parts, hidden: &hidden, editor, variables, pointer, sampler };
     pass.declare(set)?;
-    pass.sources.decide(&mut pass.tracer, &mut pass.editor)?;
+    pass.sources.decide(&mut pass.tracer, &mut pass.editor, &|_, _| true)?;
     if let Some((part, doubt)) = pass.sources.doubts.first() {
         return Err(doubt.refused(*part));
     }

@@ -19,28 +19,17 @@ pub(super) struct Records {
     pointer: u32,
     /// Fixed records, by position.
     constants: Vec<(u32, u32)>,
+    /// The record that asks for nothing.
+    nothing: u32,
 }
 
 impl Pass<'_, '_, '_> {
-    /// The id of the record for a slot's pair at the end of `before`, to which is added what has to be computed for it; none if it
-    /// is known to ask for nothing.
-    pub(super) fn record(&mut self, slot: &Slot, pair: &Pair, before: &mut Vec<u32>) -> Result<Option<u32>, Stop> {
-        let count = slot.records().map_err(Stop::Left)?;
-        let end = u64::from(slot.first) + u64::from(count);
+    /// The id of the record for a slot's pair at the end of `before`, to which is added what has to be computed for it.
+    pub(super) fn record(&mut self, slot: &Slot, pair: &Pair, before: &mut Vec<u32>) -> Result<u32, Stop> {
         let indices = self.indices(slot, pair)?;
-        let asks = slot.passes.asks();
-        match self.keys {
-            Keys::Block { count, .. } if end > u64::from(count) => return Err(Stop::Left(Left::Records)),
-            Keys::Block { .. } => {}
-            Keys::Fixed(records) => {
-                let own = records.get(slot.first as usize..end as usize).ok_or(Stop::Left(Left::Records))?;
-                if own.iter().all(|record| record.flags & asks == 0) {
-                    return Ok(None);
-                }
-                if let ([record, ..], [None, None]) = (own, indices) {
-                    return Ok(Some(self.fixed(slot.first, record)?));
-                }
-            }
+        if let (Keys::Fixed(records), [None, None]) = (self.keys, indices) {
+            let record = records.get(slot.first as usize).ok_or(Stop::Left(Left::Records))?;
+            return Ok(self.fixed(slot.first, record)?);
         }
         if self.records.variable == 0 {
             self.declare()?;
@@ -77,7 +66,7 @@ impl Pass<'_, '_, '_> {
         push(&mut operands, index)?;
         assemble(before, Op::AccessChain, &operands)?;
         assemble(before, Op::Load, &[vector, record, chain])?;
-        Ok(Some(record))
+        Ok(record)
     }
 
     /// The ids of the indices, of the image and of the sampler, that the record depends on.
@@ -97,19 +86,38 @@ impl Pass<'_, '_, '_> {
         Ok(if slot.row == 0 && sampler.is_some() { [None, sampler] } else { [image, sampler] })
     }
 
+    /// The type of a record.
+    pub(super) fn record_type(&mut self) -> Result<u32, Error> {
+        let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
+        self.editor.ty(Op::TypeVector, &[int, 4])
+    }
+
+    /// A record that asks for nothing.
+    pub(super) fn nothing(&mut self) -> Result<u32, Error> {
+        if self.records.nothing == 0 {
+            let vector = self.record_type()?;
+            self.records.nothing = self.constants([0; 4], vector)?;
+        }
+        Ok(self.records.nothing)
+    }
+
+    fn constants(&mut self, words: [u32; 4], vector: u32) -> Result<u32, Error> {
+        let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
+        let mut ids = Vec::new();
+        for word in words {
+            push(&mut ids, self.editor.constant(int, &[word])?)?;
+        }
+        self.editor.composite(vector, &ids)
+    }
+
     /// A record that is known as a constant.
     fn fixed(&mut self, number: u32, record: &Record) -> Result<u32, Error> {
         let known = self.records.constants.iter().find(|(seen, _)| *seen == number);
         if let Some((_, id)) = known {
             return Ok(*id);
         }
-        let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
-        let vector = self.editor.ty(Op::TypeVector, &[int, 4])?;
-        let mut words = Vec::new();
-        for word in record.words() {
-            push(&mut words, self.editor.constant(int, &[word])?)?;
-        }
-        let id = self.editor.composite(vector, &words)?;
+        let vector = self.record_type()?;
+        let id = self.constants(record.words(), vector)?;
         push(&mut self.records.constants, (number, id))?;
         Ok(id)
     }
