@@ -8,6 +8,7 @@
 //! It runs behind [`split`](crate::split): a slot's operands are those that the module has by then.
 
 mod code;
+mod filter;
 mod helper;
 mod records;
 mod site;
@@ -101,7 +102,14 @@ impl Passes {
 
     /// The flags of which any makes the code do something.
     const fn asks(self) -> u32 {
-        if self.saturate { flags::CLAMP | flags::MIRROR } else { 0 }
+        let saturate = if self.saturate { flags::CLAMP | flags::MIRROR } else { 0 };
+        saturate | if self.filter { flags::EMULATE } else { 0 }
+    }
+
+    /// What can be done for instructions of a form. Gathers and comparisons are not filtered, nor is what is no float.
+    fn of(self, form: &site::Form, sampled: crate::Sampled) -> Passes {
+        let filters = !form.compared && !form.gathers && !form.sparse && sampled == crate::Sampled::Float;
+        Passes { saturate: self.saturate && !form.asks, filter: self.filter && filters }
     }
 }
 
@@ -221,6 +229,8 @@ pub enum Left {
     Operands,
     /// A function would need more than 64 new parameters, or an index that its callers alone know.
     Call,
+    /// Residency codes of several samples would have to be one.
+    Sparse,
     /// There are not enough records.
     Records,
 }
@@ -240,6 +250,7 @@ impl Left {
             Left::Coordinate => "coordinate-type",
             Left::Operands => "image-operands",
             Left::Call => "call",
+            Left::Sparse => "sparse",
             Left::Records => "records",
         }
     }
@@ -300,8 +311,11 @@ pub fn sampling(
         changed: 0,
         left: Vec::new(),
     };
+    let filter = pass.slots.iter().any(|(_, slot)| slot.passes.filter);
     pass.sources.decide(&mut pass.tracer, &mut pass.editor, &|pair, uses| {
-        uses.without(Uses::QUERY_LOD).samples() && site::axes(pair.ty.dim).is_ok()
+        // Levels of detail are answered for coordinates as they are.
+        let uses = if filter { uses } else { uses.without(Uses::QUERY_LOD) };
+        uses.samples() && site::axes(pair.ty.dim).is_ok()
     })?;
     pass.rewrite()?;
     for (at, why) in &pass.left {
@@ -327,6 +341,9 @@ fn own(module: &Module<'_>) -> Result<Vec<u32>, Error> {
     Ok(own)
 }
 
+/// Functions that were made, by all that they depend on.
+type Helpers = HashMap<Vec<u32>, u32, BuildHasherDefault<Fold>>;
+
 struct Pass<'a, 'm, 'w> {
     tracer: Tracer<'m, 'w>,
     sources: Sources,
@@ -336,8 +353,7 @@ struct Pass<'a, 'm, 'w> {
     limits: Limits,
     editor: Editor<'m, 'w>,
     records: records::Records,
-    /// Functions that were made, by all that they depend on.
-    helpers: HashMap<Vec<u32>, u32, BuildHasherDefault<Fold>>,
+    helpers: Helpers,
     changed: u32,
     left: Vec<(usize, Left)>,
 }
@@ -378,14 +394,16 @@ impl<'w> Pass<'_, '_, 'w> {
         site: &Instruction<'w>,
         scratch: &Scratch,
     ) -> Result<(), Error> {
-        // Levels of detail are answered for coordinates as they are.
         let Some((pair, uses)) = scratch.pairs.first() else { return Ok(()) };
-        if !uses.samples() || uses.contains(Uses::QUERY_LOD) {
+        if !uses.samples() {
             return Ok(());
         }
         let changed = match self.sources.source(&mut self.tracer, number, scratch)? {
             Ok(Source::Own) => return Ok(()),
             Ok(source @ (Source::Part(slot) | Source::Passed(slot))) => {
+                if uses.contains(Uses::SPARSE) && self.passes(source).filter {
+                    push(&mut self.left, (slot, Left::Sparse))?;
+                }
                 self.change((number, function), site, source, pair).map_err(|stop| (slot, stop))
             }
             Err(slot) => Err((slot, Stop::Left(Left::Opaque))),
@@ -398,6 +416,15 @@ impl<'w> Pass<'_, '_, 'w> {
         Ok(())
     }
 
+    /// What may be asked of what comes from a source.
+    fn passes(&self, source: Source) -> Passes {
+        match source {
+            Source::Part(slot) => self.slots.get(slot).map(|(_, slot)| slot.passes).unwrap_or_default(),
+            // What is passed may be any slot's record.
+            _ => self.slots.iter().fold(Passes::default(), |all, (_, slot)| all.or(slot.passes)),
+        }
+    }
+
     /// Makes an image instruction a call; says whether there was a reason to.
     fn change(
         &mut self,
@@ -406,18 +433,17 @@ impl<'w> Pass<'_, '_, 'w> {
         source: Source,
         pair: &Pair,
     ) -> Result<bool, Stop> {
-        let passes = match source {
-            Source::Part(slot) => self.slots.get(slot).map(|(_, slot)| slot.passes).unwrap_or_default(),
-            // What is passed may be any slot's record.
-            _ => self.slots.iter().fold(Passes::default(), |all, (_, slot)| all.or(slot.passes)),
-        };
-        let sample = site::Sample::new(&self.tracer, function, site, pair, passes)?;
+        let sample = site::Sample::new(&self.tracer, function, site, pair, self.passes(source))?;
+        if sample.passes.asks() == 0 {
+            return Ok(false);
+        }
         let mut before = Vec::new();
         let Some(record) = self.source(number, source, pair, &mut before)? else { return Ok(false) };
         let helper = match self.helpers.get(&sample.key) {
             Some(helper) => *helper,
             None => {
-                let helper = helper::make(&mut self.editor, self.tracer.module, &sample, self.limits)?;
+                let module = self.tracer.module;
+                let helper = helper::make(&mut self.editor, module, &sample, self.limits, &mut self.helpers)?;
                 let mut key = Vec::new();
                 extend(&mut key, &sample.key)?;
                 put(&mut self.helpers, key, helper)?;

@@ -319,6 +319,9 @@ enum Wrap {
     Clamp,
     MirrorClamp,
     Repeat,
+    Mirrored,
+    Edge,
+    Border,
 }
 
 /// The state of an OpenGL texture object.
@@ -376,7 +379,7 @@ fn level(texture: &Texture, state: &State, lookup: &Lookup, level: u32, linear: 
                 let low = (u - 0.5).floor();
                 return vec![(low as i64, 1.0 - (u - 0.5 - low)), (low as i64 + 1, u - 0.5 - low)];
             }
-            if u == size[axis] as f64 && state.wrap[axis] != Wrap::Repeat {
+            if u == size[axis] as f64 && matches!(state.wrap[axis], Wrap::Clamp | Wrap::MirrorClamp) {
                 // "The texel location becomes 2^n − 1 when s = 1."
                 return vec![(size[axis] - 1, 1.0)];
             }
@@ -413,7 +416,7 @@ fn coordinate(wrap: Wrap, s: f64, offset: i32, size: i64) -> f64 {
         Wrap::Clamp => u.clamp(0.0, size),
         // "min(1, max(1/(2N), abs(s)))".
         Wrap::MirrorClamp => u.abs().max(0.5).min(size),
-        Wrap::Repeat => u,
+        _ => u,
     }
 }
 
@@ -421,8 +424,15 @@ fn fetch(texture: &Texture, state: &State, level: u32, layer: u32, at: [i64; 3])
     let size = texture.size(level);
     let mut inside = [0; 3];
     for axis in 0..texture.axes {
-        let at = if state.wrap[axis] == Wrap::Repeat { at[axis].rem_euclid(size[axis]) } else { at[axis] };
-        if !(0..size[axis]).contains(&at) {
+        let (at, size) = (at[axis], size[axis]);
+        let at = match state.wrap[axis] {
+            Wrap::Repeat => at.rem_euclid(size),
+            Wrap::Mirrored if at.rem_euclid(2 * size) >= size => 2 * size - 1 - at.rem_euclid(2 * size),
+            Wrap::Mirrored => at.rem_euclid(2 * size),
+            Wrap::Edge => at.clamp(0, size - 1),
+            _ => at,
+        };
+        if !(0..size).contains(&at) {
             return state.border;
         }
         inside[axis] = at as u32;
@@ -551,11 +561,11 @@ fn cases() -> Vec<Case> {
             (true, _) => "vec3(p.xy, d)".to_owned(),
         };
         let projected = match (shadow, shape) {
-            (true, Shape::D1) => "vec4(p.x, 0.0, d, 1.0) * 3.0",
-            (true, _) => "vec4(p.xy, d, 1.0) * 3.0",
-            (false, Shape::D1) => "vec2(p.x, 1.0) * 3.0",
-            (false, Shape::D2) => "vec3(p.xy, 1.0) * 3.0",
-            (false, _) => "vec4(p.xyz, 1.0) * 3.0",
+            (true, Shape::D1) => "vec4(p.x, 0.0, d, 1.0) * 4.0",
+            (true, _) => "vec4(p.xy, d, 1.0) * 4.0",
+            (false, Shape::D1) => "vec2(p.x, 1.0) * 4.0",
+            (false, Shape::D2) => "vec3(p.xy, 1.0) * 4.0",
+            (false, _) => "vec4(p.xyz, 1.0) * 4.0",
         };
         let wide = |value: &str| match axes {
             1 => value.to_owned(),
@@ -648,26 +658,30 @@ fn expected(texture: &Texture, state: &State, case: &Case, lookup: &Lookup) -> (
     }
 }
 
-/// Draws each case with the original and the rewritten shader and hands both to `check`.
+/// Draws each case that is chosen with the original and the rewritten shader and hands both to `check`.
 fn each(
     which: impl Fn(&Case) -> bool,
+    (passes, states): (Passes, &[(State, SamplerDesc, Record)]),
     mut check: impl FnMut(&Case, &Texture, &(State, SamplerDesc, Record), &[Value], &[Value], &[Value]),
 ) {
     let Some(context) = context(Context::builder()) else { return };
     if let Some(lacking) = context.missing(&[Capability::ImageGatherExtended]) {
         return skip(lacking);
     }
-    let passes = Passes { saturate: true, filter: false };
     let cases = cases();
     for case in cases.iter().filter(|case| which(case)) {
-        let format = if case.shadow { vk::Format::D32_SFLOAT } else { vk::Format::R8G8B8A8_UNORM };
+        let format = match (case.shadow, passes.filter) {
+            (true, _) => vk::Format::D32_SFLOAT,
+            (_, true) => vk::Format::R32G32B32A32_SFLOAT,
+            _ => vk::Format::R8G8B8A8_UNORM,
+        };
         let (image, texture) = texture(&context, case.shape, format);
         let view = image.view(&ViewDesc::default());
         let words = compile(if case.fragment { "frag" } else { "comp" }, &case.source());
         let mut programs = None;
-        for state in states().iter() {
+        for state in states {
             // Sizes of levels matter to these, and to offsets.
-            let whole = state.2.flags & flags::MIRROR_S != 0 || state.2.flags & flags::MIRROR_R != 0;
+            let whole = passes.filter || state.2.flags & (flags::MIRROR_S | flags::MIRROR_R) != 0;
             let case = &Case { whole, alike: state.0.mag_linear != state.0.min_linear, ..case.clone() };
             let mut sampler = state.1.clone();
             if case.shadow {
@@ -700,7 +714,8 @@ fn each(
 fn compare(which: impl Fn(&Case) -> bool) {
     let (mut compared, mut left, mut differ) = (0, 0, 0);
     let mut worst = Vec::new();
-    each(which, |case, texture, (state, sampler, record), before, idle, asked| {
+    let asked_for = (Passes { saturate: true, filter: false }, &states()[..]);
+    each(which, asked_for, |case, texture, (state, sampler, record), before, idle, asked| {
         assert!(before.iter().zip(idle).all(|(a, b)| a.bits() == b.bits()), "{case:?} {sampler:?}: not the same bits");
         let mut most = 0.0f64;
         // Weights of 8 bits on up to three axes; levels of detail of derivatives are approximations.
@@ -753,4 +768,136 @@ fn clamps_are_those_of_opengl_in_3d() {
 #[test]
 fn clamps_are_those_of_opengl_with_separate_samplers() {
     compare(|case| case.separate);
+}
+
+/// Samplers that filter, and what is bound for them: NEAREST, with a record.
+fn filtering() -> Vec<(State, SamplerDesc, Record)> {
+    let linear = State {
+        mag_linear: true,
+        min_linear: true,
+        mip_linear: false,
+        wrap: [Wrap::Repeat, Wrap::Mirrored, Wrap::Edge],
+        border: BORDER,
+    };
+    let trilinear = State { mip_linear: true, wrap: [Wrap::Edge, Wrap::Border, Wrap::Repeat], ..linear };
+    [
+        (linear, (0.0, 0.0, 1000.0)),
+        (trilinear, (0.0, 0.0, 1000.0)),
+        (State { mag_linear: false, wrap: [Wrap::Border; 3], ..trilinear }, (0.5, 0.25, 1.5)),
+        (State { min_linear: false, ..linear }, (-1.0, 0.0, 1.0)),
+        (State { wrap: [Wrap::Clamp, Wrap::MirrorClamp, Wrap::Clamp], ..trilinear }, (0.0, 0.0, 1000.0)),
+    ]
+    .into_iter()
+    .map(|(state, (bias, min_lod, max_lod))| {
+        let mut sampler = SamplerDesc::nearest().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+        let mut flags = flags::EMULATE;
+        for (on, flag) in [
+            (state.mag_linear, flags::MAG_LINEAR),
+            (state.min_linear, flags::MIN_LINEAR),
+            (state.mip_linear, flags::MIP_LINEAR),
+        ] {
+            flags |= if on { flag } else { 0 };
+        }
+        for (axis, wrap) in state.wrap.into_iter().enumerate() {
+            sampler.address[axis] = match wrap {
+                Wrap::Repeat => vk::SamplerAddressMode::REPEAT,
+                Wrap::Mirrored => vk::SamplerAddressMode::MIRRORED_REPEAT,
+                Wrap::Edge => vk::SamplerAddressMode::CLAMP_TO_EDGE,
+                _ => vk::SamplerAddressMode::CLAMP_TO_BORDER,
+            };
+            flags |= match wrap {
+                Wrap::Clamp => flags::CLAMP_S << axis,
+                Wrap::MirrorClamp => flags::MIRROR_S << axis,
+                _ => 0,
+            };
+        }
+        (state, sampler, Record { flags, bias, min_lod, max_lod })
+    })
+    .collect()
+}
+
+/// Compares the cases that are chosen with an exact filter.
+fn filter(which: impl Fn(&Case) -> bool) {
+    let (mut compared, mut left) = (0, 0);
+    let mut worst = Vec::new();
+    each(
+        |case| which(case) && !case.shadow && case.gather == Gather::No,
+        (Passes { saturate: true, filter: true }, &filtering()),
+        |case, texture, (state, sampler, record), before, idle, asked| {
+            assert!(
+                before.iter().zip(idle).all(|(a, b)| a.bits() == b.bits()),
+                "{case:?} {sampler:?}: not the same bits"
+            );
+            // The filter is exact to 2^-20; logarithms, of which levels of detail are made, are the device's.
+            let computed = case.fragment || case.lookup.contains("Grad");
+            let tolerance = if computed && state.mip_linear { 2e-3 } else { 1.0 / f64::from(1 << 20) };
+            let mut most = 0.0f64;
+            for (lookup, got) in case.lookups(texture.size(0)).into_iter().zip(asked) {
+                let lambda = lookup.lambda + f64::from(record.bias);
+                let lambda = lambda.max(f64::from(record.min_lod)).min(f64::from(record.max_lod));
+                let (want, near) = gl(texture, state, &Lookup { lambda, ..lookup });
+                let step = computed && state.mag_linear != state.min_linear && lambda.abs() < 0.01;
+                if near < 0.02 || step {
+                    left += 1;
+                    continue;
+                }
+                compared += 1;
+                let relative = got.components().into_iter().zip(want).map(|(got, want)| (got - want).abs() / want);
+                most = relative.fold(most, f64::max);
+            }
+            if most > tolerance {
+                worst.push(format!("{most:e} {case:?} {:#x} {:?}", record.flags, state.wrap));
+            }
+        },
+    );
+    println!("{compared} lookups, {left} left out");
+    assert!(worst.is_empty(), "{} cases differ:\n{}", worst.len(), worst.join("\n"));
+}
+
+#[test]
+fn filters_are_exact_in_1d() {
+    filter(|case| case.axes() == 1);
+}
+
+#[test]
+fn filters_are_exact_in_2d() {
+    filter(|case| case.axes() == 2);
+}
+
+#[test]
+fn filters_are_exact_in_3d() {
+    filter(|case| case.axes() == 3);
+}
+
+/// What is asked of a sampler that is not bound.
+#[test]
+fn levels_of_detail_are_those_of_the_sampler_that_was_asked_for() {
+    let Some(context) = context(Context::builder()) else { return };
+    let source = FRAGMENT
+        .replace("DECLARE", "layout(set = 0, binding = 0) uniform sampler2D pair;")
+        .replace("LOOKUP", "textureQueryLod(pair, p.xy), 0.0, 0.0");
+    let words = compile("frag", &source);
+    let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
+    let rewritten = rewrite(&words, true, keys, Passes { saturate: true, filter: true });
+    let (image, _) = texture(&context, Shape::D2, vk::Format::R8G8B8A8_UNORM);
+    let view = image.view(&ViewDesc::default());
+    let case = Case { fragment: true, ..cases().remove(0) };
+    for (mode, flag) in [(vk::SamplerMipmapMode::LINEAR, flags::MIP_LINEAR), (vk::SamplerMipmapMode::NEAREST, 0)] {
+        let asked = SamplerDesc { mipmap_mode: mode, lod_bias: 0.4, ..SamplerDesc::linear() }.lod(0.25, 1.75);
+        let (asked_sampler, bound) = (asked.create(&context), SamplerDesc::nearest().create(&context));
+        let original = Bench::new(&context, Pair::new(&view, &asked_sampler), false);
+        let want = case.program(&context, &original.layout, &words).run(&case, original.set);
+        let bench = Bench::new(&context, Pair::new(&view, &bound), false);
+        bench.record(Record {
+            flags: flags::EMULATE | flag,
+            bias: asked.lod_bias,
+            min_lod: asked.min_lod,
+            max_lod: asked.max_lod,
+        });
+        let got = case.program(&context, &bench.layout, &rewritten).run(&case, bench.set);
+        let near = got.iter().zip(&want).filter(|(got, want)| got.is_near(**want, 0.02)).count();
+        assert_eq!(near, want.len(), "{mode:?}: {:?}, not {:?}", got[0], want[0]);
+        let plain = case.program(&context, &bench.layout, &words).run(&case, bench.set);
+        assert!(plain.iter().zip(&want).any(|(plain, want)| !plain.is_near(*want, 0.02)));
+    }
 }

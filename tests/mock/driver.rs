@@ -391,6 +391,8 @@ pub(crate) enum Kind {
     Shader,
     RenderPass,
     CommandPool,
+    Buffer,
+    Memory,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -478,6 +480,8 @@ pub(crate) struct DeviceState {
     pub(crate) errors: Mutex<Vec<String>>,
     /// What is bound in truth.
     pub(crate) machine: Mutex<Machine>,
+    /// The words of memory, where the host has them mapped.
+    pub(crate) mapped: Mutex<HashMap<u64, Box<[std::sync::atomic::AtomicU32]>>>,
     /// Pipelines that a deferred operation makes, and where their handles go when it is joined.
     deferred: Mutex<Option<(usize, Vec<u64>)>>,
 }
@@ -893,6 +897,7 @@ commands! {
     Instance get_properties: vk::PFN_vkGetPhysicalDeviceProperties = c"vkGetPhysicalDeviceProperties" V10;
     Instance get_properties2: vk::PFN_vkGetPhysicalDeviceProperties2 = c"vkGetPhysicalDeviceProperties2" V11, c"vkGetPhysicalDeviceProperties2KHR" PROPERTIES2;
     Instance get_features2: vk::PFN_vkGetPhysicalDeviceFeatures2 = c"vkGetPhysicalDeviceFeatures2" V11, c"vkGetPhysicalDeviceFeatures2KHR" PROPERTIES2;
+    Instance get_memory_properties: vk::PFN_vkGetPhysicalDeviceMemoryProperties = c"vkGetPhysicalDeviceMemoryProperties" V10;
     Instance get_format_properties: vk::PFN_vkGetPhysicalDeviceFormatProperties = c"vkGetPhysicalDeviceFormatProperties" V10;
     Instance get_format_properties2: vk::PFN_vkGetPhysicalDeviceFormatProperties2 = c"vkGetPhysicalDeviceFormatProperties2" V11, c"vkGetPhysicalDeviceFormatProperties2KHR" PROPERTIES2;
     Instance get_image_format_properties2: vk::PFN_vkGetPhysicalDeviceImageFormatProperties2 = c"vkGetPhysicalDeviceImageFormatProperties2" V11, c"vkGetPhysicalDeviceImageFormatProperties2KHR" PROPERTIES2;
@@ -934,6 +939,13 @@ commands! {
     Device push2: vk::PFN_vkCmdPushDescriptorSet2KHR = c"vkCmdPushDescriptorSet2" V14, c"vkCmdPushDescriptorSet2KHR" MAINTENANCE6;
     Device push_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR = c"vkCmdPushDescriptorSetWithTemplate" V14, c"vkCmdPushDescriptorSetWithTemplateKHR" PUSH;
     Device push_with_template2: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR = c"vkCmdPushDescriptorSetWithTemplate2" V14, c"vkCmdPushDescriptorSetWithTemplate2KHR" MAINTENANCE6;
+    Device followed::create_buffer: vk::PFN_vkCreateBuffer = c"vkCreateBuffer" V10;
+    Device followed::destroy_buffer: vk::PFN_vkDestroyBuffer = c"vkDestroyBuffer" V10;
+    Device followed::get_buffer_memory_requirements: vk::PFN_vkGetBufferMemoryRequirements = c"vkGetBufferMemoryRequirements" V10;
+    Device followed::allocate_memory: vk::PFN_vkAllocateMemory = c"vkAllocateMemory" V10;
+    Device followed::free_memory: vk::PFN_vkFreeMemory = c"vkFreeMemory" V10;
+    Device followed::bind_buffer_memory: vk::PFN_vkBindBufferMemory = c"vkBindBufferMemory" V10;
+    Device followed::map_memory: vk::PFN_vkMapMemory = c"vkMapMemory" V10;
     Device followed::create_module: vk::PFN_vkCreateShaderModule = c"vkCreateShaderModule" V10;
     Device followed::destroy_module: vk::PFN_vkDestroyShaderModule = c"vkDestroyShaderModule" V10;
     Device followed::create_graphics_pipelines: vk::PFN_vkCreateGraphicsPipelines = c"vkCreateGraphicsPipelines" V10;
@@ -1178,10 +1190,28 @@ fn properties(config: &Config) -> vk::PhysicalDeviceProperties {
         out.limits.max_per_stage_descriptor_samplers,
         out.limits.max_descriptor_set_samplers,
     ] = config.set_limits;
+    // The least that every device has, and an alignment.
+    out.limits.max_per_stage_descriptor_uniform_buffers = 12;
+    out.limits.max_descriptor_set_uniform_buffers = 72;
+    out.limits.min_uniform_buffer_offset_alignment = 64;
     for (to, from) in out.device_name.iter_mut().zip(b"mock") {
         *to = *from as c_char;
     }
     out
+}
+
+/// Memory of two types, of which the host may write the second.
+unsafe extern "system" fn get_memory_properties(
+    _physical: vk::PhysicalDevice,
+    out: *mut vk::PhysicalDeviceMemoryProperties,
+) {
+    use vk::MemoryPropertyFlags as M;
+    let mut memory =
+        vk::PhysicalDeviceMemoryProperties { memory_type_count: 2, memory_heap_count: 1, ..Default::default() };
+    memory.memory_types[0].property_flags = M::DEVICE_LOCAL;
+    memory.memory_types[1].property_flags = M::HOST_VISIBLE | M::HOST_COHERENT;
+    // SAFETY: the command's valid usage.
+    unsafe { out.write(memory) };
 }
 
 unsafe extern "system" fn get_properties(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties) {
@@ -1460,6 +1490,7 @@ unsafe extern "system" fn create_device(
             fail_with: Mutex::new(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
             errors: Mutex::default(),
             machine: Mutex::default(),
+            mapped: Mutex::default(),
             deferred: Mutex::default(),
         };
         let object = Box::new(DeviceObject {

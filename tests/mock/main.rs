@@ -18,6 +18,7 @@ mod binds;
 mod budget;
 mod cancel;
 mod chains;
+mod clamp;
 mod fuzz;
 mod guarded;
 mod identity;

@@ -195,7 +195,10 @@ fn untouched(stage: Stage) -> Outcome {
         Ok(job.results().iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "legal")).collect())
     })?;
     judged.assert_untouched("without GL_CLAMP");
-    assert_eq!(judged.summary()["separate"]["hidden_sets"], 0, "{:#}", judged.summary());
+    // But for a test switch that has everything bound so (`scripts/switches`).
+    if std::env::var("TESTSWITCH_SEPARATE").as_deref() != Ok("saturate") {
+        assert_eq!(judged.summary()["separate"]["hidden_sets"], 0, "{:#}", judged.summary());
+    }
     Ok(())
 }
 

@@ -94,6 +94,11 @@ impl<'e, 'm, 'w> Code<'e, 'm, 'w> {
         self.op(Op::ExtInst, ty, &all)
     }
 
+    /// One of `count` components.
+    pub(super) fn component(&mut self, ty: u32, of: u32, count: u32, position: u32) -> Result<u32, Error> {
+        if count == 1 { Ok(of) } else { self.op(Op::CompositeExtract, ty, &[of, position]) }
+    }
+
     /// The first `count` components of a vector of scalars that has `of`.
     pub(super) fn first(&mut self, vector: u32, of: u32, scalar: u32, count: u32) -> Result<u32, Error> {
         if of == count {

@@ -5,7 +5,7 @@ use spirv::{Capability, Decoration, GlslStd450Op, Op, StorageClass};
 use super::code::Code;
 use super::site::operand::{BIAS, CONST_OFFSET, CONST_OFFSETS, COORDINATE, COUNT, DX, DY, EXTRA, LOD, MIN_LOD, OFFSET};
 use super::site::{MASK, Root, Sample};
-use super::{Limits, NAME, flags};
+use super::{Helpers, Limits, NAME, flags};
 use crate::edit::Editor;
 use crate::error::{Error, push};
 use crate::module::Module;
@@ -17,6 +17,7 @@ pub(super) fn make<'m, 'w>(
     module: &'m Module<'w>,
     sample: &Sample,
     limits: Limits,
+    made: &mut Helpers,
 ) -> Result<u32, Error> {
     editor.capability(Capability::ImageQuery)?;
     let mut code = Code::new(editor)?;
@@ -31,6 +32,21 @@ pub(super) fn make<'m, 'w>(
     let mut parameters = parameters.iter().copied();
     let record = parameters.next().unwrap_or(0);
     let mut roots = sample.roots;
+    rooted(&mut roots, &mut parameters);
+    let mut operands = sample.operands;
+    for (operand, _) in operands.iter_mut().zip(sample.types).filter(|(_, ty)| *ty != 0) {
+        *operand = parameters.next().unwrap_or(0);
+    }
+    let flags = code.op(Op::CompositeExtract, code.uint, &[record, 0])?;
+    let mut helper = Helper { code, module, sample, roots, operands, limits, record, flags, loaded: [(0, 0); 2], made };
+    helper.load()?;
+    let result = helper.body()?;
+    helper.code.end(result)?;
+    Ok(function)
+}
+
+/// Has descriptors come from the function's parameters, where they are passed.
+pub(super) fn rooted(roots: &mut [Option<Root>; 2], parameters: &mut impl Iterator<Item = u32>) {
     for root in roots.iter_mut().flatten() {
         if root.passed {
             root.id = parameters.next().unwrap_or(0);
@@ -39,35 +55,26 @@ pub(super) fn make<'m, 'w>(
             root.index = parameters.next().unwrap_or(0);
         }
     }
-    let mut operands = sample.operands;
-    for (operand, _) in operands.iter_mut().zip(sample.types).filter(|(_, ty)| *ty != 0) {
-        *operand = parameters.next().unwrap_or(0);
-    }
-    let flags = code.op(Op::CompositeExtract, code.uint, &[record, 0])?;
-    let mut helper = Helper { code, module, sample, roots, operands, limits, record, flags, loaded: [(0, 0); 2] };
-    helper.load()?;
-    let result = helper.body()?;
-    helper.code.end(result)?;
-    Ok(function)
 }
 
-struct Helper<'e, 'm, 'w, 's> {
-    code: Code<'e, 'm, 'w>,
-    module: &'m Module<'w>,
-    sample: &'s Sample,
-    roots: [Option<Root>; 2],
-    operands: [u32; COUNT],
-    limits: Limits,
-    record: u32,
-    flags: u32,
+pub(super) struct Helper<'e, 'm, 'w, 's> {
+    pub(super) code: Code<'e, 'm, 'w>,
+    pub(super) module: &'m Module<'w>,
+    pub(super) sample: &'s Sample,
+    pub(super) roots: [Option<Root>; 2],
+    pub(super) operands: [u32; COUNT],
+    pub(super) limits: Limits,
+    pub(super) record: u32,
+    pub(super) flags: u32,
     /// The pair, or image and sampler, each with its type.
-    loaded: [(u32, u32); 2],
+    pub(super) loaded: [(u32, u32); 2],
+    pub(super) made: &'s mut Helpers,
 }
 
 /// Where the texture is sampled, once all that comes before is done.
-struct Place {
+pub(super) struct Place {
     /// Coordinates without layer and divisor, unsaturated.
-    at: u32,
+    pub(super) at: u32,
     /// What texels are compared with.
     reference: u32,
     /// Gradients; 0 where the level of detail is given.
@@ -77,7 +84,7 @@ struct Place {
 
 impl Helper<'_, '_, '_, '_> {
     /// Loads the descriptors.
-    fn load(&mut self) -> Result<(), Error> {
+    pub(super) fn load(&mut self) -> Result<(), Error> {
         let roots = self.roots;
         for (position, root) in roots.iter().enumerate() {
             let Some(root) = root else { continue };
@@ -90,7 +97,7 @@ impl Helper<'_, '_, '_, '_> {
     }
 
     /// Image and sampler, joined in the block that is being written, as they have to be where they are used.
-    fn pair(&mut self) -> Result<u32, Error> {
+    pub(super) fn pair(&mut self) -> Result<u32, Error> {
         let [(first, _), (sampler, _)] = self.loaded;
         if sampler == 0 {
             return Ok(first);
@@ -102,7 +109,7 @@ impl Helper<'_, '_, '_, '_> {
     }
 
     /// The image alone.
-    fn image(&mut self) -> Result<u32, Error> {
+    pub(super) fn image(&mut self) -> Result<u32, Error> {
         let (first, ty) = self.loaded[0];
         let pair = self.module.definition(ty).filter(|ty| ty.opcode() == op::TYPE_SAMPLED_IMAGE);
         let Some(pair) = pair else { return Ok(first) };
@@ -136,6 +143,10 @@ impl Helper<'_, '_, '_, '_> {
     /// The application's own instruction, or what the record asks for.
     fn body(&mut self) -> Result<u32, Error> {
         let original = self.sample.form.stated(self.sample.form.opcode);
+        if self.sample.form.asks {
+            let answer = self.emit(original, self.operands)?;
+            return self.answer(answer);
+        }
         let asked = self.code.has(self.flags, self.sample.passes.asks())?;
         // Invocations that ask for different things go different ways, and levels of detail need all of them on one.
         if self.sample.form.implicit && self.sample.nonuniform {
@@ -227,6 +238,19 @@ impl Helper<'_, '_, '_, '_> {
 
     /// What the record asks for.
     fn changed(&mut self, place: &Place) -> Result<u32, Error> {
+        if !self.sample.passes.filter {
+            return self.sampled(place);
+        }
+        let emulated = self.code.has(self.flags, flags::EMULATE)?;
+        let mut fork = self.code.fork(emulated)?;
+        let filtered = self.filtered(place)?;
+        self.code.otherwise(&mut fork, [filtered, 0])?;
+        let sampled = self.sampled(place)?;
+        Ok(self.code.join(&fork, self.sample.ty, [sampled, 0])?[0])
+    }
+
+    /// Samples through the device's filter.
+    fn sampled(&mut self, place: &Place) -> Result<u32, Error> {
         let form = self.sample.form;
         let mut operands = self.operands;
         operands[BIAS] = 0;
@@ -262,7 +286,7 @@ impl Helper<'_, '_, '_, '_> {
     }
 
     /// Coordinates with the layer that the instruction was given.
-    fn with_layer(&mut self, at: u32) -> Result<u32, Error> {
+    pub(super) fn with_layer(&mut self, at: u32) -> Result<u32, Error> {
         if !self.sample.arrayed {
             return Ok(at);
         }
@@ -302,12 +326,7 @@ impl Helper<'_, '_, '_, '_> {
             return Ok((0, base));
         }
         let detail = self.detail(place, base)?;
-        let image = self.image()?;
-        let levels = self.code.op(Op::ImageQueryLevels, int, &[image])?;
-        let levels = self.code.float(Op::ConvertSToF, &[levels])?;
-        let (zero, one) = (self.code.splat(0.0, 1)?, self.code.splat(1.0, 1)?);
-        let last = self.code.float(Op::FSub, &[levels, one])?;
-        let level = self.code.glsl(GlslStd450Op::NClamp, float, &[detail, zero, last])?;
+        let level = self.within(detail)?;
         let level = self.code.glsl(GlslStd450Op::RoundEven, float, &[level])?;
         let level = self.code.op(Op::ConvertFToS, int, &[level])?;
         let texels = self.shrunk(texels, level)?;
@@ -315,8 +334,8 @@ impl Helper<'_, '_, '_, '_> {
     }
 
     /// The level of detail: given, or of gradients on a base level of that size.
-    fn detail(&mut self, place: &Place, size: u32) -> Result<u32, Error> {
-        let (float, uint) = (self.code.float, self.code.uint);
+    pub(super) fn detail(&mut self, place: &Place, size: u32) -> Result<u32, Error> {
+        let float = self.code.float;
         let vector = self.code.vec(self.sample.axes)?;
         let mut detail = self.operands[LOD];
         if place.dx != 0 {
@@ -328,13 +347,20 @@ impl Helper<'_, '_, '_, '_> {
             let longer = self.code.glsl(GlslStd450Op::NMax, float, &lengths)?;
             detail = self.code.glsl(GlslStd450Op::Log2, float, &[longer])?;
         }
-        let mut fields = [0; 3];
-        for (field, position) in fields.iter_mut().zip(1..) {
-            let bits = self.code.op(Op::CompositeExtract, uint, &[self.record, position])?;
-            *field = self.code.float(Op::Bitcast, &[bits])?;
-        }
-        let [bias, mut least, most] = fields;
-        let detail = self.code.float(Op::FAdd, &[detail, bias])?;
+        let detail = self.biased(detail)?;
+        self.limited(detail)
+    }
+
+    /// A level of detail with what the sampler adds.
+    pub(super) fn biased(&mut self, detail: u32) -> Result<u32, Error> {
+        let bias = self.field(1)?;
+        self.code.float(Op::FAdd, &[detail, bias])
+    }
+
+    /// A level of detail in the sampler's range.
+    pub(super) fn limited(&mut self, detail: u32) -> Result<u32, Error> {
+        let float = self.code.float;
+        let (mut least, most) = (self.field(2)?, self.field(3)?);
         if self.operands[MIN_LOD] != 0 {
             least = self.code.glsl(GlslStd450Op::NMax, float, &[least, self.operands[MIN_LOD]])?;
         }
@@ -342,8 +368,25 @@ impl Helper<'_, '_, '_, '_> {
         self.code.glsl(GlslStd450Op::NMin, float, &[detail, most])
     }
 
+    /// A float of the record.
+    fn field(&mut self, position: u32) -> Result<u32, Error> {
+        let bits = self.code.op(Op::CompositeExtract, self.code.uint, &[self.record, position])?;
+        self.code.float(Op::Bitcast, &[bits])
+    }
+
+    /// The level of detail that the image has which is next to one.
+    pub(super) fn within(&mut self, detail: u32) -> Result<u32, Error> {
+        let (float, int) = (self.code.float, self.code.int);
+        let image = self.image()?;
+        let levels = self.code.op(Op::ImageQueryLevels, int, &[image])?;
+        let levels = self.code.float(Op::ConvertSToF, &[levels])?;
+        let (zero, one) = (self.code.splat(0.0, 1)?, self.code.splat(1.0, 1)?);
+        let last = self.code.float(Op::FSub, &[levels, one])?;
+        self.code.glsl(GlslStd450Op::NClamp, float, &[detail, zero, last])
+    }
+
     /// The size of the base level on all axes.
-    fn base(&mut self) -> Result<u32, Error> {
+    pub(super) fn base(&mut self) -> Result<u32, Error> {
         let (axes, int) = (self.sample.axes, self.code.int);
         let level = self.code.editor.constant(int, &[0])?;
         let image = self.image()?;
@@ -355,7 +398,7 @@ impl Helper<'_, '_, '_, '_> {
 
     /// The size of a level, from that of the base level. It is not asked for: a driver (llvmpipe 22) answers all invocations for
     /// the level of one of them.
-    fn shrunk(&mut self, base: u32, level: u32) -> Result<u32, Error> {
+    pub(super) fn shrunk(&mut self, base: u32, level: u32) -> Result<u32, Error> {
         let (axes, int) = (self.sample.axes, self.code.int);
         let ty = self.code.vector(int, axes)?;
         let one = self.code.editor.constant(int, &[1])?;
@@ -365,7 +408,7 @@ impl Helper<'_, '_, '_, '_> {
     }
 
     /// A size as floats.
-    fn texels(&mut self, size: u32) -> Result<u32, Error> {
+    pub(super) fn texels(&mut self, size: u32) -> Result<u32, Error> {
         let vector = self.code.vec(self.sample.axes)?;
         self.code.op(Op::ConvertSToF, vector, &[size])
     }
@@ -405,7 +448,7 @@ impl Helper<'_, '_, '_, '_> {
     }
 
     /// One of two vectors.
-    fn choose(&mut self, condition: u32, yes: u32, no: u32) -> Result<u32, Error> {
+    pub(super) fn choose(&mut self, condition: u32, yes: u32, no: u32) -> Result<u32, Error> {
         let (axes, bool) = (self.sample.axes, self.code.bool);
         let vector = self.code.vec(axes)?;
         let condition = self.code.repeat(bool, condition, axes)?;
@@ -413,7 +456,7 @@ impl Helper<'_, '_, '_, '_> {
     }
 
     /// Coordinates clamped on the axes that the record names.
-    fn clamped(&mut self, at: u32, [low, high]: [u32; 2]) -> Result<u32, Error> {
+    pub(super) fn clamped(&mut self, at: u32, [low, high]: [u32; 2]) -> Result<u32, Error> {
         let vector = self.code.vec(self.sample.axes)?;
         let positive = self.code.glsl(GlslStd450Op::FAbs, vector, &[at])?;
         let mirrored = self.axes(flags::MIRROR_S)?;
@@ -424,7 +467,7 @@ impl Helper<'_, '_, '_, '_> {
     }
 
     /// For each axis whether the flags have any of the bits, which are those of the first axis.
-    fn axes(&mut self, bits: u32) -> Result<u32, Error> {
+    pub(super) fn axes(&mut self, bits: u32) -> Result<u32, Error> {
         let mut all = Vec::new();
         for axis in 0..self.sample.axes {
             push(&mut all, self.code.has(self.flags, bits << axis)?)?;

@@ -3,7 +3,7 @@
 use spirv::{Decoration, Dim, ImageOperands};
 
 use super::{Left, Passes, Stop};
-use crate::error::{Error, push};
+use crate::error::{Error, extend, push};
 use crate::links::Pair;
 use crate::module::{Function, Instruction, Module};
 use crate::op;
@@ -65,6 +65,8 @@ pub(super) struct Form {
     pub(super) projected: bool,
     pub(super) compared: bool,
     pub(super) gathers: bool,
+    /// Only the level of detail is asked for.
+    pub(super) asks: bool,
 }
 
 impl Form {
@@ -74,7 +76,8 @@ impl Form {
         let opcode =
             if sparse { opcode - op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD + op::IMAGE_SAMPLE_IMPLICIT_LOD } else { opcode };
         let gathers = matches!(opcode, op::IMAGE_GATHER | op::IMAGE_DREF_GATHER);
-        let form = if gathers { 1 } else { opcode.wrapping_sub(op::IMAGE_SAMPLE_IMPLICIT_LOD) };
+        let asks = opcode == op::IMAGE_QUERY_LOD;
+        let form = if gathers || asks { 1 } else { opcode.wrapping_sub(op::IMAGE_SAMPLE_IMPLICIT_LOD) };
         Form {
             opcode,
             sparse,
@@ -82,6 +85,7 @@ impl Form {
             projected: form & 4 != 0,
             compared: form & 2 != 0 || opcode == op::IMAGE_DREF_GATHER,
             gathers,
+            asks,
         }
     }
 
@@ -111,6 +115,9 @@ pub(super) struct Sample {
     pub(super) pair: u32,
     /// The pair's variable, or the image's and the sampler's.
     pub(super) roots: [Option<Root>; 2],
+    /// How many of what is passed is for the roots, and what the function depends on of them.
+    pub(super) rooted: usize,
+    pub(super) rooting: Vec<u32>,
     /// Coordinates that are not layers, and whether there is a layer.
     pub(super) axes: u32,
     pub(super) arrayed: bool,
@@ -154,8 +161,12 @@ impl Sample {
         if form.sparse && operands[CONST_OFFSETS] != 0 {
             return Err(Stop::Left(Left::Operands));
         }
-        let least = axes + u32::from(pair.ty.arrayed || form.projected);
-        floats(module, operands[COORDINATE], least)?;
+        let passes = passes.of(&form, pair.ty.sampled);
+        let least = axes + u32::from(pair.ty.arrayed && !form.asks || form.projected);
+        let given = floats(module, module.type_of(operands[COORDINATE]));
+        if given.is_none_or(|count| count < least) || passes.filter && floats(module, site.word(1)).is_none() {
+            return Err(Stop::Left(Left::Coordinate));
+        }
         let pair_ty = module.type_of(site.word(3));
         module
             .definition(pair_ty)
@@ -170,6 +181,8 @@ impl Sample {
             ty: site.word(1),
             pair: pair_ty,
             roots,
+            rooted: 0,
+            rooting: Vec::new(),
             axes,
             arrayed: pair.ty.arrayed,
             nonuniform: module.is_nonuniform(site.word(3)) || differs(&pair.image) || differs(&pair.sampler),
@@ -186,24 +199,12 @@ impl Sample {
 
     /// Finds what is passed, and what the function depends on.
     fn pass(&mut self, module: &Module<'_>) -> Result<(), Error> {
-        for word in [
-            self.form.opcode << 3
-                | u32::from(self.form.sparse) << 2
-                | u32::from(self.nonuniform) << 1
-                | u32::from(self.relaxed),
-            u32::from(self.passes.saturate)
-                | u32::from(self.passes.filter) << 1
-                | u32::from(self.roots[1].is_some()) << 2,
-            self.ty,
-            self.pair,
-            self.plain,
-        ] {
-            push(&mut self.key, word)?;
-        }
+        let bits = [self.roots[1].is_some(), self.nonuniform, self.passes.saturate, self.passes.filter];
+        let bits = bits.iter().fold(0, |all, bit| all << 1 | u32::from(*bit));
+        extend(&mut self.rooting, &[bits, self.pair])?;
         for root in self.roots.iter().flatten() {
-            push(&mut self.key, if root.passed { 0 } else { root.id })?;
-            push(&mut self.key, root.ty)?;
-            push(&mut self.key, if root.indexed { u32::MAX } else { root.index })?;
+            let (id, index) = (if root.passed { 0 } else { root.id }, if root.indexed { u32::MAX } else { root.index });
+            extend(&mut self.rooting, &[id, root.ty, index])?;
             if root.passed {
                 push(&mut self.passed, (root.id, root.ty))?;
             }
@@ -211,6 +212,10 @@ impl Sample {
                 push(&mut self.passed, (root.index, module.type_of(root.index)))?;
             }
         }
+        self.rooted = self.passed.len();
+        extend(&mut self.key, &self.rooting)?;
+        let form = self.form.opcode << 2 | u32::from(self.form.sparse) << 1 | u32::from(self.relaxed);
+        extend(&mut self.key, &[form, self.ty, self.plain])?;
         for (position, id) in self.operands.iter().enumerate().filter(|(_, id)| **id != 0) {
             let constant = match position {
                 CONST_OFFSET | CONST_OFFSETS => true,
@@ -259,16 +264,15 @@ fn masked(site: &Instruction<'_>, word: usize, operands: &mut [u32; COUNT]) -> O
     known.contains(mask).then_some((mask & PLAIN).bits())
 }
 
-/// Checks that a value is a float of 32 bits, or a vector of `least` of them or more.
-fn floats(module: &Module<'_>, id: u32, least: u32) -> Result<(), Stop> {
-    let mut ty = module.definition(module.type_of(id));
+/// How many floats of 32 bits a type is; none if it is another.
+fn floats(module: &Module<'_>, ty: u32) -> Option<u32> {
+    let mut ty = module.definition(ty)?;
     let mut count = 1;
-    if let Some(vector) = ty.filter(|ty| ty.opcode() == op::TYPE_VECTOR) {
-        count = vector.word(3);
-        ty = module.definition(vector.word(2));
+    if ty.opcode() == op::TYPE_VECTOR {
+        count = ty.word(3);
+        ty = module.definition(ty.word(2))?;
     }
-    let float = ty.filter(|ty| ty.opcode() == op::TYPE_FLOAT && ty.word(2) == 32 && count >= least);
-    float.map(|_| ()).ok_or(Stop::Left(Left::Coordinate))
+    (ty.opcode() == op::TYPE_FLOAT && ty.word(2) == 32).then_some(count)
 }
 
 /// Whether an id is a constant: what every function may use.

@@ -18,7 +18,7 @@ use crate::table::{FastMap, lock};
 
 struct HiddenSet {
     /// Kept, so that another pipeline with a hidden set that is defined so finds this one.
-    shape: Arc<SetShape>,
+    _shape: Arc<SetShape>,
     set: u64,
     pool: u64,
     /// Where its words are, if it has any.
@@ -32,6 +32,8 @@ type Content = (u64, Box<[u64]>, Box<[u32]>);
 #[derive(Default)]
 pub(super) struct HiddenSets {
     by_content: Mutex<FastMap<Content, HiddenSet>>,
+    /// How many pipelines may have sets without samplers, by the number of the layout.
+    users: Mutex<FastMap<u64, u32>>,
     /// There was ever one.
     any: AtomicBool,
 }
@@ -47,11 +49,15 @@ impl HiddenSets {
         self.any.load(Ordering::Acquire)
     }
 
+    /// A pipeline was made that has sets of this layout.
+    pub(super) fn enter(&self, shape: &SetShape) {
+        *lock(&self.users).with_room().entry(shape.number()).or_default() += 1;
+    }
+
     /// Takes out those that `goes` says.
     fn take(&self, mut goes: impl FnMut(&Content, &HiddenSet) -> bool) -> Vec<HiddenSet> {
-        let (mut gone, mut sets) = (Vec::new(), lock(&self.by_content));
-        for (content, hidden) in sets.extract_if(|content, hidden| goes(content, hidden)) {
-            drop(content);
+        let mut gone = Vec::new();
+        for (_, hidden) in lock(&self.by_content).extract_if(|content, hidden| goes(content, hidden)) {
             gone.with_room().push(hidden);
         }
         gone
@@ -78,7 +84,7 @@ impl Device {
             return None;
         };
         self.fill_hidden(set, shape, samplers, block.as_ref());
-        let made = HiddenSet { shape: Arc::clone(shape), set: set.as_raw(), pool: pool.as_raw(), block };
+        let made = HiddenSet { _shape: Arc::clone(shape), set: set.as_raw(), pool: pool.as_raw(), block };
         let mut sets = lock(&separate.hidden.by_content);
         if let Some(kept) = sets.get(&key) {
             // Another thread was faster.
@@ -124,20 +130,22 @@ impl Device {
         }
     }
 
-    /// Destroys the hidden sets without samplers that no pipeline has any more: those that had are destroyed, and so nothing that was
-    /// recorded with them is pending (VUID-vkDestroyPipeline-pipeline-00765).
-    pub(super) fn forget_unused_hidden(&self, separate: &Separate) {
-        if !separate.has_tasks || !separate.hidden.any() {
-            return;
+    /// A pipeline is about to go that has hidden sets of this layout. Those without samplers go with the last one: nothing that was
+    /// recorded with it is pending (VUID-vkDestroyPipeline-pipeline-00765).
+    pub(super) fn leave_hidden(&self, separate: &Separate, shape: &SetShape) {
+        let number = shape.number();
+        let is_last = match lock(&separate.hidden.users).get_mut(&number) {
+            Some(users) => {
+                *users = users.saturating_sub(1);
+                *users == 0
+            }
+            None => false,
+        };
+        if is_last {
+            lock(&separate.hidden.users).remove(&number);
+            let gone = separate.hidden.take(|(of, samplers, _), _| *of == number && samplers.is_empty());
+            gone.iter().for_each(|hidden| self.destroy_hidden_set(separate, hidden));
         }
-        let mut own = FastMap::<u64, usize>::default();
-        for hidden in lock(&separate.hidden.by_content).values() {
-            *own.with_room().entry(hidden.shape.number()).or_default() += 1;
-        }
-        let gone = separate.hidden.take(|(number, samplers, _), hidden| {
-            samplers.is_empty() && own.get(number).is_some_and(|own| Arc::strong_count(&hidden.shape) <= *own)
-        });
-        gone.iter().for_each(|hidden| self.destroy_hidden_set(separate, hidden));
     }
 
     fn destroy_hidden_set(&self, separate: &Separate, hidden: &HiddenSet) {

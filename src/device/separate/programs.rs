@@ -299,10 +299,9 @@ impl Device {
                 // They hold second pipelines.
                 separate.resolutions.clear();
             }
-            self.destroy_variants_of(&program);
+            self.destroy_variants_of(separate, &program);
             separate.programs.remove(pipeline.as_raw());
             self.leave_render_pass(separate, program.render_pass());
-            self.forget_unused_hidden(separate);
         }
     }
 

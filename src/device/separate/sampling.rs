@@ -310,6 +310,7 @@ impl Device {
             return Ok(known);
         }
         all.with_room().push(Arc::clone(&made));
+        made.hidden.iter().for_each(|shape| separate.hidden.enter(shape));
         separate.splits.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Ok(made)
     }

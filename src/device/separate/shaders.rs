@@ -200,8 +200,7 @@ impl Device {
             }
             stays
         });
-        gone.iter().for_each(|program| self.destroy_variants_of(program));
-        self.forget_unused_hidden(separate);
+        gone.iter().for_each(|program| self.destroy_variants_of(separate, program));
     }
 
     /// Takes over shaders that are about to be bound. Returns what to bind instead of them, if anything: what is split stays so.

@@ -269,8 +269,13 @@ impl Device {
     }
 
     /// Destroys the second pipelines or shaders of a program that is about to go.
-    pub(super) fn destroy_variants_of(&self, program: &Program) {
-        program.splits.take().iter().for_each(|variant| self.destroy_executable(&variant.made));
+    pub(super) fn destroy_variants_of(&self, separate: &Separate, program: &Program) {
+        for variant in program.splits.take() {
+            self.destroy_executable(&variant.made);
+            if let (Some(_), Some(shape)) = (&variant.tasks, &variant.hidden) {
+                self.leave_hidden(separate, shape);
+            }
+        }
     }
 
     /// Destroys every hidden set and second pipeline: for the end of the device.

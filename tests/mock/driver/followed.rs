@@ -56,6 +56,8 @@ created! {
     };
     create_render_pass RenderPassCreateInfo RenderPass RenderPass c"vkCreateRenderPass" |_, _, _| {};
     create_render_pass2 RenderPassCreateInfo2 RenderPass RenderPass c"vkCreateRenderPass2" |_, _, _| {};
+    create_buffer BufferCreateInfo Buffer Buffer c"vkCreateBuffer" |_, _, _| {};
+    allocate_memory MemoryAllocateInfo DeviceMemory Memory c"vkAllocateMemory" |_, _, _| {};
     create_command_pool CommandPoolCreateInfo CommandPool CommandPool c"vkCreateCommandPool" |_, _, _| {};
 }
 
@@ -79,8 +81,56 @@ destroyed! {
     destroy_module ShaderModule Module c"vkDestroyShaderModule" Machine::destroy_module;
     destroy_pipeline Pipeline Pipeline c"vkDestroyPipeline" Machine::destroy_pipeline;
     destroy_shader ShaderEXT Shader c"vkDestroyShaderEXT" Machine::destroy_pipeline;
+    destroy_buffer Buffer Buffer c"vkDestroyBuffer" |_, _| {};
+    free_memory DeviceMemory Memory c"vkFreeMemory" |_, _| {};
     destroy_render_pass RenderPass RenderPass c"vkDestroyRenderPass" |_, _| {};
     destroy_command_pool CommandPool CommandPool c"vkDestroyCommandPool" |_, _| {};
+}
+
+/// Bytes of every memory object.
+const MEMORY: usize = 1 << 16;
+
+pub(super) unsafe extern "system" fn get_buffer_memory_requirements(
+    _device: vk::Device,
+    _buffer: vk::Buffer,
+    out: *mut vk::MemoryRequirements,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe { out.write(vk::MemoryRequirements { size: MEMORY as u64, alignment: 64, memory_type_bits: 3 }) };
+}
+
+pub(super) unsafe extern "system" fn bind_buffer_memory(
+    device: vk::Device,
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+    _offset: vk::DeviceSize,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let state = unsafe { dev(device) };
+    state.arrive(c"vkBindBufferMemory", Args::Other(vec![buffer.as_raw(), memory.as_raw()]));
+    state.fails_by(c"vkBindBufferMemory", 0).unwrap_or(vk::Result::SUCCESS)
+}
+
+pub(super) unsafe extern "system" fn map_memory(
+    device: vk::Device,
+    memory: vk::DeviceMemory,
+    _offset: vk::DeviceSize,
+    _size: vk::DeviceSize,
+    _flags: vk::MemoryMapFlags,
+    out: *mut *mut std::ffi::c_void,
+) -> vk::Result {
+    // SAFETY: the command's valid usage.
+    let state = unsafe { dev(device) };
+    state.arrive(c"vkMapMemory", Args::Other(vec![memory.as_raw()]));
+    if let Some(failure) = state.fails_by(c"vkMapMemory", 0) {
+        return failure;
+    }
+    let _outside = super::Outside::new();
+    let mut mapped = lock(&state.mapped);
+    let words = mapped.entry(memory.as_raw()).or_insert_with(|| (0..MEMORY / 4).map(|_| Default::default()).collect());
+    // SAFETY: the command's valid usage. Tests read the words while the layer may write them, so they are atomic.
+    unsafe { out.write(words.as_ptr().cast_mut().cast()) };
+    vk::Result::SUCCESS
 }
 
 /// Makes pipelines; a failure leaves null handles.
