@@ -96,16 +96,16 @@ macro_rules! commands {
                 create_shader_module: vk::PFN_vkCreateShaderModule, "1.0", c"vkCreateShaderModule" => shader::create_shader_module;
                 destroy_shader_module: vk::PFN_vkDestroyShaderModule, "1.0", c"vkDestroyShaderModule" => shader::destroy_shader_module;
                 get_shader_module_create_info_identifier: vk::PFN_vkGetShaderModuleCreateInfoIdentifierEXT, "VK_EXT_shader_module_identifier", c"vkGetShaderModuleCreateInfoIdentifierEXT" => shader::get_shader_module_create_info_identifier;
-            }
-            Separate {
                 create_graphics_pipelines: vk::PFN_vkCreateGraphicsPipelines, "1.0", c"vkCreateGraphicsPipelines" => separate::pipeline::create_graphics_pipelines;
                 create_compute_pipelines: vk::PFN_vkCreateComputePipelines, "1.0", c"vkCreateComputePipelines" => separate::pipeline::create_compute_pipelines;
+                create_shaders: vk::PFN_vkCreateShadersEXT, "VK_EXT_shader_object", c"vkCreateShadersEXT" => separate::shaders::create_shaders;
+            }
+            Separate {
                 create_ray_tracing_pipelines: vk::PFN_vkCreateRayTracingPipelinesKHR, "VK_KHR_ray_tracing_pipeline", c"vkCreateRayTracingPipelinesKHR" => separate::rays::create_ray_tracing_pipelines;
                 create_ray_tracing_pipelines_nv: vk::PFN_vkCreateRayTracingPipelinesNV, "VK_NV_ray_tracing", c"vkCreateRayTracingPipelinesNV" => separate::rays::create_ray_tracing_pipelines_nv;
                 deferred_operation_join: vk::PFN_vkDeferredOperationJoinKHR, "VK_KHR_deferred_host_operations", c"vkDeferredOperationJoinKHR" => separate::rays::deferred_operation_join;
                 get_deferred_operation_result: vk::PFN_vkGetDeferredOperationResultKHR, "VK_KHR_deferred_host_operations", c"vkGetDeferredOperationResultKHR" => separate::rays::get_deferred_operation_result;
                 destroy_pipeline: vk::PFN_vkDestroyPipeline, "1.0", c"vkDestroyPipeline" => separate::pipeline::destroy_pipeline;
-                create_shaders: vk::PFN_vkCreateShadersEXT, "VK_EXT_shader_object", c"vkCreateShadersEXT" => separate::shaders::create_shaders;
                 destroy_shader: vk::PFN_vkDestroyShaderEXT, "VK_EXT_shader_object", c"vkDestroyShaderEXT" => separate::shaders::destroy_shader;
                 create_buffer: vk::PFN_vkCreateBuffer, "1.0", c"vkCreateBuffer";
                 destroy_buffer: vk::PFN_vkDestroyBuffer, "1.0", c"vkDestroyBuffer";

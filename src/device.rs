@@ -34,7 +34,7 @@ use self::layouts::Layouts;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{Binds, Follow, Group, Limits, Made, Program, Separate, Stage, TemplateRun, Words};
-pub use self::shaders::Shaders;
+pub use self::shaders::{Rewritten, Shaders};
 use self::telling::Telling;
 pub use self::templates::Template;
 use self::usage::Narrows;

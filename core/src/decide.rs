@@ -17,6 +17,7 @@ mod compare;
 mod filter;
 mod overrides;
 mod reason;
+mod sample;
 mod sanitize;
 mod state;
 mod unknown;
@@ -33,6 +34,7 @@ pub use self::border::without_custom_border;
 pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Source, Value};
 pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
 pub use self::reason::{Context, because, lost, no_border_share};
+pub use self::sample::{SampleShading, sample_shading};
 pub use self::state::{
     BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, StateKey, YcbcrConversion, fnv1a, is_custom,
     is_int_border, is_valid_border,

@@ -65,6 +65,8 @@ pub struct ModuleOptions {
     pub images: Option<image_access::Options>,
     /// Shaders for OpenGL, if they are allowed.
     pub counters: Option<atomic_counters::Options>,
+    /// Whether shaders do without sample shading, which the device has not.
+    pub without_samples: bool,
 }
 
 /// What is done about samples where a pipeline is created.
@@ -96,7 +98,8 @@ pub struct Outcome {
 ///
 /// [`Error::Memory`] where even the outcome has no place; all else is in the outcome.
 pub fn for_module(words: &[u32], scan: Scan, options: &ModuleOptions) -> Result<Outcome, Error> {
-    let steps = [options.images.map(Step::ImageAccess), options.counters.map(Step::AtomicCounters)];
+    let samples = options.without_samples.then_some(Step::SampleBuiltins);
+    let steps = [options.images.map(Step::ImageAccess), options.counters.map(Step::AtomicCounters), samples];
     run(words, scan, steps.iter().flatten())
 }
 

@@ -6,9 +6,11 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
+use crate::ability::Ability;
 use crate::caps;
 use crate::dispatch::InstanceFns;
 use crate::pnext::{self, Copied};
+use crate::simulate::Simulation;
 use ash::vk::{self, TaggedStructure};
 
 /// A device extension of the layer's own: `GL_CLAMP` and `GL_MIRROR_CLAMP_EXT` as address modes.
@@ -58,6 +60,49 @@ unsafe fn copy_chain(p_next: *const c_void, last: vk::StructureType) -> Option<(
     }
     None
 }
+
+/// What is wanted beyond what costs nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Wants<'a> {
+    /// A rule makes samplers anisotropic.
+    pub(super) anisotropy: bool,
+    /// Formats of storage images may become Unknown.
+    pub(super) relax: bool,
+    /// The device that the application is to have: what it lacks is not added.
+    pub(super) simulation: Option<&'a Simulation>,
+}
+
+/// A core feature that may be added.
+struct CoreFeature {
+    name: &'static str,
+    bit: fn(&mut vk::PhysicalDeviceFeatures) -> &mut vk::Bool32,
+    /// Whether it is of use; with it whether shaders may declare images without a format all the same.
+    is_wanted: fn(&Wants<'_>, bool) -> bool,
+}
+
+/// Core features that may be added; see "What is added at vkCreateDevice" in ARCHITECTURE.md.
+const CORE: [CoreFeature; 4] = [
+    CoreFeature {
+        name: "samplerAnisotropy",
+        bit: |features| &mut features.sampler_anisotropy,
+        is_wanted: |wants, _| wants.anisotropy,
+    },
+    CoreFeature {
+        name: "sampleRateShading",
+        bit: |features| &mut features.sample_rate_shading,
+        is_wanted: |_, _| true,
+    },
+    CoreFeature {
+        name: "shaderStorageImageReadWithoutFormat",
+        bit: |features| &mut features.shader_storage_image_read_without_format,
+        is_wanted: |wants, may_declare| wants.relax || !may_declare,
+    },
+    CoreFeature {
+        name: "shaderStorageImageWriteWithoutFormat",
+        bit: |features| &mut features.shader_storage_image_write_without_format,
+        is_wanted: |wants, may_declare| wants.relax || !may_declare,
+    },
+];
 
 /// What is supported, as far as the additions go.
 struct Supported {
@@ -150,7 +195,7 @@ pub(super) unsafe fn plan(
     info: &vk::DeviceCreateInfo<'_>,
     api_version: u32,
     augment: bool,
-    anisotropy: bool,
+    wants: &Wants<'_>,
 ) -> Option<Augmented> {
     // SAFETY: VUID-VkDeviceCreateInfo-ppEnabledExtensionNames-parameter.
     let given = unsafe { caps::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
@@ -245,60 +290,71 @@ pub(super) unsafe fn plan(
         } else {
             not_added("samplerMirrorClampToEdge, samplerFilterMinmax", UNKNOWN_SIZE);
         }
-        // Anisotropy costs nothing until a sampler uses it, and only an override makes one that does.
-        if !anisotropy {
-            not_added("samplerAnisotropy", "no rule wants it");
-        } else if supported.core.sampler_anisotropy == 0 {
-            not_added("samplerAnisotropy", LACKING);
-        } else {
-            // SAFETY: `info` is valid.
-            unsafe { out.enable_anisotropy(info) };
+        // Images without a format need no feature where VK_KHR_format_feature_flags2 is or has become core.
+        let may_declare = api_version >= vk::API_VERSION_1_3 || asked(ash::khr::format_feature_flags2::NAME);
+        let mut core = supported.core;
+        let mut bits: Vec<&CoreFeature> = Vec::new();
+        for feature in &CORE {
+            let hidden = || Ability::by_name(feature.name).zip(wants.simulation).is_some_and(|(it, of)| of.hides(it));
+            if !(feature.is_wanted)(wants, may_declare) {
+                not_added(feature.name, "nothing wants it");
+            } else if *(feature.bit)(&mut core) == 0 {
+                not_added(feature.name, LACKING);
+            } else if hidden() {
+                not_added(feature.name, "the simulated device lacks it");
+            } else {
+                bits.push(feature);
+            }
         }
+        // SAFETY: `info` is valid by this function's contract.
+        unsafe { out.enable_core(info, &bits) };
     }
     let changed = out.gl_address_modes || out.gl_shaders || !out.added.is_empty();
     changed.then_some(out)
 }
 
 impl Augmented {
-    /// Sets `samplerAnisotropy` in whichever structure the application used.
+    /// Sets core features in whichever structure the application used.
     ///
     /// # Safety
     ///
     /// `info` is valid.
-    unsafe fn enable_anisotropy(&mut self, info: &vk::DeviceCreateInfo<'_>) {
+    unsafe fn enable_core(&mut self, info: &vk::DeviceCreateInfo<'_>, wanted: &[&CoreFeature]) {
         // SAFETY: null or valid by VUID-VkDeviceCreateInfo-pEnabledFeatures-parameter.
         let plain = unsafe { info.p_enabled_features.as_ref() };
         let two = vk::PhysicalDeviceFeatures2::STRUCTURE_TYPE;
         // SAFETY: `info` is valid by this function's contract, so a features structure in its chain is whole.
         let chained = unsafe { pnext::find::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next) };
-        match chained {
-            Some(features) if features.features.sampler_anisotropy == 0 => {
-                if !self.copies.iter().any(|copy| copy.s_type() == two) {
-                    // SAFETY: `info` is valid by this function's contract, so all structures before the features are whole.
-                    let Some((mut copies, rest)) = (unsafe { copy_chain(info.p_next, two) }) else {
-                        return not_added("samplerAnisotropy", UNKNOWN_SIZE);
-                    };
-                    // Those made before hold changes, which must not be lost.
-                    let kept = self.copies.len();
-                    self.copies.extend(copies.drain(kept.min(copies.len())..));
-                    self.rest = rest;
-                }
-                if let Some(features) =
-                    self.copies.iter_mut().find_map(Copied::get_mut::<vk::PhysicalDeviceFeatures2<'_>>)
-                {
-                    features.features.sampler_anisotropy = 1;
-                    self.added.push("samplerAnisotropy");
-                }
+        let mut features = chained.map(|two| two.features).or_else(|| plain.copied()).unwrap_or_default();
+        let mut added = Vec::new();
+        for feature in wanted {
+            let bit = (feature.bit)(&mut features);
+            if *bit == 0 {
+                *bit = 1;
+                added.push(feature.name);
             }
-            Some(_) => {}
-            None => {
-                let core = plain.copied().unwrap_or_default();
-                if core.sampler_anisotropy == 0 {
-                    self.core = vk::PhysicalDeviceFeatures { sampler_anisotropy: 1, ..core };
-                    self.use_core = true;
-                    self.added.push("samplerAnisotropy");
-                }
-            }
+        }
+        if added.is_empty() {
+            return;
+        }
+        if chained.is_none() {
+            self.core = features;
+            self.use_core = true;
+            return self.added.extend(added);
+        }
+        if !self.copies.iter().any(|copy| copy.s_type() == two) {
+            // SAFETY: `info` is valid by this function's contract, so all structures before the features are whole.
+            let Some((mut copies, rest)) = (unsafe { copy_chain(info.p_next, two) }) else {
+                return added.iter().for_each(|name| not_added(name, UNKNOWN_SIZE));
+            };
+            // Those made before hold changes, which must not be lost.
+            let kept = self.copies.len();
+            self.copies.extend(copies.drain(kept.min(copies.len())..));
+            self.rest = rest;
+        }
+        if let Some(two) = self.copies.iter_mut().find_map(Copied::get_mut::<vk::PhysicalDeviceFeatures2<'_>>) {
+            two.features = features;
+            self.added.extend(added);
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ash::vk;
 use vk_layer_sys::{EXT_DESCRIPTOR_HEAP_NAME, LayerDeviceCreateInfo, LayerFunction, PfnGetDeviceProcAddr};
 
-use super::augment::{self, Augmented};
+use super::augment::{self, Augmented, Wants};
 use super::{MISSING, failure, physical};
 use crate::caps::{self, Enabled, Formats};
 use crate::commands;
@@ -19,7 +19,7 @@ use crate::instance::Instance;
 use crate::memory;
 use crate::overrides::Overrides;
 use crate::pnext;
-use crate::settings::Mode;
+use crate::settings::{Mode, Storage};
 
 /// The loader's node with the link to the layer below.
 ///
@@ -191,8 +191,13 @@ unsafe fn plan(
         let (mode, augment) = (instance.settings.mode.as_str(), instance.settings.augment);
         tracing::debug!(mode, augment, "nothing is added to the device");
     }
+    let wants = Wants {
+        anisotropy: instance.overrides.want_anisotropy(),
+        relax: instance.settings.storage == Storage::Emulate,
+        simulation: instance.simulation.as_deref(),
+    };
     // SAFETY: `info` is valid for `physical` by this function's contract, and `fns` are of its instance.
-    unsafe { augment::plan(&fns, physical, info, version, augment, instance.overrides.want_anisotropy()) }
+    unsafe { augment::plan(&fns, physical, info, version, augment, &wants) }
 }
 
 /// What the device can do and what is wanted of it.

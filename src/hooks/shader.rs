@@ -1,9 +1,11 @@
-//! Shader modules, as they are created and identified.
+//! Shaders, as they are created and identified: modules here, those that come with pipelines and shader objects in [`copies`].
+
+pub(super) mod copies;
 
 use ash::vk;
 
 use super::slice;
-use crate::device::Device;
+use crate::device::{Device, Rewritten};
 
 /// The words of a module.
 ///
@@ -20,7 +22,7 @@ pub(super) unsafe fn words<'a>(info: &vk::ShaderModuleCreateInfo<'a>) -> &'a [u3
 /// # Safety
 ///
 /// `info` is valid.
-unsafe fn rewritten(device: &Device, info: *const vk::ShaderModuleCreateInfo<'_>) -> Option<Vec<u32>> {
+unsafe fn rewritten(device: &Device, info: *const vk::ShaderModuleCreateInfo<'_>) -> Option<Rewritten> {
     // SAFETY: forwarded from the caller.
     device.guard(|| device.module_words(unsafe { words(&*info) }), || None)
 }
@@ -41,19 +43,24 @@ pub(crate) unsafe extern "system" fn create_shader_module(
     let rewritten = unsafe { rewritten(device, create_info) };
     let result = match &rewritten {
         None => down!(next(handle, create_info, allocator, module)),
-        Some(words) => {
+        Some(rewritten) => {
             // SAFETY: as above.
-            let other = with_words(unsafe { &*create_info }, words);
+            let other = with_words(unsafe { &*create_info }, &rewritten.words);
             // SAFETY: the application's own arguments, but for words that a pass has made of the application's.
             unsafe { next(handle, &other, allocator, module) }
         }
     };
-    if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
+    if result == vk::Result::SUCCESS {
         device.guard(
             || {
                 // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
                 let (given, module) = unsafe { (words(&*create_info), *module) };
-                separate.insert_module(module, rewritten.as_deref().unwrap_or(given));
+                if let Some(separate) = device.separate.as_deref() {
+                    separate.insert_module(module, rewritten.as_ref().map_or(given, |other| &other.words));
+                }
+                if let Some(rewritten) = &rewritten {
+                    device.shaders.insert(module, rewritten);
+                }
             },
             || (),
         );
@@ -67,9 +74,7 @@ pub(crate) unsafe extern "system" fn destroy_shader_module(
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     let (device, next) = enter!(handle, destroy_shader_module);
-    if let Some(separate) = device.separate.as_deref() {
-        device.guard(|| separate.forget_module(module), || ());
-    }
+    device.guard(|| device.forget_module(module), || ());
     down!(next(handle, module, allocator));
 }
 
@@ -81,11 +86,11 @@ pub(crate) unsafe extern "system" fn get_shader_module_create_info_identifier(
 ) {
     let (device, next) = enter!(handle, get_shader_module_create_info_identifier);
     // SAFETY: valid by VUID-vkGetShaderModuleCreateInfoIdentifierEXT-pCreateInfo-parameter.
-    let Some(words) = (unsafe { rewritten(device, create_info) }) else {
+    let Some(rewritten) = (unsafe { rewritten(device, create_info) }) else {
         return down!(next(handle, create_info, identifier));
     };
     // SAFETY: as above.
-    let other = with_words(unsafe { &*create_info }, &words);
+    let other = with_words(unsafe { &*create_info }, &rewritten.words);
     // SAFETY: the application's own arguments, but for words that a pass has made of the application's.
     unsafe { next(handle, &other, identifier) };
 }

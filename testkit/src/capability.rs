@@ -10,6 +10,8 @@ use std::ffi::CStr;
 pub enum Capability {
     /// Feature `samplerAnisotropy`.
     SamplerAnisotropy,
+    /// Feature `sampleRateShading`.
+    SampleRateShading,
     /// Feature `imageCubeArray`.
     ImageCubeArray,
     /// Feature `samplerMirrorClampToEdge` (1.2), or `VK_KHR_sampler_mirror_clamp_to_edge` below 1.2.
@@ -74,6 +76,7 @@ impl Capability {
     /// Every capability, in declaration order.
     pub const ALL: [Self; 30] = [
         Self::SamplerAnisotropy,
+        Self::SampleRateShading,
         Self::ImageCubeArray,
         Self::SamplerMirrorClampToEdge,
         Self::SamplerFilterMinmax,
@@ -109,6 +112,7 @@ impl Capability {
     pub fn name(self) -> &'static str {
         match self {
             Self::SamplerAnisotropy => "samplerAnisotropy",
+            Self::SampleRateShading => "sampleRateShading",
             Self::ImageCubeArray => "imageCubeArray",
             Self::SamplerMirrorClampToEdge => "samplerMirrorClampToEdge",
             Self::SamplerFilterMinmax => "samplerFilterMinmax",
@@ -249,6 +253,7 @@ impl Plan {
         let v12 = &found.v12;
         let offers = |capability: Capability| match capability {
             Capability::SamplerAnisotropy => on(core.sampler_anisotropy),
+            Capability::SampleRateShading => on(core.sample_rate_shading),
             Capability::ImageCubeArray => on(core.image_cube_array),
             Capability::FragmentStores => on(core.fragment_stores_and_atomics),
             Capability::ImageArrayIndexing => on(core.shader_sampled_image_array_dynamic_indexing),
@@ -356,6 +361,7 @@ impl Plan {
         let bit = |capability: Capability| vk::Bool32::from(self.enabled.contains(&capability));
         let core = vk::PhysicalDeviceFeatures {
             sampler_anisotropy: bit(Capability::SamplerAnisotropy),
+            sample_rate_shading: bit(Capability::SampleRateShading),
             image_cube_array: bit(Capability::ImageCubeArray),
             fragment_stores_and_atomics: bit(Capability::FragmentStores),
             shader_sampled_image_array_dynamic_indexing: bit(Capability::ImageArrayIndexing),

@@ -105,6 +105,8 @@ pub struct ImageDesc {
     pub levels: u32,
     /// Array layers; six times the cube count for cubes.
     pub layers: u32,
+    /// Samples of a texel; only images of one can be filled and read.
+    pub samples: vk::SampleCountFlags,
     /// Tiling.
     pub tiling: vk::ImageTiling,
     /// Usage; the constructors ask for sampling and transfers both ways.
@@ -121,6 +123,7 @@ impl ImageDesc {
             extent,
             levels: 1,
             layers: 1,
+            samples: vk::SampleCountFlags::TYPE_1,
             tiling: vk::ImageTiling::OPTIMAL,
             usage: vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST,
             flags: vk::ImageCreateFlags::empty(),
@@ -224,6 +227,7 @@ impl<'c> Image<'c> {
             let most = limits.max_extent;
             desc.levels <= limits.max_mip_levels
                 && desc.layers <= limits.max_array_layers
+                && limits.sample_counts.contains(desc.samples)
                 && desc.extent[0] <= most.width
                 && desc.extent[1] <= most.height
                 && desc.extent[2] <= most.depth
@@ -239,7 +243,7 @@ impl<'c> Image<'c> {
             .extent(vk::Extent3D { width, height, depth })
             .mip_levels(desc.levels)
             .array_layers(desc.layers)
-            .samples(vk::SampleCountFlags::TYPE_1)
+            .samples(desc.samples)
             .tiling(tiling)
             .usage(usage);
         // SAFETY: the combination was reported as supported just above.
@@ -560,7 +564,7 @@ impl<'c> Image<'c> {
     }
 
     /// Notes a layout set by a render pass.
-    pub(crate) fn set_layout(&self, layout: vk::ImageLayout) {
+    pub fn set_layout(&self, layout: vk::ImageLayout) {
         self.layout.set(layout);
     }
 

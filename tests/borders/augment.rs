@@ -126,6 +126,8 @@ fn nothing_to_add() -> Outcome {
     assert_eq!(augmented(&judged), Vec::<String>::new());
     let (_, judged) = with_layer(Context::builder().without(Capability::SamplerAnisotropy), |_| Ok(()))?;
     assert_eq!(augmented(&judged), Vec::<String>::new());
+    let (_, judged) = with_layer(Context::builder().without(Capability::SampleRateShading), |_| Ok(()))?;
+    assert_eq!(augmented(&judged), ["sampleRateShading"]);
     Ok(())
 }
 

@@ -17,6 +17,7 @@ mod flags;
 mod gl;
 mod outcome;
 mod properties;
+mod samples;
 mod setting;
 mod unnormalized;
 mod usages;
@@ -125,6 +126,11 @@ fn usages_of_images() {
     usages::images();
 }
 
+#[test]
+fn shading_for_each_sample() {
+    samples::check();
+}
+
 // --- the catalogue as a whole --------------------------------------------------------------------------------------
 
 #[test]
@@ -135,9 +141,11 @@ fn every_row_has_its_test() {
         |row: &&Catalog| usages::ROWS.iter().any(|(_, vuid, ..)| row.vuid() == Some(*vuid)) || **row == Catalog::H2;
     seen.extend(Catalog::ALL.iter().filter(of_usage).map(|row| format!("{row:?}")));
     // The budget of custom colours and the user's rules are decided elsewhere; shaders by the passes of `spirv/`.
-    let foreign = |row: &Catalog| ["A-35", "H-3", "H-4", "K-1"].contains(&row.id()) || row.id().starts_with("O-");
+    let foreign =
+        |row: &Catalog| ["A-35", "H-3", "H-4", "J-2", "K-1"].contains(&row.id()) || row.id().starts_with("O-");
     // Blits and conversions: their tables compare whole lists of changes, so the ids that they name are covered.
     let listed = blits::ROWS.iter().flat_map(|row| row.4).chain(conversions::AT_CREATION.iter().flat_map(|row| row.4));
+    let listed = listed.chain(samples::ROWS.iter().flat_map(|row| row.4));
     let elsewhere: BTreeSet<_> = listed.map(|line| line.split(' ').next().expect("an id")).collect();
     let missed: Vec<_> = Catalog::ALL
         .iter()
@@ -201,6 +209,7 @@ fn rule_names_are_stable() {
         ("image-usage", &["H-2"]),
         ("storage-access", &["H-3"]),
         ("storage-format", &["H-4"]),
+        ("sample-shading", &["J-2", "J-3"]),
         ("atomic-counters", &["K-1"]),
         ("depth-compare", &["S-2"]),
     ];

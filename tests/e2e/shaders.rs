@@ -1,20 +1,23 @@
-//! Shaders that are rewritten as they come: atomic counters in [`counters`].
+//! Shaders that are rewritten as they come: atomic counters in [`counters`], storage images in [`storage`], what is shaded for each
+//! sample in [`samples`].
 //!
 //! Shaders are compiled when the test runs, by `glslangValidator` and `spirv-as`, because some are no valid SPIR-V for Vulkan.
 
 mod counters;
+mod samples;
+mod storage;
 
 use crate::run::{Outcome, build};
 use ash::vk;
 use libtest_mimic::Trial;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
-use samplin_testkit::{Buffer, Context};
+use samplin_testkit::{Buffer, Context, View};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    counters::trials()
+    [counters::trials(), storage::trials(), samples::trials()].into_iter().flatten().collect()
 }
 
 /// The part of a process of its own.
@@ -53,6 +56,21 @@ fn vulkan(stage: &str, source: &str) -> Vec<u32> {
         command.args(["--quiet", "-V", "-S", stage, "-o"]).arg(out).arg(file);
         command
     })
+}
+
+/// HLSL for Vulkan, with the entry point `main`.
+fn hlsl(stage: &str, source: &str) -> Vec<u32> {
+    compile(source, "hlsl", |file, out| {
+        let mut command = Command::new("glslangValidator");
+        command.args(["--quiet", "-V", "-D", "-e", "main", "-S", stage, "-o"]).arg(out).arg(file);
+        command
+    })
+}
+
+/// A capability in front of all others, as compilers declare it for nothing.
+fn declaring(mut words: Vec<u32>, capability: u32) -> Vec<u32> {
+    words.splice(5..5, [2 << 16 | 17, capability]);
+    words
 }
 
 /// GLSL for OpenGL, with room for eight bindings of counters.
@@ -155,6 +173,18 @@ fn write_buffer(context: &Context, set: vk::DescriptorSet, binding: u32, buffer:
         .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
         .buffer_info(&info);
     // SAFETY: set and buffer are alive and not in use.
+    unsafe { context.device().update_descriptor_sets(&[write], &[]) };
+}
+
+/// Writes a storage image to a binding.
+fn write_image(context: &Context, set: vk::DescriptorSet, binding: u32, view: &View<'_>) {
+    let info = [vk::DescriptorImageInfo::default().image_view(view.handle()).image_layout(vk::ImageLayout::GENERAL)];
+    let write = vk::WriteDescriptorSet::default()
+        .dst_set(set)
+        .dst_binding(binding)
+        .descriptor_type(vk::DescriptorType::STORAGE_IMAGE)
+        .image_info(&info);
+    // SAFETY: set and view are alive and not in use.
     unsafe { context.device().update_descriptor_sets(&[write], &[]) };
 }
 

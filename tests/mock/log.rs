@@ -101,7 +101,7 @@ const TOLD: &[(&str, &[&str])] = &[
             r#"setting name="trace_level" value="all" source=Application"#,
             r#"setting name="mode" value="legalize" source=Default"#,
             r#"added what="VK_EXT_custom_border_color""#,
-            r#"not added what="samplerAnisotropy" why="no rule wants it""#,
+            r#"not added what="samplerAnisotropy" why="nothing wants it""#,
             r#"not hooked: the device has no such command name="vkCmdBlitImage2""#,
             "variant refused state=",
             r#"variant made sampler="0x"#,

@@ -28,6 +28,7 @@ mod learned;
 mod lifetime;
 mod log;
 mod memory;
+mod modules;
 mod panics;
 mod paths;
 mod programs;

@@ -158,8 +158,11 @@ pub fn value(field: Field, value: &Value) -> Option<Decided> {
         Field::AnisotropyEnable
         | Field::CompareEnable
         | Field::UnnormalizedCoordinates
+        | Field::SampleShadingEnable
         | Field::ForceExplicitReconstruction => Decided::Bool(value.as_bool()?),
-        Field::MipLodBias | Field::MaxAnisotropy | Field::MinLod | Field::MaxLod => Decided::Float(float(given)?),
+        Field::MipLodBias | Field::MaxAnisotropy | Field::MinLod | Field::MaxLod | Field::MinSampleShading => {
+            Decided::Float(float(given)?)
+        }
         // Floats always have a point, and integers never.
         Field::CustomBorderColor if value.as_array()?.iter().all(Value::is_u64) => Decided::IntColor(int_color(given)?),
         Field::CustomBorderColor => Decided::FloatColor(float_color(given)?),
@@ -177,7 +180,8 @@ pub fn value(field: Field, value: &Value) -> Option<Decided> {
         | Field::MemorySemantics
         | Field::ExecutionMode
         | Field::BuiltIn
-        | Field::Location => Decided::Spirv(names::spirv_by_name(value.as_str()?)?),
+        | Field::Location
+        | Field::Interpolation => Decided::Spirv(names::spirv_by_name(value.as_str()?)?),
         // A structure that is chained or not.
         Field::OpaqueCapture => return None,
     })

@@ -83,6 +83,8 @@ rules! {
     StorageAccess = "storage-access",
     /// Formats of storage images that compilers made up.
     StorageFormat = "storage-format",
+    /// Shading for each sample.
+    SampleShading = "sample-shading",
     /// Shaders of OpenGL's with atomic counters.
     AtomicCounters = "atomic-counters",
     /// `depth_linear=compare`.
@@ -276,6 +278,10 @@ catalog! {
     H3Write: "H-3", StorageAccess, Vuid("VUID-RuntimeSpirv-apiVersion-07954"), "nothing: the shader does not write the image";
     H3Read: "H-3", StorageAccess, Vuid("VUID-RuntimeSpirv-apiVersion-07955"), "nothing: the shader does not read the image";
     H4: "H-4", StorageFormat, Text("Image Operations > Texel Format Validation"), "nothing: with a view of the declared format the texels are the same";
+    J2: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "shading per sample; nothing with one sample, but for offsets under perspective";
+    J2Single: "J-2", SampleShading, Vuid("VUID-VkPipelineMultisampleStateCreateInfo-sampleShadingEnable-00784"), "nothing: there is one sample";
+    J2Many: "J-2", SampleShading, Vuid("VUID-VkPipelineMultisampleStateCreateInfo-sampleShadingEnable-00784"), "shading per sample";
+    J3: "J-3", SampleShading, Vuid("VUID-VkPipelineMultisampleStateCreateInfo-minSampleShading-00786"), "nothing: there is no less than none, and no more than every sample";
     K1: "K-1", AtomicCounters, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "nothing: the counters are in storage buffers";
     K1Valid: "K-1", AtomicCounters, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08737"), "nothing: OpenGL has it and Vulkan says it in another way";
     K1Origin: "K-1", AtomicCounters, Vuid("VUID-StandaloneSpirv-OriginLowerLeft-04653"), "nothing: the shader does not read where it is";
@@ -324,6 +330,9 @@ pub enum Field {
     ExecutionMode,
     BuiltIn,
     Location,
+    Interpolation,
+    SampleShadingEnable,
+    MinSampleShading,
 }
 
 impl Field {
@@ -371,6 +380,9 @@ impl Field {
             Self::ExecutionMode => "execution mode",
             Self::BuiltIn => "built-in",
             Self::Location => "location",
+            Self::Interpolation => "interpolation",
+            Self::SampleShadingEnable => "sampleShadingEnable",
+            Self::MinSampleShading => "minSampleShading",
         }
     }
 }

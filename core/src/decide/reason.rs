@@ -185,6 +185,8 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
             "HLSL and Slang have no formats: the compiler made it up, and a view of another one would be undefined"
                 .into()
         }
+        Catalog::J2 | Catalog::J2Single | Catalog::J2Many => not_enabled("sampleRateShading"),
+        Catalog::J3 => "minSampleShading must be within 0 and 1".into(),
         Catalog::K1 => "Vulkan has no atomic counters".into(),
         Catalog::K1Valid => "OpenGL has it and Vulkan has not".into(),
         Catalog::K1Origin => "Vulkan's origin is the upper left, and its pixel centres are no integers".into(),

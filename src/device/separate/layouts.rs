@@ -515,6 +515,22 @@ impl Separate {
         unsafe { self.layouts.pipelines.get(layout.as_raw()) }
     }
 
+    /// The type of a binding of a pipeline layout, or none if it has no such binding; `None` if the layout is not known.
+    ///
+    /// # Safety
+    ///
+    /// `layout` is null or valid during the call.
+    pub unsafe fn descriptor_type(
+        &self,
+        layout: vk::PipelineLayout,
+        (set, binding): (u32, u32),
+    ) -> Option<Option<vk::DescriptorType>> {
+        // SAFETY: forwarded from the caller.
+        let shape = unsafe { self.pipeline_shape(layout) }?;
+        let set = shape.sets.get(set as usize).and_then(Option::as_deref);
+        Some(set.and_then(|set| set.bindings.iter().find(|it| it.binding == binding)).map(|it| it.ty))
+    }
+
     /// A share of what is known of a pipeline layout.
     ///
     /// # Safety

@@ -1,12 +1,14 @@
 //! What is written down of shaders: a `shader` record for each pass that changed a module, an `unresolved` one for each thing that a
 //! pass left.
 
+use ash::vk::{self, Handle};
 use samplin_spirv::passes::{self, Outcome, Pass, Why};
 use samplin_spirv::scan::Scan;
 use samplin_wire::record::Descriptor;
+use samplin_wire::text::handle;
 use serde_json::{Value as Json, json};
 
-use crate::decide::{Catalog, Change, Field, Rule, Value, fnv1a};
+use crate::decide::{Catalog, Change, Changes, Field, Rule, Value, fnv1a};
 use crate::device::Device;
 use crate::names::{self, Spirv};
 use crate::record;
@@ -22,7 +24,7 @@ fn rule(pass: Pass, why: &Why) -> Option<Rule> {
         (Pass::ImageAccess, Why::Escapes { .. } | Why::Atomics { .. }) => Some(Rule::StorageFormat),
         (Pass::ImageAccess, _) => Some(Rule::StorageAccess),
         (Pass::AtomicCounters, _) => Some(Rule::AtomicCounters),
-        (Pass::SampleBuiltins | Pass::SampleInputs, _) => None,
+        (Pass::SampleBuiltins | Pass::SampleInputs, _) => Some(Rule::SampleShading),
     }
 }
 
@@ -42,6 +44,17 @@ fn change(pass: Pass, change: &passes::Change) -> Option<Change> {
         (C::CapabilityDropped(number), Pass::ImageAccess) => {
             (Catalog::H3, Field::Capability, named(Spirv::Capability, *number), none)
         }
+        (C::CapabilityDropped(number), Pass::SampleBuiltins) => {
+            (Catalog::J2, Field::Capability, named(Spirv::Capability, *number), none)
+        }
+        (C::BuiltInConstant(number), _) => {
+            (Catalog::J2, Field::BuiltIn, named(Spirv::BuiltIn, *number), word("Private"))
+        }
+        (C::SampleDropped(_), _) => (Catalog::J2, Field::Decoration, word("Sample"), none),
+        (C::Interpolation { at_offsets: 0, .. }, _) => {
+            (Catalog::J2, Field::Interpolation, word("InterpolateAtSample"), none)
+        }
+        (C::Interpolation { .. }, _) => (Catalog::J2, Field::Interpolation, word("InterpolateAtOffset"), none),
         (C::CapabilityDropped(number), _) => (Catalog::K1, Field::Capability, named(Spirv::Capability, *number), none),
         (C::ExtensionDropped(name), _) => (Catalog::K1, Field::Extension, word(name), none),
         (C::Semantics(_), _) => {
@@ -188,6 +201,47 @@ impl Device {
             }
             self.trace().emit("shader", &record);
         }
+    }
+
+    /// Says of a pipeline layout that it has something else, or nothing, where a shader has counters.
+    pub(super) fn layout_unresolved(&self, (set, binding): (u32, u32), ty: Option<vk::DescriptorType>) {
+        let (what, why) = match ty {
+            Some(ty) => ("binding-taken", format!("the pipeline layout has {} there", names::descriptor_type(ty))),
+            None => ("binding-missing", "the pipeline layout has no binding there".to_owned()),
+        };
+        let members = json!({ "descriptor": { "set": set, "binding": binding } });
+        let why = format!("the shader has the storage buffer of its counters at a binding, and {why}");
+        let key = (u64::from(set) << 32 | u64::from(binding), ty.map_or(u64::MAX, |ty| ty.as_raw() as u64));
+        self.unresolved(what, &why, Some(Rule::AtomicCounters), members, key);
+    }
+
+    /// Says that a module in the chain of a stage goes down as it came, because what stands before it cannot be copied.
+    pub fn chain_unresolved(&self, words: &[u32]) {
+        let why = "the module is in the chain of a stage behind other structures, so that no other one takes its place";
+        let module = fingerprint(words);
+        let members = json!({ "module": format!("{module:016x}") });
+        self.unresolved("stage-chain", why, None, members, (module, 0));
+    }
+
+    /// Writes down what changed in the multisample state of a pipeline, once for each change.
+    pub fn record_multisample(&self, pipeline: vk::Pipeline, changes: &Changes) {
+        let changes: Vec<Change> = changes.iter().copied().collect();
+        self.count(&changes);
+        let key = fnv1a(changes.iter().flat_map(|change| format!("{:?}", (change.catalog, change.from)).into_bytes()));
+        if !self.is_news_of_module(key) || !self.records_decisions() {
+            return;
+        }
+        let context = self.context(None);
+        self.trace().emit(
+            "shader",
+            &json!({
+                "tier": "pipeline",
+                "pass": "multisample_state",
+                "pipeline": handle(pipeline.as_raw()),
+                "bindings": [],
+                "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
+            }),
+        );
     }
 
     /// Says of a shader for OpenGL that it goes down as it is. The line is written before that: drivers do not survive counters.

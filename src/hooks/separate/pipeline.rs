@@ -8,7 +8,7 @@ use ash::vk;
 use samplin_hot::memory::{self, Room};
 
 use crate::device::{Device, Made, Program, Separate, Stage, Words};
-use crate::hooks::shader::words;
+use crate::hooks::shader::{copies, words};
 use crate::hooks::slice;
 use crate::pnext;
 
@@ -145,7 +145,15 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_graphics_pipelines);
-    let result = down!(next(handle, cache, count, create_infos, allocator, pipelines));
+    // SAFETY: `count` valid elements by the command's valid usage.
+    let copies = device.guard(|| unsafe { copies::graphics(device, slice(create_infos, count)) }, || None);
+    let create_infos = copies.as_ref().map_or(create_infos, |copies| copies.infos.as_ptr());
+    // SAFETY: the application's own arguments, or create infos that differ in what had to.
+    let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
+    if let Some(copies) = &copies {
+        // SAFETY: the call wrote all handles.
+        device.guard(|| copies.tell(unsafe { slice(pipelines.cast_const(), count) }), || ());
+    }
     // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
     if let Some(separate) = device.separate.as_deref() {
         device.guard(
@@ -178,7 +186,11 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_compute_pipelines);
-    let result = down!(next(handle, cache, count, create_infos, allocator, pipelines));
+    // SAFETY: `count` valid elements by the command's valid usage.
+    let copies = device.guard(|| unsafe { copies::compute(device, slice(create_infos, count)) }, || None);
+    let create_infos = copies.as_ref().map_or(create_infos, |copies| copies.infos.as_ptr());
+    // SAFETY: the application's own arguments, or create infos that differ in what had to.
+    let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
     // Whatever the result: of several pipelines some may have been made, and those that were not are null (Multiple Pipeline Creation).
     if let Some(separate) = device.separate.as_deref() {
         device.guard(

@@ -6,6 +6,7 @@ use ash::vk;
 
 use super::pipeline::constants;
 use crate::device::{Device, Group, Separate, Stage};
+use crate::hooks::shader::copies;
 use crate::hooks::slice;
 
 const LINKED: vk::ShaderCreateFlagsEXT = vk::ShaderCreateFlagsEXT::LINK_STAGE;
@@ -46,7 +47,10 @@ pub(crate) unsafe extern "system" fn create_shaders(
     shaders: *mut vk::ShaderEXT,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_shaders);
-    // SAFETY: the application's own arguments.
+    // SAFETY: `count` valid elements by the command's valid usage.
+    let copies = device.guard(|| unsafe { copies::objects(device, slice(create_infos, count)) }, || None);
+    let create_infos = copies.as_ref().map_or(create_infos, |copies| copies.infos.as_ptr());
+    // SAFETY: the application's own arguments, but for words that a pass has made of the application's.
     let result = unsafe { next(handle, count, create_infos, allocator, shaders) };
     // Whatever the result: each element was written, with a handle or null (vkCreateShadersEXT).
     if let Some(separate) = device.separate.as_deref() {

@@ -108,7 +108,10 @@ pub fn current(state: &SamplerState, field: Field) -> [i64; 5] {
         | Field::MemorySemantics
         | Field::ExecutionMode
         | Field::BuiltIn
-        | Field::Location => panic!("{field:?} is not a member of a sampler"),
+        | Field::Location
+        | Field::Interpolation
+        | Field::SampleShadingEnable
+        | Field::MinSampleShading => panic!("{field:?} is not a member of a sampler"),
     })
 }
 

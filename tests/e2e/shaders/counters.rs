@@ -18,6 +18,7 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/counters/fixed", fixed),
         ("shaders/counters/refused", refused),
         ("shaders/counters/binding-taken", binding_taken),
+        ("shaders/counters/layout", other_layout),
         ("shaders/counters/left-alone", left_alone),
         ("shaders/counters/audit", audit),
         ("shaders/counters/record-before-the-driver-dies", record_first),
@@ -154,6 +155,23 @@ fn refused() -> Outcome {
 fn binding_taken() -> Outcome {
     let judged = module_is_left(Context::builder().setting("counters", "0:3"), SOURCE, "binding-taken")?;
     assert_eq!(judged.trace.first("unresolved")["descriptor"], json!({ "set": 0, "binding": 3 }));
+    Ok(())
+}
+
+/// A pipeline layout that has nothing, or something else, where the counters are.
+fn other_layout() -> Outcome {
+    let ((), judged) = with_layer(Context::builder().extension(EXTENSION).refuse_errors(), |context| {
+        let bindings = [
+            Binding::new(3, vk::DescriptorType::STORAGE_BUFFER, 1),
+            Binding::new(5, vk::DescriptorType::UNIFORM_BUFFER, 1),
+        ];
+        assert!(Job::new(context, &opengl("comp", SOURCE), &bindings).is_err(), "validation refuses the pipeline");
+        Ok(())
+    })?;
+    let named: Vec<(&Json, &Json)> =
+        judged.trace.events("unresolved").map(|record| (&record["what"], &record["descriptor"])).collect();
+    let at = |binding| json!({ "set": 0, "binding": binding });
+    assert_eq!(named, [(&json!("binding-missing"), &at(4)), (&json!("binding-taken"), &at(5))]);
     Ok(())
 }
 

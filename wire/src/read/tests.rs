@@ -348,6 +348,9 @@ fn changes_survive_their_record() {
         (Field::ExecutionMode, &[V::Spirv("OriginLowerLeft"), V::Spirv("OriginUpperLeft")]),
         (Field::BuiltIn, &[V::Spirv("VertexId"), V::Spirv("VertexIndex"), V::Absent]),
         (Field::Location, &[V::Spirv("Location"), V::Absent]),
+        (Field::Interpolation, &[V::Spirv("InterpolateAtOffset"), V::Absent]),
+        (Field::SampleShadingEnable, &[V::Bool(true), V::Bool(false)]),
+        (Field::MinSampleShading, &[V::Float(f32::NAN), V::Float(0.0)]),
     ];
     let schema = schema("change");
     let caps = DeviceCaps::default();

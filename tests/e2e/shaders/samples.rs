@@ -1,0 +1,344 @@
+//! Fragment shaders that are shaded for each sample.
+
+use super::vulkan;
+use crate::legality::assert_reported;
+use crate::run::{self, Folder, Judged, Outcome, Skip, with_layer, without_layer};
+use ash::vk::{self, ImageUsageFlags as Usage, SampleCountFlags as Samples};
+use libtest_mimic::Trial;
+use samplin_testkit::texel::Value;
+use samplin_testkit::{Capability, Context, ContextBuilder, Image, ImageDesc, Message, ViewDesc};
+use serde_json::Value as Json;
+use std::path::Path;
+
+pub(super) fn trials() -> Vec<Trial> {
+    run::trials(&[
+        ("shaders/samples/feature-added", feature_added),
+        ("shaders/samples/feature-not-needed", not_needed),
+        ("shaders/samples/lowered", lowered),
+        ("shaders/samples/lowered-with-more-samples", lowered_many),
+        ("shaders/samples/state-without-the-feature", state),
+        ("shaders/samples/fraction", fraction),
+        ("shaders/samples/fraction-audit", fraction_audit),
+    ])
+}
+
+const EDGE: u32 = 16;
+
+/// A picture to draw.
+#[derive(Clone, Copy)]
+struct Draw {
+    samples: Samples,
+    /// `sampleShadingEnable` and `minSampleShading`.
+    shading: Option<f32>,
+}
+
+const ONE: Draw = Draw { samples: Samples::TYPE_1, shading: None };
+const FOUR: Draw = Draw { samples: Samples::TYPE_4, shading: None };
+
+const VERTEX: &str = "#version 450
+layout(location = 0) out vec2 place;
+void main() {
+    vec2 corner = vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4.0 - 1.0;
+    place = corner;
+    gl_Position = vec4(corner, 0.0, 1.0);
+}
+";
+
+/// A fragment shader of which this is the body; the picture is `o`.
+fn fragment(body: &str) -> Vec<u32> {
+    vulkan(
+        "frag",
+        &format!(
+            "#version 450\nlayout(location = 0) in vec2 place;\nlayout(location = 0) out vec4 o;\nvoid main() {{ {body} }}\n"
+        ),
+    )
+}
+
+/// Draws a triangle that covers everything, and reads the picture, resolved where it has several samples.
+fn draw(context: &Context, fragment: &[u32], how: Draw) -> Result<Vec<Value>, Skip> {
+    let device = context.device();
+    let format = vk::Format::R8G8B8A8_UNORM;
+    let desc = ImageDesc { usage: Usage::COLOR_ATTACHMENT | Usage::TRANSFER_SRC, ..ImageDesc::d2(format, EDGE, EDGE) };
+    let target = Image::new(context, &desc).map_err(Skip)?;
+    let many = Image::new(context, &ImageDesc { samples: how.samples, ..desc }).map_err(Skip)?;
+    let resolves = how.samples != Samples::TYPE_1;
+    let views = [many.view(&ViewDesc::default()), target.view(&ViewDesc::default())];
+    let handles: Vec<_> = if resolves { views.iter() } else { views[1..].iter() }.map(|view| view.handle()).collect();
+    let attachment = |samples| {
+        vk::AttachmentDescription::default()
+            .format(format)
+            .samples(samples)
+            .load_op(vk::AttachmentLoadOp::CLEAR)
+            .store_op(vk::AttachmentStoreOp::STORE)
+            .final_layout(vk::ImageLayout::GENERAL)
+    };
+    let attachments = if resolves {
+        vec![attachment(how.samples), attachment(Samples::TYPE_1)]
+    } else {
+        vec![attachment(Samples::TYPE_1)]
+    };
+    let at = |attachment| vk::AttachmentReference { attachment, layout: vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL };
+    let (colors, resolved) = ([at(0)], [at(1)]);
+    let mut subpass = vk::SubpassDescription::default().color_attachments(&colors);
+    if resolves {
+        subpass = subpass.resolve_attachments(&resolved);
+    }
+    let subpasses = [subpass];
+    let pass = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
+    // SAFETY: the attachments are those of the subpass.
+    let pass = unsafe { device.create_render_pass(&pass, None) }.expect("vkCreateRenderPass");
+    let frame =
+        vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&handles).width(EDGE).height(EDGE).layers(1);
+    // SAFETY: the views are those of the attachments.
+    let frame = unsafe { device.create_framebuffer(&frame, None) }.expect("vkCreateFramebuffer");
+    // SAFETY: a layout of nothing.
+    let layout = unsafe { device.create_pipeline_layout(&Default::default(), None) }.expect("vkCreatePipelineLayout");
+    let pipeline = pipeline(context, fragment, how, (layout, pass));
+    context.submit(|commands| {
+        let extent = vk::Extent2D { width: EDGE, height: EDGE };
+        let clear = [vk::ClearValue::default(); 2];
+        let begin = vk::RenderPassBeginInfo::default()
+            .render_pass(pass)
+            .framebuffer(frame)
+            .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent })
+            .clear_values(&clear);
+        // SAFETY: the buffer is recording; pass, frame and pipeline belong together.
+        unsafe {
+            device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
+            device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
+            device.cmd_draw(commands, 3, 1, 0, 0);
+            device.cmd_end_render_pass(commands);
+        }
+    });
+    target.set_layout(vk::ImageLayout::GENERAL);
+    let picture = target.read(vk::ImageAspectFlags::COLOR, 0, 0);
+    // SAFETY: the submission was waited for.
+    unsafe {
+        device.destroy_pipeline(pipeline, None);
+        device.destroy_pipeline_layout(layout, None);
+        device.destroy_framebuffer(frame, None);
+        device.destroy_render_pass(pass, None);
+    }
+    Ok(picture)
+}
+
+fn pipeline(
+    context: &Context,
+    fragment: &[u32],
+    how: Draw,
+    (layout, pass): (vk::PipelineLayout, vk::RenderPass),
+) -> vk::Pipeline {
+    let device = context.device();
+    let modules = [&vulkan("vert", VERTEX)[..], fragment].map(|words| {
+        // SAFETY: the words are a module's; what the rules forbid of them is the test's business.
+        unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(words), None) }
+            .expect("vkCreateShaderModule")
+    });
+    let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
+    let stages = [stage(vk::ShaderStageFlags::VERTEX, modules[0]), stage(vk::ShaderStageFlags::FRAGMENT, modules[1])];
+    let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
+    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+    let viewports = [vk::Viewport { width: EDGE as f32, height: EDGE as f32, max_depth: 1.0, ..Default::default() }];
+    let scissors = [vk::Rect2D { offset: Default::default(), extent: vk::Extent2D { width: EDGE, height: EDGE } }];
+    let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+    let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+    let mut multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(how.samples);
+    if let Some(least) = how.shading {
+        multisample = multisample.sample_shading_enable(true).min_sample_shading(least);
+    }
+    let blends = [vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)];
+    let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
+    let info = [vk::GraphicsPipelineCreateInfo::default()
+        .stages(&stages)
+        .vertex_input_state(&vertex_input)
+        .input_assembly_state(&assembly)
+        .viewport_state(&viewport)
+        .rasterization_state(&raster)
+        .multisample_state(&multisample)
+        .color_blend_state(&blend)
+        .layout(layout)
+        .render_pass(pass)];
+    // SAFETY: all that it names is alive.
+    let made = unsafe { device.create_graphics_pipelines(vk::PipelineCache::null(), &info, None) };
+    // SAFETY: only needed while the pipeline was made.
+    modules.iter().for_each(|module| unsafe { device.destroy_shader_module(*module, None) });
+    made.expect("vkCreateGraphicsPipelines")[0]
+}
+
+/// An application that does not ask for the feature.
+fn unasked() -> ContextBuilder {
+    Context::builder().without(Capability::SampleRateShading)
+}
+
+/// Whether validation reports the lack of the feature.
+fn wants_feature(errors: &[Message]) -> bool {
+    errors.iter().any(|error| error.text.contains("SampleRateShading") || error.text.contains("sampleRateShading"))
+}
+
+fn added(judged: &Judged) -> bool {
+    judged.trace.first("device")["augmented"].to_string().contains("sampleRateShading")
+}
+
+/// The application does not ask for the feature, and needs it: a shade of its own for each sample.
+fn feature_added() -> Outcome {
+    let by_sample = fragment("o = vec4(float(gl_SampleID + 1) / 8.0, gl_SamplePosition, 1.0);");
+    let plain = fragment("o = vec4(place, 0.5, 1.0);");
+    for (words, how) in [(&by_sample, ONE), (&by_sample, FOUR), (&plain, Draw { shading: Some(1.0), ..FOUR })] {
+        let (wanted, errors) = without_layer(unasked(), |context| draw(context, words, how))?;
+        assert!(wants_feature(&errors), "without samplin: {errors:#?}");
+        let (got, judged) = with_layer(unasked(), |context| draw(context, words, how))?;
+        judged.assert_silent("with samplin");
+        judged.assert_untouched("a feature is all it takes");
+        assert!(added(&judged) && judged.trace.first("device")["features"]["sampleRateShading"] == true);
+        assert_eq!(got, wanted);
+    }
+    Ok(())
+}
+
+/// It changes nothing of what does without it, and `augment=off` adds nothing.
+fn not_needed() -> Outcome {
+    let plain = fragment("o = vec4(place, 0.5, 1.0);");
+    for how in [ONE, FOUR] {
+        let (wanted, errors) = without_layer(unasked(), |context| draw(context, &plain, how))?;
+        assert!(!wants_feature(&errors));
+        let (got, judged) = with_layer(unasked(), |context| draw(context, &plain, how))?;
+        judged.assert_silent("with samplin");
+        assert_eq!(got, wanted);
+        let (_, judged) = with_layer(unasked().setting("augment", "off"), |_| Ok(()))?;
+        assert!(!added(&judged));
+    }
+    Ok(())
+}
+
+/// A device that lacks the feature, but for that the one at hand as far as it is told.
+fn lacking(folder: &Folder) -> ContextBuilder {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("devices/llvmpipe-mesa-22.3-debian12.json");
+    let mut file: Json = serde_json::from_str(&std::fs::read_to_string(path).expect("a file")).expect("JSON");
+    file["effective"]["sampleRateShading"] = false.into();
+    let path = folder.join("lacking.json");
+    std::fs::write(&path, file.to_string()).expect("writes a file");
+    unasked().setting("device", path.to_str().expect("UTF-8"))
+}
+
+/// Each way to ask for a sample, or for a place to interpolate at.
+const WAYS: [(&str, &str); 6] = [
+    ("SampleId", "o = vec4(float(gl_SampleID + 1) / 8.0, 0.25, 0.5, 1.0);"),
+    ("SamplePosition", "o = vec4(gl_SamplePosition, gl_SamplePosition.x, 1.0);"),
+    ("Sample", "o = vec4(at_sample * 0.5 + 0.5, 0.5, 1.0);"),
+    ("InterpolateAtSample", "o = vec4(interpolateAtSample(place, 0) * 0.5 + 0.5, 0.5, 1.0);"),
+    ("InterpolateAtCentroid", "o = vec4(interpolateAtCentroid(place) * 0.5 + 0.5, 0.5, 1.0);"),
+    ("InterpolateAtOffset", "o = vec4(interpolateAtOffset(place, vec2(0.25, -0.25)) * 0.5 + 0.5, 0.5, 1.0);"),
+];
+
+/// The shader of a way.
+fn asking((_, body): (&str, &str)) -> Vec<u32> {
+    let declared = if body.contains("at_sample") {
+        "layout(location = 0) sample in vec2 at_sample;"
+    } else {
+        "layout(location = 0) in vec2 place;"
+    };
+    vulkan("frag", &format!("#version 450\n{declared}\nlayout(location = 0) out vec4 o;\nvoid main() {{ {body} }}\n"))
+}
+
+/// With one sample the picture is the one of a device that has the feature.
+fn lowered() -> Outcome {
+    let folder = Folder::new();
+    for way in WAYS {
+        let words = asking(way);
+        let (_, errors) = without_layer(unasked(), |context| draw(context, &words, ONE))?;
+        assert!(!errors.is_empty(), "{}: without samplin", way.0);
+        let (native, errors) = without_layer(Context::builder(), |context| draw(context, &words, ONE))?;
+        assert!(errors.is_empty(), "{}: with the feature: {errors:#?}", way.0);
+        let (got, judged) = with_layer(lacking(&folder), |context| draw(context, &words, ONE))?;
+        judged.assert_silent(way.0);
+        assert!(!added(&judged), "{}", way.0);
+        let near = got.iter().zip(&native).all(|(got, native)| got.is_near(*native, 1.5 / 255.0));
+        assert!(near && got.len() == native.len(), "{}: {got:?} is not {native:?}", way.0);
+        assert!(way.0 == "InterpolateAtOffset" || got == native, "{}: {got:?} is not {native:?}", way.0);
+        let changes = judged.changes("shader");
+        assert!(!changes.is_empty() && changes.iter().all(|it| (&*it.rule, &*it.catalog) == ("sample-shading", "J-2")));
+        assert_eq!(judged.trace.first("shader")["pass"], "sample_builtins");
+    }
+    // What asks for no sample is left alone on such a device.
+    let plain = fragment("o = vec4(place, 0.5, 1.0);");
+    let (_, judged) = with_layer(lacking(&folder), |context| draw(context, &plain, FOUR))?;
+    judged.assert_silent("nothing asks for a sample");
+    assert_eq!(judged.trace.events("shader").count(), 0);
+    Ok(())
+}
+
+/// With more samples it is shaded once for each pixel, and that is said.
+fn lowered_many() -> Outcome {
+    let folder = Folder::new();
+    let words = asking(WAYS[0]);
+    let (got, judged) = with_layer(lacking(&folder), |context| draw(context, &words, FOUR))?;
+    judged.assert_silent("with samplin");
+    let first = got[0];
+    assert!(first.is_near(Value::Float([0.125, 0.25, 0.5, 1.0]), 0.01), "{first:?}");
+    assert!(got.iter().all(|value| *value == first), "{got:?}");
+    assert!(judged.changes("shader").iter().all(|change| change.lost.starts_with("shading per sample")));
+    Ok(())
+}
+
+/// Sample shading that the pipeline enables and the device lacks.
+fn state() -> Outcome {
+    let folder = Folder::new();
+    let plain = fragment("o = vec4(place, 0.5, 1.0);");
+    for (how, lost) in [(ONE, "nothing: there is one sample"), (FOUR, "shading per sample")] {
+        let shaded = Draw { shading: Some(1.0), ..how };
+        let (_, errors) = without_layer(unasked(), |context| draw(context, &plain, shaded))?;
+        assert_reported(
+            &errors,
+            &["VkPipelineMultisampleStateCreateInfo-sampleShadingEnable-00784"],
+            "without samplin",
+        );
+        let (got, judged) = with_layer(lacking(&folder), |context| draw(context, &plain, shaded))?;
+        judged.assert_silent("with samplin");
+        let (wanted, _) = without_layer(unasked(), |context| draw(context, &plain, how))?;
+        assert_eq!(got, wanted);
+        let changes = judged.changes("shader");
+        let [change] = changes.as_slice() else { panic!("{changes:#?}") };
+        assert_eq!((&*change.catalog, &*change.field, &*change.lost), ("J-2", "sampleShadingEnable", lost));
+    }
+    Ok(())
+}
+
+const FRACTION: &str = "VkPipelineMultisampleStateCreateInfo-minSampleShading-00786";
+
+/// A fraction that is none becomes the nearest that is.
+fn fraction() -> Outcome {
+    let plain = fragment("o = vec4(place, 0.5, 1.0);");
+    let shaded = |least| Draw { shading: Some(least), ..FOUR };
+    for (least, becomes) in [(f32::NAN, 0.0), (-0.5, 0.0), (1.5, 1.0), (f32::INFINITY, 1.0)] {
+        let (_, errors) = without_layer(Context::builder(), |context| draw(context, &plain, shaded(least)))?;
+        // Of NaN older validation layers say nothing.
+        if !least.is_nan() {
+            assert_reported(&errors, &[FRACTION], "without samplin");
+        }
+        let (got, judged) = with_layer(Context::builder(), |context| draw(context, &plain, shaded(least)))?;
+        judged.assert_silent("with samplin");
+        let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, shaded(becomes)))?;
+        assert_eq!(got, wanted);
+        let changes = judged.changes("shader");
+        let [change] = changes.as_slice() else { panic!("{changes:#?}") };
+        assert_eq!((&*change.catalog, &*change.field), ("J-3", "minSampleShading"));
+    }
+    for least in [0.0, 0.5, 1.0] {
+        let (_, judged) = with_layer(Context::builder(), |context| draw(context, &plain, shaded(least)))?;
+        judged.assert_silent("with samplin");
+        judged.assert_untouched("a fraction");
+        assert_eq!(judged.trace.events("shader").count(), 0);
+    }
+    Ok(())
+}
+
+/// Written down and not done.
+fn fraction_audit() -> Outcome {
+    let plain = fragment("o = vec4(place, 0.5, 1.0);");
+    let how = Draw { shading: Some(1.5), ..FOUR };
+    let builder = Context::builder().setting("mode", "audit");
+    let (_, judged) = with_layer(builder, |context| draw(context, &plain, how))?;
+    assert_reported(&judged.errors, &[FRACTION], "in audit mode");
+    assert_eq!(judged.changes("shader").len(), 1);
+    Ok(())
+}

@@ -1,0 +1,238 @@
+//! Storage images: what shaders declare of how they read and write them, and formats that compilers made up.
+
+use super::{Job, declaring, hlsl, vulkan, write_image};
+use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
+use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
+use libtest_mimic::Trial;
+use samplin_testkit::descriptor::Binding;
+use samplin_testkit::texel::Value;
+use samplin_testkit::trace::Change;
+use samplin_testkit::{Capability, Context, ContextBuilder, Image, ImageDesc, ViewDesc};
+
+pub(super) fn trials() -> Vec<Trial> {
+    run::trials(&[
+        ("shaders/storage/declared-for-nothing", declared_for_nothing),
+        ("shaders/storage/not-read", not_read),
+        ("shaders/storage/left-alone-where-it-is-legal", legal),
+        ("shaders/storage/what-is-used-is-named", used),
+        ("shaders/storage/augmented", augmented),
+        ("shaders/storage/hlsl-store", hlsl_store),
+        ("shaders/storage/hlsl-store-that-matches", hlsl_match),
+        ("shaders/storage/hlsl-atomics-are-left-alone", hlsl_atomics),
+    ])
+}
+
+const READ: u32 = 55;
+const WRITE: u32 = 56;
+const EDGE: u32 = 64;
+
+/// A device of before version 1.3, on which the two capabilities need their features.
+fn old() -> ContextBuilder {
+    Context::builder().api_version(vk::API_VERSION_1_2).without(Capability::FormatFeatureFlags2)
+}
+
+/// What a shader leaves in an image of this format, of 64 × 64 texels.
+fn store(context: &Context, words: &[u32], format: vk::Format) -> Result<Vec<Value>, Skip> {
+    let stores = context.format_features(format, vk::ImageTiling::OPTIMAL).contains(Feature::STORAGE_IMAGE);
+    skip_if((!stores).then(|| format!("{} does not store {format:?}", context.device_name())))?;
+    let job = Job::new(context, words, &[Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1)]).expect("a pipeline");
+    let usage = Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+    let image = Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, EDGE, EDGE) }).map_err(Skip)?;
+    image.clear(vk::ClearColorValue { uint32: [0; 4] });
+    let view = image.view(&ViewDesc::default());
+    job.run(EDGE / 8, |set| write_image(context, set, 0, &view));
+    Ok(image.read(vk::ImageAspectFlags::COLOR, 0, 0))
+}
+
+/// A shader that stores a texel of its own to each place of the image, which is declared so.
+fn glsl_store(declared: &str) -> Vec<u32> {
+    vulkan(
+        "comp",
+        &format!(
+            "#version 450\n#extension GL_EXT_shader_image_load_formatted : require\nlayout(local_size_x = 8, local_size_y = 8) in;\n\
+             layout({declared}) uniform image2D im;\nvoid main() {{ for (uint y = gl_LocalInvocationID.y; y < {EDGE}; y += 8)\n\
+             imageStore(im, ivec2(gl_GlobalInvocationID.x, y), vec4(gl_GlobalInvocationID.x, y, 0, 255) / 255.0); }}\n"
+        ),
+    )
+}
+
+/// What it stores.
+fn picture() -> Vec<Value> {
+    let texels = (0..EDGE).flat_map(|y| (0..EDGE).map(move |x| [x as f32 / 255.0, y as f32 / 255.0, 0.0, 1.0]));
+    texels.map(Value::Float).collect()
+}
+
+fn assert_picture(got: &[Value]) {
+    let wrong = got.iter().zip(picture()).filter(|(got, wanted)| !got.is_near(*wanted, 1e-3)).count();
+    assert_eq!((got.len(), wrong), ((EDGE * EDGE) as usize, 0), "texels that are wrong");
+}
+
+/// Whether a message is about this capability.
+fn names(errors: &[samplin_testkit::Message], capability: &str) -> bool {
+    errors.iter().any(|error| error.text.contains(capability))
+}
+
+fn lines(changes: &[Change]) -> Vec<String> {
+    changes.iter().map(|it| format!("{} {}: {} {}", it.catalog, it.field, it.from, it.to)).collect()
+}
+
+/// Both capabilities, on a device that has neither feature, and a shader that needs neither.
+fn declared_for_nothing() -> Outcome {
+    let words = declaring(declaring(glsl_store("rgba8, binding = 0"), READ), WRITE);
+    let run = |context: &Context| store(context, &words, vk::Format::R8G8B8A8_UNORM);
+    let (_, errors) = without_layer(old(), run)?;
+    for capability in ["StorageImageReadWithoutFormat", "StorageImageWriteWithoutFormat"] {
+        assert!(names(&errors, capability), "without samplin: {errors:#?}");
+    }
+    let (got, judged) = with_layer(old().setting("augment", "off"), run)?;
+    judged.assert_silent("with samplin");
+    assert_picture(&got);
+    let changes = judged.changes("shader");
+    let dropped = |name: &str| format!("H-3 capability: {name} ");
+    assert_eq!(lines(&changes), [dropped("StorageImageReadWithoutFormat"), dropped("StorageImageWriteWithoutFormat")]);
+    assert!(changes.iter().all(|change| change.rule == "storage-access"), "{changes:#?}");
+    Ok(())
+}
+
+/// Without a format, and not said to be written only: that needs the decoration where the device does not read without a format.
+fn not_read() -> Outcome {
+    let words = declaring(glsl_store("binding = 0"), READ);
+    let run = |context: &Context| store(context, &words, vk::Format::R8G8B8A8_UNORM);
+    let (_, errors) = without_layer(old(), run)?;
+    assert!(names(&errors, "StorageImageReadWithoutFormat"), "without samplin: {errors:#?}");
+    let (got, judged) = with_layer(old(), |context| {
+        // SAFETY: a physical device of this instance.
+        let features = unsafe { context.instance().get_physical_device_features(context.physical_device()) };
+        let reads = features.shader_storage_image_read_without_format != 0;
+        skip_if(reads.then(|| format!("{} reads storage images without a format", context.device_name())))?;
+        run(context)
+    })?;
+    judged.assert_silent("with samplin");
+    assert_picture(&got);
+    assert_eq!(
+        lines(&judged.changes("shader")),
+        ["H-3 decoration:  NonReadable", "H-3 capability: StorageImageReadWithoutFormat "]
+    );
+    Ok(())
+}
+
+/// From version 1.3 on declaring is legal, whatever is done with it.
+fn legal() -> Outcome {
+    let words = declaring(glsl_store("rgba8, binding = 0"), WRITE);
+    let (got, judged) = with_layer(Context::builder().setting("augment", "off"), |context| {
+        store(context, &words, vk::Format::R8G8B8A8_UNORM)
+    })?;
+    judged.assert_silent("with samplin");
+    judged.assert_untouched("a shader that may declare it");
+    assert_eq!(judged.trace.events("shader").count(), 0);
+    assert_picture(&got);
+    Ok(())
+}
+
+/// What the shader needs is not declared for nothing.
+fn used() -> Outcome {
+    let words = glsl_store("binding = 0");
+    let (_, judged) =
+        with_layer(old().setting("augment", "off"), |context| store(context, &words, vk::Format::R8G8B8A8_UNORM))?;
+    assert!(names(&judged.errors, "StorageImageWriteWithoutFormat"), "with samplin: {:#?}", judged.errors);
+    let named: Vec<_> = judged.trace.events("unresolved").collect();
+    assert_eq!(named.len(), 1, "{named:#?}");
+    assert_eq!((&named[0]["what"], &named[0]["rule"]), (&"write-without-format".into(), &"storage-access".into()));
+    Ok(())
+}
+
+fn added(judged: &Judged) -> String {
+    judged.trace.first("device")["augmented"].to_string()
+}
+
+/// Where the device has the feature, enabling it is all it takes.
+fn augmented() -> Outcome {
+    let words = glsl_store("binding = 0");
+    let run = |context: &Context| {
+        // SAFETY: a physical device of this instance.
+        let features = unsafe { context.instance().get_physical_device_features(context.physical_device()) };
+        let lacks = features.shader_storage_image_write_without_format == 0;
+        skip_if(lacks.then(|| format!("{} does not write without a format", context.device_name())))?;
+        store(context, &words, vk::Format::R8G8B8A8_UNORM)
+    };
+    let (_, errors) = without_layer(old(), run)?;
+    assert!(names(&errors, "StorageImageWriteWithoutFormat"), "without samplin: {errors:#?}");
+    let (got, judged) = with_layer(old(), run)?;
+    judged.assert_silent("with samplin");
+    assert_picture(&got);
+    assert!(added(&judged).contains("shaderStorageImageWriteWithoutFormat"), "{}", added(&judged));
+    // Later versions need no feature for that, so that none is added.
+    let (_, judged) = with_layer(Context::builder(), run)?;
+    judged.assert_silent("with samplin");
+    assert!(!added(&judged).contains("WithoutFormat"), "{}", added(&judged));
+    Ok(())
+}
+
+/// The same store as HLSL has it, for which a compiler declares Rgba32f.
+fn hlsl_words() -> Vec<u32> {
+    hlsl(
+        "comp",
+        &format!(
+            "RWTexture2D<float4> im : register(u0);\n[numthreads(8, 8, 1)]\n\
+             void main(uint3 id : SV_DispatchThreadID, uint3 own : SV_GroupThreadID) {{\n\
+             for (uint y = own.y; y < {EDGE}; y += 8) im[uint2(id.x, y)] = float4(id.x, y, 0, 255) / 255.0; }}\n"
+        ),
+    )
+}
+
+/// Rgba32f in the shader and RGBA8 in the image: what is stored is undefined, and right once the shader does not say.
+fn hlsl_store() -> Outcome {
+    let words = hlsl_words();
+    let run = |context: &Context| store(context, &words, vk::Format::R8G8B8A8_UNORM);
+    let (off, _) = without_layer(Context::builder(), run)?;
+    let wrong = off.iter().zip(picture()).filter(|(got, wanted)| !got.is_near(*wanted, 1e-3)).count();
+    let (got, judged) = with_layer(Context::builder().setting("storage", "emulate"), |context| {
+        if context.device_name().contains("SwiftShader") {
+            // The black corner is the same in either format, if anything is.
+            assert!(wrong + 1 >= picture().len(), "only {wrong} texels are wrong without samplin");
+        }
+        run(context)
+    })?;
+    judged.assert_silent("with samplin");
+    assert_picture(&got);
+    assert_eq!(
+        lines(&judged.changes("shader")),
+        ["H-4 image format: Rgba32f Unknown", "H-4 capability:  StorageImageWriteWithoutFormat"]
+    );
+    // Not without being asked.
+    let (_, judged) = with_layer(Context::builder(), run)?;
+    assert_eq!(judged.trace.events("shader").count(), 0);
+    Ok(())
+}
+
+/// Where image and shader agree the result is the same, bit for bit.
+fn hlsl_match() -> Outcome {
+    let words = hlsl_words();
+    let run = |context: &Context| store(context, &words, vk::Format::R32G32B32A32_SFLOAT);
+    let (off, _) = without_layer(Context::builder(), run)?;
+    let (on, judged) = with_layer(Context::builder().setting("storage", "emulate"), run)?;
+    judged.assert_silent("with samplin");
+    assert_eq!(judged.trace.events("shader").count(), 1);
+    assert_eq!(on, off);
+    assert_picture(&on);
+    Ok(())
+}
+
+/// Atomic instructions need the format that is declared.
+fn hlsl_atomics() -> Outcome {
+    let words = hlsl(
+        "comp",
+        "RWTexture2D<uint> im : register(u0);\n[numthreads(8, 8, 1)]\nvoid main(uint3 id : SV_DispatchThreadID) {\n\
+         uint before; InterlockedAdd(im[uint2(id.x % 4, 0)], 1, before); }\n",
+    );
+    let run = |context: &Context| store(context, &words, vk::Format::R32_UINT);
+    let (off, _) = without_layer(Context::builder(), run)?;
+    let (on, judged) = with_layer(Context::builder().setting("storage", "emulate"), run)?;
+    judged.assert_silent("with samplin");
+    assert_eq!((judged.trace.events("shader").count(), &on), (0, &off));
+    let named: Vec<_> = judged.trace.events("unresolved").collect();
+    assert_eq!(named.len(), 1, "{named:#?}");
+    assert_eq!((&named[0]["what"], &named[0]["rule"]), (&"image-atomics".into(), &"storage-format".into()));
+    assert_eq!(off.iter().filter(|value| **value != Value::Uint([0, 0, 0, 1])).count(), 4, "{:?}", &off[..8]);
+    Ok(())
+}
