@@ -230,7 +230,7 @@ impl Device {
         point: &mut Point,
         binds: Range<usize>,
     ) -> Follow<u64> {
-        let is_open = !point.feeds_back && !(point.has_pushes && point.differs);
+        let is_open = !(point.feeds_back || point.has_pushes && point.differs);
         let (true, Executable::Pipeline(own)) = (is_open, &program.own) else { return Follow::Slowly };
         if !is_legal {
             let Some(key) = Key::of(program, point) else { return Follow::Slowly };

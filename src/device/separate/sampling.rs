@@ -101,7 +101,7 @@ fn name_of(left: Left) -> &'static str {
         Left::Call => "too-many-clones",
         Left::Cube => "cube",
         Left::Coordinate => "coordinate-type",
-        Left::Operands => "image-operands",
+        Left::Operands | Left::Sparse => "image-operands",
     }
 }
 
