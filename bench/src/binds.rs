@@ -82,9 +82,9 @@ impl Step {
     /// Every step in a state.
     pub(crate) fn all() -> Vec<Self> {
         use Step as S;
-        let binds = [S::Pipeline, S::Sets(1), S::Sets(SETS), S::OtherSets, S::Draw];
+        let binds = [S::Pipeline, S::Sets(1), S::Sets(SETS), S::Draw];
         let updates = [S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
-        [&binds[..], &updates, &[S::SortedFrame, S::MixedFrame]].concat()
+        [&binds[..], &updates, &[S::OtherSets, S::SortedFrame, S::MixedFrame]].concat()
     }
 
     pub(crate) fn is_frame(self) -> bool {

@@ -67,15 +67,20 @@ impl Scene {
 
     /// A pipeline of the shorter layout.
     fn pipeline(&self) -> vk::Pipeline {
+        self.pipeline_of(self.layouts[0], 0)
+    }
+
+    /// A pipeline that reads both images of a set through the sampler of set 0.
+    fn pipeline_of(&self, layout: vk::PipelineLayout, images: u32) -> vk::Pipeline {
         let device = &self.device;
-        let at = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
-        let words = shader(5, &[(at(0), at(2)), (at(1), at(2))]);
+        let at = |set, binding| Operand { set, binding, count: 1, element: Some(0) };
+        let words = shader(5, &[0, 1].map(|image| (at(images, image), at(0, 2))));
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
         let mut module = vk::ShaderModule::null();
         assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
         let stage = vk::PipelineShaderStageCreateInfo::default().name(c"main").module(module);
         let stage = stage.stage(vk::ShaderStageFlags::COMPUTE);
-        let info = vk::ComputePipelineCreateInfo::default().layout(self.layouts[0]).stage(stage);
+        let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
         let (none, mut made) = (vk::PipelineCache::null(), vk::Pipeline::null());
         let result = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut made));
         assert_eq!(result, vk::Result::SUCCESS);
@@ -175,5 +180,27 @@ fn a_hidden_set_is_bound_again_once_it_is_disturbed_and_not_before() {
         // Set 1 takes its place.
         scene.bind_sets(longer, 1, &[other]);
         assert_eq!((scene.own(), scene.binds()), ([true, false], 2));
+    }
+}
+
+#[test]
+fn a_pipeline_that_needs_nothing_reads_sets_as_they_were_given() {
+    let scene = Scene::new();
+    let layout = scene.layouts[1];
+    let [conflicts, legal] = [0, 1].map(|images| scene.pipeline_of(layout, images));
+    let sets = [scene.set([UNFILTERED; 2]), scene.set([FILTERED; 2])];
+    for _ in 0..3 {
+        scene.bind_sets(layout, 0, &sets);
+        scene.bind(conflicts);
+        assert_eq!(scene.own(), [false, false]);
+        // It reads other images through the sampler that was exchanged.
+        scene.bind(legal);
+        assert_eq!(scene.own(), [true, true]);
+        scene.bind(conflicts);
+        assert_eq!(scene.own(), [false, false]);
+        scene.bind_sets(layout, 1, &sets[1..]);
+        assert_eq!(scene.own(), [false, false]);
+        scene.bind(legal);
+        assert_eq!(scene.own(), [true, true]);
     }
 }
