@@ -668,7 +668,7 @@ fn expected(texture: &Texture, state: &State, case: &Case, lookup: &Lookup) -> (
 /// Draws each case that is chosen with the original and the rewritten shader and hands both to `check`.
 fn each(
     which: impl Fn(&Case) -> bool,
-    (passes, states): (Passes, &[(State, SamplerDesc, Record)]),
+    (passes, states, format): (Passes, &[(State, SamplerDesc, Record)], vk::Format),
     mut check: impl FnMut(&Case, &Texture, &(State, SamplerDesc, Record), &[Value], &[Value], &[Value]),
 ) {
     let Some(context) = context(Context::builder()) else { return };
@@ -681,11 +681,7 @@ fn each(
         cases.retain(|case| !matches!(case.gather, Gather::Offsets(_)));
     }
     for case in &cases {
-        let format = match (case.shadow, passes.filter) {
-            (true, _) => vk::Format::D32_SFLOAT,
-            (_, true) => vk::Format::R32G32B32A32_SFLOAT,
-            _ => vk::Format::R8G8B8A8_UNORM,
-        };
+        let format = if case.shadow { vk::Format::D32_SFLOAT } else { format };
         let (image, texture) = texture(&context, case.shape, format);
         let view = image.view(&ViewDesc::default());
         let words = compile(if case.fragment { "frag" } else { "comp" }, &case.source());
@@ -726,7 +722,8 @@ fn each(
 fn compare(which: impl Fn(&Case) -> bool) {
     let (mut compared, mut left, mut differ) = (0, 0, 0);
     let mut worst = Vec::new();
-    let asked_for = (Passes { saturate: true, filter: false }, &states()[..]);
+    let saturate = Passes { saturate: true, filter: false };
+    let asked_for = (saturate, &states()[..], vk::Format::R8G8B8A8_UNORM);
     each(which, asked_for, |case, texture, (state, sampler, record), before, idle, asked| {
         assert!(before.iter().zip(idle).all(|(a, b)| a.bits() == b.bits()), "{case:?} {sampler:?}: not the same bits");
         let mut most = 0.0f64;
@@ -829,12 +826,12 @@ fn filtering() -> Vec<(State, SamplerDesc, Record)> {
 }
 
 /// Compares the cases that are chosen with an exact filter.
-fn filter(which: impl Fn(&Case) -> bool) {
+fn filter(which: impl Fn(&Case) -> bool, format: vk::Format) {
     let (mut compared, mut left) = (0, 0);
     let mut worst = Vec::new();
     each(
         |case| which(case) && !case.shadow && case.gather == Gather::No,
-        (Passes { saturate: true, filter: true }, &filtering()),
+        (Passes { saturate: true, filter: true }, &filtering(), format),
         |case, texture, (state, sampler, record), before, idle, asked| {
             assert!(
                 before.iter().zip(idle).all(|(a, b)| a.bits() == b.bits()),
@@ -855,6 +852,8 @@ fn filter(which: impl Fn(&Case) -> bool) {
                 }
                 compared += 1;
                 let relative = got.components().into_iter().zip(want).map(|(got, want)| (got - want).abs() / want);
+                // Of a depth there is one component.
+                let relative = relative.take(if format == vk::Format::D32_SFLOAT { 1 } else { 4 });
                 most = relative.fold(most, f64::max);
             }
             if most > tolerance {
@@ -868,17 +867,22 @@ fn filter(which: impl Fn(&Case) -> bool) {
 
 #[test]
 fn filters_are_exact_in_1d() {
-    filter(|case| case.axes() == 1);
+    filter(|case| case.axes() == 1, vk::Format::R32G32B32A32_SFLOAT);
 }
 
 #[test]
 fn filters_are_exact_in_2d() {
-    filter(|case| case.axes() == 2);
+    filter(|case| case.axes() == 2, vk::Format::R32G32B32A32_SFLOAT);
+}
+
+#[test]
+fn filters_are_exact_on_depths() {
+    filter(|case| case.shape == Shape::D2 && !case.separate, vk::Format::D32_SFLOAT);
 }
 
 #[test]
 fn filters_are_exact_in_3d() {
-    filter(|case| case.axes() == 3);
+    filter(|case| case.axes() == 3, vk::Format::R32G32B32A32_SFLOAT);
 }
 
 /// Elements of arrays, functions that are called with different pairs, and records that are constants.

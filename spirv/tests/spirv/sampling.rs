@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use samplin_spirv::sampling::{Keys, Left, Limits, Passes, Record, Sampled, Slot, flags, sampling};
+use samplin_spirv::sampling::{FUNCTIONS, Keys, Left, Limits, Passes, Record, Sampled, Slot, flags, sampling};
 use samplin_spirv::{Index, Link, Module, Specialization, Uses};
-use spirv::Op;
+use spirv::{ExecutionModel, Op};
 
-use crate::corpus::{Shader, having, shaders, validate};
+use crate::corpus::{Shader, assembled, having, shaders, validate};
 
 /// A set that no shader of the corpus has.
 const SET: u32 = 7;
@@ -152,4 +152,42 @@ fn nothing_is_changed_without_slots() {
         assert_eq!((sampled.changed, sampled.left.len(), &sampled.words), (0, 0, &shader.words), "{}", shader.file);
         assert_eq!(having(&sampled.words, Op::ImageQuerySizeLod), having(&shader.words, Op::ImageQuerySizeLod));
     });
+}
+
+/// A shader that samples one pair with so many different offsets.
+fn many(ways: usize) -> Vec<u32> {
+    let list = |format: &dyn Fn(usize) -> String| (0..ways).map(format).collect::<String>();
+    let offsets = list(&|n| format!("%n{n} = OpConstant %int {n}\n%o{n} = OpConstantComposite %i2 %n{n} %n{n}\n"));
+    let body = list(&|n| format!("%t{n} = OpImageSampleExplicitLod %v4 %pair %at Lod|ConstOffset %zero %o{n}\n"));
+    assembled(&format!(
+        "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
+         OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %i DescriptorSet 0\nOpDecorate %i Binding 0\n\
+         %void = OpTypeVoid\n%ft = OpTypeFunction %void\n%float = OpTypeFloat 32\n%v4 = OpTypeVector %float 4\n\
+         %v2 = OpTypeVector %float 2\n%int = OpTypeInt 32 1\n%i2 = OpTypeVector %int 2\n\
+         %it = OpTypeImage %float 2D 0 0 0 1 Unknown\n%pt = OpTypeSampledImage %it\n\
+         %ip = OpTypePointer UniformConstant %pt\n%zero = OpConstant %float 0\n{offsets}\
+         %at = OpConstantComposite %v2 %zero %zero\n%i = OpVariable %ip UniformConstant\n\
+         %main = OpFunction %void None %ft\n%mb = OpLabel\n%pair = OpLoad %pt %i\n{body}OpReturn\nOpFunctionEnd\n"
+    ))
+}
+
+#[test]
+fn new_functions_have_a_limit() {
+    let entry = ("main", ExecutionModel::GLCompute as u32);
+    let keys = Keys::Block { set: SET, binding: 0, count: 1 };
+    let saturate = Passes { saturate: true, filter: false };
+    for (ways, left) in [(FUNCTIONS, vec![]), (FUNCTIONS + 1, vec![(0, Left::Functions)])] {
+        let words = many(ways);
+        let links = Module::read(&words).expect("a module").links(entry.0, entry.1, None).expect("links");
+        let sampled = run(&words, entry, None, keys, &slots(&links, saturate).0);
+        assert_eq!((sampled.changed as usize, &sampled.left), (FUNCTIONS, &left));
+        assert_eq!(having(&sampled.words, Op::Function).len(), 1 + FUNCTIONS);
+    }
+    // One function for all that is alike.
+    let words = &shaders().iter().find(|shader| shader.file == "same_pair_twice.frag").expect("a shader").words;
+    let entry = ("main", ExecutionModel::Fragment as u32);
+    let links = Module::read(words).expect("a module").links(entry.0, entry.1, None).expect("links");
+    let sampled = run(words, entry, None, keys, &slots(&links, saturate).0);
+    let functions = |words: &[u32]| having(words, Op::Function).len() as u32;
+    assert!(sampled.changed > functions(&sampled.words) - functions(words), "{}", sampled.changed);
 }
