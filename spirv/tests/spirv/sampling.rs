@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use samplin_spirv::sampling::{FUNCTIONS, Keys, Left, Limits, Passes, Record, Sampled, Slot, flags, sampling};
+use samplin_spirv::split::{Part, Refused, split};
 use samplin_spirv::{Index, Link, Module, Specialization, Uses};
 use spirv::{ExecutionModel, Op};
 
@@ -10,6 +11,9 @@ use crate::corpus::{Shader, assembled, having, shaders, validate};
 
 /// A set that no shader of the corpus has.
 const SET: u32 = 7;
+
+/// The set that `split` reads samplers from.
+const HIDDEN: u32 = 8;
 
 const LIMITS: Limits = Limits { lod_bias: 16.0 };
 
@@ -24,6 +28,8 @@ fn slots(links: &[Link], passes: Passes) -> (Vec<Slot>, u32) {
             continue;
         }
         let varies = matches!(sampler.index, Index::Dynamic { .. } | Index::Push(_)) && image != sampler;
+        // A hidden set has an element for each pair.
+        let varies = varies && sampler.set != HIDDEN;
         let slot = Slot { image, sampler, first, passes, row: if varies { sampler.count } else { 0 } };
         first += slot.records().unwrap_or(0);
         slots.push(slot);
@@ -124,6 +130,44 @@ fn one_slot_at_a_time_is_sampled_through_its_record() {
             assert_eq!((again.changed, again.words == sampled.words), (0, true), "{} again", shader.file);
         }
     });
+}
+
+/// What `split` has made is sampled through records as what it was made of is.
+#[test]
+fn split_links_are_sampled_through_records() {
+    let mut changed = 0;
+    each(|shader, entry, values, module, slots, _| {
+        let mut parts: Vec<Part> = (0..)
+            .zip(slots)
+            .map(|(binding, slot)| Part { image: slot.image, sampler: slot.sampler, binding })
+            .collect();
+        let split = loop {
+            match split(module, entry, values, HIDDEN, &parts) {
+                Ok(split) => break split,
+                Err(Refused::Part(part, _)) => _ = parts.remove(part),
+                Err(Refused::Module(error)) => panic!("{}: {error}", shader.file),
+            }
+        };
+        let links = Module::read(&split.words).expect("a module").links(entry.0, entry.1, values).expect("links");
+        let (slots, count) = self::slots(&links, BOTH);
+        for part in &split.hidden {
+            // One record for each element, whatever the image's array is.
+            let own = slots.iter().find(|slot| (slot.sampler.set, slot.sampler.binding) == (HIDDEN, part.binding));
+            assert_eq!(own.map(Slot::records), own.map(|_| Ok(part.count)), "{}", shader.file);
+        }
+        let keys = Keys::Block { set: SET, binding: 0, count: count.max(1) };
+        let sampled = run(&split.words, entry, values, keys, &slots);
+        if let Err(error) = validate(&sampled.words, &shader.environment) {
+            panic!("{} {}: {error}", shader.file, entry.0);
+        }
+        let before = run(&shader.words, entry, values, Keys::Block { set: SET, binding: 0, count: 4096 }, &{
+            let links = module.links(entry.0, entry.1, values).expect("links");
+            self::slots(&links, BOTH).0
+        });
+        assert_eq!(sampled.changed, before.changed, "{} {}: {:?}", shader.file, entry.0, sampled.left);
+        changed += sampled.changed;
+    });
+    assert!(changed > 100, "{changed}");
 }
 
 /// Whether nothing but the level of detail is asked of a slot's link.
