@@ -89,6 +89,11 @@ fn shaders_that_say_anything() {
 }
 
 #[test]
+fn links_of_any_kind() {
+    run("sampling", targets::sampling);
+}
+
+#[test]
 fn declarations_of_images_that_say_anything() {
     run("image_access", targets::image_access);
 }
