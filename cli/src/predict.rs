@@ -268,11 +268,12 @@ impl Prediction {
         self.hosts.insert(process, host);
     }
 
-    /// Whether the layer made shaders saturate coordinates for the address modes of OpenGL.
-    fn saturates(&self, process: u32) -> bool {
+    /// Whether the layer made shaders saturate coordinates for the address modes of OpenGL, and filter.
+    fn rewrites(&self, process: u32) -> (bool, bool) {
         let layer = self.layers.get(&process);
         let is = |key: &str, value: &str| layer.and_then(|layer| read::setting(layer, key)) == Some(value);
-        is("separate", "resolve") && is("mode", "legalize")
+        let rewrites = is("separate", "resolve") && is("mode", "legalize");
+        (rewrites, rewrites && is("unfilterable", "emulate"))
     }
 
     fn misunderstood(&mut self, what: &str) {
@@ -299,7 +300,14 @@ impl Prediction {
         }
         self.samplers += 1;
         let changes: Vec<Decided> = creation.decision.changes.iter().copied().collect();
-        let context = Context { caps: &caps, view: None, source: None, tiling: Tiling::Optimal, saturates: false };
+        let context = Context {
+            caps: &caps,
+            view: None,
+            source: None,
+            tiling: Tiling::Optimal,
+            saturates: false,
+            emulates: false,
+        };
         self.push(value, &changes, &context, |_| {});
     }
 
@@ -369,8 +377,8 @@ impl Prediction {
         }
         let Some(host) = self.hosts.get_mut(&record.process()) else { return };
         let meeting = host.meeting(fingerprint, &sampler, &view);
-        let saturates = self.saturates(record.process());
-        let context = Context { caps: &caps, view: Some(&view), source: None, tiling, saturates };
+        let (saturates, emulates) = self.rewrites(record.process());
+        let context = Context { caps: &caps, view: Some(&view), source: None, tiling, saturates, emulates };
         let variant = matches!(meeting.chosen, Chosen::Variant(()))
             .then(|| Value::from(format!("{:#x}", self.records.len() + 1)));
         self.push(value, &meeting.changes, &context, |members| {
@@ -456,7 +464,8 @@ impl Prediction {
         self.blits += 1;
         let decision = decide::blit(filter, &source);
         let changes: Vec<Decided> = decision.changes.iter().copied().collect();
-        let context = Context { caps: &caps, view: None, source: Some(source.format), tiling, saturates: false };
+        let context =
+            Context { caps: &caps, view: None, source: Some(source.format), tiling, saturates: false, emulates: false };
         self.push(value, &changes, &context, |_| {});
     }
 

@@ -53,6 +53,9 @@ pub struct Decision {
     pub changes: Changes,
     /// Axes (U, V, W) whose coordinates a shader would have to saturate for GL_CLAMP to be exact.
     pub saturate: [bool; 3],
+    /// LINEAR magnification, minification and mip levels that were given up because the view's format lacks them, and that a shader
+    /// could make of NEAREST.
+    pub emulate: [bool; 3],
     /// A rule that is broken and that no other sampler can mend (only another view or shader could).
     pub unresolved: Option<Catalog>,
 }
@@ -75,6 +78,7 @@ struct Pass<'a> {
     used: Use<'a>,
     changes: Changes,
     saturate: [bool; 3],
+    emulate: [bool; 3],
     unresolved: Option<Catalog>,
 }
 
@@ -214,8 +218,8 @@ pub fn replays(state: &SamplerState, caps: &DeviceCaps) -> bool {
 /// Two kinds of sampler are never changed for the sake of a view: those with a Y′CbCr conversion (their pair is
 /// immutable by rule), and those made for capture and replay, whose opaque data belongs to the exact state.
 pub fn legalize(state: &SamplerState, used: Use<'_>, caps: &DeviceCaps, policy: &Policy) -> Decision {
-    let mut pass =
-        Pass { state: *state, caps, policy, used, changes: Changes::new(), saturate: [false; 3], unresolved: None };
+    let (changes, saturate, emulate) = (Changes::new(), [false; 3], [false; 3]);
+    let mut pass = Pass { state: *state, caps, policy, used, changes, saturate, emulate, unresolved: None };
     let replays = replays(state, caps);
     if state.ycbcr.is_some() || used.view.is_some_and(|view| view.ycbcr) {
         pass.used = Use::CREATE;
@@ -237,7 +241,8 @@ pub fn legalize(state: &SamplerState, used: Use<'_>, caps: &DeviceCaps, policy: 
         // 14, counts, belongs to whoever creates the sampler.
     }
     pass.fix_view_only();
-    Decision { state: pass.state, changes: pass.changes, saturate: pass.saturate, unresolved: pass.unresolved }
+    let Pass { state, changes, saturate, emulate, unresolved, .. } = pass;
+    Decision { state, changes, saturate, emulate, unresolved }
 }
 
 impl Pass<'_> {

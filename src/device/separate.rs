@@ -36,6 +36,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use ash::vk;
+use samplin_spirv::sampling::Passes;
 use samplin_wire::kinds;
 
 use self::blocks::Blocks;
@@ -58,7 +59,7 @@ use self::shaders::Shaders;
 use self::words::WordTable;
 pub use self::words::Words;
 use super::types::type_bit;
-use crate::settings::{Mode, SeparateShared, Settings, ShaderKeys, SplitCompile};
+use crate::settings::{Mode, SeparateShared, Settings, ShaderKeys, SplitCompile, Unfilterable};
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// What is remembered of one device's shaders, layouts, sets and command buffers.
@@ -97,9 +98,9 @@ pub struct Separate {
     /// Links of all pipelines.
     links: AtomicU64,
     limits: Limits,
-    /// Shaders may have to do more for what they sample than other samplers could, see [`sampling`], so combined descriptors are followed
+    /// What shaders may have to do for what they sample beside that, see [`sampling`]: if anything, combined descriptors are followed
     /// as well.
-    has_tasks: bool,
+    tasks: Passes,
     blocks: Blocks,
     resolutions: Resolutions,
     force: Force,
@@ -130,7 +131,9 @@ impl Separate {
         let (shared, compile, keys) = (settings.separate_shared, settings.split_compile, settings.shader_keys);
         let choices = Choices { shared, compile, keys, memory: settings.resolve_memory.saturating_mul(1 << 20) };
         let mut new = Self { limits, settings: choices, sets: HandleMap::dense(), ..Self::default() };
-        new.has_tasks = (gl || new.force.tasks()) && settings.mode == Mode::Legalize;
+        let rewrites = settings.mode == Mode::Legalize;
+        let filter = settings.unfilterable == Unfilterable::Emulate;
+        new.tasks = Passes { saturate: rewrites && (gl || new.force.tasks()), filter: rewrites && filter };
         new
     }
 
@@ -139,9 +142,14 @@ impl Separate {
         self.force.any()
     }
 
-    /// Whether shaders may have to do more for what they sample than other samplers could.
-    pub fn has_tasks(&self) -> bool {
-        self.has_tasks
+    /// What shaders may have to do for what they sample beside that.
+    pub fn tasks(&self) -> Passes {
+        self.tasks
+    }
+
+    /// Whether they may have to do anything.
+    fn has_tasks(&self) -> bool {
+        self.tasks.saturate || self.tasks.filter
     }
 
     /// Whether layouts, hidden sets or what was found out may name a sampler.

@@ -11,8 +11,8 @@ use samplin_wire::kinds;
 use samplin_wire::text::{api_version, handle};
 use serde_json::{Map, Value as Json, json};
 
+use super::Device;
 use super::images::ViewClass;
-use super::{Device, Separate};
 use crate::counters::Path;
 use crate::decide::{self, BlitSource, Change, Changes, Context, Decision, Rule, SamplerState};
 use crate::features::Tiling;
@@ -122,7 +122,8 @@ impl Device {
             view: class.map(|class| &class.traits),
             source: None,
             tiling: class.map_or(Tiling::Optimal, |class| class.tiling),
-            saturates: self.separate.as_deref().is_some_and(Separate::has_tasks),
+            saturates: self.separate.as_deref().is_some_and(|separate| separate.tasks().saturate),
+            emulates: self.separate.as_deref().is_some_and(|separate| separate.tasks().filter),
         }
     }
 

@@ -18,7 +18,7 @@ use crate::memory;
 use crate::overrides::{Host, Overrides};
 use crate::platform;
 use crate::pnext;
-use crate::settings::{self, Immutable, Loaded, Problem, Settings, Unfilterable};
+use crate::settings::{self, Immutable, Loaded, Problem, Settings};
 use crate::simulate;
 use crate::trace::Trace;
 use crate::{LAYER_NAME, VERSION};
@@ -277,10 +277,7 @@ fn log_instance(loaded: &Loaded, problems: &[Problem], exe: &str, app: Option<&s
 
 /// Values that the contract names and this version does not carry out: the default is in force instead.
 fn not_available(settings: &Settings) -> Vec<Problem> {
-    let later = [
-        ("unfilterable", settings.unfilterable == Unfilterable::Emulate, "emulate", "nearest"),
-        ("immutable", settings.immutable == Immutable::Demote, "demote", "base"),
-    ];
+    let later = [("immutable", settings.immutable == Immutable::Demote, "demote", "base")];
     later
         .into_iter()
         .filter(|(_, asked, _, _)| *asked)

@@ -46,6 +46,7 @@ impl Scene {
             source: None,
             tiling: Tiling::Optimal,
             saturates: false,
+            emulates: false,
         }
     }
 
@@ -685,7 +686,14 @@ fn outcomes_agree_with_gate_and_decisions() {
             } else {
                 proptest::prop_assert_eq!(refused.chosen, Chosen::Own);
             }
-            let context = Context { caps, view: Some(view), source: None, tiling: Tiling::Optimal, saturates: false };
+            let context = Context {
+                caps,
+                view: Some(view),
+                source: None,
+                tiling: Tiling::Optimal,
+                saturates: false,
+                emulates: false,
+            };
             if open {
                 proptest::prop_assert!(meeting.changes.is_empty() && meeting.unresolved(&context).next().is_none());
             }

@@ -355,19 +355,26 @@ fn array() -> Outcome {
 /// A set that is written again between two command buffers: what the shader does follows its content, and nothing is compiled.
 fn rewritten() -> Outcome {
     let judged = judged(builder(), |context| {
-        skip_if(context.missing(&[Capability::ImageArrayIndexing]))?;
         let texture = Texture::new(context, RGBA8)?;
         let (gl, plain) = (clamp().create(context), edge().create(context));
-        let held = Held::new(context, &[Binding::combined(0, 3)], &[]);
+        let held = Held::new(context, &beside(), &[]);
         let layouts = [&held.layout];
-        let rig = Rig::new(context, &Plan::new(Program::Pairs, texture.kind(), &layouts));
+        let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts));
         let mut wrong = Vec::new();
         for (sampler, wanted) in [(&gl, Wanted::Exact), (&plain, Wanted::Edge), (&gl, Wanted::Exact)] {
-            let slots = [0, 1, 2].map(|at| combined(&texture, sampler, 0, at));
+            let slots = [
+                texture.slot(0, 0),
+                Slot::sampler(&plain, 1, 0),
+                combined(&texture, sampler, 2, 0),
+                Slot::sampler(sampler, 3, 0),
+            ];
             write(context, held.set, &slots);
             let job = Job::new(&rig, &points());
             execute(context, &rig, &job, &[held.set]);
-            wrong.push(wanted.wrong(&texture, &job.results()[0], "written again"));
+            let all = [Wanted::Edge, wanted, wanted];
+            wrong.extend(
+                job.results().iter().zip(all).map(|(got, wanted)| wanted.wrong(&texture, got, "written again")),
+            );
         }
         Ok(wrong)
     })?;

@@ -8,6 +8,7 @@
 mod clamp;
 mod conflicts;
 mod engine;
+mod filter;
 mod matrix;
 mod modes;
 mod programs;
@@ -364,6 +365,7 @@ fn main() -> std::process::ExitCode {
         sequences::trials(),
         modes::trials(),
         clamp::trials(),
+        filter::trials(),
         engine::trials(),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()

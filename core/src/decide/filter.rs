@@ -183,6 +183,11 @@ impl Pass<'_> {
             _ if view.is_integer() => (Catalog::B16, Catalog::B2),
             _ => (Catalog::B1, Catalog::B2),
         };
+        if filter == Catalog::B1 && !self.state.unnormalized_coordinates {
+            let super::SamplerState { mag_filter, min_filter, mipmap_mode, .. } = self.state;
+            let linear = |filter: vk::Filter| filter == vk::Filter::LINEAR;
+            self.emulate = [linear(mag_filter), linear(min_filter), mipmap_mode == vk::SamplerMipmapMode::LINEAR];
+        }
         self.demote_filter(filter, vk::Filter::LINEAR, vk::Filter::NEAREST);
         if self.state.mipmap_mode == vk::SamplerMipmapMode::LINEAR {
             self.set_mip(mip, vk::SamplerMipmapMode::NEAREST);

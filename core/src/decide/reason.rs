@@ -20,6 +20,8 @@ pub struct Context<'a> {
     pub tiling: Tiling,
     /// Shaders are made to saturate coordinates (`Decision::saturate`).
     pub saturates: bool,
+    /// Shaders are made to filter (`Decision::emulate`).
+    pub emulates: bool,
 }
 
 /// Why a variant has no custom border colour.
@@ -198,6 +200,9 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
 pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
     match (change.catalog, change.field) {
         (Catalog::A6, Field::MaxAnisotropy) => "anisotropic quality above the limit",
+        (Catalog::B1 | Catalog::B2, _) if context.emulates && !context.view.is_some_and(ViewTraits::is_integer) => {
+            "nothing: the shader filters, or a record says why it does not"
+        }
         (Catalog::GlClamp, _) if context.saturates => {
             "nothing: the shader saturates coordinates, or a record says why it does not"
         }

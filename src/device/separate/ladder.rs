@@ -139,7 +139,7 @@ impl Device {
             return;
         };
         if link.is_combined() {
-            return self.tasks_of(program, (index, link), (images, image), wants);
+            return self.tasks_of(separate, program, (index, link), (images, image), wants);
         }
         let (image_elements, sampler_elements) = match (elements(&link.image, image), elements(&link.sampler, sampler))
         {
@@ -167,7 +167,7 @@ impl Device {
                 let after_bind = image.after_bind || sampler.after_bind;
                 if let Some(pair) = pair.filter(|_| separate.has_tasks()) {
                     let why = loose(after_bind);
-                    self.ask((index, position), pair, why, wants);
+                    self.ask(separate, (index, position), pair, why, wants);
                 }
                 wants.all.with_room().push(Want {
                     link: index,
@@ -187,6 +187,7 @@ impl Device {
     /// What shaders have to do for the descriptors of a link that hold both: their samplers were chosen when they were written.
     fn tasks_of(
         &self,
+        separate: &Separate,
         program: &Program,
         (index, link): (usize, &ProgramLink),
         (set, binding): (&SetEntry, &Binding),
@@ -208,14 +209,21 @@ impl Device {
             let Some(pair) = pair.filter(|_| sampler != 0 && view != 0) else { continue };
             let position = position_of(&link.image, &link.sampler, (element, element));
             let why = if !is_known { Some("bindless") } else { loose(binding.after_bind) };
-            self.ask((index, position), pair, why, wants);
+            self.ask(separate, (index, position), pair, why, wants);
         }
     }
 
     /// Adds what the shader has to do for a pair; `why`: the name of what keeps it from that, if anything does.
-    fn ask(&self, (link, position): (usize, u32), pair: Pair, why: Option<&'static str>, wants: &mut Wants) {
-        if let Some(task) = self.task_of(pair) {
-            let task = why.map_or(Ok(task), Err);
+    fn ask(
+        &self,
+        separate: &Separate,
+        (link, position): (usize, u32),
+        pair: Pair,
+        why: Option<&'static str>,
+        wants: &mut Wants,
+    ) {
+        if let Some(task) = self.task_of(separate, pair) {
+            let task = why.map_or(task, Err);
             wants.asked.with_room().push(Asked { link, position, pair, task });
         }
     }

@@ -390,7 +390,7 @@ impl Separate {
         let shape = match unsafe { kept::SetLayout::new(info) } {
             None => {
                 let nothing = kept::SetLayout { flags: info.flags, bindings: Vec::new() };
-                Arc::new(SetShape::new(self.number(), nothing, false, self.has_tasks))
+                Arc::new(SetShape::new(self.number(), nothing, false, self.has_tasks()))
             }
             Some(kept) => self.shape_of(kept),
         };
@@ -409,7 +409,7 @@ impl Separate {
         let list = alike.list(&kept);
         let same = list.iter().filter_map(Weak::upgrade).find(|shape| shape.kept == kept);
         same.unwrap_or_else(|| {
-            let shape = Arc::new(SetShape::new(self.number(), kept, true, self.has_tasks));
+            let shape = Arc::new(SetShape::new(self.number(), kept, true, self.has_tasks()));
             list.with_room().push(Arc::downgrade(&shape));
             shape
         })

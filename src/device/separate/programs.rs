@@ -421,7 +421,7 @@ impl Device {
                 return found.extend(&[], Some("malformed-spirv"));
             }
         };
-        let counts = |uses: spirv::Uses| separate.has_tasks || !uses.contains(spirv::Uses::COMBINED);
+        let counts = |uses: spirv::Uses| separate.has_tasks() || !uses.contains(spirv::Uses::COMBINED);
         for link in links.iter().filter(|link| link.uses.samples() && counts(link.uses)) {
             match (link.image, link.sampler, link.opaque) {
                 (Some(image), Some(sampler), false) => {

@@ -22,6 +22,7 @@ use super::programs::{Program, ProgramLink, model};
 use super::recipe::{Recipe, StageCode, Variant, When};
 use super::split::named;
 use crate::device::Device;
+use crate::outcome::Meeting;
 use crate::settings::{ShaderKeys, SplitCompile};
 use crate::table::lock;
 
@@ -90,6 +91,8 @@ pub(super) struct Place<'a> {
     /// The links whose samplers are in it, a binding each.
     pub(super) chosen: &'a [usize],
     pub(super) limits: sampling::Limits,
+    /// What the code is to be able to do.
+    pub(super) passes: Passes,
 }
 
 /// The name of why instructions of a link are left.
@@ -98,7 +101,7 @@ fn name_of(left: Left) -> &'static str {
         Left::Unbounded | Left::Index | Left::Records => "bindless",
         Left::NoLink | Left::Opaque | Left::Dimension => "opaque-operand",
         Left::Vendor | Left::Footprint => "vendor-instruction",
-        Left::Call => "too-many-clones",
+        Left::Call | Left::Functions => "too-many-clones",
         Left::Cube => "cube",
         Left::Coordinate => "coordinate-type",
         Left::Operands | Left::Sparse => "image-operands",
@@ -211,7 +214,7 @@ fn rewrite(
             image: link.image,
             sampler,
             first: tasked.first,
-            passes: Passes { saturate: true, filter: false },
+            passes: place.passes,
             row: if is_split { 0 } else { link.sampler.count },
         })
     };
@@ -237,30 +240,43 @@ fn rewrite(
 }
 
 impl Device {
-    /// What the shader has to do for a pair, if anything.
-    pub(super) fn task_of(&self, pair: Pair) -> Option<Record> {
+    /// What the shader has to do for a pair, if anything; the name of what keeps it from that.
+    pub(super) fn task_of(&self, separate: &Separate, pair: Pair) -> Option<Result<Record, &'static str>> {
         let (shared, class) = (self.cache.state(pair.state)?, self.class(pair.class)?);
-        let meeting = self.meeting_of(&shared, class);
-        let axes = meeting.saturate.iter().zip([flags::CLAMP_S, flags::CLAMP_T, flags::CLAMP_R]);
-        let flags = axes.fold(0, |all, (on, flag)| all | if *on { flag } else { 0 });
-        if flags == 0 {
+        let Meeting { state, saturate, emulate, .. } = self.meeting_of(&shared, class);
+        let bits = |on: [bool; 3], flags: [u32; 3]| {
+            on.iter().zip(flags).fold(0, |all, (on, flag)| if *on { all | flag } else { all })
+        };
+        let mut task = Record { flags: 0, bias: state.mip_lod_bias, min_lod: state.min_lod, max_lod: state.max_lod };
+        if separate.tasks.saturate {
+            task.flags |= bits(saturate, [flags::CLAMP_S, flags::CLAMP_T, flags::CLAMP_R]);
+        }
+        let [_, _, mip] = emulate;
+        let emulates = separate.tasks.filter && emulate.contains(&true);
+        if emulates {
+            task.flags |= flags::EMULATE | bits(emulate, [flags::MAG_LINEAR, flags::MIN_LINEAR, flags::MIP_LINEAR]);
+            // Texels are sampled on whole levels: a bias would count a second time, and so would a limit between two levels that
+            // both take part.
+            let between = |lod: f32| mip && lod.fract() != 0.0;
+            if state.mip_lod_bias != 0.0 || between(state.min_lod) || between(state.max_lod) {
+                return Some(Err("lod-bias"));
+            }
+        }
+        if task.flags == 0 {
             return None;
         }
-        let state = &meeting.state;
-        // What is clamped to depends on the level, which the sampler finds by these.
-        let mut task = Record { flags, bias: state.mip_lod_bias, min_lod: state.min_lod, max_lod: state.max_lod };
         if state.unnormalized_coordinates {
             task.flags |= flags::UNNORMALIZED;
         }
-        if state.mag_filter == ash::vk::Filter::NEAREST {
+        if !emulates && state.mag_filter == ash::vk::Filter::NEAREST {
             task.flags |= flags::MAG_NEAREST;
         }
-        Some(task)
+        Some(Ok(task))
     }
 
     /// Makes the pipeline that can do any task, if there is to be one.
     pub(super) fn prepare_tasks(&self, separate: &Separate, program: &Program) {
-        if separate.has_tasks && !program.links.is_empty() && has_block(separate, &program.layout) {
+        if separate.has_tasks() && !program.links.is_empty() && has_block(separate, &program.layout) {
             let mask = program.splits.mask();
             if let Err(why) = self.tasked(separate, program, mask, &[], When::Made) {
                 tracing::debug!(pipeline = program.handle, why, "no second pipeline");

@@ -133,7 +133,8 @@ impl Device {
         let tasks = match keys {
             Some(keys) => {
                 let limits = samplin_spirv::sampling::Limits { lod_bias: self.caps.max_sampler_lod_bias };
-                let at = sampling::Place { set: number as u32, first, chosen: &chosen, limits };
+                let passes = separate.tasks;
+                let at = sampling::Place { set: number as u32, first, chosen: &chosen, limits, passes };
                 Some(sampling::rewrite_all(separate, program, &recipe, &mut codes, at, keys)?)
             }
             None => None,
@@ -166,7 +167,7 @@ impl Device {
         for (stage, code) in recipe.stages.iter().zip(&codes) {
             if let Some(words) = code {
                 let (pass, links) = match &tasks {
-                    Some(tasks) => ("saturate", tasks.links()),
+                    Some(tasks) => (if separate.tasks.filter { "filter" } else { "saturate" }, tasks.links()),
                     None => ("split", memory::collect(parts.iter().map(|(link, _)| *link))),
                 };
                 let count = (stage.words.len(), words.len());

@@ -58,7 +58,8 @@ fn reason(what: &str) -> Option<&'static str> {
         "hidden-spirv" => "the shader came as an identifier or a binary, in which no links are to be seen",
         "malformed-spirv" => "the shader's words do not hold together, so they are not rewritten",
         "vendor-instruction" => "an instruction of a vendor reads the sampler, of which the layer knows too little",
-        "cube" => "the image is a cube, which has no edges",
+        "cube" => "the image is a cube, for which the shader does no more than sample",
+        "lod-bias" => "the sampler has a LOD bias or a LOD limit between levels, which would count a second time",
         "coordinate-type" => "the coordinates are no floats of 32 bits",
         "image-operands" => "the instruction has operands that the layer does not rewrite",
         "too-many-clones" => {
@@ -240,10 +241,13 @@ impl Device {
         let Some(class) = self.class(asked.pair.class) else { return };
         let members = samplin_wire::record::view(&class.traits);
         let (sampler, view) = (asked.pair.sampler, asked.pair.view);
+        let Some(shared) = self.cache.state(asked.pair.state) else { return };
+        let is_clamp = self.meeting_of(&shared, class).saturate.contains(&true);
+        let rule = if is_clamp { Rule::GlClamp } else { Rule::LinearFilter };
         self.unresolved(
             what,
             why(what),
-            Some(Rule::GlClamp),
+            Some(rule),
             json!({
                 "sampler": handle(sampler),
                 "view": handle(view),

@@ -1,0 +1,172 @@
+//! `unfilterable=emulate`: LINEAR on formats that the device does not filter is made of NEAREST in the shader.
+
+use super::*;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = run::trials(&[("filter/what-stays-nearest", nearest), ("filter/off", off)]);
+    for (name, stage) in STAGES.into_iter().chain([("linked", Stage::LinkedObjects)]) {
+        trials.push(trial_in(stage, format!("filter/floats/{name}"), move || floats(stage)));
+        trials.push(trial_in(stage, format!("filter/shared/{name}"), move || shared(stage)));
+    }
+    trials
+}
+
+/// A device on which 32-bit floats cannot be filtered.
+fn builder() -> ContextBuilder {
+    set_to("emulate")
+}
+
+fn set_to(unfilterable: &str) -> ContextBuilder {
+    let weak = format!("{}/devices/broadcom-v3d-4.2-v3dv.json", env!("CARGO_MANIFEST_DIR"));
+    resolve(Context::builder().setting("device", &weak).setting("unfilterable", unfilterable))
+}
+
+const FLOATS: Scene = Scene::colour(F::R32_SFLOAT);
+
+fn check(context: &Context, stage: Stage) -> Result<(), Skip> {
+    skip_if(context.missing(stage.needs()))
+}
+
+/// Samplers whose LINEAR the shader makes: address modes and borders, levels, limits.
+fn samplers() -> Vec<SamplerDesc> {
+    use vk::SamplerAddressMode as M;
+    let linear = SamplerDesc::linear();
+    let white = vk::BorderColor::FLOAT_OPAQUE_WHITE;
+    vec![
+        linear.clone(),
+        linear.clone().border(white),
+        linear.clone().address(M::REPEAT),
+        linear.clone().address(M::MIRRORED_REPEAT),
+        SamplerDesc { mipmap_mode: vk::SamplerMipmapMode::NEAREST, ..linear.clone() },
+        SamplerDesc { mag_filter: vk::Filter::NEAREST, ..linear.clone() },
+        SamplerDesc { min_lod: 1.0, max_lod: 2.0, ..linear },
+    ]
+}
+
+/// What is wrong with values that have to be those of a filter in full precision.
+fn wrong(texture: &Texture<'_>, legal: &SamplerDesc, got: &[Value]) -> Option<String> {
+    let texels = reference::Texture::read(&texture.image, &texture.view);
+    let all = got.iter().zip(points());
+    all.map(|(got, point)| (got, reference::sample(&texels, legal, &point, 2.0), point))
+        .find(|(got, wanted, _)| !got.is_near(*wanted, 1e-5))
+        .map(|(got, wanted, point)| format!("{legal:?}: {got:?} is not {wanted:?} at {point:?}"))
+}
+
+/// Runs a body that says what is wrong with what it saw.
+fn judged(
+    builder: ContextBuilder,
+    body: impl FnOnce(&Context) -> Result<Vec<Option<String>>, Skip>,
+) -> Result<Judged, Skip> {
+    let (wrong, judged) = with_layer(builder, body)?;
+    let wrong: Vec<_> = wrong.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{wrong:#?} with {:#?}", judged.trace);
+    judged.assert_silent("emulated filters");
+    Ok(judged)
+}
+
+/// Combined and separate at once, one pipeline for all samplers.
+fn floats(stage: Stage) -> Outcome {
+    let judged = judged(builder(), |context| {
+        check(context, stage)?;
+        let texture = Texture::new(context, FLOATS)?;
+        let bindings = [
+            Binding::image(0),
+            Binding::sampler(1),
+            Binding::new(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1),
+            Binding::sampler(3),
+        ];
+        let made: Vec<_> = samplers().iter().map(|desc| desc.create(context)).collect();
+        let sets: Vec<_> = made
+            .iter()
+            .map(|sampler| {
+                let pair = vk::DescriptorImageInfo { sampler: sampler.handle(), ..texture.slot(2, 0).info };
+                let pair = Slot { ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER, info: pair, ..texture.slot(2, 0) };
+                let slots = [texture.slot(0, 0), Slot::sampler(sampler, 1, 0), pair, Slot::sampler(sampler, 3, 0)];
+                Held::new(context, &bindings, &slots)
+            })
+            .collect();
+        let layouts = [&sets[0].layout];
+        let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage));
+        let mut all = Vec::new();
+        for (held, legal) in sets.iter().zip(samplers()) {
+            let job = Job::new(&rig, &points());
+            execute(context, &rig, &job, &[held.set]);
+            all.extend(job.results().iter().map(|got| wrong(&texture, &legal, got)));
+        }
+        Ok(all)
+    })?;
+    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
+    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    let passes: Vec<_> = judged.trace.events("shader").map(|record| record["pass"].clone()).collect();
+    assert_eq!(passes, ["filter"], "one pipeline does for all: {:#?}", judged.trace);
+    let lost: Vec<_> = judged.changes("pair").into_iter().filter(|change| change.catalog == "B-1").collect();
+    assert!(!lost.is_empty() && lost.iter().all(|change| change.lost.starts_with("nothing")), "{lost:#?}");
+    Ok(())
+}
+
+/// One sampler for an image that the device filters and one that the shader does.
+fn shared(stage: Stage) -> Outcome {
+    let judged = judged(builder(), |context| {
+        check(context, stage)?;
+        let [good, bad] = [Texture::new(context, RGBA8)?, Texture::new(context, FLOATS)?];
+        let sampler = SamplerDesc::linear().create(context);
+        let slots = [good.slot(0, 0), bad.slot(2, 0), Slot::sampler(&sampler, 1, 0)];
+        let held = Held::new(context, &[Binding::image(0), Binding::image(2), Binding::sampler(1)], &slots);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::Shared, good.kind(), &layouts).second(bad.kind()).stage(stage);
+        let rig = Rig::new(context, &plan);
+        let job = Job::new(&rig, &points());
+        execute(context, &rig, &job, &[held.set]);
+        let results = job.results();
+        // The good one has the device's precision.
+        let texels = reference::Texture::read(&good.image, &good.view);
+        let near = |(got, at): (&Value, Point)| {
+            got.is_near(reference::sample(&texels, &SamplerDesc::linear(), &at, 2.0), 0.02)
+        };
+        let own = (!results[0].iter().zip(points()).all(near)).then(|| "the image that is filtered".to_owned());
+        Ok(vec![own, wrong(&bad, &SamplerDesc::linear(), &results[1])])
+    })?;
+    let unresolved: Vec<_> = judged.trace.events("unresolved").collect();
+    assert!(unresolved.is_empty(), "{unresolved:#?}");
+    Ok(())
+}
+
+/// Samples one image through one sampler in a set of two bindings.
+fn look(
+    context: &Context,
+    scene: Scene,
+    sampler: &SamplerDesc,
+    legal: &SamplerDesc,
+) -> Result<Vec<Option<String>>, Skip> {
+    let texture = Texture::new(context, scene)?;
+    let made = sampler.create(context);
+    let slots = [texture.slot(0, 0), Slot::sampler(&made, 1, 0)];
+    let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
+    let layouts = [&held.layout];
+    let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &layouts));
+    let job = Job::new(&rig, &points());
+    execute(context, &rig, &job, &[held.set]);
+    Ok(vec![wrong(&texture, legal, &job.results()[0])])
+}
+
+/// Integers, for which weights mean nothing, and a bias, which would count twice.
+fn nearest() -> Outcome {
+    let linear = SamplerDesc::linear();
+    let judged_integers =
+        judged(builder(), |context| look(context, conflicts::UINT, &linear, &SamplerDesc::nearest()))?;
+    assert_eq!(judged_integers.trace.events("unresolved").count(), 0, "that is no loss");
+    let biased = SamplerDesc { lod_bias: 0.25, ..linear.clone() };
+    let legal = SamplerDesc { lod_bias: 0.25, ..SamplerDesc::nearest() };
+    let judged = judged(builder(), |context| look(context, FLOATS, &biased, &legal))?;
+    let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
+    assert_eq!(left, ["lod-bias"], "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// By default NEAREST is what there is.
+fn off() -> Outcome {
+    let judged =
+        judged(set_to("nearest"), |context| look(context, FLOATS, &SamplerDesc::linear(), &SamplerDesc::nearest()))?;
+    assert_eq!(judged.trace.events("shader").count(), 0);
+    Ok(())
+}
