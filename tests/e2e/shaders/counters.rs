@@ -13,6 +13,7 @@ const EXTENSION: &CStr = c"VK_SAMPLIN_gl_shaders";
 
 pub(super) fn trials() -> Vec<Trial> {
     run::trials(&[
+        ("shaders/counters/model-is-opengl", model_is_opengl),
         ("shaders/counters/extension", by_extension),
         ("shaders/counters/auto", by_setting),
         ("shaders/counters/fixed", fixed),
@@ -68,6 +69,18 @@ fn model() -> [Vec<u32>; 3] {
         result.extend([before * 1000 + *own, *own]);
     }
     [first, second, result]
+}
+
+/// OpenGL says the same of the module as it is.
+fn model_is_opengl() -> Outcome {
+    let mut buffers = [
+        (opengl::COUNTERS, 0, FIRST.to_vec()),
+        (opengl::COUNTERS, 1, SECOND.to_vec()),
+        (opengl::STORAGE, 3, vec![0; 2 * GROUPS as usize]),
+    ];
+    opengl::run(&opengl("comp", SOURCE), GROUPS, &mut buffers)?;
+    assert_eq!(buffers.map(|(_, _, words)| words), model());
+    Ok(())
 }
 
 /// Runs the shader with its counters at these bindings of set 0.
