@@ -156,17 +156,20 @@ impl Resolutions {
 /// Resolutions that were found at a bind point: pairs of places.
 const FOUND: usize = 128;
 
+/// Places that a key may be in.
+type Places = [Option<Arc<Resolution>>; 2];
+
 /// The resolutions that were found at a bind point last, so that threads that record need not meet.
 #[derive(Default)]
 pub(super) struct Found {
-    places: Option<Box<[[Option<Arc<Resolution>>; 2]; FOUND]>>,
+    places: Option<Box<[Places; FOUND]>>,
     /// They are of this time, see [`Resolutions::clear`].
     changes: u64,
 }
 
 impl Found {
     #[inline(always)]
-    fn places(&mut self, key: &Key) -> Option<&mut [Option<Arc<Resolution>>; 2]> {
+    fn places(&mut self, key: &Key) -> Option<&mut Places> {
         self.places.as_mut()?.get_mut((key.hash >> 40) as usize % FOUND)
     }
 
