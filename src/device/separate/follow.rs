@@ -1,7 +1,7 @@
-//! Binds for which nothing has to be repaired: the part of the hooks that is a leaf.
+//! Binds of which it is known what they come to: the part of the hooks that is a leaf.
 //!
-//! Almost every bind ends here, so nothing here allocates, locks or counts references. What cannot be done so, or may have to be
-//! repaired, is left to the slow way, which takes the same bind over from the beginning.
+//! Almost every bind ends here, so nothing here allocates, locks or counts references. What cannot be done so, or has to be found out, is
+//! left to the slow way, which takes the same bind over from the beginning.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -230,8 +230,8 @@ impl Device {
         point: &mut Point,
         binds: Range<usize>,
     ) -> Follow<u64> {
-        let is_open = !(point.feeds_back || point.has_pushes && point.differs);
-        let (true, Executable::Pipeline(own)) = (is_open, &program.own) else { return Follow::Slowly };
+        let is_closed = point.feeds_back || (point.has_pushes && point.differs);
+        let (false, Executable::Pipeline(own)) = (is_closed, &program.own) else { return Follow::Slowly };
         if !is_legal {
             let Some(key) = Key::of(program, point) else { return Follow::Slowly };
             if program.splits.mask() != 0 || !separate.resolutions.is_nothing(&key) {

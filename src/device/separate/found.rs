@@ -156,7 +156,7 @@ impl Resolutions {
 /// Resolutions that were found at a bind point: pairs of places.
 const FOUND: usize = 128;
 
-/// Two places, of which the first is used first.
+/// Places that a key may be in.
 type Places = [Option<Arc<Resolution>>; 2];
 
 /// The resolutions that were found at a bind point last, so that threads that record need not meet.

@@ -1,6 +1,7 @@
 //! Set layouts and pipeline layouts: which slots a set has, which layouts are defined alike, and the layer's own copies of them.
 
 use std::hash::{BuildHasher, Hash};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
@@ -198,36 +199,23 @@ impl SetShape {
         self.number
     }
 
-    /// A binding by its number.
+    /// A binding by its number; as a rule every number has one.
     #[inline(always)]
     pub(super) fn binding(&self, number: u32) -> Option<&Binding> {
-        // As a rule every number has one.
-        let here = self.bindings.get(number as usize).filter(|binding| binding.binding == number);
-        here.or_else(|| self.binding_among(number))
-    }
-
-    #[inline(never)]
-    fn binding_among(&self, number: u32) -> Option<&Binding> {
-        let at = self.bindings.partition_point(|binding| binding.binding < number);
-        self.bindings.get(at).filter(|binding| binding.binding == number)
+        let at = |at: usize| self.bindings.get(at).filter(|binding| binding.binding == number);
+        at(number as usize).or_else(|| at(self.bindings.partition_point(|binding| binding.binding < number)))
     }
 
     /// The slots of a write of samplers or sampled images that stays in one binding of nothing but these.
     #[inline(always)]
-    pub(super) fn run(
-        &self,
-        ty: vk::DescriptorType,
-        (binding, element): (u32, u32),
-        count: u32,
-    ) -> Option<std::ops::Range<usize>> {
-        let binding = self.binding(binding)?;
+    pub(super) fn run(&self, ty: vk::DescriptorType, at: (u32, u32), count: u32) -> Option<Range<usize>> {
+        let binding = self.binding(at.0)?;
         let fits = match ty {
             vk::DescriptorType::SAMPLER => binding.kind == Kind::Sampler && binding.immutable.is_empty(),
             vk::DescriptorType::SAMPLED_IMAGE => binding.kind == Kind::Image,
             _ => false,
         };
-        let end = u64::from(element) + u64::from(count);
-        let first = binding.first + element as usize;
+        let (first, end) = (binding.first + at.1 as usize, u64::from(at.1) + u64::from(count));
         (fits && end <= u64::from(binding.count)).then(|| first..first + count as usize)
     }
 
