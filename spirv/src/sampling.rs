@@ -300,6 +300,13 @@ pub fn sampling(
             Err(why) => push(&mut left, (position, why))?,
             Ok(0) => {}
             Ok(count) => {
+                // Functions that are called with different links do not say it of each.
+                for link in analysis.links.iter().filter(is_it) {
+                    let opaque = link.opaque.then_some(Left::Opaque);
+                    for why in site::axes(link.ty.dim).err().into_iter().chain(opaque) {
+                        push(&mut left, (position, why))?;
+                    }
+                }
                 push(&mut active, (position, *slot))?;
                 push(&mut wanted, Wanted { image: slot.image, sampler: slot.sampler, indexed: count > 1 })?;
             }
@@ -407,7 +414,8 @@ impl<'w> Pass<'_, '_, 'w> {
         let changed = match self.sources.source(&mut self.tracer, number, scratch)? {
             Ok(Source::Own) => return Ok(()),
             Ok(source @ (Source::Part(slot) | Source::Passed(slot))) => {
-                if uses.contains(Uses::SPARSE) && self.passes(source).filter {
+                let filtered = uses.contains(Uses::SPARSE) && !uses.intersects(Uses::GATHER | Uses::DREF);
+                if filtered && self.passes(source).filter {
                     push(&mut self.left, (slot, Left::Sparse))?;
                 }
                 self.change((number, function), site, source, pair).map_err(|stop| (slot, stop))

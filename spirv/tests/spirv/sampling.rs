@@ -7,7 +7,7 @@ use samplin_spirv::split::{Part, Refused, split};
 use samplin_spirv::{Index, Link, Module, Specialization, Uses};
 use spirv::{ExecutionModel, Op};
 
-use crate::corpus::{Shader, assembled, having, shaders, validate};
+use crate::corpus::{Shader, assembled, glsl, having, shaders, validate};
 
 /// A set that no shader of the corpus has.
 const SET: u32 = 7;
@@ -102,7 +102,7 @@ fn everything_is_sampled_through_records() {
         ("shadow.frag", vec![Left::Cube]),
         ("shared_sampler.frag", vec![Left::Cube]),
         // Clamped, and not filtered.
-        ("sparse.frag", vec![Left::Sparse, Left::Sparse]),
+        ("sparse.frag", vec![Left::Sparse]),
     ]
     .into_iter()
     .map(|(file, why)| (file.to_owned(), why))
@@ -234,4 +234,22 @@ fn new_functions_have_a_limit() {
     let sampled = run(words, entry, None, keys, &slots(&links, saturate).0);
     let functions = |words: &[u32]| having(words, Op::Function).len() as u32;
     assert!(sampled.changed > functions(&sampled.words) - functions(words), "{}", sampled.changed);
+}
+
+/// A function that is called with cubes of several slots: nothing changes, and each slot says so.
+#[test]
+fn cubes_of_functions_are_left() {
+    let source = "#version 450
+        layout(set = 0, binding = 0) uniform samplerCube a;
+        layout(set = 0, binding = 1) uniform samplerCube b;
+        layout(location = 0) out vec4 colour;
+        vec4 get(samplerCube pair) { return textureLod(pair, vec3(1.0), 0.0); }
+        void main() { colour = get(a) + get(b); }";
+    let words = glsl("frag", "vulkan1.1", source);
+    let entry = ("main", ExecutionModel::Fragment as u32);
+    let links = Module::read(&words).expect("a module").links(entry.0, entry.1, None).expect("links");
+    let keys = Keys::Block { set: SET, binding: 0, count: 2 };
+    let sampled = run(&words, entry, None, keys, &slots(&links, BOTH).0);
+    assert_eq!(sampled.left, [(0, Left::Cube), (1, Left::Cube)]);
+    assert_eq!((sampled.changed, sampled.words == words), (0, true));
 }
