@@ -27,6 +27,7 @@ mod settle;
 mod shaders;
 mod shadow;
 mod split;
+mod tasks;
 mod told;
 mod updates;
 mod words;

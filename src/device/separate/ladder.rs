@@ -15,15 +15,12 @@ use super::commands::Point;
 use super::layouts::{Binding, LARGEST};
 use super::programs::{Program, ProgramLink};
 use super::recipe::{LINKS, Variant, When};
-use super::sampling::Asked;
 use super::sets::{Other, SetEntry};
 use super::split::position_of;
+use super::tasks::{Asked, ELEMENTS};
 use crate::counters::Path;
 use crate::device::Device;
 use crate::settings::SeparateShared;
-
-/// Most elements of an array that is indexed dynamically.
-pub(super) const ELEMENTS: u32 = 64;
 
 /// A descriptor: set number, binding, element.
 type Descriptor = (u32, u32, u32);

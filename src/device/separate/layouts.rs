@@ -46,8 +46,11 @@ pub(super) struct Binding {
     pub(super) ty: vk::DescriptorType,
     pub(super) stages: vk::ShaderStageFlags,
     pub(super) kind: Kind,
-    /// First slot.
+    /// First slot, and slots of an element.
     first: usize,
+    stride: usize,
+    has_samplers: bool,
+    has_images: bool,
     /// Descriptors may be updated after the set was bound.
     pub(super) after_bind: bool,
     /// Handles of immutable samplers.
@@ -57,26 +60,14 @@ pub(super) struct Binding {
 impl Binding {
     /// The slot of an element's sampler.
     pub(super) fn sampler_slot(&self, element: u32) -> Option<usize> {
-        if element >= self.count {
-            return None;
-        }
-        match self.kind {
-            Kind::Sampler => Some(self.first + element as usize),
-            Kind::Either | Kind::Combined => Some(self.first + 2 * element as usize),
-            _ => None,
-        }
+        (element < self.count && self.has_samplers).then(|| self.first + self.stride * element as usize)
     }
 
     /// The slot of an element's image.
     pub(super) fn image_slot(&self, element: u32) -> Option<usize> {
-        if element >= self.count {
-            return None;
-        }
-        match self.kind {
-            Kind::Image => Some(self.first + element as usize),
-            Kind::Either | Kind::Combined => Some(self.first + 2 * element as usize + 1),
-            _ => None,
-        }
+        // Behind the sampler of the same element, if there is one.
+        let last = self.first + self.stride - 1;
+        (element < self.count && self.has_images).then(|| last + self.stride * element as usize)
     }
 }
 
@@ -166,8 +157,7 @@ impl SetShape {
             };
             let first = slots;
             slots += each * count as usize;
-            let holds_sampler = matches!(kind, Kind::Sampler | Kind::Combined);
-            let immutable = if holds_sampler { &binding.samplers[..] } else { &[] };
+            let immutable = if matches!(kind, Kind::Sampler | Kind::Combined) { &binding.samplers[..] } else { &[] };
             Binding {
                 binding: binding.binding,
                 count,
@@ -175,6 +165,9 @@ impl SetShape {
                 stages: binding.stages,
                 kind,
                 first,
+                stride: each.max(1),
+                has_samplers: matches!(kind, Kind::Sampler | Kind::Either | Kind::Combined),
+                has_images: matches!(kind, Kind::Image | Kind::Either | Kind::Combined),
                 after_bind: binding.flags.intersects(loose),
                 immutable: memory::collect(immutable.iter().map(|sampler| sampler.as_raw())).into_boxed_slice(),
             }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use ash::vk;
 
 use super::layouts::{PipelineShape, SetShape};
-use super::sampling::Tasks;
+use super::tasks::Tasks;
 use super::words::{Counted, Words};
 use crate::kept;
 use crate::table::lock;

@@ -12,15 +12,14 @@ use std::sync::Arc;
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::sampling::{self, Left, Passes, Record, flags, sampling};
-use samplin_spirv::{Module, Operand, Specialization};
+use samplin_spirv::{Error, Module, Operand, Specialization};
 
 use super::Separate;
 use super::commands::Point;
-use super::ladder::ELEMENTS;
 use super::layouts::PipelineShape;
 use super::programs::{Program, ProgramLink, model};
 use super::recipe::{Recipe, StageCode, Variant, When};
-use super::split::named;
+use super::tasks::{Asked, ELEMENTS, Keys, Tasked, Tasks, records};
 use crate::device::Device;
 use crate::outcome::Meeting;
 use crate::settings::{ShaderKeys, SplitCompile};
@@ -28,58 +27,6 @@ use crate::table::lock;
 
 /// Most pipelines of a program that have their tasks in their code.
 const FIXED: usize = 64;
-
-/// Where shaders find their tasks.
-pub(super) enum Keys {
-    /// In a uniform buffer of the hidden set, behind its samplers.
-    Block,
-    /// In their code: those of all descriptors.
-    Fixed(Box<[Record]>),
-}
-
-/// A link whose descriptors may have tasks.
-#[derive(Clone, Copy)]
-pub(super) struct Tasked {
-    pub(super) link: usize,
-    /// The position of its first task, and how many it has: one for each descriptor that it may name.
-    first: u32,
-    count: u32,
-}
-
-/// What the shaders of a second pipeline can do.
-pub(super) struct Tasks {
-    tasked: Vec<Tasked>,
-    keys: Keys,
-    /// Links that cannot be rewritten, and why.
-    left: Vec<(usize, &'static str)>,
-}
-
-impl Tasks {
-    /// The links that were rewritten.
-    pub(super) fn links(&self) -> Vec<usize> {
-        let is_left = |link: usize| self.left.iter().any(|(left, _)| *left == link);
-        memory::collect(self.tasked.iter().map(|tasked| tasked.link).filter(|link| !is_left(*link)))
-    }
-
-    /// The words of its uniform buffer, by what descriptors ask for; none if it has none.
-    pub(super) fn words(&self, asked: &[Asked]) -> Vec<u32> {
-        match self.keys {
-            Keys::Block => words_of(&records(&self.tasked, asked)),
-            Keys::Fixed(_) => Vec::new(),
-        }
-    }
-}
-
-/// A task of a descriptor that is bound.
-pub(super) struct Asked {
-    pub(super) link: usize,
-    /// Which of the link's descriptors.
-    pub(super) position: u32,
-    /// The sampler and the view that ask for it.
-    pub(super) pair: Pair,
-    /// What the shader has to do, or why it cannot be said.
-    pub(super) task: Result<Record, &'static str>,
-}
 
 /// Where the hidden set of a pipeline is, and what is in it.
 #[derive(Clone, Copy)]
@@ -95,6 +42,11 @@ pub(super) struct Place<'a> {
     pub(super) passes: Passes,
 }
 
+/// The name of why a module is not rewritten.
+pub(super) fn named(why: Error) -> &'static str {
+    if why == Error::Memory { memory::give_up() } else { "malformed-spirv" }
+}
+
 /// The name of why instructions of a link are left.
 fn name_of(left: Left) -> &'static str {
     match left {
@@ -106,24 +58,6 @@ fn name_of(left: Left) -> &'static str {
         Left::Coordinate => "coordinate-type",
         Left::Operands | Left::Sparse => "image-operands",
     }
-}
-
-fn words_of(records: &[Record]) -> Vec<u32> {
-    memory::collect(records.iter().flat_map(Record::words))
-}
-
-/// The tasks of all descriptors, in their order.
-fn records(tasked: &[Tasked], asked: &[Asked]) -> Vec<Record> {
-    let count = tasked.iter().map(|tasked| tasked.count as usize).sum();
-    let mut all = memory::vec(count);
-    all.resize(count, Record::default());
-    for (asked, task) in asked.iter().filter_map(|asked| Some((asked, asked.task.ok()?))) {
-        let Some(of) = tasked.iter().find(|tasked| tasked.link == asked.link) else { continue };
-        if let Some(place) = all.get_mut((of.first + asked.position) as usize).filter(|_| asked.position < of.count) {
-            *place = task;
-        }
-    }
-    all
 }
 
 /// How many descriptors a link may name; none if that is not known.
@@ -194,10 +128,10 @@ fn rewrite(
     let model = model(stage.stage).ok_or("opaque-operand")?;
     let constants = memory::collect(stage.constants.iter().map(|(number, bytes)| (*number, &**bytes)));
     let constants = Specialization(&constants);
-    let module = Module::read(words).map_err(|why| named(why.into()))?;
+    let module = Module::read(words).map_err(named)?;
     let hidden = match place.chosen {
         [] => Vec::new(),
-        _ => module.links(&stage.name, model, Some(&constants)).map_err(|why| named(why.into()))?,
+        _ => module.links(&stage.name, model, Some(&constants)).map_err(named)?,
     };
     // What is split reads its sampler from the hidden set by now.
     let sampler = |tasked: &Tasked, link: &ProgramLink| {
@@ -229,8 +163,7 @@ fn rewrite(
         }
         Keys::Fixed(records) => sampling::Keys::Fixed(records),
     };
-    let done = sampling(&module, (&stage.name, model), Some(&constants), keys, &slots, place.limits)
-        .map_err(|why| named(why.into()))?;
+    let done = sampling(&module, (&stage.name, model), Some(&constants), keys, &slots, place.limits).map_err(named)?;
     for (position, why) in done.left {
         if let Some(tasked) = own.get(position) {
             tasks.left.with_room().push((tasked.link, name_of(why)));

@@ -234,7 +234,7 @@ impl SetEntry {
                         self.set(image, info(index).image_view.as_raw());
                     }
                 }
-                vk::DescriptorType::COMBINED_IMAGE_SAMPLER if binding.kind == Kind::Combined => {
+                _ if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER && binding.kind == Kind::Combined => {
                     let info = info(index);
                     if binding.immutable.is_empty() {
                         self.set(sampler, info.sampler.as_raw());

@@ -10,14 +10,15 @@ use std::time::Instant;
 use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
 use samplin_spirv::split::{Part, Refused, Why, split};
-use samplin_spirv::{Error, Module, Operand, Specialization};
+use samplin_spirv::{Module, Operand, Specialization};
 
 use super::Separate;
 use super::layouts::PipelineShape;
 use super::limits::Limits;
 use super::programs::{Program, model};
 use super::recipe::{Executable, LINKS, Recipe, Source, StageCode, Variant, When};
-use super::sampling::{self, Keys};
+use super::sampling;
+use super::tasks::Keys;
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::kept;
@@ -27,8 +28,7 @@ use crate::table::lock;
 /// The name of what a pass refused.
 pub(super) fn named(refused: Refused) -> &'static str {
     match refused {
-        Refused::Module(Error::Memory) => memory::give_up(),
-        Refused::Module(_) => "malformed-spirv",
+        Refused::Module(why) => sampling::named(why),
         Refused::Part(_, Why::Opaque | Why::NoLink) => "opaque-operand",
         Refused::Part(_, Why::Unbounded) => "bindless",
         Refused::Part(_, Why::Vendor) => "vendor-instruction",

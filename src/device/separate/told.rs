@@ -15,7 +15,7 @@ use super::commands::{CommandBuffer, Point};
 use super::ladder::{How, Want};
 use super::programs::{Program, ProgramLink, Stage};
 use super::recipe::{LINKS, When};
-use super::sampling::Asked;
+use super::tasks::Asked;
 use crate::counters::Path;
 use crate::decide::Rule;
 use crate::device::{Device, ViewClass};

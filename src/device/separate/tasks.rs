@@ -1,0 +1,78 @@
+//! Tasks: what a shader has to do for a descriptor beside sampling it, and where it finds that.
+
+use samplin_hot::Pair;
+use samplin_hot::memory;
+use samplin_spirv::sampling::Record;
+
+/// Most elements of an array that is indexed dynamically, and most tasks of a link.
+pub(super) const ELEMENTS: u32 = 64;
+
+/// Where shaders find their tasks.
+pub(super) enum Keys {
+    /// In a uniform buffer of the hidden set, behind its samplers.
+    Block,
+    /// In their code: those of all descriptors.
+    Fixed(Box<[Record]>),
+}
+
+/// A link whose descriptors may have tasks.
+#[derive(Clone, Copy)]
+pub(super) struct Tasked {
+    pub(super) link: usize,
+    /// The position of its first task, and how many it has: one for each descriptor that it may name.
+    pub(super) first: u32,
+    pub(super) count: u32,
+}
+
+/// What the shaders of a second pipeline can do.
+pub(super) struct Tasks {
+    pub(super) tasked: Vec<Tasked>,
+    pub(super) keys: Keys,
+    /// Links that cannot be rewritten, and why.
+    pub(super) left: Vec<(usize, &'static str)>,
+}
+
+impl Tasks {
+    /// The links that were rewritten.
+    pub(super) fn links(&self) -> Vec<usize> {
+        let is_left = |link: usize| self.left.iter().any(|(left, _)| *left == link);
+        memory::collect(self.tasked.iter().map(|tasked| tasked.link).filter(|link| !is_left(*link)))
+    }
+
+    /// The words of its uniform buffer, by what descriptors ask for; none if it has none.
+    pub(super) fn words(&self, asked: &[Asked]) -> Vec<u32> {
+        match self.keys {
+            Keys::Block => words_of(&records(&self.tasked, asked)),
+            Keys::Fixed(_) => Vec::new(),
+        }
+    }
+}
+
+/// A task of a descriptor that is bound.
+pub(super) struct Asked {
+    pub(super) link: usize,
+    /// Which of the link's descriptors.
+    pub(super) position: u32,
+    /// The sampler and the view that ask for it.
+    pub(super) pair: Pair,
+    /// What the shader has to do, or why it cannot be said.
+    pub(super) task: Result<Record, &'static str>,
+}
+
+fn words_of(records: &[Record]) -> Vec<u32> {
+    memory::collect(records.iter().flat_map(Record::words))
+}
+
+/// The tasks of all descriptors, in their order.
+pub(super) fn records(tasked: &[Tasked], asked: &[Asked]) -> Vec<Record> {
+    let count = tasked.iter().map(|tasked| tasked.count as usize).sum();
+    let mut all = memory::vec(count);
+    all.resize(count, Record::default());
+    for (asked, task) in asked.iter().filter_map(|asked| Some((asked, asked.task.ok()?))) {
+        let Some(of) = tasked.iter().find(|tasked| tasked.link == asked.link) else { continue };
+        if let Some(place) = all.get_mut((of.first + asked.position) as usize).filter(|_| asked.position < of.count) {
+            *place = task;
+        }
+    }
+    all
+}
