@@ -351,7 +351,7 @@ fn changes_survive_their_record() {
         (Field::Location, &[V::Spirv("Location"), V::Absent]),
         (Field::Interpolation, &[V::Spirv("InterpolateAtOffset"), V::Absent]),
         (Field::SampleShadingEnable, &[V::Bool(true), V::Bool(false)]),
-        (Field::MinSampleShading, &[V::Float(f32::NAN), V::Float(0.0)]),
+        (Field::MinSampleShading, &[V::Float(f32::INFINITY), V::Float(0.0)]),
     ];
     let schema = schema("change");
     let caps = DeviceCaps::default();
