@@ -31,6 +31,9 @@ use crate::uses::Uses;
 /// The name of the functions that the pass adds, by which it knows them again.
 const NAME: &str = "samplin.sampling";
 
+/// Most functions that are added to a module; each has up to a thousand words.
+pub const FUNCTIONS: usize = 1024;
+
 /// Bits of [`Record::flags`].
 pub mod flags {
     /// `GL_CLAMP` for the first coordinate: it is clamped to where the texture is.
@@ -229,6 +232,8 @@ pub enum Left {
     Operands,
     /// A function would need more than 64 new parameters, or an index that its callers alone know.
     Call,
+    /// The module would have more than [`FUNCTIONS`] new functions.
+    Functions,
     /// Residency codes of several samples would have to be one.
     Sparse,
     /// There are not enough records.
@@ -250,6 +255,7 @@ impl Left {
             Left::Coordinate => "coordinate-type",
             Left::Operands => "image-operands",
             Left::Call => "call",
+            Left::Functions => "too-many-functions",
             Left::Sparse => "sparse",
             Left::Records => "records",
         }
@@ -294,6 +300,13 @@ pub fn sampling(
             Err(why) => push(&mut left, (position, why))?,
             Ok(0) => {}
             Ok(count) => {
+                // Functions that are called with different links do not say it of each.
+                for link in analysis.links.iter().filter(is_it) {
+                    let opaque = link.opaque.then_some(Left::Opaque);
+                    for why in site::axes(link.ty.dim).err().into_iter().chain(opaque) {
+                        push(&mut left, (position, why))?;
+                    }
+                }
                 push(&mut active, (position, *slot))?;
                 push(&mut wanted, Wanted { image: slot.image, sampler: slot.sampler, indexed: count > 1 })?;
             }
@@ -401,7 +414,8 @@ impl<'w> Pass<'_, '_, 'w> {
         let changed = match self.sources.source(&mut self.tracer, number, scratch)? {
             Ok(Source::Own) => return Ok(()),
             Ok(source @ (Source::Part(slot) | Source::Passed(slot))) => {
-                if uses.contains(Uses::SPARSE) && self.passes(source).filter {
+                let filtered = uses.contains(Uses::SPARSE) && !uses.intersects(Uses::GATHER | Uses::DREF);
+                if filtered && self.passes(source).filter {
                     push(&mut self.left, (slot, Left::Sparse))?;
                 }
                 self.change((number, function), site, source, pair).map_err(|stop| (slot, stop))
@@ -441,6 +455,7 @@ impl<'w> Pass<'_, '_, 'w> {
         let Some(record) = self.source(number, source, pair, &mut before)? else { return Ok(false) };
         let helper = match self.helpers.get(&sample.key) {
             Some(helper) => *helper,
+            None if self.helpers.len() >= FUNCTIONS => return Err(Stop::Left(Left::Functions)),
             None => {
                 let module = self.tracer.module;
                 let helper = helper::make(&mut self.editor, module, &sample, self.limits, &mut self.helpers)?;

@@ -33,6 +33,8 @@ fn context(builder: ContextBuilder) -> Option<Context> {
 /// Where records are, in the set that the pair is in.
 const RECORDS: u32 = 5;
 
+const LIMITS: Limits = Limits { lod_bias: 16.0 };
+
 /// Pixels on each side of what a fragment shader paints.
 const SIDE: u32 = 32;
 
@@ -85,7 +87,7 @@ fn compile(stage: &str, source: &str) -> Vec<u32> {
 }
 
 /// The original, and what the pass makes of it.
-fn rewrite(words: &[u32], fragment: bool, keys: Keys<'_>, passes: Passes) -> Vec<u32> {
+fn rewrite(words: &[u32], fragment: bool, keys: Keys<'_>, passes: Passes, limits: Limits) -> Vec<u32> {
     let module = Module::read(words).expect("a module");
     let model = if fragment { 4 } else { 5 };
     let links = module.links("main", model, None).expect("links");
@@ -98,7 +100,6 @@ fn rewrite(words: &[u32], fragment: bool, keys: Keys<'_>, passes: Passes) -> Vec
         .iter()
         .map(|(image, sampler)| Slot { image: *image, sampler: *sampler, first: 0, passes, row: 0 })
         .collect();
-    let limits = Limits { lod_bias: 16.0 };
     let sampled = sampling(&module, ("main", model), None, keys, &slots, limits).expect("a module");
     assert!(sampled.changed > 0 && sampled.left.is_empty(), "{:?}", sampled.left);
     sampled.words
@@ -668,7 +669,7 @@ fn expected(texture: &Texture, state: &State, case: &Case, lookup: &Lookup) -> (
 /// Draws each case that is chosen with the original and the rewritten shader and hands both to `check`.
 fn each(
     which: impl Fn(&Case) -> bool,
-    (passes, states): (Passes, &[(State, SamplerDesc, Record)]),
+    (passes, states, format): (Passes, &[(State, SamplerDesc, Record)], vk::Format),
     mut check: impl FnMut(&Case, &Texture, &(State, SamplerDesc, Record), &[Value], &[Value], &[Value]),
 ) {
     let Some(context) = context(Context::builder()) else { return };
@@ -681,11 +682,7 @@ fn each(
         cases.retain(|case| !matches!(case.gather, Gather::Offsets(_)));
     }
     for case in &cases {
-        let format = match (case.shadow, passes.filter) {
-            (true, _) => vk::Format::D32_SFLOAT,
-            (_, true) => vk::Format::R32G32B32A32_SFLOAT,
-            _ => vk::Format::R8G8B8A8_UNORM,
-        };
+        let format = if case.shadow { vk::Format::D32_SFLOAT } else { format };
         let (image, texture) = texture(&context, case.shape, format);
         let view = image.view(&ViewDesc::default());
         let words = compile(if case.fragment { "frag" } else { "comp" }, &case.source());
@@ -707,7 +704,7 @@ fn each(
             let bench = Bench::new(&context, &layout, pair, case.separate);
             let (original, rewritten) = programs.get_or_insert_with(|| {
                 let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
-                let new = rewrite(&words, case.fragment, keys, passes);
+                let new = rewrite(&words, case.fragment, keys, passes, LIMITS);
                 (case.program(&context, &layout, &words), case.program(&context, &layout, &new))
             });
             let before = original.run(case, bench.set);
@@ -726,7 +723,8 @@ fn each(
 fn compare(which: impl Fn(&Case) -> bool) {
     let (mut compared, mut left, mut differ) = (0, 0, 0);
     let mut worst = Vec::new();
-    let asked_for = (Passes { saturate: true, filter: false }, &states()[..]);
+    let saturate = Passes { saturate: true, filter: false };
+    let asked_for = (saturate, &states()[..], vk::Format::R8G8B8A8_UNORM);
     each(which, asked_for, |case, texture, (state, sampler, record), before, idle, asked| {
         assert!(before.iter().zip(idle).all(|(a, b)| a.bits() == b.bits()), "{case:?} {sampler:?}: not the same bits");
         let mut most = 0.0f64;
@@ -829,12 +827,12 @@ fn filtering() -> Vec<(State, SamplerDesc, Record)> {
 }
 
 /// Compares the cases that are chosen with an exact filter.
-fn filter(which: impl Fn(&Case) -> bool) {
+fn filter(which: impl Fn(&Case) -> bool, format: vk::Format) {
     let (mut compared, mut left) = (0, 0);
     let mut worst = Vec::new();
     each(
         |case| which(case) && !case.shadow && case.gather == Gather::No,
-        (Passes { saturate: true, filter: true }, &filtering()),
+        (Passes { saturate: true, filter: true }, &filtering(), format),
         |case, texture, (state, sampler, record), before, idle, asked| {
             assert!(
                 before.iter().zip(idle).all(|(a, b)| a.bits() == b.bits()),
@@ -855,6 +853,8 @@ fn filter(which: impl Fn(&Case) -> bool) {
                 }
                 compared += 1;
                 let relative = got.components().into_iter().zip(want).map(|(got, want)| (got - want).abs() / want);
+                // Of a depth there is one component.
+                let relative = relative.take(if format == vk::Format::D32_SFLOAT { 1 } else { 4 });
                 most = relative.fold(most, f64::max);
             }
             if most > tolerance {
@@ -868,17 +868,22 @@ fn filter(which: impl Fn(&Case) -> bool) {
 
 #[test]
 fn filters_are_exact_in_1d() {
-    filter(|case| case.axes() == 1);
+    filter(|case| case.axes() == 1, vk::Format::R32G32B32A32_SFLOAT);
 }
 
 #[test]
 fn filters_are_exact_in_2d() {
-    filter(|case| case.axes() == 2);
+    filter(|case| case.axes() == 2, vk::Format::R32G32B32A32_SFLOAT);
+}
+
+#[test]
+fn filters_are_exact_on_depths() {
+    filter(|case| case.shape == Shape::D2 && !case.separate, vk::Format::D32_SFLOAT);
 }
 
 #[test]
 fn filters_are_exact_in_3d() {
-    filter(|case| case.axes() == 3);
+    filter(|case| case.axes() == 3, vk::Format::R32G32B32A32_SFLOAT);
 }
 
 /// Elements of arrays, functions that are called with different pairs, and records that are constants.
@@ -928,8 +933,7 @@ fn records_belong_to_their_descriptors() {
                     Slot { image, sampler, first, passes: Passes { saturate: true, filter: false }, row: 0 }
                 })
                 .collect();
-            let limits = Limits { lod_bias: 16.0 };
-            let sampled = sampling(&module, ("main", 5), None, keys, &slots, limits).expect("a module");
+            let sampled = sampling(&module, ("main", 5), None, keys, &slots, LIMITS).expect("a module");
             assert!(sampled.changed > 0 && sampled.left.is_empty(), "{:?}", sampled.left);
             let got = case.program(&context, &layout, &sampled.words).run(&case, set);
             for (n, (lookup, got)) in case.lookups(texture.size(0)).iter().zip(&got).enumerate() {
@@ -968,7 +972,7 @@ fn coordinates_may_be_texels() {
     let words = compile("comp", &case.source());
     let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
     let layout = layout(&context, false);
-    let new = rewrite(&words, false, keys, Passes { saturate: true, filter: true });
+    let new = rewrite(&words, false, keys, Passes { saturate: true, filter: true }, LIMITS);
     let (original, rewritten) = (case.program(&context, &layout, &words), case.program(&context, &layout, &new));
     let state = State { mag_linear: true, min_linear: true, mip_linear: false, wrap: [Wrap::Clamp; 3], border: BORDER };
     let clamp = flags::UNNORMALIZED | flags::CLAMP_S | flags::CLAMP_T;
@@ -992,6 +996,37 @@ fn coordinates_may_be_texels() {
     assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
 }
 
+/// The biases of sampler and instruction are limited together.
+#[test]
+fn biases_are_limited_together() {
+    let Some(context) = context(Context::builder()) else { return };
+    let (image, texture) = texture(&context, Shape::D2, vk::Format::R8G8B8A8_UNORM);
+    let view = image.view(&ViewDesc::default());
+    let lookup = "texture(pair, p.xy, l)".to_owned();
+    let case = Case { shape: Shape::D2, fragment: true, whole: true, lookup, ..cases().remove(0) };
+    let words = compile("frag", &case.source());
+    let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
+    let limits = Limits { lod_bias: 0.5 };
+    let new = rewrite(&words, true, keys, Passes { saturate: true, filter: true }, limits);
+    let layout = layout(&context, false);
+    let rewritten = case.program(&context, &layout, &new);
+    let state = State { mag_linear: true, min_linear: true, mip_linear: true, wrap: [Wrap::Clamp; 3], border: BORDER };
+    let clamp = flags::CLAMP_S | flags::CLAMP_T;
+    let linear = flags::EMULATE | flags::MAG_LINEAR | flags::MIN_LINEAR | flags::MIP_LINEAR;
+    let trilinear = SamplerDesc { lod_bias: 0.25, ..SamplerDesc::trilinear() };
+    for (sampler, flags) in [(trilinear, clamp), (SamplerDesc::nearest(), clamp | linear)] {
+        let sampler = sampler.border(vk::BorderColor::FLOAT_OPAQUE_WHITE).create(&context);
+        let bench = Bench::new(&context, &layout, Pair::new(&view, &sampler), false);
+        bench.record(Record { flags, bias: 0.25, min_lod: 0.0, max_lod: 1000.0 });
+        for (lookup, got) in case.lookups(texture.size(0)).into_iter().zip(rewritten.run(&case, bench.set)) {
+            // The instruction asks for a whole level.
+            let (want, _) = gl(&texture, &state, &Lookup { lambda: lookup.lambda + 0.5, ..lookup });
+            let want = Value::Float(want.map(|component| component as f32));
+            assert!(got.is_near(want, 0.05), "{flags:#x} {:?}: {got:?}, not {want:?}", lookup.at);
+        }
+    }
+}
+
 /// What is asked of a sampler that is not bound.
 #[test]
 fn levels_of_detail_are_those_of_the_sampler_that_was_asked_for() {
@@ -1001,7 +1036,7 @@ fn levels_of_detail_are_those_of_the_sampler_that_was_asked_for() {
         .replace("LOOKUP", "textureQueryLod(pair, p.xy), 0.0, 0.0");
     let words = compile("frag", &source);
     let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
-    let rewritten = rewrite(&words, true, keys, Passes { saturate: true, filter: true });
+    let rewritten = rewrite(&words, true, keys, Passes { saturate: true, filter: true }, LIMITS);
     let (image, _) = texture(&context, Shape::D2, vk::Format::R8G8B8A8_UNORM);
     let view = image.view(&ViewDesc::default());
     let case = Case { shape: Shape::D2, fragment: true, ..cases().remove(0) };

@@ -215,11 +215,14 @@ impl Helper<'_, '_, '_, '_> {
             dx = self.code.op(Op::DPdx, vector, &[at])?;
             dy = self.code.op(Op::DPdy, vector, &[at])?;
             if self.operands[BIAS] != 0 {
-                // The level of detail is the logarithm of how long gradients are.
+                // The level of detail is the logarithm of how long gradients are. What the sampler adds by itself counts for
+                // the limit, which both biases have together.
                 let limit = self.limits.lod_bias;
-                let bounds = [self.code.splat(-limit, 1)?, self.code.splat(limit, 1)?];
-                let bias = [self.operands[BIAS], bounds[0], bounds[1]];
-                let bias = self.code.glsl(GlslStd450Op::NClamp, float, &bias)?;
+                let (least, most) = (self.code.splat(-limit, 1)?, self.code.splat(limit, 1)?);
+                let own = self.field(1)?;
+                let both = self.code.float(Op::FAdd, &[self.operands[BIAS], own])?;
+                let both = self.code.glsl(GlslStd450Op::NClamp, float, &[both, least, most])?;
+                let bias = self.code.float(Op::FSub, &[both, own])?;
                 let scale = self.code.glsl(GlslStd450Op::Exp2, float, &[bias])?;
                 let scale = self.code.repeat(float, scale, axes)?;
                 dx = self.code.op(Op::FMul, vector, &[dx, scale])?;

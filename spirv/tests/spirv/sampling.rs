@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use samplin_spirv::sampling::{Keys, Left, Limits, Passes, Record, Sampled, Slot, flags, sampling};
+use samplin_spirv::sampling::{FUNCTIONS, Keys, Left, Limits, Passes, Record, Sampled, Slot, flags, sampling};
+use samplin_spirv::split::{Part, Refused, split};
 use samplin_spirv::{Index, Link, Module, Specialization, Uses};
-use spirv::Op;
+use spirv::{ExecutionModel, Op};
 
-use crate::corpus::{Shader, having, shaders, validate};
+use crate::corpus::{Shader, assembled, glsl, having, shaders, validate};
 
 /// A set that no shader of the corpus has.
 const SET: u32 = 7;
+
+/// The set that `split` reads samplers from.
+const HIDDEN: u32 = 8;
 
 const LIMITS: Limits = Limits { lod_bias: 16.0 };
 
@@ -24,6 +28,8 @@ fn slots(links: &[Link], passes: Passes) -> (Vec<Slot>, u32) {
             continue;
         }
         let varies = matches!(sampler.index, Index::Dynamic { .. } | Index::Push(_)) && image != sampler;
+        // A hidden set has an element for each pair.
+        let varies = varies && sampler.set != HIDDEN;
         let slot = Slot { image, sampler, first, passes, row: if varies { sampler.count } else { 0 } };
         first += slot.records().unwrap_or(0);
         slots.push(slot);
@@ -96,7 +102,7 @@ fn everything_is_sampled_through_records() {
         ("shadow.frag", vec![Left::Cube]),
         ("shared_sampler.frag", vec![Left::Cube]),
         // Clamped, and not filtered.
-        ("sparse.frag", vec![Left::Sparse, Left::Sparse]),
+        ("sparse.frag", vec![Left::Sparse]),
     ]
     .into_iter()
     .map(|(file, why)| (file.to_owned(), why))
@@ -126,6 +132,44 @@ fn one_slot_at_a_time_is_sampled_through_its_record() {
     });
 }
 
+/// What `split` has made is sampled through records as what it was made of is.
+#[test]
+fn split_links_are_sampled_through_records() {
+    let mut changed = 0;
+    each(|shader, entry, values, module, slots, _| {
+        let mut parts: Vec<Part> = (0..)
+            .zip(slots)
+            .map(|(binding, slot)| Part { image: slot.image, sampler: slot.sampler, binding })
+            .collect();
+        let split = loop {
+            match split(module, entry, values, HIDDEN, &parts) {
+                Ok(split) => break split,
+                Err(Refused::Part(part, _)) => _ = parts.remove(part),
+                Err(Refused::Module(error)) => panic!("{}: {error}", shader.file),
+            }
+        };
+        let links = Module::read(&split.words).expect("a module").links(entry.0, entry.1, values).expect("links");
+        let (slots, count) = self::slots(&links, BOTH);
+        for part in &split.hidden {
+            // One record for each element, whatever the image's array is.
+            let own = slots.iter().find(|slot| (slot.sampler.set, slot.sampler.binding) == (HIDDEN, part.binding));
+            assert_eq!(own.map(Slot::records), own.map(|_| Ok(part.count)), "{}", shader.file);
+        }
+        let keys = Keys::Block { set: SET, binding: 0, count: count.max(1) };
+        let sampled = run(&split.words, entry, values, keys, &slots);
+        if let Err(error) = validate(&sampled.words, &shader.environment) {
+            panic!("{} {}: {error}", shader.file, entry.0);
+        }
+        let before = run(&shader.words, entry, values, Keys::Block { set: SET, binding: 0, count: 4096 }, &{
+            let links = module.links(entry.0, entry.1, values).expect("links");
+            self::slots(&links, BOTH).0
+        });
+        assert_eq!(sampled.changed, before.changed, "{} {}: {:?}", shader.file, entry.0, sampled.left);
+        changed += sampled.changed;
+    });
+    assert!(changed > 100, "{changed}");
+}
+
 /// Whether nothing but the level of detail is asked of a slot's link.
 fn is_asked_only(shader: &Shader, entry: (&str, u32), values: Option<&Specialization<'_>>, slot: &Slot) -> bool {
     let links = Module::read(&shader.words).expect("a module").links(entry.0, entry.1, values).expect("links");
@@ -152,4 +196,60 @@ fn nothing_is_changed_without_slots() {
         assert_eq!((sampled.changed, sampled.left.len(), &sampled.words), (0, 0, &shader.words), "{}", shader.file);
         assert_eq!(having(&sampled.words, Op::ImageQuerySizeLod), having(&shader.words, Op::ImageQuerySizeLod));
     });
+}
+
+/// A shader that samples one pair with so many different offsets.
+fn many(ways: usize) -> Vec<u32> {
+    let list = |format: &dyn Fn(usize) -> String| (0..ways).map(format).collect::<String>();
+    let offsets = list(&|n| format!("%n{n} = OpConstant %int {n}\n%o{n} = OpConstantComposite %i2 %n{n} %n{n}\n"));
+    let body = list(&|n| format!("%t{n} = OpImageSampleExplicitLod %v4 %pair %at Lod|ConstOffset %zero %o{n}\n"));
+    assembled(&format!(
+        "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
+         OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %i DescriptorSet 0\nOpDecorate %i Binding 0\n\
+         %void = OpTypeVoid\n%ft = OpTypeFunction %void\n%float = OpTypeFloat 32\n%v4 = OpTypeVector %float 4\n\
+         %v2 = OpTypeVector %float 2\n%int = OpTypeInt 32 1\n%i2 = OpTypeVector %int 2\n\
+         %it = OpTypeImage %float 2D 0 0 0 1 Unknown\n%pt = OpTypeSampledImage %it\n\
+         %ip = OpTypePointer UniformConstant %pt\n%zero = OpConstant %float 0\n{offsets}\
+         %at = OpConstantComposite %v2 %zero %zero\n%i = OpVariable %ip UniformConstant\n\
+         %main = OpFunction %void None %ft\n%mb = OpLabel\n%pair = OpLoad %pt %i\n{body}OpReturn\nOpFunctionEnd\n"
+    ))
+}
+
+#[test]
+fn new_functions_have_a_limit() {
+    let entry = ("main", ExecutionModel::GLCompute as u32);
+    let keys = Keys::Block { set: SET, binding: 0, count: 1 };
+    let saturate = Passes { saturate: true, filter: false };
+    for (ways, left) in [(FUNCTIONS, vec![]), (FUNCTIONS + 1, vec![(0, Left::Functions)])] {
+        let words = many(ways);
+        let links = Module::read(&words).expect("a module").links(entry.0, entry.1, None).expect("links");
+        let sampled = run(&words, entry, None, keys, &slots(&links, saturate).0);
+        assert_eq!((sampled.changed as usize, &sampled.left), (FUNCTIONS, &left));
+        assert_eq!(having(&sampled.words, Op::Function).len(), 1 + FUNCTIONS);
+    }
+    // One function for all that is alike.
+    let words = &shaders().iter().find(|shader| shader.file == "same_pair_twice.frag").expect("a shader").words;
+    let entry = ("main", ExecutionModel::Fragment as u32);
+    let links = Module::read(words).expect("a module").links(entry.0, entry.1, None).expect("links");
+    let sampled = run(words, entry, None, keys, &slots(&links, saturate).0);
+    let functions = |words: &[u32]| having(words, Op::Function).len() as u32;
+    assert!(sampled.changed > functions(&sampled.words) - functions(words), "{}", sampled.changed);
+}
+
+/// A function that is called with cubes of several slots: nothing changes, and each slot says so.
+#[test]
+fn cubes_of_functions_are_left() {
+    let source = "#version 450
+        layout(set = 0, binding = 0) uniform samplerCube a;
+        layout(set = 0, binding = 1) uniform samplerCube b;
+        layout(location = 0) out vec4 colour;
+        vec4 get(samplerCube pair) { return textureLod(pair, vec3(1.0), 0.0); }
+        void main() { colour = get(a) + get(b); }";
+    let words = glsl("frag", "vulkan1.1", source);
+    let entry = ("main", ExecutionModel::Fragment as u32);
+    let links = Module::read(&words).expect("a module").links(entry.0, entry.1, None).expect("links");
+    let keys = Keys::Block { set: SET, binding: 0, count: 2 };
+    let sampled = run(&words, entry, None, keys, &slots(&links, BOTH).0);
+    assert_eq!(sampled.left, [(0, Left::Cube), (1, Left::Cube)]);
+    assert_eq!((sampled.changed, sampled.words == words), (0, true));
 }

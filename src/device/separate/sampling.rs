@@ -53,7 +53,7 @@ fn name_of(left: Left) -> &'static str {
         Left::Unbounded | Left::Index | Left::Records => "bindless",
         Left::NoLink | Left::Opaque | Left::Dimension => "opaque-operand",
         Left::Vendor | Left::Footprint => "vendor-instruction",
-        Left::Call => "too-many-clones",
+        Left::Call | Left::Functions => "too-many-clones",
         Left::Cube => "cube",
         Left::Coordinate => "coordinate-type",
         Left::Operands | Left::Sparse => "image-operands",

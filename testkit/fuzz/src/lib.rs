@@ -198,6 +198,11 @@ pub fn sampling(data: &[u8]) {
             let Ok(sampled) = of(&words) else { continue };
             assert_eq!(Ok(&sampled), of(&words).as_ref(), "not the same twice");
             assert_eq!(sampled.changed == 0, sampled.words == words);
+            // What the words name without defining it is defined by accident now.
+            let bound = Module::read(&sampled.words).expect("what was made can be read").bound();
+            if words.iter().skip(5).any(|word| (module.bound()..bound).contains(word)) {
+                continue;
+            }
             let again = of(&sampled.words).expect("a second run");
             assert!(again.changed == 0 && again.words == sampled.words, "a second run finds something");
         }
