@@ -320,7 +320,7 @@ pub fn sampling(
         limits,
         editor: Editor::new(module),
         records: records::Records::default(),
-        helpers: HashMap::default(),
+        helpers: Helpers::default(),
         changed: 0,
         left: Vec::new(),
     };

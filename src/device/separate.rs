@@ -29,6 +29,7 @@ mod shadow;
 mod split;
 mod tasks;
 mod told;
+mod twins;
 mod updates;
 mod words;
 

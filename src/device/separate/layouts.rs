@@ -10,7 +10,6 @@ use samplin_hot::memory::{self, Room};
 
 use super::Separate;
 use crate::decide::fnv1a;
-use crate::device::Device;
 use crate::device::types::COMBINED;
 use crate::kept;
 use crate::table::{FastMap, HandleMap, fold, lock};
@@ -89,10 +88,10 @@ pub(super) struct SetShape {
     /// Types of descriptors that change what is in slots, as [`type_bit`]s.
     pub(super) followed: u32,
     /// Its definition.
-    kept: kept::SetLayout,
+    pub(super) kept: kept::SetLayout,
     /// The definition is all that there is to it.
-    is_known: bool,
-    twin: Twin,
+    pub(super) is_known: bool,
+    pub(super) twin: Twin,
     /// Says how it is defined, but for handles; the same in every run.
     stable: u64,
 }
@@ -241,8 +240,8 @@ pub(super) struct PipelineShape {
     /// Differs between layouts that are not defined alike.
     whole: u64,
     /// What else defines it; none if it has members that are not known.
-    kept: Option<Arc<kept::PipelineLayout>>,
-    twin: Twin,
+    pub(super) kept: Option<Arc<kept::PipelineLayout>>,
+    pub(super) twin: Twin,
 }
 
 impl PipelineShape {
@@ -294,8 +293,8 @@ pub(super) struct LayoutTables {
     /// There was ever a layout with immutable samplers of SAMPLER bindings.
     has_immutables: AtomicBool,
     /// Layouts of the layer's own.
-    own_sets: Mutex<Own>,
-    own_pipelines: Mutex<Own>,
+    pub(super) own_sets: Mutex<Own>,
+    pub(super) own_pipelines: Mutex<Own>,
 }
 
 /// Shapes that live, by hashes of their definitions.
@@ -320,19 +319,19 @@ impl Alike {
 }
 
 /// The layer's own object of a shape, 0 before it is needed.
-type Twin = Arc<AtomicU64>;
+pub(super) type Twin = Arc<AtomicU64>;
 
 /// Objects of the layer's own, each shared with its shape.
 #[derive(Default)]
-struct Own {
-    twins: Vec<Twin>,
+pub(super) struct Own {
+    pub(super) twins: Vec<Twin>,
     /// How many there are when those of shapes that are gone are looked for.
     limit: usize,
 }
 
 impl Own {
     /// Adds one. Returns those that no shape has any more, so that no command can be at work with them.
-    fn add(&mut self, twin: &Twin) -> Vec<u64> {
+    pub(super) fn add(&mut self, twin: &Twin) -> Vec<u64> {
         let mut gone = Vec::new();
         if self.twins.len() >= self.limit {
             self.twins.retain(|twin| {
@@ -521,99 +520,5 @@ impl Separate {
         // SAFETY: a pipeline layout that is not null is not destroyed during the call, by this function's contract; so its entry
         // stays until it is shared.
         unsafe { self.layouts.pipelines.share(layout.as_raw()) }
-    }
-}
-
-/// The layer's own object of a definition, made where there is none yet; the one of two that are made at once which comes later is
-/// destroyed again.
-fn twin(kept: &Twin, own: &Mutex<Own>, make: impl FnOnce() -> Option<u64>, destroy: impl Fn(u64)) -> Option<u64> {
-    let twin = kept.load(Ordering::Acquire);
-    if twin != 0 {
-        return Some(twin);
-    }
-    let made = make()?;
-    if let Err(other) = kept.compare_exchange(0, made, Ordering::AcqRel, Ordering::Acquire) {
-        destroy(made);
-        return Some(other);
-    }
-    let gone = lock(own).add(kept);
-    gone.into_iter().for_each(destroy);
-    Some(made)
-}
-
-impl Device {
-    /// A set layout of the layer's own that is defined like `shape`; none if that is not known, or the driver refuses.
-    pub(super) fn twin_of_set(&self, separate: &Separate, shape: &SetShape) -> Option<vk::DescriptorSetLayout> {
-        if !shape.is_known {
-            return None;
-        }
-        let make = || {
-            let create = self.fns.create_descriptor_set_layout?;
-            let mut made = vk::DescriptorSetLayout::null();
-            let result = shape.kept.with_create_info(|info| {
-                // SAFETY: a create info equal to one that the driver accepted, whose immutable samplers outlive every layout, pool and
-                // set of that definition (Samplers, "must not be destroyed until after the final use"), or one of plain samplers.
-                unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
-            });
-            (result == vk::Result::SUCCESS).then(|| made.as_raw())
-        };
-        let made = twin(&shape.twin, &separate.layouts.own_sets, make, |made| self.destroy_set_layout(made))?;
-        Some(vk::DescriptorSetLayout::from_raw(made))
-    }
-
-    /// Set layouts of the layer's own that are defined like those of `shape`.
-    pub(super) fn twins_of_sets(
-        &self,
-        separate: &Separate,
-        shape: &PipelineShape,
-    ) -> Option<Vec<vk::DescriptorSetLayout>> {
-        let mut sets = memory::vec(shape.sets.len());
-        for set in &shape.sets {
-            sets.push(match set {
-                Some(set) => self.twin_of_set(separate, set)?,
-                None => vk::DescriptorSetLayout::null(),
-            });
-        }
-        Some(sets)
-    }
-
-    /// A pipeline layout of the layer's own that is defined like `shape`.
-    pub(super) fn twin_of_pipeline(&self, separate: &Separate, shape: &PipelineShape) -> Option<vk::PipelineLayout> {
-        let make = || {
-            let (create, kept) = (self.fns.create_pipeline_layout?, shape.kept.as_ref()?);
-            let sets = self.twins_of_sets(separate, shape)?;
-            let mut made = vk::PipelineLayout::null();
-            let result = kept.with_create_info(&sets, |info| {
-                // SAFETY: equal to a create info that the driver accepted but for the set layouts, which are defined alike, and for one
-                // more at the end, within the device's limits.
-                unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
-            });
-            (result == vk::Result::SUCCESS).then(|| made.as_raw())
-        };
-        let made = twin(&shape.twin, &separate.layouts.own_pipelines, make, |made| self.destroy_pipeline_layout(made))?;
-        Some(vk::PipelineLayout::from_raw(made))
-    }
-
-    fn destroy_set_layout(&self, layout: u64) {
-        if let Some(destroy) = self.fns.destroy_descriptor_set_layout {
-            // SAFETY: made by `twin_of_set` with a NULL allocator; nobody has seen it, its shape is gone, with which any command that uses it
-            // would be at work, or the device is about to end.
-            unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
-        }
-    }
-
-    fn destroy_pipeline_layout(&self, layout: u64) {
-        if let Some(destroy) = self.fns.destroy_pipeline_layout {
-            // SAFETY: as above, made by `twin_of_pipeline`.
-            unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
-        }
-    }
-
-    /// Destroys the layouts of the layer's own: for the end of the device.
-    pub(super) fn destroy_twins(&self, separate: &Separate) {
-        let pipelines = std::mem::take(&mut *lock(&separate.layouts.own_pipelines));
-        pipelines.twins.iter().for_each(|twin| self.destroy_pipeline_layout(twin.load(Ordering::Acquire)));
-        let sets = std::mem::take(&mut *lock(&separate.layouts.own_sets));
-        sets.twins.iter().for_each(|twin| self.destroy_set_layout(twin.load(Ordering::Acquire)));
     }
 }

@@ -1,0 +1,106 @@
+//! The layer's own copies of set layouts and pipeline layouts: made where one is needed, and gone when no shape has them any more.
+
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+use ash::vk::{self, Handle};
+use samplin_hot::memory;
+
+use super::Separate;
+use super::layouts::{Own, PipelineShape, SetShape, Twin};
+use crate::device::Device;
+use crate::table::lock;
+
+/// The layer's own object of a definition, made where there is none yet; the one of two that are made at once which comes later is
+/// destroyed again.
+fn twin(kept: &Twin, own: &Mutex<Own>, make: impl FnOnce() -> Option<u64>, destroy: impl Fn(u64)) -> Option<u64> {
+    let twin = kept.load(Ordering::Acquire);
+    if twin != 0 {
+        return Some(twin);
+    }
+    let made = make()?;
+    if let Err(other) = kept.compare_exchange(0, made, Ordering::AcqRel, Ordering::Acquire) {
+        destroy(made);
+        return Some(other);
+    }
+    let gone = lock(own).add(kept);
+    gone.into_iter().for_each(destroy);
+    Some(made)
+}
+
+impl Device {
+    /// A set layout of the layer's own that is defined like `shape`; none if that is not known, or the driver refuses.
+    pub(super) fn twin_of_set(&self, separate: &Separate, shape: &SetShape) -> Option<vk::DescriptorSetLayout> {
+        if !shape.is_known {
+            return None;
+        }
+        let make = || {
+            let create = self.fns.create_descriptor_set_layout?;
+            let mut made = vk::DescriptorSetLayout::null();
+            let result = shape.kept.with_create_info(|info| {
+                // SAFETY: a create info equal to one that the driver accepted, whose immutable samplers outlive every layout, pool and
+                // set of that definition (Samplers, "must not be destroyed until after the final use"), or one of plain samplers.
+                unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
+            });
+            (result == vk::Result::SUCCESS).then(|| made.as_raw())
+        };
+        let made = twin(&shape.twin, &separate.layouts.own_sets, make, |made| self.destroy_set_layout(made))?;
+        Some(vk::DescriptorSetLayout::from_raw(made))
+    }
+
+    /// Set layouts of the layer's own that are defined like those of `shape`.
+    pub(super) fn twins_of_sets(
+        &self,
+        separate: &Separate,
+        shape: &PipelineShape,
+    ) -> Option<Vec<vk::DescriptorSetLayout>> {
+        let mut sets = memory::vec(shape.sets.len());
+        for set in &shape.sets {
+            sets.push(match set {
+                Some(set) => self.twin_of_set(separate, set)?,
+                None => vk::DescriptorSetLayout::null(),
+            });
+        }
+        Some(sets)
+    }
+
+    /// A pipeline layout of the layer's own that is defined like `shape`.
+    pub(super) fn twin_of_pipeline(&self, separate: &Separate, shape: &PipelineShape) -> Option<vk::PipelineLayout> {
+        let make = || {
+            let (create, kept) = (self.fns.create_pipeline_layout?, shape.kept.as_ref()?);
+            let sets = self.twins_of_sets(separate, shape)?;
+            let mut made = vk::PipelineLayout::null();
+            let result = kept.with_create_info(&sets, |info| {
+                // SAFETY: equal to a create info that the driver accepted but for the set layouts, which are defined alike, and for one
+                // more at the end, within the device's limits.
+                unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
+            });
+            (result == vk::Result::SUCCESS).then(|| made.as_raw())
+        };
+        let made = twin(&shape.twin, &separate.layouts.own_pipelines, make, |made| self.destroy_pipeline_layout(made))?;
+        Some(vk::PipelineLayout::from_raw(made))
+    }
+
+    fn destroy_set_layout(&self, layout: u64) {
+        if let Some(destroy) = self.fns.destroy_descriptor_set_layout {
+            // SAFETY: made by `twin_of_set` with a NULL allocator; nobody has seen it, its shape is gone, with which any command that uses it
+            // would be at work, or the device is about to end.
+            unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
+        }
+    }
+
+    fn destroy_pipeline_layout(&self, layout: u64) {
+        if let Some(destroy) = self.fns.destroy_pipeline_layout {
+            // SAFETY: as above, made by `twin_of_pipeline`.
+            unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
+        }
+    }
+
+    /// Destroys the layouts of the layer's own: for the end of the device.
+    pub(super) fn destroy_twins(&self, separate: &Separate) {
+        let pipelines = std::mem::take(&mut *lock(&separate.layouts.own_pipelines));
+        pipelines.twins.iter().for_each(|twin| self.destroy_pipeline_layout(twin.load(Ordering::Acquire)));
+        let sets = std::mem::take(&mut *lock(&separate.layouts.own_sets));
+        sets.twins.iter().for_each(|twin| self.destroy_set_layout(twin.load(Ordering::Acquire)));
+    }
+}
