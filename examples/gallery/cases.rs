@@ -2,6 +2,8 @@
 //!
 //! A case knows nothing about the layer. It is painted once without it and once with it, from the same code.
 
+use std::ffi::CStr;
+
 use crate::separate;
 use ash::vk;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined};
@@ -153,6 +155,14 @@ pub(crate) const CASES: &[Case] = &[
         asks: "CLAMP_TO_BORDER with FLOAT_OPAQUE_WHITE around an R32_UINT texture; integer white is 1.",
         prepare: as_it_is,
         paint: |context| bordered(context, vk::Format::R32_UINT, vk::BorderColor::FLOAT_OPAQUE_WHITE),
+    },
+    Case {
+        name: "gl-clamp",
+        title: "GL_CLAMP, LINEAR",
+        asks: "OpenGL's GL_CLAMP with a white border, which takes part over half a texel; CLAMP_TO_BORDER where no extension has it, \
+               which is the nearest of Vulkan's modes.",
+        prepare: |builder| builder.extension(GL_ADDRESS_MODES),
+        paint: gl_clamp,
     },
     Case {
         name: "border-swizzle",
@@ -414,6 +424,22 @@ fn bordered(context: &Context, format: vk::Format, border: vk::BorderColor) -> R
     let image = relief_image(context, format)?;
     let view = image.view(&ViewDesc::default());
     let sampler = SamplerDesc::nearest().border(border).create(context);
+    let values = sample(context, Pair::new(&view, &sampler), &grid(PANEL, PANEL, [-0.35, -0.35], [1.35, 1.35]));
+    Ok(values.into_iter().map(|value| colour(format, value)).collect())
+}
+
+/// The extension that has GL_CLAMP, and the mode.
+const GL_ADDRESS_MODES: &CStr = c"VK_SAMPLIN_gl_address_modes";
+const GL_CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::from_raw(0x2900);
+
+fn gl_clamp(context: &Context) -> Result<Picture, String> {
+    let format = vk::Format::R8G8B8A8_UNORM;
+    let image = relief_image(context, format)?;
+    let view = image.view(&ViewDesc::default());
+    let border = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+    let has_mode = context.extensions().contains(&GL_ADDRESS_MODES);
+    let sampler = if has_mode { border.address(GL_CLAMP) } else { border };
+    let sampler = sampler.create(context);
     let values = sample(context, Pair::new(&view, &sampler), &grid(PANEL, PANEL, [-0.35, -0.35], [1.35, 1.35]));
     Ok(values.into_iter().map(|value| colour(format, value)).collect())
 }

@@ -1,4 +1,4 @@
-//! Shaders, as they are created and identified: modules here, those that come with pipelines and shader objects in [`copies`].
+//! Shaders, as they are created and identified: modules here, those that come with pipelines and shader objects in `copies`.
 
 pub(super) mod copies;
 
