@@ -157,7 +157,7 @@ unsafe extern "system" fn update_slowly(
 #[inline(never)]
 unsafe fn follow(device: &Device, writes: &[WriteDescriptorSet<'_>], copies: &[vk::CopyDescriptorSet<'_>]) {
     if let Some(separate) = device.separate.as_deref() {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: writes and copies are those of a valid `vkUpdateDescriptorSets` by this function's contract.
         unsafe {
             if !copies.is_empty() || !separate.follow_writes(writes) {
                 device.guard(|| device.separate_updates(separate, writes, copies), || ());

@@ -23,7 +23,7 @@ pub(super) unsafe fn words<'a>(info: &vk::ShaderModuleCreateInfo<'a>) -> &'a [u3
 ///
 /// `info` is valid.
 unsafe fn rewritten(device: &Device, info: *const vk::ShaderModuleCreateInfo<'_>) -> Option<Rewritten> {
-    // SAFETY: forwarded from the caller.
+    // SAFETY: `info` is valid by this function's contract, so its words can be read.
     device.guard(|| device.module_words(unsafe { words(&*info) }), || None)
 }
 

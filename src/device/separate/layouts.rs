@@ -491,7 +491,7 @@ impl Separate {
     /// `layout` is null or valid while the reference is used.
     #[inline(always)]
     pub(super) unsafe fn layout_at(&self, layout: vk::PipelineLayout) -> Option<&PipelineShape> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: null or valid while the reference is used, by this function's contract.
         unsafe { self.layouts.pipelines.get(layout.as_raw()) }
     }
 
@@ -505,7 +505,7 @@ impl Separate {
         layout: vk::PipelineLayout,
         (set, binding): (u32, u32),
     ) -> Option<Option<vk::DescriptorType>> {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: null or valid during the call, by this function's contract.
         let shape = unsafe { self.pipeline_shape(layout) }?;
         let set = shape.sets.get(set as usize).and_then(Option::as_deref);
         Some(set.and_then(|set| set.bindings.iter().find(|it| it.binding == binding)).map(|it| it.ty))

@@ -194,7 +194,7 @@ impl SetEntry {
         self.touch();
         let slots = self.shape.run(ty, target, count).and_then(|run| self.slots().get(run));
         let Some(slots) = slots else {
-            // SAFETY: forwarded from the caller.
+            // SAFETY: `info` may be called as this function's contract says.
             return unsafe { self.write_each(ty, target, count, info) };
         };
         for (index, slot) in (0..).zip(slots) {
@@ -327,7 +327,7 @@ impl SetEntry {
     /// The write is valid.
     #[inline(always)]
     pub(super) unsafe fn take(&self, write: &vk::WriteDescriptorSet<'_>) {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the write is valid by this function's contract.
         unsafe {
             if !self.take_run(write) {
                 self.take_each(write);

@@ -57,7 +57,7 @@ impl Separate {
     /// The writes of a valid `vkUpdateDescriptorSets`.
     #[inline(always)]
     pub unsafe fn follow_writes(&self, writes: &[vk::WriteDescriptorSet<'_>]) -> bool {
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the writes are of a valid `vkUpdateDescriptorSets` by this function's contract.
         unsafe { self.take_writes(writes, |entry| !entry.has_shadows.load(Ordering::Acquire)) }
     }
 
@@ -73,7 +73,7 @@ impl Separate {
         if entry.has_shadows.load(Ordering::Acquire) {
             return false;
         }
-        // SAFETY: forwarded from the caller.
+        // SAFETY: a valid write by this function's contract, so its array has as many elements as it says.
         unsafe { entry.take(write) };
         true
     }
@@ -136,7 +136,7 @@ impl Device {
             self.drop_shadows(separate, entry);
             true
         };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: the writes are of a valid `vkUpdateDescriptorSets` by this function's contract.
         unsafe { separate.take_writes(writes, drop_shadows) };
         for copy in copies {
             // SAFETY: both sets of a copy are valid (VUID-VkCopyDescriptorSet-srcSet-parameter, -dstSet-parameter), so their
@@ -166,7 +166,7 @@ impl Device {
             self.drop_shadows(separate, entry);
             true
         };
-        // SAFETY: forwarded from the caller.
+        // SAFETY: set, template and data are those of a valid command by this function's contract.
         unsafe { separate.take_template(set, template, data, drop_shadows) };
     }
 }
