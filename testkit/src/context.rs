@@ -9,6 +9,7 @@ use ash::vk;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_void};
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Environment variable that picks the physical device: a part of its name, or `#n` for the n-th.
@@ -314,7 +315,8 @@ struct Instance {
 /// What the messenger's user pointer names.
 struct Listener {
     log: MessageLog,
-    refuse_errors: bool,
+    /// Once there is an instance: an older validation layer objects to the structure of settings that it is made with.
+    refuse_errors: AtomicBool,
 }
 
 impl Instance {
@@ -392,7 +394,7 @@ impl Instance {
             })
             .collect();
 
-        let user = Box::new(Listener { log: log.clone(), refuse_errors: builder.refuse_errors });
+        let user = Box::new(Listener { log: log.clone(), refuse_errors: AtomicBool::new(false) });
         let mut messenger_info = vk::DebugUtilsMessengerCreateInfoEXT::default()
             .message_severity(
                 vk::DebugUtilsMessageSeverityFlagsEXT::ERROR | vk::DebugUtilsMessageSeverityFlagsEXT::WARNING,
@@ -422,6 +424,7 @@ impl Instance {
         // SAFETY: the create info and everything it points to are locals that outlive the call; the user data is boxed and
         // kept until after the instance is destroyed.
         let raw = unsafe { entry.create_instance(&info, None) }.map_err(ContextError::Instance)?;
+        user.refuse_errors.store(builder.refuse_errors, Ordering::Relaxed);
         if !settings.is_empty() && !settings_extension {
             // What a validation layer older than the structure says about it.
             log.lock().retain(|message| !message.id.ends_with("VkInstanceCreateInfo-pNext-pNext"));
@@ -475,7 +478,10 @@ unsafe extern "system" fn on_message(
         let own = |text: Option<&CStr>| text.map_or_else(String::new, |text| text.to_string_lossy().into_owned());
         listener.log.lock().push(Message { id: own(id), text: own(text), severity });
     }
-    vk::Bool32::from(listener.refuse_errors && severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR))
+    vk::Bool32::from(
+        listener.refuse_errors.load(Ordering::Relaxed)
+            && severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR),
+    )
 }
 
 /// A device with one graphics-and-compute queue, ready to record and submit.
