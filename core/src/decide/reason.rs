@@ -201,10 +201,10 @@ pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
     match (change.catalog, change.field) {
         (Catalog::A6, Field::MaxAnisotropy) => "anisotropic quality above the limit",
         (Catalog::B1 | Catalog::B2, _) if context.emulates && !context.view.is_some_and(ViewTraits::is_integer) => {
-            "nothing: the shader filters, or a record says why it does not"
+            "nothing where the shader filters, smoothing elsewhere"
         }
         (Catalog::GlClamp, _) if context.saturates => {
-            "nothing: the shader saturates coordinates, or a record says why it does not"
+            "nothing where the shader saturates coordinates, half of the border's influence elsewhere"
         }
         (catalog, _) => catalog.lost(),
     }
