@@ -292,7 +292,7 @@ unsafe fn register(
         unsafe { get(physical, &mut memory) };
     }
     // SAFETY: the caller's promise.
-    let limits = properties.map_or_else(Limits::default, |known| unsafe { Limits::of(&known.limits, &memory, info) });
+    let limits = properties.map_or_else(Limits::default, |known| unsafe { Limits::of(&known, &memory, info) });
     let device = Device::new(NewDevice {
         handle,
         instance,

@@ -33,7 +33,13 @@ pub struct Limits {
     pub host_types: u32,
     /// Queue families that the device has queues of.
     pub families: Vec<u32>,
+    /// The driver reads every descriptor that a set's layout has room for, also where the last binding of the set has fewer.
+    pub reads_past_variable: bool,
 }
+
+/// `vendorID` of SwiftShader. Submitting a draw it goes through all descriptors of the layouts of bound sets
+/// (`DescriptorSet::ParseDescriptors`), and takes what lies behind a set with fewer for pointers to its images.
+const SWIFTSHADER: u32 = 0x1ae0;
 
 impl Limits {
     /// Those of a device.
@@ -42,7 +48,7 @@ impl Limits {
     ///
     /// `info` is the valid create info that the device was made with.
     pub unsafe fn of(
-        limits: &vk::PhysicalDeviceLimits,
+        properties: &vk::PhysicalDeviceProperties,
         memory: &vk::PhysicalDeviceMemoryProperties,
         info: &vk::DeviceCreateInfo<'_>,
     ) -> Self {
@@ -54,6 +60,7 @@ impl Limits {
         let mut families: Vec<u32> = memory::collect(queues.iter().map(|queue| queue.queue_family_index));
         families.sort_unstable();
         families.dedup();
+        let limits = &properties.limits;
         Self {
             sets: limits.max_bound_descriptor_sets,
             stage_samplers: limits.max_per_stage_descriptor_samplers,
@@ -64,6 +71,7 @@ impl Limits {
             block_alignment: limits.min_uniform_buffer_offset_alignment.max(16),
             host_types: host_types(memory),
             families,
+            reads_past_variable: properties.vendor_id == SWIFTSHADER,
         }
     }
 }

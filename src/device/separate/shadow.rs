@@ -59,7 +59,12 @@ impl Device {
     ) -> Option<(vk::DescriptorPool, vk::DescriptorSet)> {
         let layout = self.twin_of_set(separate, shape)?;
         let (create, allocate) = (self.fns.create_descriptor_pool?, self.fns.allocate_descriptor_sets?);
-        let count = |binding: &Binding| if shape.variable == Some(binding.binding) { variable } else { binding.count };
+        let reads_on = separate.limits.reads_past_variable;
+        let count = |binding: &Binding| match shape.variable {
+            // Where the driver reads on behind the set it has to find memory of the pool, which it makes of zeroes.
+            Some(last) if last == binding.binding && !reads_on => variable,
+            _ => binding.count,
+        };
         let sizes = memory::collect(
             shape
                 .bindings
