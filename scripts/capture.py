@@ -14,7 +14,7 @@ MANIFEST = pathlib.Path("/usr/share/vulkan/explicit_layer.d/VkLayer_gfxreconstru
 def record(program, folder, device, layer):
     """Runs `program` twice under the layer that has its manifest in the folder `layer`.
 
-    Returns the recordings above and below, and the trace of the run below.
+    Returns the recordings above and below, the trace of the run below, and the folder with the modules of the run above.
     """
     found = folder / "layers"
     found.mkdir(parents=True, exist_ok=True)
@@ -49,4 +49,10 @@ def record(program, folder, device, layer):
             if subprocess.run(convert, stdout=log, stderr=log, check=False).returncode:
                 raise Missing(f"gfxrecon-convert failed: see {files['log']}")
         made[place] = files
-    return made["above"]["calls"], made["below"]["calls"], made["below"]["trace"]
+    shaders = folder / "shaders"
+    shutil.rmtree(shaders, ignore_errors=True)
+    extract = ["gfxrecon-extract", "--dir", str(shaders), str(made["above"]["gfxr"])]
+    with open(made["above"]["log"], "ab") as log:
+        if subprocess.run(extract, stdout=log, stderr=log, check=False).returncode:
+            raise Missing(f"gfxrecon-extract failed: see {made['above']['log']}")
+    return made["above"]["calls"], made["below"]["calls"], made["below"]["trace"], shaders

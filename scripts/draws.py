@@ -5,11 +5,15 @@ there. So binds are not compared one by one; what they left bound is, before eve
 in the place of the application's it has to hold the same in every slot but samplers, and each sampler that is another one has to
 be in a `pair` record of that pipeline's; so has each sampler of a set that only the layer's own pipeline has.
 
-What cannot be seen here is which slots a shader reads: where a set with another sampler stays bound for a later pipeline, a record
-of an earlier one is enough.
+Which image a shader reads through which sampler is read from its module, as the program gave it (`links`). Each link of the
+pipeline that reads a slot with another sampler has to be in a record of its own. Where no link of a pipeline reads it, because
+the layer's set stays bound from an earlier one, a record of that one is enough.
 """
 
 import collections
+import struct
+
+from layered import Unreadable
 
 BINDS = {"vkCmdBindPipeline", "vkCmdBindDescriptorSets", "vkCmdPushDescriptorSet", "vkCmdPushDescriptorSetKHR"}
 # What the layer makes of its own: names of calls, and of the argument with what was made.
@@ -45,6 +49,39 @@ Other = collections.namedtuple("Other", "slot number given")
 Bound = collections.namedtuple("Bound", "pipeline split others above")
 
 
+def links(path):
+    """What a shader module samples: ((set, binding, element) of the image, the same of the sampler), each once.
+
+    Of the instructions between a variable and a sample it knows loads and elements that are constants, which is what the programs
+    here have in the modules that they record; a module in which an image comes from somewhere else cannot be judged.
+    """
+    data = path.read_bytes()
+    words = struct.unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4])
+    if not words or words[0] != 0x07230203:
+        raise Unreadable(f"{path}: no SPIR-V")
+    places, constants, slots, found = collections.defaultdict(dict), {}, {}, []
+    at = 5
+    while at < len(words):
+        count, code = words[at] >> 16, words[at] & 0xFFFF
+        operands = words[at + 1 : at + count]
+        if code == 71 and operands[1] in (33, 34):  # OpDecorate with Binding or DescriptorSet
+            places[operands[0]][operands[1]] = operands[2]
+        elif code == 43:  # OpConstant
+            constants[operands[1]] = operands[2]
+        elif code == 59 and 33 in places[operands[1]]:  # OpVariable
+            slots[operands[1]] = (places[operands[1]].get(34, 0), places[operands[1]][33], 0)
+        elif code in (65, 66) and operands[2] in slots and operands[3] in constants:  # OpAccessChain, OpInBoundsAccessChain
+            slots[operands[1]] = (*slots[operands[2]][:2], constants[operands[3]])
+        elif code in (61, 83) and operands[2] in slots:  # OpLoad, OpCopyObject
+            slots[operands[1]] = slots[operands[2]]
+        elif code == 86:  # OpSampledImage
+            if operands[2] not in slots or operands[3] not in slots:
+                raise Unreadable(f"{path}: an image or a sampler comes from no variable")
+            found.append((slots[operands[2]], slots[operands[3]]))
+        at += max(count, 1)
+    return list(dict.fromkeys(found))
+
+
 def handles(value):
     """What a call made, as a list."""
     return value if isinstance(value, list) else [value]
@@ -69,6 +106,8 @@ class Side:
         # Of pipeline layouts and of pipelines.
         self.sets_of = {}
         self.pipelines = {}
+        # Modules of each pipeline.
+        self.modules = {}
         self.sets = collections.defaultdict(dict)
         self.pushes = 0
 
@@ -83,6 +122,8 @@ class Side:
         elif name in ("vkCreateGraphicsPipelines", "vkCreateComputePipelines"):
             for pipeline, info in zip(handles(arguments["pPipelines"]), arguments["pCreateInfos"]):
                 self.sets_of[pipeline] = self.sets_of.get(info["layout"], 0)
+                stages = info["pStages"] if "pStages" in info else [info["stage"]]
+                self.modules[pipeline] = [stage["module"] for stage in stages]
         elif name == "vkAllocateDescriptorSets":
             info = arguments["pAllocateInfo"]
             self.layout_of.update(zip(handles(arguments["pDescriptorSets"]), info["pSetLayouts"]))
@@ -138,8 +179,11 @@ class Side:
 class Draws:
     """Both sides, and what differed."""
 
-    def __init__(self, walk):
+    def __init__(self, walk, shaders):
         self.walk = walk
+        # The folder with the application's modules, by their handles, and what they sample.
+        self.shaders = shaders
+        self.links = {}
         self.above, self.below = Side(), Side()
         # Objects of the layer's own.
         self.own = set()
@@ -159,6 +203,15 @@ class Draws:
             return False
         self.below.call(name, arguments)
         return True
+
+    def links_of(self, pipeline):
+        """What a pipeline samples."""
+        found = []
+        for module in self.above.modules.get(pipeline, []):
+            if module not in self.links:
+                self.links[module] = links(self.shaders / f"sh{module}")
+            found += self.links[module]
+        return list(dict.fromkeys(found))
 
     def compare(self, commands, commands_below):
         """Compares what is bound in a command buffer."""
@@ -217,11 +270,10 @@ class Draws:
     def account(self, records, explains, is_of):
         """Holds what differed against the `pair` records of draws, each with the `number` of the application's sampler.
 
-        `explains` is scripts/reconcile's; `is_of` tells whether a record is about the class of a view. Returns the errors, how many
-        records account for something, and the numbers (`seq`) of those that share a slot: links of a shader that use one sampler have
-        a record each, and what is bound shows one difference.
+        `explains` is scripts/reconcile's; `is_of` tells whether a record is about the class of a view. Returns the errors, and how
+        many records account for something.
         """
-        errors, owner, told, shared = [], {}, set(), set()
+        errors, owner, told, hidden = [], {}, set(), set()
         left = [(at, record) for at, record in enumerate(records) if record["changes"]]
 
         def slot_of(record, what):
@@ -239,26 +291,35 @@ class Draws:
 
         for bound in self.bound:
             taken = set()
-            for other in bound.others:
+            # Those of hidden sets first: what is read from there is not read from the slot.
+            for other in sorted(bound.others, key=lambda other: other.slot is not None):
                 free = [(at, r) for at, r in left if at not in taken and owner.get(at, bound.pipeline) == bound.pipeline]
                 # First those that are this pipeline's already.
                 fitting = sorted((at not in owner, at) for at, record in free if fits(record, bound, other))
                 # Of links with one sampler in one slot each has a record; of hidden samplers each has one.
-                links = {}
+                fitted = {}
                 for _, at in fitting:
-                    links.setdefault(slot_of(records[at], "image"), at)
-                chosen = list(links.values())[: None if other.slot else 1]
-                owner |= dict.fromkeys(chosen, bound.pipeline)
-                shared.update(records[at]["seq"] for at in chosen if len(chosen) > 1)
-                taken.update(() if other.slot else chosen)
+                    fitted.setdefault(slot_of(records[at], "image"), at)
+                chosen = dict(list(fitted.items())[: None if other.slot else 1])
+                owner |= dict.fromkeys(chosen.values(), bound.pipeline)
+                taken.update(() if other.slot else chosen.values())
+                if not other.slot:
+                    hidden.update((bound.pipeline, image) for image in chosen)
+                    if not chosen and not self.as_asked(bound, other):
+                        errors.append(f"pipeline {bound.pipeline}: another sampler went down in a set of the layer's, and no record says so")
+                    continue
                 what = (other.slot, other.number, str(other.given))
-                if other.slot and chosen:
-                    told.add(what)
-                if not chosen and what not in told and not self.as_asked(bound, other):
-                    where = f"slot {other.slot}" if other.slot else "a set of the layer's"
-                    errors.append(f"pipeline {bound.pipeline}: another sampler went down in {where}, and no record says so")
+                told.update((who, image, *what) for image in chosen for who in (bound.pipeline, None))
+                # Through a hole nothing is read.
+                read = [image for image, sampler in self.links_of(bound.pipeline) if sampler == other.slot]
+                read = [image for image in read if bound.above.get(image, (None, {}))[1].get("imageView")]
+                read = [image for image in read if (bound.pipeline, image) not in hidden]
+                untold = [image for image in read if (bound.pipeline, image, *what) not in told]
+                if untold or not read and not any(entry[0] is None and entry[2:] == what for entry in told):
+                    images = f" beside {untold}" if untold else ""
+                    errors.append(f"pipeline {bound.pipeline}: another sampler went down in slot {other.slot}{images}, and no record says so")
         errors += [f"pair record {record['seq']} of a draw: no bind is as it says" for at, record in left if at not in owner]
-        return errors, len(owner), shared
+        return errors, len(owner)
 
     def as_asked(self, bound, other):
         """Whether a sampler of a hidden set is as one that the application has bound: that of a link which only moved."""
