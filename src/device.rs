@@ -138,6 +138,9 @@ impl Device {
             // It is to be said once that separate samplers are not followed.
             hot.watch(types::type_bit(vk::DescriptorType::SAMPLER));
         }
+        if let Some(separate) = separate.as_ref().filter(|_| telling.records_all()) {
+            separate.look_at_all();
+        }
         if separate.as_ref().is_some_and(|separate| separate.is_forced()) {
             hot.follow.store(hot::follow::ALL, std::sync::atomic::Ordering::Relaxed);
         }

@@ -7,6 +7,7 @@
 
 mod bits;
 mod blocks;
+mod bound;
 mod commands;
 mod follow;
 mod force;
@@ -105,6 +106,9 @@ pub struct Separate {
     tasks: Passes,
     blocks: Blocks,
     resolutions: Resolutions,
+    /// How often what command buffers know has stopped to hold, and 1: the sum of [`Resolutions::time`] and of the pipeline layouts that
+    /// are gone.
+    moves: AtomicU64,
     force: Force,
 }
 
@@ -132,11 +136,26 @@ impl Separate {
     pub fn new(limits: Limits, settings: &Settings, gl: bool) -> Self {
         let (shared, compile, keys) = (settings.separate_shared, settings.split_compile, settings.shader_keys);
         let choices = Choices { shared, compile, keys, memory: settings.resolve_memory.saturating_mul(1 << 20) };
-        let mut new = Self { limits, settings: choices, sets: HandleMap::dense(), ..Self::default() };
+        let mut new =
+            Self { limits, settings: choices, sets: HandleMap::dense(), moves: AtomicU64::new(1), ..Self::default() };
         let rewrites = settings.mode == Mode::Legalize;
         let filter = settings.unfilterable == Unfilterable::Emulate;
         new.tasks = Passes { saturate: rewrites && (gl || new.force.tasks()), filter: rewrites && filter };
         new
+    }
+
+    /// Has no bind go a shorter way: all of them are to be told of.
+    pub fn look_at_all(&self) {
+        self.moves.store(1 << 63, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn moves(&self) -> u64 {
+        self.moves.load(Ordering::Acquire)
+    }
+
+    fn move_on(&self) {
+        self.moves.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Whether a test switch wants repairs that nothing asks for.

@@ -12,6 +12,7 @@ use samplin_hot::Gate;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
+use super::bound::Bound;
 use super::found::{Found, Resolution};
 use super::layouts::PipelineShape;
 use super::objects::BoundShader;
@@ -22,6 +23,9 @@ use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// How many bind points are followed.
 pub(super) const POINTS: usize = 3;
+
+/// How many of them are worth a shorter way; their indices are their numbers.
+const GLANCED: usize = 2;
 
 const FOLLOWED: [vk::PipelineBindPoint; POINTS] =
     [vk::PipelineBindPoint::GRAPHICS, vk::PipelineBindPoint::COMPUTE, vk::PipelineBindPoint::RAY_TRACING_KHR];
@@ -36,88 +40,8 @@ pub(super) fn bind_point(index: usize) -> vk::PipelineBindPoint {
     FOLLOWED.get(index).copied().unwrap_or_default()
 }
 
-/// What is bound at a set number.
-#[derive(Default)]
-pub(super) struct Bound {
-    /// The application's set; 0 for pushed descriptors and for none.
-    pub(super) set: u64,
-    /// What is in it; none if nothing is bound, or nothing of interest.
-    pub(super) entry: Option<Arc<SetEntry>>,
-    /// The layout that it was bound with; none if nothing is bound.
-    pub(super) layout: Option<Arc<PipelineShape>>,
-    /// Dynamic offsets.
-    pub(super) offsets: Vec<u32>,
-    /// The set that is bound in truth.
-    pub(super) actual: u64,
-    /// Samplers that the layer has pushed in place of others: binding, element, handle.
-    pub(super) pushed: Vec<(u32, u32, u64)>,
-    /// The application has pushed since, perhaps over them.
-    pub(super) repushed: bool,
-    /// What is in the set, when it was bound.
-    pub(super) brief: Brief,
-    /// Of what is not looked at by leaves, `entry` to `repushed`, something may be there.
-    pub(super) has_more: bool,
-    /// The layout of a bind before: the next is often with the same one, and need not count it again.
-    spare: Option<Arc<PipelineShape>>,
-}
-
-impl Bound {
-    /// The set that is bound from now on, without dynamic offsets. Its entry is looked up when it is needed.
-    #[inline(always)]
-    pub(super) fn hold(&mut self, set: u64, brief: Brief) {
-        self.set = set;
-        self.actual = set;
-        self.brief = brief;
-        if self.has_more {
-            self.drop_more();
-        }
-    }
-
-    /// [`Bound::hold`] for the set that is bound.
-    #[inline(always)]
-    pub(super) fn hold_again(&mut self) {
-        self.actual = self.set;
-        if self.has_more {
-            self.drop_more();
-        }
-    }
-
-    #[inline(never)]
-    fn drop_more(&mut self) {
-        self.has_more = false;
-        self.entry = None;
-        self.offsets.clear();
-        self.pushed.clear();
-        self.repushed = false;
-    }
-
-    /// Whether it is, or was before, bound with a layout that is at this address; then it is again.
-    #[inline(always)]
-    pub(super) fn is_with(&mut self, layout: *const PipelineShape) -> bool {
-        let same = |own: &Option<Arc<PipelineShape>>| own.as_ref().is_some_and(|own| Arc::as_ptr(own) == layout);
-        if same(&self.layout) {
-            return true;
-        }
-        if same(&self.spare) {
-            std::mem::swap(&mut self.layout, &mut self.spare);
-            return true;
-        }
-        false
-    }
-
-    /// Nothing is bound any more; what was asked of the allocator stays.
-    fn clear(&mut self) {
-        self.hold(0, Brief::default());
-        if self.layout.is_some() {
-            self.spare = self.layout.take();
-        }
-    }
-
-    /// Whether something else is bound than the application has bound.
-    pub(super) fn differs(&self) -> bool {
-        self.actual != self.set || !self.pushed.is_empty()
-    }
-}
+/// No sum of what has moved.
+const LOUD: u64 = 0;
 
 /// A pipeline layout as it was found by its handle.
 #[derive(Clone, Copy, Default)]
@@ -136,8 +60,9 @@ pub(super) struct Point {
     pub(super) program: Option<Arc<Program>>,
     /// A pipeline of the application's that was bound since; 0 for none.
     pub(super) given: u64,
-    /// The numbers of the sets that the links of `given` are in, as bits; none if there are other reasons to look at it.
-    pub(super) linked: Option<u32>,
+    /// All is known that is bound, nothing of the layer's own is, and no two of the bound sets conflict: as of this sum, see
+    /// [`Separate::moves`]; [`LOUD`] if not.
+    pub(super) quiet_at: u64,
     /// A set is bound, or was, that may be updated while it is.
     pub(super) has_loose: bool,
     /// The layout that sets were bound with last.
@@ -234,13 +159,48 @@ impl CommandBuffer {
             point.sum_up();
             result
         };
-        self.inside(|inside| inside.points.get_mut(at).map(with)).flatten().unwrap_or_default()
+        let all = |inside: &mut Inside| {
+            let (is_whole, point) = (inside.is_whole, inside.points.get_mut(at)?);
+            let result = with(point);
+            point.hush(is_whole);
+            Some(result)
+        };
+        self.inside(all).flatten().unwrap_or_default()
     }
 
     /// [`CommandBuffer::with`] for a leaf: none if it cannot, or if not all is known that is bound.
     #[inline(always)]
     pub(super) fn leaf<R>(&self, at: usize, with: impl FnOnce(&mut Point) -> R) -> Option<R> {
-        self.inside(|inside| if inside.is_whole { inside.points.get_mut(at).map(with) } else { None }).flatten()
+        let all = |inside: &mut Inside| {
+            let point = inside.points.get_mut(at).filter(|_| inside.is_whole)?;
+            let result = with(point);
+            point.hush(true);
+            Some(result)
+        };
+        self.inside(all).flatten()
+    }
+
+    /// One of the first bind points, unless a command is at work on it.
+    ///
+    /// # Safety
+    ///
+    /// The caller is a leaf: a command on this command buffer, which calls nothing that could come to it again while the reference is
+    /// used.
+    #[inline(always)]
+    #[expect(clippy::mut_from_ref, reason = "the application has it to itself, which is this function's contract")]
+    pub(super) unsafe fn glance(&self, at: usize) -> Option<&mut Point> {
+        if self.is_taken.load(Ordering::Relaxed) {
+            return None;
+        }
+        // SAFETY: no command is at work on it, none begins on this thread while the reference is used, by this function's contract,
+        // and other threads must not name the command buffer at the same time (Threading Behavior).
+        unsafe { &mut *self.inside.get() }.points.first_chunk_mut::<GLANCED>()?.get_mut(at)
+    }
+
+    /// [`CommandBuffer::leaf`] that changes nothing.
+    #[inline(always)]
+    pub(super) fn read<R>(&self, at: usize, with: impl FnOnce(&Point) -> R) -> Option<R> {
+        self.inside(|inside| inside.points.get(at).map(with)).flatten()
     }
 
     /// Whether all is known that is bound in it.
@@ -251,8 +211,11 @@ impl CommandBuffer {
     /// Nothing is bound in it any more. `begins`: it is being begun, and not in the middle of its commands.
     fn clear(&self, begins: bool) {
         self.inside(|inside| {
-            inside.points.iter_mut().for_each(Point::clear);
             inside.is_whole |= begins;
+            for point in &mut inside.points {
+                point.clear();
+                point.hush(inside.is_whole);
+            }
         });
     }
 }
@@ -340,6 +303,15 @@ impl Point {
             Some(hidden) if stays(hidden) => hidden.number(),
             Some(_) => 0,
         };
+    }
+
+    /// Takes note of whether the application's own pipeline and sets are to be bound, whatever pipeline it is, as long as the sets that are
+    /// bound need nothing that others lack.
+    #[inline(always)]
+    fn hush(&mut self, is_whole: bool) {
+        let is_own = self.shaders.is_empty() && !self.differs && !self.has_loose;
+        let is_quiet = is_whole && is_own && self.is_legal_at_all();
+        self.quiet_at = if is_quiet { self.time.wrapping_add(self.last.gone).wrapping_add(1) } else { LOUD };
     }
 
     /// Looks the pipeline up.

@@ -1,7 +1,10 @@
 //! Binds of which it is known what they come to: the part of the hooks that is a leaf.
 //!
-//! Almost every bind ends here, so nothing here allocates, locks or counts references. What cannot be done so, or has to be found out, is
-//! left to the slow way, which takes the same bind over from the beginning.
+//! Almost every bind ends here, so nothing here allocates, locks or counts references, but for what was found out in another command
+//! buffer. What cannot be done so, or has to be found out, is left to the slow way, which takes the same bind over from the beginning.
+//!
+//! Where nothing of the layer's own is bound and nothing that is bound conflicts, a bind [passes](Device::pass_sets) with what is
+//! written down at its bind point.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,6 +13,7 @@ use std::sync::atomic::Ordering;
 use ash::vk::{self, Handle};
 
 use super::Separate;
+use super::bound::Bound;
 use super::commands::{Binds, CommandBuffer, FEW, Few, LastLayout, Point, index};
 use super::found::{Key, Resolution};
 use super::programs::Program;
@@ -73,6 +77,88 @@ impl Device {
         program.is_plain() || (!self.records_all() && is_legal())
     }
 
+    /// A bind point at which nothing of the layer's own is bound and nothing that is bound conflicts.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer, and the caller a leaf that works on it, see [`CommandBuffer::glance`].
+    #[inline(always)]
+    #[expect(clippy::mut_from_ref, reason = "of a command buffer, which the application has to itself")]
+    unsafe fn quiet(
+        &self,
+        commands: vk::CommandBuffer,
+        point: vk::PipelineBindPoint,
+    ) -> Option<(&Separate, &mut Point)> {
+        // SAFETY: the command buffer is valid by this function's contract.
+        let (separate, buffer) = unsafe { self.followed(commands) }?;
+        // SAFETY: the caller is such a leaf.
+        let point = unsafe { buffer.glance(point.as_raw() as u32 as usize) }?;
+        if point.quiet_at == separate.moves() { Some((separate, point)) } else { None }
+    }
+
+    /// Takes over the bind of a pipeline at a bind point where any goes down as it is. Whether it did.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::follow_pipeline`].
+    #[inline(always)]
+    pub unsafe fn pass_pipeline(
+        &self,
+        commands: vk::CommandBuffer,
+        point: vk::PipelineBindPoint,
+        pipeline: vk::Pipeline,
+    ) -> bool {
+        // SAFETY: the command buffer is recording, by this function's contract, and nothing is called but what looks up a pipeline.
+        let Some((separate, point)) = (unsafe { self.quiet(commands, point) }) else { return false };
+        if self.hot.follow.load(Ordering::Acquire) != follow::LINKED {
+            // SAFETY: the pipeline is valid by this function's contract, so it is not destroyed and its entry stays meanwhile.
+            let program = unsafe { separate.programs.get(pipeline.as_raw()) };
+            if program.is_none_or(|program| program.splits.mask() != 0) {
+                return false;
+            }
+        }
+        (point.given, point.pipeline) = (pipeline.as_raw(), pipeline.as_raw());
+        true
+    }
+
+    /// Takes over the bind of sets without dynamic offsets, as long as nothing is to be done for them. Whether it did.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::follow_sets`].
+    #[inline(always)]
+    pub unsafe fn pass_sets(
+        &self,
+        (commands, point): (vk::CommandBuffer, vk::PipelineBindPoint),
+        layout: vk::PipelineLayout,
+        first: u32,
+        sets: &[vk::DescriptorSet],
+    ) -> bool {
+        // SAFETY: the command buffer is recording, by this function's contract, and nothing is called but what looks up a set.
+        let Some((separate, point)) = (unsafe { self.quiet(commands, point) }) else { return false };
+        let mut all = point.summary;
+        let Some(range) = point.same_layout(layout, first, sets.len()) else { return false };
+        for (bound, set) in range.iter_mut().zip(sets) {
+            let set = set.as_raw();
+            // A set that is bound stays what it is until the command buffer is of no use any more (Command Buffer Lifecycle).
+            if bound.set == set && !bound.has_more {
+                continue;
+            }
+            // SAFETY: the set is one of valid ones by this function's contract, so it is not freed meanwhile.
+            let entry = unsafe { separate.sets.get(set) };
+            let brief = entry.map_or(Brief::default(), |entry| entry.brief(&self.hot.gate));
+            // Not exactly the sum: what was bound before at this number counts still, until a bind goes the longer way.
+            all |= brief.summary;
+            if brief.is_loose || bound.has_more || (all & (all >> 32)) as u32 != 0 {
+                point.add_up();
+                return false;
+            }
+            bound.hold(set, brief);
+        }
+        point.summary = all;
+        true
+    }
+
     /// Takes over the bind of a pipeline, if what is to be done is known: the one to bind.
     ///
     /// # Safety
@@ -103,7 +189,6 @@ impl Device {
             };
             if let Follow::Down(wanted) | Follow::Settle(wanted) = down {
                 point.given = program.handle;
-                point.linked = program.linked.filter(|_| !self.records_all());
                 point.pipeline = wanted;
             }
             down.map(vk::Pipeline::from_raw)
@@ -142,10 +227,6 @@ impl Device {
             if !is_taken {
                 return Follow::Slowly;
             }
-            let is_quiet = !point.differs && !point.has_loose;
-            if is_quiet && point.given != 0 && point.linked.is_some() && point.is_legal_at_all() {
-                return Follow::Down(());
-            }
             self.follow_program(separate, point, first..first + sets.len())
         });
         followed.unwrap_or(Follow::Slowly)
@@ -165,7 +246,7 @@ impl Device {
         // SAFETY: the command buffer is valid by this function's contract, so it is not freed meanwhile.
         let buffer = unsafe { separate.commands.buffers.get(commands.as_raw()) };
         let taken = buffer.zip(index(binds.point)).and_then(|(buffer, at)| {
-            buffer.leaf(at, |point| (Some(point.actual_few(binds.first as usize)), point.is_settled))
+            buffer.read(at, |point| (Some(point.actual_few(binds.first as usize)), point.is_settled))
         });
         taken.unwrap_or((None, true))
     }
@@ -174,38 +255,48 @@ impl Device {
     #[inline(never)]
     fn follow_program(&self, separate: &Separate, point: &mut Point, binds: Range<usize>) -> Follow<()> {
         point.refresh(separate, &self.hot.gate);
-        let follow = |program: &Program, point: &mut Point| {
-            let is_legal = self.needs_nothing(program, point);
-            if !point.differs && is_legal {
-                return Follow::Down(());
-            }
-            let bound = point.pipeline;
-            match self.follow_repair(separate, (program, is_legal), point, binds.clone()) {
-                Follow::Down(wanted) if wanted == bound => {
-                    point.is_settled = true;
-                    let bound = point.sets.get(binds).unwrap_or(&[]);
-                    let differs = bound.iter().any(|bound| bound.actual != bound.set);
-                    if differs { Follow::Settle(()) } else { Follow::Down(()) }
-                }
-                Follow::Slowly => Follow::Slowly,
-                // Also if only another pipeline is to be bound.
-                Follow::Down(_) | Follow::Settle(_) => {
-                    (point.differs, point.is_settled) = (true, false);
-                    Follow::Settle(())
-                }
-            }
+        let held = if point.given == 0 { point.program.take() } else { None };
+        // SAFETY: destroying it would have invalidated the command buffer that it is bound in (Command Buffer Lifecycle).
+        let given = unsafe { separate.programs.get(point.given) };
+        let followed = match held.as_deref().or(given) {
+            Some(program) => self.follow_with(separate, program, point, binds),
+            None if point.given == 0 && !point.differs => Follow::Down(()),
+            None => Follow::Slowly,
         };
-        if point.given != 0 {
-            // SAFETY: destroying it would have invalidated the command buffer that it is bound in (Command Buffer Lifecycle).
-            let program = unsafe { separate.programs.get(point.given) };
-            return program.map_or(Follow::Slowly, |program| follow(program, point));
+        if held.is_some() {
+            point.program = held;
         }
-        let Some(program) = point.program.take() else {
-            return if point.differs { Follow::Slowly } else { Follow::Down(()) };
-        };
-        let followed = follow(&program, point);
-        point.program = Some(program);
         followed
+    }
+
+    /// [`Device::follow_program`] for the one that is bound.
+    #[inline(always)]
+    fn follow_with(
+        &self,
+        separate: &Separate,
+        program: &Program,
+        point: &mut Point,
+        binds: Range<usize>,
+    ) -> Follow<()> {
+        let is_legal = self.needs_nothing(program, point);
+        if !point.differs && is_legal {
+            return Follow::Down(());
+        }
+        let bound = point.pipeline;
+        match self.follow_repair(separate, (program, is_legal), point, binds.clone()) {
+            Follow::Down(wanted) if wanted == bound => {
+                point.is_settled = true;
+                let bound = point.sets.get(binds).unwrap_or(&[]);
+                let differs = bound.iter().any(|bound| bound.actual != bound.set);
+                if differs { Follow::Settle(()) } else { Follow::Down(()) }
+            }
+            Follow::Slowly => Follow::Slowly,
+            // Also if only another pipeline is to be bound.
+            Follow::Down(_) | Follow::Settle(_) => {
+                (point.differs, point.is_settled) = (true, false);
+                Follow::Settle(())
+            }
+        }
     }
 
     /// What a pipeline comes to with the sets that are bound.
@@ -235,7 +326,8 @@ impl Device {
         if !is_legal {
             let Some(key) = Key::of(program, point) else { return Follow::Slowly };
             if program.splits.mask() != 0 || !separate.resolutions.is_nothing(&key) {
-                return match point.found.take(&separate.resolutions, &key) {
+                let found = point.found.take(&separate.resolutions, &key).or_else(|| point.borrow(separate, &key));
+                return match found {
                     Some(found) => point.put_in_force(found, *own, binds),
                     None => Follow::Slowly,
                 };
@@ -326,6 +418,29 @@ impl Device {
 }
 
 impl Point {
+    /// The places of sets from number `first` on, if all of them were bound with this layout last, at a point that is quiet: no
+    /// pipeline layout has gone since.
+    #[inline(always)]
+    fn same_layout(&mut self, layout: vk::PipelineLayout, first: u32, count: usize) -> Option<&mut [Bound]> {
+        // Numbers that have a bit.
+        if self.last.handle != layout.as_raw() || (count | first as usize) >= 16 {
+            return None;
+        }
+        let numbers = ((1_u32 << count) - 1) << first;
+        if numbers & !self.with_last != 0 {
+            return None;
+        }
+        self.sets.get_mut(first as usize..first as usize + count)
+    }
+
+    /// What was found out in another command buffer, or before this one was begun again: the one thing that a leaf locks for, once for a
+    /// key. The first time for a command buffer goes the slow way, which makes room for what is found.
+    #[cold]
+    #[inline(never)]
+    fn borrow(&self, separate: &Separate, key: &Key) -> Option<Arc<Resolution>> {
+        if self.found.has_room() { separate.resolutions.get(key) } else { None }
+    }
+
     /// Takes over the dynamic offsets of sets that were taken over, if there is room for them.
     #[inline(never)]
     fn take_offsets(&mut self, binds: Range<usize>, mut offsets: &[u32]) -> bool {

@@ -1,5 +1,6 @@
 //! What was found out for pipelines and what is in their sets, so that it is found out once.
 
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -34,7 +35,7 @@ impl Resolution {
 pub(super) const LINKED: usize = 8;
 
 /// A pipeline and what is in each of the sets that its links are in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Key {
     /// Of what is behind it.
     pub(super) hash: u64,
@@ -50,8 +51,14 @@ impl Key {
 
     /// A word that differs for keys that differ; never 0.
     #[inline(always)]
-    fn hash(&self, seed: u64) -> u64 {
+    fn word(&self, seed: u64) -> u64 {
         fold(self.hash ^ seed.rotate_left(32)) | 1
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
     }
 }
 
@@ -115,13 +122,13 @@ impl Resolutions {
     #[inline(always)]
     pub(super) fn is_nothing(&self, key: &Key) -> bool {
         let Some(nothings) = self.nothings.get() else { return false };
-        let hash = key.hash(self.time());
+        let hash = key.word(self.time());
         nothings.get(hash as usize >> 1 & (NOTHINGS - 1)).is_some_and(|kept| kept.load(Ordering::Relaxed) == hash)
     }
 
     /// Nothing is to be repaired.
     pub(super) fn keep_nothing(&self, key: &Key) {
-        let hash = key.hash(self.time());
+        let hash = key.word(self.time());
         let nothings = self.nothings.get_or_init(|| {
             let mut words = memory::vec(NOTHINGS);
             words.resize_with(NOTHINGS, AtomicU64::default);
@@ -171,6 +178,11 @@ impl Found {
     #[inline(always)]
     fn places(&mut self, key: &Key) -> Option<&mut Places> {
         self.places.as_mut()?.get_mut((key.hash >> 40) as usize % FOUND)
+    }
+
+    /// Whether any were kept since the command buffer was made.
+    pub(super) fn has_room(&self) -> bool {
+        self.places.is_some()
     }
 
     /// Takes one out.

@@ -475,6 +475,7 @@ impl Separate {
     pub fn forget_pipeline_layout(&self, layout: vk::PipelineLayout) {
         // Before its handle can come back as another layout.
         self.layouts.gone.fetch_add(1, Ordering::AcqRel);
+        self.move_on();
         self.layouts.pipelines.remove(layout.as_raw());
     }
 

@@ -395,6 +395,7 @@ impl Separate {
         // Another thread may be writing to one of them.
         self.sets.for_each(&mut |entry| _ = entry.stamp.fetch_add(1, Ordering::Relaxed));
         self.resolutions.look_again();
+        self.move_on();
     }
 }
 

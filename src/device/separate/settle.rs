@@ -7,7 +7,8 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::commands::{Actual, Binds, Bound, Hidden, Point, bind_point, index};
+use super::bound::Bound;
+use super::commands::{Actual, Binds, Hidden, Point, bind_point, index};
 use super::found::Resolution;
 use super::layouts::PipelineShape;
 use super::programs::Program;
@@ -303,7 +304,7 @@ impl Device {
         let Some(buffer) = buffer else { return };
         let is_whole = buffer.is_whole();
         buffer.with(at, |point| {
-            (point.program, point.given, point.linked) = (None, given, None);
+            (point.program, point.given) = (None, given);
             if !is_whole {
                 point.meet_program(separate);
                 self.began_before(point);

@@ -105,6 +105,22 @@ unsafe extern "system" fn bind_pipeline_followed(
     pipeline: vk::Pipeline,
     device: &Device,
 ) {
+    // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
+    unsafe {
+        match device.fns.cmd_bind_pipeline {
+            Some(next) if device.pass_pipeline(commands, point, pipeline) => next(commands, point, pipeline),
+            _ => bind_pipeline_looked_at(commands, point, pipeline, device),
+        }
+    }
+}
+
+#[inline(never)]
+unsafe extern "system" fn bind_pipeline_looked_at(
+    commands: vk::CommandBuffer,
+    point: Point,
+    pipeline: vk::Pipeline,
+    device: &Device,
+) {
     // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording); a pipeline that
     // stands in for it differs in the samplers that it reads.
     unsafe {
@@ -213,6 +229,32 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
 
 #[inline(never)]
 unsafe extern "system" fn bind_sets_followed(
+    commands: vk::CommandBuffer,
+    point: Point,
+    layout: vk::PipelineLayout,
+    first: u32,
+    count: u32,
+    sets: *const vk::DescriptorSet,
+    offset_count: u32,
+    offsets: *const u32,
+) {
+    // SAFETY: a recording command buffer, valid sets and a valid layout; `count` elements by the command's valid usage.
+    unsafe {
+        if let Some(device) = Device::find_first(commands)
+            && offset_count == 0
+            && !sets.is_null()
+            && let given = std::slice::from_raw_parts(sets, count as usize)
+            && device.pass_sets((commands, point), layout, first, given)
+            && let Some(next) = device.fns.cmd_bind_descriptor_sets
+        {
+            return next(commands, point, layout, first, count, sets, offset_count, offsets);
+        }
+        bind_sets_looked_at(commands, point, layout, first, count, sets, offset_count, offsets);
+    }
+}
+
+#[inline(never)]
+unsafe extern "system" fn bind_sets_looked_at(
     commands: vk::CommandBuffer,
     point: Point,
     layout: vk::PipelineLayout,
