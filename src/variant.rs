@@ -292,6 +292,7 @@ impl Cache {
     }
 
     /// Counts one sampler less in a row. Returns what the row used, if that was the last, and where else it is counted.
+    #[inline]
     fn leave(&self, choices: &Choices, index: &mut Index, number: u32) -> (Vec<Use>, Option<u32>) {
         let nothing = (Vec::new(), None);
         let Some(life) = index.lives.get_mut(number as usize).filter(|life| life.live > 0) else { return nothing };

@@ -3,7 +3,7 @@
 //! Reads the capability files of `devices/` (`schema: device-caps/1`). A simulation only ever takes away: where a file does not
 //! know something, the device's own answer stays.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
@@ -141,13 +141,20 @@ fn names_device(stem: &str, name: &str) -> bool {
     format!("-{stem}-").contains(&format!("-{name}-"))
 }
 
+/// A map of `members`, one by one: collecting them would sort a list first, with the code of a sort for each type.
+fn map<K: Ord, V>(members: impl Iterator<Item = (K, V)>) -> BTreeMap<K, V> {
+    let mut all = BTreeMap::new();
+    all.extend(members);
+    all
+}
+
 /// Finds the file that a setting means: a path, or the name of a file in one of the folders, or part of such a name.
 fn locate(setting: &str) -> Result<PathBuf, Unusable> {
     let path = Path::new(setting);
     if setting.contains('/') || setting.ends_with(".json") {
         return Ok(path.to_path_buf());
     }
-    let mut matches: Vec<PathBuf> = Vec::new();
+    let mut matches: BTreeSet<PathBuf> = BTreeSet::new();
     for folder in folders() {
         let exact = folder.join(format!("{setting}.json"));
         if platform::is_file(&exact) {
@@ -161,9 +168,8 @@ fn locate(setting: &str) -> Result<PathBuf, Unusable> {
             break;
         }
     }
-    matches.sort();
     match matches.len() {
-        1 => matches.pop().ok_or_else(|| Unusable::new(None, String::new())),
+        1 => matches.pop_first().ok_or_else(|| Unusable::new(None, String::new())),
         0 => Err(Unusable::new(
             None,
             format!(
@@ -222,26 +228,18 @@ fn parse(path: &Path, text: &str) -> Result<Simulation, Unusable> {
             .map_or_else(|| path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), str::to_owned),
         path: path.to_path_buf(),
         // What is a feature and nothing else stands among those only.
-        effective: [object("features"), object("effective")]
+        effective: map([object("features"), object("effective")]
             .into_iter()
             .flatten()
             .flatten()
-            .filter_map(|(key, value)| Some((key.clone(), value.as_bool()?)))
-            .collect(),
-        limits: object("limits")
-            .into_iter()
-            .flatten()
-            .filter_map(|(key, value)| {
-                let number = value.as_f64().or_else(|| value.as_bool().map(|on| f64::from(u8::from(on))))?;
-                Some((key.clone(), number))
-            })
-            .collect(),
-        formats: formats
-            .iter()
-            .filter_map(|(name, value)| {
-                Some((names::format_by_name(name)?.as_raw(), format_features(value.as_object()?)))
-            })
-            .collect(),
+            .filter_map(|(key, value)| Some((key.clone(), value.as_bool()?)))),
+        limits: map(object("limits").into_iter().flatten().filter_map(|(key, value)| {
+            let number = value.as_f64().or_else(|| value.as_bool().map(|on| f64::from(u8::from(on))))?;
+            Some((key.clone(), number))
+        })),
+        formats: map(formats.iter().filter_map(|(name, value)| {
+            Some((names::format_by_name(name)?.as_raw(), format_features(value.as_object()?)))
+        })),
         covered,
     })
 }

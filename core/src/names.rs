@@ -115,8 +115,12 @@ pub fn image_flags(flags: u64) -> Vec<String> {
 
 /// The format of that name, the reverse of [`format()`].
 pub fn format_by_name(name: &str) -> Option<vk::Format> {
-    static BY_NAME: once_cell::sync::Lazy<BTreeMap<String, vk::Format>> =
-        once_cell::sync::Lazy::new(|| formats().map(|f| (format(f), f)).collect());
+    static BY_NAME: once_cell::sync::Lazy<BTreeMap<String, vk::Format>> = once_cell::sync::Lazy::new(|| {
+        let mut all = BTreeMap::new();
+        // One by one: collecting them would sort a list first, with a sort's code.
+        all.extend(formats().map(|f| (format(f), f)));
+        all
+    });
     BY_NAME.get(name).copied()
 }
 

@@ -217,6 +217,7 @@ impl Gate {
 
     /// Adds a sampler. If the driver returned a handle that is there already, the first one stays in force: a descriptor does not
     /// tell which of them it means. Then false is returned.
+    #[inline]
     pub fn add_sampler(&self, sampler: u64, needs: u32, state: u32) -> bool {
         let word = (u64::from(needs) << 32) | (u64::from(state) + 1);
         let before = self.samplers.insert_unless(sampler, word, &mut || {
@@ -235,6 +236,7 @@ impl Gate {
         self.need(sampler, needs);
     }
 
+    #[inline]
     fn need(&self, sampler: u64, needs: u32) {
         if self.force != 0 || needs == 0 {
             return;
@@ -258,6 +260,7 @@ impl Gate {
     }
 
     /// Adds a view, or replaces it.
+    #[inline]
     pub fn insert_view(&self, view: u64, lacks: u32, class: u32) {
         self.views.insert(view, (u64::from(lacks) << 32) | (u64::from(class) + 1));
         if self.force == 0 && lacks != 0 {
@@ -273,6 +276,7 @@ impl Gate {
     }
 
     /// Forgets a sampler and returns its word, 0 for one never seen; `None` if its handle exists once more.
+    #[inline]
     pub fn remove_sampler(&self, sampler: u64) -> Option<u64> {
         let mut duplicate = false;
         let word = self.samplers.remove_unless(sampler, &mut || {
@@ -292,6 +296,7 @@ impl Gate {
     }
 
     /// Forgets a view.
+    #[inline]
     pub fn remove_view(&self, view: u64) {
         self.views.remove(view);
     }

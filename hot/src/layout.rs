@@ -2,6 +2,8 @@
 
 use ash::vk::{self, DescriptorImageInfo};
 
+use crate::memory;
+
 /// One binding of a set layout.
 #[derive(Clone, Debug)]
 pub struct Binding {
@@ -26,8 +28,8 @@ impl SetLayout {
     /// A number may stand for one binding in each of several stages (`VK_NV_per_stage_descriptor_set`). A write to it names no stage,
     /// so its samplers are ignored only if they are in every one, the first one's are taken for those it meets, and it never goes on
     /// into another binding, since which one follows depends on the stage as well.
-    pub fn new(mut bindings: Vec<Binding>) -> Self {
-        bindings.sort_by_key(|binding| binding.binding);
+    pub fn new(bindings: Vec<Binding>) -> Self {
+        let mut bindings = memory::sorted_by_key(bindings, |binding| binding.binding);
         bindings.dedup_by(|next, first| {
             let is_same = next.binding == first.binding;
             if is_same {

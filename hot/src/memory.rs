@@ -1,7 +1,7 @@
 //! Memory that cannot be had. What grows with what the application creates asks first and unwinds when there is none, to whoever
 //! guards the hook; the standard library's own answer is to end the process, which is not the layer's to end.
 
-use std::collections::{HashMap, HashSet, TryReserveError, VecDeque};
+use std::collections::{BinaryHeap, HashMap, HashSet, TryReserveError, VecDeque};
 use std::hash::{BuildHasher, Hash};
 
 /// What is unwound with.
@@ -29,6 +29,23 @@ pub fn collect<T>(items: impl Iterator<Item = T>) -> Vec<T> {
         out.with_room().push(item);
     }
     out
+}
+
+/// `list` in ascending order.
+///
+/// By a heap: a slice's own sort is ten times the code, which comes again with each type.
+pub fn sorted<T: Ord>(list: Vec<T>) -> Vec<T> {
+    if list.is_sorted() { list } else { BinaryHeap::from(list).into_sorted_vec() }
+}
+
+/// `list` in the order of what `key` says of each element, equal ones as they were.
+pub fn sorted_by_key<T, K: Ord>(list: Vec<T>, key: impl Fn(&T) -> K) -> Vec<T> {
+    if list.is_sorted_by_key(&key) {
+        return list;
+    }
+    let order = sorted(collect(list.iter().enumerate().map(|(at, item)| (key(item), at))));
+    let mut items = collect(list.into_iter().map(Some));
+    collect(order.into_iter().filter_map(|(_, at)| items.get_mut(at)?.take()))
 }
 
 /// A collection that can be asked for room.

@@ -99,6 +99,7 @@ impl FlatTable {
         }
     }
 
+    #[inline]
     fn writer(&self) -> impl DerefMut<Target = Writer> + '_ {
         self.writer.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -137,6 +138,7 @@ impl FlatTable {
 
     /// [`FlatTable::insert`], but if the key is there and `keep` says so its value stays. No other thread changes the table
     /// between the look and what `keep` does.
+    #[inline]
     pub fn insert_unless(&self, key: u64, value: u64, keep: &mut dyn FnMut() -> bool) -> u64 {
         if key == EMPTY || key == TOMBSTONE {
             return 0;
@@ -186,6 +188,7 @@ impl FlatTable {
     }
 
     /// [`FlatTable::remove`], but if `keep` says so the key stays and 0 is returned.
+    #[inline]
     pub fn remove_unless(&self, key: u64, keep: &mut dyn FnMut() -> bool) -> u64 {
         if key == EMPTY || key == TOMBSTONE {
             return 0;

@@ -1,5 +1,6 @@
 //! Environment variables and the user's folders.
 
+use std::collections::BinaryHeap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -23,12 +24,11 @@ pub fn env_with_prefix(prefix: &str) -> Vec<(String, Option<String>)> {
     if is_elevated() {
         return Vec::new();
     }
-    let mut found: Vec<(String, Option<String>)> = std::env::vars_os()
+    let found: BinaryHeap<(String, Option<String>)> = std::env::vars_os()
         .filter(|(name, value)| name.as_bytes().starts_with(prefix.as_bytes()) && !value.is_empty())
         .map(|(name, value)| (name.to_string_lossy().into_owned(), OsString::into_string(value).ok()))
         .collect();
-    found.sort();
-    found
+    found.into_sorted_vec()
 }
 
 /// The user's folder for state (logs, traces): `$XDG_STATE_HOME`, else `~/.local/state`.

@@ -18,7 +18,7 @@ use crate::error::{Error, push};
 use crate::fold::fold;
 use crate::ids;
 use crate::map::{Map, put};
-use crate::module::{Instruction, Module};
+use crate::module::{Instruction, Module, sort};
 use crate::op;
 use crate::outcome::{Change, Counters, Rewrite, Why};
 
@@ -53,16 +53,17 @@ const EXTENSION: &str = "SPV_KHR_shader_atomic_counter_ops";
 /// Deepest nesting of arrays that is followed.
 const DEPTH: u32 = 16;
 
-/// A counter, or an array of them.
+/// A counter, or an array of them; in the order of where it lies.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Counter {
-    id: u32,
     /// GL's binding.
     binding: u32,
     /// Position in the buffer.
     index: u32,
+    ty: u32,
+    id: u32,
     /// How many there are.
     count: u32,
-    ty: u32,
 }
 
 /// The storage buffer for one binding of GL's.
@@ -192,9 +193,9 @@ impl<'w> Globals<'w> {
         for counter in &self.counters {
             push(&mut sorted, counter)?;
         }
-        sorted.sort_unstable_by_key(|counter| (counter.binding, counter.index, counter.ty, counter.id));
+        sort(&mut sorted);
         let mut own = self.descriptors(module)?;
-        own.sort_unstable();
+        sort(&mut own);
         let (set, first) = match options.target {
             Target::At { set, first } => (set, Some(first)),
             Target::Auto => {

@@ -12,7 +12,7 @@ use spirv::{Capability, Decoration, Op};
 
 use crate::error::{Error, extend, push};
 use crate::map::Fold;
-use crate::module::{Instruction, Module};
+use crate::module::{Instruction, Module, sort};
 use crate::op::{self, Result as Defines};
 
 /// Appends an instruction to `to`.
@@ -44,13 +44,15 @@ pub(crate) fn literal(text: &str) -> Result<Vec<u32>, Error> {
     Ok(words)
 }
 
-/// `remove` words at `at` make room for a range of the pool.
-#[derive(Clone, Copy, Debug)]
+/// `remove` words at `at` make room for a range of the pool. In the order of the fields: at one place, insertions as they were
+/// asked for (the pool grows), then what replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Edit {
     at: usize,
-    remove: usize,
+    replaces: bool,
     from: usize,
     to: usize,
+    remove: usize,
 }
 
 /// Changes to a module, which stays as it is.
@@ -126,7 +128,7 @@ impl<'m, 'w> Editor<'m, 'w> {
     pub fn replace(&mut self, at: usize, remove: usize, words: &[u32]) -> Result<(), Error> {
         let from = self.pool.len();
         extend(&mut self.pool, words)?;
-        push(&mut self.edits, Edit { at, remove, from, to: self.pool.len() })
+        push(&mut self.edits, Edit { at, replaces: remove != 0, from, to: self.pool.len(), remove })
     }
 
     /// Inserts `words` before the instruction at word offset `at`.
@@ -409,7 +411,7 @@ impl<'m, 'w> Editor<'m, 'w> {
         let listed = std::mem::take(&mut self.interface);
         let mut taken = std::mem::take(&mut self.unlisted);
         extend(&mut taken, &self.gone)?;
-        taken.sort_unstable();
+        sort(&mut taken);
         for entry in self.module.entry_points() {
             let interface = entry.interface();
             if !interface.iter().any(|id| taken.binary_search(id).is_ok()) {
@@ -437,7 +439,7 @@ impl<'m, 'w> Editor<'m, 'w> {
         if self.gone.is_empty() {
             return Ok(());
         }
-        self.gone.sort_unstable();
+        sort(&mut self.gone);
         let module = self.module;
         for instruction in module.instructions(module.sections.imports, module.sections.annotations) {
             let gone = |id: &u32| self.gone.binary_search(id).is_ok();
@@ -478,10 +480,7 @@ impl<'m, 'w> Editor<'m, 'w> {
 
     fn merge(mut self) -> Result<Vec<u32>, Error> {
         let words = self.module.words();
-        // A stable sort: what is inserted keeps its order.
-        if !self.edits.is_sorted_by_key(|edit| (edit.at, edit.remove != 0)) {
-            self.edits.sort_by_key(|edit| (edit.at, edit.remove != 0));
-        }
+        sort(&mut self.edits);
         let removed: usize = self.edits.iter().map(|edit| edit.remove).sum();
         let length = (words.len() + self.pool.len()).checked_sub(removed).ok_or(Error::Edits)?;
         if length > Module::WORDS {

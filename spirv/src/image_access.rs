@@ -16,7 +16,7 @@ use crate::edit::Editor;
 use crate::error::{Error, push};
 use crate::ids;
 use crate::map::{Map, put};
-use crate::module::{Instruction, Module};
+use crate::module::{Instruction, Module, sort};
 use crate::op::{self, Result as Defines};
 use crate::outcome::{Change, Rewrite, Why};
 use crate::scan::{Scan, scan};
@@ -273,7 +273,7 @@ impl<'w> Flow<'_, 'w> {
 
     /// What is done with something is done with what it comes from.
     fn propagate(&mut self) -> Result<(), Error> {
-        self.edges.sort_unstable();
+        sort(&mut self.edges);
         while let Some(id) = self.open.pop() {
             let uses = self.seen.get(&id).copied().unwrap_or(0);
             let mut at = self.edges.partition_point(|(derived, _)| *derived < id);

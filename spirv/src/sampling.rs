@@ -21,7 +21,7 @@ use crate::error::{Error, extend, push};
 use crate::fold::Specialization;
 use crate::links::{Analysis, Pair, Scratch};
 use crate::map::{Fold, put};
-use crate::module::{Function, Instruction, Module};
+use crate::module::{Function, Instruction, Module, sort};
 use crate::op;
 use crate::operand::{Index, Operand};
 use crate::sources::{Doubt, Source, Sources, Wanted};
@@ -336,7 +336,7 @@ pub fn sampling(
             push(&mut left, (*position, *why))?;
         }
     }
-    left.sort_unstable();
+    sort(&mut left);
     left.dedup();
     Ok(Sampled { words: pass.editor.finish()?, changed: pass.changed, left })
 }
@@ -350,7 +350,7 @@ fn own(module: &Module<'_>) -> Result<Vec<u32>, Error> {
             push(&mut own, instruction.word(1))?;
         }
     }
-    own.sort_unstable();
+    sort(&mut own);
     Ok(own)
 }
 

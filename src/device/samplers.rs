@@ -63,6 +63,7 @@ impl Device {
     }
 
     /// Enters a sampler whose create info was seen before and which has been counted in a row; `None` if its creation failed.
+    #[inline]
     pub fn insert_sampler_again(&self, sampler: Option<vk::Sampler>, again: &Again) {
         let number = again.number;
         if let Some(sampler) = sampler {

@@ -92,6 +92,7 @@ impl Device {
     /// Counts one sampler less in a row and destroys the variants that nobody else uses. Returns what the sampler has of
     /// `maxCustomBorderColorSamplers`, which is free only when the driver has destroyed it.
     #[must_use]
+    #[inline]
     pub(super) fn release_row(&self, number: u32) -> BorderPlace {
         let released = self.cache.release(&self.hot.choices, number);
         for variant in released.variants {

@@ -85,8 +85,7 @@ impl SetLayout {
                 }
                 _ => &[],
             };
-            let mut kinds = memory::collect(kinds.iter().copied());
-            kinds.sort_unstable();
+            let kinds = memory::sorted(memory::collect(kinds.iter().copied()));
             bindings.with_room().push(Binding {
                 binding: binding.binding,
                 kind: binding.descriptor_type,
@@ -97,8 +96,7 @@ impl SetLayout {
                 kinds,
             });
         }
-        bindings.sort_unstable_by_key(|binding| binding.binding);
-        Some(Self { flags: info.flags, bindings })
+        Some(Self { flags: info.flags, bindings: memory::sorted_by_key(bindings, |binding| binding.binding) })
     }
 
     /// Calls `then` with a create info that defines the same layout. What it leads to lives only as long as the call.

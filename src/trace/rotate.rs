@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use samplin_hot::memory;
+
 use crate::platform;
 
 /// How many automatic traces are kept, the one just created included.
@@ -14,7 +16,7 @@ pub(super) const KEEP: usize = 20;
 /// files of any other name; files of another user. Several processes may do this at once: each removes some, none
 /// removes what the others keep. Errors are ignored.
 pub(super) fn rotate(folder: &Path, own: &Path, keep: usize) {
-    let mut files: Vec<(SystemTime, PathBuf, u32)> = platform::list(folder)
+    let files: Vec<(SystemTime, PathBuf, u32)> = platform::list(folder)
         .into_iter()
         .filter(|path| path != own)
         .filter_map(|path| {
@@ -22,8 +24,7 @@ pub(super) fn rotate(folder: &Path, own: &Path, keep: usize) {
             Some((platform::own_file_written(&path)?, path, process))
         })
         .collect();
-    files.sort_by(|left, right| right.cmp(left));
-    for (_, path, process) in files.into_iter().skip(keep.saturating_sub(1)) {
+    for (_, path, process) in memory::sorted(files).into_iter().rev().skip(keep.saturating_sub(1)) {
         if !platform::process_exists(process) {
             platform::remove(&path);
         }

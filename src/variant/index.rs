@@ -91,6 +91,7 @@ pub(super) struct Index {
 
 impl Index {
     /// Counts a sampler in a row.
+    #[inline]
     pub(super) fn enter(&mut self, number: u32) -> Option<()> {
         let life = self.lives.get_mut(number as usize)?;
         life.live += 1;

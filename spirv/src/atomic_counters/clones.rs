@@ -5,7 +5,7 @@ use spirv::Decoration;
 use super::body::{Body, Pass, Version};
 use crate::error::{Error, extend};
 use crate::map::put;
-use crate::module::Function;
+use crate::module::{Function, sort};
 use crate::op::{self, Result as Defines};
 use crate::outcome::Why;
 
@@ -29,7 +29,7 @@ impl Pass<'_, '_, '_> {
         if self.renamed.is_empty() {
             return Ok(());
         }
-        self.renamed.sort_unstable();
+        sort(&mut self.renamed);
         let module = self.module;
         for instruction in module.instructions(module.sections.imports, module.sections.annotations) {
             // A group is decorated once, and its targets are listed behind it.

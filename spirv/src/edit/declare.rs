@@ -7,7 +7,7 @@ use spirv::{Op, StorageClass};
 use super::{Editor, assemble, instructions};
 use crate::error::{Error, extend, push};
 use crate::map::{Fold, put};
-use crate::module::Module;
+use crate::module::{Module, sort};
 use crate::op::{self, Result as Defines};
 
 impl Editor<'_, '_> {
@@ -102,7 +102,7 @@ impl Editor<'_, '_> {
                 };
                 push(&mut self.seen, (hash(instruction.words, id_at), instruction.at as u32))?;
             }
-            self.seen.sort_unstable();
+            sort(&mut self.seen);
         }
         let mut wanted = Vec::new();
         assemble(&mut wanted, opcode, operands)?;

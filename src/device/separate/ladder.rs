@@ -235,7 +235,7 @@ impl Device {
         wants: &mut Wants,
     ) -> Decided {
         let Wants { all, blocked, .. } = wants;
-        all.sort_by_key(|want| want.sampler_at);
+        *all = memory::sorted_by_key(std::mem::take(all), |want| want.sampler_at);
         let bit = |want: &Want| if want.link < LINKS { 1_u64 << want.link } else { 0 };
         let no_room = point.is_pushed_beside(&program.layout);
         let mut variant = program.splits.current().filter(|_| !no_room);

@@ -247,9 +247,8 @@ pub(super) struct PipelineShape {
 impl PipelineShape {
     fn new(number: u64, sets: Vec<Option<Arc<SetShape>>>, kept: Option<Arc<kept::PipelineLayout>>) -> Self {
         let mut word = kept.as_ref().map_or(number, |kept| {
-            let mut ranges = memory::collect(kept.ranges.iter().map(|r| (r.stage_flags.as_raw(), r.offset, r.size)));
-            ranges.sort_unstable();
-            hash_of(&(kept.flags.as_raw(), ranges))
+            let ranges = kept.ranges.iter().map(|r| (r.stage_flags.as_raw(), r.offset, r.size));
+            hash_of(&(kept.flags.as_raw(), memory::sorted(memory::collect(ranges))))
         });
         let compatible = memory::collect(sets.iter().map(|set| {
             word = fold(word.rotate_left(17) ^ set.as_ref().map_or(1, |set| fold(set.number)));

@@ -57,8 +57,7 @@ impl Limits {
             let blend = pnext::find::<vk::PhysicalDeviceBlendOperationAdvancedFeaturesEXT<'_>>(info.p_next);
             (blend, slice(info.p_queue_create_infos, info.queue_create_info_count))
         };
-        let mut families: Vec<u32> = memory::collect(queues.iter().map(|queue| queue.queue_family_index));
-        families.sort_unstable();
+        let mut families = memory::sorted(memory::collect(queues.iter().map(|queue| queue.queue_family_index)));
         families.dedup();
         let limits = &properties.limits;
         Self {

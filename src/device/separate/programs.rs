@@ -94,9 +94,8 @@ impl Found {
     }
 
     /// The links, combined ones last: the first can be split.
-    pub(super) fn into_links(mut self) -> Box<[ProgramLink]> {
-        self.links.sort_by_key(ProgramLink::is_combined);
-        self.links.into_boxed_slice()
+    pub(super) fn into_links(self) -> Box<[ProgramLink]> {
+        memory::sorted_by_key(self.links, ProgramLink::is_combined).into_boxed_slice()
     }
 }
 

@@ -229,8 +229,7 @@ pub(super) fn spans_of(entries: &[Entry], extent: usize) -> Option<Vec<(usize, u
         return None;
     }
     let all = entries.iter().flat_map(|entry| (0..entry.count).map(move |index| (entry.at(index), entry.size)));
-    let mut spans: Vec<(usize, usize)> = memory::collect(all);
-    spans.sort_unstable();
+    let mut spans: Vec<(usize, usize)> = memory::sorted(memory::collect(all));
     let mut are_disjoint = true;
     spans.dedup_by(|(next, more), (start, length)| {
         let end = *start + *length;
