@@ -721,10 +721,14 @@ fn each(
 
 /// Compares the cases that are chosen with OpenGL, and with the original where nothing is asked for.
 fn compare(which: impl Fn(&Case) -> bool) {
+    compare_in(&states(), which);
+}
+
+fn compare_in(states: &[(State, SamplerDesc, Record)], which: impl Fn(&Case) -> bool) {
     let (mut compared, mut left, mut differ) = (0, 0, 0);
     let mut worst = Vec::new();
     let saturate = Passes { saturate: true, filter: false };
-    let asked_for = (saturate, &states()[..], vk::Format::R8G8B8A8_UNORM);
+    let asked_for = (saturate, states, vk::Format::R8G8B8A8_UNORM);
     each(which, asked_for, |case, texture, (state, sampler, record), before, idle, asked| {
         assert!(before.iter().zip(idle).all(|(a, b)| a.bits() == b.bits()), "{case:?} {sampler:?}: not the same bits");
         let mut most = 0.0f64;
@@ -777,7 +781,10 @@ fn clamps_are_those_of_opengl_in_3d() {
 
 #[test]
 fn clamps_are_those_of_opengl_with_separate_samplers() {
-    compare(|case| case.separate);
+    // How the pair is formed does not depend on the state: one with a border everywhere, and one that differs by axis.
+    let states = states();
+    let some = [states[1].clone(), states[4].clone()];
+    compare_in(&some, |case| case.separate);
 }
 
 /// Samplers that filter, and what is bound for them: NEAREST, with a record.
