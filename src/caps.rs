@@ -126,6 +126,7 @@ pub unsafe fn query(
         !extensions::is_known_version(version) || asked.iter().any(|name| !extensions::is_known(name.to_bytes()));
     caps.max_sampler_anisotropy = limits.max_sampler_anisotropy.max(1.0);
     caps.max_sampler_lod_bias = limits.max_sampler_lod_bias;
+    caps.max_sample_mask_words = limits.max_sample_mask_words;
     caps.max_sampler_allocation_count = limits.max_sampler_allocation_count;
     caps.max_custom_border_color_samplers = custom.max_custom_border_color_samplers;
     caps.filter_minmax_component_mapping = minmax.filter_minmax_image_component_mapping != 0;

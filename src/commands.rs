@@ -96,6 +96,7 @@ macro_rules! commands {
                 create_shader_module: vk::PFN_vkCreateShaderModule, "1.0", c"vkCreateShaderModule" => shader::create_shader_module;
                 destroy_shader_module: vk::PFN_vkDestroyShaderModule, "1.0", c"vkDestroyShaderModule" => shader::destroy_shader_module;
                 get_shader_module_create_info_identifier: vk::PFN_vkGetShaderModuleCreateInfoIdentifierEXT, "VK_EXT_shader_module_identifier", c"vkGetShaderModuleCreateInfoIdentifierEXT" => shader::get_shader_module_create_info_identifier;
+                get_pipeline_key: vk_layer_sys::PfnGetPipelineKey, "VK_KHR_pipeline_binary", c"vkGetPipelineKeyKHR" => shader::get_pipeline_key;
                 create_graphics_pipelines: vk::PFN_vkCreateGraphicsPipelines, "1.0", c"vkCreateGraphicsPipelines" => separate::pipeline::create_graphics_pipelines;
                 create_compute_pipelines: vk::PFN_vkCreateComputePipelines, "1.0", c"vkCreateComputePipelines" => separate::pipeline::create_compute_pipelines;
                 create_shaders: vk::PFN_vkCreateShadersEXT, "VK_EXT_shader_object", c"vkCreateShadersEXT" => separate::shaders::create_shaders;

@@ -34,7 +34,7 @@ use self::layouts::Layouts;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{Binds, Follow, Group, Limits, Made, Program, Separate, Stage, TemplateRun, Words};
-pub use self::shaders::{Rewritten, Shaders};
+pub use self::shaders::{Asked, Rewritten, Shaders, Shading, Told};
 use self::telling::Telling;
 pub use self::templates::Template;
 use self::usage::Narrows;
@@ -132,7 +132,7 @@ impl Device {
         let telling = Telling::new(&new.instance.trace);
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
         let separate = follows.then(|| Box::new(Separate::new(new.limits, settings, new.caps.gl_address_modes)));
-        let shaders = Shaders::new(settings, &new.caps);
+        let shaders = Shaders::new(settings, &new.caps, &new.overrides);
         let hot = Hot::new(Gate::new(telling.records_all()));
         if !follows {
             // It is to be said once that separate samplers are not followed.

@@ -18,7 +18,7 @@ mod stage;
 mod tests;
 
 pub use compute::Compute;
-pub use graphics::{Context, Graphics};
+pub use graphics::{Context, Graphics, attachments};
 pub use layout::{Binding, PipelineLayout, SetLayout};
 pub use shader::Shader;
 pub use stage::{Stage, inline_words};

@@ -14,7 +14,7 @@ use toml::de::DeTable;
 use self::read::{Complaint, position, unknown};
 
 use crate::settings::{Level, Problem};
-use samplin_core::decide::{self, Guards, SamplerState, ViewTraits, Wish};
+use samplin_core::decide::{self, Guards, SamplerState, ShadingWish, ViewTraits, Wish};
 use samplin_core::names;
 use samplin_core::outcome;
 
@@ -88,6 +88,9 @@ struct When {
     class: Option<Class>,
     min_levels: Option<u32>,
     max_levels: Option<u32>,
+    min_samples: Option<u32>,
+    max_samples: Option<u32>,
+    blended: Option<bool>,
 }
 
 /// One `[[rule]]` of a rules file: what its user wishes for the samplers and views that it names. A rule of the catalogue is another thing.
@@ -98,8 +101,12 @@ pub struct Override {
     /// Line of its `[[rule]]`.
     pub line: u32,
     when: When,
-    /// What it wishes.
+    /// What it wishes of samplers.
     pub wish: Wish,
+    /// What it wishes of pipelines.
+    pub shading: Option<ShadingWish>,
+    /// Whether it is about pipelines or about samplers; one that only stops may be about both.
+    of_pipelines: Option<bool>,
     /// Guards that it switches off.
     pub guards_off: Guards,
     stop: bool,
@@ -218,6 +225,16 @@ impl Overrides {
         self.list.is_empty()
     }
 
+    /// Whether any override is about samplers.
+    pub fn use_samplers(&self) -> bool {
+        self.list.iter().any(|one| one.of_pipelines == Some(false))
+    }
+
+    /// Whether any override is about pipelines.
+    pub fn use_pipelines(&self) -> bool {
+        self.list.iter().any(|one| one.of_pipelines == Some(true))
+    }
+
     /// The overrides in order.
     pub fn iter(&self) -> impl Iterator<Item = &Override> {
         self.list.iter()
@@ -266,7 +283,8 @@ impl Overrides {
         let mut bits = 0;
         for (index, one) in self.list.iter().enumerate() {
             let when = &one.when;
-            let fits = (when.fingerprints.is_empty() || when.fingerprints.contains(&fingerprint))
+            let fits = one.of_pipelines != Some(true)
+                && (when.fingerprints.is_empty() || when.fingerprints.contains(&fingerprint))
                 && when.mag_filter.is_none_or(|filter| filter == state.mag_filter)
                 && when.min_filter.is_none_or(|filter| filter == state.min_filter)
                 && when.mipmap_mode.is_none_or(|mode| mode == state.mipmap_mode)
@@ -293,17 +311,32 @@ impl Overrides {
 
     /// The overrides among `bits` that fit the view, in order, up to the first that stops.
     pub fn for_view<'a>(&'a self, bits: u64, view: &'a ViewTraits) -> impl Iterator<Item = &'a Override> {
+        self.those(move |index, one| bits >> index & 1 == 1 && one.when.fits_view(view))
+    }
+
+    /// The overrides that fit a pipeline, in order, up to the first that stops: so many samples, and whether what it draws is blended with
+    /// what is there. What is not known before something is drawn fits no condition on it.
+    pub fn for_pipeline(&self, samples: Option<u32>, blended: Option<bool>) -> impl Iterator<Item = &Override> {
+        let within = move |least: Option<u32>, most: Option<u32>| {
+            least.is_none_or(|least| samples.is_some_and(|samples| samples >= least))
+                && most.is_none_or(|most| samples.is_some_and(|samples| samples <= most))
+        };
+        self.those(move |_, one| {
+            let when = &one.when;
+            let blends = when.blended.is_none_or(|wanted| blended == Some(wanted));
+            one.of_pipelines != Some(false) && blends && within(when.min_samples, when.max_samples)
+        })
+    }
+
+    fn those(&self, fits: impl Fn(usize, &Override) -> bool) -> impl Iterator<Item = &Override> {
         let mut stopped = false;
-        self.list
-            .iter()
-            .enumerate()
-            .filter(move |(index, one)| bits >> index & 1 == 1 && one.when.fits_view(view))
-            .map(|(_, one)| one)
-            .take_while(move |one| {
+        self.list.iter().enumerate().filter(move |(index, one)| fits(*index, one)).map(|(_, one)| one).take_while(
+            move |one| {
                 let before = stopped;
                 stopped |= one.stop;
                 !before
-            })
+            },
+        )
     }
 }
 
@@ -405,5 +438,43 @@ mod tests {
         let int = ViewTraits::new_2d(vk::Format::R8_UINT, vk::FormatFeatureFlags2::empty());
         assert_eq!(overrides.for_view(bits, &float).count(), 1);
         assert_eq!(overrides.for_view(bits, &int).filter(|one| one.wish != Wish::default()).count(), 0);
+    }
+
+    #[test]
+    fn rules_about_pipelines_leave_samplers_alone() {
+        let (overrides, problems) = parse(
+            r#"
+            [[rule]]
+            when = { samples = { min = 2 }, blended = false }
+            set = { sample_shading = 0.5 }
+            guards_off = ["side-effects"]
+            [[rule]]
+            when = { exe = "game", blended = true }
+            stop = true
+            [[rule]]
+            when = { samples = 8 }
+            set = { sample_shading = "off" }
+            "#,
+        );
+        assert_eq!(problems, Vec::<String>::new());
+        assert!(overrides.use_pipelines() && !overrides.use_samplers() && !overrides.is_empty());
+        assert_eq!(overrides.match_sampler(&SamplerState::default(), 0, 1, None), 0);
+        let names = |samples, blended| -> Vec<&str> {
+            overrides.for_pipeline(samples, blended).map(|one| one.name.as_str()).collect()
+        };
+        assert_eq!(names(Some(4), Some(false)), ["rule 1"]);
+        assert_eq!(names(Some(8), Some(false)), ["rule 1", "rule 3"]);
+        assert_eq!(names(Some(8), Some(true)), ["rule 2"]);
+        assert_eq!(names(Some(1), Some(false)), Vec::<&str>::new());
+        // What is not known fits nothing that asks for it.
+        assert_eq!(names(None, None), Vec::<&str>::new());
+        let one = overrides.iter().next().unwrap();
+        assert_eq!(one.shading, Some(ShadingWish::Least(0.5)));
+        assert!(one.guards_off.contains(Guard::SideEffects));
+        // One about samplers fits no pipeline; one that only stops fits both.
+        let (overrides, _) = parse("[[rule]]\nset = { min_lod = 1 }\n[[rule]]\nstop = true\n");
+        assert!(!overrides.use_pipelines() && overrides.use_samplers());
+        assert_eq!(overrides.for_pipeline(Some(4), Some(true)).count(), 1);
+        assert_eq!(overrides.match_sampler(&SamplerState::default(), 0, 1, None), 3);
     }
 }

@@ -271,6 +271,20 @@ pub const ABILITIES: &[Ability] = &[
         by_extension: true,
         ..NONE
     },
+    Ability {
+        name: "fragmentStoresAndAtomics",
+        file: "fragmentStoresAndAtomics",
+        field: Some(|caps| &mut caps.fragment_stores),
+        members: &[at!(PhysicalDeviceFeatures2.features.fragment_stores_and_atomics)],
+        ..NONE
+    },
+    Ability {
+        name: "vertexPipelineStoresAndAtomics",
+        file: "vertexPipelineStoresAndAtomics",
+        field: Some(|caps| &mut caps.vertex_stores),
+        members: &[at!(PhysicalDeviceFeatures2.features.vertex_pipeline_stores_and_atomics)],
+        ..NONE
+    },
     Ability { name: "VK_SAMPLIN_gl_shaders", field: Some(|caps| &mut caps.gl_shaders), ..NONE },
     Ability { name: "VK_SAMPLIN_gl_address_modes", field: Some(|caps| &mut caps.gl_address_modes), ..NONE },
     Ability { name: "VK_SAMPLIN_unknown_extension", field: Some(|caps| &mut caps.unknown_extension), ..NONE },

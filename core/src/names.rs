@@ -203,12 +203,15 @@ const SPIRV: &[(Spirv, u32, &str)] = &[
     (Spirv::Other, 0, "OriginUpperLeft"),
     (Spirv::Other, 0, "SPV_KHR_shader_atomic_counter_ops"),
     (Spirv::Other, 0, "Location"),
-    (Spirv::Other, 0, "Sample"),
+    (Spirv::Other, 0, SAMPLE),
     (Spirv::Other, 0, "Private"),
     (Spirv::Other, 0, "InterpolateAtSample"),
     (Spirv::Other, 0, "InterpolateAtOffset"),
     (Spirv::Other, 0, UNNAMED),
 ];
+
+/// The decoration of inputs that are interpolated for each sample.
+pub const SAMPLE: &str = "Sample";
 
 /// What a word is called that [`spirv`] has no name of.
 const UNNAMED: &str = "unnamed";

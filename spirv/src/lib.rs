@@ -20,6 +20,7 @@ mod outcome;
 pub mod passes;
 pub mod sample_builtins;
 pub mod sample_inputs;
+pub mod sample_mask;
 pub mod sampling;
 pub mod scan;
 mod sources;

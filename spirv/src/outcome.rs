@@ -13,6 +13,8 @@ pub enum Pass {
     SampleBuiltins,
     /// Inputs of fragment shaders are interpolated for each sample.
     SampleInputs,
+    /// Sample masks have no more words than the device has.
+    SampleMask,
 }
 
 impl Pass {
@@ -23,6 +25,7 @@ impl Pass {
             Pass::AtomicCounters => "atomic_counters",
             Pass::SampleBuiltins => "sample_builtins",
             Pass::SampleInputs => "sample_inputs",
+            Pass::SampleMask => "sample_mask",
         }
     }
 }
@@ -109,6 +112,8 @@ pub enum Why {
     Passed,
     /// The module declares the capability with this number, which the pass does not go together with.
     Capability(u32),
+    /// A word of a sample mask that the device does not have is touched, or may be.
+    MaskWords,
 }
 
 impl From<Error> for Why {
@@ -147,6 +152,7 @@ impl Why {
             Why::SharedInput(_) => "shared-input",
             Why::Passed => "passed-by-pointer",
             Why::Capability(_) => "capability",
+            Why::MaskWords => "sample-mask-words",
         }
     }
 }
@@ -214,6 +220,13 @@ pub enum Change {
     },
     /// The location of a uniform variable that is a descriptor is not declared any more.
     LocationDropped(u32),
+    /// A sample mask has fewer words.
+    MaskShortened {
+        /// As it was declared.
+        from: u32,
+        /// What the device has.
+        to: u32,
+    },
 }
 
 /// Counters of one binding of GL's, and where they are now.

@@ -9,6 +9,7 @@ use crate::image_access::{self, image_access};
 use crate::module::Module;
 use crate::sample_builtins::sample_builtins;
 use crate::sample_inputs::sample_inputs;
+use crate::sample_mask::sample_mask;
 use crate::scan::Scan;
 
 pub use crate::outcome::{Change, Counters, Pass, Rewrite, Why};
@@ -24,6 +25,8 @@ pub enum Step<'a> {
     SampleBuiltins,
     /// [`sample_inputs()`], for the fragment entry point of this name.
     SampleInputs(&'a str),
+    /// [`sample_mask()`], for a device with masks of so many words.
+    SampleMask(u32),
 }
 
 impl Step<'_> {
@@ -34,6 +37,7 @@ impl Step<'_> {
             Step::AtomicCounters(_) => Pass::AtomicCounters,
             Step::SampleBuiltins => Pass::SampleBuiltins,
             Step::SampleInputs(_) => Pass::SampleInputs,
+            Step::SampleMask(_) => Pass::SampleMask,
         }
     }
 
@@ -45,6 +49,7 @@ impl Step<'_> {
             Step::AtomicCounters(_) => true,
             Step::SampleBuiltins => scan.intersects(Scan::SAMPLES),
             Step::SampleInputs(_) => scan.intersects(Scan::FRAGMENT),
+            Step::SampleMask(_) => scan.intersects(Scan::SAMPLE_MASK),
         }
     }
 
@@ -54,6 +59,7 @@ impl Step<'_> {
             Step::AtomicCounters(options) => atomic_counters(module, options),
             Step::SampleBuiltins => sample_builtins(module),
             Step::SampleInputs(name) => sample_inputs(module, name),
+            Step::SampleMask(most) => sample_mask(module, *most),
         }
     }
 }
@@ -67,6 +73,8 @@ pub struct ModuleOptions {
     pub counters: Option<atomic_counters::Options>,
     /// Whether shaders do without sample shading, which the device has not.
     pub without_samples: bool,
+    /// How many words a sample mask may have; 0 if that is not known.
+    pub mask_words: u32,
 }
 
 /// What is done about samples where a pipeline is created.
@@ -99,7 +107,8 @@ pub struct Outcome {
 /// [`Error::Memory`] where even the outcome has no place; all else is in the outcome.
 pub fn for_module(words: &[u32], scan: Scan, options: &ModuleOptions) -> Result<Outcome, Error> {
     let samples = options.without_samples.then_some(Step::SampleBuiltins);
-    let steps = [options.images.map(Step::ImageAccess), options.counters.map(Step::AtomicCounters), samples];
+    let mask = (options.mask_words != 0).then_some(Step::SampleMask(options.mask_words));
+    let steps = [options.images.map(Step::ImageAccess), options.counters.map(Step::AtomicCounters), samples, mask];
     run(words, scan, steps.iter().flatten())
 }
 

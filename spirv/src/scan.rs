@@ -40,6 +40,8 @@ found! {
     SAMPLES = 5,
     /// An entry point for fragments.
     FRAGMENT = 6,
+    /// A sample mask.
+    SAMPLE_MASK = 7,
 }
 
 impl Scan {
@@ -128,6 +130,7 @@ fn decoration(number: u32, operand: u32) -> Scan {
         _ if number != Decoration::BuiltIn as u32 => Scan::default(),
         _ if is_in(&SAMPLES) => Scan::SAMPLES,
         _ if is_in(&GL) => Scan::GL,
+        _ if operand == BuiltIn::SampleMask as u32 => Scan::SAMPLE_MASK,
         _ => Scan::default(),
     }
 }

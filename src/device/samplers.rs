@@ -54,7 +54,7 @@ impl Device {
     /// A create info that needs no second look when one like it was seen before: without a chain, and where neither overrides nor the
     /// trace care for single samplers.
     pub fn sampler_words(&self, info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
-        if !self.overrides.is_empty() || self.records_all() { None } else { sampler_info::words(info) }
+        if self.overrides.use_samplers() || self.records_all() { None } else { sampler_info::words(info) }
     }
 
     /// Counts one more sampler of a create info that was seen before, in its row.
@@ -101,7 +101,7 @@ impl Device {
         let SamplerPlan { given, creation } = plan;
         let asked = &given.state;
         let kept = creation.kept(asked);
-        let overrides = if self.overrides.is_empty() {
+        let overrides = if !self.overrides.use_samplers() {
             0
         } else {
             let nth = self.samplers.created.fetch_add(1, Ordering::Relaxed) + 1;

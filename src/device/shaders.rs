@@ -1,19 +1,24 @@
 //! Shaders that are rewritten as they come, whatever they are then used for: what of the passes of `spirv/` a device can need, and what
-//! goes down in place of a module's words. `told` writes it down.
+//! goes down in place of a module's words. `sampling` has what depends on the pipeline as well, `told` writes both down.
 
+mod sampling;
 mod told;
 
 use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory;
+use samplin_spirv::Module;
 use samplin_spirv::atomic_counters::{self, Target};
 use samplin_spirv::image_access;
-use samplin_spirv::passes::{self, Change, ModuleOptions};
+use samplin_spirv::passes::{self, Change, ModuleOptions, Pass};
 use samplin_spirv::scan::{Scan, scan};
 
+pub use self::sampling::{Asked, Shading};
+pub use self::told::Told;
 use super::Device;
-use crate::decide::DeviceCaps;
+use crate::decide::{self, DeviceCaps};
+use crate::overrides::Overrides;
 use crate::platform;
 use crate::settings::{Counters, Settings, Storage};
 use crate::table::HandleMap;
@@ -21,21 +26,53 @@ use crate::table::HandleMap;
 /// What is done about the modules of one device.
 pub struct Shaders {
     options: ModuleOptions,
-    /// Where modules have the buffers of their counters, by set and binding.
-    counters: HandleMap<Vec<(u32, u32)>>,
+    /// Overrides are about pipelines, so that words of fragment shaders are kept.
+    pipelines: bool,
+    modules: HandleMap<Kept>,
+}
+
+/// What is kept of a module.
+#[derive(Default)]
+struct Kept {
+    /// Where it has the buffers of its counters, by set and binding.
+    counters: Vec<(u32, u32)>,
+    /// What was done because the device has no sample shading, and the fingerprint of what it was done to.
+    lowered: (u64, Vec<decide::Change>),
+    /// Its words, if they may be asked for and nobody else has them.
+    words: Vec<u32>,
+}
+
+impl Kept {
+    /// With words, of which a copy is made.
+    fn with(&self, words: &[u32]) -> Self {
+        Self {
+            counters: memory::collect(self.counters.iter().copied()),
+            lowered: (self.lowered.0, memory::collect(self.lowered.1.iter().copied())),
+            words: memory::collect(words.iter().copied()),
+        }
+    }
 }
 
 /// What goes down in place of a module's words.
 pub struct Rewritten {
     /// The words.
     pub words: Vec<u32>,
-    /// Where they have the buffers of their counters, by set and binding.
-    counters: Vec<(u32, u32)>,
+    kept: Arc<Kept>,
+}
+
+impl Rewritten {
+    /// Says what is not known of a shader object: how many samples there will be.
+    pub fn of_an_object(&self, device: &Device) {
+        let (module, changes) = &self.kept.lowered;
+        if !changes.is_empty() {
+            device.samples_unresolved(*module);
+        }
+    }
 }
 
 impl Shaders {
     /// What settings ask for and the device can need.
-    pub(super) fn new(settings: &Settings, caps: &DeviceCaps) -> Self {
+    pub(super) fn new(settings: &Settings, caps: &DeviceCaps, overrides: &Overrides) -> Self {
         let (read, write) = (caps.storage_read_without_format, caps.storage_write_without_format);
         let relax = settings.storage == Storage::Emulate && (read || write);
         let may_declare = caps.format_feature_flags2;
@@ -52,34 +89,44 @@ impl Shaders {
                 counters: target.map(|target| atomic_counters::Options { target, draw_parameters }),
                 // What counts is whether the feature is enabled, by whomever.
                 without_samples: !caps.sample_rate_shading,
+                mask_words: caps.max_sample_mask_words,
             },
-            counters: HandleMap::default(),
-        }
-    }
-
-    /// Remembers where a module that was made of other words has its counters.
-    pub fn insert(&self, module: vk::ShaderModule, made_of: &Rewritten) {
-        if !made_of.counters.is_empty() {
-            let mut counters = memory::vec(made_of.counters.len());
-            counters.extend_from_slice(&made_of.counters);
-            self.counters.insert(module.as_raw(), Arc::new(counters));
+            pipelines: overrides.use_pipelines(),
+            modules: HandleMap::default(),
         }
     }
 
     /// Forgets a module.
     pub fn forget(&self, module: vk::ShaderModule) {
-        if self.options.counters.is_some() {
-            self.counters.remove(module.as_raw());
+        if self.can_act() {
+            self.modules.remove(module.as_raw());
         }
     }
 
-    /// Whether a module can become another one.
+    /// Whether modules or pipelines can become other ones, but for masks that are too long.
     pub fn can_act(&self) -> bool {
-        self.options != ModuleOptions::default()
+        self.pipelines || ModuleOptions { mask_words: 0, ..self.options } != ModuleOptions::default()
     }
 }
 
 impl Device {
+    /// Remembers of a module what pipelines of it depend on: the application's words, and what it was made of if not these.
+    pub fn insert_module(&self, module: vk::ShaderModule, given: &[u32], made_of: Option<&Rewritten>) {
+        let words = made_of.map_or(given, |made_of| &made_of.words);
+        if let Some(separate) = self.separate.as_deref() {
+            separate.insert_module(module, words);
+        }
+        let keeps = self.separate.is_none() && self.shaders.pipelines && scan(words).intersects(Scan::FRAGMENT);
+        let kept = match made_of {
+            None if !keeps => return,
+            None => Arc::new(Kept::default().with(words)),
+            Some(made_of) if keeps => Arc::new(made_of.kept.with(words)),
+            Some(made_of) if made_of.kept.counters.is_empty() && made_of.kept.lowered.1.is_empty() => return,
+            Some(made_of) => Arc::clone(&made_of.kept),
+        };
+        self.shaders.modules.insert(module.as_raw(), kept);
+    }
+
     /// Forgets a module that is about to be destroyed.
     pub fn forget_module(&self, module: vk::ShaderModule) {
         if let Some(separate) = self.separate.as_deref() {
@@ -96,7 +143,7 @@ impl Device {
         if options.counters.is_none() && is_of_opengl {
             self.opengl_unresolved(words, found);
         }
-        if !self.shaders.can_act() {
+        if !self.shaders.can_act() && !found.intersects(Scan::SAMPLE_MASK) {
             return None;
         }
         let started = platform::now_ns();
@@ -107,7 +154,28 @@ impl Device {
             _ => None,
         });
         let counters = memory::collect(buffers);
-        outcome.words.filter(|_| !self.audit).map(|words| Rewritten { words, counters })
+        if !counters.is_empty() {
+            self.stores_unresolved(words);
+        }
+        let lowered = outcome.changes.iter().filter(|(pass, _)| *pass == Pass::SampleBuiltins);
+        let lowered = memory::collect(lowered.filter_map(|(pass, change)| told::change(*pass, change)));
+        let lowered = (if lowered.is_empty() { 0 } else { told::fingerprint(words) }, lowered);
+        let kept = Arc::new(Kept { counters, lowered, words: Vec::new() });
+        outcome.words.filter(|_| !self.audit).map(|words| Rewritten { words, kept })
+    }
+
+    /// Names the stages of a module that may not write buffers, where its counters have become some.
+    fn stores_unresolved(&self, words: &[u32]) {
+        let Ok(module) = Module::read(words) else { return };
+        for entry in module.entry_points() {
+            let lacking = match entry.model() {
+                // Vertex, both of tessellation, geometry.
+                0..=3 if !self.caps.vertex_stores => "vertexPipelineStoresAndAtomics",
+                4 if !self.caps.fragment_stores => "fragmentStoresAndAtomics",
+                _ => continue,
+            };
+            self.stage_unresolved(words, lacking);
+        }
     }
 
     /// Says of the counters of a stage what of the layout is no storage buffer. Layouts are known with `separate=resolve` only.
@@ -120,8 +188,8 @@ impl Device {
             return;
         };
         // SAFETY: the module is not destroyed meanwhile, by this function's contract.
-        let Some(counters) = (unsafe { self.shaders.counters.get(module.as_raw()) }) else { return };
-        for at in counters {
+        let Some(kept) = (unsafe { self.shaders.modules.get(module.as_raw()) }) else { return };
+        for at in &kept.counters {
             // SAFETY: the layout is not destroyed meanwhile, by this function's contract.
             match unsafe { separate.descriptor_type(layout, *at) } {
                 None | Some(Some(vk::DescriptorType::STORAGE_BUFFER | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC)) => {}

@@ -68,6 +68,8 @@ pub(super) struct Wants<'a> {
     pub(super) anisotropy: bool,
     /// Formats of storage images may become Unknown.
     pub(super) relax: bool,
+    /// A setting allows shaders with atomic counters, which become buffers that every stage may write.
+    pub(super) counters: bool,
     /// The device that the application is to have: what it lacks is not added.
     pub(super) simulation: Option<&'a Simulation>,
 }
@@ -81,7 +83,7 @@ struct CoreFeature {
 }
 
 /// Core features that may be added; see "What is added at vkCreateDevice" in ARCHITECTURE.md.
-const CORE: [CoreFeature; 4] = [
+const CORE: [CoreFeature; 6] = [
     CoreFeature {
         name: "samplerAnisotropy",
         bit: |features| &mut features.sampler_anisotropy,
@@ -101,6 +103,16 @@ const CORE: [CoreFeature; 4] = [
         name: "shaderStorageImageWriteWithoutFormat",
         bit: |features| &mut features.shader_storage_image_write_without_format,
         is_wanted: |wants, may_declare| wants.relax || !may_declare,
+    },
+    CoreFeature {
+        name: "fragmentStoresAndAtomics",
+        bit: |features| &mut features.fragment_stores_and_atomics,
+        is_wanted: |wants, _| wants.counters,
+    },
+    CoreFeature {
+        name: "vertexPipelineStoresAndAtomics",
+        bit: |features| &mut features.vertex_pipeline_stores_and_atomics,
+        is_wanted: |wants, _| wants.counters,
     },
 ];
 
@@ -216,6 +228,7 @@ pub(super) unsafe fn plan(
         use_custom: false,
         use_swizzle: false,
     };
+    let wants = &Wants { counters: wants.counters || out.gl_shaders, ..*wants };
     // SAFETY: `physical` is of the instance of `fns`, by this function's contract.
     let supported = if augment { unsafe { query(fns, physical, api_version) } } else { None };
     if augment && supported.is_none() {

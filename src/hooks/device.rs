@@ -19,7 +19,7 @@ use crate::instance::Instance;
 use crate::memory;
 use crate::overrides::Overrides;
 use crate::pnext;
-use crate::settings::{Mode, Storage};
+use crate::settings::{Counters, Mode, Storage};
 
 /// The loader's node with the link to the layer below.
 ///
@@ -194,6 +194,7 @@ unsafe fn plan(
     let wants = Wants {
         anisotropy: instance.overrides.want_anisotropy(),
         relax: instance.settings.storage == Storage::Emulate,
+        counters: instance.settings.counters != Counters::None,
         simulation: instance.simulation.as_deref(),
     };
     // SAFETY: `info` is valid for `physical` by this function's contract, and `fns` are of its instance.

@@ -1,11 +1,16 @@
 //! Shaders, as they are created and identified: modules here, those that come with pipelines and shader objects in `copies`.
 
 pub(super) mod copies;
+mod samples;
+
+use std::ffi::c_void;
 
 use ash::vk;
+use vk_layer_sys::PipelineCreateInfoKHR;
 
 use super::slice;
 use crate::device::{Device, Rewritten};
+use crate::pnext::Base;
 
 /// The words of a module.
 ///
@@ -55,12 +60,7 @@ pub(crate) unsafe extern "system" fn create_shader_module(
             || {
                 // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
                 let (given, module) = unsafe { (words(&*create_info), *module) };
-                if let Some(separate) = device.separate.as_deref() {
-                    separate.insert_module(module, rewritten.as_ref().map_or(given, |other| &other.words));
-                }
-                if let Some(rewritten) = &rewritten {
-                    device.shaders.insert(module, rewritten);
-                }
+                device.insert_module(module, given, rewritten.as_ref());
             },
             || (),
         );
@@ -93,4 +93,38 @@ pub(crate) unsafe extern "system" fn get_shader_module_create_info_identifier(
     let other = with_words(unsafe { &*create_info }, &rewritten.words);
     // SAFETY: the application's own arguments, but for words that a pass has made of the application's.
     unsafe { next(handle, &other, identifier) };
+}
+
+/// A key stands for what the driver would be given. Its create info, of which only the first in the chain is looked at, is that of a
+/// pipeline; without one the key is the driver's own.
+pub(crate) unsafe extern "system" fn get_pipeline_key(
+    handle: vk::Device,
+    info: *const PipelineCreateInfoKHR,
+    key: *mut c_void,
+) -> vk::Result {
+    let (device, next) = enter!(handle, get_pipeline_key);
+    // SAFETY: null or valid, by VUID-vkGetPipelineKeyKHR-pPipelineCreateInfo-parameter.
+    let first = unsafe { info.as_ref() }.map_or(std::ptr::null(), |info| info.p_next);
+    // SAFETY: null or a structure, of which at least the base can be read (VUID-VkPipelineCreateInfoKHR-pNext-pNext).
+    let s_type = unsafe { first.cast::<Base>().as_ref() }.map(|base| base.s_type);
+    // SAFETY: the application's own arguments, or create infos that differ in what has to.
+    let with = |first: *const c_void| unsafe { next(handle, &PipelineCreateInfoKHR { p_next: first, ..*info }, key) };
+    match s_type {
+        Some(vk::StructureType::GRAPHICS_PIPELINE_CREATE_INFO) => {
+            // SAFETY: a whole structure, by its type.
+            let copies = device.guard(|| unsafe { copies::graphics(device, slice(first.cast(), 1)) }, || None);
+            if let Some(copies) = copies.as_ref().filter(|copies| copies.differs()) {
+                return with(copies.infos.as_ptr().cast());
+            }
+        }
+        Some(vk::StructureType::COMPUTE_PIPELINE_CREATE_INFO) => {
+            // SAFETY: a whole structure, by its type.
+            let copies = device.guard(|| unsafe { copies::compute(device, slice(first.cast(), 1)) }, || None);
+            if let Some(copies) = &copies {
+                return with(copies.infos.as_ptr().cast());
+            }
+        }
+        _ => {}
+    }
+    down!(next(handle, info, key))
 }

@@ -301,7 +301,7 @@ impl<'a> Keeper<'a> {
 /// # Safety
 ///
 /// As for [`Graphics::new`].
-unsafe fn attachments(info: &vk::GraphicsPipelineCreateInfo<'_>, context: Context) -> (bool, bool) {
+pub unsafe fn attachments(info: &vk::GraphicsPipelineCreateInfo<'_>, context: Context) -> (bool, bool) {
     if info.render_pass != vk::RenderPass::null() {
         return (context.color, context.depth_stencil);
     }

@@ -1,7 +1,7 @@
 //! Catalogue J: shading for each sample.
 
 use crate::setting::line;
-use samplin_core::decide::{SampleShading, sample_shading};
+use samplin_core::decide::{Changes, Guard, Guards, SampleShading, ShadingWish, sample_shading, wish_shading};
 
 /// What is asked for (enable and least fraction), whether the device has the feature, whether there is one sample; what comes of it, and
 /// the changes.
@@ -36,4 +36,124 @@ pub(crate) fn check() {
         let (again, none) = sample_shading(got, *supported, *single);
         assert!(none.is_empty() && (again.enable, again.least) == (got.enable, got.least), "{asked:?} again");
     }
+}
+
+/// What is asked for, the wish, guards that hold and those that the rule switches off; what comes of it, whether shaders follow, and the
+/// changes.
+type WishRow =
+    ((bool, f32), ShadingWish, &'static [Guard], &'static [Guard], (bool, f32), bool, &'static [&'static str]);
+
+const WISHES: &[WishRow] = &[
+    (
+        (false, 0.0),
+        ShadingWish::Least(1.0),
+        &[],
+        &[],
+        (true, 1.0),
+        true,
+        &["O-1 sampleShadingEnable false -> true", "O-1 minSampleShading 0 -> 1"],
+    ),
+    // A fraction that is not asked for is none.
+    (
+        (false, 1.0),
+        ShadingWish::Least(0.25),
+        &[],
+        &[],
+        (true, 0.25),
+        true,
+        &["O-1 sampleShadingEnable false -> true", "O-1 minSampleShading 1 -> 0.25"],
+    ),
+    ((true, 0.5), ShadingWish::Least(1.0), &[], &[], (true, 1.0), true, &["O-1 minSampleShading 0.5 -> 1"]),
+    // It only raises; NaN is none.
+    ((true, 0.5), ShadingWish::Least(0.25), &[], &[], (true, 0.5), true, &[]),
+    ((true, f32::NAN), ShadingWish::Least(0.25), &[], &[], (true, 0.25), true, &["O-1 minSampleShading NaN -> 0.25"]),
+    ((true, 0.5), ShadingWish::Off, &[], &[], (false, 0.5), true, &["O-1 sampleShadingEnable true -> false"]),
+    (
+        (true, 0.5),
+        ShadingWish::Off,
+        &[Guard::SingleSample],
+        &[],
+        (false, 0.5),
+        true,
+        &["O-1 sampleShadingEnable true -> false"],
+    ),
+    ((false, 0.5), ShadingWish::Off, &[], &[], (false, 0.5), true, &[]),
+    // Held back, by the first that holds.
+    (
+        (false, 0.0),
+        ShadingWish::Least(1.0),
+        &[Guard::SideEffects, Guard::SingleSample],
+        &[],
+        (false, 0.0),
+        false,
+        &["O-2 sampleShadingEnable true -> false", "O-2 minSampleShading 1 -> 0"],
+    ),
+    (
+        (true, 0.5),
+        ShadingWish::Off,
+        &[Guard::SideEffects],
+        &[],
+        (true, 0.5),
+        false,
+        &["O-2 sampleShadingEnable false -> true"],
+    ),
+    (
+        (false, 0.0),
+        ShadingWish::Least(1.0),
+        &[Guard::MaskOutput],
+        &[Guard::MaskOutput],
+        (true, 1.0),
+        true,
+        &["O-1 sampleShadingEnable false -> true", "O-1 minSampleShading 0 -> 1"],
+    ),
+    // A library stays in any case, and guards of samplers hold nothing back.
+    (
+        (false, 0.0),
+        ShadingWish::Least(1.0),
+        &[Guard::Library],
+        &[Guard::Library],
+        (false, 0.0),
+        false,
+        &["O-2 sampleShadingEnable true -> false", "O-2 minSampleShading 1 -> 0"],
+    ),
+    (
+        (true, 0.0),
+        ShadingWish::Least(1.0),
+        &[Guard::Attachment],
+        &[],
+        (true, 1.0),
+        true,
+        &["O-1 minSampleShading 0 -> 1"],
+    ),
+];
+
+pub(crate) fn wishes() {
+    let all = |guards: &[Guard]| {
+        let mut set = Guards::NONE;
+        guards.iter().for_each(|guard| set.insert(*guard));
+        set
+    };
+    for (asked, wish, holding, off, wanted, follows, lines) in WISHES {
+        let asked = SampleShading { enable: asked.0, least: asked.1 };
+        let mut changes = Changes::new();
+        let (got, followed) = wish_shading(asked, *wish, (all(holding), all(off)), &mut changes);
+        assert_eq!((got.enable, got.least), *wanted, "{asked:?} {wish:?}");
+        assert_eq!(followed, *follows, "{asked:?} {wish:?}");
+        assert_eq!(changes.iter().map(line).collect::<Vec<_>>(), *lines, "{asked:?} {wish:?}");
+        if followed {
+            let mut none = Changes::new();
+            let (again, _) = wish_shading(got, *wish, (all(holding), all(off)), &mut none);
+            assert!(none.is_empty() && again == got, "{asked:?} {wish:?} again: {none:?}");
+        }
+    }
+    // Each guard of pipelines holds a wish back by a row of its own.
+    let held = |guard: Guard| {
+        let mut changes = Changes::new();
+        let asked = SampleShading { enable: false, least: 0.0 };
+        wish_shading(asked, ShadingWish::Least(1.0), (all(&[guard]), Guards::NONE), &mut changes);
+        changes.iter().map(|change| change.catalog).next()
+    };
+    let rows: Vec<_> = Guard::ALL.iter().filter_map(|guard| held(*guard).filter(|row| row.id() == "O-2")).collect();
+    assert_eq!(rows.len(), 6, "{rows:?}");
+    assert!(rows.iter().enumerate().all(|(at, row)| !rows[..at].contains(row)));
 }

@@ -40,6 +40,7 @@ impl Setting {
             sampler_anisotropy: true,
             max_sampler_anisotropy: 16.0,
             max_sampler_lod_bias: 15.0,
+            max_sample_mask_words: 1,
             max_sampler_allocation_count: 4000,
             sampler_mirror_clamp_to_edge: true,
             sampler_filter_minmax: true,
@@ -69,6 +70,8 @@ impl Setting {
             storage_write_without_format: true,
             format_feature_flags2: true,
             shader_draw_parameters: true,
+            fragment_stores: true,
+            vertex_stores: true,
             gl_shaders: false,
         };
         Self { s: SamplerState::default(), view: None, caps, policy: Policy::default() }

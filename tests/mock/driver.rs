@@ -19,7 +19,10 @@ use std::thread::ThreadId;
 
 use ash::vk::{self, Handle, TaggedStructure};
 use samplin::memory::faults::Outside;
-use vk_layer_sys::{LayerDeviceCreateInfo, LayerFunction, LayerInstanceCreateInfo, PfnGetImageViewHandle64Nvx};
+use vk_layer_sys::{
+    LayerDeviceCreateInfo, LayerFunction, LayerInstanceCreateInfo, PfnGetImageViewHandle64Nvx, PfnGetPipelineKey,
+    PipelineCreateInfoKHR,
+};
 
 use machine::Machine;
 
@@ -147,6 +150,9 @@ impl Config {
     }
 }
 
+/// An extension that is younger than the bindings.
+const PIPELINE_BINARY: &CStr = c"VK_KHR_pipeline_binary";
+
 const EXTENSIONS: &[&CStr] = &[
     ash::khr::push_descriptor::NAME,
     ash::khr::descriptor_update_template::NAME,
@@ -177,6 +183,7 @@ const EXTENSIONS: &[&CStr] = &[
     ash::qcom::filter_cubic_weights::NAME,
     ash::qcom::filter_cubic_clamp::NAME,
     ash::valve::descriptor_set_host_mapping::NAME,
+    PIPELINE_BINARY,
 ];
 
 // ---- what it was called with ----
@@ -971,6 +978,7 @@ commands! {
     Device followed::bind_sets2: vk::PFN_vkCmdBindDescriptorSets2KHR = c"vkCmdBindDescriptorSets2" V14, c"vkCmdBindDescriptorSets2KHR" MAINTENANCE6;
     Device get_descriptor: vk::PFN_vkGetDescriptorEXT = c"vkGetDescriptorEXT" Need::Of(ash::ext::descriptor_buffer::NAME);
     Device get_view_handle: vk::PFN_vkGetImageViewHandleNVX = c"vkGetImageViewHandleNVX" Need::Of(ash::nvx::image_view_handle::NAME);
+    Device get_pipeline_key: PfnGetPipelineKey = c"vkGetPipelineKeyKHR" Need::Of(PIPELINE_BINARY);
     Device get_view_handle64: PfnGetImageViewHandle64Nvx = c"vkGetImageViewHandle64NVX" Need::Of(ash::nvx::image_view_handle::NAME);
     Device get_host_mapping: vk::PFN_vkGetDescriptorSetHostMappingVALVE = c"vkGetDescriptorSetHostMappingVALVE" Need::Of(ash::valve::descriptor_set_host_mapping::NAME);
     Device blit: vk::PFN_vkCmdBlitImage = c"vkCmdBlitImage" V10;
@@ -2039,6 +2047,20 @@ unsafe extern "system" fn get_view_handle(device: vk::Device, info: *const vk::I
         dev(device).arrive(c"vkGetImageViewHandleNVX", Args::ViewHandle { info: copy(info) });
         (*info).sampler.as_raw() as u32
     }
+}
+
+/// Takes down its argument and what is first in its chain.
+unsafe extern "system" fn get_pipeline_key(
+    device: vk::Device,
+    info: *const PipelineCreateInfoKHR,
+    _key: *mut c_void,
+) -> vk::Result {
+    // SAFETY: the command's valid usage; null asks for a key of the driver's own.
+    unsafe {
+        let first = info.as_ref().map_or(0, |info| info.p_next as usize as u64);
+        dev(device).arrive(c"vkGetPipelineKeyKHR", Args::Other(vec![info as usize as u64, first]));
+    }
+    vk::Result::SUCCESS
 }
 
 unsafe extern "system" fn get_view_handle64(device: vk::Device, info: *const vk::ImageViewHandleInfoNVX<'_>) -> u64 {

@@ -1,12 +1,13 @@
 //! Shaders that are rewritten as they come: which pointers go down, and that nothing of the layer's own is left.
 
 use std::ptr;
+use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 
 use crate::args;
 use crate::driver::{Args, Kind};
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call};
+use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, binding, call};
 use crate::pages::Pages;
 
 const SUCCESS: vk::Result = vk::Result::SUCCESS;
@@ -191,4 +192,132 @@ fn multisample_states_are_read_where_they_count() {
     assert_eq!((records.len(), &records[0]["changes"][0]["catalog"]), (1, &"J-3".into()), "{records:#?}");
     call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
     device.finish();
+}
+
+/// Keys are asked for what would go down.
+#[test]
+fn keys_are_of_what_goes_down() {
+    let device = device(&[("counters", "auto")]);
+    let get: vk_layer_sys::PfnGetPipelineKey =
+        crate::loader::cast(device.resolve(c"vkGetPipelineKeyKHR")).expect("resolved");
+    let layout = device.pipeline_layout(&[]);
+    let mut key = [0_u64; 8];
+    let mut ask = |first: *const std::ffi::c_void| {
+        let info =
+            vk_layer_sys::PipelineCreateInfoKHR { s_type: vk::StructureType::from_raw(1_000_483_007), p_next: first };
+        device.driver.calls_of(c"vkGetPipelineKeyKHR");
+        // SAFETY: the command's valid usage.
+        assert_eq!(unsafe { get(device.raw, &info, key.as_mut_ptr().cast()) }, SUCCESS);
+        args!(device, c"vkGetPipelineKeyKHR", Args::Other(went));
+        (went[0] == ptr::from_ref(&info) as u64, went[1] == first as u64)
+    };
+    for counts in [false, true] {
+        let words = words(counts);
+        let mut code = vk::ShaderModuleCreateInfo::default().code(&words);
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .name(c"main")
+            .push_next(&mut code);
+        let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
+        assert_eq!(ask(ptr::from_ref(&info).cast()), (!counts, !counts));
+    }
+    for least in [0.5, 2.0] {
+        let state = vk::PipelineMultisampleStateCreateInfo::default().min_sample_shading(least);
+        let info = vk::GraphicsPipelineCreateInfo::default().layout(layout).multisample_state(&state);
+        assert_eq!(ask(ptr::from_ref(&info).cast()), (least == 0.5, least == 0.5));
+    }
+    // What it does not know it hands down, and so it does nothing at all.
+    let other = vk::BufferViewCreateInfo::default();
+    assert_eq!(ask(ptr::from_ref(&other).cast()), (true, true));
+    // SAFETY: the command's valid usage.
+    assert_eq!(unsafe { get(device.raw, ptr::null(), key.as_mut_ptr().cast()) }, SUCCESS);
+    assert!(device.driver.live(Kind::Module).is_empty(), "a module of the layer's is left");
+    call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
+    device.finish();
+}
+
+/// A fragment shader with one input and one output.
+fn fragment() -> Vec<u32> {
+    let name = u32::from_le_bytes(*b"main");
+    let mut all = vec![0x0723_0203, 0x0001_0000, 0, 12, 0, 2 << 16 | 17, 1, 3 << 16 | 14, 0, 1];
+    all.extend([7 << 16 | 15, 4, 1, name, 0, 8, 9, 3 << 16 | 16, 1, 7]);
+    all.extend([4 << 16 | 71, 8, 30, 0, 4 << 16 | 71, 9, 30, 0]);
+    all.extend([2 << 16 | 19, 2, 3 << 16 | 33, 3, 2, 3 << 16 | 22, 4, 32, 4 << 16 | 23, 5, 4, 4]);
+    all.extend([4 << 16 | 32, 6, 1, 5, 4 << 16 | 32, 7, 3, 5, 4 << 16 | 59, 6, 8, 1, 4 << 16 | 59, 7, 9, 3]);
+    all.extend([5 << 16 | 54, 2, 1, 0, 3, 2 << 16 | 248, 10, 4 << 16 | 61, 5, 11, 8, 3 << 16 | 62, 9, 11]);
+    all.extend([1 << 16 | 253, 1 << 16 | 56]);
+    all
+}
+
+/// A rule about pipelines gives them another fragment shader, for the call; where that cannot be made the state is all it gives. A
+/// library stays, and is not read where it may dangle.
+#[test]
+fn rules_about_pipelines_make_modules_for_the_call() {
+    let folder = samplin_testkit::Folder::new();
+    let path = folder.join("samplin.toml");
+    let text = "[[rule]]\nwhen = { samples = { min = 2 } }\nset = { sample_shading = 1.0 }\n";
+    std::fs::write(&path, text).expect("writes a file");
+    for separate in SEPARATE {
+        let config = path.to_str().expect("UTF-8");
+        let builder = InstanceBuilder::new().traced("decisions").set("separate", separate).set("config", config);
+        let features = vk::PhysicalDeviceFeatures { sample_rate_shading: 1, ..Default::default() };
+        let given = DeviceInfo { features, ..builder.device_info() };
+        let device = Arc::new(builder.create().expect("an instance")).device(&given);
+        let (words, layout) = (fragment(), device.pipeline_layout(&[]));
+        let mut module = vk::ShaderModule::null();
+        let info = vk::ShaderModuleCreateInfo::default().code(&words);
+        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+        let stages = [vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::FRAGMENT)
+            .module(module)
+            .name(c"main")];
+        let state = |samples| vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(samples);
+        let (one, four) = (state(vk::SampleCountFlags::TYPE_1), state(vk::SampleCountFlags::TYPE_4));
+        let library = vk::GraphicsPipelineLibraryCreateInfoEXT::default()
+            .flags(vk::GraphicsPipelineLibraryFlagsEXT::FRAGMENT_SHADER);
+        let output = vk::GraphicsPipelineLibraryCreateInfoEXT::default()
+            .flags(vk::GraphicsPipelineLibraryFlagsEXT::FRAGMENT_OUTPUT_INTERFACE);
+        let chain =
+            |node: &vk::GraphicsPipelineLibraryCreateInfoEXT<'_>| ptr::from_ref(node).cast::<std::ffi::c_void>();
+        // Samples, what is chained, whether the call for a module fails; whether there is another create info and a module.
+        for (state, chained, fails, differs, makes) in [
+            (&one, ptr::null(), false, false, false),
+            (&four, ptr::null(), false, true, true),
+            (&four, ptr::null(), true, true, true),
+            (&four, chain(&library), false, false, false),
+            (&four, chain(&output), false, false, false),
+        ] {
+            let mut info =
+                vk::GraphicsPipelineCreateInfo::default().layout(layout).stages(&stages).multisample_state(state);
+            info.p_next = chained;
+            if fails {
+                device.driver.fail(c"vkCreateShaderModule", [vk::Result::ERROR_OUT_OF_HOST_MEMORY]);
+            }
+            let mut pipeline = vk::Pipeline::null();
+            device.driver.calls();
+            let none = vk::PipelineCache::null();
+            let result =
+                call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
+            assert_eq!(result, SUCCESS);
+            let calls = device.driver.calls();
+            let modules = calls.iter().filter(|call| call.command == c"vkCreateShaderModule").count();
+            let went = calls.iter().find(|call| call.command == c"vkCreateGraphicsPipelines").expect("the call");
+            let Args::Create { info: went, .. } = went.args else { panic!("{went:?}") };
+            assert_eq!((went != ptr::from_ref(&info) as usize, modules), (differs, usize::from(makes)), "{separate}");
+            assert_eq!(device.driver.live(Kind::Module).len(), 1, "{separate}: only the application's is left");
+            call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+        }
+        assert_eq!(four.sample_shading_enable, 0, "the application's is as before");
+        call!(device.destroy_module(device.raw, module, allocator()));
+        let held: Vec<String> = device
+            .instance
+            .records("shader")
+            .iter()
+            .map(|record| record["changes"][0]["because"].as_str().expect("a reason").to_owned())
+            .collect();
+        assert_eq!(held.len(), 2, "{held:?}");
+        assert!(held[0] == "a rule asks for it" && held[1].ends_with("(guard library)"), "{held:?}");
+        call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
+        device.finish();
+    }
 }

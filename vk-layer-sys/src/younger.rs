@@ -7,6 +7,20 @@ use core::ffi::{CStr, c_void};
 pub type PfnGetImageViewHandle64Nvx =
     unsafe extern "system" fn(device: vk::Device, info: *const vk::ImageViewHandleInfoNVX<'_>) -> u64;
 
+/// `VkPipelineCreateInfoKHR` (VK_KHR_pipeline_binary): what a pipeline is created with is in its chain.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct PipelineCreateInfoKHR {
+    /// `VK_STRUCTURE_TYPE_PIPELINE_CREATE_INFO_KHR`.
+    pub s_type: vk::StructureType,
+    /// The create info.
+    pub p_next: *const c_void,
+}
+
+/// `PFN_vkGetPipelineKeyKHR` (VK_KHR_pipeline_binary); the key is a `VkPipelineBinaryKeyKHR`.
+pub type PfnGetPipelineKey =
+    unsafe extern "system" fn(vk::Device, info: *const PipelineCreateInfoKHR, key: *mut c_void) -> vk::Result;
+
 /// Name of `VK_EXT_descriptor_heap`.
 pub const EXT_DESCRIPTOR_HEAP_NAME: &CStr = c"VK_EXT_descriptor_heap";
 

@@ -166,7 +166,7 @@ pub fn value(field: Field, value: &Value) -> Option<Decided> {
         // Floats always have a point, and integers never.
         Field::CustomBorderColor if value.as_array()?.iter().all(Value::is_u64) => Decided::IntColor(int_color(given)?),
         Field::CustomBorderColor => Decided::FloatColor(float_color(given)?),
-        Field::CubicWeights => Decided::Raw(i32::try_from(value.as_i64()?).ok()?),
+        Field::CubicWeights | Field::SampleMaskWords => Decided::Raw(i32::try_from(value.as_i64()?).ok()?),
         Field::BlockMatchWindow => Decided::Extent(two(given)?),
         Field::BorderColorMapping => Decided::Mapping(BorderMapping {
             components: mapping(value.get("components"))?,
@@ -369,7 +369,7 @@ pub fn blit(value: &Value) -> Option<(vk::Filter, BlitSource, Tiling)> {
 }
 
 /// Abilities that device records tell of only since a later version of the layer.
-const LATE: [&str; 7] = [
+const LATE: [&str; 9] = [
     "VK_KHR_maintenance2",
     "imagelessFramebuffer",
     "sampleRateShading",
@@ -377,6 +377,8 @@ const LATE: [&str; 7] = [
     "shaderStorageImageWriteWithoutFormat",
     "VK_KHR_format_feature_flags2",
     "shaderDrawParameters",
+    "fragmentStoresAndAtomics",
+    "vertexPipelineStoresAndAtomics",
 ];
 
 /// The abilities that a `device` record tells.

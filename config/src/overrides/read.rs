@@ -1,7 +1,7 @@
 //! From the tables of a rules file to overrides: every key with its type, its words and what is wrong with it.
 
 use ash::vk;
-use samplin_core::decide::{self, Bias, Compare, Guard, Guards, Wish};
+use samplin_core::decide::{self, Bias, Compare, Guard, Guards, ShadingWish, Wish};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -185,6 +185,8 @@ const WHEN_KEYS: &[&str] = &[
     "format",
     "class",
     "mip_levels",
+    "samples",
+    "blended",
 ];
 
 fn when(value: Value<'_, '_>) -> Understood<When> {
@@ -208,7 +210,9 @@ fn when(value: Value<'_, '_>) -> Understood<When> {
             "name" => out.name = Some(glob(name, value)?),
             "format" => out.format = Some(glob(name, value)?),
             "class" => out.class = Some(word(name, value, CLASSES)?),
-            "mip_levels" => (out.min_levels, out.max_levels) = levels(value)?,
+            "mip_levels" => (out.min_levels, out.max_levels) = range(name, value)?,
+            "samples" => (out.min_samples, out.max_samples) = range(name, value)?,
+            "blended" => out.blended = Some(boolean(name, value)?),
             _ => return unknown(key.span().start, name, "when", WHEN_KEYS),
         }
     }
@@ -231,26 +235,27 @@ fn fingerprints(value: Value<'_, '_>) -> Understood<Vec<u64>> {
     }
 }
 
-fn levels(value: Value<'_, '_>) -> Understood<(Option<u32>, Option<u32>)> {
+/// A number, or bounds of it.
+fn range(of: &str, value: Value<'_, '_>) -> Understood<(Option<u32>, Option<u32>)> {
     let number = |key: &str, value: Value<'_, '_>| Ok(Some(u32::try_from(count(key, value)?).unwrap_or(u32::MAX)));
     if let DeValue::Table(bounds) = value.get_ref() {
         let mut out = (None, None);
         for (key, value) in bounds {
             let name: &str = key.get_ref();
             match name {
-                "min" => out.0 = number("mip_levels.min", value)?,
-                "max" => out.1 = number("mip_levels.max", value)?,
-                _ => return unknown(key.span().start, name, "mip_levels", &["min", "max"]),
+                "min" => out.0 = number(&format!("{of}.min"), value)?,
+                "max" => out.1 = number(&format!("{of}.max"), value)?,
+                _ => return unknown(key.span().start, name, of, &["min", "max"]),
             }
         }
         if let (Some(min), Some(max)) = out
             && min > max
         {
-            return complain(value, "mip_levels.min is greater than mip_levels.max, which nothing matches");
+            return complain(value, format!("{of}.min is greater than {of}.max, which nothing matches"));
         }
         return Ok(out);
     }
-    let exactly = number("mip_levels", value)?;
+    let exactly = number(of, value)?;
     Ok((exactly, exactly))
 }
 
@@ -265,9 +270,11 @@ const SET_KEYS: &[&str] = &[
     "address_mode",
     "compare",
     "border",
+    "sample_shading",
 ];
 
-fn set(value: Value<'_, '_>) -> Understood<Wish> {
+fn set(value: Value<'_, '_>) -> Understood<(Wish, Option<ShadingWish>)> {
+    let mut shading = None;
     let mut out = Wish::default();
     let given = table("set", value)?;
     if given.is_empty() {
@@ -292,6 +299,7 @@ fn set(value: Value<'_, '_>) -> Understood<Wish> {
             "address_mode" => out.address_mode = address_modes(value)?,
             "compare" => out.compare = Some(word(name, value, COMPARES)?),
             "border" => out.border_color = Some(word(name, value, BORDERS)?),
+            "sample_shading" => shading = Some(sample_shading(value)?),
             _ => return unknown(key.span().start, name, "set", SET_KEYS),
         }
     }
@@ -300,7 +308,39 @@ fn set(value: Value<'_, '_>) -> Understood<Wish> {
     {
         return complain(value, "min_lod is greater than max_lod");
     }
-    Ok(out)
+    Ok((out, shading))
+}
+
+fn sample_shading(value: Value<'_, '_>) -> Understood<ShadingWish> {
+    if value.get_ref().as_str().is_some() {
+        return word("sample_shading", value, &[("off", ShadingWish::Off)]);
+    }
+    let least = float("sample_shading", value)?;
+    if !(least > 0.0 && least <= 1.0) {
+        return complain(value, "sample_shading must be \"off\", or a fraction of the samples above 0 and up to 1");
+    }
+    Ok(ShadingWish::Least(least))
+}
+
+/// Whether a rule is about pipelines, by what it matches and sets; none if it may be about both. It must not be about samplers as well.
+fn is_of_pipelines(parts: [Option<Value<'_, '_>>; 2]) -> Understood<Option<bool>> {
+    let mut before = None;
+    for (key, _) in parts.into_iter().flatten().filter_map(|part| part.get_ref().as_table()).flatten() {
+        let name: &str = key.get_ref();
+        if matches!(name, "exe" | "app" | "engine" | "driver") {
+            continue;
+        }
+        let of_pipelines = matches!(name, "samples" | "blended" | "sample_shading");
+        match before.replace((of_pipelines, name)) {
+            Some((other, first)) if other != of_pipelines => {
+                let (pipelines, samplers) = if of_pipelines { (name, first) } else { (first, name) };
+                let message = format!("{pipelines} is about pipelines and {samplers} about samplers; write two rules");
+                return Err(Complaint(key.span().start, message));
+            }
+            _ => {}
+        }
+    }
+    Ok(before.map(|(of_pipelines, _)| of_pipelines))
 }
 
 fn bias(value: Value<'_, '_>) -> Understood<Bias> {
@@ -359,6 +399,8 @@ pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Understood<
         line,
         when: When::default(),
         wish: Wish::default(),
+        shading: None,
+        of_pipelines: is_of_pipelines(["when", "set"].map(|part| given.get(part)))?,
         guards_off: Guards::NONE,
         stop: false,
     };
@@ -369,7 +411,7 @@ pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Understood<
             "name" => text(name, value)?.clone_into(&mut out.name),
             "when" => out.when = when(value)?,
             "set" => {
-                out.wish = set(value)?;
+                (out.wish, out.shading) = set(value)?;
                 has_set = true;
             }
             "guards_off" => out.guards_off = guards(value)?,

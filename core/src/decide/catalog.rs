@@ -257,6 +257,12 @@ catalog! {
     HeldSingleMip: "O-2", Override, Layer, "the wish";
     HeldNearest: "O-2", Override, Layer, "the wish";
     HeldOneDimensional: "O-2", Override, Layer, "the wish";
+    HeldLibrary: "O-2", Override, Layer, "the wish";
+    HeldSingleSample: "O-2", Override, Layer, "the wish";
+    HeldSideEffects: "O-2", Override, Layer, "the wish";
+    HeldShadingRate: "O-2", Override, Layer, "the wish";
+    HeldMaskOutput: "O-2", Override, Layer, "the wish";
+    HeldInterlock: "O-2", Override, Layer, "the wish";
     GlClamp: "S-4", GlClamp, Layer, "half of the border's influence until the shader saturates coordinates";
     GlClampEdge: "S-4", GlClamp, Layer, "nothing: without LINEAR only edge texels are read";
     GlMirrorClamp: "S-4", GlClamp, Layer, "half of the border's influence until the shader saturates coordinates";
@@ -278,10 +284,13 @@ catalog! {
     H3Write: "H-3", StorageAccess, Vuid("VUID-RuntimeSpirv-apiVersion-07954"), "nothing: the shader does not write the image";
     H3Read: "H-3", StorageAccess, Vuid("VUID-RuntimeSpirv-apiVersion-07955"), "nothing: the shader does not read the image";
     H4: "H-4", StorageFormat, Text("Image Operations > Texel Format Validation"), "nothing: with a view of the declared format the texels are the same";
-    J2: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "shading per sample; nothing with one sample, but for offsets under perspective";
+    J2: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "shading per sample, where there is more than one";
+    J2One: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "nothing: there is one sample";
+    J2More: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "shading per sample";
     J2Single: "J-2", SampleShading, Vuid("VUID-VkPipelineMultisampleStateCreateInfo-sampleShadingEnable-00784"), "nothing: there is one sample";
     J2Many: "J-2", SampleShading, Vuid("VUID-VkPipelineMultisampleStateCreateInfo-sampleShadingEnable-00784"), "shading per sample";
     J3: "J-3", SampleShading, Vuid("VUID-VkPipelineMultisampleStateCreateInfo-minSampleShading-00786"), "nothing: there is no less than none, and no more than every sample";
+    J4: "J-4", SampleShading, Vuid("VUID-VkPipelineShaderStageCreateInfo-maxSampleMaskWords-00711"), "nothing: the shader only touches words that are there";
     K1: "K-1", AtomicCounters, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "nothing: the counters are in storage buffers";
     K1Valid: "K-1", AtomicCounters, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08737"), "nothing: OpenGL has it and Vulkan says it in another way";
     K1Origin: "K-1", AtomicCounters, Vuid("VUID-StandaloneSpirv-OriginLowerLeft-04653"), "nothing: the shader does not read where it is";
@@ -333,6 +342,7 @@ pub enum Field {
     Interpolation,
     SampleShadingEnable,
     MinSampleShading,
+    SampleMaskWords,
 }
 
 impl Field {
@@ -383,6 +393,7 @@ impl Field {
             Self::Interpolation => "interpolation",
             Self::SampleShadingEnable => "sampleShadingEnable",
             Self::MinSampleShading => "minSampleShading",
+            Self::SampleMaskWords => "sample mask words",
         }
     }
 }

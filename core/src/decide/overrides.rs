@@ -77,7 +77,7 @@ macro_rules! guards {
             }
 
             /// The row that says in a record what was held back.
-            const fn catalog(self) -> Catalog {
+            pub(super) const fn catalog(self) -> Catalog {
                 match self { $(Self::$variant => Catalog::$catalog,)+ }
             }
         }
@@ -101,6 +101,18 @@ guards! {
     Nearest = "nearest", HeldNearest;
     /// 1D views have nothing to be anisotropic about, and old drivers do not survive it.
     OneDimensional = "one_dimensional", HeldOneDimensional;
+    /// Pipelines that are libraries, or linked of some: their parts would have to agree. Cannot be switched off.
+    Library = "library", HeldLibrary;
+    /// Pipelines with one sample: nothing is shaded more often.
+    SingleSample = "single-sample", HeldSingleSample;
+    /// Fragment shaders that write memory which others see: they would do so more often.
+    SideEffects = "side-effects", HeldSideEffects;
+    /// Fragment shaders and pipelines with a shading rate, which sample shading takes away.
+    ShadingRate = "shading-rate", HeldShadingRate;
+    /// Fragment shaders that say which samples they cover.
+    MaskOutput = "mask-output", HeldMaskOutput;
+    /// Fragment shaders with sections that fragments enter one after the other.
+    Interlock = "interlock", HeldInterlock;
 }
 
 /// A set of guards.

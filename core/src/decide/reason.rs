@@ -187,7 +187,18 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
             "HLSL and Slang have no formats: the compiler made it up, and a view of another one would be undefined"
                 .into()
         }
-        Catalog::J2 | Catalog::J2Single | Catalog::J2Many => not_enabled("sampleRateShading"),
+        Catalog::HeldLibrary => "held back: the pipeline is a library, or linked of some (guard library)".into(),
+        Catalog::HeldSingleSample => "held back: the pipeline has one sample (guard single-sample)".into(),
+        Catalog::HeldSideEffects => "held back: the shader writes memory that others see (guard side-effects)".into(),
+        Catalog::HeldShadingRate => {
+            "held back: the shader or the pipeline has a shading rate (guard shading-rate)".into()
+        }
+        Catalog::HeldMaskOutput => "held back: the shader writes a sample mask (guard mask-output)".into(),
+        Catalog::HeldInterlock => "held back: fragments wait for each other (guard interlock)".into(),
+        Catalog::J2 | Catalog::J2One | Catalog::J2More | Catalog::J2Single | Catalog::J2Many => {
+            not_enabled("sampleRateShading")
+        }
+        Catalog::J4 => "the array is longer than maxSampleMaskWords".into(),
         Catalog::J3 => "minSampleShading must be within 0 and 1".into(),
         Catalog::K1 => "Vulkan has no atomic counters".into(),
         Catalog::K1Valid => "OpenGL has it and Vulkan has not".into(),
@@ -195,6 +206,9 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::H2 => format!("only other formats that the image may be viewed with have the usage, {format} has not"),
     }
 }
+
+/// What [`Field::Interpolation`] has for an instruction whose value at an offset follows from derivatives.
+pub const AT_OFFSET: &str = "InterpolateAtOffset";
 
 /// What is lost; a change of the anisotropy itself loses less than switching it off.
 pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
@@ -205,6 +219,9 @@ pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
         }
         (Catalog::GlClamp, _) if context.saturates => {
             "nothing where the shader saturates coordinates, half of the border's influence elsewhere"
+        }
+        (Catalog::J2One, Field::Interpolation) if change.from == Value::Spirv(AT_OFFSET) => {
+            "nothing without perspective; else what it bends within the offset"
         }
         (catalog, _) => catalog.lost(),
     }

@@ -154,6 +154,8 @@ pub struct DeviceCaps {
     pub max_sampler_anisotropy: f32,
     /// Limit `maxSamplerLodBias`, in mip levels.
     pub max_sampler_lod_bias: f32,
+    /// `maxSampleMaskWords`; 0 if not known.
+    pub max_sample_mask_words: u32,
     /// Limit `maxSamplerAllocationCount`.
     pub max_sampler_allocation_count: u32,
     /// Feature `samplerMirrorClampToEdge` or extension `VK_KHR_sampler_mirror_clamp_to_edge`.
@@ -209,6 +211,10 @@ pub struct DeviceCaps {
     pub format_feature_flags2: bool,
     /// Feature `shaderDrawParameters`.
     pub shader_draw_parameters: bool,
+    /// Feature `fragmentStoresAndAtomics`.
+    pub fragment_stores: bool,
+    /// Feature `vertexPipelineStoresAndAtomics`.
+    pub vertex_stores: bool,
     /// The layer's own extension `VK_SAMPLIN_gl_address_modes`, or an override that uses its modes.
     pub gl_address_modes: bool,
     /// The layer's own extension `VK_SAMPLIN_gl_shaders`.
@@ -237,6 +243,7 @@ impl Default for DeviceCaps {
             sampler_anisotropy: false,
             max_sampler_anisotropy: 1.0,
             max_sampler_lod_bias: 2.0,
+            max_sample_mask_words: 0,
             max_sampler_allocation_count: 4000,
             sampler_mirror_clamp_to_edge: false,
             sampler_filter_minmax: false,
@@ -264,6 +271,8 @@ impl Default for DeviceCaps {
             storage_write_without_format: false,
             format_feature_flags2: false,
             shader_draw_parameters: false,
+            fragment_stores: false,
+            vertex_stores: false,
             gl_address_modes: false,
             gl_shaders: false,
             unknown_extension: false,

@@ -7,6 +7,7 @@ mod images;
 mod inputs;
 mod links;
 mod machine;
+mod masks;
 mod mutants;
 mod passes;
 mod samples;

@@ -27,7 +27,7 @@ impl Separate {
     /// # Safety
     ///
     /// `pass` is null or valid.
-    pub(super) unsafe fn subpass(&self, pass: vk::RenderPass, subpass: u32) -> kept::Context {
+    pub unsafe fn subpass(&self, pass: vk::RenderPass, subpass: u32) -> kept::Context {
         // SAFETY: a render pass that is not null is valid by this function's contract, so it is not destroyed and its entry stays
         // meanwhile.
         let pass = unsafe { self.passes.get(pass.as_raw()) };

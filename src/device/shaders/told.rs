@@ -8,13 +8,27 @@ use samplin_wire::record::Descriptor;
 use samplin_wire::text::handle;
 use serde_json::{Value as Json, json};
 
-use crate::decide::{Catalog, Change, Changes, Field, Rule, Value, fnv1a};
+use crate::decide::{AT_OFFSET, Catalog, Change, Field, Rule, Value, fnv1a};
 use crate::device::Device;
 use crate::names::{self, Spirv};
 use crate::record;
 
+/// What is written down of a pipeline.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// Its fragment shader, if it is concerned.
+    pub(super) module: Option<u64>,
+    pub(super) pass: &'static str,
+    /// Whether it has one sample, where what is lost depends on that.
+    pub(super) single: Option<bool>,
+    pub(super) changes: Vec<Change>,
+    pub(super) rules: Vec<String>,
+    /// Words before and after.
+    pub(super) words: Option<[usize; 2]>,
+}
+
 /// Identifies a module in records; the same in every run.
-fn fingerprint(words: &[u32]) -> u64 {
+pub(super) fn fingerprint(words: &[u32]) -> u64 {
     fnv1a(words.iter().flat_map(|word| word.to_le_bytes()))
 }
 
@@ -24,12 +38,13 @@ fn rule(pass: Pass, why: &Why) -> Option<Rule> {
         (Pass::ImageAccess, Why::Escapes { .. } | Why::Atomics { .. }) => Some(Rule::StorageFormat),
         (Pass::ImageAccess, _) => Some(Rule::StorageAccess),
         (Pass::AtomicCounters, _) => Some(Rule::AtomicCounters),
-        (Pass::SampleBuiltins | Pass::SampleInputs, _) => Some(Rule::SampleShading),
+        (Pass::SampleBuiltins | Pass::SampleMask, _) => Some(Rule::SampleShading),
+        (Pass::SampleInputs, _) => Some(Rule::Override),
     }
 }
 
 /// What a pass did, as the trace tells it; none for what is not told.
-fn change(pass: Pass, change: &passes::Change) -> Option<Change> {
+pub(super) fn change(pass: Pass, change: &passes::Change) -> Option<Change> {
     use passes::Change as C;
     let named = |kind, number| Value::Spirv(names::spirv(kind, number));
     let (word, none) = (Value::Spirv, Value::Absent);
@@ -54,7 +69,10 @@ fn change(pass: Pass, change: &passes::Change) -> Option<Change> {
         (C::Interpolation { at_offsets: 0, .. }, _) => {
             (Catalog::J2, Field::Interpolation, word("InterpolateAtSample"), none)
         }
-        (C::Interpolation { .. }, _) => (Catalog::J2, Field::Interpolation, word("InterpolateAtOffset"), none),
+        (C::Interpolation { .. }, _) => (Catalog::J2, Field::Interpolation, word(AT_OFFSET), none),
+        (C::MaskShortened { from, to }, _) => {
+            (Catalog::J4, Field::SampleMaskWords, Value::Raw(*from as i32), Value::Raw(*to as i32))
+        }
         (C::CapabilityDropped(number), _) => (Catalog::K1, Field::Capability, named(Spirv::Capability, *number), none),
         (C::ExtensionDropped(name), _) => (Catalog::K1, Field::Extension, word(name), none),
         (C::Semantics(_), _) => {
@@ -145,6 +163,7 @@ fn sentence(why: &Why) -> String {
         Why::SharedInput(_) => "an input is another stage's too, or shares its type",
         Why::Passed => "a variable that would have to change is passed to a function",
         Why::Capability(number) => return format!("capability {number} does not go together with the change"),
+        Why::MaskWords => "the shader touches words of its sample mask that the device does not have, or may",
         _ => "",
     };
     text.to_owned()
@@ -157,16 +176,7 @@ impl Device {
             return;
         }
         let module = fingerprint(words);
-        for (pass, why) in &outcome.refusals {
-            let mut members = json!({ "module": format!("{module:016x}"), "pass": pass.name() });
-            // The name does not tell descriptors apart.
-            let mut which = 0;
-            if let Some(at) = left_descriptor(why) {
-                members["descriptor"] = json!(at);
-                which = u64::from(at.set) << 32 | u64::from(at.binding);
-            }
-            self.unresolved(why.name(), &sentence(why), rule(*pass, why), members, (module, which));
-        }
+        self.tell_of_refusals(module, outcome);
         if outcome.changes.is_empty() || !self.is_news_of_module(module) {
             return;
         }
@@ -203,6 +213,20 @@ impl Device {
         }
     }
 
+    /// Writes down what passes left of a module, each thing once.
+    pub(super) fn tell_of_refusals(&self, module: u64, outcome: &Outcome) {
+        for (pass, why) in &outcome.refusals {
+            let mut members = json!({ "module": format!("{module:016x}"), "pass": pass.name() });
+            // The name does not tell descriptors apart.
+            let mut which = 0;
+            if let Some(at) = left_descriptor(why) {
+                members["descriptor"] = json!(at);
+                which = u64::from(at.set) << 32 | u64::from(at.binding);
+            }
+            self.unresolved(why.name(), &sentence(why), rule(*pass, why), members, (module, which));
+        }
+    }
+
     /// Says of a pipeline layout that it has something else, or nothing, where a shader has counters.
     pub(super) fn layout_unresolved(&self, (set, binding): (u32, u32), ty: Option<vk::DescriptorType>) {
         let (what, why) = match ty {
@@ -223,24 +247,61 @@ impl Device {
         self.unresolved("stage-chain", why, None, members, (module, 0));
     }
 
-    /// Writes down what changed in the multisample state of a pipeline, once for each change.
-    pub fn record_multisample(&self, pipeline: vk::Pipeline, changes: &Changes) {
-        let changes: Vec<Change> = changes.iter().copied().collect();
-        self.count(&changes);
-        let key = fnv1a(changes.iter().flat_map(|change| format!("{:?}", (change.catalog, change.from)).into_bytes()));
+    /// Writes down what became of a pipeline, once for each fragment shader and change.
+    pub fn record_pipeline(&self, pipeline: vk::Pipeline, told: &Told) {
+        // What was done to a module is counted where it is told first.
+        if told.single.is_none() {
+            self.count(&told.changes);
+        }
+        let words = |change: &Change| format!("{:?}", (change.catalog, change.from));
+        let of_module = told.module.unwrap_or(0) ^ u64::from(told.single == Some(true));
+        let key = fnv1a(told.changes.iter().flat_map(|change| words(change).into_bytes())) ^ of_module;
         if !self.is_news_of_module(key) || !self.records_decisions() {
             return;
         }
         let context = self.context(None);
-        self.trace().emit(
-            "shader",
-            &json!({
-                "tier": "pipeline",
-                "pass": "multisample_state",
-                "pipeline": handle(pipeline.as_raw()),
-                "bindings": [],
-                "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
-            }),
+        let mut record = json!({
+            "tier": "pipeline",
+            "pass": told.pass,
+            "pipeline": handle(pipeline.as_raw()),
+            "bindings": [],
+            "changes": told.changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
+        });
+        if let Some(module) = told.module {
+            record["module"] = format!("{module:016x}").into();
+        }
+        if let Some(single) = told.single {
+            record["key"] = json!({ "single": single });
+        }
+        if !told.rules.is_empty() {
+            record["rules"] = json!(told.rules);
+        }
+        if let Some(words) = told.words {
+            record["words"] = json!(words);
+        }
+        self.trace().emit("shader", &record);
+    }
+
+    /// Says that nobody knows what is lost of a fragment shader that does without sample shading.
+    pub(super) fn samples_unresolved(&self, module: u64) {
+        let why = "the device has no sampleRateShading, so the shader runs once for each pixel; how many samples there are is known when \
+                   something is drawn, or when a library is linked";
+        let members = json!({ "module": format!("{module:016x}") });
+        self.unresolved("sample-count", why, Some(Rule::SampleShading), members, (module, 0));
+    }
+
+    /// Says of a stage with counters that it may not write buffers.
+    pub(super) fn stage_unresolved(&self, words: &[u32], lacking: &str) {
+        let why =
+            format!("the shader's counters are in storage buffers, which it may not write: {lacking} is not enabled");
+        let module = fingerprint(words);
+        let members = json!({ "module": format!("{module:016x}") });
+        self.unresolved(
+            "stores-and-atomics",
+            &why,
+            Some(Rule::AtomicCounters),
+            members,
+            (module, fnv1a(lacking.bytes())),
         );
     }
 

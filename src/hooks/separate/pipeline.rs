@@ -147,7 +147,8 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
     let (device, next) = enter!(handle, create_graphics_pipelines);
     // SAFETY: `count` valid elements by the command's valid usage.
     let copies = device.guard(|| unsafe { copies::graphics(device, slice(create_infos, count)) }, || None);
-    let create_infos = copies.as_ref().map_or(create_infos, |copies| copies.infos.as_ptr());
+    let differs = copies.as_ref().filter(|copies| copies.differs());
+    let create_infos = differs.map_or(create_infos, |copies| copies.infos.as_ptr());
     // SAFETY: the application's own arguments, or create infos that differ in what had to.
     let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
     if let Some(copies) = &copies {

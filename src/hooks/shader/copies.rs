@@ -4,9 +4,9 @@
 use ash::vk;
 use samplin_hot::memory::Room;
 
+use super::samples::{self, is_whole};
 use super::words;
-use crate::decide::{Changes, SampleShading, sample_shading};
-use crate::device::{Device, Rewritten};
+use crate::device::{Device, Rewritten, Told};
 use crate::hooks::slice;
 use crate::pnext::{self, Base};
 
@@ -20,8 +20,8 @@ pub(in crate::hooks) struct Copies<'a, I> {
     words: Vec<Vec<u32>>,
     /// Modules of what came in chains, which live as long as the call.
     modules: Vec<vk::ShaderModule>,
-    /// What changed in multisample states, by the position of the create info.
-    changes: Vec<(usize, Changes)>,
+    /// What is written down of pipelines, by the position of the create info.
+    told: Vec<(usize, Told)>,
 }
 
 impl<'a, I: Copy> Copies<'a, I> {
@@ -35,11 +35,12 @@ impl<'a, I: Copy> Copies<'a, I> {
             states: samplin_hot::memory::vec(infos.len()),
             words: Vec::new(),
             modules: Vec::new(),
-            changes: Vec::new(),
+            told: Vec::new(),
         }
     }
 
-    fn differs(&self) -> bool {
+    /// Whether anything differs from what was given; where nothing does there is only something to tell.
+    pub(in crate::hooks) fn differs(&self) -> bool {
         !(self.words.is_empty() && self.modules.is_empty() && self.states.is_empty())
     }
 
@@ -59,11 +60,30 @@ impl<'a, I: Copy> Copies<'a, I> {
         let chained = unsafe { pnext::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next) }?;
         // SAFETY: a structure of a valid chain.
         let rewritten = self.device.module_words(unsafe { words(chained) })?;
-        let words = &rewritten.words;
-        let first: *const Base = stage.p_next.cast();
-        if first != (&raw const *chained).cast() {
-            self.device.chain_unresolved(words);
-            return None;
+        // SAFETY: a valid stage.
+        unsafe { self.with_module(stage, &rewritten.words, Some(&rewritten)) }
+    }
+
+    /// The stage with a module of these words in place of its own, which may come in its chain.
+    ///
+    /// # Safety
+    ///
+    /// `stage` is valid.
+    unsafe fn with_module(
+        &mut self,
+        stage: &vk::PipelineShaderStageCreateInfo<'a>,
+        words: &[u32],
+        rewritten: Option<&Rewritten>,
+    ) -> Option<vk::PipelineShaderStageCreateInfo<'a>> {
+        let mut p_next = stage.p_next;
+        // SAFETY: the chain of a valid stage.
+        if let Some(chained) = unsafe { pnext::find::<vk::ShaderModuleCreateInfo<'_>>(p_next) } {
+            let first: *const Base = p_next.cast();
+            if first != (&raw const *chained).cast() {
+                self.device.chain_unresolved(words);
+                return None;
+            }
+            p_next = chained.p_next;
         }
         let create = self.device.fns.create_shader_module?;
         let info = vk::ShaderModuleCreateInfo::default().code(words);
@@ -73,20 +93,17 @@ impl<'a, I: Copy> Copies<'a, I> {
             return None;
         }
         self.modules.with_room().push(module);
-        if let Some(separate) = self.device.separate.as_deref() {
-            separate.insert_module(module, words);
-        }
-        self.device.shaders.insert(module, &rewritten);
-        Some(vk::PipelineShaderStageCreateInfo { module, p_next: chained.p_next, ..*stage })
+        self.device.insert_module(module, words, rewritten);
+        Some(vk::PipelineShaderStageCreateInfo { module, p_next, ..*stage })
     }
 }
 
 impl<I> Copies<'_, I> {
-    /// Writes down what changed in multisample states of the pipelines that were made.
+    /// Writes down what became of the pipelines that were made.
     pub(in crate::hooks) fn tell(&self, made: &[vk::Pipeline]) {
-        for (position, changes) in &self.changes {
+        for (position, told) in &self.told {
             let pipeline = made.get(*position).copied().unwrap_or_default();
-            self.device.record_multisample(pipeline, changes);
+            self.device.record_pipeline(pipeline, told);
         }
     }
 }
@@ -143,9 +160,9 @@ pub(in crate::hooks) unsafe fn objects<'a>(
         // SAFETY: SPIR-V is a multiple of four bytes (VUID-VkShaderCreateInfoEXT-codeSize-08735) at an address that is one too
         // (-pCode-08493).
         let given = unsafe { slice(info.p_code.cast::<u32>(), u32::try_from(info.code_size / 4).unwrap_or(0)) };
-        if let (Some(Rewritten { words, .. }), Some(copy)) =
-            (device.module_words(given), copies.infos.get_mut(position))
-        {
+        if let (Some(rewritten), Some(copy)) = (device.module_words(given), copies.infos.get_mut(position)) {
+            rewritten.of_an_object(device);
+            let words = rewritten.words;
             (copy.p_code, copy.code_size) = (words.as_ptr().cast(), size_of_val(&*words));
             copies.words.with_room().push(words);
         }
@@ -164,93 +181,60 @@ pub(in crate::hooks) unsafe fn graphics<'a>(
 ) -> Option<Copies<'a, vk::GraphicsPipelineCreateInfo<'a>>> {
     let mut copies = Copies::new(device, infos);
     for (position, info) in infos.iter().enumerate() {
-        // SAFETY: the chain of a valid create info.
-        let whole = unsafe { is_whole(info) };
-        // Those of a library without shaders, and of a pipeline that is only linked, may dangle.
-        if !whole {
-            continue;
-        }
-        // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pStages-06600.
-        let stages = unsafe { slice(info.p_stages, info.stage_count) };
         let mut other = Vec::new();
-        for (number, stage) in stages.iter().enumerate() {
-            // SAFETY: a stage of a valid create info.
-            let made = unsafe { copies.stage(stage) };
-            // SAFETY: layout and module are those of a valid create info, or the module was made above.
-            unsafe { device.check_counters(info.layout, made.as_ref().unwrap_or(stage).module) };
-            let Some(stage) = made else { continue };
-            if other.is_empty() {
-                other = samplin_hot::memory::vec(stages.len());
-                other.extend_from_slice(stages);
-            }
-            if let Some(copy) = other.get_mut(number) {
-                *copy = stage;
+        // Those of a library without shaders, and of a pipeline that is only linked, may dangle.
+        // SAFETY: the chain of a valid create info.
+        if unsafe { is_whole(info) } {
+            // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pStages-06600.
+            let stages = unsafe { slice(info.p_stages, info.stage_count) };
+            for (number, stage) in stages.iter().enumerate() {
+                // SAFETY: a stage of a valid create info.
+                let made = unsafe { copies.stage(stage) };
+                // SAFETY: layout and module are those of a valid create info, or the module was made above.
+                unsafe { device.check_counters(info.layout, made.as_ref().unwrap_or(stage).module) };
+                if let Some(stage) = made {
+                    put(&mut other, stages, number, stage);
+                }
             }
         }
-        // SAFETY: a complete pipeline's.
-        let state = unsafe { multisample(device, info) };
-        let Some(copy) = copies.infos.get_mut(position) else { continue };
-        if !other.is_empty() {
-            copy.p_stages = other.as_ptr();
-            copies.stages.with_room().push(other);
-        }
-        if let Some((state, changes)) = state {
-            if !device.audit {
+        // SAFETY: a valid create info, and its stages or copies of them.
+        if let Some(samples) = unsafe { samples::decide(device, info, &other) } {
+            if let Some((number, words)) = samples.fragment {
+                // SAFETY: with a fragment shader the stages count.
+                let stages = unsafe { slice(info.p_stages, info.stage_count) };
+                let now = if other.is_empty() { stages } else { &other }.get(number).copied();
+                // SAFETY: a valid stage, or one that has a module made above.
+                if let Some(stage) = now.and_then(|stage| unsafe { copies.with_module(&stage, &words, None) }) {
+                    put(&mut other, stages, number, stage);
+                }
+            }
+            if let (Some(state), Some(copy)) = (samples.state, copies.infos.get_mut(position)) {
                 copies.states.push(state);
                 copy.p_multisample_state = copies.states.last().map_or(std::ptr::null(), std::ptr::from_ref);
             }
-            copies.changes.with_room().push((position, changes));
+            for told in samples.told.into_iter().flatten() {
+                copies.told.with_room().push((position, told));
+            }
+        }
+        if let (false, Some(copy)) = (other.is_empty(), copies.infos.get_mut(position)) {
+            copy.p_stages = other.as_ptr();
+            copies.stages.with_room().push(other);
         }
     }
-    (copies.differs() || !copies.changes.is_empty()).then_some(copies)
+    (copies.differs() || !copies.told.is_empty()).then_some(copies)
 }
 
-/// Whether a pipeline has all of its state, and is neither a library nor linked from some.
-///
-/// # Safety
-///
-/// `info` is valid.
-unsafe fn is_whole(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
-    // SAFETY: the chain of a valid create info.
-    unsafe {
-        pnext::find::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>(info.p_next).is_none()
-            && pnext::find::<vk::PipelineLibraryCreateInfoKHR<'_>>(info.p_next)
-                .is_none_or(|node| node.library_count == 0)
+/// Puts a stage among the copies of all.
+fn put<'a>(
+    copies: &mut Vec<vk::PipelineShaderStageCreateInfo<'a>>,
+    given: &[vk::PipelineShaderStageCreateInfo<'a>],
+    number: usize,
+    stage: vk::PipelineShaderStageCreateInfo<'a>,
+) {
+    if copies.is_empty() {
+        *copies = samplin_hot::memory::collect(given.iter().copied());
     }
-}
-
-/// The multisample state that goes down in place of a pipeline's, if not its own, and what changed.
-///
-/// # Safety
-///
-/// `info` is that of a complete pipeline.
-unsafe fn multisample<'a>(
-    device: &Device,
-    info: &vk::GraphicsPipelineCreateInfo<'a>,
-) -> Option<(vk::PipelineMultisampleStateCreateInfo<'a>, Changes)> {
-    // SAFETY: null or valid, by VUID-VkGraphicsPipelineCreateInfo-pDynamicState-parameter; as many states as it says
-    // (VUID-VkPipelineDynamicStateCreateInfo-pDynamicStates-parameter).
-    let dynamic = unsafe {
-        info.p_dynamic_state.as_ref().map_or(&[][..], |state| slice(state.p_dynamic_states, state.dynamic_state_count))
-    };
-    let is_dynamic = |state| dynamic.contains(&state);
-    // SAFETY: null or valid in a complete pipeline (VUID-VkGraphicsPipelineCreateInfo-pRasterizationState-09040).
-    let discards = unsafe { info.p_rasterization_state.as_ref() }
-        .is_some_and(|state| state.rasterizer_discard_enable != vk::FALSE);
-    // What is not rasterized has no samples, and its state may dangle (VkGraphicsPipelineCreateInfo, "pMultisampleState").
-    if discards && !is_dynamic(vk::DynamicState::RASTERIZER_DISCARD_ENABLE) {
-        return None;
+    if let Some(copy) = copies.get_mut(number) {
+        *copy = stage;
     }
-    // SAFETY: null or valid where something may be rasterized (VUID-VkGraphicsPipelineCreateInfo-pMultisampleState-09026).
-    let state = unsafe { info.p_multisample_state.as_ref() }?;
-    let asked = SampleShading { enable: state.sample_shading_enable != vk::FALSE, least: state.min_sample_shading };
-    let single = state.rasterization_samples == vk::SampleCountFlags::TYPE_1
-        && !is_dynamic(vk::DynamicState::RASTERIZATION_SAMPLES_EXT);
-    let (got, changes) = sample_shading(asked, device.caps.sample_rate_shading, single);
-    let other = vk::PipelineMultisampleStateCreateInfo {
-        sample_shading_enable: got.enable.into(),
-        min_sample_shading: got.least,
-        ..*state
-    };
-    (!changes.is_empty()).then_some((other, changes))
 }

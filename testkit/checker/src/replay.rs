@@ -111,7 +111,8 @@ pub fn current(state: &SamplerState, field: Field) -> [i64; 5] {
         | Field::Location
         | Field::Interpolation
         | Field::SampleShadingEnable
-        | Field::MinSampleShading => panic!("{field:?} is not a member of a sampler"),
+        | Field::MinSampleShading
+        | Field::SampleMaskWords => panic!("{field:?} is not a member of a sampler"),
     })
 }
 

@@ -241,9 +241,9 @@ pub fn atomic_counters(data: &[u8]) {
     pass(data, &[at(atomic_counters::Target::Auto, true), at(fixed, false)]);
 }
 
-/// Builtins of samples.
+/// Builtins of samples, and masks of them.
 pub fn sample_builtins(data: &[u8]) {
-    pass(data, &[Step::SampleBuiltins]);
+    pass(data, &[Step::SampleBuiltins, Step::SampleMask(1)]);
 }
 
 /// Inputs that are interpolated for each sample, and what speaks against it.

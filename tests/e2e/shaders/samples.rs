@@ -1,10 +1,11 @@
 //! Fragment shaders that are shaded for each sample.
 
-use super::vulkan;
+use super::{buffer, vulkan, words_of, write_buffer};
 use crate::legality::assert_reported;
-use crate::run::{self, Folder, Judged, Outcome, Skip, with_layer, without_layer};
+use crate::run::{self, Folder, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
 use ash::vk::{self, ImageUsageFlags as Usage, SampleCountFlags as Samples};
 use libtest_mimic::Trial;
+use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::texel::Value;
 use samplin_testkit::{Capability, Context, ContextBuilder, Image, ImageDesc, Message, ViewDesc};
 use serde_json::Value as Json;
@@ -19,6 +20,12 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/samples/state-without-the-feature", state),
         ("shaders/samples/fraction", fraction),
         ("shaders/samples/fraction-audit", fraction_audit),
+        ("shaders/samples/wish", wish),
+        ("shaders/samples/wish-held-back", wish_held_back),
+        ("shaders/samples/wish-left-alone", wish_left_alone),
+        ("shaders/samples/wish-off", wish_off),
+        ("shaders/samples/wish-audit", wish_audit),
+        ("shaders/samples/wish-without-the-feature", wish_without_the_feature),
     ])
 }
 
@@ -30,10 +37,14 @@ struct Draw {
     samples: Samples,
     /// `sampleShadingEnable` and `minSampleShading`.
     shading: Option<f32>,
+    /// What is drawn is blended with what is there.
+    blends: bool,
+    /// Words come in the chains of stages.
+    chained: bool,
 }
 
-const ONE: Draw = Draw { samples: Samples::TYPE_1, shading: None };
-const FOUR: Draw = Draw { samples: Samples::TYPE_4, shading: None };
+const ONE: Draw = Draw { samples: Samples::TYPE_1, shading: None, blends: false, chained: false };
+const FOUR: Draw = Draw { samples: Samples::TYPE_4, ..ONE };
 
 const VERTEX: &str = "#version 450
 layout(location = 0) out vec2 place;
@@ -56,6 +67,11 @@ fn fragment(body: &str) -> Vec<u32> {
 
 /// Draws a triangle that covers everything, and reads the picture, resolved where it has several samples.
 fn draw(context: &Context, fragment: &[u32], how: Draw) -> Result<Vec<Value>, Skip> {
+    Ok(draw_with(context, fragment, how, &[])?.0)
+}
+
+/// The same with storage buffers of a word, of which it reads what they hold then.
+fn draw_with(context: &Context, fragment: &[u32], how: Draw, bindings: &[u32]) -> Result<(Vec<Value>, Vec<u32>), Skip> {
     let device = context.device();
     let format = vk::Format::R8G8B8A8_UNORM;
     let desc = ImageDesc { usage: Usage::COLOR_ATTACHMENT | Usage::TRANSFER_SRC, ..ImageDesc::d2(format, EDGE, EDGE) };
@@ -91,8 +107,18 @@ fn draw(context: &Context, fragment: &[u32], how: Draw) -> Result<Vec<Value>, Sk
         vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&handles).width(EDGE).height(EDGE).layers(1);
     // SAFETY: the views are those of the attachments.
     let frame = unsafe { device.create_framebuffer(&frame, None) }.expect("vkCreateFramebuffer");
-    // SAFETY: a layout of nothing.
-    let layout = unsafe { device.create_pipeline_layout(&Default::default(), None) }.expect("vkCreatePipelineLayout");
+    let storage = |binding: &u32| Binding::new(*binding, vk::DescriptorType::STORAGE_BUFFER, 1);
+    let set_layout = SetLayout::new(context, &bindings.iter().map(storage).collect::<Vec<_>>());
+    let pool = (!bindings.is_empty()).then(|| Pool::new(context, &[&set_layout]));
+    let set = pool.as_ref().map(|pool| pool.allocate(&set_layout));
+    let buffers: Vec<_> = bindings.iter().map(|_| buffer(context, &[0])).collect();
+    for (binding, buffer) in bindings.iter().zip(&buffers) {
+        write_buffer(context, set.expect("a set"), *binding, buffer);
+    }
+    let layouts = [set_layout.handle()];
+    let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
+    // SAFETY: the set layout is alive.
+    let layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("vkCreatePipelineLayout");
     let pipeline = pipeline(context, fragment, how, (layout, pass));
     context.submit(|commands| {
         let extent = vk::Extent2D { width: EDGE, height: EDGE };
@@ -106,6 +132,10 @@ fn draw(context: &Context, fragment: &[u32], how: Draw) -> Result<Vec<Value>, Sk
         unsafe {
             device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
             device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
+            if let Some(set) = set {
+                let point = vk::PipelineBindPoint::GRAPHICS;
+                device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
+            }
             device.cmd_draw(commands, 3, 1, 0, 0);
             device.cmd_end_render_pass(commands);
         }
@@ -119,7 +149,7 @@ fn draw(context: &Context, fragment: &[u32], how: Draw) -> Result<Vec<Value>, Sk
         device.destroy_framebuffer(frame, None);
         device.destroy_render_pass(pass, None);
     }
-    Ok(picture)
+    Ok((picture, buffers.iter().flat_map(words_of).collect()))
 }
 
 fn pipeline(
@@ -129,13 +159,22 @@ fn pipeline(
     (layout, pass): (vk::PipelineLayout, vk::RenderPass),
 ) -> vk::Pipeline {
     let device = context.device();
-    let modules = [&vulkan("vert", VERTEX)[..], fragment].map(|words| {
+    let vertex = vulkan("vert", VERTEX);
+    let mut codes = [&vertex[..], fragment].map(|words| vk::ShaderModuleCreateInfo::default().code(words));
+    let modules = codes.map(|info| {
+        if how.chained {
+            return vk::ShaderModule::null();
+        }
         // SAFETY: the words are a module's; what the rules forbid of them is the test's business.
-        unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(words), None) }
-            .expect("vkCreateShaderModule")
+        unsafe { device.create_shader_module(&info, None) }.expect("vkCreateShaderModule")
     });
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
-    let stages = [stage(vk::ShaderStageFlags::VERTEX, modules[0]), stage(vk::ShaderStageFlags::FRAGMENT, modules[1])];
+    let mut stages =
+        [stage(vk::ShaderStageFlags::VERTEX, modules[0]), stage(vk::ShaderStageFlags::FRAGMENT, modules[1])];
+    if how.chained {
+        let [vertex, fragment] = &mut codes;
+        stages = [stages[0].push_next(vertex), stages[1].push_next(fragment)];
+    }
     let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
     let viewports = [vk::Viewport { width: EDGE as f32, height: EDGE as f32, max_depth: 1.0, ..Default::default() }];
@@ -146,7 +185,11 @@ fn pipeline(
     if let Some(least) = how.shading {
         multisample = multisample.sample_shading_enable(true).min_sample_shading(least);
     }
-    let blends = [vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)];
+    let mut blends = [vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)];
+    if how.blends {
+        let one = vk::BlendFactor::ONE;
+        blends = blends.map(|it| it.blend_enable(true).src_color_blend_factor(one).src_alpha_blend_factor(one));
+    }
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
     let info = [vk::GraphicsPipelineCreateInfo::default()
         .stages(&stages)
@@ -257,7 +300,14 @@ fn lowered() -> Outcome {
         assert!(way.0 == "InterpolateAtOffset" || got == native, "{}: {got:?} is not {native:?}", way.0);
         let changes = judged.changes("shader");
         assert!(!changes.is_empty() && changes.iter().all(|it| (&*it.rule, &*it.catalog) == ("sample-shading", "J-2")));
-        assert_eq!(judged.trace.first("shader")["pass"], "sample_builtins");
+        assert_lowered(&judged, true);
+        // The pipeline knows that nothing is lost, but for what no derivative can say.
+        let told = samplin_testkit::trace::changes(judged.trace.events("shader").nth(1).expect("of the pipeline"));
+        assert!(
+            told.iter().all(|it| it.lost.starts_with("nothing: there is one sample")
+                || it.from.contains("InterpolateAtOffset") && it.lost.starts_with("nothing without perspective")),
+            "{told:#?}"
+        );
     }
     // What asks for no sample is left alone on such a device.
     let plain = fragment("o = vec4(place, 0.5, 1.0);");
@@ -277,7 +327,21 @@ fn lowered_many() -> Outcome {
     assert!(first.is_near(Value::Float([0.125, 0.25, 0.5, 1.0]), 0.01), "{first:?}");
     assert!(got.iter().all(|value| *value == first), "{got:?}");
     assert!(judged.changes("shader").iter().all(|change| change.lost.starts_with("shading per sample")));
+    assert_lowered(&judged, false);
     Ok(())
+}
+
+/// One record of the module, and one of the pipeline that says how many samples it has.
+fn assert_lowered(judged: &Judged, single: bool) {
+    let records: Vec<&Json> = judged.trace.events("shader").collect();
+    let [module, pipeline] = records[..] else { panic!("{records:#?}") };
+    assert!(records.iter().all(|record| record["pass"] == "sample_builtins"));
+    assert_eq!((&module["tier"], &pipeline["tier"]), (&"module".into(), &"pipeline".into()));
+    assert_eq!(module["module"], pipeline["module"]);
+    assert_eq!(pipeline["key"], serde_json::json!({ "single": single }));
+    // Counted once.
+    let count = samplin_testkit::trace::changes(module).len();
+    assert_eq!(judged.summary()["changes"]["sample-shading"], count);
 }
 
 /// Sample shading that the pipeline enables and the device lacks.
@@ -340,5 +404,229 @@ fn fraction_audit() -> Outcome {
     let (_, judged) = with_layer(builder, |context| draw(context, &plain, how))?;
     assert_reported(&judged.errors, &[FRACTION], "in audit mode");
     assert_eq!(judged.changes("shader").len(), 1);
+    Ok(())
+}
+
+// --- rules --------------------------------------------------------------------------------------------------------------
+
+/// A shader whose picture tells where it was interpolated: each sample has another colour.
+const FINE: &str = "o = vec4(fract(place * 37.0), fract(place.x * place.y * 91.0), 1.0);";
+
+/// A builder with this rules file.
+fn ruled(builder: ContextBuilder, folder: &Folder, text: &str) -> ContextBuilder {
+    let path = folder.join("samplin.toml");
+    std::fs::write(&path, text).expect("writes a file");
+    builder.setting("config", path.to_str().expect("UTF-8"))
+}
+
+/// Shaded for each sample by the application: the feature, and inputs that say so.
+fn sampled(body: &str) -> Vec<u32> {
+    let text = format!(
+        "#version 450\nlayout(location = 0) sample in vec2 place;\nlayout(location = 0) out vec4 o;\nvoid main() {{ {body} }}\n"
+    );
+    vulkan("frag", &text)
+}
+
+/// What is written down of a pipeline.
+fn told(judged: &Judged) -> (&Json, Vec<samplin_testkit::trace::Change>) {
+    let record = judged.trace.first("shader");
+    assert_eq!(judged.trace.events("shader").count(), 1);
+    assert_eq!(record["tier"], "pipeline");
+    (record, samplin_testkit::trace::changes(record))
+}
+
+const ALL: &str = "[[rule]]\nname = \"smooth\"\nset = { sample_shading = 1.0 }\n";
+
+/// The picture is that of an application which shades each sample itself, and the shader runs as often.
+fn wish() -> Outcome {
+    let folder = Folder::new();
+    let (plain, own) = (fragment(FINE), sampled(FINE));
+    let (coarse, _) = without_layer(Context::builder(), |context| draw(context, &plain, FOUR))?;
+    let shaded = Draw { shading: Some(1.0), ..FOUR };
+    let (wanted, errors) = without_layer(Context::builder(), |context| draw(context, &own, shaded))?;
+    assert!(errors.is_empty() && coarse != wanted, "the shader does not tell samples apart: {errors:#?}");
+    // Without `separate` words are kept by themselves; the application need not ask for the feature.
+    for (builder, chained) in [
+        (Context::builder(), false),
+        (unasked(), false),
+        (unasked().setting("separate", "base"), false),
+        (unasked(), true),
+        (unasked().setting("separate", "base"), true),
+    ] {
+        let how = Draw { chained, ..FOUR };
+        let (can, _) = without_layer(Context::builder(), |context| Ok(context.supports(Capability::Maintenance5)))?;
+        if chained && !can {
+            continue;
+        }
+        let (got, judged) = with_layer(ruled(builder, &folder, ALL), |context| draw(context, &plain, how))?;
+        judged.assert_silent("with samplin");
+        assert_eq!(got, wanted);
+        let (record, changes) = told(&judged);
+        assert_eq!((&record["pass"], &record["rules"]), (&"sample_inputs".into(), &serde_json::json!(["smooth"])));
+        let lines: Vec<String> = changes.iter().map(|it| format!("{} {} {}", it.catalog, it.field, it.to)).collect();
+        assert_eq!(
+            lines,
+            ["O-1 sampleShadingEnable true", "O-1 minSampleShading 1.0", "O-1 decoration Sample"],
+            "{changes:#?}"
+        );
+    }
+    // A part of the samples: as the application's own. It only raises what the application asks for.
+    let half = "[[rule]]\nset = { sample_shading = 0.5 }\n";
+    let (wanted, _) =
+        without_layer(Context::builder(), |context| draw(context, &own, Draw { shading: Some(0.5), ..FOUR }))?;
+    let (got, judged) = with_layer(ruled(unasked(), &folder, half), |context| draw(context, &plain, FOUR))?;
+    judged.assert_silent("half of the samples");
+    assert_eq!(got, wanted);
+    Ok(())
+}
+
+/// A shader that counts how often it runs.
+fn counting(sample: &str) -> Vec<u32> {
+    let text = "#version 450\nlayout(location = 0) SAMPLE in vec2 place;\nlayout(location = 0) out vec4 o;\n\
+                layout(binding = 0) buffer B { uint runs; };\nvoid main() { atomicAdd(runs, 1); o = vec4(place, 0.5, 1.0); }\n";
+    vulkan("frag", &text.replace("SAMPLE", sample))
+}
+
+/// What would be seen is held back by its guard, and the picture stays; a rule may switch guards off.
+fn wish_held_back() -> Outcome {
+    let folder = Folder::new();
+    let words = counting("");
+    // How often it runs without the layer, plain and shaded for each sample. Lavapipe counts some
+    // invocations outside of the triangle where it shades pixels.
+    let native = |words: &[u32], how| {
+        let run = |context: &Context| {
+            skip_if(context.missing(&[Capability::FragmentStores]))?;
+            draw_with(context, words, how, &[0])
+        };
+        Ok::<_, Skip>(without_layer(Context::builder(), run)?.0.1)
+    };
+    let (one, coarse) = (native(&words, ONE)?, native(&words, FOUR)?);
+    let fine = native(&counting("sample"), Draw { shading: Some(1.0), ..FOUR })?;
+    assert_eq!(fine, [4 * EDGE * EDGE], "once for each sample");
+    let without = |off: &str| format!("{ALL}guards_off = [{off}]\n");
+    let with = |text: &str, how: Draw| {
+        with_layer(ruled(Context::builder(), &folder, text), |context| {
+            skip_if(context.missing(&[Capability::FragmentStores]))?;
+            draw_with(context, &words, how, &[0])
+        })
+    };
+    let ((_, runs), judged) = with(ALL, FOUR)?;
+    judged.assert_silent("held back");
+    assert_eq!(runs, coarse);
+    assert_held(&judged, "side-effects");
+    let ((_, runs), judged) = with(&without("\"side-effects\""), FOUR)?;
+    judged.assert_silent("switched off");
+    assert_eq!(runs, fine);
+    assert!(told(&judged).1.iter().all(|change| change.catalog == "O-1"));
+    let ((_, runs), judged) = with(&without("\"side-effects\""), ONE)?;
+    judged.assert_silent("one sample");
+    assert_eq!(runs, one);
+    assert_held(&judged, "single-sample");
+    for (body, guard) in [
+        ("gl_SampleMask[0] = 1; o = vec4(place, 0.5, 1.0);", "mask-output"),
+        ("o = vec4(place, 0.5, 1.0);", "single-sample"),
+    ] {
+        let how = if guard == "single-sample" { ONE } else { FOUR };
+        let words = fragment(body);
+        let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, how))?;
+        let (got, judged) = with_layer(ruled(Context::builder(), &folder, ALL), |context| draw(context, &words, how))?;
+        judged.assert_silent(guard);
+        assert_eq!(got, wanted);
+        assert_held(&judged, guard);
+    }
+    Ok(())
+}
+
+fn assert_held(judged: &Judged, guard: &str) {
+    let (record, changes) = told(judged);
+    assert_eq!(record["pass"], "multisample_state");
+    assert!(!changes.is_empty() && changes.iter().all(|it| it.catalog == "O-2"), "{changes:#?}");
+    assert!(changes.iter().all(|it| it.because.ends_with(&format!("(guard {guard})"))), "{changes:#?}");
+    assert_eq!(judged.summary()["changes"], serde_json::json!({}));
+}
+
+/// Pipelines that no rule is about, and those that need none.
+fn wish_left_alone() -> Outcome {
+    let folder = Folder::new();
+    let plain = fragment(FINE);
+    let blended = Draw { blends: true, ..FOUR };
+    for (when, how) in [
+        ("samples = { min = 8 }", FOUR),
+        ("samples = 2", FOUR),
+        ("samples = { max = 2 }", FOUR),
+        ("blended = true", FOUR),
+        ("blended = false", blended),
+        ("exe = \"another\"", FOUR),
+    ] {
+        let text = format!("[[rule]]\nwhen = {{ {when} }}\nset = {{ sample_shading = 1.0 }}\n");
+        let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, how))?;
+        let (got, judged) =
+            with_layer(ruled(Context::builder(), &folder, &text), |context| draw(context, &plain, how))?;
+        judged.assert_silent(when);
+        judged.assert_untouched(when);
+        assert_eq!((judged.trace.events("shader").count(), got), (0, wanted), "{when}");
+    }
+    // Their twins.
+    for (when, how) in
+        [("samples = { min = 2, max = 4 }", FOUR), ("blended = false", FOUR), ("blended = true", blended)]
+    {
+        let text = format!("[[rule]]\nwhen = {{ {when} }}\nset = {{ sample_shading = 1.0 }}\n");
+        let (_, judged) = with_layer(ruled(Context::builder(), &folder, &text), |context| draw(context, &plain, how))?;
+        judged.assert_silent(when);
+        assert_eq!(judged.trace.first("shader")["pass"], "sample_inputs", "{when}");
+    }
+    // Each sample is shaded already; what asks for as much itself stays as well.
+    let shaded = Draw { shading: Some(1.0), ..FOUR };
+    for (words, how) in [(fragment("o = vec4(place, gl_SampleID, 1.0);"), FOUR), (sampled(FINE), shaded)] {
+        let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, how))?;
+        let (got, judged) = with_layer(ruled(Context::builder(), &folder, ALL), |context| draw(context, &words, how))?;
+        judged.assert_silent("shaded already");
+        judged.assert_untouched("shaded already");
+        assert_eq!((judged.trace.events("shader").count(), got), (0, wanted));
+    }
+    Ok(())
+}
+
+/// What an application shades for each sample is shaded once; with one sample nothing is lost.
+fn wish_off() -> Outcome {
+    let folder = Folder::new();
+    let off = "[[rule]]\nset = { sample_shading = \"off\" }\n";
+    let words = fragment("o = vec4(float(gl_SampleID + 1) / 8.0, place * 0.5 + 0.5, 1.0);");
+    let (native, _) = without_layer(Context::builder(), |context| draw(context, &words, ONE))?;
+    let (got, judged) = with_layer(ruled(Context::builder(), &folder, off), |context| draw(context, &words, ONE))?;
+    judged.assert_silent("one sample");
+    assert_eq!(got, native);
+    assert_eq!(told(&judged).0["pass"], "sample_builtins");
+    let shaded = Draw { shading: Some(1.0), ..FOUR };
+    let (got, judged) = with_layer(ruled(Context::builder(), &folder, off), |context| draw(context, &words, shaded))?;
+    judged.assert_silent("four samples");
+    assert!(got.iter().all(|value| matches!(value, Value::Float([red, ..]) if (red - 0.125).abs() < 0.01)), "{got:?}");
+    assert!(told(&judged).1.iter().all(|change| change.catalog == "O-1"));
+    Ok(())
+}
+
+/// Written down and not done.
+fn wish_audit() -> Outcome {
+    let folder = Folder::new();
+    let plain = fragment(FINE);
+    let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, FOUR))?;
+    let builder = ruled(Context::builder(), &folder, ALL).setting("mode", "audit");
+    let (got, judged) = with_layer(builder, |context| draw(context, &plain, FOUR))?;
+    judged.assert_silent("in audit mode");
+    assert_eq!(got, wanted);
+    assert_eq!(told(&judged).1.len(), 3);
+    Ok(())
+}
+
+/// On a device that has no such feature a wish comes to nothing.
+fn wish_without_the_feature() -> Outcome {
+    let folder = Folder::new();
+    let plain = fragment(FINE);
+    let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &plain, FOUR))?;
+    let (got, judged) = with_layer(ruled(lacking(&folder), &folder, ALL), |context| draw(context, &plain, FOUR))?;
+    judged.assert_silent("without the feature");
+    assert_eq!(got, wanted);
+    let rows: Vec<String> = told(&judged).1.into_iter().map(|change| change.catalog).collect();
+    assert_eq!(rows, ["O-1", "O-1", "J-2"]);
     Ok(())
 }

@@ -289,6 +289,7 @@ impl Application {
                     sampler_anisotropy: core.sampler_anisotropy != 0,
                     max_sampler_anisotropy: [16.0, 2.0, 1.0][random.below(3) as usize],
                     max_sampler_lod_bias: [4.0, 15.0, 0.0][random.below(3) as usize],
+            max_sample_mask_words: 0,
                     max_sampler_allocation_count: if few_samplers { 6 } else { 1 << 20 },
                     sampler_mirror_clamp_to_edge: on(OPTIONAL[0]),
                     sampler_filter_minmax: on(OPTIONAL[1]),
@@ -323,6 +324,8 @@ impl Application {
                     storage_write_without_format: core.shader_storage_image_write_without_format != 0,
                     format_feature_flags2: true,
                     shader_draw_parameters: false,
+                    fragment_stores: core.fragment_stores_and_atomics != 0,
+                    vertex_stores: core.vertex_pipeline_stores_and_atomics != 0,
                     gl_shaders: on(OPTIONAL[15]),
                 };
                 let mut builder = InstanceBuilder::new()

@@ -352,6 +352,7 @@ fn changes_survive_their_record() {
         (Field::Interpolation, &[V::Spirv("InterpolateAtOffset"), V::Absent]),
         (Field::SampleShadingEnable, &[V::Bool(true), V::Bool(false)]),
         (Field::MinSampleShading, &[V::Float(f32::INFINITY), V::Float(0.0)]),
+        (Field::SampleMaskWords, &[V::Raw(2), V::Raw(1)]),
     ];
     let schema = schema("change");
     let caps = DeviceCaps::default();
