@@ -124,14 +124,17 @@ impl Device {
     /// The entry of a new device.
     pub fn new(new: NewDevice) -> Self {
         let settings = &new.instance.settings;
+        let telling = Telling::new(&new.instance.trace);
+        let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
+        let separate = follows.then(|| Box::new(Separate::new(new.limits, settings, new.caps.gl_address_modes)));
+        let tasks = separate.as_deref().map(Separate::tasks).unwrap_or_default();
         let policy = Policy {
             strict_border: settings.border == BorderMode::Strict,
             gl_clamp_min: settings.gl_clamp_rule == GlClampRule::Min,
             depth_compare: settings.depth_linear == DepthLinear::Compare,
+            saturates: tasks.saturate,
+            emulates: tasks.filter,
         };
-        let telling = Telling::new(&new.instance.trace);
-        let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
-        let separate = follows.then(|| Box::new(Separate::new(new.limits, settings, new.caps.gl_address_modes)));
         let shaders = Shaders::new(settings, &new.caps, &new.overrides);
         let hot = Hot::new(Gate::new(telling.records_all()));
         if !follows {

@@ -251,12 +251,15 @@ impl Prediction {
         } else {
             self.simulation.restrict(&mut caps);
         }
+        let (saturates, emulates) = self.rewrites(process);
         let layer = self.layers.get(&process);
         let is = |key: &str, value: &str| layer.and_then(|layer| read::setting(layer, key)) == Some(value);
         let policy = Policy {
             strict_border: is("border", "strict"),
             depth_compare: is("depth_linear", "compare"),
             gl_clamp_min: is("gl_clamp_rule", "min"),
+            saturates: saturates && caps.gl_address_modes,
+            emulates,
         };
         let host = Host::new(caps, policy, is("mode", "audit"));
         if let Some(members) = device.as_object_mut() {
@@ -307,6 +310,7 @@ impl Prediction {
             tiling: Tiling::Optimal,
             saturates: false,
             emulates: false,
+            trilinear: false,
         };
         self.push(value, &changes, &context, |_| {});
     }
@@ -378,7 +382,8 @@ impl Prediction {
         let Some(host) = self.hosts.get_mut(&record.process()) else { return };
         let meeting = host.meeting(fingerprint, &sampler, &view);
         let (saturates, emulates) = self.rewrites(record.process());
-        let context = Context { caps: &caps, view: Some(&view), source: None, tiling, saturates, emulates };
+        let trilinear = sampler.kept.original.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
+        let context = Context { caps: &caps, view: Some(&view), source: None, tiling, saturates, emulates, trilinear };
         let variant = matches!(meeting.chosen, Chosen::Variant(()))
             .then(|| Value::from(format!("{:#x}", self.records.len() + 1)));
         self.push(value, &meeting.changes, &context, |members| {
@@ -464,8 +469,15 @@ impl Prediction {
         self.blits += 1;
         let decision = decide::blit(filter, &source);
         let changes: Vec<Decided> = decision.changes.iter().copied().collect();
-        let context =
-            Context { caps: &caps, view: None, source: Some(source.format), tiling, saturates: false, emulates: false };
+        let context = Context {
+            caps: &caps,
+            view: None,
+            source: Some(source.format),
+            tiling,
+            saturates: false,
+            emulates: false,
+            trilinear: false,
+        };
         self.push(value, &changes, &context, |_| {});
     }
 

@@ -53,9 +53,13 @@ pub struct Decision {
     pub changes: Changes,
     /// Axes (U, V, W) whose coordinates a shader would have to saturate for GL_CLAMP to be exact.
     pub saturate: [bool; 3],
+    /// Of these, axes whose coordinates have to lose their sign before that, for GL_MIRROR_CLAMP.
+    pub mirror: [bool; 3],
     /// LINEAR magnification, minification and mip levels that were given up because the view's format lacks them, and that a shader
     /// could make of NEAREST.
     pub emulate: [bool; 3],
+    /// LOD bias and limits that were asked for: the state's own, but where a shader that filters has to add them.
+    pub lods: [f32; 3],
     /// A rule that is broken and that no other sampler can mend (only another view or shader could).
     pub unresolved: Option<Catalog>,
 }
@@ -78,7 +82,9 @@ struct Pass<'a> {
     used: Use<'a>,
     changes: Changes,
     saturate: [bool; 3],
+    mirror: [bool; 3],
     emulate: [bool; 3],
+    lods: [f32; 3],
     unresolved: Option<Catalog>,
 }
 
@@ -218,9 +224,10 @@ pub fn replays(state: &SamplerState, caps: &DeviceCaps) -> bool {
 /// Two kinds of sampler are never changed for the sake of a view: those with a Y′CbCr conversion (their pair is
 /// immutable by rule), and those made for capture and replay, whose opaque data belongs to the exact state.
 pub fn legalize(state: &SamplerState, used: Use<'_>, caps: &DeviceCaps, policy: &Policy) -> Decision {
-    let (changes, saturate, emulate) = (Changes::new(), [false; 3], [false; 3]);
-    let mut pass = Pass { state: *state, caps, policy, used, changes, saturate, emulate, unresolved: None };
-    let replays = replays(state, caps);
+    let (changes, [saturate, mirror, emulate]) = (Changes::new(), [[false; 3]; 3]);
+    let (state, lods, unresolved) = (*state, [0.0; 3], None);
+    let mut pass = Pass { state, caps, policy, used, changes, saturate, mirror, emulate, lods, unresolved };
+    let replays = replays(&state, caps);
     if state.ycbcr.is_some() || used.view.is_some_and(|view| view.ycbcr) {
         pass.used = Use::CREATE;
     }
@@ -238,11 +245,12 @@ pub fn legalize(state: &SamplerState, used: Use<'_>, caps: &DeviceCaps, policy: 
         pass.lod(); //                   11
         pass.address_modes(); //         12
         pass.border(); //                13
+        pass.lods_of_shader();
         // 14, counts, belongs to whoever creates the sampler.
     }
     pass.fix_view_only();
-    let Pass { state, changes, saturate, emulate, unresolved, .. } = pass;
-    Decision { state, changes, saturate, emulate, unresolved }
+    let Pass { state, changes, saturate, mirror, emulate, lods, unresolved, .. } = pass;
+    Decision { state, changes, saturate, mirror, emulate, lods, unresolved }
 }
 
 impl Pass<'_> {

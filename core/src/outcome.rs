@@ -140,8 +140,12 @@ pub struct Meeting<'a, V> {
     pub changes: Vec<Change>,
     /// Axes (U, V, W) whose coordinates a shader would have to saturate for GL_CLAMP to be exact.
     pub saturate: [bool; 3],
+    /// Of these, axes whose coordinates have to lose their sign before that.
+    pub mirror: [bool; 3],
     /// LINEAR magnification, minification and mip levels that a shader could make of NEAREST.
     pub emulate: [bool; 3],
+    /// LOD bias and limits that the pair asks for, of which the state may have less where a shader filters.
+    pub lods: [f32; 3],
     /// The overrides that took part, by name.
     pub by_overrides: Vec<&'a str>,
     /// A rule that is broken and that no other sampler can mend.
@@ -241,8 +245,8 @@ pub fn meeting<'a, V>(
         changes.extend(wishes.iter());
         changes.extend(decide::new_changes(&decision.changes, &created.changes));
     }
-    let Decision { state, saturate, emulate, unresolved, .. } = decision;
-    Meeting { chosen, state, changes, saturate, emulate, by_overrides, unmendable: unresolved }
+    let Decision { state, saturate, mirror, emulate, lods, unresolved, .. } = decision;
+    Meeting { chosen, state, changes, saturate, mirror, emulate, lods, by_overrides, unmendable: unresolved }
 }
 
 /// What is broken where a sampler that must stay what it is for every view meets this one: what [`meeting`] would have changed, or

@@ -124,6 +124,7 @@ impl Device {
             tiling: class.map_or(Tiling::Optimal, |class| class.tiling),
             saturates: self.separate.as_deref().is_some_and(|separate| separate.tasks().saturate),
             emulates: self.separate.as_deref().is_some_and(|separate| separate.tasks().filter),
+            trilinear: false,
         }
     }
 
@@ -173,7 +174,8 @@ impl Device {
         choice: u64,
         (path, joined): (Path, Option<record::Joined>),
     ) {
-        let context = self.context(Some(class));
+        let trilinear = shared.kept.original.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
+        let context = Context { trilinear, ..self.context(Some(class)) };
         self.trace().emit(
             "pair",
             &kinds::Pair {

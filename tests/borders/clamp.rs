@@ -32,6 +32,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("clamp/filters", filters),
         trial("clamp/axes", axes),
         trial("clamp/mirror", mirror),
+        trial("clamp/mirror-border", mirror_border),
+        trial("clamp/mirror-alone", mirror_alone),
         trial("clamp/without-extension", without_extension),
         trial("clamp/rule", rule),
     ]);
@@ -393,6 +395,66 @@ fn mirror() -> Outcome {
         assert_eq!(rows, told);
         assert_eq!((changes[0].from.as_str(), changes[0].rule.as_str()), ("GL_MIRROR_CLAMP_EXT", "gl-clamp"));
         assert!(changes[0].lost.contains("border"), "{:?}", changes[0]);
+    }
+    Ok(())
+}
+
+fn mirrored() -> SamplerDesc {
+    SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE).address(GL_MIRROR_CLAMP)
+}
+
+/// With LINEAR the border takes part over half a texel at the far ends, and nowhere else: "min(1, max(1/(2N), abs(s)))", N the size
+/// of the level (EXT_texture_mirror_clamp).
+fn mirror_border() -> Outcome {
+    for path in [Path::Update, Path::Template, Path::Separate, Path::SeparateImmutable] {
+        let ((), judged) = with_layer(extended(), |context| {
+            skip_if(path.missing(context))?;
+            let scene = Scene::colour(F::R8G8B8A8_UNORM);
+            let image = scene.image(context)?;
+            let view = scene.view(&image);
+            let made = mirrored().create(context);
+            let pairs = [Pair::new(&view, &made), Pair::new(&view, &made)];
+            let got = sample_via(context, path, &pairs, &scene.points(false)).map_err(Skip)?;
+            let texture = reference::Texture::read(&image, &view);
+            let border = mirrored().address(M::CLAMP_TO_BORDER);
+            let exact: Vec<_> = scene
+                .points(false)
+                .into_iter()
+                .map(|point| {
+                    let level = ((point.lod + 0.5).ceil() - 1.0).clamp(0.0, 2.0);
+                    let half = 0.5 / (8.0 / level.exp2());
+                    let coord = point.coord.map(|s| s.abs().clamp(half, 1.0));
+                    reference::sample(&texture, &border, &Point { coord, ..point }, 2.0)
+                })
+                .collect();
+            got.iter().for_each(|got| assert_near(got, &exact, &format!("{path:?}")));
+            let edge = half(&image, &view, &mirrored().address(M::MIRROR_CLAMP_TO_EDGE), &scene);
+            let differ = edge.iter().zip(&exact).filter(|(edge, exact)| !edge.is_near(**exact, 0.1)).count();
+            assert!(differ > 20, "the border shows at {differ} points only");
+            Ok(())
+        })?;
+        judged.assert_silent("a mirrored border");
+        assert_eq!(saturated(&judged)[0].1, json!(["u", "v"]));
+        assert!(lost(&judged).iter().all(|lost| lost.starts_with("nothing")), "{:?}", lost(&judged));
+    }
+    Ok(())
+}
+
+/// Where no shader drops signs, mirroring is worth more than the border.
+fn mirror_alone() -> Outcome {
+    for (key, value) in [("separate", "base"), ("mode", "audit")] {
+        let ((), judged) = with_layer(extended().setting(key, value), |context| {
+            let scene = Scene::colour(F::R8G8B8A8_UNORM);
+            let image = scene.image(context)?;
+            let view = scene.view(&image);
+            let made = mirrored().create(context);
+            let got = sample(context, Pair::new(&view, &made), &scene.points(false));
+            let edge = half(&image, &view, &mirrored().address(M::MIRROR_CLAMP_TO_EDGE), &scene);
+            assert_near(&got, &edge, value);
+            Ok(())
+        })?;
+        judged.assert_silent("mirroring alone");
+        assert!(saturated(&judged).iter().all(|(_, axes)| axes.is_null()));
     }
     Ok(())
 }

@@ -65,4 +65,52 @@ pub(crate) const ROWS: &[Row] = &[
         ],
         legal: |t| t.s.address_mode[2] = Mode::MIRRORED_REPEAT,
     },
+    Row {
+        id: "S-4",
+        vuid: None,
+        what: "GL_MIRROR_CLAMP on a view that filters, where shaders mirror, blends with the border",
+        illegal: |t| {
+            t.caps.gl_address_modes = true;
+            t.policy.saturates = true;
+            t.filters(LINEAR);
+            t.s.address_mode = [decide::GL_MIRROR_CLAMP, decide::GL_CLAMP, Mode::REPEAT];
+            t.sees(vk::Format::R8_UNORM, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
+        },
+        changes: &["S-4 addressModeU 34626 -> CLAMP_TO_BORDER", "S-4 addressModeV 10496 -> CLAMP_TO_BORDER"],
+        legal: |t| t.s.address_mode = [Mode::CLAMP_TO_BORDER, Mode::CLAMP_TO_BORDER, Mode::REPEAT],
+    },
+    Row {
+        id: "S-4",
+        vuid: None,
+        what: "GL_MIRROR_CLAMP on the same view without such shaders keeps the mirroring",
+        illegal: |t| {
+            t.caps.gl_address_modes = true;
+            t.filters(LINEAR);
+            t.s.address_mode[0] = decide::GL_MIRROR_CLAMP;
+            t.sees(vk::Format::R8_UNORM, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
+        },
+        changes: &["S-4 addressModeU 34626 -> MIRROR_CLAMP_TO_EDGE"],
+        legal: |t| t.s.address_mode[0] = Mode::MIRROR_CLAMP_TO_EDGE,
+    },
+    Row {
+        id: "S-4",
+        vuid: None,
+        what: "GL_CLAMP on a view that the shader filters blends with the border",
+        illegal: |t| {
+            t.caps.gl_address_modes = true;
+            t.policy.emulates = true;
+            t.filters(LINEAR);
+            t.s.address_mode[0] = decide::GL_CLAMP;
+            t.sees(vk::Format::R32_SFLOAT, Feature::empty());
+        },
+        changes: &[
+            "B-1 magFilter LINEAR -> NEAREST",
+            "B-1 minFilter LINEAR -> NEAREST",
+            "S-4 addressModeU 10496 -> CLAMP_TO_BORDER",
+        ],
+        legal: |t| {
+            t.filters(NEAREST);
+            t.s.address_mode[0] = Mode::CLAMP_TO_BORDER;
+        },
+    },
 ];

@@ -93,6 +93,15 @@ fn gl_address_modes() {
     assert_eq!(setting.decide().saturate, [true, false, false]);
     (gl::ROWS[1].illegal)(&mut setting);
     assert_eq!(setting.decide().saturate, [false; 3]);
+    // It drops signs for mirrored ones among them, and for no others.
+    let mut setting = Setting::new();
+    (gl::ROWS[4].illegal)(&mut setting);
+    let decision = setting.decide();
+    assert_eq!((decision.saturate, decision.mirror), ([true, true, false], [true, false, false]));
+    let mut setting = Setting::new();
+    (gl::ROWS[5].illegal)(&mut setting);
+    let decision = setting.decide();
+    assert_eq!((decision.saturate, decision.mirror), ([false; 3], [false; 3]));
 }
 
 #[test]

@@ -47,6 +47,7 @@ impl Scene {
             tiling: Tiling::Optimal,
             saturates: false,
             emulates: false,
+            trilinear: false,
         }
     }
 
@@ -693,6 +694,7 @@ fn outcomes_agree_with_gate_and_decisions() {
                 tiling: Tiling::Optimal,
                 saturates: false,
                 emulates: false,
+                trilinear: false,
             };
             if open {
                 proptest::prop_assert!(meeting.changes.is_empty() && meeting.unresolved(&context).next().is_none());

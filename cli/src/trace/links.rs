@@ -12,7 +12,7 @@ const HOWS: [(&str, &str); 5] = [
 ];
 
 /// What to do about each thing that keeps a link from being repaired.
-const LEFT: [(&str, &str); 25] = [
+const LEFT: [(&str, &str); 24] = [
     ("shared-sampler", "give the image a sampler of its own"),
     ("immutable-sampler", "write the sampler into the set, or make the immutable one NEAREST"),
     ("update-after-bind", "write the set before it is bound, or give the image a sampler that suits it"),
@@ -28,7 +28,6 @@ const LEFT: [(&str, &str); 25] = [
     ("opaque-operand", "let the shader name its image and its sampler, not choose between several"),
     ("vendor-instruction", "sample with the instructions of SPIR-V or of a KHR or EXT extension"),
     ("cube", "nothing in the program: cubes are sampled with NEAREST there"),
-    ("lod-bias", "add the bias in the shader, or limit the LOD to whole levels"),
     ("coordinate-type", "let the shader sample with coordinates of 32-bit floats"),
     ("image-operands", "a newer samplin may rewrite the instruction; else clamp the coordinate in the shader"),
     ("too-many-clones", "pass images and samplers by reference, or give each a function of its own"),

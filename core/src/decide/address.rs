@@ -47,21 +47,34 @@ impl Pass<'_> {
 
     /// A mode of OpenGL becomes one of Vulkan. With LINEAR filters a footprint can straddle the edge and blend with the
     /// border, which CLAMP_TO_BORDER does once the shader saturates the coordinate; with NEAREST only edge texels can be read.
-    /// The filters are final here: whatever the view cannot filter is NEAREST by now.
+    /// The filters are final here: whatever the view cannot filter is NEAREST by now, unless a shader filters.
+    /// Mirroring takes a shader that drops the sign of the coordinate: without one its border is given up, as half of what is
+    /// sampled would else be the border alone.
     fn gl_mode(&mut self, axis: usize, mode: vk::SamplerAddressMode) {
         use vk::SamplerAddressMode as M;
-        let linear = |filter: vk::Filter| filter == vk::Filter::LINEAR;
-        let min = linear(self.state.min_filter);
-        let filters = if self.policy.gl_clamp_min { min } else { min && linear(self.state.mag_filter) };
-        let border = filters && self.used.view.is_some_and(|view| acts_on(view.dimensions(), axis, self.state.flags));
-        if let Some(saturate) = self.saturate.get_mut(axis) {
-            *saturate = border;
+        let linear =
+            |filter: vk::Filter, emulated: bool| filter == vk::Filter::LINEAR || self.policy.emulates && emulated;
+        let [mag, min, _] = self.emulate;
+        let (mag, min) = (linear(self.state.mag_filter, mag), linear(self.state.min_filter, min));
+        let filters = min && (mag || self.policy.gl_clamp_min);
+        let mut border =
+            filters && self.used.view.is_some_and(|view| acts_on(view.dimensions(), axis, self.state.flags));
+        let mirrors = mode == GL_MIRROR_CLAMP;
+        use vk::SamplerCreateFlags as F;
+        let only_clamps = self.state.unnormalized_coordinates
+            || self.state.flags.intersects(F::SUBSAMPLED_EXT | F::IMAGE_PROCESSING_QCOM);
+        border &= !mirrors || self.policy.saturates && !only_clamps;
+        for (axes, on) in [(&mut self.saturate, border), (&mut self.mirror, border && mirrors)] {
+            if let Some(place) = axes.get_mut(axis) {
+                *place = on;
+            }
         }
-        if mode == GL_MIRROR_CLAMP {
-            use vk::SamplerCreateFlags as F;
-            let only_clamps = self.state.unnormalized_coordinates
-                || self.state.flags.intersects(F::SUBSAMPLED_EXT | F::IMAGE_PROCESSING_QCOM);
-            let to = if only_clamps { M::CLAMP_TO_EDGE } else { M::MIRROR_CLAMP_TO_EDGE };
+        if mirrors {
+            let to = match (border, only_clamps) {
+                (true, _) => M::CLAMP_TO_BORDER,
+                (false, true) => M::CLAMP_TO_EDGE,
+                (false, false) => M::MIRROR_CLAMP_TO_EDGE,
+            };
             self.set_address(Catalog::GlMirrorClamp, axis, to);
         } else if border {
             self.set_address(Catalog::GlClamp, axis, M::CLAMP_TO_BORDER);

@@ -265,7 +265,7 @@ catalog! {
     HeldInterlock: "O-2", Override, Layer, "the wish";
     GlClamp: "S-4", GlClamp, Layer, "half of the border's influence until the shader saturates coordinates";
     GlClampEdge: "S-4", GlClamp, Layer, "nothing: without LINEAR only edge texels are read";
-    GlMirrorClamp: "S-4", GlClamp, Layer, "half of the border's influence until the shader saturates coordinates";
+    GlMirrorClamp: "S-4", GlClamp, Layer, "the border";
     DepthCompare: "S-2", DepthCompare, Vuid("VUID-vkCmdDraw-magFilter-04553"), "plain sampling is undefined by today's specification";
     B40: "B-40", Unnormalized, Vuid("VUID-vkCmdDraw-None-08609"), "";
     B41: "B-41", Unnormalized, Vuid("VUID-vkCmdDraw-unnormalizedCoordinates-09635"), "";

@@ -7,6 +7,8 @@ use crate::budget;
 use crate::features::Tiling;
 use crate::names;
 
+const BORDER: Value = Value::AddressMode(vk::SamplerAddressMode::CLAMP_TO_BORDER);
+
 /// What a change was decided against, for the wording of its reason.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
@@ -22,6 +24,17 @@ pub struct Context<'a> {
     pub saturates: bool,
     /// Shaders are made to filter (`Decision::emulate`).
     pub emulates: bool,
+    /// The sampler that was asked for is LINEAR between levels.
+    pub trilinear: bool,
+}
+
+/// Whether a change of the LOD is what a shader makes up for.
+fn is_of_shader(change: &Change) -> bool {
+    matches!(change.field, Field::MipLodBias | Field::MinLod | Field::MaxLod)
+}
+
+fn is_cube(view: &ViewTraits) -> bool {
+    view.dimensions() == super::Dimensions::Cube
 }
 
 /// Why a variant has no custom border colour.
@@ -112,6 +125,9 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::A57 => "the capture and replay flag is not set".into(),
         Catalog::A59Weights => "the value is not a VkCubicFilterWeightsQCOM".into(),
         Catalog::A59Reduction => "the value is not a VkSamplerReductionMode".into(),
+        Catalog::B1 | Catalog::B2 if is_of_shader(change) => {
+            "the shader that filters samples whole levels, and adds it".into()
+        }
         Catalog::B1 | Catalog::B2 => lacks("SAMPLED_IMAGE_FILTER_LINEAR"),
         Catalog::B3 | Catalog::B4 => lacks("SAMPLED_IMAGE_FILTER_MINMAX"),
         Catalog::B5 => lacks("SAMPLED_IMAGE_FILTER_CUBIC"),
@@ -159,6 +175,9 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
             Some(_) => "the pair does not filter, so only edge texels are read".into(),
             None => "no view is known yet, and the edge is safe with every view".into(),
         },
+        Catalog::GlMirrorClamp if change.to == BORDER => {
+            format!("the pair filters {format}, so the border takes part; the shader mirrors")
+        }
         Catalog::GlMirrorClamp => "Vulkan has no mirrored clamp to the border".into(),
         Catalog::B64 => "the image has VK_IMAGE_CREATE_CORNER_SAMPLED_BIT_NV".into(),
         Catalog::DepthCompare => format!("{format} lacks SAMPLED_IMAGE_FILTER_LINEAR and depth_linear is compare"),
@@ -214,14 +233,28 @@ pub const AT_OFFSET: &str = "InterpolateAtOffset";
 pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
     match (change.catalog, change.field) {
         (Catalog::A6, Field::MaxAnisotropy) => "anisotropic quality above the limit",
+        (Catalog::B1 | Catalog::B2, _) if is_of_shader(change) => {
+            "nothing where the shader filters, what was asked for elsewhere"
+        }
+        (Catalog::B1 | Catalog::B2, _) if context.emulates && context.view.is_some_and(is_cube) => {
+            "seam: the texels beside edges of faces are approximate; smoothing where no shader filters"
+        }
         (Catalog::B1 | Catalog::B2, _) if context.emulates && !context.view.is_some_and(ViewTraits::is_integer) => {
             "nothing where the shader filters, smoothing elsewhere"
+        }
+        (Catalog::GlClamp | Catalog::GlMirrorClamp, _)
+            if context.saturates && context.trilinear && change.to == BORDER =>
+        {
+            "trilinear-offset: between two levels offsets are those of the nearer one; the exact border where no shader saturates"
         }
         (Catalog::GlClamp, _) if context.saturates => {
             "nothing where the shader saturates coordinates, half of the border's influence elsewhere"
         }
         (Catalog::J2One, Field::Interpolation) if change.from == Value::Spirv(AT_OFFSET) => {
             "nothing without perspective; else what it bends within the offset"
+        }
+        (Catalog::GlMirrorClamp, _) if change.to == BORDER => {
+            "nothing where the shader mirrors and saturates coordinates, the mirrored half elsewhere"
         }
         (catalog, _) => catalog.lost(),
     }

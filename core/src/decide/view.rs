@@ -289,6 +289,10 @@ pub struct Policy {
     pub depth_compare: bool,
     /// `gl_clamp_rule=min`: GL_CLAMP reaches the border if `minFilter` is LINEAR, whatever `magFilter` is.
     pub gl_clamp_min: bool,
+    /// Shaders are made to saturate coordinates ([`Decision::saturate`](super::Decision::saturate)).
+    pub saturates: bool,
+    /// Shaders are made to filter ([`Decision::emulate`](super::Decision::emulate)).
+    pub emulates: bool,
 }
 
 /// Where a sampler is about to be used.

@@ -20,6 +20,7 @@ use super::layouts::PipelineShape;
 use super::programs::{Program, ProgramLink, model};
 use super::recipe::{Recipe, StageCode, Variant, When};
 use super::tasks::{Asked, ELEMENTS, Keys, Tasked, Tasks, records};
+use crate::decide::Dimensions;
 use crate::device::Device;
 use crate::outcome::Meeting;
 use crate::settings::{ShaderKeys, SplitCompile};
@@ -176,27 +177,26 @@ impl Device {
     /// What the shader has to do for a pair, if anything; the name of what keeps it from that.
     pub(super) fn task_of(&self, separate: &Separate, pair: Pair) -> Option<Result<Record, &'static str>> {
         let (shared, class) = (self.cache.state(pair.state)?, self.class(pair.class)?);
-        let Meeting { state, saturate, emulate, .. } = self.meeting_of(&shared, class);
+        let Meeting { state, saturate, mirror, emulate, lods: [bias, min_lod, max_lod], .. } =
+            self.meeting_of(&shared, class);
         let bits = |on: [bool; 3], flags: [u32; 3]| {
             on.iter().zip(flags).fold(0, |all, (on, flag)| if *on { all | flag } else { all })
         };
-        let mut task = Record { flags: 0, bias: state.mip_lod_bias, min_lod: state.min_lod, max_lod: state.max_lod };
+        let mut task = Record { flags: 0, bias, min_lod, max_lod };
         if separate.tasks.saturate {
-            task.flags |= bits(saturate, [flags::CLAMP_S, flags::CLAMP_T, flags::CLAMP_R]);
+            let clamp = std::array::from_fn(|axis| saturate.get(axis) != mirror.get(axis));
+            task.flags |= bits(clamp, [flags::CLAMP_S, flags::CLAMP_T, flags::CLAMP_R])
+                | bits(mirror, [flags::MIRROR_S, flags::MIRROR_T, flags::MIRROR_R]);
         }
-        let [_, _, mip] = emulate;
         let emulates = separate.tasks.filter && emulate.contains(&true);
         if emulates {
             task.flags |= flags::EMULATE | bits(emulate, [flags::MAG_LINEAR, flags::MIN_LINEAR, flags::MIP_LINEAR]);
-            // Texels are sampled on whole levels: a bias would count a second time, and so would a limit between two levels that
-            // both take part.
-            let between = |lod: f32| mip && lod.fract() != 0.0;
-            if state.mip_lod_bias != 0.0 || between(state.min_lod) || between(state.max_lod) {
-                return Some(Err("lod-bias"));
-            }
         }
         if task.flags == 0 {
             return None;
+        }
+        if separate.tasks.saturate && saturate.contains(&true) && class.traits.dimensions() == Dimensions::Cube {
+            return Some(Err("cube"));
         }
         if state.unnormalized_coordinates {
             task.flags |= flags::UNNORMALIZED;

@@ -59,7 +59,6 @@ fn reason(what: &str) -> Option<&'static str> {
         "malformed-spirv" => "the shader's words do not hold together, so they are not rewritten",
         "vendor-instruction" => "an instruction of a vendor reads the sampler, of which the layer knows too little",
         "cube" => "the image is a cube, for which the shader does no more than sample",
-        "lod-bias" => "the sampler has a LOD bias or a LOD limit between levels, which would count a second time",
         "coordinate-type" => "the coordinates are no floats of 32 bits",
         "image-operands" => "the instruction has operands that the layer does not rewrite",
         "too-many-clones" => {

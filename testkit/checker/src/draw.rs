@@ -526,8 +526,13 @@ impl Case {
         let dice = &mut Dice(bytes);
         // The sampler takes a varying number of bytes, so it comes last.
         let (caps, view) = (caps(dice), view(dice));
-        let policy =
-            Policy { strict_border: dice.chance(20), depth_compare: dice.chance(30), gl_clamp_min: dice.chance(30) };
+        let policy = Policy {
+            strict_border: dice.chance(20),
+            depth_compare: dice.chance(30),
+            gl_clamp_min: dice.chance(30),
+            saturates: dice.chance(50),
+            emulates: dice.chance(30),
+        };
         Self { state: sampler(dice), view, caps, policy }
     }
 }

@@ -250,6 +250,8 @@ impl Application {
             strict_border: random.below(4) == 0,
             depth_compare: random.below(4) == 0,
             gl_clamp_min: random.below(4) == 0,
+            saturates: !audit,
+            emulates: false,
         };
         let bit = |random: &mut Random| u32::from(random.below(100) < plenty);
         let core = vk::PhysicalDeviceFeatures { sampler_anisotropy: bit(&mut random), ..Default::default() };
