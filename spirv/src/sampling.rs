@@ -8,6 +8,7 @@
 //! It runs behind [`split`](crate::split): a slot's operands are those that the module has by then.
 
 mod code;
+mod cube;
 mod filter;
 mod helper;
 mod records;
@@ -303,7 +304,7 @@ pub fn sampling(
                 // Functions that are called with different links do not say it of each.
                 for link in analysis.links.iter().filter(is_it) {
                     let opaque = link.opaque.then_some(Left::Opaque);
-                    for why in site::axes(link.ty.dim).err().into_iter().chain(opaque) {
+                    for why in site::axes(link.ty.dim, slot.passes).err().into_iter().chain(opaque) {
                         push(&mut left, (position, why))?;
                     }
                 }
@@ -324,11 +325,11 @@ pub fn sampling(
         changed: 0,
         left: Vec::new(),
     };
-    let filter = pass.slots.iter().any(|(_, slot)| slot.passes.filter);
+    let all = pass.slots.iter().fold(Passes::default(), |all, (_, slot)| all.or(slot.passes));
     pass.sources.decide(&mut pass.tracer, &mut pass.editor, &|pair, uses| {
         // Levels of detail are answered for coordinates as they are.
-        let uses = if filter { uses } else { uses.without(Uses::QUERY_LOD) };
-        uses.samples() && site::axes(pair.ty.dim).is_ok()
+        let uses = if all.filter { uses } else { uses.without(Uses::QUERY_LOD) };
+        uses.samples() && site::axes(pair.ty.dim, all).is_ok()
     })?;
     pass.rewrite()?;
     for (at, why) in &pass.left {

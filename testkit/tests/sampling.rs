@@ -1034,6 +1034,111 @@ fn biases_are_limited_together() {
     }
 }
 
+/// The level of detail of a cube of 8 texels, as the specification has it ("Cube Map Derivative Transformation"). Drivers approximate.
+fn cube_detail(at: [f64; 3], steps: [[f64; 3]; 2]) -> f64 {
+    let major = if at[2].abs() >= at[0].abs().max(at[1].abs()) { 2 } else { usize::from(at[1].abs() >= at[0].abs()) };
+    let far = at[major];
+    let lengths = steps.map(|step| {
+        let others = (0..3).filter(|axis| *axis != major);
+        others
+            .map(|axis| 4.0 * (step[axis] * far - at[axis] * step[major]) / (far * far))
+            .map(|d| d * d)
+            .sum::<f64>()
+            .sqrt()
+    });
+    lengths[0].max(lengths[1]).log2()
+}
+
+/// Cubes, by a given level of detail and by derivatives: as the driver filters them, but for texels beside edges.
+#[test]
+fn cubes_are_filtered_on_their_faces() {
+    let Some(context) = context(Context::builder()) else { return };
+    let declare = "layout(set = 0, binding = 0) uniform samplerCube pair;";
+    let image = Image::filled(
+        &context,
+        &ImageDesc::cube(vk::Format::R8G8B8A8_UNORM, 8).levels(3),
+        |_, level, layer, [x, y, _]| {
+            let byte = |salt: u32| {
+                let seed = (x + 37 * y + 20011 * level + 50021 * layer + salt).wrapping_mul(2_654_435_761);
+                (seed >> 16 & 0xff) as f32 / 255.0
+            };
+            Value::Float([byte(0), byte(7), byte(13), 0.25])
+        },
+    );
+    let image = image.expect("a format for sampling");
+    let view = image.view(&ViewDesc::default());
+    let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
+    let layout = layout(&context, false);
+    let state = flags::EMULATE | flags::MAG_LINEAR | flags::MIN_LINEAR | flags::MIP_LINEAR;
+    let explicit =
+        compile("comp", &COMPUTE.replace("DECLARE", declare).replace("LOOKUP", "textureLod(pair, p.xyz, l)"));
+    for (fragment, lookup) in
+        [(false, "textureLod(pair, p.xyz, l)"), (true, "texture(pair, p.xyz)"), (true, "texture(pair, p.zxy, l)")]
+    {
+        let (template, stage) = if fragment { (FRAGMENT, "frag") } else { (COMPUTE, "comp") };
+        let words = compile(stage, &template.replace("DECLARE", declare).replace("LOOKUP", lookup));
+        let case = Case { shape: Shape::D3, fragment, alike: true, lookup: lookup.to_owned(), ..cases().remove(0) };
+        for saturate in [false, true] {
+            let new = rewrite(&words, fragment, keys, Passes { saturate, filter: true }, LIMITS);
+            let (original, rewritten) =
+                (case.program(&context, &layout, &words), case.program(&context, &layout, &new));
+            let smooth = SamplerDesc::trilinear().create(&context);
+            let bench = Bench::new(&context, &layout, Pair::new(&view, &smooth), false);
+            let (before, idle) = (original.run(&case, bench.set), rewritten.run(&case, bench.set));
+            assert!(before.iter().zip(&idle).all(|(a, b)| a.bits() == b.bits()), "{lookup}: not the same bits");
+            // The driver's filter at the level of detail that it has to be.
+            let swapped = |at: [f64; 3]| if lookup.contains("zxy") { [at[2], at[0], at[1]] } else { at };
+            let details = |mapping: &Mapping| {
+                let step = |step: [f32; 4]| [0, 1, 2].map(|n: usize| f64::from(step[n]) / f64::from(SIDE));
+                let steps = [swapped(step(mapping.dx)), swapped(step(mapping.dy))];
+                (steps, if lookup.ends_with("l)") { f64::from(mapping.bias) } else { 0.0 })
+            };
+            let all: Vec<Point> = if fragment {
+                let maps = mappings(&case);
+                let of = |n: usize| details(&maps[n / (SIDE * SIDE) as usize]);
+                let all = case.lookups([8; 3]).into_iter().enumerate();
+                all.map(|(n, found)| {
+                    let (at, (steps, bias)) = (swapped(found.at), of(n));
+                    let [x, y, z] = at.map(|coordinate| coordinate as f32);
+                    Point { coord: [x, y, z, 0.0], ..Point::at(x, y, z).lod((cube_detail(at, steps) + bias) as f32) }
+                })
+                .collect()
+            } else {
+                points(&case)
+            };
+            let exact = Case { fragment: false, ..case.clone() }.program(&context, &layout, &explicit);
+            let Program::Compute(exact) = exact else { unreachable!("it is a compute shader") };
+            let want: Vec<Value> = all.chunks(512).flat_map(|all| exact.run(&Bind::Set(bench.set), all)).collect();
+            let nearest = SamplerDesc::nearest().create(&context);
+            let bench = Bench::new(&context, &layout, Pair::new(&view, &nearest), false);
+            bench.record(Record { flags: state, bias: 0.0, min_lod: 0.0, max_lod: 1000.0 });
+            let (plain, got) = (original.run(&case, bench.set), rewritten.run(&case, bench.set));
+            let (mut inside, mut differ) = (0, 0);
+            for (n, Point { coord: at, lod: lambda, .. }) in all.iter().enumerate() {
+                let mut sizes = [0, 1, 2].map(|n: usize| at[n].abs());
+                sizes.sort_by(f32::total_cmp);
+                let texel = 2.0 / (8.0 / lambda.ceil().clamp(0.0, 2.0).exp2());
+                let [_, second, most] = sizes;
+                if most < 1e-3 || second / most > 1.0 - texel {
+                    continue;
+                }
+                inside += 1;
+                differ += usize::from(!plain[n].is_near(want[n], 0.1));
+                let tolerance = if fragment { 0.05 } else { 0.02 };
+                assert!(
+                    got[n].is_near(want[n], tolerance),
+                    "{lookup} {at:?} {lambda}: {:?}, not {:?}",
+                    got[n],
+                    want[n]
+                );
+            }
+            assert!(inside > 40 && differ > inside / 4, "{lookup}: {inside} compared, {differ} different as they are");
+        }
+    }
+    let errors = context.messages().errors();
+    assert!(errors.is_empty(), "the validation layer objects: {errors:#?}");
+}
+
 /// What is asked of a sampler that is not bound.
 #[test]
 fn levels_of_detail_are_those_of_the_sampler_that_was_asked_for() {

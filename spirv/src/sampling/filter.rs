@@ -4,6 +4,7 @@
 use spirv::{GlslStd450Op, ImageOperands, Op};
 
 use super::code::Code;
+use super::cube::Face;
 use super::helper::{Helper, Place, rooted};
 use super::site::operand::{CONST_OFFSET, COORDINATE, COUNT, OFFSET};
 use super::{NAME, flags};
@@ -16,7 +17,13 @@ impl Helper<'_, '_, '_, '_> {
         let bool = self.code.bool;
         let base = self.base()?;
         let size = self.texels(base)?;
-        let detail = self.detail(place, size)?;
+        let detail = match self.sample.cube {
+            true => {
+                let faced = self.faced(place)?;
+                self.detail(&faced, size)?
+            }
+            false => self.detail(place, size)?,
+        };
         let level = self.within(detail)?;
         let (level, share) = self.levels(level)?;
         let (zero, one) = (self.code.splat(0.0, 1)?, self.code.splat(1.0, 1)?);
@@ -82,7 +89,7 @@ impl Helper<'_, '_, '_, '_> {
         let mut offset = self.operands[CONST_OFFSET].max(self.operands[OFFSET]);
         if offset == 0 {
             let zero = self.code.editor.constant(self.code.int, &[0])?;
-            offset = self.code.repeat(self.code.int, zero, self.sample.axes)?;
+            offset = self.code.repeat(self.code.int, zero, self.sample.sides)?;
         }
         let at = self.with_layer(place.at)?;
         extend(&mut arguments, &[at, offset, level, linear])?;
@@ -94,7 +101,7 @@ impl Helper<'_, '_, '_, '_> {
         let sample = self.sample;
         let (axes, float, int) = (sample.axes, self.code.float, self.code.int);
         let offset = match sample.operands[CONST_OFFSET].max(sample.operands[OFFSET]) {
-            0 => self.code.vector(int, axes)?,
+            0 => self.code.vector(int, sample.sides)?,
             offset => self.module.type_of(offset),
         };
         let mut key = Vec::new();
@@ -146,8 +153,15 @@ impl Helper<'_, '_, '_, '_> {
     /// or not.
     fn level_of(&mut self, [given, offset, level, linear]: [u32; 4]) -> Result<u32, Error> {
         let (axes, float, int) = (self.sample.axes, self.code.float, self.code.int);
+        let mut at = self.code.first(given, axes + u32::from(self.sample.arrayed), float, axes)?;
+        let axes = self.sample.sides;
         let vector = self.code.vec(axes)?;
-        let at = self.code.first(given, axes + u32::from(self.sample.arrayed), float, axes)?;
+        let mut face = None;
+        if self.sample.cube {
+            let met = self.face(at)?;
+            at = self.across(&met)?;
+            face = Some(met);
+        }
         let number = self.code.op(Op::ConvertFToS, int, &[level])?;
         let base = self.base()?;
         let size = self.shrunk(base, number)?;
@@ -181,7 +195,7 @@ impl Helper<'_, '_, '_, '_> {
                 _ => self.code.op(Op::CompositeConstruct, vector, &steps)?,
             };
             let tap = self.code.op(Op::FAdd, vector, &[middle, step])?;
-            push(&mut texels, self.tap(tap, scale, level)?)?;
+            push(&mut texels, self.tap(face.as_ref(), tap, scale, level)?)?;
         }
         for axis in 0..axes {
             let share = self.code.component(float, shares, axes, axis)?;
@@ -202,14 +216,17 @@ impl Helper<'_, '_, '_, '_> {
             texel = self.code.op(Op::Select, vector, &[clamped, inner, texel])?;
         }
         let texel = self.code.op(Op::FAdd, vector, &[texel, half])?;
-        let nearest = self.tap(texel, scale, level)?;
+        let nearest = self.tap(face.as_ref(), texel, scale, level)?;
         Ok(self.code.join(&fork, self.sample.ty, [nearest, 0])?[0])
     }
 
     /// The texel around a place that is given in texels.
-    fn tap(&mut self, at: u32, scale: u32, level: u32) -> Result<u32, Error> {
-        let vector = self.code.vec(self.sample.axes)?;
-        let at = self.code.op(Op::FDiv, vector, &[at, scale])?;
+    fn tap(&mut self, face: Option<&Face>, at: u32, scale: u32, level: u32) -> Result<u32, Error> {
+        let vector = self.code.vec(self.sample.sides)?;
+        let mut at = self.code.op(Op::FDiv, vector, &[at, scale])?;
+        if let Some(face) = face {
+            at = self.direction(face, at)?;
+        }
         let at = self.with_layer(at)?;
         let pair = self.pair()?;
         let operands = [pair, at, ImageOperands::LOD.bits(), level];

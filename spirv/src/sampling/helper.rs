@@ -72,14 +72,15 @@ pub(super) struct Helper<'e, 'm, 'w, 's> {
 }
 
 /// Where the texture is sampled, once all that comes before is done.
+#[derive(Clone, Copy)]
 pub(super) struct Place {
     /// Coordinates without layer and divisor, unsaturated.
     pub(super) at: u32,
     /// What texels are compared with.
-    reference: u32,
+    pub(super) reference: u32,
     /// Gradients; 0 where the level of detail is given.
-    dx: u32,
-    dy: u32,
+    pub(super) dx: u32,
+    pub(super) dy: u32,
 }
 
 impl Helper<'_, '_, '_, '_> {
@@ -241,8 +242,11 @@ impl Helper<'_, '_, '_, '_> {
 
     /// What the record asks for.
     fn changed(&mut self, place: &Place) -> Result<u32, Error> {
-        if !self.sample.passes.filter {
-            return self.sampled(place);
+        match (self.sample.passes.saturate, self.sample.passes.filter) {
+            (_, false) => return self.sampled(place),
+            // There is no other reason to be here.
+            (false, true) => return self.filtered(place),
+            (true, true) => {}
         }
         let emulated = self.code.has(self.flags, flags::EMULATE)?;
         let mut fork = self.code.fork(emulated)?;
@@ -339,7 +343,7 @@ impl Helper<'_, '_, '_, '_> {
     /// The level of detail: given, or of gradients on a base level of that size.
     pub(super) fn detail(&mut self, place: &Place, size: u32) -> Result<u32, Error> {
         let float = self.code.float;
-        let vector = self.code.vec(self.sample.axes)?;
+        let vector = self.code.vec(self.sample.sides)?;
         let mut detail = self.operands[LOD];
         if place.dx != 0 {
             let mut lengths = [place.dx, place.dy];
@@ -390,7 +394,7 @@ impl Helper<'_, '_, '_, '_> {
 
     /// The size of the base level on all axes.
     pub(super) fn base(&mut self) -> Result<u32, Error> {
-        let (axes, int) = (self.sample.axes, self.code.int);
+        let (axes, int) = (self.sample.sides, self.code.int);
         let level = self.code.editor.constant(int, &[0])?;
         let image = self.image()?;
         let count = axes + u32::from(self.sample.arrayed);
@@ -402,7 +406,7 @@ impl Helper<'_, '_, '_, '_> {
     /// The size of a level, from that of the base level. It is not asked for: a driver (llvmpipe 22) answers all invocations for
     /// the level of one of them.
     pub(super) fn shrunk(&mut self, base: u32, level: u32) -> Result<u32, Error> {
-        let (axes, int) = (self.sample.axes, self.code.int);
+        let (axes, int) = (self.sample.sides, self.code.int);
         let ty = self.code.vector(int, axes)?;
         let one = self.code.editor.constant(int, &[1])?;
         let (level, one) = (self.code.repeat(int, level, axes)?, self.code.repeat(int, one, axes)?);
@@ -412,7 +416,7 @@ impl Helper<'_, '_, '_, '_> {
 
     /// A size as floats.
     pub(super) fn texels(&mut self, size: u32) -> Result<u32, Error> {
-        let vector = self.code.vec(self.sample.axes)?;
+        let vector = self.code.vec(self.sample.sides)?;
         self.code.op(Op::ConvertSToF, vector, &[size])
     }
 
@@ -450,9 +454,9 @@ impl Helper<'_, '_, '_, '_> {
         Ok([low, top])
     }
 
-    /// One of two vectors.
+    /// One of two vectors of sizes.
     pub(super) fn choose(&mut self, condition: u32, yes: u32, no: u32) -> Result<u32, Error> {
-        let (axes, bool) = (self.sample.axes, self.code.bool);
+        let (axes, bool) = (self.sample.sides, self.code.bool);
         let vector = self.code.vec(axes)?;
         let condition = self.code.repeat(bool, condition, axes)?;
         self.code.op(Op::Select, vector, &[condition, yes, no])

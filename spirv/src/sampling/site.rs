@@ -121,6 +121,9 @@ pub(super) struct Sample {
     /// Coordinates that are not layers, and whether there is a layer.
     pub(super) axes: u32,
     pub(super) arrayed: bool,
+    /// Whether coordinates are directions, and how many sizes a level has.
+    pub(super) cube: bool,
+    pub(super) sides: u32,
     pub(super) nonuniform: bool,
     pub(super) relaxed: bool,
     /// Ids by position, 0 where there is none; as the instruction has them.
@@ -149,7 +152,7 @@ impl Sample {
             opcode if crate::module::is_vendor(opcode) => return Err(Stop::Left(Left::Vendor)),
             opcode => Form::new(opcode),
         };
-        let axes = axes(pair.ty.dim).map_err(Stop::Left)?;
+        let (cube, axes) = (is_cube(pair.ty.dim), axes(pair.ty.dim, passes).map_err(Stop::Left)?);
         let mut operands = [0; COUNT];
         operands[COORDINATE] = site.word(4);
         let has_extra = form.compared || form.gathers;
@@ -161,7 +164,8 @@ impl Sample {
         if form.sparse && operands[CONST_OFFSETS] != 0 {
             return Err(Stop::Left(Left::Operands));
         }
-        let passes = passes.of(&form, pair.ty.sampled);
+        let mut passes = passes.of(&form, pair.ty.sampled);
+        passes.saturate &= !cube;
         let least = axes + u32::from(pair.ty.arrayed && !form.asks || form.projected);
         let given = floats(module, module.type_of(operands[COORDINATE]));
         if given.is_none_or(|count| count < least) || passes.filter && floats(module, site.word(1)).is_none() {
@@ -185,6 +189,8 @@ impl Sample {
             rooting: Vec::new(),
             axes,
             arrayed: pair.ty.arrayed,
+            cube,
+            sides: if cube { 2 } else { axes },
             nonuniform: module.is_nonuniform(site.word(3)) || differs(&pair.image) || differs(&pair.sampler),
             relaxed: module.decoration(site.word(2), Decoration::RelaxedPrecision).is_some(),
             operands,
@@ -239,13 +245,24 @@ impl Sample {
     }
 }
 
-/// Coordinates of a dimension that are not layers.
-pub(super) fn axes(dim: u32) -> Result<u32, Left> {
+/// Whether coordinates are directions.
+pub(super) fn is_cube(dim: u32) -> bool {
+    dim == Dim::DimCube as u32
+}
+
+/// Coordinates of a dimension that are not layers. Cubes have no edges to clamp at, but can be filtered.
+pub(super) fn axes(dim: u32, passes: Passes) -> Result<u32, Left> {
     match dim {
         dim if dim == Dim::Dim1D as u32 => Ok(1),
         dim if dim == Dim::Dim2D as u32 => Ok(2),
         dim if dim == Dim::Dim3D as u32 => Ok(3),
-        dim if dim == Dim::DimCube as u32 => Err(Left::Cube),
+        dim if is_cube(dim) => {
+            if passes.filter {
+                Ok(3)
+            } else {
+                Err(Left::Cube)
+            }
+        }
         _ => Err(Left::Dimension),
     }
 }
