@@ -10,6 +10,7 @@ use samplin_hot::layout::Binding;
 use samplin_hot::memory::Room;
 
 use super::Device;
+use super::separate::Separate;
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// Set layouts, pools and pinned samplers of one device. What each descriptor needs of them (sets, pipeline layouts, templates)
@@ -224,6 +225,10 @@ impl Device {
         target: (u32, u32),
         infos: impl Iterator<Item = DescriptorImageInfo>,
     ) {
+        if self.separate.as_deref().is_some_and(Separate::follows_immutables) {
+            // What becomes of them is said where they are bound.
+            return;
+        }
         layout.for_each(target, infos, |sampler, view| {
             if self.hot.gate.candidate(sampler, view)
                 && let Some(pair) = self.hot.gate.look_up(sampler, view)

@@ -62,7 +62,7 @@ use self::shaders::Shaders;
 use self::words::WordTable;
 pub use self::words::Words;
 use super::types::type_bit;
-use crate::settings::{Mode, SeparateShared, Settings, ShaderKeys, SplitCompile, Unfilterable};
+use crate::settings::{Immutable, Mode, SeparateShared, Settings, ShaderKeys, SplitCompile, Unfilterable};
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 
 /// What is remembered of one device's shaders, layouts, sets and command buffers.
@@ -104,6 +104,8 @@ pub struct Separate {
     /// What shaders may have to do for what they sample beside that, see [`sampling`]: if anything, combined descriptors are followed
     /// as well.
     tasks: Passes,
+    /// Immutable samplers of combined descriptors are exchanged as others are (`immutable=demote`).
+    demotes: bool,
     blocks: Blocks,
     resolutions: Resolutions,
     /// How often what command buffers know has stopped to hold, and 1: the sum of [`Resolutions::time`] and of the pipeline layouts that
@@ -140,6 +142,7 @@ impl Separate {
             Self { limits, settings: choices, sets: HandleMap::dense(), moves: AtomicU64::new(1), ..Self::default() };
         let rewrites = settings.mode == Mode::Legalize;
         let filter = settings.unfilterable == Unfilterable::Emulate;
+        new.demotes = rewrites && settings.immutable == Immutable::Demote;
         new.tasks = Passes { saturate: rewrites && (gl || new.force.tasks()), filter: rewrites && filter };
         new
     }
@@ -177,6 +180,16 @@ impl Separate {
     #[inline]
     pub fn may_hold_samplers(&self) -> bool {
         self.resolutions.any() || self.hidden.any() || self.layouts.has_immutables()
+    }
+
+    /// Whether combined descriptors have slots: those with immutable samplers, or also the others.
+    fn follows_combined(&self, immutable: bool) -> bool {
+        self.has_tasks() || immutable && self.demotes
+    }
+
+    /// Whether what immutable samplers of combined descriptors come to is decided where they are bound.
+    pub fn follows_immutables(&self) -> bool {
+        self.follows_combined(true)
     }
 
     /// Its part of the `summary` record, but for what is unresolved.

@@ -18,7 +18,7 @@ use crate::memory;
 use crate::overrides::{Host, Overrides};
 use crate::platform;
 use crate::pnext;
-use crate::settings::{self, Immutable, Loaded, Problem, Settings};
+use crate::settings::{self, Loaded, Problem};
 use crate::simulate;
 use crate::trace::Trace;
 use crate::{LAYER_NAME, VERSION};
@@ -235,7 +235,6 @@ unsafe fn register(
         samplin_hot::memory::give_up();
     }
     problems.splice(..0, loaded.problems.iter().cloned());
-    problems.extend(not_available(&loaded.settings));
     log_instance(&loaded, &problems, &exe, app.as_deref(), api_version);
     if trace.is_on() {
         let effective = loaded.effective();
@@ -273,23 +272,6 @@ fn log_instance(loaded: &Loaded, problems: &[Problem], exe: &str, app: Option<&s
     if loaded.settings.mode == settings::Mode::Off {
         tracing::info!("mode is off: no command of its devices is hooked but vkDestroyDevice and vkGetDeviceProcAddr");
     }
-}
-
-/// Values that the contract names and this version does not carry out: the default is in force instead.
-fn not_available(settings: &Settings) -> Vec<Problem> {
-    let later = [("immutable", settings.immutable == Immutable::Demote, "demote", "base")];
-    later
-        .into_iter()
-        .filter(|(_, asked, _, _)| *asked)
-        .map(|(key, _, value, default)| Problem {
-            level: settings::Level::Warning,
-            key: key.to_owned(),
-            file: None,
-            line: None,
-            column: None,
-            message: format!("{value} is not available in version {VERSION}; {default} is in force"),
-        })
-        .collect()
 }
 
 pub(crate) unsafe extern "system" fn destroy_instance(

@@ -23,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trials.push(trial_in(stage, format!("clamp/untouched/{name}"), move || untouched(stage)));
         trials.push(trial_in(stage, format!("clamp/split/{name}"), move || split(stage)));
         trials.push(trial_in(stage, format!("clamp/immutable/{name}"), move || immutable(stage)));
+        trials.push(trial_in(stage, format!("clamp/immutable-combined/{name}"), move || immutable_combined(stage)));
     }
     for (name, way) in [("push", Way::Push), ("template", Way::Template), ("copy", Way::Copy)] {
         trials.push(trial(format!("clamp/ways/{name}"), move || by(way)));
@@ -246,6 +247,32 @@ fn immutable(stage: Stage) -> Outcome {
         let job = Job::new(&rig, &points());
         execute(context, &rig, &job, &[held.set]);
         Ok(vec![Wanted::Exact.wrong(&texture, &job.results()[0], "an immutable sampler")])
+    })?;
+    assert_resolved(&judged);
+    Ok(())
+}
+
+/// One of a descriptor that holds the image as well: the image is read from there, the sampler from the hidden set.
+fn immutable_combined(stage: Stage) -> Outcome {
+    let judged = judged(builder(), |context| {
+        check(context, stage)?;
+        let texture = Texture::new(context, RGBA8)?;
+        let (gl, plain) = (clamp().create(context), edge().create(context));
+        let [image, sampler, _, other] = beside();
+        let bindings = [image, sampler, Binding::combined(2, 1).immutable(&[&gl]), other];
+        let slots = [
+            texture.slot(0, 0),
+            Slot::sampler(&plain, 1, 0),
+            combined(&texture, &plain, 2, 0),
+            Slot::sampler(&gl, 3, 0),
+        ];
+        let held = Held::new(context, &bindings, &slots);
+        let layouts = [&held.layout];
+        let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage));
+        let job = Job::new(&rig, &points());
+        execute(context, &rig, &job, &[held.set]);
+        let wanted = [Wanted::Edge, Wanted::Exact, Wanted::Exact];
+        Ok(job.results().iter().zip(wanted).map(|(got, wanted)| wanted.wrong(&texture, got, "immutable")).collect())
     })?;
     assert_resolved(&judged);
     Ok(())

@@ -76,6 +76,16 @@ pub(crate) fn d16() -> Conflict {
     depth("d16", F::D16_UNORM)
 }
 
+/// LINEAR on floats that [`weak`] devices do not filter. Drivers do, so that validation has nothing to say.
+pub(crate) fn simulated() -> Conflict {
+    Conflict { name: "r32-float", scene: Scene::colour(F::R32_SFLOAT), oracle: Oracle::Blind, ..uint() }
+}
+
+/// A device on which 32-bit floats cannot be filtered.
+pub(crate) fn weak() -> String {
+    format!("{}/devices/broadcom-v3d-4.2-v3dv.json", env!("CARGO_MANIFEST_DIR"))
+}
+
 /// An integer border on an image of floats.
 pub(crate) fn border() -> Conflict {
     let nearest = SamplerDesc::nearest;

@@ -3,7 +3,12 @@
 use super::*;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let mut trials = run::trials(&[("filter/what-stays-nearest", nearest), ("filter/off", off)]);
+    let mut trials = run::trials(&[
+        ("filter/what-stays-nearest", nearest),
+        ("filter/off", off),
+        ("filter/clamped", clamped),
+        ("filter/cube", cube),
+    ]);
     for (name, stage) in STAGES.into_iter().chain([("linked", Stage::LinkedObjects)]) {
         trials.push(trial_in(stage, format!("filter/floats/{name}"), move || floats(stage)));
         trials.push(trial_in(stage, format!("filter/shared/{name}"), move || shared(stage)));
@@ -17,8 +22,7 @@ fn builder() -> ContextBuilder {
 }
 
 fn set_to(unfilterable: &str) -> ContextBuilder {
-    let weak = format!("{}/devices/broadcom-v3d-4.2-v3dv.json", env!("CARGO_MANIFEST_DIR"));
-    resolve(Context::builder().setting("device", &weak).setting("unfilterable", unfilterable))
+    resolve(Context::builder().setting("device", &conflicts::weak()).setting("unfilterable", unfilterable))
 }
 
 const FLOATS: Scene = Scene::colour(F::R32_SFLOAT);
@@ -39,7 +43,11 @@ fn samplers() -> Vec<SamplerDesc> {
         linear.clone().address(M::MIRRORED_REPEAT),
         SamplerDesc { mipmap_mode: vk::SamplerMipmapMode::NEAREST, ..linear.clone() },
         SamplerDesc { mag_filter: vk::Filter::NEAREST, ..linear.clone() },
-        SamplerDesc { min_lod: 1.0, max_lod: 2.0, ..linear },
+        SamplerDesc { min_lod: 1.0, max_lod: 2.0, ..linear.clone() },
+        // What would count a second time, if the sampler that is bound had it as well.
+        SamplerDesc { lod_bias: 0.25, ..linear },
+        SamplerDesc { lod_bias: -0.75, ..SamplerDesc::trilinear() },
+        SamplerDesc { min_lod: 0.75, max_lod: 1.3, ..SamplerDesc::trilinear() },
     ]
 }
 
@@ -131,6 +139,38 @@ fn shared(stage: Stage) -> Outcome {
     Ok(())
 }
 
+/// Clamped as OpenGL does, then filtered: the border takes part.
+fn clamped() -> Outcome {
+    use vk::SamplerAddressMode as M;
+    for (mode, mirrors) in [(0x2900, false), (0x8742, true)] {
+        let asked = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE).address(M::from_raw(mode));
+        let judged = judged(builder().extension(c"VK_SAMPLIN_gl_address_modes"), |context| {
+            let texture = Texture::new(context, FLOATS)?;
+            let made = asked.create(context);
+            let slots = [texture.slot(0, 0), Slot::sampler(&made, 1, 0)];
+            let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
+            let layouts = [&held.layout];
+            let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &layouts));
+            let job = Job::new(&rig, &points());
+            execute(context, &rig, &job, &[held.set]);
+            let texels = reference::Texture::read(&texture.image, &texture.view);
+            let border = asked.clone().address(M::CLAMP_TO_BORDER);
+            let exact = |point: Point| {
+                let level = ((point.lod + 0.5).ceil() - 1.0).clamp(0.0, 2.0);
+                let low = 0.5 / (8.0 / level.exp2());
+                let at = |s: f32| if mirrors { s.abs().clamp(low, 1.0) } else { s.clamp(0.0, 1.0) };
+                reference::sample(&texels, &border, &Point { coord: point.coord.map(at), ..point }, 2.0)
+            };
+            let results = job.results();
+            let far = |(got, point): &(&Value, Point)| !got.is_near(exact(*point), 1e-5);
+            let first = results[0].iter().zip(points()).find(far);
+            Ok(vec![first.map(|(got, point)| format!("{mode:#x}: {got:?}, not {:?}, at {point:?}", exact(point)))])
+        })?;
+        assert_eq!(judged.trace.events("unresolved").count(), 0, "{:#?}", judged.trace);
+    }
+    Ok(())
+}
+
 /// Samples one image through one sampler in a set of two bindings.
 fn look(
     context: &Context,
@@ -149,17 +189,48 @@ fn look(
     Ok(vec![wrong(&texture, legal, &job.results()[0])])
 }
 
-/// Integers, for which weights mean nothing, and a bias, which would count twice.
+/// Integers, for which weights mean nothing.
 fn nearest() -> Outcome {
     let linear = SamplerDesc::linear();
-    let judged_integers =
-        judged(builder(), |context| look(context, conflicts::UINT, &linear, &SamplerDesc::nearest()))?;
-    assert_eq!(judged_integers.trace.events("unresolved").count(), 0, "that is no loss");
-    let biased = SamplerDesc { lod_bias: 0.25, ..linear.clone() };
+    let judged = judged(builder(), |context| look(context, conflicts::UINT, &linear, &SamplerDesc::nearest()))?;
+    assert_eq!(judged.trace.events("unresolved").count(), 0, "that is no loss");
+    // With `nearest` the LOD stays the sampler's.
+    let biased = SamplerDesc { lod_bias: 0.25, ..linear };
     let legal = SamplerDesc { lod_bias: 0.25, ..SamplerDesc::nearest() };
-    let judged = judged(builder(), |context| look(context, FLOATS, &biased, &legal))?;
-    let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
-    assert_eq!(left, ["lod-bias"], "{:#?}", judged.trace);
+    self::judged(set_to("nearest"), |context| look(context, FLOATS, &biased, &legal))?;
+    Ok(())
+}
+
+/// Faces of a cube are filtered as the driver filters them, but for the texels beside their edges, which the record says.
+fn cube() -> Outcome {
+    let scene = FLOATS.shape(scene::Shape::Cube);
+    let look = |context: &Context| {
+        let image = scene.image(context)?;
+        let view = scene.view(&image);
+        let made = SamplerDesc::trilinear().create(context);
+        Ok(sample(context, Pair::new(&view, &made), &scene.points(false)))
+    };
+    let (own, _) = without_layer(Context::builder(), look)?;
+    let (got, judged) = with_layer(builder(), look)?;
+    judged.assert_silent("a cube");
+    let (mut inside, mut beside) = (0, 0);
+    for ((own, got), point) in own.iter().zip(&got).zip(scene.points(false)) {
+        let mut sizes = [0, 1, 2].map(|axis: usize| point.coord[axis].abs());
+        sizes.sort_by(f32::total_cmp);
+        let [_, second, most] = sizes;
+        // Of the coarsest level that takes part.
+        let texel = 2.0 / (8.0 / point.lod.ceil().clamp(0.0, 2.0).exp2());
+        if second / most > 1.0 - texel {
+            beside += 1;
+            continue;
+        }
+        inside += 1;
+        assert!(got.is_near(*own, 0.02), "{got:?} is not {own:?} at {point:?}");
+    }
+    assert!(inside > 30 && beside > 30, "{inside} inside, {beside} beside edges");
+    let lost: Vec<_> = judged.changes("pair").into_iter().filter(|change| change.catalog == "B-1").collect();
+    assert!(!lost.is_empty() && lost.iter().all(|change| change.lost.starts_with("seam")), "{lost:#?}");
+    assert_eq!(judged.trace.events("unresolved").count(), 0, "{:#?}", judged.trace);
     Ok(())
 }
 

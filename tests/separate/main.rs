@@ -9,6 +9,7 @@ mod clamp;
 mod conflicts;
 mod engine;
 mod filter;
+mod immutable;
 mod matrix;
 mod modes;
 mod programs;
@@ -366,6 +367,7 @@ fn main() -> std::process::ExitCode {
         modes::trials(),
         clamp::trials(),
         filter::trials(),
+        immutable::trials(),
         engine::trials(),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()

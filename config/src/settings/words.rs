@@ -102,7 +102,7 @@ words! {
         /// They are repaired by themselves only; a conflict with a view is logged.
         #[default]
         Base = "base",
-        /// Plain ones become dynamic, so that each pair can be repaired.
+        /// Where a pair conflicts the shader reads another sampler in place of the immutable one.
         Demote = "demote",
     }
 }

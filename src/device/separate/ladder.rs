@@ -19,6 +19,7 @@ use super::sets::{Other, SetEntry};
 use super::split::position_of;
 use super::tasks::{Asked, ELEMENTS};
 use crate::counters::Path;
+use crate::decide::Bits;
 use crate::device::Device;
 use crate::settings::SeparateShared;
 
@@ -135,7 +136,7 @@ impl Device {
         let (Some((images, image)), Some((samplers, sampler))) = (bound(&link.image), bound(&link.sampler)) else {
             return;
         };
-        if link.is_combined() {
+        if link.is_combined() && image.immutable.is_empty() {
             return self.tasks_of(separate, program, (index, link), (images, image), wants);
         }
         let (image_elements, sampler_elements) = match (elements(&link.image, image), elements(&link.sampler, sampler))
@@ -153,9 +154,11 @@ impl Device {
         for image_element in image_elements {
             // Nothing to conflict with, if it is a hole or a null view.
             let view = image.image_slot(image_element).map_or(0, |slot| images.get(slot));
-            for sampler_element in sampler_elements.clone() {
+            // One descriptor that is both has one element.
+            let own = if link.is_combined() { image_element..image_element + 1 } else { sampler_elements.clone() };
+            for sampler_element in own {
                 let given = sampler.sampler_slot(sampler_element).map_or(0, |slot| samplers.get(slot));
-                if given == 0 {
+                if given == 0 || link.is_combined() && !self.may_be_exchanged(given) {
                     continue;
                 }
                 let pair = self.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view));
@@ -190,10 +193,6 @@ impl Device {
         (set, binding): (&SetEntry, &Binding),
         wants: &mut Wants,
     ) {
-        // An immutable sampler clamps to the edge already: its border is given up.
-        if !binding.immutable.is_empty() {
-            return;
-        }
         if binding.count > LARGEST {
             return self.link_unresolved("too-large", program, index);
         }
@@ -249,7 +248,8 @@ impl Device {
             for group in all.chunk_by(|one, two| one.sampler_at == two.sampler_at) {
                 let Some((set, binding, element)) = group.first().map(|want| want.sampler_at) else { continue };
                 let own = || group.iter().filter(|want| !want.free && mask & bit(want) == 0);
-                let changes = |want: &Want| want.wanted != want.given || separate.force.splits();
+                let force = |want: &Want| separate.force.splits() && want.image_at != want.sampler_at;
+                let changes = |want: &Want| want.wanted != want.given || force(want);
                 let asks = || own().filter(|want| changes(want) && !want.loose).fold(0, |all, want| all | bit(want));
                 let force = separate.force.splits() && !no_room && asks() & !refused != 0;
                 let Some(first) = own().find(|want| want.wanted != want.given || force) else {
@@ -337,6 +337,15 @@ impl Device {
             }
         }
         Ok((shadows, pushes))
+    }
+
+    /// Whether another sampler may stand in for an immutable one of a descriptor that holds both. Some have to be immutable: those of
+    /// subsampled images (VkSamplerCreateInfo, `flags`; Y′CbCr conversions never conflict), and with some devices
+    /// those that compare (VUID-VkDescriptorImageInfo-mutableComparisonSamplers-04450).
+    fn may_be_exchanged(&self, sampler: u64) -> bool {
+        let needs = (self.hot.gate.sampler(sampler) >> 32) as u32;
+        let fixed = if self.caps.mutable_comparison_samplers { 0 } else { Bits::COMPARE.0 };
+        needs & (Bits::SUBSAMPLED.0 | fixed) == 0
     }
 
     /// Whether a sampler of a bound set may be exchanged for all that read it.

@@ -126,8 +126,8 @@ fn stable(kept: &kept::SetLayout) -> u64 {
 }
 
 impl SetShape {
-    /// `combined`: whether descriptors of both have slots.
-    fn new(number: u64, kept: kept::SetLayout, is_known: bool, combined: bool) -> Self {
+    /// `combined`: whether descriptors of both have slots, by whether their samplers are immutable.
+    fn new(number: u64, kept: kept::SetLayout, is_known: bool, combined: impl Fn(bool) -> bool) -> Self {
         use vk::DescriptorType as T;
         let (mut slots, mut dynamic, mut variable, mut followed) = (0, 0_u32, None, 0);
         let loose =
@@ -145,7 +145,7 @@ impl SetShape {
                 T::SAMPLER => (Kind::Sampler, 1),
                 T::SAMPLED_IMAGE => (Kind::Image, 1),
                 T::MUTABLE_EXT => (Kind::Either, 2),
-                T::COMBINED_IMAGE_SAMPLER if combined => (Kind::Combined, 2),
+                T::COMBINED_IMAGE_SAMPLER if combined(!binding.samplers.is_empty()) => (Kind::Combined, 2),
                 _ => (Kind::Other, 0),
             };
             followed |= match kind {
@@ -289,7 +289,7 @@ pub(super) struct LayoutTables {
     /// Pipeline layouts that were destroyed.
     gone: AtomicU64,
     alike: Mutex<Alike>,
-    /// There was ever a layout with immutable samplers of SAMPLER bindings.
+    /// There was ever a layout with immutable samplers in slots.
     has_immutables: AtomicBool,
     /// Layouts of the layer's own.
     pub(super) own_sets: Mutex<Own>,
@@ -348,7 +348,7 @@ impl Own {
 }
 
 impl LayoutTables {
-    /// Whether there was ever a layout with immutable samplers of SAMPLER bindings.
+    /// Whether there was ever a layout with immutable samplers in slots.
     pub(super) fn has_immutables(&self) -> bool {
         self.has_immutables.load(Ordering::Acquire)
     }
@@ -369,7 +369,7 @@ impl Separate {
         let shape = match unsafe { kept::SetLayout::new(info) } {
             None => {
                 let nothing = kept::SetLayout { flags: info.flags, bindings: Vec::new() };
-                Arc::new(SetShape::new(self.number(), nothing, false, self.has_tasks()))
+                Arc::new(SetShape::new(self.number(), nothing, false, |_| false))
             }
             Some(kept) => self.shape_of(kept),
         };
@@ -388,7 +388,8 @@ impl Separate {
         let list = alike.list(&kept);
         let same = list.iter().filter_map(Weak::upgrade).find(|shape| shape.kept == kept);
         same.unwrap_or_else(|| {
-            let shape = Arc::new(SetShape::new(self.number(), kept, true, self.has_tasks()));
+            let shape =
+                Arc::new(SetShape::new(self.number(), kept, true, |immutable| self.follows_combined(immutable)));
             list.with_room().push(Arc::downgrade(&shape));
             shape
         })

@@ -93,8 +93,14 @@ impl Found {
         self.blind = self.blind.or(blind);
     }
 
-    /// The links, combined ones last: the first can be split.
-    pub(super) fn into_links(self) -> Box<[ProgramLink]> {
+    /// The links, combined ones last: the first can be split. Where shaders have nothing to do, of combined descriptors only those
+    /// matter whose samplers no write chooses.
+    pub(super) fn into_links(mut self, separate: &Separate, layout: &PipelineShape) -> Box<[ProgramLink]> {
+        self.links.retain(|link| {
+            let set = layout.sets.get(link.image.set as usize).and_then(Option::as_ref);
+            let binding = set.and_then(|set| set.binding(link.image.binding));
+            !link.is_combined() || separate.has_tasks() || binding.is_some_and(|binding| !binding.immutable.is_empty())
+        });
         memory::sorted_by_key(self.links, ProgramLink::is_combined).into_boxed_slice()
     }
 }
@@ -109,7 +115,7 @@ impl Program {
         recipe: impl FnOnce() -> Result<Recipe, &'static str>,
     ) -> Self {
         let blind = found.blind;
-        let links = found.into_links();
+        let links = found.into_links(separate, &layout);
         let recipe = if links.is_empty() { Err("memory") } else { recipe() };
         let linked = if blind == Some(HIDDEN) {
             // Nobody knows which.
@@ -420,7 +426,7 @@ impl Device {
                 return found.extend(&[], Some("malformed-spirv"));
             }
         };
-        let counts = |uses: spirv::Uses| separate.has_tasks() || !uses.contains(spirv::Uses::COMBINED);
+        let counts = |uses: spirv::Uses| separate.follows_immutables() || !uses.contains(spirv::Uses::COMBINED);
         for link in links.iter().filter(|link| link.uses.samples() && counts(link.uses)) {
             match (link.image, link.sampler, link.opaque) {
                 (Some(image), Some(sampler), false) => {

@@ -386,7 +386,7 @@ impl SetEntry {
 impl Separate {
     /// Whether descriptors of a type may change what is in slots: also those that may stand in a binding of several types.
     pub(super) fn follows(&self, ty: vk::DescriptorType) -> bool {
-        let combined = if self.has_tasks() { COMBINED } else { 0 };
+        let combined = if self.follows_immutables() { COMBINED } else { 0 };
         (Self::WATCHED | Self::OTHERS | combined) & type_bit(ty) != 0
     }
 

@@ -179,7 +179,7 @@ impl Device {
             }
         };
         let (number, handle, blind) = (separate.number(), shader.as_raw(), found.blind);
-        let links = found.into_links();
+        let links = found.into_links(separate, &layout);
         if !links.is_empty() || blind == Some(HIDDEN) {
             self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }

@@ -1,0 +1,166 @@
+//! `immutable=demote`: a combined descriptor whose sampler is immutable meets a view that it suits and one that it does not, over time.
+
+use super::*;
+use samplin_testkit::descriptor::{IMAGE_INFO_SIZE, Spelling, Template, TemplateData, update};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = run::trials(&[("demote/off", off), ("demote/legal", legal), ("demote/compare", compares)]);
+    // Custom border colours have none of their own (VUID-VkDescriptorSetLayoutBinding-pImmutableSamplers-04009).
+    for conflict in [conflicts::d16(), conflicts::simulated()] {
+        for (name, stage) in STAGES.into_iter().chain([("linked", Stage::LinkedObjects)]) {
+            let (conflict, name) = (conflict.clone(), format!("demote/over-time-{}/{name}", conflict.name));
+            trials.push(trial_in(stage, name, move || over_time(stage, Way::Write, &conflict)));
+        }
+        for (name, way) in [("push", Way::Push), ("template", Way::Template), ("copy", Way::Copy)] {
+            let (conflict, name) = (conflict.clone(), format!("demote/{name}-{}", conflict.name));
+            trials.push(trial(name, move || over_time(Stage::Compute, way, &conflict)));
+        }
+    }
+    trials
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Write,
+    Push,
+    Template,
+    Copy,
+}
+
+fn builder() -> ContextBuilder {
+    Context::builder().setting("immutable", "demote")
+}
+
+const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+
+/// What lookups of [`Program::Beside`] find through the immutable sampler of binding 2, with each of the textures in turn.
+fn look(
+    context: &Context,
+    (stage, way): (Stage, Way),
+    immutable: &SamplerDesc,
+    textures: &[(&Texture<'_>, &SamplerDesc)],
+) -> Result<Vec<Look>, Skip> {
+    skip_if(context.missing(stage.needs()))?;
+    match way {
+        Way::Push => skip_if(context.missing(&[Capability::PushDescriptor]))?,
+        Way::Template => skip_if(context.missing(&[Capability::UpdateTemplate]))?,
+        Way::Write | Way::Copy => {}
+    }
+    let (immutable, plain) = (immutable.create(context), SamplerDesc::nearest().create(context));
+    let bindings =
+        [Binding::image(0), Binding::sampler(1), Binding::combined(2, 1).immutable(&[&immutable]), Binding::sampler(3)];
+    let push = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
+    let flags = if way == Way::Push { push } else { vk::DescriptorSetLayoutCreateFlags::empty() };
+    let layout = SetLayout::with_flags(context, &bindings, flags);
+    let pool = (way != Way::Push).then(|| Pool::new(context, &[&layout, &layout]));
+    let set = pool.as_ref().map(|pool| pool.allocate(&layout));
+    let layouts = [&layout];
+    let rig = Rig::new(context, &Plan::new(Program::Beside, textures[0].0.kind(), &layouts).stage(stage));
+    let mut looks = Vec::new();
+    for (texture, legal) in textures {
+        // The sampler that is written does not count.
+        let combined = Slot { ty: COMBINED, ..texture.slot(2, 0) };
+        let slots = [texture.slot(0, 0), Slot::sampler(&plain, 1, 0), combined, Slot::sampler(&plain, 3, 0)];
+        match (way, set) {
+            (Way::Template, Some(set)) => {
+                let entries = slots.map(|slot| vk::DescriptorUpdateTemplateEntry {
+                    dst_binding: slot.at.0,
+                    dst_array_element: 0,
+                    descriptor_count: 1,
+                    descriptor_type: slot.ty,
+                    offset: slot.at.0 as usize * IMAGE_INFO_SIZE,
+                    stride: 0,
+                });
+                let data = TemplateData::pack(&slots.map(|slot| slot.info), 0, IMAGE_INFO_SIZE);
+                Template::for_set(context, Spelling::Core, &layout, &entries).update(set, &data);
+            }
+            (Way::Copy, Some(set)) => {
+                let pool = Pool::new(context, &[&layout]);
+                let from = pool.allocate(&layout);
+                write(context, from, &slots);
+                let copies = slots.map(|slot| {
+                    let copy = vk::CopyDescriptorSet::default().src_set(from).src_binding(slot.at.0).dst_set(set);
+                    copy.dst_binding(slot.at.0).descriptor_count(1)
+                });
+                update(context, &[], &copies, &[]);
+            }
+            (_, Some(set)) => write(context, set, &slots),
+            _ => {}
+        }
+        let job = Job::new(&rig, &points());
+        let commands = Commands::primary(context, |commands| {
+            rig.bind(commands);
+            job.bind(commands);
+            match set {
+                Some(set) => rig.bind_sets(commands, 0, &[set], &[]),
+                None => rig.push(commands, 0, &slots.each_ref().map(|slot| slot.write(vk::DescriptorSet::null()))),
+            }
+            job.run(commands, 0);
+        });
+        commands.execute();
+        let mut found = job.results();
+        looks.push(texture.look("a sampler of its own", &SamplerDesc::nearest(), found.remove(0)));
+        looks.push(texture.look("the immutable one", legal, found.remove(0)));
+    }
+    Ok(looks)
+}
+
+/// Good, bad and good again, through the same set.
+fn over_time(stage: Stage, way: Way, conflict: &Conflict) -> Outcome {
+    let body = |context: &Context| {
+        conflict.check(context)?;
+        let [good, bad] = [Texture::new(context, conflict.good)?, Texture::new(context, conflict.scene)?];
+        let turns = [(&good, &conflict.sampler), (&bad, &conflict.legal), (&good, &conflict.sampler)];
+        look(context, (stage, way), &conflict.sampler, &turns)
+    };
+    let oracle = conflict.oracle.where_seen();
+    let builder = match conflict.name {
+        "d16" => builder(),
+        _ => builder().setting("device", &conflicts::weak()),
+    };
+    let (_, errors) = without_layer(builder.clone().record_only(), body)?;
+    oracle.assert(&errors, "without samplin");
+    let (looks, judged) = with_layer(resolve(builder), body)?;
+    // Validation judges a variable by all of its descriptor, of which this shader uses the image only ("is used to sample").
+    oracle.assert(&judged.errors, "with samplin");
+    let changed = Changed { image: place(0, 2, 0), sampler: place(0, 2, 0), how: How::Split };
+    assert_changed(&judged, &[changed]);
+    looks.iter().for_each(|look| look.assert("with samplin"));
+    Ok(())
+}
+
+/// What conflicts with nothing is as the application has it.
+fn legal() -> Outcome {
+    let linear = SamplerDesc::linear();
+    judge_legal(&builder(), &|context| {
+        let texture = Texture::new(context, RGBA8)?;
+        look(context, (Stage::Compute, Way::Write), &linear, &[(&texture, &linear), (&texture, &linear)])
+    })
+}
+
+/// By default an immutable sampler is repaired by itself only, and the pair is named.
+fn off() -> Outcome {
+    let conflict = conflicts::uint();
+    let (_, judged) = with_layer(resolve(Context::builder().record_only()), |context| {
+        let texture = Texture::new(context, conflict.scene)?;
+        look(context, (Stage::Compute, Way::Write), &conflict.sampler, &[(&texture, &conflict.legal)])
+    })?;
+    let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
+    assert_eq!(left, ["immutable sampler"], "{:#?}", judged.trace);
+    assert_eq!(judged.trace.events("shader").count(), 0);
+    Ok(())
+}
+
+/// Views that the device cannot sample with comparison: the hidden sampler has none.
+fn compares() -> Outcome {
+    let sampler = SamplerDesc::nearest().compare(vk::CompareOp::LESS);
+    let (legal, scene) = (SamplerDesc::nearest(), RGBA8);
+    let builder = builder();
+    let (looks, judged) = with_layer(resolve(builder), |context| {
+        let texture = Texture::new(context, scene)?;
+        look(context, (Stage::Compute, Way::Write), &sampler, &[(&texture, &legal)])
+    })?;
+    looks.iter().for_each(|look| look.assert("with samplin"));
+    judged.assert_silent("with samplin");
+    Ok(())
+}
