@@ -1,9 +1,11 @@
 //! OpenGL's clamp modes: `VK_SAMPLIN_gl_address_modes`, and rules that use them.
 
 use crate::run::{Folder, Judged, Outcome, Skip, build, skip_if, trial, with_layer};
-use crate::scene::{Scene, Shape};
+use crate::scene::{Scene, Shape, pattern};
 use ash::vk;
 use libtest_mimic::Trial;
+use samplin_suite::opengl;
+use samplin_testkit::texel::NumericKind;
 use samplin_testkit::trace::changes;
 use samplin_testkit::{
     Capability, Context, ContextBuilder, Image, Pair, Path, Point, SamplerDesc, Value, View, layer, reference, sample,
@@ -31,6 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("clamp/address-half", address_half),
         trial("clamp/filters", filters),
         trial("clamp/axes", axes),
+        trial("clamp/opengl", as_opengl),
         trial("clamp/mirror", mirror),
         trial("clamp/mirror-border", mirror_border),
         trial("clamp/mirror-alone", mirror_alone),
@@ -320,6 +323,74 @@ fn filters() -> Outcome {
         let wanted: Vec<_> = reaches.then(|| ("R8G8B8A8_UNORM".to_owned(), json!(["u", "v"]))).into_iter().collect();
         assert_eq!(saturated(&judged), wanted, "{what}");
     }
+    Ok(())
+}
+
+/// Texels of a level, as OpenGL takes them.
+fn texels(scene: &Scene, level: u32) -> ([u32; 3], Vec<[u8; 4]>) {
+    let size @ [width, height, depth] = scene.image_desc().level_extent(level);
+    let all = (0..width * height * depth).map(|n| [n % width, n / width % height, n / width / height]);
+    let texel = |at| pattern(NumericKind::Float, level, 0, at).components().map(|part| (part * 255.0).round() as u8);
+    (size, all.map(texel).collect())
+}
+
+/// The same texture through OpenGL itself, llvmpipe's: on texel edges, between them and far outside.
+fn as_opengl() -> Outcome {
+    let places: Vec<f32> = (-20..=36).map(|n| n as f32 / 16.0).chain([-1e4, -7.31, -2.5, 3.5, 9.73, 1e4]).collect();
+    let coordinates: Vec<[f32; 4]> = (0..3 * places.len())
+        .map(|n| [n, n * 7 + 3, n * 13 + 5].map(|n| places[n % places.len()]))
+        .map(|[x, y, z]| [x, y, z, 0.0])
+        .collect();
+    let mut differ = 0;
+    for (axes, shape) in [(1, Shape::D1), (2, Shape::D2), (3, Shape::D3)] {
+        // 1D images have one level with some drivers.
+        let scene = Scene::colour(F::R8G8B8A8_UNORM).shape(shape);
+        let scene = if axes == 1 { scene.flat() } else { scene };
+        let levels: Vec<_> = (0..scene.levels).map(|level| texels(&scene, level)).collect();
+        for linear in [[true, true, false], [true, true, true], [false, true, false], [false; 3]] {
+            let filter = |linear| if linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+            let mip = if linear[2] { vk::SamplerMipmapMode::LINEAR } else { vk::SamplerMipmapMode::NEAREST };
+            let sampler = SamplerDesc {
+                mag_filter: filter(linear[0]),
+                min_filter: filter(linear[1]),
+                mipmap_mode: mip,
+                ..SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE)
+            };
+            let texture = opengl::Clamped { axes, levels: &levels, linear, border: [1.0; 4] };
+            let mut wanted = Vec::new();
+            for lod in [-1.0, 0.0, 0.4, 1.0, 1.6, 5.0] {
+                // Rounding decides between two texels at their edge, which OpenGL leaves open but at the ends.
+                let is_edge = |at: &f32| *at > 0.0 && *at < 1.0 && (at * 8.0).fract() == 0.0;
+                let is_nearest = !linear[usize::from(lod > 0.0)];
+                let at = |at: &&[f32; 4]| !is_nearest || !at.iter().take(axes).any(is_edge);
+                let places: Vec<_> = coordinates.iter().filter(at).copied().collect();
+                let found = opengl::sample(&texture, &places, lod)?;
+                wanted.extend(
+                    places.into_iter().zip(found).map(|(at, found)| (Point::at(at[0], at[1], at[2]).lod(lod), found)),
+                );
+            }
+            let builder = extended().setting("gl_clamp_rule", "min");
+            let ((), judged) = with_layer(builder, |context| {
+                let image = scene.image(context)?;
+                let view = scene.view(&image);
+                let modes = [GL_CLAMP, M::CLAMP_TO_BORDER];
+                let [made, border] = modes.map(|mode| sampler.clone().address(mode).create(context));
+                // One level of detail at a time: llvmpipe 22 magnifies none of neighbours of which it minifies one.
+                for all in wanted.chunk_by(|(one, _), (other, _)| one.lod == other.lod) {
+                    let points: Vec<_> = all.iter().map(|(point, _)| *point).collect();
+                    let look = |sampler| sample(context, Pair::new(&view, sampler), &points);
+                    for ((got, half), (at, wanted)) in look(&made).iter().zip(&look(&border)).zip(all) {
+                        let wanted = Value::Float(*wanted);
+                        differ += usize::from(!half.is_near(wanted, 0.1));
+                        assert!(got.is_near(wanted, 0.02), "{shape:?} {linear:?} {at:?}: {got:?}, not {wanted:?}");
+                    }
+                }
+                Ok(())
+            })?;
+            judged.assert_silent("as OpenGL");
+        }
+    }
+    assert!(differ > 1000, "{differ} places are different without the clamp");
     Ok(())
 }
 

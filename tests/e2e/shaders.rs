@@ -4,7 +4,6 @@
 //! Shaders are compiled when the test runs, by `glslangValidator` and `spirv-as`, because some are no valid SPIR-V for Vulkan.
 
 mod counters;
-mod opengl;
 mod samples;
 mod storage;
 

@@ -4,6 +4,7 @@ use super::{Job, buffer, opengl, words_of, write_buffer};
 use crate::run::{self, Folder, Judged, Outcome, Skip, read_trace, with_layer, without_layer};
 use ash::vk;
 use libtest_mimic::Trial;
+use samplin_suite::opengl;
 use samplin_testkit::descriptor::Binding;
 use samplin_testkit::{Context, ContextBuilder, again};
 use serde_json::{Value as Json, json};

@@ -1,0 +1,215 @@
+//! OpenGL without a window, for what OpenGL makes of a module or of a texture: the few commands that a compute shader takes, by EGL.
+
+use crate::run::Skip;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ptr;
+
+/// `GL_ATOMIC_COUNTER_BUFFER`.
+pub const COUNTERS: c_uint = 0x92C0;
+/// `GL_SHADER_STORAGE_BUFFER`.
+pub const STORAGE: c_uint = 0x90D2;
+
+type Any = *mut c_void;
+
+/// Looks up functions of OpenGL's and EGL's.
+struct Library {
+    get: unsafe extern "C" fn(*const c_char) -> Any,
+}
+
+impl Library {
+    fn open() -> Result<Self, Skip> {
+        // SAFETY: names that end; the library's constructors have no precondition.
+        let get = unsafe {
+            let library = libc::dlopen(c"libEGL.so.1".as_ptr(), libc::RTLD_NOW);
+            if library.is_null() {
+                return Err(Skip("there is no libEGL".into()));
+            }
+            libc::dlsym(library, c"eglGetProcAddress".as_ptr())
+        };
+        assert!(!get.is_null(), "an EGL without eglGetProcAddress");
+        // SAFETY: the function of that name has that signature.
+        Ok(Self { get: unsafe { std::mem::transmute::<Any, unsafe extern "C" fn(*const c_char) -> Any>(get) } })
+    }
+
+    /// A function; `F` is its type.
+    fn function<F: Copy>(&self, name: &CStr) -> Result<F, Skip> {
+        // SAFETY: a name that ends.
+        let found = unsafe { (self.get)(name.as_ptr()) };
+        if found.is_null() {
+            return Err(Skip(format!("OpenGL has no {}", name.to_string_lossy())));
+        }
+        assert_eq!(size_of::<F>(), size_of::<Any>());
+        // SAFETY: a function pointer; that it is of the type `F` is each caller's word, by the registries of EGL and OpenGL.
+        Ok(unsafe { std::mem::transmute_copy::<Any, F>(&found) })
+    }
+}
+
+macro_rules! call {
+    ($library:ident.$name:ident($($value:expr => $type:ty),*) $(-> $result:ty)?) => {{
+        type Function = unsafe extern "C" fn($($type),*) $(-> $result)?;
+        let name = CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()).expect("a name");
+        let function: Function = $library.function(name)?;
+        // SAFETY: a current context, from the first call of OpenGL's on; pointers of live locals with as much behind them as is said.
+        unsafe { function($($value),*) }
+    }};
+}
+
+/// Which OpenGL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Profile {
+    Core = 1,
+    Compatibility = 2,
+}
+
+/// Makes a context of version 4.5 current, of llvmpipe's.
+fn begin(profile: Profile) -> Result<Library, Skip> {
+    let gl = Library::open()?;
+    // Without a surface and without a configuration.
+    let display = call!(gl.eglGetPlatformDisplayEXT(0x31DD => c_uint, ptr::null_mut() => Any, ptr::null() => *const c_int) -> Any);
+    let ready =
+        call!(gl.eglInitialize(display => Any, ptr::null_mut() => *mut c_int, ptr::null_mut() => *mut c_int) -> c_uint);
+    if ready == 0 {
+        return Err(Skip("EGL has no display without a window".into()));
+    }
+    call!(gl.eglBindAPI(0x30A2 => c_uint) -> c_uint);
+    let attributes: [c_int; 7] = [0x3098, 4, 0x30FB, 5, 0x30FD, profile as c_int, 0x3038];
+    let context = call!(gl.eglCreateContext(display => Any, ptr::null_mut() => Any, ptr::null_mut() => Any, attributes.as_ptr() => *const c_int) -> Any);
+    let none = ptr::null_mut();
+    let current = call!(gl.eglMakeCurrent(display => Any, none => Any, none => Any, context => Any) -> c_uint);
+    if context.is_null() || current == 0 {
+        return Err(Skip(format!("there is no OpenGL 4.5 ({profile:?})")));
+    }
+    let renderer = call!(gl.glGetString(0x1F01 => c_uint) -> *const c_char);
+    // SAFETY: a string of the current context's, which lives as long as that.
+    let renderer = unsafe { CStr::from_ptr(renderer) }.to_string_lossy();
+    if !renderer.contains("llvmpipe") {
+        // That of NVIDIA counts what an array's elements are to count in the first one.
+        return Err(Skip(format!("OpenGL is that of {renderer}, and not llvmpipe's")));
+    }
+    Ok(gl)
+}
+
+/// Runs a compute shader on so many groups; each buffer is (target, binding, words) and comes back as it is then.
+fn dispatch(gl: &Library, shader: c_uint, groups: u32, buffers: &mut [(c_uint, u32, Vec<u32>)]) -> Result<(), Skip> {
+    let program = call!(gl.glCreateProgram() -> c_uint);
+    call!(gl.glAttachShader(program => c_uint, shader => c_uint));
+    call!(gl.glLinkProgram(program => c_uint));
+    let mut linked = 0;
+    call!(gl.glGetProgramiv(program => c_uint, 0x8B82 => c_uint, &mut linked => *mut c_int));
+    assert_eq!(linked, 1, "OpenGL does not link the module");
+    call!(gl.glUseProgram(program => c_uint));
+
+    let mut names = vec![0; buffers.len()];
+    call!(gl.glGenBuffers(names.len() as c_int => c_int, names.as_mut_ptr() => *mut c_uint));
+    for (name, (target, binding, words)) in names.iter().zip(buffers.iter()) {
+        call!(gl.glBindBuffer(*target => c_uint, *name => c_uint));
+        let size = size_of_val(&words[..]) as isize;
+        call!(gl.glBufferData(*target => c_uint, size => isize, words.as_ptr().cast() => *const c_void, 0x88E8 => c_uint));
+        call!(gl.glBindBufferBase(*target => c_uint, *binding => c_uint, *name => c_uint));
+    }
+    call!(gl.glDispatchCompute(groups => c_uint, 1 => c_uint, 1 => c_uint));
+    call!(gl.glMemoryBarrier(u32::MAX => c_uint));
+    for (name, (target, _, words)) in names.iter().zip(buffers) {
+        call!(gl.glBindBuffer(*target => c_uint, *name => c_uint));
+        let size = size_of_val(&words[..]) as isize;
+        call!(gl.glGetBufferSubData(*target => c_uint, 0 => isize, size => isize, words.as_mut_ptr().cast() => *mut c_void));
+    }
+    assert_eq!(call!(gl.glGetError() -> c_uint), 0, "OpenGL complains");
+    Ok(())
+}
+
+/// Runs a compute shader in SPIR-V on so many groups; each buffer is (target, binding, words) and comes back as it is then.
+///
+/// # Errors
+///
+/// There is no OpenGL of llvmpipe's.
+///
+/// # Panics
+///
+/// If OpenGL refuses the module, or reports an error.
+pub fn run(words: &[u32], groups: u32, buffers: &mut [(c_uint, u32, Vec<u32>)]) -> Result<(), Skip> {
+    let gl = begin(Profile::Core)?;
+    let shader = call!(gl.glCreateShader(0x91B9 => c_uint) -> c_uint);
+    let size = size_of_val(words) as c_int;
+    call!(gl.glShaderBinary(1 => c_int, &shader => *const c_uint, 0x9551 => c_uint, words.as_ptr().cast() => *const c_void, size => c_int));
+    call!(gl.glSpecializeShaderARB(shader => c_uint, c"main".as_ptr() => *const c_char, 0 => c_uint, ptr::null() => *const c_uint, ptr::null() => *const c_uint));
+    dispatch(&gl, shader, groups, buffers)
+}
+
+/// A texture of 8-bit colours with `GL_CLAMP` on all its axes.
+pub struct Clamped<'a> {
+    /// How many it has, up to 3.
+    pub axes: usize,
+    /// Width, height and depth of each level, and its texels.
+    pub levels: &'a [([u32; 3], Vec<[u8; 4]>)],
+    /// Whether magnification, minification and mip levels are LINEAR.
+    pub linear: [bool; 3],
+    /// The border.
+    pub border: [f32; 4],
+}
+
+/// What a lookup at each of the coordinates gives, at one level of detail.
+///
+/// # Errors
+///
+/// There is no OpenGL of llvmpipe's.
+///
+/// # Panics
+///
+/// If OpenGL refuses the shader, or reports an error.
+pub fn sample(texture: &Clamped<'_>, points: &[[f32; 4]], lod: f32) -> Result<Vec<[f32; 4]>, Skip> {
+    let gl = begin(Profile::Compatibility)?;
+    let (target, suffix, at) = [(0x0DE0, "1D", "x"), (0x0DE1, "2D", "xy"), (0x806F, "3D", "xyz")][texture.axes - 1];
+    let mut name: c_uint = 0;
+    call!(gl.glGenTextures(1 => c_int, &mut name => *mut c_uint));
+    call!(gl.glActiveTexture(0x84C0 => c_uint));
+    call!(gl.glBindTexture(target => c_uint, name => c_uint));
+    for (level, ([width, height, depth], texels)) in (0..).zip(texture.levels) {
+        let [width, height, depth] = [*width, *height, *depth].map(|size| size as c_int);
+        let texels = texels.as_ptr().cast();
+        match texture.axes {
+            1 => {
+                call!(gl.glTexImage1D(target => c_uint, level => c_int, 0x8058 => c_int, width => c_int, 0 => c_int, 0x1908 => c_uint, 0x1401 => c_uint, texels => *const c_void))
+            }
+            2 => {
+                call!(gl.glTexImage2D(target => c_uint, level => c_int, 0x8058 => c_int, width => c_int, height => c_int, 0 => c_int, 0x1908 => c_uint, 0x1401 => c_uint, texels => *const c_void))
+            }
+            _ => {
+                call!(gl.glTexImage3D(target => c_uint, level => c_int, 0x8058 => c_int, width => c_int, height => c_int, depth => c_int, 0 => c_int, 0x1908 => c_uint, 0x1401 => c_uint, texels => *const c_void))
+            }
+        }
+    }
+    let [mag, min, mip] = texture.linear.map(c_int::from);
+    let last = texture.levels.len() as c_int - 1;
+    for (parameter, value) in [
+        (0x2802, 0x2900),
+        (0x2803, 0x2900),
+        (0x8072, 0x2900),
+        (0x2800, 0x2600 + mag),
+        (0x2801, 0x2700 + min + 2 * mip),
+        (0x813D, last),
+    ] {
+        call!(gl.glTexParameteri(target => c_uint, parameter => c_uint, value => c_int));
+    }
+    call!(gl.glTexParameterfv(target => c_uint, 0x1004 => c_uint, texture.border.as_ptr() => *const f32));
+    let source = format!(
+        "#version 450 compatibility\n\
+         layout(local_size_x = 1) in;\n\
+         layout(binding = 0) uniform sampler{suffix} pair;\n\
+         layout(std430, binding = 0) readonly buffer Points {{ vec4 points[]; }};\n\
+         layout(std430, binding = 1) writeonly buffer Results {{ vec4 results[]; }};\n\
+         void main() {{\n\
+             uint n = gl_GlobalInvocationID.x;\n\
+             results[n] = textureLod(pair, points[n].{at}, {lod:.8});\n\
+         }}\n"
+    );
+    let shader = call!(gl.glCreateShader(0x91B9 => c_uint) -> c_uint);
+    let (text, length) = (source.as_ptr().cast::<c_char>(), source.len() as c_int);
+    call!(gl.glShaderSource(shader => c_uint, 1 => c_int, &text => *const *const c_char, &length => *const c_int));
+    call!(gl.glCompileShader(shader => c_uint));
+    let words = points.iter().flatten().map(|coordinate| coordinate.to_bits()).collect();
+    let mut buffers = [(STORAGE, 0, words), (STORAGE, 1, vec![0; points.len() * 4])];
+    dispatch(&gl, shader, points.len() as u32, &mut buffers)?;
+    let [_, (_, _, results)] = buffers;
+    Ok(results.as_chunks().0.iter().map(|four: &[u32; 4]| four.map(f32::from_bits)).collect())
+}
