@@ -139,6 +139,7 @@ fn usages_of_images() {
 fn shading_for_each_sample() {
     samples::check();
     samples::wishes();
+    samples::checked();
 }
 
 // --- the catalogue as a whole --------------------------------------------------------------------------------------

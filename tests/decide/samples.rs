@@ -1,6 +1,7 @@
 //! Catalogue J: shading for each sample.
 
 use crate::setting::line;
+use samplin_checker::{Multisample, multisample_violations};
 use samplin_core::decide::{Changes, Guard, Guards, SampleShading, ShadingWish, sample_shading, wish_shading};
 
 /// What is asked for (enable and least fraction), whether the device has the feature, whether there is one sample; what comes of it, and
@@ -156,4 +157,47 @@ pub(crate) fn wishes() {
     let rows: Vec<_> = Guard::ALL.iter().filter_map(|guard| held(*guard).filter(|row| row.id() == "O-2")).collect();
     assert_eq!(rows.len(), 6, "{rows:?}");
     assert!(rows.iter().enumerate().all(|(at, row)| !rows[..at].contains(row)));
+}
+
+/// The checker finds what the layer finds, where it says; what comes of a state is legal, and a legal one stays bit for bit.
+pub(crate) fn checked() {
+    const LEAST: [f32; 14] = [
+        0.0,
+        -0.0,
+        0.25,
+        0.5,
+        1.0,
+        f32::MIN_POSITIVE,
+        1.0 - f32::EPSILON,
+        1.0 + f32::EPSILON,
+        -f32::MIN_POSITIVE,
+        -1.0,
+        f32::MAX,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+    ];
+    let judged = |state: SampleShading, supported| {
+        let state = Multisample { sample_shading_enable: state.enable, min_sample_shading: state.least };
+        multisample_violations(&state, supported)
+    };
+    let mut seen = [0; 2];
+    for least in LEAST {
+        for bits in 0..8_u32 {
+            let (enable, supported, single) = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0);
+            let asked = SampleShading { enable, least };
+            let (got, changes) = sample_shading(asked, supported, single);
+            let broken = judged(asked, supported);
+            seen[usize::from(broken.is_empty())] += 1;
+            let mut told: Vec<_> =
+                changes.iter().map(|it| (it.catalog.id(), it.catalog.vuid().expect("a valid-usage id"))).collect();
+            told.sort_unstable();
+            assert_eq!(told, broken, "{asked:?}, {supported}");
+            assert_eq!(judged(got, supported), [], "{asked:?} became {got:?}");
+            if broken.is_empty() {
+                assert_eq!((got.enable, got.least.to_bits()), (enable, least.to_bits()));
+            }
+        }
+    }
+    assert!(seen.iter().all(|count| *count > 20), "{seen:?}");
 }

@@ -56,8 +56,9 @@ pub(super) fn rewrite(
             op::DECORATE if instruction.word(2) == Decoration::Location as u32 => {
                 let id = instruction.word(1);
                 let variable = module.definition(id).filter(|it| it.opcode() == op::VARIABLE);
-                if variable.is_some_and(|it| it.word(3) == StorageClass::UniformConstant as u32) {
-                    if module.decoration(id, Decoration::Binding).is_none() {
+                if let Some(variable) = variable.filter(|it| it.word(3) == StorageClass::UniformConstant as u32) {
+                    // Some compilers give what is in no block a binding, too.
+                    if module.decoration(id, Decoration::Binding).is_none() || !is_opaque(module, &variable) {
                         return Err(Why::DefaultUniform(instruction.word(3)));
                     }
                     editor.remove(&instruction)?;
@@ -165,4 +166,21 @@ fn is_coordinate(builtin: u32) -> bool {
 fn is_of_interest(builtin: u32) -> bool {
     const OTHERS: [BuiltIn; 3] = [BuiltIn::VertexIndex, BuiltIn::InstanceIndex, BuiltIn::BaseInstance];
     is_id(builtin) || is_coordinate(builtin) || OTHERS.iter().any(|other| *other as u32 == builtin)
+}
+
+/// Whether a variable is an image, a sampler, or an array of them: what else is in no block and constant is a uniform of OpenGL's.
+fn is_opaque(module: &Module<'_>, variable: &Instruction<'_>) -> bool {
+    let mut ty = module.definition(variable.word(1)).map_or(0, |pointer| pointer.word(3));
+    // Deeper than any shader's arrays of arrays.
+    for _ in 0..16 {
+        let Some(definition) = module.definition(ty) else { return false };
+        match definition.opcode() {
+            op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY => ty = definition.word(2),
+            opcode => {
+                let opaque = [spirv::Op::TypeImage, spirv::Op::TypeSampler, spirv::Op::TypeSampledImage];
+                return opaque.iter().any(|it| *it as u32 == opcode);
+            }
+        }
+    }
+    false
 }

@@ -429,7 +429,21 @@ fn locations_go_from_descriptors() {
     let (_, rewrite) = lowered(&words, "vulkan1.0", &Options::default());
     assert!(rewrite.changes.contains(&Change::LocationDropped(2)), "{:?}", rewrite.changes);
     let text = "#version 460\nlayout(location = 2) uniform float f;\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(f); }\n";
-    assert_eq!(rewritten(&glsl("frag", "opengl", text), &Options::default()), Err(Why::DefaultUniform(2)));
+    let words = glsl("frag", "opengl", text);
+    assert_eq!(rewritten(&words, &Options::default()), Err(Why::DefaultUniform(2)));
+    // A binding, which some compilers give it as well, makes no descriptor of it; it does of an array of textures.
+    let bound = |words: &[u32]| {
+        let location =
+            having(words, Op::Decorate).into_iter().find(|it| it[2] == 30 && it[3] == 2).expect("a location");
+        let at = words.windows(4).position(|at| at == location).expect("its place");
+        let mut words = words.to_vec();
+        words.splice(at..at, [4 << 16 | 71, location[1], 33, 1, 4 << 16 | 71, location[1], 34, 0]);
+        words
+    };
+    assert_eq!(rewritten(&bound(&words), &Options::default()), Err(Why::DefaultUniform(2)));
+    let text = "#version 460\nlayout(location = 2) uniform sampler2D s[3];\nlayout(location = 0) out vec4 o;\nvoid main() { o = texture(s[2], vec2(0.0)); }\n";
+    let (_, rewrite) = lowered(&bound(&glsl("frag", "opengl", text)), "vulkan1.0", &Options::default());
+    assert!(rewrite.changes.contains(&Change::LocationDropped(2)), "{:?}", rewrite.changes);
     // Interfaces of stages keep theirs.
     let text =
         "#version 450\nlayout(location = 4) in vec4 v;\nlayout(location = 1) out vec4 o;\nvoid main() { o = v; }\n";

@@ -20,11 +20,13 @@ mod creation;
 pub mod draw;
 pub mod formats;
 mod pairs;
+mod pipelines;
 pub mod replay;
 mod words;
 
 pub use blits::{blit_violations, conversion_violations};
 pub use creation::representable;
+pub use pipelines::{Multisample, multisample_violations};
 use words::{BORDER, NEAREST};
 
 use ash::vk;
