@@ -526,14 +526,11 @@ impl Case {
         let dice = &mut Dice(bytes);
         // The sampler takes a varying number of bytes, so it comes last.
         let (caps, view) = (caps(dice), view(dice));
-        let policy = Policy {
-            strict_border: dice.chance(20),
-            depth_compare: dice.chance(30),
-            gl_clamp_min: dice.chance(30),
-            saturates: dice.chance(50),
-            emulates: dice.chance(30),
-        };
-        Self { state: sampler(dice), view, caps, policy }
+        let [strict_border, depth_compare, gl_clamp_min] = [20, 30, 30].map(|percent| dice.chance(percent));
+        let state = sampler(dice);
+        // What shaders do has no part in what is legal.
+        let (saturates, emulates) = (dice.chance(50), dice.chance(30));
+        Self { state, view, caps, policy: Policy { strict_border, depth_compare, gl_clamp_min, saturates, emulates } }
     }
 }
 
