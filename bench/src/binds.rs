@@ -15,6 +15,8 @@ use crate::sample::{CALLS, create_view, thread_ns, time};
 const SETS: u32 = 3;
 /// Pipelines of the rows of one command.
 const PIPELINES: usize = 64;
+/// Most threads that bind at once.
+const THREADS: usize = 8;
 /// Pipelines, draws and threads of the frame.
 const FRAME_PIPELINES: usize = 200;
 const FRAME_DRAWS: usize = 2000;
@@ -31,6 +33,8 @@ pub(crate) enum State {
     Nothing,
     /// Another pipeline was bound with a set that conflicts.
     Elsewhere,
+    /// The same with `unfilterable=emulate`: pipelines may get shaders that filter themselves.
+    Emulate,
     /// Both images of set 0 conflict with its sampler.
     Agree,
     /// One image of set 0 conflicts with its sampler, and one does not.
@@ -38,21 +42,24 @@ pub(crate) enum State {
 }
 
 impl State {
-    pub(crate) const ALL: [Self; 5] = [Self::Base, Self::Nothing, Self::Elsewhere, Self::Agree, Self::Disagree];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Base, Self::Nothing, Self::Elsewhere, Self::Emulate, Self::Agree, Self::Disagree];
 
     fn name(self) -> &'static str {
         match self {
             Self::Base => "separate=base",
             Self::Nothing => "nothing lacks",
             Self::Elsewhere => "conflict elsewhere",
+            Self::Emulate => "emulate, conflict elsewhere",
             Self::Agree => "conflict, agreed on",
             Self::Disagree => "conflict, shared sampler",
         }
     }
 
-    /// The setting `separate` of the layer.
-    pub(crate) fn setting(self) -> &'static str {
-        if self == Self::Base { "base" } else { "resolve" }
+    /// The settings `separate` and `unfilterable` of the layer.
+    pub(crate) fn settings(self) -> [&'static str; 2] {
+        let separate = if self == Self::Base { "base" } else { "resolve" };
+        [separate, if self == Self::Emulate { "emulate" } else { "nearest" }]
     }
 
     fn conflicts(self) -> bool {
@@ -72,6 +79,9 @@ pub(crate) enum Step {
     UpdateSampler,
     /// Images of one write.
     UpdateImages(u32),
+    /// Creation and destruction of a shader module, and of a graphics pipeline.
+    Module,
+    NewPipeline,
     /// A frame whose draws are sorted by pipeline: each pipeline comes with its sets, each draw with the last of them.
     SortedFrame,
     /// A frame in which each draw binds its pipeline and its sets.
@@ -84,11 +94,16 @@ impl Step {
         use Step as S;
         let binds = [S::Pipeline, S::Sets(1), S::Sets(SETS), S::Draw];
         let updates = [S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
-        [&binds[..], &updates, &[S::OtherSets, S::SortedFrame, S::MixedFrame]].concat()
+        [&binds[..], &updates, &[S::OtherSets, S::Module, S::NewPipeline, S::SortedFrame, S::MixedFrame]].concat()
     }
 
-    pub(crate) fn is_frame(self) -> bool {
-        matches!(self, Self::SortedFrame | Self::MixedFrame)
+    /// Whether several threads do it at once, each in a command buffer of its own.
+    pub(crate) fn is_threaded(self) -> bool {
+        matches!(self, Self::Pipeline | Self::Sets(_) | Self::OtherSets)
+    }
+
+    pub(crate) fn is_timed_only(self) -> bool {
+        matches!(self, Self::NewPipeline | Self::SortedFrame | Self::MixedFrame)
     }
 
     pub(crate) fn name(self, state: State) -> String {
@@ -101,6 +116,8 @@ impl Step {
             Self::Draw => format!("draw, {state}"),
             Self::UpdateSampler => format!("update, a sampler, {state}"),
             Self::UpdateImages(n) => format!("update, {n} image(s), {state}"),
+            Self::Module => format!("create and destroy a module, {state}"),
+            Self::NewPipeline => format!("create and destroy a pipeline, {state}"),
             Self::SortedFrame => format!("frame, sorted, {state}{links}"),
             Self::MixedFrame => format!("frame, mixed, {state}{links}"),
         }
@@ -186,9 +203,17 @@ impl<'c> Scene<'c> {
         Self { parts: Parts::new(context, state, views), _images: images }
     }
 
-    /// ns of thread CPU time per call, or for a whole frame.
-    pub(crate) fn measure(&self, step: Step) -> f64 {
-        self.parts.measure(step)
+    /// ns of thread CPU time per call of each thread, or for a whole frame.
+    pub(crate) fn measure(&self, step: Step, threads: usize) -> Vec<f64> {
+        let parts = &self.parts;
+        if threads == 1 {
+            return vec![parts.measure(step, 0)];
+        }
+        std::thread::scope(|scope| {
+            let run = |pool| scope.spawn(move || parts.measure(step, pool));
+            let running: Vec<_> = (0..threads.min(THREADS)).map(run).collect();
+            running.into_iter().map(|thread| thread.join().expect("a measuring thread")).collect()
+        })
     }
 }
 
@@ -246,8 +271,8 @@ impl<'c> Parts<'c> {
         // SAFETY: a valid create info.
         let layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("a pipeline layout");
         let pass = render_pass(context);
-        let pipelines = pipelines(context, layout, pass);
-        let pools = (0..FRAME_THREADS)
+        let pipelines = pipelines(context, layout, pass, FRAME_PIPELINES);
+        let pools = (0..THREADS)
             .map(|_| {
                 let info = vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family());
                 // SAFETY: a queue family of the device.
@@ -269,7 +294,7 @@ impl<'c> Parts<'c> {
             _pool: pool,
             _layouts: [own, written_layout],
         };
-        if state == State::Elsewhere {
+        if matches!(state, State::Elsewhere | State::Emulate) {
             scene.record(0, |commands| {
                 scene.bind(commands, PIPELINES);
                 scene.bind_sets(commands, &scene.stated[0]);
@@ -322,27 +347,27 @@ impl<'c> Parts<'c> {
         &self.both_sets()[0]
     }
 
-    fn measure(&self, step: Step) -> f64 {
+    fn measure(&self, step: Step, pool: usize) -> f64 {
         let device = self.context.device();
         match step {
-            Step::Pipeline => self.record(0, |commands| {
+            Step::Pipeline => self.record(pool, |commands| {
                 self.bind_sets(commands, self.sets());
                 let calls: Vec<usize> = (0..CALLS).map(|call| call % PIPELINES).collect();
                 time(&calls, |pipeline| self.bind(commands, *pipeline))
             }),
-            Step::Sets(count) => self.record(0, |commands| {
+            Step::Sets(count) => self.record(pool, |commands| {
                 self.bind_sets(commands, self.sets());
                 self.bind(commands, 0);
                 let calls = vec![&self.sets()[..count as usize]; CALLS];
                 time(&calls, |sets| self.bind_sets(commands, sets))
             }),
-            Step::OtherSets => self.record(0, |commands| {
+            Step::OtherSets => self.record(pool, |commands| {
                 self.bind_sets(commands, self.sets());
                 self.bind(commands, 0);
                 let calls: Vec<&[vk::DescriptorSet]> = (0..CALLS).map(|call| &*self.both_sets()[call % 2]).collect();
                 time(&calls, |sets| self.bind_sets(commands, sets))
             }),
-            Step::Draw => self.record(0, |commands| {
+            Step::Draw => self.record(pool, |commands| {
                 self.bind_sets(commands, self.sets());
                 self.bind(commands, 0);
                 // SAFETY: recording; pipeline and sets are bound (the render pass is left out, which no driver looks at here).
@@ -373,6 +398,20 @@ impl<'c> Parts<'c> {
                 // SAFETY: as above.
                 time(&vec![[write]; CALLS], |writes| unsafe { device.update_descriptor_sets(writes, &[]) })
             }
+            Step::Module => {
+                let words = shader(true);
+                let info = vk::ShaderModuleCreateInfo::default().code(&words);
+                // SAFETY: valid words; nothing uses the module.
+                time(&[(); CALLS], |()| unsafe {
+                    let module = device.create_shader_module(&info, None).expect("a shader module");
+                    device.destroy_shader_module(module, None);
+                })
+            }
+            Step::NewPipeline => time(&[(); CALLS], |()| {
+                let made = pipelines(self.context, self.layout, self.pass, 1);
+                // SAFETY: nothing uses them.
+                made.into_iter().for_each(|pipeline| unsafe { device.destroy_pipeline(pipeline, None) });
+            }),
             Step::SortedFrame | Step::MixedFrame => self.frame(step == Step::SortedFrame),
         }
     }
@@ -437,7 +476,7 @@ fn render_pass(context: &Context) -> vk::RenderPass {
 }
 
 /// Pipelines that are alike but for their handles.
-fn pipelines(context: &Context, layout: vk::PipelineLayout, pass: vk::RenderPass) -> Vec<vk::Pipeline> {
+fn pipelines(context: &Context, layout: vk::PipelineLayout, pass: vk::RenderPass, count: usize) -> Vec<vk::Pipeline> {
     let device = context.device();
     let modules = [false, true].map(|is_fragment| {
         let words = shader(is_fragment);
@@ -471,7 +510,7 @@ fn pipelines(context: &Context, layout: vk::PipelineLayout, pass: vk::RenderPass
         .render_pass(pass);
     // SAFETY: valid create infos; the modules may go once the pipelines are there.
     unsafe {
-        let made = device.create_graphics_pipelines(vk::PipelineCache::null(), &vec![info; FRAME_PIPELINES], None);
+        let made = device.create_graphics_pipelines(vk::PipelineCache::null(), &vec![info; count], None);
         modules.iter().for_each(|module| device.destroy_shader_module(*module, None));
         made.map_err(|(_, error)| error).expect("pipelines")
     }

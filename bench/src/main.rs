@@ -56,11 +56,15 @@ struct Args {
 const FORWARD: &str = "VK_LAYER_SAMPLIN_forward";
 
 fn context(layer: Option<&str>, state: Option<State>) -> Result<Context, ContextError> {
-    let separate = state.map_or("resolve", State::setting);
+    let [separate, unfilterable] = state.map_or(["resolve", "nearest"], State::settings);
     let builder = Context::builder().application("samplin-bench", 1).without_messenger();
     let builder = match layer {
         None => builder,
-        Some("samplin") => builder.samplin().setting("trace", "off").setting("separate", separate),
+        Some("samplin") => builder
+            .samplin()
+            .setting("trace", "off")
+            .setting("separate", separate)
+            .setting("unfilterable", unfilterable),
         Some(name) => builder.layer(name),
     };
     builder.build()
@@ -211,7 +215,7 @@ fn count(args: &Args, layers: &[Option<&str>]) -> Result<(), String> {
             // The first sample of a scene of separate ones finds a heap in another order than the next: it is made twice.
             let first = rows.first().filter(|_| state.is_some());
             for (index, &row) in first.into_iter().chain(&rows).enumerate() {
-                if row.is_frame() {
+                if row.is_timed_only() {
                     continue;
                 }
                 let is_counted = index > 0 || first.is_none();

@@ -139,11 +139,14 @@ impl Row {
     }
 
     pub(crate) fn is_threaded(self) -> bool {
-        matches!(self, Self::Update(..) | Self::Template(..))
+        match self {
+            Self::Separate(step, _) => step.is_threaded(),
+            _ => matches!(self, Self::Update(..) | Self::Template(..)),
+        }
     }
 
-    /// Whether a sample is of a whole frame, in threads of its own.
-    pub(crate) fn is_frame(self) -> bool {
-        matches!(self, Self::Separate(step, _) if step.is_frame())
+    /// Whether its instructions are not counted: it has threads of its own, or the driver's compiler at work.
+    pub(crate) fn is_timed_only(self) -> bool {
+        matches!(self, Self::Separate(step, _) if step.is_timed_only())
     }
 }

@@ -64,7 +64,7 @@ impl<'c> Scene<'c> {
     /// One sample per thread: ns of thread CPU time per call. Empty when the device cannot do the row.
     pub(crate) fn measure(&self, row: Row, threads: usize) -> Vec<f64> {
         match (self, row) {
-            (Self::Separate(scene), Row::Separate(step, _)) => vec![scene.measure(step)],
+            (Self::Separate(scene), Row::Separate(step, _)) => scene.measure(step, threads),
             (Self::Combined(scene), _) => scene.measure(row, threads),
             _ => Vec::new(),
         }

@@ -47,12 +47,16 @@ impl Scene {
         scene
     }
 
-    /// A set with images of these formats.
+    /// A set with images of these formats and a LINEAR sampler.
     fn set(&self, formats: [vk::Format; 2]) -> vk::DescriptorSet {
+        self.set_with(formats, self.device.linear())
+    }
+
+    fn set_with(&self, formats: [vk::Format; 2], sampler: vk::Sampler) -> vk::DescriptorSet {
         let device = &self.device;
         let set = device.sets(device.pool(), &[self.of_set])[0];
         let images = formats.map(|format| pair(vk::Sampler::null(), device.view(format)));
-        let sampler = pair(device.linear(), vk::ImageView::null());
+        let sampler = pair(sampler, vk::ImageView::null());
         let write = vk::WriteDescriptorSet::default().dst_set(set);
         for (number, image) in (0..).zip(&images) {
             let image = std::slice::from_ref(image);
@@ -202,5 +206,50 @@ fn a_pipeline_that_needs_nothing_reads_sets_as_they_were_given() {
         assert_eq!(scene.own(), [false, false]);
         scene.bind(legal);
         assert_eq!(scene.own(), [true, true]);
+    }
+}
+
+/// Its samplers are in a set of the layer's own, so that no bind of the application's goes down without a look at it, not even of sets
+/// that conflict with nothing.
+#[test]
+fn a_split_pipeline_reads_the_samplers_of_sets_that_conflict_with_nothing() {
+    let scene = Scene::new();
+    let (pipeline, layout) = (scene.pipeline(), scene.layouts[0]);
+    let nearest = scene.device.nearest();
+    let shared = scene.set([FILTERED, UNFILTERED]);
+    let legal = [scene.set([FILTERED; 2]), scene.set_with([FILTERED; 2], nearest)];
+    scene.bind_sets(layout, 0, &[shared]);
+    scene.bind(pipeline);
+    assert_eq!(scene.own(), [true, false]);
+    for _ in 0..3 {
+        scene.bind_sets(layout, 0, &legal[..1]);
+        assert_eq!(scene.own(), [true, true]);
+        scene.bind_sets(layout, 0, &legal[1..]);
+        assert_eq!(scene.own(), [false, false]);
+    }
+}
+
+/// Binds that conflict with nothing go down as they are and are remembered all the same: the pipeline and the sets below count when a
+/// set comes that does conflict.
+#[test]
+fn what_was_bound_without_a_look_counts_once_something_conflicts() {
+    let scene = Scene::new();
+    let layout = scene.layouts[1];
+    let pipelines = [0, 1].map(|images| scene.pipeline_of(layout, images));
+    let legal = [(); 3].map(|()| scene.set([FILTERED; 2]));
+    let conflicts = scene.set([UNFILTERED; 2]);
+    scene.bind_sets(layout, 0, &legal[..2]);
+    for _ in 0..3 {
+        for (images, pipeline) in pipelines.into_iter().enumerate() {
+            scene.bind(pipelines[1 - images]);
+            scene.bind_sets(layout, 0, &legal[1..]);
+            scene.bind(pipeline);
+            scene.bind_sets(layout, 1, &legal[..1]);
+            scene.binds();
+            scene.bind_sets(layout, images as u32, &[conflicts]);
+            assert_eq!(scene.own(), [false, false]);
+            scene.bind_sets(layout, 0, &legal[..2]);
+            assert_eq!(scene.own(), [true, true]);
+        }
     }
 }
