@@ -321,3 +321,95 @@ fn rules_about_pipelines_make_modules_for_the_call() {
         device.finish();
     }
 }
+
+/// A fragment shader that reads the number of its sample; `number` tells modules apart.
+fn of_a_sample(number: u32) -> Vec<u32> {
+    let name = u32::from_le_bytes(*b"main");
+    let mut all = vec![0x0723_0203, 0x0001_0000, number, 12, 0, 2 << 16 | 17, 1, 2 << 16 | 17, 35, 3 << 16 | 14, 0, 1];
+    all.extend([7 << 16 | 15, 4, 1, name, 0, 8, 9, 3 << 16 | 16, 1, 7]);
+    all.extend([4 << 16 | 71, 8, 11, 18, 3 << 16 | 71, 8, 14, 4 << 16 | 71, 9, 30, 0]);
+    all.extend([2 << 16 | 19, 2, 3 << 16 | 33, 3, 2, 4 << 16 | 21, 4, 32, 1]);
+    all.extend([4 << 16 | 32, 5, 1, 4, 4 << 16 | 32, 6, 3, 4, 4 << 16 | 59, 5, 8, 1, 4 << 16 | 59, 6, 9, 3]);
+    all.extend([5 << 16 | 54, 2, 1, 0, 3, 2 << 16 | 248, 10, 4 << 16 | 61, 4, 11, 8, 3 << 16 | 62, 9, 11]);
+    all.extend([1 << 16 | 253, 1 << 16 | 56]);
+    all
+}
+
+/// Of a shader that does without sample shading, a pipeline says what is lost, by the one fact that matters; where that is not known it
+/// is named.
+#[test]
+fn what_is_lost_without_samples_depends_on_the_pipeline() {
+    for separate in SEPARATE {
+        // The mock has no sample shading.
+        let device = device(&[("separate", separate)]);
+        let layout = device.pipeline_layout(&[]);
+        let state = |samples| vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(samples);
+        let (one, four) = (state(vk::SampleCountFlags::TYPE_1), state(vk::SampleCountFlags::TYPE_4));
+        let many = [vk::DynamicState::RASTERIZATION_SAMPLES_EXT];
+        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&many);
+        let none = vk::PipelineDynamicStateCreateInfo::default();
+        let library = vk::GraphicsPipelineLibraryCreateInfoEXT::default()
+            .flags(vk::GraphicsPipelineLibraryFlagsEXT::FRAGMENT_SHADER);
+        let in_library = ptr::from_ref(&library).cast::<std::ffi::c_void>();
+        for (number, (state, dynamic, chained, known)) in [
+            (ptr::from_ref(&one), &none, ptr::null(), Some(true)),
+            (ptr::from_ref(&four), &none, ptr::null(), Some(false)),
+            (ptr::from_ref(&one), &dynamic, ptr::null(), None),
+            (ptr::null(), &none, in_library, None),
+            (ptr::from_ref(&four), &none, in_library, Some(false)),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let (words, mut module) = (of_a_sample(number as u32), vk::ShaderModule::null());
+            let info = vk::ShaderModuleCreateInfo::default().code(&words);
+            assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+            args!(device, c"vkCreateShaderModule", Args::Create { info: went, .. });
+            assert_ne!(went, ptr::from_ref(&info) as usize, "lowered");
+            let stages = [vk::PipelineShaderStageCreateInfo::default()
+                .stage(vk::ShaderStageFlags::FRAGMENT)
+                .module(module)
+                .name(c"main")];
+            let mut info =
+                vk::GraphicsPipelineCreateInfo::default().layout(layout).stages(&stages).dynamic_state(dynamic);
+            (info.p_multisample_state, info.p_next) = (state, chained);
+            let before = device.instance.records("unresolved").len();
+            let mut pipeline = vk::Pipeline::null();
+            let cache = vk::PipelineCache::null();
+            device.driver.calls_of(c"vkCreateGraphicsPipelines");
+            let result =
+                call!(device.create_graphics_pipelines(device.raw, cache, 1, &info, allocator(), &mut pipeline));
+            assert_eq!(result, SUCCESS);
+            args!(device, c"vkCreateGraphicsPipelines", Args::Create { info: went, .. });
+            assert_eq!(went, ptr::from_ref(&info) as usize, "the pipeline is as the application's");
+            let records = device.instance.records("shader");
+            let last = records.last().expect("a record");
+            let left = device.instance.records("unresolved");
+            let told = left.get(before).map(|record| record["what"].clone());
+            match known {
+                Some(single) => {
+                    assert_eq!((&last["tier"], &last["key"]["single"]), (&"pipeline".into(), &single.into()));
+                    assert_eq!(told, None);
+                }
+                None => assert_eq!((&last["tier"], told), (&"module".into(), Some("sample-count".into())), "{left:#?}"),
+            }
+            call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+            call!(device.destroy_module(device.raw, module, allocator()));
+        }
+        // Shader objects never know.
+        let words = of_a_sample(9);
+        // SAFETY: any words are bytes.
+        let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), size_of_val(&words[..])) };
+        let info = vk::ShaderCreateInfoEXT::default()
+            .stage(vk::ShaderStageFlags::FRAGMENT)
+            .code_type(vk::ShaderCodeTypeEXT::SPIRV)
+            .code(bytes)
+            .name(c"main");
+        let (before, mut shader) = (device.instance.records("unresolved").len(), vk::ShaderEXT::null());
+        assert_eq!(call!(device.create_shaders(device.raw, 1, &info, allocator(), &mut shader)), SUCCESS);
+        assert_eq!(device.instance.records("unresolved")[before]["what"], "sample-count");
+        call!(device.destroy_shader(device.raw, shader, allocator()));
+        call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
+        device.finish();
+    }
+}
