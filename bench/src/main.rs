@@ -9,6 +9,7 @@ mod callgrind;
 mod row;
 mod sample;
 mod scene;
+mod shading;
 
 use std::process::ExitCode;
 
@@ -47,6 +48,9 @@ struct Args {
     /// What loading costs (instance and device) and what views and samplers hold of memory, instead of the rows.
     #[arg(long)]
     footprint: bool,
+    /// What shaders that samplin has rewritten cost the device, instead of the rows; needs glslangValidator.
+    #[arg(long)]
+    shading: bool,
     /// For a run under callgrind: one sample of each row, first without a layer and then under samplin, and the rows in that
     /// order on standard output.
     #[arg(long)]
@@ -88,6 +92,9 @@ fn run(args: &Args) -> Result<(), String> {
     let names: Vec<&str> = layers.iter().map(|layer| layer.unwrap_or("no layer")).collect();
     if args.count {
         return count(args, &layers);
+    }
+    if args.shading {
+        return shading::run(args.rounds, args.only.as_deref(), args.json);
     }
     if args.footprint {
         return footprint(args, &layers, &names, &make(&layers, None)?);
