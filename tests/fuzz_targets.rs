@@ -103,6 +103,11 @@ fn declarations_of_images_that_say_anything() {
 }
 
 #[test]
+fn formats_of_images_that_say_anything() {
+    run("image_formats", targets::image_formats);
+}
+
+#[test]
 fn counters_of_any_kind() {
     run("atomic_counters", targets::atomic_counters);
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use samplin_spirv::passes::{Step, run};
 use samplin_spirv::scan::scan;
 use samplin_spirv::split::{Part, split};
-use samplin_spirv::{Editor, Module, Specialization, atomic_counters, image_access};
+use samplin_spirv::{Editor, Module, Specialization, atomic_counters, image_access, image_formats};
 
 /// A fragment shader with `functions` functions.
 fn source(functions: usize) -> String {
@@ -138,7 +138,7 @@ fn declarations(count: u32) -> Vec<u32> {
 fn opengl(functions: usize) -> Vec<u32> {
     let mut text =
         "#version 460\nlayout(binding = 0) uniform atomic_uint a[8];\nlayout(binding = 0) uniform atomic_uint b;\n\
-        layout(binding = 1, rgba32f) uniform image2D image;\nlayout(location = 0) in vec4 at;\n\
+        layout(binding = 1, rgba32f) uniform image2D image;\nlayout(binding = 2, r11f_g11f_b10f) uniform image2D packed;\nlayout(location = 0) in vec4 at;\n\
         layout(location = 1) sample in vec4 sampled;\nlayout(location = 0) out vec4 color;\n"
             .to_owned();
     for n in 0..functions {
@@ -147,7 +147,7 @@ fn opengl(functions: usize) -> Vec<u32> {
             "vec4 f{n}(vec2 p, atomic_uint c) {{\n  vec4 v = interpolateAtCentroid(at) * float(atomicCounterIncrement(c) + atomicCounterIncrement(a[{}]));\n\
              for (int i = 0; i < 4; i++) {{ vec2 q = p * mat2(p.x, p.y, {n}.0, 2.0) + vec2(i, gl_SampleID);\n\
              if (dot(q, p) > 0.5) {{ v = mix(v, vec4(q, sin(q)), clamp(q.x, 0.0, 1.0)); }} else {{ v.xyz += normalize(v.zyx); }} }}\n\
-             memoryBarrier(); imageStore(image, ivec2(p), v); return v + sampled;\n}}\n",
+             memoryBarrier(); imageStore(image, ivec2(p), v); imageStore(packed, ivec2(p), v + imageLoad(packed, ivec2(p.yx))); return v + sampled;\n}}\n",
             n % 8
         );
     }
@@ -187,6 +187,8 @@ fn main() {
             let device = image_access::Options { read: true, write: true, may_declare: false, relax: true };
             report_pass(&words, Step::ImageAccess(device));
             report_pass(&words, Step::AtomicCounters(atomic_counters::Options::default()));
+            let formats = image_formats::Options { images: u64::MAX, buffers: u64::MAX };
+            report_pass(&words, Step::ImageFormats(formats));
             report_pass(&words, Step::SampleBuiltins);
             report_pass(&words, Step::SampleInputs("main"));
         }

@@ -8,7 +8,7 @@
 //! A variable is followed through loads, access chains, copies, choices and calls to the instructions that read or write. What
 //! goes anywhere else counts as both.
 
-mod retype;
+pub(crate) mod retype;
 
 use spirv::{Capability, Decoration, Dim, StorageClass};
 
@@ -62,6 +62,7 @@ struct Variable {
 /// # Errors
 ///
 /// Why the module as a whole is left as it was; of single variables the result says it.
+#[inline(never)]
 pub fn image_access(module: &Module<'_>, options: &Options) -> Result<Rewrite, Why> {
     let formatless = [
         (Capability::StorageImageReadWithoutFormat, options.read),
@@ -99,27 +100,28 @@ pub fn image_access(module: &Module<'_>, options: &Options) -> Result<Rewrite, W
     if pass.changes.is_empty() {
         return Ok(Rewrite { left: pass.left, ..Rewrite::default() });
     }
-    retype::retype(&mut pass.editor, module, &pass.relaxed)?;
+    retype::retype(&mut pass.editor, module, &pass.relaxed, None)?;
     Ok(Rewrite { words: Some(pass.editor.finish()?), changes: pass.changes, left: pass.left })
 }
 
 /// Types and variables of storage images.
 #[derive(Default)]
-struct Images {
+pub(crate) struct Images {
     /// Image types: their formats.
     formats: Map<u32>,
     /// Types of images, of pointers to them and of arrays of them: the id of the image type.
-    bases: Map<u32>,
+    pub(crate) bases: Map<u32>,
     /// Variables and their image types.
-    variables: Vec<(u32, u32)>,
+    pub(crate) variables: Vec<(u32, u32)>,
     /// Whether images are members of structures, which are not followed.
     in_structures: bool,
     /// Whether pointers without a type may lead to images.
-    untyped: bool,
+    pub(crate) untyped: bool,
 }
 
 impl Images {
-    fn find(module: &Module<'_>) -> Result<Images, Error> {
+    #[inline(never)]
+    pub(crate) fn find(module: &Module<'_>) -> Result<Images, Error> {
         let mut images = Images::default();
         for instruction in module.instructions(module.sections.annotations, module.sections.globals) {
             let base = |n: usize| images.bases.get(&instruction.word(n)).copied();

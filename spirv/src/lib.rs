@@ -11,6 +11,7 @@ mod error;
 mod fold;
 mod ids;
 pub mod image_access;
+pub mod image_formats;
 mod links;
 mod map;
 mod module;

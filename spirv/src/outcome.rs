@@ -9,6 +9,8 @@ pub enum Pass {
     ImageAccess,
     /// Counters become storage buffers.
     AtomicCounters,
+    /// Images of formats that the device cannot store become images of unsigned integers.
+    ImageFormats,
     /// Fragment shaders do without sample shading.
     SampleBuiltins,
     /// Inputs of fragment shaders are interpolated for each sample.
@@ -23,6 +25,7 @@ impl Pass {
         match self {
             Pass::ImageAccess => "image_access",
             Pass::AtomicCounters => "atomic_counters",
+            Pass::ImageFormats => "image_formats",
             Pass::SampleBuiltins => "sample_builtins",
             Pass::SampleInputs => "sample_inputs",
             Pass::SampleMask => "sample_mask",
@@ -110,6 +113,12 @@ pub enum Why {
     SharedInput(u32),
     /// A variable that has to change is passed to a function by pointer.
     Passed,
+    /// An image type of the format with this number has other components than that.
+    ImageType(u32),
+    /// What is read from or written to an image is no vector of its components.
+    Texel,
+    /// The operands of an image instruction, by their mask, say that integers are widened in another way than those of the format.
+    ImageOperands(u32),
     /// The module declares the capability with this number, which the pass does not go together with.
     Capability(u32),
     /// A word of a sample mask that the device does not have is touched, or may be.
@@ -151,6 +160,9 @@ impl Why {
             Why::FormatlessWrite { .. } => "write-without-format",
             Why::SharedInput(_) => "shared-input",
             Why::Passed => "passed-by-pointer",
+            Why::ImageType(_) => "image-type",
+            Why::Texel => "texel-type",
+            Why::ImageOperands(_) => "image-operands",
             Why::Capability(_) => "capability",
             Why::MaskWords => "sample-mask-words",
         }
@@ -165,6 +177,15 @@ pub enum Change {
     Counters(Counters),
     /// A storage image has no format any more.
     FormatRelaxed {
+        /// Descriptor set.
+        set: u32,
+        /// Binding in it.
+        binding: u32,
+        /// The number of the format that was declared.
+        format: u32,
+    },
+    /// The shader decodes and encodes the texels of a storage image itself.
+    FormatLowered {
         /// Descriptor set.
         set: u32,
         /// Binding in it.

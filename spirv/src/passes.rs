@@ -6,6 +6,7 @@
 use crate::atomic_counters::{self, atomic_counters};
 use crate::error::{Error, push};
 use crate::image_access::{self, image_access};
+use crate::image_formats::{self, image_formats};
 use crate::module::Module;
 use crate::sample_builtins::sample_builtins;
 use crate::sample_inputs::sample_inputs;
@@ -21,6 +22,8 @@ pub enum Step<'a> {
     ImageAccess(image_access::Options),
     /// [`atomic_counters()`].
     AtomicCounters(atomic_counters::Options),
+    /// [`image_formats()`].
+    ImageFormats(image_formats::Options),
     /// [`sample_builtins()`].
     SampleBuiltins,
     /// [`sample_inputs()`], for the fragment entry point of this name.
@@ -35,6 +38,7 @@ impl Step<'_> {
         match self {
             Step::ImageAccess(_) => Pass::ImageAccess,
             Step::AtomicCounters(_) => Pass::AtomicCounters,
+            Step::ImageFormats(_) => Pass::ImageFormats,
             Step::SampleBuiltins => Pass::SampleBuiltins,
             Step::SampleInputs(_) => Pass::SampleInputs,
             Step::SampleMask(_) => Pass::SampleMask,
@@ -47,6 +51,7 @@ impl Step<'_> {
             Step::ImageAccess(_) => scan.intersects(Scan::FORMATLESS) || scan.intersects(Scan::STORAGE_IMAGES),
             // Uniform variables outside of blocks have no mark of their own.
             Step::AtomicCounters(_) => true,
+            Step::ImageFormats(_) => scan.intersects(Scan::STORAGE_IMAGES),
             Step::SampleBuiltins => scan.intersects(Scan::SAMPLES),
             Step::SampleInputs(_) => scan.intersects(Scan::FRAGMENT),
             Step::SampleMask(_) => scan.intersects(Scan::SAMPLE_MASK),
@@ -57,6 +62,7 @@ impl Step<'_> {
         match self {
             Step::ImageAccess(options) => image_access(module, options),
             Step::AtomicCounters(options) => atomic_counters(module, options),
+            Step::ImageFormats(options) => image_formats(module, options),
             Step::SampleBuiltins => sample_builtins(module),
             Step::SampleInputs(name) => sample_inputs(module, name),
             Step::SampleMask(most) => sample_mask(module, *most),
@@ -71,6 +77,8 @@ pub struct ModuleOptions {
     pub images: Option<image_access::Options>,
     /// Shaders for OpenGL, if they are allowed.
     pub counters: Option<atomic_counters::Options>,
+    /// Formats that the device cannot store.
+    pub formats: image_formats::Options,
     /// Whether shaders do without sample shading, which the device has not.
     pub without_samples: bool,
     /// How many words a sample mask may have; 0 if that is not known.
@@ -108,7 +116,10 @@ pub struct Outcome {
 pub fn for_module(words: &[u32], scan: Scan, options: &ModuleOptions) -> Result<Outcome, Error> {
     let samples = options.without_samples.then_some(Step::SampleBuiltins);
     let mask = (options.mask_words != 0).then_some(Step::SampleMask(options.mask_words));
-    let steps = [options.images.map(Step::ImageAccess), options.counters.map(Step::AtomicCounters), samples, mask];
+    let formats = Some(options.formats).filter(|formats| *formats != image_formats::Options::default());
+    let formats = formats.map(Step::ImageFormats);
+    let (images, counters) = (options.images.map(Step::ImageAccess), options.counters.map(Step::AtomicCounters));
+    let steps = [images, counters, formats, samples, mask];
     run(words, scan, steps.iter().flatten())
 }
 

@@ -14,11 +14,18 @@ use crate::module::{Instruction, Module};
 use crate::op::{self, Result as Defines};
 use crate::outcome::Why;
 
-/// Where an image type has its format.
+/// Where an image type has its format, and its sampled type.
 const FORMAT: usize = 8;
+const SAMPLED: usize = 2;
 
-/// Gives image types, by id, another format.
-pub(super) fn retype(editor: &mut Editor<'_, '_>, module: &Module<'_>, formats: &Map<u32>) -> Result<(), Why> {
+/// Gives image types, by id, another format, and another sampled type if there is to be one.
+#[inline(never)]
+pub(crate) fn retype(
+    editor: &mut Editor<'_, '_>,
+    module: &Module<'_>,
+    formats: &Map<u32>,
+    sampled: Option<u32>,
+) -> Result<(), Why> {
     if formats.is_empty() {
         return Ok(());
     }
@@ -37,6 +44,9 @@ pub(super) fn retype(editor: &mut Editor<'_, '_>, module: &Module<'_>, formats: 
             }
             if let (Some(format), Some(word)) = (format, words.get_mut(FORMAT)) {
                 *word = *format;
+                if let (Some(sampled), Some(word)) = (sampled, words.get_mut(SAMPLED)) {
+                    *word = sampled;
+                }
             }
             let mut key = Vec::new();
             extend(&mut key, &words)?;

@@ -3,6 +3,7 @@
 mod corpus;
 mod counters;
 mod edit;
+mod formats;
 mod images;
 mod inputs;
 mod links;

@@ -3,7 +3,7 @@
 use samplin_spirv::passes::{Step, run};
 use samplin_spirv::sampling::{Keys, Limits, Passes, Slot, sampling};
 use samplin_spirv::scan::scan;
-use samplin_spirv::{Link, Module, atomic_counters, image_access};
+use samplin_spirv::{Link, Module, atomic_counters, image_access, image_formats};
 
 use crate::corpus::{instructions, validate};
 
@@ -97,6 +97,8 @@ fn what_was_valid_stays_valid() {
     // What is damaged in a module for OpenGL may be allowed there and not by Vulkan: both have to be SPIR-V.
     survive("atomic_counters", step(Step::AtomicCounters(counters)), "spv1.0", limits);
     survive("image_access", step(Step::ImageAccess(device)), vulkan, limits);
+    let formats = image_formats::Options { images: u64::MAX, buffers: u64::MAX };
+    survive("image_formats", step(Step::ImageFormats(formats)), vulkan, limits);
     survive("sample_builtins", step(Step::SampleBuiltins), vulkan, limits);
     survive("sample_inputs", step(Step::SampleInputs("main")), vulkan, limits);
 }

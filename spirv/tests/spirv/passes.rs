@@ -2,7 +2,7 @@
 
 use samplin_spirv::passes::{ModuleOptions, Outcome, Pass, Sampling, Step, Why, for_module, for_pipeline, run};
 use samplin_spirv::scan::{Scan, scan};
-use samplin_spirv::{Error, atomic_counters, image_access};
+use samplin_spirv::{Error, atomic_counters, image_access, image_formats};
 
 use crate::corpus::{glsl, meaning, shaders, validate};
 
@@ -10,6 +10,8 @@ const IMAGES: image_access::Options =
     image_access::Options { read: false, write: true, may_declare: false, relax: true };
 const COUNTERS: atomic_counters::Options =
     atomic_counters::Options { target: atomic_counters::Target::Auto, draw_parameters: true };
+
+const FORMATS: image_formats::Options = image_formats::Options { images: 1 << 15, buffers: 0 };
 
 /// A fragment shader in which every pass finds something: from OpenGL, with counters, per sample, with an image that is declared as
 /// a compiler of HLSL would, and a capability for nothing.
@@ -19,18 +21,19 @@ fn everything() -> Vec<u32> {
         "opengl",
         "#version 460\nlayout(binding = 0, offset = 4) uniform atomic_uint a;\nlayout(binding = 3) uniform atomic_uint b[2];\n\
          layout(binding = 1, rgba32f) uniform image2D written;\nlayout(binding = 2) writeonly uniform image2D formatless;\n\
+         layout(binding = 4, r8) uniform image2D lowered;\n\
          layout(location = 0) in vec4 plain;\nlayout(location = 1) sample in vec4 sampled;\nlayout(location = 0) out vec4 o;\n\
          uint bump(atomic_uint c) { return atomicCounterIncrement(c); }\n\
-         void main() { uint n = bump(a) + bump(b[1]); memoryBarrier(); imageStore(written, ivec2(0), vec4(gl_SamplePosition, n, 1.0));\n\
-         imageStore(formatless, ivec2(0), plain); o = plain + sampled + interpolateAtCentroid(plain) + float(gl_SampleID); }\n",
+         void main() { uint n = bump(a) + atomicCounterIncrement(b[1]); memoryBarrier(); imageStore(written, ivec2(0), vec4(gl_SamplePosition, n, 1.0));\n\
+         imageStore(formatless, ivec2(0), imageLoad(lowered, ivec2(1))); o = plain + sampled + interpolateAtCentroid(plain) + float(gl_SampleID); }\n",
     );
     words[2] = 14 << 16;
     words.splice(5..5, [2 << 16 | 17, 55]);
     words
 }
 
-fn steps() -> [Step<'static>; 3] {
-    [Step::ImageAccess(IMAGES), Step::AtomicCounters(COUNTERS), Step::SampleBuiltins]
+fn steps() -> [Step<'static>; 4] {
+    [Step::ImageAccess(IMAGES), Step::AtomicCounters(COUNTERS), Step::ImageFormats(FORMATS), Step::SampleBuiltins]
 }
 
 /// All orders of what is in a list.
@@ -48,11 +51,11 @@ fn orders<T: Copy>(all: &[T]) -> Vec<Vec<T>> {
 #[test]
 fn every_order_comes_to_the_same() {
     let words = everything();
-    // Raising and lowering exclude each other: each goes with the other two.
+    // Raising and lowering exclude each other: each goes with the others.
     for last in [Step::SampleBuiltins, Step::SampleInputs("main")] {
-        let [images, counters, _] = steps();
+        let [images, counters, formats, _] = steps();
         let mut first = None;
-        for order in orders(&[images, counters, last]) {
+        for order in orders(&[images, counters, formats, last]) {
             let outcome = run(&words, scan(&words), order.iter()).expect("an outcome");
             assert_eq!(outcome.refusals, []);
             let mut changes = outcome.changes;
@@ -66,7 +69,7 @@ fn every_order_comes_to_the_same() {
             }
         }
         let (_, changes) = first.expect("an order");
-        for pass in [Pass::ImageAccess, Pass::AtomicCounters, last.pass()] {
+        for pass in [Pass::ImageAccess, Pass::AtomicCounters, Pass::ImageFormats, last.pass()] {
             assert!(changes.iter().any(|(of, _)| *of == pass), "{} finds nothing", pass.name());
         }
     }
@@ -80,7 +83,7 @@ fn every_order_comes_to_the_same() {
 fn each_tier_runs_its_passes_in_one_order() {
     let words = everything();
     let options =
-        ModuleOptions { images: Some(IMAGES), counters: Some(COUNTERS), without_samples: false, mask_words: 1 };
+        ModuleOptions { images: Some(IMAGES), counters: Some(COUNTERS), formats: FORMATS, without_samples: false, mask_words: 1 };
     let outcome = for_module(&words, scan(&words), &options).expect("an outcome");
     let new = outcome.words.expect("new words");
     let of: Vec<Pass> = outcome.changes.iter().map(|(pass, _)| *pass).collect();
@@ -104,7 +107,7 @@ fn what_is_refused_has_a_pass_and_a_name() {
         "#version 460\nlayout(location = 0) out vec4 o;\nlayout(binding = 0) uniform atomic_uint a;\nvoid main() { o = gl_FragCoord + float(atomicCounterIncrement(a)); }\n",
     );
     let options =
-        ModuleOptions { images: Some(IMAGES), counters: Some(COUNTERS), without_samples: false, mask_words: 1 };
+        ModuleOptions { images: Some(IMAGES), counters: Some(COUNTERS), formats: FORMATS, without_samples: false, mask_words: 1 };
     let outcome = for_module(&words, scan(&words), &options).expect("an outcome");
     assert_eq!(outcome.words, None);
     assert_eq!(outcome.refusals, [(Pass::AtomicCounters, Why::FragmentOrigin)]);

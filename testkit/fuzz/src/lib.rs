@@ -16,7 +16,9 @@ use samplin_spirv::passes::{Step, run};
 use samplin_spirv::sampling::{self, Keys, Limits, Passes, Record, Slot};
 use samplin_spirv::scan::scan;
 use samplin_spirv::split::{Part, split};
-use samplin_spirv::{Editor, Link, Module, Specialization, atomic_counters, image_access, sample_inputs};
+use samplin_spirv::{
+    Editor, Link, Module, Specialization, atomic_counters, image_access, image_formats, sample_inputs,
+};
 
 /// Words of a node: more than any structure that the layer knows has.
 const WORDS: usize = 24;
@@ -232,6 +234,12 @@ pub fn image_access(data: &[u8]) {
     let device =
         |read, write, relax| Step::ImageAccess(image_access::Options { read, write, may_declare: false, relax });
     pass(data, &[device(false, false, false), device(false, true, true), device(true, true, true)]);
+}
+
+/// Storage images of formats that no device stores, or some.
+pub fn image_formats(data: &[u8]) {
+    let lacking = |images, buffers| Step::ImageFormats(image_formats::Options { images, buffers });
+    pass(data, &[lacking(u64::MAX, u64::MAX), lacking(1 << 4, 0)]);
 }
 
 /// Atomic counters.
