@@ -10,7 +10,7 @@ use ash::vk;
 use samplin_core::features::FormatFeatures;
 use samplin_hot::memory::Room;
 
-use crate::ability::ABILITIES;
+use crate::ability::{ABILITIES, NULL_DESCRIPTOR};
 use crate::decide::DeviceCaps;
 use crate::dispatch::InstanceFns;
 use crate::extensions;
@@ -49,6 +49,10 @@ pub struct Enabled {
     pub augmented: Vec<&'static str>,
     /// `VK_EXT_fragment_density_map` is enabled, so that subsampled images can exist.
     pub subsampled: bool,
+    /// The list of formats of an image may be chained: version 1.2 or `VK_KHR_image_format_list`.
+    pub format_lists: bool,
+    /// `nullDescriptor` is enabled.
+    pub null_descriptor: bool,
 }
 
 impl Enabled {
@@ -134,6 +138,9 @@ pub unsafe fn query(
 
     let mut enabled = Enabled {
         subsampled: has(ash::ext::fragment_density_map::NAME),
+        format_lists: has(ash::khr::image_format_list::NAME),
+        // SAFETY: as for the features above.
+        null_descriptor: unsafe { feature_bits::is_enabled(&NULL_DESCRIPTOR, create_info) },
         features: Vec::new(),
         augmented: Vec::new(),
         extensions: asked.iter().map(|name| name.to_string_lossy().into_owned()).collect(),
@@ -224,6 +231,7 @@ impl Formats {
             unsafe { get(self.physical, format, &mut plain) };
             out.optimal = widen(plain.optimal_tiling_features);
             out.linear = widen(plain.linear_tiling_features);
+            out.buffer = widen(plain.buffer_features);
             synthesize_comparison(format, &mut out);
             return Some(out);
         };
@@ -248,6 +256,7 @@ impl Formats {
         let plain = properties.format_properties;
         out.optimal = widen(plain.optimal_tiling_features) | three.optimal_tiling_features;
         out.linear = widen(plain.linear_tiling_features) | three.linear_tiling_features;
+        out.buffer = widen(plain.buffer_features) | three.buffer_features;
         if !self.flags2 {
             synthesize_comparison(format, &mut out);
         }

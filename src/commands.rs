@@ -13,6 +13,7 @@ use std::ffi::CStr;
 /// command that the layer only calls; those under `own` have a hook and no field, and each says at which level it resolves. With
 /// `separate=resolve` the hooks under `followed` stand in place of those that the same commands have below, and those under `Separate`
 /// are there at all; so are those under `Shaders`, which are also there where a shader can become another one.
+/// Those under `Buffers` are there where the device cannot store all texel buffers that shaders are to store.
 macro_rules! commands {
     ($with:ident) => {
         $with! {
@@ -101,6 +102,12 @@ macro_rules! commands {
                 create_compute_pipelines: vk::PFN_vkCreateComputePipelines, "1.0", c"vkCreateComputePipelines" => separate::pipeline::create_compute_pipelines;
                 create_shaders: vk::PFN_vkCreateShadersEXT, "VK_EXT_shader_object", c"vkCreateShadersEXT" => separate::shaders::create_shaders;
             }
+            Buffers {
+                create_buffer: vk::PFN_vkCreateBuffer, "1.0", c"vkCreateBuffer" => buffer_view::create_buffer;
+                destroy_buffer: vk::PFN_vkDestroyBuffer, "1.0", c"vkDestroyBuffer" => buffer_view::destroy_buffer;
+                create_buffer_view: vk::PFN_vkCreateBufferView, "1.0", c"vkCreateBufferView" => buffer_view::create_buffer_view;
+                destroy_buffer_view: vk::PFN_vkDestroyBufferView, "1.0", c"vkDestroyBufferView" => buffer_view::destroy_buffer_view;
+            }
             Separate {
                 create_ray_tracing_pipelines: vk::PFN_vkCreateRayTracingPipelinesKHR, "VK_KHR_ray_tracing_pipeline", c"vkCreateRayTracingPipelinesKHR" => separate::rays::create_ray_tracing_pipelines;
                 create_ray_tracing_pipelines_nv: vk::PFN_vkCreateRayTracingPipelinesNV, "VK_NV_ray_tracing", c"vkCreateRayTracingPipelinesNV" => separate::rays::create_ray_tracing_pipelines_nv;
@@ -108,8 +115,6 @@ macro_rules! commands {
                 get_deferred_operation_result: vk::PFN_vkGetDeferredOperationResultKHR, "VK_KHR_deferred_host_operations", c"vkGetDeferredOperationResultKHR" => separate::rays::get_deferred_operation_result;
                 destroy_pipeline: vk::PFN_vkDestroyPipeline, "1.0", c"vkDestroyPipeline" => separate::pipeline::destroy_pipeline;
                 destroy_shader: vk::PFN_vkDestroyShaderEXT, "VK_EXT_shader_object", c"vkDestroyShaderEXT" => separate::shaders::destroy_shader;
-                create_buffer: vk::PFN_vkCreateBuffer, "1.0", c"vkCreateBuffer";
-                destroy_buffer: vk::PFN_vkDestroyBuffer, "1.0", c"vkDestroyBuffer";
                 get_buffer_memory_requirements: vk::PFN_vkGetBufferMemoryRequirements, "1.0", c"vkGetBufferMemoryRequirements";
                 allocate_memory: vk::PFN_vkAllocateMemory, "1.0", c"vkAllocateMemory";
                 free_memory: vk::PFN_vkFreeMemory, "1.0", c"vkFreeMemory";
@@ -142,12 +147,15 @@ pub struct Which {
     pub separate: bool,
     /// Those for shaders that are rewritten as they come.
     pub shaders: bool,
+    /// Those for buffers whose texels shaders store.
+    pub buffers: bool,
 }
 
 macro_rules! name_row {
     (Device $which:ident $($command:literal)+ => $hook:path) => { &[$($command),+] };
     (Separate $which:ident $($command:literal)+ => $hook:path) => { if $which.separate { &[$($command),+] } else { &[] } };
     (Shaders $which:ident $($command:literal)+ => $hook:path) => { if $which.shaders { &[$($command),+] } else { &[] } };
+    (Buffers $which:ident $($command:literal)+ => $hook:path) => { if $which.buffers { &[$($command),+] } else { &[] } };
     ($($other:tt)+) => { &[] };
 }
 

@@ -12,6 +12,7 @@ mod resolve;
 mod samplers;
 mod separate;
 mod shaders;
+mod storage;
 mod telling;
 mod templates;
 mod types;
@@ -35,6 +36,8 @@ use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
 pub use self::separate::{Binds, Follow, Group, Limits, Made, Program, Separate, Stage, TemplateRun, Words};
 pub use self::shaders::{Asked, Rewritten, Shaders, Shading, Told};
+use self::storage::Storage;
+pub use self::storage::ViewCopy;
 use self::telling::Telling;
 pub use self::templates::Template;
 use self::usage::Narrows;
@@ -94,6 +97,8 @@ pub struct Device {
     pub separate: Option<Box<Separate>>,
     /// What is done about shader modules.
     pub shaders: Shaders,
+    /// What is done about storage images whose format the device cannot store.
+    pub storage: Storage,
 }
 
 /// What a device is made from.
@@ -135,7 +140,10 @@ impl Device {
             saturates: tasks.saturate,
             emulates: tasks.filter,
         };
-        let shaders = Shaders::new(settings, &new.caps, &new.overrides);
+        let is_on = !new.instance.is_off();
+        // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.
+        let storage = unsafe { Storage::new(settings, &new.formats, &new.instance_fns, &new.enabled, is_on) };
+        let shaders = Shaders::new(settings, &new.caps, &new.overrides, storage.lowered);
         let hot = Hot::new(Gate::new(telling.records_all()));
         if !follows {
             // It is to be said once that separate samplers are not followed.
@@ -169,6 +177,7 @@ impl Device {
             telling,
             separate,
             shaders,
+            storage,
         }
     }
 
@@ -239,7 +248,8 @@ impl Device {
     /// Which commands are intercepted on it that are not always.
     pub fn which(&self) -> Which {
         let separate = self.separate.is_some();
-        Which { separate, shaders: separate || !self.instance.is_off() && self.shaders.can_act() }
+        let shaders = separate || !self.instance.is_off() && self.shaders.can_act();
+        Which { separate, shaders, buffers: self.storage.watches_buffers() }
     }
 
     /// What outcomes on it depend on.

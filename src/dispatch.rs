@@ -41,6 +41,7 @@ macro_rules! structures {
         Physical { $($p_field:ident: $p_type:ty, $p_needed:literal, $($p_name:literal),+ $(=> $p_hook:path)?;)+ }
         Device { $($d_field:ident: $d_type:ty, $d_needed:literal, $($d_name:literal),+ $(=> $d_hook:path)?;)+ }
         Shaders { $($m_field:ident: $m_type:ty, $m_needed:literal, $($m_name:literal),+ $(=> $m_hook:path)?;)+ }
+        Buffers { $($b_field:ident: $b_type:ty, $b_needed:literal, $($b_name:literal),+ $(=> $b_hook:path)?;)+ }
         Separate { $($s_field:ident: $s_type:ty, $s_needed:literal, $($s_name:literal),+ $(=> $s_hook:path)?;)+ }
     ) => {
         structure! {
@@ -65,6 +66,7 @@ macro_rules! structures {
             DeviceFns:
             $($d_field: $d_type, $($d_name)+;)+
             $($m_field: $m_type, $($m_name)+;)+
+            $($b_field: $b_type, $($b_name)+;)+
             $($s_field: $s_type, $($s_name)+;)+
         }
     };

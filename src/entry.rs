@@ -11,7 +11,8 @@ use vk_layer_sys::{CURRENT_LOADER_LAYER_INTERFACE_VERSION, NegotiateLayerInterfa
 use crate::commands::commands;
 use crate::device::Device;
 use crate::hooks::{
-    blit, descriptor, device, image, instance, layout, physical, requirements, sampler, separate, shader, template,
+    blit, buffer_view, descriptor, device, image, instance, layout, physical, requirements, sampler, separate, shader,
+    template,
 };
 use crate::instance::Instance;
 use crate::log;
@@ -29,6 +30,8 @@ enum Level {
     Device,
     /// A device command, hooked with `separate=resolve` only.
     Separate,
+    /// A device command, hooked where the device cannot store all texel buffers that shaders are to store.
+    Buffers,
     /// A device command, hooked where a shader can become another one, and with `separate=resolve`.
     Shaders,
 }
@@ -133,6 +136,7 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr(
         Some((function, Level::Device)) if serves(name, device.instance.is_off()) => Some(function),
         Some((function, Level::Separate)) if which.separate => Some(function),
         Some((function, Level::Shaders)) if which.shaders => Some(function),
+        Some((function, Level::Buffers)) if which.buffers => Some(function),
         // Instance commands are not for devices, even if what is below answers for them: those would go past this layer.
         Some((_, Level::Global | Level::Instance | Level::Physical)) => None,
         _ => Some(below),

@@ -58,6 +58,7 @@ macro_rules! destroy {
 
 pub mod augment;
 pub mod blit;
+pub mod buffer_view;
 pub mod descriptor;
 pub mod device;
 pub mod image;

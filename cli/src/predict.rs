@@ -434,7 +434,12 @@ impl Prediction {
             return Some(if tiling == Tiling::Linear { there.linear } else { there.optimal });
         }
         let recorded = recorded?;
-        let mut features = FormatFeatures { optimal: recorded, linear: recorded, modifiers: vec![(0, recorded)] };
+        let mut features = FormatFeatures {
+            optimal: recorded,
+            linear: recorded,
+            modifiers: vec![(0, recorded)],
+            ..FormatFeatures::default()
+        };
         self.simulation.restrict_format(format, &mut features);
         Some(match tiling {
             Tiling::Optimal => features.optimal,

@@ -255,6 +255,7 @@ fn format_features(of: &Map<String, Json>) -> FormatFeatures {
     FormatFeatures {
         optimal: union(["optimalTilingFeatures", "optimalTilingFeatures2"]),
         linear: union(["linearTilingFeatures", "linearTilingFeatures2"]),
+        buffer: union(["bufferFeatures", "bufferFeatures2"]),
         modifiers: Vec::new(),
     }
 }
@@ -289,6 +290,7 @@ impl Simulation {
         let keep = |own: vk::FormatFeatureFlags2, other: vk::FormatFeatureFlags2| own & (other | !self.covered);
         features.optimal = keep(features.optimal, there.optimal);
         features.linear = keep(features.linear, there.linear);
+        features.buffer = keep(features.buffer, there.buffer);
         for (_, own) in &mut features.modifiers {
             *own = keep(*own, there.optimal);
         }
@@ -346,8 +348,12 @@ impl Simulation {
     /// What the file says about a format: a core format that it does not list has nothing there, and one of an extension may never
     /// have been asked about.
     fn there(&self, format: vk::Format) -> Option<&FormatFeatures> {
-        static ABSENT: FormatFeatures =
-            FormatFeatures { optimal: Feature::empty(), linear: Feature::empty(), modifiers: Vec::new() };
+        static ABSENT: FormatFeatures = FormatFeatures {
+            optimal: Feature::empty(),
+            linear: Feature::empty(),
+            buffer: Feature::empty(),
+            modifiers: Vec::new(),
+        };
         self.formats.get(&format.as_raw()).or((format.as_raw() <= LAST_CORE_FORMAT).then_some(&ABSENT))
     }
 
@@ -382,7 +388,7 @@ impl Simulation {
         usage: vk::ImageUsageFlags,
         flags: vk::ImageCreateFlags,
     ) -> bool {
-        let mut features = FormatFeatures { optimal: own, linear: own, modifiers: Vec::new() };
+        let mut features = FormatFeatures { optimal: own, linear: own, ..FormatFeatures::default() };
         self.show_format(format, &mut features);
         let shown = if is_linear { features.linear } else { features.optimal };
         let lost = |(of, any): &(vk::ImageUsageFlags, Feature)| {

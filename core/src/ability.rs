@@ -339,6 +339,14 @@ pub const ABILITIES: &[Ability] = &[
     },
 ];
 
+/// `nullDescriptor`, on which no decision depends.
+pub const NULL_DESCRIPTOR: Ability = Ability {
+    name: "nullDescriptor",
+    members: &[at!(PhysicalDeviceRobustness2FeaturesEXT.null_descriptor)],
+    extensions: &[ash::ext::robustness2::NAME],
+    ..NONE
+};
+
 impl Ability {
     /// The ability of a name.
     pub fn by_name(name: &str) -> Option<&'static Self> {

@@ -41,6 +41,8 @@ pub struct FormatFeatures {
     pub optimal: vk::FormatFeatureFlags2,
     /// `linearTilingFeatures`.
     pub linear: vk::FormatFeatureFlags2,
+    /// `bufferFeatures`.
+    pub buffer: vk::FormatFeatureFlags2,
     /// Features per DRM format modifier.
     pub modifiers: Vec<(u64, vk::FormatFeatureFlags2)>,
 }

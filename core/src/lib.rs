@@ -11,3 +11,4 @@ pub mod features;
 pub mod format;
 pub mod names;
 pub mod outcome;
+pub mod storage;

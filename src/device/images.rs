@@ -36,6 +36,8 @@ pub struct ImageTraits {
     pub layers: u32,
     /// What of `usage` some format of the image has.
     pub reachable: u64,
+    /// Whether it may be viewed as unsigned integers, for shaders to store to.
+    pub aliased: bool,
 }
 
 /// What is kept of a view class.
@@ -241,6 +243,7 @@ impl Device {
         if !view.is_null() {
             // At once, even if the device is passed through: this cannot panic.
             self.hot.gate.remove_view(view.as_raw());
+            self.forget_alias(view);
             if self.has_names() {
                 self.guard(|| self.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
             }

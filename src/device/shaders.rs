@@ -11,6 +11,7 @@ use samplin_hot::memory;
 use samplin_spirv::Module;
 use samplin_spirv::atomic_counters::{self, Target};
 use samplin_spirv::image_access;
+use samplin_spirv::image_formats;
 use samplin_spirv::passes::{self, Change, ModuleOptions, Pass};
 use samplin_spirv::scan::{Scan, scan};
 
@@ -72,7 +73,12 @@ impl Rewritten {
 
 impl Shaders {
     /// What settings ask for and the device can need.
-    pub(super) fn new(settings: &Settings, caps: &DeviceCaps, overrides: &Overrides) -> Self {
+    pub(super) fn new(
+        settings: &Settings,
+        caps: &DeviceCaps,
+        overrides: &Overrides,
+        formats: image_formats::Options,
+    ) -> Self {
         let (read, write) = (caps.storage_read_without_format, caps.storage_write_without_format);
         let relax = settings.storage == Storage::Emulate && (read || write);
         let may_declare = caps.format_feature_flags2;
@@ -87,6 +93,7 @@ impl Shaders {
             options: ModuleOptions {
                 images: can_find.then_some(image_access::Options { read, write, may_declare, relax }),
                 counters: target.map(|target| atomic_counters::Options { target, draw_parameters }),
+                formats,
                 // What counts is whether the feature is enabled, by whomever.
                 without_samples: !caps.sample_rate_shading,
                 mask_words: caps.max_sample_mask_words,

@@ -18,6 +18,7 @@ use samplin_hot::{Gate, Pair, SetLayout};
 
 use self::entry::{Entry, runs_of, spans_of};
 use super::Device;
+use super::storage::ElementsOf;
 use super::types::type_bit;
 use super::writes::INFOS;
 use crate::counters::Path;
@@ -58,6 +59,8 @@ pub struct Template {
     /// Their types.
     types: u32,
     bind_point: vk::PipelineBindPoint,
+    /// Its storage images and storage texel buffers, if views are stored to through others.
+    stores: Vec<ElementsOf>,
     /// Size of the data and what of it is described, as (offset, length), if it can be copied.
     copied: Option<(usize, Vec<(usize, usize)>)>,
 }
@@ -69,11 +72,16 @@ impl Template {
         given: &[vk::DescriptorUpdateTemplateEntry],
         bind_point: vk::PipelineBindPoint,
         layout: Option<Arc<SetLayout>>,
-        is_followed: bool,
+        (is_followed, is_stored): (bool, bool),
     ) -> Option<Self> {
         let entries: Vec<Entry> = given.iter().map(Entry::new).collect();
         let runs = runs_of(&entries);
-        if runs.is_empty() && !is_followed {
+        let stores: Vec<ElementsOf> = if is_stored {
+            memory::collect(given.iter().zip(&entries).filter_map(|(given, entry)| entry.stored(given.descriptor_type)))
+        } else {
+            Vec::new()
+        };
+        if runs.is_empty() && !is_followed && stores.is_empty() {
             return None;
         }
         let first = runs.first().map_or(0, |run| run.offset);
@@ -84,12 +92,18 @@ impl Template {
             .filter(|extent| *extent <= LARGEST_COPY)
             .and_then(|extent| Some((extent, spans_of(&entries, extent)?)));
         let seen = runs.iter().map(|run| run.count as u64).sum();
-        Some(Self { runs, seen, first, layout, entries, types, bind_point, copied })
+        Some(Self { runs, seen, first, layout, entries, types, bind_point, stores, copied })
     }
 
     /// Layout with immutable samplers of the sets that it is for.
     pub fn layout(&self) -> Option<&SetLayout> {
         self.layout.as_deref()
+    }
+
+    /// Whether it has descriptors that are stored to through other views.
+    #[inline(always)]
+    pub fn has_stores(&self) -> bool {
+        !self.stores.is_empty()
     }
 
     /// Whether it has more than one combined image sampler.
@@ -363,6 +377,13 @@ impl Device {
     ) {
         // SAFETY: the template is valid by this function's contract, so it is not destroyed meanwhile.
         let Some(template) = (unsafe { self.template(template) }) else { return down(data) };
+        let aliased = if template.has_stores() && self.stores_elsewhere() {
+            // SAFETY: `data` is valid for the template by this function's contract.
+            unsafe { self.aliased_data(template, data) }
+        } else {
+            None
+        };
+        let data = aliased.as_ref().map_or(data, |(_, data)| *data);
         if !self.hot.gate.must_look() || template.seen == 0 {
             self.hot.counters.add(path, template.seen, 0);
             return down(data);
@@ -375,6 +396,39 @@ impl Device {
         }
         // SAFETY: `data` is valid for the template by this function's contract.
         unsafe { self.forward_large(template, layout, data, path, down, patch) };
+    }
+
+    /// A copy of a template's data with other views for descriptors that are stored to, if one needs another one.
+    ///
+    /// # Safety
+    ///
+    /// `data` is valid for the template.
+    #[inline(never)]
+    unsafe fn aliased_data(
+        &self,
+        template: &Template,
+        data: *const c_void,
+    ) -> Option<(Vec<MaybeUninit<Piece>>, *const c_void)> {
+        // SAFETY: `data` is valid for the template, so it has its elements.
+        if !unsafe { self.differs(&template.stores, data) } {
+            return None;
+        }
+        let Some((extent, spans)) = &template.copied else {
+            self.template_unresolved();
+            return None;
+        };
+        let mut room: Vec<MaybeUninit<Piece>> = Vec::new();
+        room.try_reserve_exact(Piece::count(*extent)).ok()?;
+        let copy = room.as_mut_ptr().cast::<u8>().wrapping_add(data as usize % Piece::SIZE);
+        for (at, length) in spans {
+            // SAFETY: the template describes these bytes of the data, and the room is as large.
+            unsafe {
+                std::ptr::copy_nonoverlapping(data.cast::<u8>().wrapping_add(*at), copy.wrapping_add(*at), *length);
+            }
+        }
+        // SAFETY: the copy has all bytes that the template describes, and nobody else has seen it.
+        unsafe { self.exchange_stored(&template.stores, copy) };
+        Some((room, copy.cast_const().cast()))
     }
 
     /// [`Device::forward_template`] for data that has no place on the stack: nothing is copied unless a pair conflicts.

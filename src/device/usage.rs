@@ -32,6 +32,32 @@ pub unsafe fn listed<'a>(p_next: *const c_void) -> Option<&'a [vk::Format]> {
     }
 }
 
+/// Whether nothing is chained to an image but what its formats and the usage of its stencil aspect are.
+///
+/// Both sides of external memory state equal parameters, and 64-bit flags and usages are asked of in their own structures.
+///
+/// # Safety
+///
+/// `p_next` is the chain of a valid create info.
+pub(super) unsafe fn is_plain(p_next: *const c_void) -> bool {
+    // SAFETY: the chain of a valid create info, by this function's contract.
+    unsafe { pnext::chain(p_next) }.all(|node| {
+        // SAFETY: `chain` yields readable bases.
+        let s_type = unsafe { (*node).s_type };
+        [vk::ImageFormatListCreateInfo::STRUCTURE_TYPE, vk::ImageStencilUsageCreateInfo::STRUCTURE_TYPE]
+            .contains(&s_type)
+    })
+}
+
+/// The tiling of an image that is not laid out by a modifier.
+pub(super) fn tiling_of(tiling: vk::ImageTiling) -> Option<Tiling> {
+    match tiling {
+        vk::ImageTiling::OPTIMAL => Some(Tiling::Optimal),
+        vk::ImageTiling::LINEAR => Some(Tiling::Linear),
+        _ => None,
+    }
+}
+
 impl Device {
     /// What of an image's usage one of its formats has. Without a list it is taken to be all if the image says that its own format need
     /// not have it.
@@ -97,12 +123,20 @@ impl Device {
     }
 
     /// Writes a `view` record.
-    pub fn record_view(&self, view: vk::ImageView, format: vk::Format, tiling: Tiling, changes: &Changes) {
-        let changes: Vec<Change> = changes.iter().copied().collect();
-        if let Some(changes) = self.changes_of_usage("view", (format, tiling), &changes) {
+    #[inline(never)]
+    pub fn record_view(
+        &self,
+        view: vk::ImageView,
+        format: vk::Format,
+        alias: Option<vk::Format>,
+        tiling: Tiling,
+        changes: &[Change],
+    ) {
+        if let Some(changes) = self.changes_of_usage("view", (format, tiling), changes) {
             let name = self.name(vk::ObjectType::IMAGE_VIEW, view.as_raw());
             let (view, format) = (handle(view.as_raw()), names::format(format));
-            self.trace().emit("view", &kinds::View { view, name, format, changes });
+            let alias_format = alias.map(names::format);
+            self.trace().emit("view", &kinds::View { view, name, format, alias_format, changes });
         }
     }
 
@@ -135,24 +169,14 @@ impl Device {
     /// # Safety
     ///
     /// `info` is valid.
-    pub unsafe fn wider_flags(&self, info: &vk::ImageCreateInfo<'_>) -> Option<(vk::ImageCreateFlags, Change)> {
+    pub(super) unsafe fn wider_flags(&self, info: &vk::ImageCreateInfo<'_>) -> Option<(vk::ImageCreateFlags, Change)> {
         let own_flags = info.flags;
         if !own_flags.contains(vk::ImageCreateFlags::MUTABLE_FORMAT) || !self.caps.view_usage {
             return None;
         }
-        // Both sides of external memory state equal parameters, and 64-bit flags and usages are asked of in their own structures.
         // SAFETY: the chain of a valid create info.
-        let plain = unsafe { pnext::chain(info.p_next) }.all(|node| {
-            // SAFETY: `chain` yields readable bases.
-            let s_type = unsafe { (*node).s_type };
-            [vk::ImageFormatListCreateInfo::STRUCTURE_TYPE, vk::ImageStencilUsageCreateInfo::STRUCTURE_TYPE]
-                .contains(&s_type)
-        });
-        let tiling = match info.tiling {
-            vk::ImageTiling::OPTIMAL => Tiling::Optimal,
-            vk::ImageTiling::LINEAR => Tiling::Linear,
-            _ => return None,
-        };
+        let plain = unsafe { is_plain(info.p_next) };
+        let tiling = tiling_of(info.tiling)?;
         // SAFETY: as above.
         let formats = unsafe { listed(info.p_next) }?;
         let features = |format| self.features_with(tiling, 0, format);
@@ -167,7 +191,7 @@ impl Device {
         } else if self.caps.imageless_framebuffer && info.usage.intersects(attachments) {
             "it may become an attachment of an imageless framebuffer, which compares flags"
         // SAFETY: `info` is valid, and its chain is what the query takes.
-        } else if !unsafe { self.can_make(info, wider) } {
+        } else if !unsafe { self.can_make(info, wider, info.p_next) } {
             "the device has no such image with VK_IMAGE_CREATE_EXTENDED_USAGE_BIT either"
         } else {
             return Some((wider, change));
@@ -177,15 +201,20 @@ impl Device {
         None
     }
 
-    /// Whether the device can make an image with these flags instead of its own.
+    /// Whether the device can make an image with these flags and this chain instead of its own.
     ///
     /// # Safety
     ///
-    /// `info` is valid and its chain has nothing but what extends `VkPhysicalDeviceImageFormatInfo2` as well.
-    unsafe fn can_make(&self, info: &vk::ImageCreateInfo<'_>, flags: vk::ImageCreateFlags) -> bool {
+    /// `info` is valid, and so is the chain, which has nothing but what extends `VkPhysicalDeviceImageFormatInfo2` as well.
+    pub(super) unsafe fn can_make(
+        &self,
+        info: &vk::ImageCreateInfo<'_>,
+        flags: vk::ImageCreateFlags,
+        p_next: *const c_void,
+    ) -> bool {
         let Some(get) = self.instance_fns.get_physical_device_image_format_properties2 else { return false };
         let asked = vk::PhysicalDeviceImageFormatInfo2 {
-            p_next: info.p_next,
+            p_next,
             format: info.format,
             ty: info.image_type,
             tiling: info.tiling,

@@ -166,6 +166,9 @@ impl Device {
         layout_of: LayoutOf<'_>,
         down: impl FnOnce(*const WriteDescriptorSet<'a>),
     ) {
+        // SAFETY: `count` valid writes by this function's contract.
+        let aliased = if self.stores_elsewhere() { unsafe { self.aliased_writes(count, writes) } } else { None };
+        let writes = aliased.as_ref().map_or(writes, |aliased| aliased.writes());
         // SAFETY: there is one write, valid by this function's contract.
         if count == 1 && unsafe { kind_of(writes) } == SINGLE && !self.has_immutables() && self.hot.gate.must_look() {
             // SAFETY: as above.

@@ -286,6 +286,11 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     descriptor: *mut c_void,
 ) {
     let (device, next) = enter!(handle, get_descriptor);
+    // SAFETY: null or valid (VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter).
+    if let Some(result) = unsafe { info.as_ref().and_then(|given| stored_descriptor(device, given)) } {
+        // SAFETY: the application's own arguments, but for another view or another format of the same size.
+        return unsafe { result.with(|info| next(handle, info, size, descriptor)) };
+    }
     // SAFETY: valid by VUID-vkGetDescriptorEXT-pDescriptorInfo-parameter; `type` tells which member of the union is set
     // (VUID-VkDescriptorGetInfoEXT-type-parameter).
     let pair = unsafe {
@@ -312,6 +317,47 @@ pub(crate) unsafe extern "system" fn get_descriptor(
     down!(next(handle, info, size, descriptor))
 }
 
+/// A descriptor of a storage image or of a storage texel buffer that has to be another one.
+enum Stored<'a> {
+    Image(vk::DescriptorGetInfoEXT<'a>, vk::DescriptorImageInfo),
+    Buffer(vk::DescriptorGetInfoEXT<'a>, vk::DescriptorAddressInfoEXT<'a>),
+}
+
+impl Stored<'_> {
+    fn with(&self, down: impl FnOnce(*const vk::DescriptorGetInfoEXT<'_>)) {
+        let (given, data) = match self {
+            Self::Image(given, image) => (given, vk::DescriptorDataEXT { p_storage_image: image }),
+            Self::Buffer(given, buffer) => (given, vk::DescriptorDataEXT { p_storage_texel_buffer: buffer }),
+        };
+        down(&vk::DescriptorGetInfoEXT { data, ..*given });
+    }
+}
+
+/// What a descriptor that is stored to has to be, if another one.
+///
+/// # Safety
+///
+/// `given` is valid.
+unsafe fn stored_descriptor<'a>(device: &Device, given: &vk::DescriptorGetInfoEXT<'a>) -> Option<Stored<'a>> {
+    match given.ty {
+        vk::DescriptorType::STORAGE_IMAGE => {
+            // SAFETY: null or valid, by VUID-VkDescriptorGetInfoEXT-pStorageImage-parameter.
+            let image = unsafe { given.data.p_storage_image.as_ref() }?;
+            let image_view = device.stored_view(image.image_view);
+            let other = vk::DescriptorImageInfo { image_view, ..*image };
+            (image_view != image.image_view).then_some(Stored::Image(*given, other))
+        }
+        vk::DescriptorType::STORAGE_TEXEL_BUFFER => {
+            // SAFETY: null or valid, by VUID-VkDescriptorGetInfoEXT-pStorageTexelBuffer-parameter.
+            let buffer = unsafe { given.data.p_storage_texel_buffer.as_ref() }?;
+            let format = device.stored_format(buffer.format);
+            (format != buffer.format)
+                .then(|| Stored::Buffer(*given, vk::DescriptorAddressInfoEXT { format, ..*buffer }))
+        }
+        _ => None,
+    }
+}
+
 /// The sampler to use for a single pair.
 fn substitute(device: &Device, sampler: vk::Sampler, view: vk::ImageView, path: Path) -> vk::Sampler {
     let conflict = if device.hot.gate.must_look() { device.hot.gate.conflict(sampler, view) } else { None };
@@ -330,7 +376,14 @@ unsafe fn handle_info<'a>(
     info: *const vk::ImageViewHandleInfoNVX<'a>,
 ) -> Option<vk::ImageViewHandleInfoNVX<'a>> {
     // SAFETY: null or valid by this function's contract.
-    let given = unsafe { info.as_ref() }.filter(|i| i.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER)?;
+    let given = unsafe { info.as_ref() }?;
+    if given.descriptor_type == vk::DescriptorType::STORAGE_IMAGE {
+        let image_view = device.stored_view(given.image_view);
+        return (image_view != given.image_view).then_some(vk::ImageViewHandleInfoNVX { image_view, ..*given });
+    }
+    if given.descriptor_type != vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
+        return None;
+    }
     let choice = substitute(device, given.sampler, given.image_view, Path::ImageViewHandle);
     (choice != given.sampler).then_some(vk::ImageViewHandleInfoNVX { sampler: choice, ..*given })
 }

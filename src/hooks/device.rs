@@ -223,6 +223,7 @@ unsafe fn abilities(
     tracing::info!(?name, "device created");
     let version = properties.map_or(vk::API_VERSION_1_0, |p| p.api_version).min(instance.api_version);
     caps.view_usage |= version >= vk::API_VERSION_1_1;
+    enabled.format_lists |= version >= vk::API_VERSION_1_2;
     caps.format_feature_flags2 |= version >= vk::API_VERSION_1_3;
     let overrides = instance.overrides.for_driver(&name);
     caps.gl_address_modes |= overrides.use_gl();
@@ -336,6 +337,7 @@ pub(crate) unsafe extern "system" fn destroy_device(handle: vk::Device, allocato
         if let Some(separate) = device.separate.as_deref() {
             device.destroy_separate(separate);
         }
+        device.destroy_aliases();
         device.destroy_variants();
     }));
     // SAFETY: destroying a device is externally synchronised with every other use of it.

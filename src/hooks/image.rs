@@ -10,8 +10,8 @@ use vk_layer_sys::{
 };
 
 use super::slice;
-use crate::decide::{Aspect, Changes, ViewTraits, normalize_components};
-use crate::device::{Device, ImageTraits, listed};
+use crate::decide::{Aspect, Catalog, Change, Changes, ViewTraits, normalize_components};
+use crate::device::{Device, ImageTraits, ViewCopy, listed};
 use crate::features::Tiling;
 use crate::format;
 use crate::pnext;
@@ -30,14 +30,14 @@ pub(crate) unsafe extern "system" fn create_image(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_image);
     // SAFETY: valid by VUID-vkCreateImage-pCreateInfo-parameter.
-    let wider = device.guard(|| unsafe { device.wider_flags(&*create_info) }, || None);
+    let copy = device.guard(|| unsafe { device.image_copy(&*create_info) }, || None);
     let mut result = vk::Result::ERROR_UNKNOWN;
-    if let Some((flags, _)) = wider.filter(|_| !device.audit) {
-        // SAFETY: the application's own arguments but for the flags, which the device was asked about.
-        result = unsafe { next(handle, &vk::ImageCreateInfo { flags, ..*create_info }, allocator, image) };
+    if let Some(copy) = copy.as_ref().filter(|_| !device.audit) {
+        // SAFETY: the application's own arguments but for flags and formats, which the device was asked about.
+        result = unsafe { copy.with(&*create_info, |info| next(handle, info, allocator, image)) };
     }
-    let widened = result == vk::Result::SUCCESS;
-    if !widened {
+    let copied = copy.as_ref().filter(|_| result == vk::Result::SUCCESS);
+    if copied.is_none() {
         result = down!(next(handle, create_info, allocator, image));
     }
     if result == vk::Result::SUCCESS {
@@ -61,9 +61,10 @@ pub(crate) unsafe extern "system" fn create_image(
                     levels: info.mip_levels,
                     layers: info.array_layers,
                     reachable: usage,
+                    aliased: copied.is_some_and(|copy| copy.is_aliased),
                 };
-                if widened {
-                    traits.flags |= u64::from(vk::ImageCreateFlags::EXTENDED_USAGE.as_raw());
+                if let Some(copied) = copied {
+                    traits.flags |= copied.flags();
                 }
                 if info.tiling == vk::ImageTiling::LINEAR {
                     traits.tiling = Tiling::Linear;
@@ -72,10 +73,14 @@ pub(crate) unsafe extern "system" fn create_image(
                     traits.modifier = query_modifier(device, made);
                 }
                 // SAFETY: the chain of a valid create info.
-                traits.reachable = device.reachable_usage(&traits, unsafe { listed(info.p_next) });
+                let formats = unsafe { listed(info.p_next) };
+                if !traits.aliased {
+                    traits.aliased = device.may_alias(&traits, formats);
+                    traits.reachable = device.reachable_usage(&traits, formats);
+                }
                 device.insert_image(made, traits);
-                if let Some((_, change)) = wider.filter(|_| widened || device.audit) {
-                    device.record_image(made, info.format, traits.tiling, change);
+                if let Some(copy) = copy.as_ref().filter(|_| copied.is_some() || device.audit) {
+                    device.record_image(made, info.format, traits.tiling, copy.change);
                 }
             },
             || (),
@@ -173,6 +178,7 @@ unsafe fn insert_swapchain(device: &Device, swapchain: vk::SwapchainKHR, info: &
     // SAFETY: `info` is a valid create info by this function's contract.
     let (mut traits, formats) = unsafe { (swapchain_traits(info), listed(info.p_next)) };
     traits.reachable = device.reachable_usage(&traits, formats);
+    traits.aliased = device.may_alias(&traits, formats);
     device.insert_swapchain(swapchain, traits);
 }
 
@@ -199,6 +205,7 @@ unsafe fn swapchain_traits(info: &vk::SwapchainCreateInfoKHR<'_>) -> ImageTraits
         levels: 1,
         layers: info.image_array_layers,
         reachable: usage,
+        aliased: false,
     }
 }
 
@@ -270,27 +277,35 @@ pub(crate) unsafe extern "system" fn create_image_view(
     view: *mut vk::ImageView,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_image_view);
-    let narrowed = if device.narrows_views() {
+    let (narrowed, mut copy) = if device.narrows_views() {
         // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter.
-        device.guard(|| unsafe { narrowed_usage(device, &*create_info) }, || None)
+        device.guard(|| unsafe { changed_view(device, &*create_info) }, || (None, None))
     } else {
-        None
+        (None, None)
     };
-    let result = match &narrowed {
-        Some((_, usage, _)) if !device.audit => {
-            // SAFETY: as above.
-            let mut copy = unsafe { *create_info };
-            let usage = vk::ImageViewUsageCreateInfo {
-                p_next: copy.p_next,
-                usage: vk::ImageUsageFlags::from_raw(*usage as u32),
-                ..Default::default()
-            };
-            copy.p_next = (&raw const usage).cast();
-            // SAFETY: the application's own arguments but for the usage, a part of what the view would inherit.
-            unsafe { next(handle, &copy, allocator, view) }
-        }
-        _ => down!(next(handle, create_info, allocator, view)),
-    };
+    let mut result = vk::Result::ERROR_UNKNOWN;
+    if let Some((copy, _)) = copy.as_mut().filter(|_| !device.audit) {
+        // SAFETY: the application's own arguments, and what was made of its create info.
+        result = unsafe { device.make_view(next, &*create_info, copy, allocator, view) };
+    }
+    let copied = result == vk::Result::SUCCESS;
+    if !copied {
+        result = match &narrowed {
+            Some((_, usage, _)) if !device.audit => {
+                // SAFETY: as above.
+                let mut copy = unsafe { *create_info };
+                let usage = vk::ImageViewUsageCreateInfo {
+                    p_next: copy.p_next,
+                    usage: vk::ImageUsageFlags::from_raw(*usage as u32),
+                    ..Default::default()
+                };
+                copy.p_next = (&raw const usage).cast();
+                // SAFETY: the application's own arguments but for the usage, a part of what the view would inherit.
+                unsafe { next(handle, &copy, allocator, view) }
+            }
+            _ => down!(next(handle, create_info, allocator, view)),
+        };
+    }
     if result == vk::Result::SUCCESS {
         device.guard(
             || {
@@ -299,7 +314,14 @@ pub(crate) unsafe extern "system" fn create_image_view(
                 // SAFETY: as above.
                 unsafe { remember_view(device, info, made) };
                 if let Some((tiling, _, changes)) = &narrowed {
-                    device.record_view(made, info.format, *tiling, changes);
+                    let changes: Vec<Change> = changes.iter().copied().collect();
+                    device.record_view(made, info.format, None, *tiling, &changes);
+                    if !device.audit && changes.iter().any(|change| change.catalog == Catalog::H1Storage) {
+                        device.view_lost_storage(made);
+                    }
+                }
+                if let Some((copy, tiling)) = copy.as_ref().filter(|_| copied || device.audit) {
+                    device.record_view(made, info.format, Some(copy.alias_format), *tiling, &[copy.change]);
                 }
             },
             || (),
@@ -308,17 +330,29 @@ pub(crate) unsafe extern "system" fn create_image_view(
     result
 }
 
-/// The tiling of a view's image, and the usage that the view goes down with, if not that which it inherits, with the changes.
+/// The tiling of a view's image, the usage that the view goes down with, and the changes.
+type Narrowed = (Tiling, u64, Changes);
+
+/// What a view goes down as instead of as it came: with a part of its usage, or with another view to store through.
 ///
 /// # Safety
 ///
 /// `info` is valid.
-unsafe fn narrowed_usage(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<(Tiling, u64, Changes)> {
-    let (_, image) = device.image(info.image)?;
+#[inline(never)]
+unsafe fn changed_view(
+    device: &Device,
+    info: &vk::ImageViewCreateInfo<'_>,
+) -> (Option<Narrowed>, Option<(ViewCopy, Tiling)>) {
+    let Some((_, image)) = device.image(info.image) else { return (None, None) };
     // SAFETY: `info` is a valid create info of a view by this function's contract.
     let stated = unsafe { stated_usage(info) };
-    let (usage, changes) = device.narrowed_usage(image, info.format, stated, inherited_usage(info, image))?;
-    Some((image.tiling, usage, changes))
+    let inherited = inherited_usage(info, image);
+    // SAFETY: as above.
+    if let Some(copy) = unsafe { device.lowered_view(info, image, stated, inherited) } {
+        return (None, Some((copy, image.tiling)));
+    }
+    let narrowed = device.narrowed_usage(image, info.format, stated, inherited);
+    (narrowed.map(|(usage, changes)| (image.tiling, usage, changes)), None)
 }
 
 /// Remembers a new view. A view of an image that the layer never saw stays unknown, which means that its pairs

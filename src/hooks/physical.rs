@@ -65,7 +65,7 @@ fn widen(flags: vk::FormatFeatureFlags) -> vk::FormatFeatureFlags2 {
 
 /// The features of a format with the two tilings, as the application sees them.
 fn show(simulation: &Simulation, format: vk::Format, optimal: Feature, linear: Feature) -> (Feature, Feature) {
-    let mut features = FormatFeatures { optimal, linear, modifiers: Vec::new() };
+    let mut features = FormatFeatures { optimal, linear, ..FormatFeatures::default() };
     simulation.show_format(format, &mut features);
     (features.optimal, features.linear)
 }

@@ -9,16 +9,17 @@ use crate::device::Device;
 /// # Safety
 ///
 /// `info` is valid.
-unsafe fn as_created<T>(
+#[inline(never)]
+unsafe fn as_created(
     device: &Device,
     info: *const vk::ImageCreateInfo<'_>,
-    ask: impl FnOnce(*const vk::ImageCreateInfo<'_>) -> T,
-) -> T {
+    ask: &mut dyn FnMut(*const vk::ImageCreateInfo<'_>),
+) {
     // SAFETY: `info` is valid by this function's contract.
-    let wider = if device.audit { None } else { device.guard(|| unsafe { device.wider_flags(&*info) }, || None) };
-    match wider {
+    let copy = if device.audit { None } else { device.guard(|| unsafe { device.image_copy(&*info) }, || None) };
+    match copy {
         // SAFETY: as above.
-        Some((flags, _)) => ask(&vk::ImageCreateInfo { flags, ..unsafe { *info } }),
+        Some(copy) => copy.with(unsafe { &*info }, ask),
         None => ask(info),
     }
 }
@@ -31,7 +32,7 @@ pub(crate) unsafe extern "system" fn get_device_image_memory_requirements(
     let (device, next) = enter!(handle, get_device_image_memory_requirements);
     // SAFETY: valid by VUID-vkGetDeviceImageMemoryRequirements-pInfo-parameter, and so is its create info.
     unsafe {
-        as_created(device, (*info).p_create_info, |created| {
+        as_created(device, (*info).p_create_info, &mut |created| {
             next(handle, &vk::DeviceImageMemoryRequirements { p_create_info: created, ..*info }, requirements);
         });
     }
@@ -46,7 +47,7 @@ pub(crate) unsafe extern "system" fn get_device_image_sparse_memory_requirements
     let (device, next) = enter!(handle, get_device_image_sparse_memory_requirements);
     // SAFETY: valid by VUID-vkGetDeviceImageSparseMemoryRequirements-pInfo-parameter, and so is its create info.
     unsafe {
-        as_created(device, (*info).p_create_info, |created| {
+        as_created(device, (*info).p_create_info, &mut |created| {
             next(handle, &vk::DeviceImageMemoryRequirements { p_create_info: created, ..*info }, count, requirements);
         });
     }
@@ -60,7 +61,7 @@ pub(crate) unsafe extern "system" fn get_device_image_subresource_layout(
     let (device, next) = enter!(handle, get_device_image_subresource_layout);
     // SAFETY: valid by VUID-vkGetDeviceImageSubresourceLayout-pInfo-parameter, and so is its create info.
     unsafe {
-        as_created(device, (*info).p_create_info, |created| {
+        as_created(device, (*info).p_create_info, &mut |created| {
             next(handle, &vk::DeviceImageSubresourceInfoKHR { p_create_info: created, ..*info }, layout);
         });
     }

@@ -48,7 +48,8 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
                 } else {
                     None
                 };
-                if let Some(entry) = Template::new(given, info.pipeline_bind_point, layout, device.separate.is_some()) {
+                let kept = (device.separate.is_some(), device.storage.is_lowering());
+                if let Some(entry) = Template::new(given, info.pipeline_bind_point, layout, kept) {
                     device.insert_template(made, entry);
                 }
             },
@@ -201,7 +202,10 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
     let (device, next) = enter!(commands, cmd_push_descriptor_set_with_template);
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
-        if device.template(template).is_none_or(|kept| device.pass_template(kept, data, Path::PushTemplate)) {
+        if device
+            .template(template)
+            .is_none_or(|kept| !kept.has_stores() && device.pass_template(kept, data, Path::PushTemplate))
+        {
             return next(commands, template, layout, set, data);
         }
         let layout_of = |_: &_| device.push_layout(layout, set);
@@ -221,7 +225,10 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
         let (template, data) = (given.descriptor_update_template, given.p_data);
-        if device.template(template).is_none_or(|kept| device.pass_template(kept, data, Path::PushTemplate)) {
+        if device
+            .template(template)
+            .is_none_or(|kept| !kept.has_stores() && device.pass_template(kept, data, Path::PushTemplate))
+        {
             return next(commands, info);
         }
         let layout_of = |_: &_| super::descriptor::push_layout(device, given.layout, given.p_next, given.set);

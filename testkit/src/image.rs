@@ -313,8 +313,17 @@ impl<'c> Image<'c> {
                 }
             }
         }
+        self.upload_bytes(aspect, level, layer, &bytes);
+    }
+
+    /// Uploads one level and layer of one aspect as it lies in memory and leaves the image ready for sampling.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn upload_bytes(&self, aspect: vk::ImageAspectFlags, level: u32, layer: u32, bytes: &[u8]) {
         let staging = Buffer::new(self.context, bytes.len(), vk::BufferUsageFlags::TRANSFER_SRC);
-        staging.write(0, &bytes);
+        staging.write(0, bytes);
         self.context.submit(|commands| {
             self.record_transition(commands, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
             let regions = [self.region(aspect, level, layer)];
@@ -340,6 +349,17 @@ impl<'c> Image<'c> {
     ///
     /// When the harness has no encoding for the format, or a Vulkan call fails.
     pub fn read(&self, aspect: vk::ImageAspectFlags, level: u32, layer: u32) -> Vec<Value> {
+        let size = texel::size(self.desc.format, aspect);
+        let bytes = self.read_bytes(aspect, level, layer);
+        bytes.chunks_exact(size).map(|texel| texel::decode(self.desc.format, aspect, texel)).collect()
+    }
+
+    /// Reads one level and layer of one aspect back as it lies in memory.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn read_bytes(&self, aspect: vk::ImageAspectFlags, level: u32, layer: u32) -> Vec<u8> {
         let texels = self.desc.level_extent(level).into_iter().product::<u32>() as usize;
         let size = texel::size(self.desc.format, aspect);
         let staging = Buffer::new(self.context, texels * size, vk::BufferUsageFlags::TRANSFER_DST);
@@ -360,8 +380,7 @@ impl<'c> Image<'c> {
             self.record_transition(commands, self.rest_layout());
             self.record_host_barrier(commands);
         });
-        let bytes = staging.read(0, texels * size);
-        bytes.chunks_exact(size).map(|texel| texel::decode(self.desc.format, aspect, texel)).collect()
+        staging.read(0, texels * size)
     }
 
     /// Clears a colour image.
@@ -561,6 +580,15 @@ impl<'c> Image<'c> {
                 &[barrier],
             );
         }
+    }
+
+    /// Moves the whole image to `layout`.
+    ///
+    /// # Panics
+    ///
+    /// When a Vulkan call fails.
+    pub fn transition(&self, layout: vk::ImageLayout) {
+        self.context.submit(|commands| self.record_transition(commands, layout));
     }
 
     /// Notes a layout set by a render pass.

@@ -2,7 +2,7 @@
 
 use crate::setting::*;
 use ash::vk::ImageUsageFlags as Usage;
-use samplin_core::decide::{UsageKept, ViewUsage, image_flags, unsupported_usage, view_usage};
+use samplin_core::decide::{UsageKept, ViewUsage, image_flags, unsupported_usage, usage_beside_storage, view_usage};
 
 /// Id and valid-usage id; usage that is inherited, features of the view's format; usage that is left; features of the legal twin.
 pub(crate) type UsageRow = (&'static str, &'static str, Usage, Feature, Usage, Feature);
@@ -122,6 +122,17 @@ pub(crate) fn kept() {
     }
     // An imageless framebuffer takes attachments only.
     assert!(view_usage(&ViewUsage { imageless: true, ..narrowable }).is_ok());
+}
+
+/// What a view is left with when shaders store through another one.
+pub(crate) fn beside_storage() {
+    let all = usage(&[Usage::SAMPLED, Usage::STORAGE]) | Usage::TRANSFER_DST;
+    let left = |usage, features| usage_beside_storage(bits(usage), features);
+    assert_eq!(left(all, SAMPLED), bits(Usage::SAMPLED | Usage::TRANSFER_DST));
+    // What its format cannot have goes as well, and nothing is left of what makes no view.
+    assert_eq!(left(all | Usage::COLOR_ATTACHMENT, SAMPLED), bits(Usage::SAMPLED | Usage::TRANSFER_DST));
+    assert_eq!(left(all, Feature::empty()), 0);
+    assert_eq!(left(Usage::STORAGE | Usage::TRANSFER_DST, SAMPLED), 0);
 }
 
 /// H-2: an image whose usage another format of its list has.

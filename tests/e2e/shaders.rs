@@ -1,9 +1,10 @@
-//! Shaders that are rewritten as they come: atomic counters in [`counters`], storage images in [`storage`], what is shaded for each
+//! Shaders that are rewritten as they come: atomic counters in [`counters`], storage images in [`storage`] and [`formats`], what is shaded for each
 //! sample in [`samples`].
 //!
 //! Shaders are compiled when the test runs, by `glslangValidator` and `spirv-as`, because some are no valid SPIR-V for Vulkan.
 
 mod counters;
+mod formats;
 mod samples;
 mod storage;
 
@@ -17,7 +18,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [counters::trials(), storage::trials(), samples::trials()].into_iter().flatten().collect()
+    [counters::trials(), storage::trials(), formats::trials(), samples::trials()].into_iter().flatten().collect()
 }
 
 /// The part of a process of its own.
@@ -109,7 +110,12 @@ impl<'c> Job<'c> {
         let info = vk::ShaderModuleCreateInfo::default().code(words);
         // SAFETY: the words are a module's; what the rules forbid of them is the test's business.
         let module = unsafe { device.create_shader_module(&info, None) }?;
-        let set_layout = SetLayout::new(context, bindings);
+        Self::with(context, module, SetLayout::new(context, bindings))
+    }
+
+    /// Makes the pipeline of a module, which goes, and a set layout.
+    fn with(context: &'c Context, module: vk::ShaderModule, set_layout: SetLayout<'c>) -> Result<Self, vk::Result> {
+        let device = context.device();
         let layouts = [set_layout.handle()];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
         // SAFETY: the set layout is alive.
@@ -133,12 +139,21 @@ impl<'c> Job<'c> {
         let pool = Pool::new(self.context, &[&self.set_layout]);
         let set = pool.allocate(&self.set_layout);
         write(set);
-        self.context.submit(|commands| {
+        self.dispatch(groups, |commands| {
             let point = vk::PipelineBindPoint::COMPUTE;
-            // SAFETY: the buffer is recording; pipeline, layout and set belong together.
+            // SAFETY: the buffer is recording; layout and set belong together.
+            unsafe { device.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[set], &[]) };
+        });
+    }
+
+    /// Dispatches so many groups, with the set that `bind` binds or pushes.
+    fn dispatch(&self, groups: u32, bind: impl FnOnce(vk::CommandBuffer)) {
+        let device = self.context.device();
+        self.context.submit(|commands| {
+            bind(commands);
+            // SAFETY: the buffer is recording; what was bound belongs to the pipeline.
             unsafe {
-                device.cmd_bind_pipeline(commands, point, self.pipeline);
-                device.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[set], &[]);
+                device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, self.pipeline);
                 device.cmd_dispatch(commands, groups, 1, 1);
             }
             let barrier = vk::MemoryBarrier::default()

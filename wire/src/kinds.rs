@@ -212,7 +212,7 @@ pub struct Conversion {
     pub changes: Vec<Json>,
 }
 
-/// A `view` record: a view was created with another usage.
+/// A `view` record: a view was created with another usage, or as another format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct View {
     /// Its handle.
@@ -221,6 +221,9 @@ pub struct View {
     pub name: Option<String>,
     /// Vulkan name of its format.
     pub format: String,
+    /// Vulkan name of the format that shaders store as, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alias_format: Option<String>,
     /// As [`change`](crate::record::change) has each.
     pub changes: Vec<Json>,
 }

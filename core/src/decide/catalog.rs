@@ -81,7 +81,7 @@ rules! {
     ImageUsage = "image-usage",
     /// What shaders declare of storage images, and do not use.
     StorageAccess = "storage-access",
-    /// Formats of storage images that compilers made up.
+    /// Formats of storage images that compilers made up, and those that the device cannot store.
     StorageFormat = "storage-format",
     /// Shading for each sample.
     SampleShading = "sample-shading",
@@ -284,6 +284,8 @@ catalog! {
     H3Write: "H-3", StorageAccess, Vuid("VUID-RuntimeSpirv-apiVersion-07954"), "nothing: the shader does not write the image";
     H3Read: "H-3", StorageAccess, Vuid("VUID-RuntimeSpirv-apiVersion-07955"), "nothing: the shader does not read the image";
     H4: "H-4", StorageFormat, Text("Image Operations > Texel Format Validation"), "nothing: with a view of the declared format the texels are the same";
+    H5: "H-5", StorageFormat, Vuid("VUID-VkImageViewCreateInfo-usage-02275"), "nothing: the shader decodes and encodes the texels";
+    H5Image: "H-5", StorageFormat, Vuid("VUID-VkImageCreateInfo-imageCreateMaxMipLevels-02251"), "compression of the image, if the driver does not compress what has views of other formats";
     J2: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "shading per sample, where there is more than one";
     J2One: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "nothing: there is one sample";
     J2More: "J-2", SampleShading, Vuid("VUID-VkShaderModuleCreateInfo-pCode-08740"), "shading per sample";

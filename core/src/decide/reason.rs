@@ -217,6 +217,11 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::J2 | Catalog::J2One | Catalog::J2More | Catalog::J2Single | Catalog::J2Many => {
             not_enabled("sampleRateShading")
         }
+        Catalog::H5 if change.field == Field::ImageFormat => {
+            "the device does not store it: the shader reads and writes its bits".into()
+        }
+        Catalog::H5 => lacks("STORAGE_IMAGE") + ": shaders store through a view of unsigned integers of the same size",
+        Catalog::H5Image => format!("a view of unsigned integers stores in place of {format}, which cannot"),
         Catalog::J4 => "the array is longer than maxSampleMaskWords".into(),
         Catalog::J3 => "minSampleShading must be within 0 and 1".into(),
         Catalog::K1 => "Vulkan has no atomic counters".into(),

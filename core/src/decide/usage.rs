@@ -47,6 +47,13 @@ pub fn unsupported_usage(usage: u64, features: Feature) -> u64 {
     usage & DEMANDS.iter().map(of).fold(0, std::ops::BitOr::bitor)
 }
 
+/// What is left of a view's usage when shaders store through another view: what its format can have of the rest, or nothing if that is
+/// nothing to use a view for.
+pub fn usage_beside_storage(usage: u64, features: Feature) -> u64 {
+    let left = usage & !u64::from(Usage::STORAGE.as_raw()) & !unsupported_usage(usage, features);
+    if left & OF_VIEWS == 0 { 0 } else { left }
+}
+
 /// A view that is about to be created without a usage of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct ViewUsage {

@@ -2,6 +2,7 @@
 //! pass left.
 
 use ash::vk::{self, Handle};
+use samplin_spirv::image_formats::Codec;
 use samplin_spirv::passes::{self, Outcome, Pass, Why};
 use samplin_spirv::scan::Scan;
 use samplin_wire::record::Descriptor;
@@ -37,6 +38,7 @@ fn rule(pass: Pass, why: &Why) -> Option<Rule> {
     match (pass, why) {
         (Pass::ImageAccess, Why::Escapes { .. } | Why::Atomics { .. }) => Some(Rule::StorageFormat),
         (Pass::ImageAccess, _) => Some(Rule::StorageAccess),
+        (Pass::ImageFormats, _) => Some(Rule::StorageFormat),
         (Pass::AtomicCounters, _) => Some(Rule::AtomicCounters),
         (Pass::SampleBuiltins | Pass::SampleMask, _) => Some(Rule::SampleShading),
         (Pass::SampleInputs, _) => Some(Rule::Override),
@@ -52,6 +54,10 @@ pub(super) fn change(pass: Pass, change: &passes::Change) -> Option<Change> {
         (C::Counters(_), _) => (Catalog::K1, Field::StorageClass, word("AtomicCounter"), word("StorageBuffer")),
         (C::FormatRelaxed { format, .. }, _) => {
             (Catalog::H4, Field::ImageFormat, named(Spirv::ImageFormat, *format), word("Unknown"))
+        }
+        (C::FormatLowered { format, .. }, _) => {
+            let alias = Codec::of(*format).map_or(0, Codec::alias);
+            (Catalog::H5, Field::ImageFormat, named(Spirv::ImageFormat, *format), named(Spirv::ImageFormat, alias))
         }
         (C::NotRead { .. }, _) => (Catalog::H3Read, Field::Decoration, none, word("NonReadable")),
         (C::NotWritten { .. }, _) => (Catalog::H3Write, Field::Decoration, none, word("NonWritable")),
@@ -94,9 +100,10 @@ fn changed_descriptor(change: &passes::Change) -> Option<Descriptor> {
     use passes::Change as C;
     let (set, binding) = match change {
         C::Counters(counters) => (counters.set, counters.binding),
-        C::FormatRelaxed { set, binding, .. } | C::NotRead { set, binding } | C::NotWritten { set, binding } => {
-            (*set, *binding)
-        }
+        C::FormatRelaxed { set, binding, .. }
+        | C::FormatLowered { set, binding, .. }
+        | C::NotRead { set, binding }
+        | C::NotWritten { set, binding } => (*set, *binding),
         _ => return None,
     };
     Some(Descriptor { set, binding, element: None })
@@ -162,6 +169,9 @@ fn sentence(why: &Why) -> String {
         }
         Why::SharedInput(_) => "an input is another stage's too, or shares its type",
         Why::Passed => "a variable that would have to change is passed to a function",
+        Why::ImageType(_) => "the components of an image are not those of its format",
+        Why::Texel => "what is read from or written to an image is no vector of its components",
+        Why::ImageOperands(_) => "integers are widened in another way than those of the format of their image",
         Why::Capability(number) => return format!("capability {number} does not go together with the change"),
         Why::MaskWords => "the shader touches words of its sample mask that the device does not have, or may",
         _ => "",

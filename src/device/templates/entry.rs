@@ -11,6 +11,7 @@ use samplin_hot::{Gate, Pair, SetLayout, choices};
 use super::LARGEST_COPY;
 use crate::counters::Path;
 use crate::device::Device;
+use crate::device::storage::ElementsOf;
 
 /// One entry of a template.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +57,13 @@ impl Entry {
             size,
             combined: entry.descriptor_type == T::COMBINED_IMAGE_SAMPLER,
         }
+    }
+
+    /// Its elements, if they are of this type and stored to.
+    pub(super) fn stored(&self, ty: vk::DescriptorType) -> Option<ElementsOf> {
+        let is_buffer = ty == vk::DescriptorType::STORAGE_TEXEL_BUFFER;
+        let at = (self.offset, self.stride, self.count);
+        (is_buffer || ty == vk::DescriptorType::STORAGE_IMAGE).then_some(ElementsOf { at, is_buffer })
     }
 
     /// Whether it has combined image samplers whose samplers are not ignored.

@@ -476,7 +476,16 @@ fn whole_records_survive() {
     let (conversion, _, format, changes) = object();
     survives("conversion", kinds::Conversion { conversion, format, changes });
     let (view, name, format, changes) = object();
-    survives("view", kinds::View { view, name, format, changes });
+    let (other, same) = (Some("VK_FORMAT_R32_UINT".to_owned()), changes.clone());
+    let narrowed = kinds::View {
+        view: view.clone(),
+        name: name.clone(),
+        format: format.clone(),
+        alias_format: None,
+        changes: same,
+    };
+    survives("view", narrowed);
+    survives("view", kinds::View { view, name, format, alias_format: other, changes });
     let (image, name, format, changes) = object();
     survives("image", kinds::Image { image, name, format, changes });
     let features = vk::FormatFeatureFlags2::from_raw(1);

@@ -1,0 +1,175 @@
+//! Formats of storage images: what shaders declare for them, which unsigned integers have their size, and which a device has to do
+//! without.
+//!
+//! Knows "Compatibility Between SPIR-V Image Formats and Vulkan Formats" and the compatibility classes of formats of one plane.
+//! Makes no query.
+
+use ash::vk::{self, Format as F, FormatFeatureFlags2 as Feature};
+
+/// Formats with the number of the image format that shaders declare for them (`spirv::ImageFormat`); the first of two that share one
+/// says whether a device can store it.
+const DECLARED: [(F, u8); 36] = [
+    (F::R16G16B16A16_SFLOAT, 2),
+    (F::R32_SFLOAT, 3),
+    (F::R8G8B8A8_UNORM, 4),
+    (F::R8G8B8A8_SNORM, 5),
+    (F::R32G32_SFLOAT, 6),
+    (F::R16G16_SFLOAT, 7),
+    (F::B10G11R11_UFLOAT_PACK32, 8),
+    (F::R16_SFLOAT, 9),
+    (F::R16G16B16A16_UNORM, 10),
+    (F::A2B10G10R10_UNORM_PACK32, 11),
+    (F::R16G16_UNORM, 12),
+    (F::R8G8_UNORM, 13),
+    (F::R16_UNORM, 14),
+    (F::R8_UNORM, 15),
+    (F::R16G16B16A16_SNORM, 16),
+    (F::R16G16_SNORM, 17),
+    (F::R8G8_SNORM, 18),
+    (F::R16_SNORM, 19),
+    (F::R8_SNORM, 20),
+    (F::R16G16B16A16_SINT, 22),
+    (F::R8G8B8A8_SINT, 23),
+    (F::R32_SINT, 24),
+    (F::R32G32_SINT, 25),
+    (F::R16G16_SINT, 26),
+    (F::R8G8_SINT, 27),
+    (F::R16_SINT, 28),
+    (F::R8_SINT, 29),
+    (F::R16G16B16A16_UINT, 31),
+    (F::R8G8B8A8_UINT, 32),
+    (F::A2B10G10R10_UINT_PACK32, 34),
+    (F::R16G16_UINT, 36),
+    (F::R8G8_UINT, 37),
+    (F::A8B8G8R8_UNORM_PACK32, 4),
+    (F::A8B8G8R8_SNORM_PACK32, 5),
+    (F::A8B8G8R8_UINT_PACK32, 32),
+    (F::A8B8G8R8_SINT_PACK32, 23),
+];
+
+/// sRGB formats with those of the same bits that shaders can declare.
+const OF_SRGB: [(F, F); 4] = [
+    (F::R8_SRGB, F::R8_UNORM),
+    (F::R8G8_SRGB, F::R8G8_UNORM),
+    (F::R8G8B8A8_SRGB, F::R8G8B8A8_UNORM),
+    (F::A8B8G8R8_SRGB_PACK32, F::R8G8B8A8_UNORM),
+];
+
+/// The number of the image format that a shader declares for texels of a format, if another one can stand in for that. Of an sRGB
+/// format it is that of the same bits: what is stored is not encoded.
+pub fn declared(format: vk::Format) -> Option<u32> {
+    let format = OF_SRGB.iter().find(|(srgb, _)| *srgb == format).map_or(format, |(_, plain)| *plain);
+    DECLARED.iter().find(|(known, _)| *known == format).map(|(_, number)| u32::from(*number))
+}
+
+/// The format of unsigned integers whose compatibility class a format is in and that shaders read and write in its place; none for
+/// formats of other sizes, of several planes, compressed, of depth or stencil, or in a class of their own.
+pub fn alias(format: vk::Format) -> Option<vk::Format> {
+    // Classes of colour formats of one plane lie together in the registry: 8, 16, 32 and 64 bits ("Format Compatibility Classes").
+    Some(match format.as_raw() {
+        1 | 9..=15 => F::R8_UINT,
+        2..=8 | 16..=22 | 70..=76 | 1_000_156_007 | 1_000_156_017 | 1_000_340_000..=1_000_340_001 | 1_000_470_000 => {
+            F::R16_UINT
+        }
+        37..=69 | 77..=83 | 98..=100 | 122..=123 | 1_000_156_008 | 1_000_156_018 => F::R32_UINT,
+        91..=97 | 101..=103 => F::R32G32_UINT,
+        _ => return None,
+    })
+}
+
+/// The image formats that a device has to do without, as bits by their numbers: those that lack `needed` and whose stand-in has it.
+/// `features`: those of a format for images with optimal tiling and for buffers, of which `which` counts; none for a format that the
+/// device does not have.
+#[inline(never)]
+pub fn lowered(features: &mut dyn FnMut(vk::Format) -> [Feature; 2], which: usize, needed: Feature) -> u64 {
+    let (mut formats, mut seen) = (0_u64, 0_u64);
+    let mut of = |format| features(format).get(which).copied().unwrap_or_default();
+    for (format, number) in DECLARED {
+        let bit = 1 << number;
+        if seen & bit == 0 {
+            seen |= bit;
+            let own = of(format);
+            if !own.is_empty() && !own.contains(needed) && alias(format).is_some_and(|alias| of(alias).contains(needed))
+            {
+                formats |= bit;
+            }
+        }
+    }
+    formats
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format;
+
+    /// What the name of a format says of its bits, by the registry.
+    fn bits(format: vk::Format) -> u32 {
+        let name = format!("{format:?}");
+        let digits = |text: &str| text.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u32>().ok()).sum();
+        match name.split_once("_PACK") {
+            Some((_, pack)) => pack.parse().expect("a size"),
+            None => digits(name.split('_').next().expect("components")),
+        }
+    }
+
+    #[test]
+    fn stand_ins_have_the_size_and_the_class() {
+        for raw in 0..=184 {
+            let format = vk::Format::from_raw(raw);
+            let name = format!("{format:?}");
+            let plain =
+                !["BLOCK", "D16", "D32", "D24", "S8", "R64", "UNDEFINED"].iter().any(|part| name.contains(part));
+            let of_size = match bits(format) {
+                8 => Some(vk::Format::R8_UINT),
+                16 => Some(vk::Format::R16_UINT),
+                32 => Some(vk::Format::R32_UINT),
+                64 => Some(vk::Format::R32G32_UINT),
+                _ => None,
+            };
+            assert_eq!(alias(format), of_size.filter(|_| plain), "{name}");
+        }
+        // A class of its own.
+        assert_eq!(alias(vk::Format::A8_UNORM_KHR), None);
+    }
+
+    #[test]
+    fn what_is_declared_has_the_numbers_of_the_name() {
+        for (format, number) in DECLARED {
+            assert_eq!(declared(format), Some(u32::from(number)));
+            assert!(alias(format).is_some() && !format::is_srgb(format), "{format:?}");
+            let kind = match number {
+                0..=20 => format::NumericClass::Float,
+                21..=29 => format::NumericClass::Sint,
+                _ => format::NumericClass::Uint,
+            };
+            assert_eq!(format::numeric_class(format), kind, "{format:?}");
+        }
+        for (srgb, plain) in OF_SRGB {
+            assert!(format::is_srgb(srgb) && !format::is_srgb(plain));
+            assert_eq!((declared(srgb), alias(srgb)), (declared(plain), alias(plain)));
+        }
+        for other in
+            [vk::Format::B8G8R8A8_UNORM, vk::Format::R32_UINT, vk::Format::R8_UINT, vk::Format::R5G6B5_UNORM_PACK16]
+        {
+            assert_eq!(declared(other), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_device_lacks_is_lowered_where_something_stands_in() {
+        let stores = Feature::STORAGE_IMAGE;
+        let all = |lacking: &[vk::Format], there: Feature| {
+            lowered(&mut |format| [if lacking.contains(&format) { there } else { stores }; 2], 0, stores)
+        };
+        let r11 = vk::Format::B10G11R11_UFLOAT_PACK32;
+        assert_eq!(all(&[], Feature::SAMPLED_IMAGE), 0);
+        assert_eq!(all(&[r11, vk::Format::R8_SINT], Feature::SAMPLED_IMAGE), 1 << 8 | 1 << 29);
+        // What the device does not have at all nobody can have an image of.
+        assert_eq!(all(&[r11], Feature::empty()), 0);
+        // The second of two names for one layout does not count.
+        assert_eq!(all(&[vk::Format::A8B8G8R8_UNORM_PACK32], Feature::SAMPLED_IMAGE), 0);
+        // Without a stand-in.
+        assert_eq!(all(&[vk::Format::R8_UNORM, vk::Format::R8_UINT, r11], Feature::SAMPLED_IMAGE), 1 << 8);
+    }
+}

@@ -1,0 +1,557 @@
+//! Storage images and storage texel buffers of formats that the device cannot store: images that may be viewed as unsigned integers of
+//! the same size, and the views that shaders store through.
+//!
+//! Shaders do not say which tiling their images have, so what optimal tiling lacks is lowered for every image of that format. A view of
+//! integers is made together with the application's view and dies with it: the chain of the create info is there then and at no
+//! other time, and updates of descriptors call nothing and cannot fail.
+
+mod descriptors;
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle, TaggedStructure};
+use samplin_core::storage;
+use samplin_spirv::image_formats;
+use serde_json::json;
+
+pub(super) use self::descriptors::ElementsOf;
+use super::types::type_bit;
+use super::usage::{listed, tiling_of};
+use super::{Device, ImageTraits};
+use crate::caps::{Enabled, Formats};
+use crate::decide::{self, Catalog, Change, Field, Rule, Value};
+use crate::dispatch::InstanceFns;
+use crate::names;
+use crate::pnext;
+use crate::settings::{Settings, Storage as Setting};
+use crate::table::FlatTable;
+
+/// A view that descriptors get none in place of.
+const NOTHING: u64 = u64::MAX;
+/// A view that cannot store, and that nothing stands in for.
+const LOST: u64 = u64::MAX - 1;
+
+/// What is done about storage images and buffers of one device.
+pub struct Storage {
+    /// The image formats that shaders do without; none without `storage=emulate`.
+    pub lowered: image_formats::Options,
+    emulates: bool,
+    /// The list of formats of an image may be given.
+    lists: bool,
+    /// Descriptors may have no view.
+    null_descriptor: bool,
+    /// Views of buffers may say what they are used for.
+    buffer_usage: bool,
+    /// Whether a view has been lost to storing and that was not said of any yet.
+    is_said: AtomicBool,
+    /// Whether any view was ever entered.
+    is_used: AtomicBool,
+    /// What descriptors get in place of views of images, and of buffers: a view, [`NOTHING`] or [`LOST`].
+    views: FlatTable,
+    buffer_views: FlatTable,
+    /// Buffers with `STORAGE_TEXEL_BUFFER`: their usage.
+    buffers: FlatTable,
+}
+
+impl Storage {
+    /// What settings ask for and the device needs; with `emulate` all formats are asked about.
+    ///
+    /// # Safety
+    ///
+    /// `fns` are those that `formats` was made with, and their instance is alive.
+    pub(super) unsafe fn new(
+        settings: &Settings,
+        formats: &Formats,
+        fns: &InstanceFns,
+        enabled: &Enabled,
+        is_on: bool,
+    ) -> Self {
+        let emulates = is_on && settings.storage != Setting::Base;
+        let mut lowered = image_formats::Options::default();
+        if emulates {
+            let mut features = |format| {
+                // SAFETY: `formats` and `fns` belong together, by this function's contract.
+                let all = unsafe { formats.get(fns, format) }.unwrap_or_default();
+                [all.optimal, all.buffer]
+            };
+            lowered.images = storage::lowered(&mut features, 0, Feature::STORAGE_IMAGE);
+            lowered.buffers = storage::lowered(&mut features, 1, Feature::STORAGE_TEXEL_BUFFER);
+        }
+        Self {
+            lowered,
+            emulates,
+            lists: enabled.format_lists,
+            null_descriptor: enabled.null_descriptor,
+            buffer_usage: enabled.extension(ash::khr::maintenance5::NAME),
+            is_said: AtomicBool::new(false),
+            is_used: AtomicBool::new(false),
+            views: FlatTable::new(8),
+            buffer_views: FlatTable::new(8),
+            buffers: FlatTable::new(8),
+        }
+    }
+
+    /// Whether buffers and their views are looked at.
+    pub fn watches_buffers(&self) -> bool {
+        self.lowered.buffers != 0
+    }
+
+    /// Whether views may be stored to through others.
+    pub fn is_lowering(&self) -> bool {
+        self.lowered != image_formats::Options::default()
+    }
+
+    fn lowers(&self, format: vk::Format) -> bool {
+        lowers(self.lowered.images, format)
+    }
+}
+
+fn lowers(formats: u64, format: vk::Format) -> bool {
+    storage::declared(format).is_some_and(|number| formats >> number & 1 != 0)
+}
+
+/// What an image goes down as.
+pub struct ImageCopy {
+    flags: vk::ImageCreateFlags,
+    /// The formats that views may have, in place of the application's chain; if there are any.
+    formats: Vec<vk::Format>,
+    /// Why.
+    pub change: Change,
+    /// Whether it may be viewed as integers.
+    pub is_aliased: bool,
+}
+
+impl ImageCopy {
+    /// Calls `with` for the image as it goes down.
+    pub fn with<T>(&self, info: &vk::ImageCreateInfo<'_>, with: impl FnOnce(*const vk::ImageCreateInfo<'_>) -> T) -> T {
+        let list = vk::ImageFormatListCreateInfo::default().view_formats(&self.formats);
+        let mut copy = vk::ImageCreateInfo { flags: self.flags, ..*info };
+        if !self.formats.is_empty() {
+            copy.p_next = (&raw const list).cast();
+        }
+        with(&copy)
+    }
+
+    /// The create flags that it has more.
+    pub fn flags(&self) -> u64 {
+        self.flags.as_raw().into()
+    }
+}
+
+/// What a view goes down as, and what shaders store through.
+pub struct ViewCopy {
+    /// The application's nodes up to the last that says what the view is used for, without those that do.
+    chain: Vec<pnext::Copied>,
+    /// What follows.
+    rest: *const c_void,
+    format: vk::Format,
+    usage: vk::ImageUsageFlags,
+    /// The format of a second view, if the first is not for storing.
+    alias: Option<vk::Format>,
+    /// The format of integers, in either case.
+    pub alias_format: vk::Format,
+    /// What changes of the view.
+    pub change: Change,
+}
+
+const STORAGE: u64 = vk::ImageUsageFlags::STORAGE.as_raw() as u64;
+
+impl Device {
+    /// What an image goes down as instead of as it came, if its usage is one that its format cannot have. What is left is told.
+    ///
+    /// # Safety
+    ///
+    /// `info` is valid.
+    #[inline(never)]
+    pub unsafe fn image_copy(&self, info: &vk::ImageCreateInfo<'_>) -> Option<ImageCopy> {
+        if self.storage.lowered.images != 0 {
+            // SAFETY: `info` is valid by this function's contract.
+            if let Some(copy) = unsafe { self.lowered_image(info) } {
+                return Some(copy);
+            }
+        }
+        // SAFETY: as above.
+        let wider = unsafe { self.wider_flags(info) };
+        let copy = wider.map(|(flags, change)| ImageCopy { flags, formats: Vec::new(), change, is_aliased: false });
+        if copy.is_none() && self.storage.emulates && storage::declared(info.format).is_none() {
+            self.tell_of_undeclared(info);
+        }
+        copy
+    }
+
+    /// Says of an image that shaders store to nothing like it.
+    fn tell_of_undeclared(&self, info: &vk::ImageCreateInfo<'_>) {
+        let extended = info.flags.contains(vk::ImageCreateFlags::EXTENDED_USAGE);
+        if !info.usage.contains(vk::ImageUsageFlags::STORAGE) || extended {
+            return;
+        }
+        let features = tiling_of(info.tiling).and_then(|tiling| self.features_with(tiling, 0, info.format));
+        if features.is_some_and(|features| !features.contains(Feature::STORAGE_IMAGE)) {
+            let why = "the format cannot be stored, and no shader can declare it, so that none is rewritten for it";
+            self.image_unresolved(info, why);
+        }
+    }
+
+    fn image_unresolved(&self, info: &vk::ImageCreateInfo<'_>, why: &str) {
+        self.storage_unresolved("storage-image", info.format, why);
+    }
+
+    /// Says what is left of a format, once for each reason.
+    #[inline(never)]
+    fn storage_unresolved(&self, what: &str, format: vk::Format, why: &str) {
+        let members = json!({ "format": names::format(format) });
+        let key = (format.as_raw() as u64, decide::fnv1a(why.bytes()));
+        self.unresolved(what, why, Some(Rule::StorageFormat), members, key);
+    }
+
+    /// An image of which some format has to be viewed as integers.
+    ///
+    /// # Safety
+    ///
+    /// `info` is valid.
+    #[inline(never)]
+    unsafe fn lowered_image(&self, info: &vk::ImageCreateInfo<'_>) -> Option<ImageCopy> {
+        if !info.usage.contains(vk::ImageUsageFlags::STORAGE) {
+            return None;
+        }
+        // SAFETY: the chain of a valid create info.
+        let given = unsafe { listed(info.p_next) };
+        let mutable = info.flags.contains(vk::ImageCreateFlags::MUTABLE_FORMAT);
+        let own = self.storage.lowers(info.format);
+        let listed = mutable && given.is_some_and(|list| list.iter().any(|format| self.storage.lowers(*format)));
+        let alias = storage::alias(info.format).filter(|_| own || listed)?;
+        let mut formats = Vec::new();
+        match given {
+            _ if !self.storage.lists && given.is_none() => {}
+            Some(list) if list.contains(&alias) => {}
+            // What may have views of any format has a list of none.
+            None if mutable => {}
+            _ => {
+                let first = given.unwrap_or(std::slice::from_ref(&info.format));
+                formats = samplin_hot::memory::vec(first.len() + 1);
+                formats.extend_from_slice(first);
+                formats.push(alias);
+            }
+        }
+        let tiling = tiling_of(info.tiling);
+        let features = |format| tiling.and_then(|tiling| self.features_with(tiling, 0, format)).unwrap_or_default();
+        let mut flags = info.flags | vk::ImageCreateFlags::MUTABLE_FORMAT;
+        if !features(info.format).contains(Feature::STORAGE_IMAGE) {
+            flags |= vk::ImageCreateFlags::EXTENDED_USAGE;
+        }
+        if flags == info.flags && formats.is_empty() {
+            // It may be viewed as integers as it is.
+            return None;
+        }
+        let sparse = vk::ImageCreateFlags::SPARSE_BINDING | vk::ImageCreateFlags::SPARSE_RESIDENCY;
+        let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
+        let list = vk::ImageFormatListCreateInfo::default().view_formats(&formats);
+        let chain = if formats.is_empty() { info.p_next } else { (&raw const list).cast() };
+        let why = match () {
+            () if !self.caps.view_usage => {
+                "neither version 1.1 nor VK_KHR_maintenance2 is enabled, which a view of another format needs"
+            }
+            () if tiling.is_none() => "its memory is laid out by a DRM format modifier, which others know it by",
+            // SAFETY: the chain of a valid create info.
+            () if !unsafe { super::usage::is_plain(info.p_next) } => {
+                "its chain has structures beside the list of formats"
+            }
+            () if info.flags.intersects(sparse) => "it is sparse",
+            () if self.caps.imageless_framebuffer && info.usage.intersects(attachments) => {
+                "it may become an attachment of an imageless framebuffer, which compares flags"
+            }
+            () if !features(alias).contains(Feature::STORAGE_IMAGE) => {
+                "unsigned integers of its size cannot be stored with its tiling either"
+            }
+            // SAFETY: `info` is valid, and the chain is what the query takes.
+            () if !unsafe { self.can_make(info, flags, chain) } => {
+                "the device has no such image that may be viewed as unsigned integers"
+            }
+            () => {
+                let wide = |flags: vk::ImageCreateFlags| Value::ImageFlags(flags.as_raw().into());
+                let (from, to) = (wide(info.flags), wide(flags));
+                let change = Change { catalog: Catalog::H5Image, field: Field::Flags, from, to };
+                return Some(ImageCopy { flags, formats, change, is_aliased: true });
+            }
+        };
+        self.image_unresolved(info, why);
+        None
+    }
+
+    /// Whether an image that was not made one may be viewed as integers; `formats`: the application's list.
+    pub fn may_alias(&self, traits: &ImageTraits, formats: Option<&[vk::Format]>) -> bool {
+        let mutable = u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw());
+        self.storage.lowered.images != 0
+            && traits.usage & STORAGE != 0
+            && traits.flags & mutable != 0
+            && storage::alias(traits.format).is_some_and(|alias| {
+                let stores = self.features(traits, alias).is_some_and(|it| it.contains(Feature::STORAGE_IMAGE));
+                stores && formats.is_none_or(|list| list.contains(&alias))
+            })
+    }
+
+    /// What a view goes down as, if shaders that store through it store integers. `stated`: the usage that its chain states.
+    ///
+    /// # Safety
+    ///
+    /// `info` is valid.
+    #[inline(never)]
+    pub unsafe fn lowered_view(
+        &self,
+        info: &vk::ImageViewCreateInfo<'_>,
+        image: &ImageTraits,
+        stated: Option<u64>,
+        inherited: u64,
+    ) -> Option<ViewCopy> {
+        let usage = stated.unwrap_or(inherited);
+        if !self.storage.lowers(info.format) || usage & STORAGE == 0 {
+            return None;
+        }
+        let left = decide::usage_beside_storage(usage, self.features(image, info.format)?);
+        let alias = storage::alias(info.format)?;
+        let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::INPUT_ATTACHMENT;
+        // SAFETY: the chain of a valid create info.
+        let chain =
+            if stated.is_some() { unsafe { without_usage(info.p_next) } } else { Some((Vec::new(), info.p_next)) };
+        let capture = vk::ImageViewCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
+        let why = match chain {
+            _ if !image.aliased => "its image may not be viewed as unsigned integers",
+            _ if usage >> 32 != 0 => "its usage has more than 32 bits",
+            _ if info.flags.contains(capture) => "it may be captured for a replay",
+            _ if self.caps.imageless_framebuffer && left & u64::from(attachments.as_raw()) != 0 => {
+                "it may become an attachment of an imageless framebuffer, which compares usages"
+            }
+            None => "its chain has a structure of unknown size",
+            Some((chain, rest)) => {
+                let is_beside = left != 0;
+                let change = if is_beside {
+                    let (from, to) = (Value::Usage(usage), Value::Usage(left));
+                    Change { catalog: Catalog::H5, field: Field::Usage, from, to }
+                } else {
+                    let (from, to) = (Value::Format(info.format), Value::Format(alias));
+                    Change { catalog: Catalog::H5, field: Field::ImageFormat, from, to }
+                };
+                let usage = if is_beside { left } else { usage & STORAGE };
+                return Some(ViewCopy {
+                    chain,
+                    rest,
+                    format: if is_beside { info.format } else { alias },
+                    usage: vk::ImageUsageFlags::from_raw(usage as u32),
+                    alias: is_beside.then_some(alias),
+                    alias_format: alias,
+                    change,
+                });
+            }
+        };
+        self.storage_unresolved("storage-view", info.format, why);
+        None
+    }
+
+    /// Makes the application's view as it goes down, and the one that shaders store through.
+    ///
+    /// # Safety
+    ///
+    /// The arguments of a valid `vkCreateImageView`, and the copy that was made of its create info.
+    #[inline(never)]
+    pub unsafe fn make_view(
+        &self,
+        create: vk::PFN_vkCreateImageView,
+        info: &vk::ImageViewCreateInfo<'_>,
+        copy: &mut ViewCopy,
+        allocator: *const vk::AllocationCallbacks<'_>,
+        view: *mut vk::ImageView,
+    ) -> vk::Result {
+        let mut chain = copy.rest;
+        for node in copy.chain.iter_mut().rev() {
+            chain = node.link(chain);
+        }
+        let mut usage = vk::ImageViewUsageCreateInfo { p_next: chain, usage: copy.usage, ..Default::default() };
+        let mut down = vk::ImageViewCreateInfo { p_next: (&raw const usage).cast(), format: copy.format, ..*info };
+        // SAFETY: the application's own arguments, but for the format of an image that may have views of it, and a usage that it has.
+        let result = unsafe { create(self.handle, &down, allocator, view) };
+        let (vk::Result::SUCCESS, Some(alias)) = (result, copy.alias) else { return result };
+        usage.usage = vk::ImageUsageFlags::STORAGE;
+        // A storage image has no swizzle (VUID-VkWriteDescriptorSet-descriptorType-00336).
+        (down.p_next, down.format, down.components) = ((&raw const usage).cast(), alias, Default::default());
+        let mut stored = vk::ImageView::null();
+        // SAFETY: as above; the view is the layer's own.
+        let made = unsafe { create(self.handle, &down, std::ptr::null(), &mut stored) };
+        // SAFETY: the first call set it.
+        let given = unsafe { *view }.as_raw();
+        let stands_in = if made == vk::Result::SUCCESS { stored.as_raw() } else { self.nothing() };
+        self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, given, stands_in);
+        if made != vk::Result::SUCCESS {
+            self.view_unmade(info.format);
+        }
+        result
+    }
+
+    /// What descriptors get where nothing can stand in.
+    fn nothing(&self) -> u64 {
+        if self.storage.null_descriptor { NOTHING } else { LOST }
+    }
+
+    fn view_unmade(&self, format: vk::Format) {
+        let why = "the view of unsigned integers could not be made";
+        self.guard(|| self.storage_unresolved("storage-view", format, why), || ());
+    }
+
+    /// Enters what stands in for a view; descriptors of its type are looked at from then on.
+    #[inline(never)]
+    fn enter_view(&self, table: &FlatTable, ty: vk::DescriptorType, view: u64, stands_in: u64) {
+        self.guard(
+            || {
+                table.insert(view, stands_in);
+                self.storage.is_used.store(true, Ordering::Release);
+                self.hot.watch(type_bit(ty));
+            },
+            || (),
+        );
+    }
+
+    /// Takes note of a view that storing was taken from and that nothing stands in for. It is said once that one is stored to.
+    pub fn view_lost_storage(&self, view: vk::ImageView) {
+        if !self.storage.is_said.load(Ordering::Relaxed) {
+            self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view.as_raw(), LOST);
+        }
+    }
+
+    /// Forgets what stands in for a view, which goes with it.
+    pub(super) fn forget_alias(&self, view: vk::ImageView) {
+        if !self.storage.is_used.load(Ordering::Acquire) {
+            return;
+        }
+        let alias = self.storage.views.remove(view.as_raw());
+        if let (1..LOST, Some(destroy)) = (alias, self.fns.destroy_image_view) {
+            // SAFETY: made by `make_view` with a NULL allocator, and used by nothing that does not use the application's view, which
+            // is about to be destroyed (VUID-vkDestroyImageView-imageView-01026).
+            unsafe { destroy(self.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
+        }
+    }
+
+    /// Destroys what stands in for views that the application did not destroy: for the end of the device.
+    pub fn destroy_aliases(&self) {
+        if let Some(destroy) = self.fns.destroy_image_view {
+            for alias in taken(&self.storage.views) {
+                // SAFETY: made by `make_view` with a NULL allocator; the device is being destroyed, so nothing uses it.
+                unsafe { destroy(self.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
+            }
+        }
+        if let Some(destroy) = self.fns.destroy_buffer_view {
+            for alias in taken(&self.storage.buffer_views) {
+                // SAFETY: made by `make_buffer_view` with a NULL allocator; the device is being destroyed, so nothing uses it.
+                unsafe { destroy(self.handle, vk::BufferView::from_raw(alias), std::ptr::null()) };
+            }
+        }
+    }
+
+    /// Remembers a buffer whose views may be stored to.
+    pub fn insert_buffer(&self, buffer: vk::Buffer, usage: u64) {
+        if usage & u64::from(vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER.as_raw()) != 0 {
+            self.storage.buffers.insert(buffer.as_raw(), usage);
+        }
+    }
+
+    /// Forgets a buffer.
+    pub fn forget_buffer(&self, buffer: vk::Buffer) {
+        self.storage.buffers.remove(buffer.as_raw());
+    }
+
+    /// Makes a view of a buffer and what stands in for it; none if it is nothing to store to. `stated`: the usage that its chain states,
+    /// if it has one and nothing else.
+    ///
+    /// # Safety
+    ///
+    /// The arguments of a valid `vkCreateBufferView`.
+    pub unsafe fn make_buffer_view(
+        &self,
+        create: vk::PFN_vkCreateBufferView,
+        info: &vk::BufferViewCreateInfo<'_>,
+        stated: Option<u64>,
+        allocator: *const vk::AllocationCallbacks<'_>,
+        view: *mut vk::BufferView,
+    ) -> Option<vk::Result> {
+        let stores = u64::from(vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER.as_raw());
+        let reads = u64::from(vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER.as_raw());
+        let usage = stated.unwrap_or_else(|| self.storage.buffers.get(info.buffer.as_raw()));
+        if usage & stores == 0 || !lowers(self.storage.lowered.buffers, info.format) {
+            return None;
+        }
+        let alias = storage::alias(info.format)?;
+        // SAFETY: `formats` was made for this device's instance, which outlives the device.
+        let features = unsafe { self.formats.get(&self.instance_fns, info.format) }?.buffer;
+        let down = vk::BufferViewCreateInfo { p_next: std::ptr::null(), format: alias, ..*info };
+        if usage & reads == 0 || !features.contains(Feature::UNIFORM_TEXEL_BUFFER) {
+            // SAFETY: the application's own arguments but for a format of the same size, which can be stored.
+            return Some(unsafe { create(self.handle, &down, allocator, view) });
+        }
+        let mut only = vk::BufferUsageFlags2CreateInfoKHR::default();
+        only.usage = vk::BufferUsageFlags2KHR::from_raw(reads);
+        let mut own = *info;
+        if self.storage.buffer_usage {
+            own.p_next = (&raw const only).cast();
+        }
+        // SAFETY: the application's own arguments, but for a part of the usage.
+        let result = unsafe { create(self.handle, &own, allocator, view) };
+        if result != vk::Result::SUCCESS {
+            return Some(result);
+        }
+        let mut stored = vk::BufferView::null();
+        // SAFETY: as the first, with a format of the same size; the view is the layer's own.
+        let made = unsafe { create(self.handle, &down, std::ptr::null(), &mut stored) };
+        // SAFETY: the first call set it.
+        let given = unsafe { *view }.as_raw();
+        let stands_in = if made == vk::Result::SUCCESS { stored.as_raw() } else { self.nothing() };
+        self.enter_view(&self.storage.buffer_views, vk::DescriptorType::STORAGE_TEXEL_BUFFER, given, stands_in);
+        if made != vk::Result::SUCCESS {
+            self.view_unmade(info.format);
+        }
+        Some(result)
+    }
+
+    /// Forgets what stands in for a view of a buffer, which goes with it.
+    pub fn forget_buffer_view(&self, view: vk::BufferView) {
+        let alias = self.storage.buffer_views.remove(view.as_raw());
+        if let (1..LOST, Some(destroy)) = (alias, self.fns.destroy_buffer_view) {
+            // SAFETY: made by `make_buffer_view` with a NULL allocator, and used by nothing that does not use the application's view,
+            // which is about to be destroyed (VUID-vkDestroyBufferView-bufferView-00936).
+            unsafe { destroy(self.handle, vk::BufferView::from_raw(alias), std::ptr::null()) };
+        }
+    }
+}
+
+/// The views of a table, which is empty then.
+fn taken(table: &FlatTable) -> Vec<u64> {
+    let mut views = Vec::new();
+    table.for_each(&mut |view, alias| views.push((view, alias)));
+    views.iter().for_each(|(view, _)| _ = table.remove(*view));
+    samplin_hot::memory::collect(views.into_iter().map(|(_, alias)| alias).filter(|alias| (1..LOST).contains(alias)))
+}
+
+/// Copies of the nodes of a view's chain up to the last that says what the view is used for, without those that do, and what follows;
+/// `None` if one of unknown size is among them.
+///
+/// # Safety
+///
+/// `p_next` is the chain of a valid create info of a view.
+unsafe fn without_usage(p_next: *const c_void) -> Option<(Vec<pnext::Copied>, *const c_void)> {
+    let says = |s_type: vk::StructureType| {
+        s_type == vk::ImageViewUsageCreateInfo::STRUCTURE_TYPE
+            || s_type == vk_layer_sys::ImageViewUsage2CreateInfoKHR::STRUCTURE_TYPE
+    };
+    let (mut out, mut kept, mut rest) = (Vec::new(), 0, p_next);
+    // SAFETY: `p_next` is a valid chain by this function's contract.
+    for node in unsafe { pnext::chain(p_next) } {
+        // SAFETY: `chain` yields readable bases.
+        let base = unsafe { *node };
+        if says(base.s_type) {
+            (kept, rest) = (out.len(), base.p_next);
+        } else {
+            // SAFETY: a node of the chain of a view's create info.
+            out.push(unsafe { pnext::Copied::new(node) });
+        }
+    }
+    out.truncate(kept);
+    Some((out.into_iter().collect::<Option<Vec<_>>>()?, rest))
+}

@@ -1,0 +1,83 @@
+//! Buffers and their views, where shaders store to texel buffers of formats that the device cannot store.
+
+use ash::vk;
+use ash::vk::TaggedStructure;
+
+use crate::device::Device;
+use crate::pnext;
+
+destroy! {
+    destroy_buffer(vk::Buffer): forget_buffer;
+    destroy_buffer_view(vk::BufferView): forget_buffer_view;
+}
+
+/// The usage that the chain of a buffer or of a view of one states, in place of the word (VkBufferUsageFlags2CreateInfo).
+///
+/// # Safety
+///
+/// `p_next` is the chain of a valid create info.
+unsafe fn stated(p_next: *const std::ffi::c_void) -> Option<u64> {
+    // SAFETY: a valid chain by this function's contract.
+    unsafe { pnext::find::<vk::BufferUsageFlags2CreateInfoKHR<'_>>(p_next) }.map(|node| node.usage.as_raw())
+}
+
+pub(crate) unsafe extern "system" fn create_buffer(
+    handle: vk::Device,
+    create_info: *const vk::BufferCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    buffer: *mut vk::Buffer,
+) -> vk::Result {
+    let (device, next) = enter!(handle, create_buffer);
+    let result = down!(next(handle, create_info, allocator, buffer));
+    if result == vk::Result::SUCCESS {
+        device.guard(
+            || {
+                // SAFETY: valid by VUID-vkCreateBuffer-pCreateInfo-parameter; the handle was set by the successful call.
+                let (info, made) = unsafe { (&*create_info, *buffer) };
+                // SAFETY: the chain of a valid create info.
+                let usage = unsafe { stated(info.p_next) }.unwrap_or(info.usage.as_raw().into());
+                device.insert_buffer(made, usage);
+            },
+            || (),
+        );
+    }
+    result
+}
+
+/// What a view goes down as, if its chain says no more than what it is used for.
+///
+/// # Safety
+///
+/// The arguments of a valid `vkCreateBufferView`.
+unsafe fn lowered(
+    device: &Device,
+    next: vk::PFN_vkCreateBufferView,
+    create_info: *const vk::BufferViewCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    view: *mut vk::BufferView,
+) -> Option<vk::Result> {
+    // SAFETY: valid by VUID-vkCreateBufferView-pCreateInfo-parameter.
+    let info = unsafe { &*create_info };
+    // SAFETY: the chain of a valid create info, whose nodes can be read as bases.
+    let is_plain = unsafe { pnext::chain(info.p_next) }
+        .all(|node| unsafe { (*node).s_type } == vk::BufferUsageFlags2CreateInfoKHR::STRUCTURE_TYPE);
+    if device.audit || !is_plain {
+        return None;
+    }
+    // SAFETY: as above, with the application's own arguments.
+    unsafe { device.make_buffer_view(next, info, stated(info.p_next), allocator, view) }
+}
+
+pub(crate) unsafe extern "system" fn create_buffer_view(
+    handle: vk::Device,
+    create_info: *const vk::BufferViewCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    view: *mut vk::BufferView,
+) -> vk::Result {
+    let (device, next) = enter!(handle, create_buffer_view);
+    // SAFETY: the application's own arguments.
+    match unsafe { lowered(device, next, create_info, allocator, view) } {
+        Some(vk::Result::SUCCESS) => vk::Result::SUCCESS,
+        _ => down!(next(handle, create_info, allocator, view)),
+    }
+}

@@ -1,0 +1,630 @@
+//! Storage images of formats that the device cannot store: what shaders read and write through unsigned integers is what the driver
+//! itself reads and writes.
+//!
+//! The drivers at hand store the formats; a capability file takes that away, so that both can be compared.
+
+use super::{Job, buffer, vulkan, words_of, write_buffer, write_image};
+use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
+use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
+use libtest_mimic::Trial;
+use samplin_core::{names, storage};
+use samplin_spirv::image_formats::{CODECS, Codec, Kind};
+use samplin_testkit::descriptor::{Binding, Pool, SetLayout, Spelling, Template, TemplateData};
+use samplin_testkit::{Buffer, Capability, Context, ContextBuilder, Folder, Image, ImageDesc, ViewDesc};
+use serde_json::json;
+use std::collections::BTreeSet;
+
+pub(super) fn trials() -> Vec<Trial> {
+    run::trials(&[
+        ("shaders/formats/lowered-is-native", lowered_is_native),
+        ("shaders/formats/path-update", || every_path(Way::Update)),
+        ("shaders/formats/path-several-writes", || every_path(Way::Several)),
+        ("shaders/formats/path-copy", || every_path(Way::Copy)),
+        ("shaders/formats/path-mutable", || every_path(Way::Mutable)),
+        ("shaders/formats/path-template", || every_path(Way::Template)),
+        ("shaders/formats/path-template-khr", || every_path(Way::TemplateKhr)),
+        ("shaders/formats/path-push", || every_path(Way::Push)),
+        ("shaders/formats/path-push-template", || every_path(Way::PushTemplate)),
+        ("shaders/formats/line", || every_kind(0)),
+        ("shaders/formats/plane", || every_kind(1)),
+        ("shaders/formats/linear-tiling", || every_kind(2)),
+        ("shaders/formats/array", || every_kind(3)),
+        ("shaders/formats/volume", || every_kind(4)),
+        ("shaders/formats/cube", || every_kind(5)),
+        ("shaders/formats/texel-buffers", texel_buffers),
+        ("shaders/formats/left-alone-where-they-are-stored", left_alone),
+    ])
+}
+
+const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
+
+/// The Vulkan format of an image format of SPIR-V's, and GLSL's names for it: of the format, and of what its images begin with.
+fn format(codec: &Codec) -> (vk::Format, &'static str, &'static str) {
+    let raw = (1..=184).map(vk::Format::from_raw);
+    let of = |format: &vk::Format| storage::declared(*format) == Some(codec.format);
+    // The names of packed formats come second, but for those that have no other.
+    let plain =
+        |format: &vk::Format| !format!("{format:?}").contains("A8B8G8R8") && !format!("{format:?}").contains("SRGB");
+    let format = raw.filter(of).find(plain).expect("a format");
+    let names = [
+        "",
+        "",
+        "rgba16f",
+        "r32f",
+        "rgba8",
+        "rgba8_snorm",
+        "rg32f",
+        "rg16f",
+        "r11f_g11f_b10f",
+        "r16f",
+        "rgba16",
+        "rgb10_a2",
+        "rg16",
+        "rg8",
+        "r16",
+        "r8",
+        "rgba16_snorm",
+        "rg16_snorm",
+        "rg8_snorm",
+        "r16_snorm",
+        "r8_snorm",
+        "",
+        "rgba16i",
+        "rgba8i",
+        "r32i",
+        "rg32i",
+        "rg16i",
+        "rg8i",
+        "r16i",
+        "r8i",
+        "",
+        "rgba16ui",
+        "rgba8ui",
+        "",
+        "rgb10_a2ui",
+        "",
+        "rg16ui",
+        "rg8ui",
+    ];
+    let prefix = match codec.kind {
+        Kind::Uint => "u",
+        Kind::Sint => "i",
+        _ => "",
+    };
+    (format, names[codec.format as usize], prefix)
+}
+
+/// A capability file of the device at hand without one feature of some formats.
+fn lacking(context: &Context, folder: &Folder, formats: &[vk::Format]) -> std::path::PathBuf {
+    let mut all = serde_json::Map::new();
+    for raw in 1..=184 {
+        let format = vk::Format::from_raw(raw);
+        // SAFETY: a physical device of this instance.
+        let properties =
+            unsafe { context.instance().get_physical_device_format_properties(context.physical_device(), format) };
+        let lacks = formats.contains(&format);
+        let names_of = |features: Feature| -> Vec<String> {
+            let wide = |bit: u32| vk::FormatFeatureFlags2::from_raw(1 << bit);
+            let there = (0..32).filter(|bit| features.as_raw() >> bit & 1 != 0).map(wide);
+            let taken = vk::FormatFeatureFlags2::STORAGE_IMAGE | vk::FormatFeatureFlags2::STORAGE_TEXEL_BUFFER;
+            there.filter(|bit| !lacks || !taken.contains(*bit)).map(|bit| format!("{bit:?}")).collect()
+        };
+        all.insert(
+            names::format(format),
+            json!({
+                "optimalTilingFeatures": names_of(properties.optimal_tiling_features),
+                "linearTilingFeatures": names_of(properties.linear_tiling_features),
+                "bufferFeatures": names_of(properties.buffer_features),
+            }),
+        );
+    }
+    let file = json!({ "schema": "device-caps/1", "name": "lacking", "formats": all, "effective": {}, "limits": {} });
+    let path = folder.join("lacking.json");
+    std::fs::write(&path, file.to_string()).expect("writes a file");
+    path
+}
+
+/// A device that lacks the formats, with their lowering.
+fn lowering(builder: ContextBuilder, file: &std::path::Path) -> ContextBuilder {
+    builder.setting("device", file.to_str().expect("UTF-8")).setting("storage", "emulate")
+}
+
+/// The formats that the driver stores.
+fn stored(context: &Context) -> Vec<&'static Codec> {
+    let stores = |codec: &&Codec| {
+        let features = context.format_features(format(codec).0, vk::ImageTiling::OPTIMAL);
+        features.contains(Feature::STORAGE_IMAGE | Feature::SAMPLED_IMAGE)
+    };
+    CODECS.iter().filter(stores).collect()
+}
+
+/// SplitMix64: the same in every run.
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// Width and height: each pattern of 8 and 16 bits, 2²⁰ of the wider ones.
+fn edges(codec: &Codec) -> (u32, u32) {
+    match codec.bits() {
+        8 => (16, 16),
+        16 => (256, 256),
+        _ => (1024, 1024),
+    }
+}
+
+/// The texels that are read: as many patterns as there are places.
+fn patterns(codec: &Codec) -> Vec<u8> {
+    let (width, height) = edges(codec);
+    let (mut state, size) = (3, codec.bits() as usize / 8);
+    let pattern = |n: u64| if size <= 2 { n } else { random(&mut state) };
+    (0..u64::from(width * height)).map(pattern).flat_map(|bits| bits.to_le_bytes().into_iter().take(size)).collect()
+}
+
+/// The components that are written, as words: in and out of range, ties, and what lies near them.
+fn components(codec: &Codec) -> Vec<u32> {
+    let (width, height) = edges(codec);
+    let mut state = 17;
+    let mut one = |at: usize| {
+        let bits = random(&mut state);
+        let low = bits as u32;
+        let most = f64::from((1_u32 << (codec.widths[at % 4].clamp(2, 16) - 1)) - 1);
+        match codec.kind {
+            // What does not fit is undefined ("Texel Output Format Conversion").
+            Kind::Uint => low >> (32 - u32::from(codec.widths[at % 4].max(1))),
+            Kind::Sint => ((low as i32) >> (32 - u32::from(codec.widths[at % 4].max(1)))) as u32,
+            Kind::Float => loop {
+                // No NaN: which one is stored is nobody's business.
+                let bits = random(&mut state) as u32;
+                // Half of them where 16 bits have their numbers.
+                let value =
+                    if bits & 1 == 0 { f32::from_bits(bits) } else { f32::from_bits(bits & 0x87ff_ffff | 0x3000_0000) };
+                if !value.is_nan() {
+                    break value.to_bits();
+                }
+            },
+            // Multiples of half a step, and a little beside.
+            _ if bits >> 63 == 0 => ((f64::from(low >> 16) / most - 1.0) as f32).to_bits().wrapping_add(low % 3),
+            _ => (low as i32 as f32 / i32::MAX as f32 * 1.5).to_bits(),
+        }
+    };
+    (0..4 * (width * height) as usize).map(&mut one).collect()
+}
+
+/// What a shader reads of the patterns, and what is in an image to which it writes the components.
+fn through(context: &Context, codec: &Codec) -> Result<(Vec<u32>, Vec<u8>), Skip> {
+    let (format, name, prefix) = format(codec);
+    let (width, height) = edges(codec);
+    let (from, to) = if prefix.is_empty() { ("uintBitsToFloat", "floatBitsToUint") } else { ("", "uvec4") };
+    let from = if prefix == "i" { "ivec4" } else { from };
+    let shader = |access: &str, body: &str| {
+        vulkan(
+            "comp",
+            &format!(
+                "#version 450\nlayout(local_size_x = 64) in;\nlayout(binding = 0, {name}) uniform {access} {prefix}image2D im;\n\
+                 layout(binding = 1) buffer B {{ uvec4 words[]; }};\nvoid main() {{ uint n = gl_GlobalInvocationID.x;\n\
+                 ivec2 at = ivec2(n % {width}, n / {width}); {body} }}\n"
+            ),
+        )
+    };
+    let bindings =
+        [Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1), Binding::new(1, vk::DescriptorType::STORAGE_BUFFER, 1)];
+    // With and without a view for something else.
+    let sampled = if codec.format % 2 == 0 { Usage::SAMPLED } else { Usage::empty() };
+    let usage = sampled | Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+    let image = Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, width, height) }).map_err(Skip)?;
+    let view = image.view(&ViewDesc::default());
+    let run = |words: &[u32], buffer: &Buffer<'_>| {
+        image.transition(vk::ImageLayout::GENERAL);
+        let job = Job::new(context, words, &bindings).expect("a pipeline");
+        job.run(width * height / 64, |set| {
+            write_image(context, set, 0, &view);
+            write_buffer(context, set, 1, buffer);
+        });
+    };
+    image.upload_bytes(COLOR, 0, 0, &patterns(codec));
+    let read = buffer(context, &vec![7; 4 * (width * height) as usize]);
+    run(&shader("readonly", &format!("words[n] = {to}(imageLoad(im, at));")), &read);
+    let written = buffer(context, &components(codec));
+    run(&shader("writeonly", &format!("imageStore(im, at, {from}(words[n]));")), &written);
+    Ok((words_of(&read), image.read_bytes(COLOR, 0, 0)))
+}
+
+/// A channel of a texel in memory.
+fn channel(codec: &Codec, texel: &[u8], at: usize) -> u32 {
+    let bits = texel.iter().rev().fold(0_u64, |all, byte| all << 8 | u64::from(*byte));
+    let shift: u32 = codec.widths[..at].iter().map(|width| u32::from(*width)).sum();
+    (bits >> shift) as u32 & ((1_u64 << codec.widths[at]) - 1) as u32
+}
+
+/// Whether the bits of a channel are infinite or no number.
+fn is_special(codec: &Codec, bits: u32, width: u8) -> bool {
+    let exponent = match width {
+        32 => 0x7f80_0000,
+        16 => 0x7c00,
+        11 => 0x7c0,
+        _ => 0x3e0,
+    };
+    codec.kind == Kind::Float && bits & exponent == exponent
+}
+
+/// How many components and channels differ by more than is allowed.
+fn differences(
+    codec: &Codec,
+    native: &(Vec<u32>, Vec<u8>),
+    lowered: &(Vec<u32>, Vec<u8>),
+    steps: u32,
+) -> (usize, usize) {
+    let is_float = !matches!(codec.kind, Kind::Uint | Kind::Sint);
+    let nan = |bits: u32| is_float && f32::from_bits(bits).is_nan();
+    let read = native.0.iter().zip(&lowered.0).filter(|(a, b)| a != b && !(nan(**a) && nan(**b))).count();
+    let size = codec.bits() as usize / 8;
+    let mut written = 0;
+    for (a, b) in native.1.chunks_exact(size).zip(lowered.1.chunks_exact(size)) {
+        for (at, width) in codec.widths.iter().enumerate().filter(|(_, width)| **width > 0) {
+            let (a, b) = (channel(codec, a, at), channel(codec, b, at));
+            // A driver that rounds to the nearest makes other numbers of what is huge. Zeros have signs.
+            let number =
+                |bits: u32| if *width == 16 && bits & 0x8000 != 0 { -((bits & 0x7fff) as i32) } else { bits as i32 };
+            let near = number(a).abs_diff(number(b)) <= steps;
+            if steps > 0 && a != b && !near && !is_special(codec, a, *width) && written < 3 {
+                println!("native {a:#x}, lowered {b:#x}");
+            }
+            let other = steps > 0 && (is_special(codec, a, *width) || near);
+            written += usize::from(a != b && !other);
+        }
+    }
+    (read, written)
+}
+
+fn lines(judged: &Judged, event: &str) -> BTreeSet<String> {
+    judged.changes(event).iter().map(|it| format!("{} {}: {} {}", it.catalog, it.field, it.from, it.to)).collect()
+}
+
+/// Each format that the driver stores, taken away: what is read and what is written is the same, bit for bit. Of floats that are
+/// rounded to the nearest only SwiftShader's driver makes other bits.
+fn lowered_is_native() -> Outcome {
+    let folder = Folder::new();
+    let ((all, native, file), _) = without_layer(Context::builder(), |context| {
+        let all = stored(context);
+        skip_if(all.is_empty().then(|| format!("{} stores nothing", context.device_name())))?;
+        let formats: Vec<vk::Format> = all.iter().map(|codec| format(codec).0).collect();
+        let native = all.iter().map(|codec| through(context, codec)).collect::<Result<Vec<_>, Skip>>()?;
+        Ok((all, native, lacking(context, &folder, &formats)))
+    })?;
+    let ((lowered, rounds), judged) = with_layer(lowering(Context::builder(), &file), |context| {
+        let lowered = all.iter().map(|codec| through(context, codec)).collect::<Result<Vec<_>, Skip>>()?;
+        Ok((lowered, context.device_name().contains("SwiftShader")))
+    })?;
+    judged.assert_silent("with samplin");
+    let mut wrong = Vec::new();
+    for (codec, (native, lowered)) in all.iter().zip(native.iter().zip(&lowered)) {
+        let name = format(codec).1;
+        let steps = u32::from(rounds && codec.kind == Kind::Float);
+        let (read, written) = differences(codec, native, lowered, steps);
+        println!("{name}: {} components read, {read} differ; {written} channels written differ", native.0.len());
+        if (read, written) != (0, 0) {
+            wrong.push((name, read, written));
+        }
+    }
+    assert_eq!(wrong, [], "formats, components read, channels written");
+    // It was not the driver.
+    for (event, count) in [("shader", all.len()), ("view", all.len()), ("image", 1)] {
+        let changes = lines(&judged, event);
+        assert!(
+            changes.iter().all(|line| line.starts_with("H-5 ")) && changes.len() >= count.min(2),
+            "{event}: {changes:#?}"
+        );
+    }
+    assert_eq!(lines(&judged, "shader").len(), all.len());
+    Ok(())
+}
+
+/// How a view comes into a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Update,
+    Several,
+    Copy,
+    Mutable,
+    Template,
+    TemplateKhr,
+    Push,
+    PushTemplate,
+}
+
+/// Whether the device lacks what a way needs.
+fn lacks(context: &Context, way: Way) -> bool {
+    match way {
+        Way::Mutable => !context.supports(Capability::MutableDescriptorType),
+        Way::Template => context.version() < vk::API_VERSION_1_1,
+        Way::TemplateKhr => !context.supports(Capability::UpdateTemplateKhr),
+        Way::Push | Way::PushTemplate => !context.supports(Capability::PushDescriptor),
+        _ => false,
+    }
+}
+
+/// A shader that stores texel n as n / 255 in each component, in an image at binding 1.
+const STORE: &str = "#version 450\nlayout(local_size_x = 8, local_size_y = 8) in;\nlayout(binding = 1, rgba8) uniform image2D im;\n\
+    void main() { uvec2 at = gl_LocalInvocationID.xy; imageStore(im, ivec2(at), vec4(at.x + 8 * at.y) / 255.0); }\n";
+
+fn store_by(context: &Context, way: Way) -> Result<Vec<u8>, Skip> {
+    let device = context.device();
+    let words = vulkan("comp", STORE);
+    // SAFETY: the words are a module's.
+    let module = unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) };
+    let ty = vk::DescriptorType::STORAGE_IMAGE;
+    let mine = match way {
+        Way::Mutable => Binding::mutable(1, &[ty, vk::DescriptorType::UNIFORM_TEXEL_BUFFER]),
+        _ => Binding::new(1, ty, 1),
+    };
+    let bindings = [Binding::new(0, vk::DescriptorType::STORAGE_BUFFER, 1), mine];
+    let flags = match way {
+        Way::Push | Way::PushTemplate => vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR,
+        _ => vk::DescriptorSetLayoutCreateFlags::empty(),
+    };
+    let set_layout = SetLayout::with_flags(context, &bindings, flags);
+    let job = Job::with(context, module.expect("a module"), set_layout).expect("a pipeline");
+    let usage = Usage::SAMPLED | Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+    let desc = ImageDesc { usage, ..ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 8, 8) };
+    let image = Image::new(context, &desc).map_err(Skip)?;
+    image.clear(vk::ClearColorValue { uint32: [0; 4] });
+    let view = image.view(&ViewDesc::default());
+    image.transition(vk::ImageLayout::GENERAL);
+    let other = buffer(context, &[0; 4]);
+    let info = [vk::DescriptorImageInfo::default().image_view(view.handle()).image_layout(vk::ImageLayout::GENERAL)];
+    let buffers = [vk::DescriptorBufferInfo { buffer: other.handle(), offset: 0, range: vk::WHOLE_SIZE }];
+    let write = vk::WriteDescriptorSet::default().dst_binding(1).descriptor_type(ty).image_info(&info);
+    let beside = vk::WriteDescriptorSet::default()
+        .dst_binding(0)
+        .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+        .buffer_info(&buffers);
+    let entries = [vk::DescriptorUpdateTemplateEntry {
+        dst_binding: 1,
+        dst_array_element: 0,
+        descriptor_count: 1,
+        descriptor_type: ty,
+        offset: 12,
+        stride: 24,
+    }];
+    let data = TemplateData::pack(&info, 12, 24);
+    let point = vk::PipelineBindPoint::COMPUTE;
+    let push = || ash::khr::push_descriptor::Device::new(context.instance(), device);
+    match way {
+        Way::Push => job.dispatch(1, |commands| {
+            // SAFETY: the buffer is recording; the view is alive.
+            unsafe { push().cmd_push_descriptor_set(commands, point, job.layout, 0, &[beside, write]) };
+        }),
+        Way::PushTemplate => {
+            let template = Template::for_push(context, Spelling::Core, job.layout, 0, &entries);
+            job.dispatch(1, |commands| {
+                data.watch(|data| {
+                    // SAFETY: as above; the data has an info where the template says.
+                    unsafe {
+                        push().cmd_push_descriptor_set_with_template(commands, template.handle(), job.layout, 0, data);
+                    }
+                });
+            });
+        }
+        _ => job.run(1, |set| {
+            // SAFETY: sets and view are alive and not in use.
+            let update = |writes: &[vk::WriteDescriptorSet<'_>], copies: &[vk::CopyDescriptorSet<'_>]| unsafe {
+                device.update_descriptor_sets(writes, copies);
+            };
+            match way {
+                Way::Several => update(&[beside.dst_set(set), write.dst_set(set)], &[]),
+                Way::Copy => {
+                    let pool = Pool::new(context, &[&job.set_layout]);
+                    let from = pool.allocate(&job.set_layout);
+                    update(&[write.dst_set(from)], &[]);
+                    let copy =
+                        vk::CopyDescriptorSet::default().src_set(from).src_binding(1).dst_set(set).dst_binding(1);
+                    update(&[], &[copy.descriptor_count(1)]);
+                }
+                Way::Template | Way::TemplateKhr => {
+                    let spelling = if way == Way::Template { Spelling::Core } else { Spelling::Khr };
+                    Template::for_set(context, spelling, &job.set_layout, &entries).update(set, &data);
+                }
+                _ => update(&[write.dst_set(set)], &[]),
+            }
+        }),
+    }
+    Ok(image.read_bytes(COLOR, 0, 0))
+}
+
+/// The capability file of a device that lacks what shaders declare for one format.
+fn lacking_one(folder: &Folder, one: vk::Format) -> Result<std::path::PathBuf, Skip> {
+    let (file, _) = without_layer(Context::builder(), |context| Ok(lacking(context, folder, &[one])))?;
+    Ok(file)
+}
+
+/// However a view comes into a descriptor, the one that can be stored to comes in its place.
+fn every_path(way: Way) -> Outcome {
+    let folder = Folder::new();
+    let file = lacking_one(&folder, vk::Format::R8G8B8A8_UNORM)?;
+    let (bytes, judged) = with_layer(lowering(Context::builder(), &file), |context| {
+        skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
+        store_by(context, way)
+    })?;
+    judged.assert_silent("with samplin");
+    let wanted: Vec<u8> = (0..64).flat_map(|n| [n; 4]).collect();
+    assert_eq!(bytes, wanted);
+    assert_eq!(lines(&judged, "view").len(), 1);
+    Ok(())
+}
+
+/// A kind of image: how GLSL calls it and how it is indexed.
+fn kinds(format: vk::Format) -> [(&'static str, &'static str, ImageDesc, ViewDesc); 6] {
+    let of = |ty| ViewDesc { view_type: Some(ty), ..ViewDesc::default() };
+    [
+        ("image1D", "int(n)", ImageDesc::d1(format, 64), of(vk::ImageViewType::TYPE_1D)),
+        ("image2D", "ivec2(n % 8, n / 8)", ImageDesc::d2(format, 8, 8), ViewDesc::default()),
+        ("image2D", "ivec2(n % 8, n / 8)", ImageDesc::d2(format, 8, 8).linear_tiling(), ViewDesc::default()),
+        (
+            "image2DArray",
+            "ivec3(n % 4, n / 4 % 4, n / 16)",
+            ImageDesc::d2(format, 4, 4).layers(4),
+            of(vk::ImageViewType::TYPE_2D_ARRAY),
+        ),
+        ("image3D", "ivec3(n % 4, n / 4 % 4, n / 16)", ImageDesc::d3(format, 4, 4, 4), of(vk::ImageViewType::TYPE_3D)),
+        ("imageCube", "ivec3(n % 3, n / 3 % 3, n / 9 % 6)", ImageDesc::cube(format, 3), of(vk::ImageViewType::CUBE)),
+    ]
+}
+
+/// What is in an image that was cleared, read and stored to, and what was read of it.
+fn kind(context: &Context, codec: &Codec, which: usize) -> Result<(Vec<u8>, Vec<u32>), Skip> {
+    let (format, name, _) = format(codec);
+    let (glsl, at, desc, view) = kinds(format)[which];
+    let usage = Usage::SAMPLED | Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+    let features = context.format_features(format, desc.tiling);
+    let stores = features.contains(Feature::STORAGE_IMAGE | Feature::SAMPLED_IMAGE);
+    skip_if((!stores).then(|| format!("{} does not store {format:?} with {:?}", context.device_name(), desc.tiling)))?;
+    let image = Image::new(context, &ImageDesc { usage, ..desc }).map_err(Skip)?;
+    check_sizes(context, &image);
+    let words = vulkan(
+        "comp",
+        &format!(
+            "#version 450\nlayout(local_size_x = 64) in;\nlayout(binding = 0, {name}) uniform {glsl} im;\n\
+             layout(binding = 1) buffer B {{ uvec4 words[]; }};\nvoid main() {{ uint n = gl_GlobalInvocationID.x;\n\
+             words[n] = floatBitsToUint(imageLoad(im, {at}));\n\
+             if (n % 3 == 1) imageStore(im, {at}, vec4(n, 3.0 * n, 64 - n, n) / 64.0); }}\n"
+        ),
+    );
+    let bindings =
+        [Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1), Binding::new(1, vk::DescriptorType::STORAGE_BUFFER, 1)];
+    let job = Job::new(context, &words, &bindings).expect("a pipeline");
+    image.clear(vk::ClearColorValue { float32: [0.25, 0.5, 1.0, 0.0] });
+    image.transition(vk::ImageLayout::GENERAL);
+    let view = image.view(&view);
+    let read = buffer(context, &[7; 256]);
+    job.run(1, |set| {
+        write_image(context, set, 0, &view);
+        write_buffer(context, set, 1, &read);
+    });
+    let mut bytes = Vec::new();
+    for layer in 0..desc.layers {
+        bytes.extend(image.read_bytes(COLOR, 0, layer));
+    }
+    Ok((bytes, words_of(&read)))
+}
+
+/// What an image would need is what it needs.
+fn check_sizes(context: &Context, image: &Image<'_>) {
+    if context.version() < vk::API_VERSION_1_3 {
+        return;
+    }
+    let desc = image.desc();
+    let [width, height, depth] = desc.extent;
+    let info = vk::ImageCreateInfo::default()
+        .flags(desc.flags)
+        .image_type(desc.image_type)
+        .format(desc.format)
+        .extent(vk::Extent3D { width, height, depth })
+        .mip_levels(desc.levels)
+        .array_layers(desc.layers)
+        .samples(desc.samples)
+        .tiling(desc.tiling)
+        .usage(desc.usage);
+    let asked = vk::DeviceImageMemoryRequirements::default().create_info(&info);
+    let (mut before, mut after) = (vk::MemoryRequirements2::default(), vk::MemoryRequirements2::default());
+    let given = vk::ImageMemoryRequirementsInfo2::default().image(image.handle());
+    // SAFETY: the image is alive; the create info is that which it was made with.
+    unsafe {
+        context.device().get_device_image_memory_requirements(&asked, &mut before);
+        context.device().get_image_memory_requirements2(&given, &mut after);
+    }
+    let of = |it: vk::MemoryRequirements| (it.size, it.alignment, it.memory_type_bits);
+    assert_eq!(of(before.memory_requirements), of(after.memory_requirements));
+}
+
+/// Lines, planes, arrays, volumes, cubes, and linear tiling: cleared, read, stored to and copied in one go.
+fn every_kind(which: usize) -> Outcome {
+    let folder = Folder::new();
+    for number in [4, 7] {
+        let codec = Codec::of(number).expect("a format");
+        let file = lacking_one(&folder, format(codec).0)?;
+        let (native, _) = without_layer(Context::builder(), |context| kind(context, codec, which))?;
+        let (lowered, judged) = with_layer(lowering(Context::builder(), &file), |context| kind(context, codec, which))?;
+        judged.assert_silent("with samplin");
+        assert!(lowered == native, "{}: {native:?}\n{lowered:?}", format(codec).1);
+        assert_eq!(lines(&judged, "view").len(), 1);
+    }
+    Ok(())
+}
+
+/// What is in a texel buffer that was read and stored to.
+fn texels(context: &Context, also_read: bool) -> Result<Vec<u8>, Skip> {
+    let device = context.device();
+    let format = vk::Format::R8G8B8A8_UNORM;
+    // SAFETY: a physical device of this instance.
+    let features =
+        unsafe { context.instance().get_physical_device_format_properties(context.physical_device(), format) };
+    let needed = Feature::STORAGE_TEXEL_BUFFER | Feature::UNIFORM_TEXEL_BUFFER;
+    let there = features.buffer_features.contains(needed);
+    skip_if((!there).then(|| format!("{} stores no texel buffers of it", context.device_name())))?;
+    let reads = vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER;
+    let usage = if also_read { reads } else { vk::BufferUsageFlags::empty() };
+    let buffer = Buffer::new(context, 256, usage | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER);
+    buffer.write(0, &(0..=255).collect::<Vec<u8>>());
+    let info = vk::BufferViewCreateInfo::default().buffer(buffer.handle()).format(format).range(vk::WHOLE_SIZE);
+    // SAFETY: the buffer is alive.
+    let view = unsafe { device.create_buffer_view(&info, None) }.expect("vkCreateBufferView");
+    let words = vulkan(
+        "comp",
+        "#version 450\nlayout(local_size_x = 64) in;\nlayout(binding = 0, rgba8) uniform imageBuffer im;\n\
+         void main() { int n = int(gl_GlobalInvocationID.x); imageStore(im, n, imageLoad(im, n).wzyx); }\n",
+    );
+    let ty = vk::DescriptorType::STORAGE_TEXEL_BUFFER;
+    let job = Job::new(context, &words, &[Binding::new(0, ty, 1)]).expect("a pipeline");
+    job.run(1, |set| {
+        let views = [view];
+        let mut write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(ty).texel_buffer_view(&views);
+        write.descriptor_count = 1;
+        // SAFETY: set and view are alive and not in use.
+        unsafe { device.update_descriptor_sets(&[write], &[]) };
+    });
+    // SAFETY: the run waited for its submission.
+    unsafe { device.destroy_buffer_view(view, None) };
+    Ok(buffer.read(0, 256))
+}
+
+/// Texel buffers: those that are only stored to, and those that are read as well, where two views are needed.
+fn texel_buffers() -> Outcome {
+    let folder = Folder::new();
+    let file = lacking_one(&folder, vk::Format::R8G8B8A8_UNORM)?;
+    let wanted: Vec<u8> = (0..64).flat_map(|n| [4 * n + 3, 4 * n + 2, 4 * n + 1, 4 * n]).collect();
+    for also_read in [false, true] {
+        let (bytes, judged) = with_layer(lowering(Context::builder(), &file), |context| texels(context, also_read))?;
+        judged.assert_silent("with samplin");
+        assert_eq!(bytes, wanted);
+        assert_eq!(lines(&judged, "shader").len(), 1);
+        let (bytes, judged) =
+            with_layer(Context::builder().setting("storage", "emulate"), |context| texels(context, also_read))?;
+        assert_eq!((bytes, judged.trace.events("shader").count()), (wanted.clone(), 0));
+    }
+    Ok(())
+}
+
+/// Where the device stores them nothing is touched, and nothing without being asked.
+fn left_alone() -> Outcome {
+    let codec = CODECS.iter().find(|codec| codec.format == 8).expect("a format");
+    let check = |context: &Context| {
+        let stores = stored(context).contains(&codec);
+        skip_if((!stores).then(|| format!("{} does not store it", context.device_name())))?;
+        through(context, codec)
+    };
+    let folder = Folder::new();
+    let ((native, file), _) = without_layer(Context::builder(), |context| {
+        Ok((check(context)?, lacking(context, &folder, &[format(codec).0])))
+    })?;
+    let device = file.to_str().expect("UTF-8");
+    for builder in [Context::builder().setting("storage", "emulate"), Context::builder().setting("device", device)] {
+        let (same, judged) = with_layer(builder, check)?;
+        judged.assert_silent("with samplin");
+        judged.assert_untouched("a format that is stored, or nobody asks for");
+        assert!(native == same);
+    }
+    Ok(())
+}
