@@ -102,6 +102,11 @@ impl Storage {
         self.lowered != image_formats::Options::default()
     }
 
+    /// Whether descriptors may get other views than those that they are written with.
+    pub fn is_used(&self) -> bool {
+        self.is_lowering() || self.is_used.load(Ordering::Relaxed)
+    }
+
     fn lowers(&self, format: vk::Format) -> bool {
         lowers(self.lowered.images, format)
     }
@@ -311,9 +316,11 @@ impl Device {
         let left = decide::usage_beside_storage(usage, self.features(image, info.format)?);
         let alias = storage::alias(info.format)?;
         let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::INPUT_ATTACHMENT;
-        // SAFETY: the chain of a valid create info.
-        let chain =
-            if stated.is_some() { unsafe { without_usage(info.p_next) } } else { Some((Vec::new(), info.p_next)) };
+        let chain = match stated {
+            // SAFETY: the chain of a valid create info.
+            Some(_) => unsafe { without_usage(info.p_next) },
+            None => Some((Vec::new(), info.p_next)),
+        };
         let capture = vk::ImageViewCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT;
         let why = match chain {
             _ if !image.aliased => "its image may not be viewed as unsigned integers",
@@ -486,8 +493,10 @@ impl Device {
             // SAFETY: the application's own arguments but for a format of the same size, which can be stored.
             return Some(unsafe { create(self.handle, &down, allocator, view) });
         }
-        let mut only = vk::BufferUsageFlags2CreateInfoKHR::default();
-        only.usage = vk::BufferUsageFlags2KHR::from_raw(reads);
+        let only = vk::BufferUsageFlags2CreateInfoKHR {
+            usage: vk::BufferUsageFlags2KHR::from_raw(reads),
+            ..Default::default()
+        };
         let mut own = *info;
         if self.storage.buffer_usage {
             own.p_next = (&raw const only).cast();

@@ -340,6 +340,7 @@ impl Stored<'_> {
 /// `given` is valid.
 unsafe fn stored_descriptor<'a>(device: &Device, given: &vk::DescriptorGetInfoEXT<'a>) -> Option<Stored<'a>> {
     match given.ty {
+        _ if !device.storage.is_used() => None,
         vk::DescriptorType::STORAGE_IMAGE => {
             // SAFETY: null or valid, by VUID-VkDescriptorGetInfoEXT-pStorageImage-parameter.
             let image = unsafe { given.data.p_storage_image.as_ref() }?;
@@ -352,7 +353,7 @@ unsafe fn stored_descriptor<'a>(device: &Device, given: &vk::DescriptorGetInfoEX
             let buffer = unsafe { given.data.p_storage_texel_buffer.as_ref() }?;
             let format = device.stored_format(buffer.format);
             (format != buffer.format)
-                .then(|| Stored::Buffer(*given, vk::DescriptorAddressInfoEXT { format, ..*buffer }))
+                .then_some(Stored::Buffer(*given, vk::DescriptorAddressInfoEXT { format, ..*buffer }))
         }
         _ => None,
     }

@@ -82,8 +82,13 @@ fn every_order_comes_to_the_same() {
 #[test]
 fn each_tier_runs_its_passes_in_one_order() {
     let words = everything();
-    let options =
-        ModuleOptions { images: Some(IMAGES), counters: Some(COUNTERS), formats: FORMATS, without_samples: false, mask_words: 1 };
+    let options = ModuleOptions {
+        images: Some(IMAGES),
+        counters: Some(COUNTERS),
+        formats: FORMATS,
+        without_samples: false,
+        mask_words: 1,
+    };
     let outcome = for_module(&words, scan(&words), &options).expect("an outcome");
     let new = outcome.words.expect("new words");
     let of: Vec<Pass> = outcome.changes.iter().map(|(pass, _)| *pass).collect();
@@ -106,8 +111,13 @@ fn what_is_refused_has_a_pass_and_a_name() {
         "opengl",
         "#version 460\nlayout(location = 0) out vec4 o;\nlayout(binding = 0) uniform atomic_uint a;\nvoid main() { o = gl_FragCoord + float(atomicCounterIncrement(a)); }\n",
     );
-    let options =
-        ModuleOptions { images: Some(IMAGES), counters: Some(COUNTERS), formats: FORMATS, without_samples: false, mask_words: 1 };
+    let options = ModuleOptions {
+        images: Some(IMAGES),
+        counters: Some(COUNTERS),
+        formats: FORMATS,
+        without_samples: false,
+        mask_words: 1,
+    };
     let outcome = for_module(&words, scan(&words), &options).expect("an outcome");
     assert_eq!(outcome.words, None);
     assert_eq!(outcome.refusals, [(Pass::AtomicCounters, Why::FragmentOrigin)]);

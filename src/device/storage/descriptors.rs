@@ -46,13 +46,17 @@ pub(in crate::device) struct ElementsOf {
 
 /// What a write stores to: where its elements are, how many words each has, and what they are; none if it is of another type.
 fn stored(write: &WriteDescriptorSet<'_>) -> Option<(*const u64, usize, ElementsOf)> {
-    let (elements, size, is_buffer) = match write.descriptor_type {
+    let (elements, size, is_buffer): (*const u64, usize, bool) = match write.descriptor_type {
         vk::DescriptorType::STORAGE_IMAGE => (write.p_image_info.cast(), size_of::<DescriptorImageInfo>(), false),
         vk::DescriptorType::STORAGE_TEXEL_BUFFER => {
             (write.p_texel_buffer_view.cast(), size_of::<vk::BufferView>(), true)
         }
         _ => return None,
     };
+    // An array that nobody may read is of no length, as everywhere.
+    if elements.is_null() {
+        return None;
+    }
     let at = (0, size, write.descriptor_count as usize);
     Some((elements, size / size_of::<u64>(), ElementsOf { at, is_buffer }))
 }

@@ -212,7 +212,7 @@ fn through(context: &Context, codec: &Codec) -> Result<(Vec<u32>, Vec<u8>), Skip
     let bindings =
         [Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1), Binding::new(1, vk::DescriptorType::STORAGE_BUFFER, 1)];
     // With and without a view for something else.
-    let sampled = if codec.format % 2 == 0 { Usage::SAMPLED } else { Usage::empty() };
+    let sampled = if codec.format.is_multiple_of(2) { Usage::SAMPLED } else { Usage::empty() };
     let usage = sampled | Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
     let image = Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, width, height) }).map_err(Skip)?;
     let view = image.view(&ViewDesc::default());
