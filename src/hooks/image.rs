@@ -316,7 +316,10 @@ pub(crate) unsafe extern "system" fn create_image_view(
                 if let Some((tiling, _, changes)) = &narrowed {
                     let changes: Vec<Change> = changes.iter().copied().collect();
                     device.record_view(made, info.format, None, *tiling, &changes);
-                    if !device.audit && changes.iter().any(|change| change.catalog == Catalog::H1Storage) {
+                    if device.storage.is_lowering()
+                        && !device.audit
+                        && changes.iter().any(|change| change.catalog == Catalog::H1Storage)
+                    {
                         device.view_lost_storage(made);
                     }
                 }

@@ -366,7 +366,7 @@ fn what_lies_between_is_rounded() {
                     Kind::Float if value.is_nan() => assert!(stored.is_nan(), "{what}"),
                     Kind::Float => {
                         let wanted = if width == 16 { value } else { value.max(0.0) };
-                        assert!(stored.abs() <= wanted.abs() && !(stored * wanted < 0.0), "{what}");
+                        assert!(stored.abs() <= wanted.abs() && stored * wanted >= 0.0, "{what}");
                         assert_eq!(stored.is_infinite(), wanted.is_infinite(), "{what}");
                         // The next pattern is beyond it.
                         let next = worth(codec, bits + 1, width);
