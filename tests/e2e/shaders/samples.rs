@@ -21,6 +21,7 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/samples/fraction", fraction),
         ("shaders/samples/fraction-audit", fraction_audit),
         ("shaders/samples/wish", wish),
+        ("shaders/samples/wish-chained", wish_chained),
         ("shaders/samples/wish-held-back", wish_held_back),
         ("shaders/samples/wish-left-alone", wish_left_alone),
         ("shaders/samples/wish-off", wish_off),
@@ -437,38 +438,42 @@ fn told(judged: &Judged) -> (&Json, Vec<samplin_testkit::trace::Change>) {
 
 const ALL: &str = "[[rule]]\nname = \"smooth\"\nset = { sample_shading = 1.0 }\n";
 
+/// The picture of an application which shades each sample itself; it is not the one that is shaded by pixel.
+fn shaded_by_sample() -> Result<Vec<Value>, Skip> {
+    let (coarse, _) = without_layer(Context::builder(), |context| draw(context, &fragment(FINE), FOUR))?;
+    let shaded = Draw { shading: Some(1.0), ..FOUR };
+    let (wanted, errors) = without_layer(Context::builder(), |context| draw(context, &sampled(FINE), shaded))?;
+    assert!(errors.is_empty() && coarse != wanted, "the shader does not tell samples apart: {errors:#?}");
+    Ok(wanted)
+}
+
+/// Draws what asks for nothing, by a rule that asks for it, and checks the picture and the record.
+fn assert_wish(builder: ContextBuilder, how: Draw, wanted: &[Value]) -> Outcome {
+    let (got, judged) = with_layer(builder, |context| {
+        skip_if(if how.chained { context.missing(&[Capability::Maintenance5]) } else { None })?;
+        draw(context, &fragment(FINE), how)
+    })?;
+    judged.assert_silent("with samplin");
+    assert_eq!(got, wanted);
+    let (record, changes) = told(&judged);
+    assert_eq!((&record["pass"], &record["rules"]), (&"sample_inputs".into(), &serde_json::json!(["smooth"])));
+    let lines: Vec<String> = changes.iter().map(|it| format!("{} {} {}", it.catalog, it.field, it.to)).collect();
+    assert_eq!(
+        lines,
+        ["O-1 sampleShadingEnable true", "O-1 minSampleShading 1.0", "O-1 decoration Sample"],
+        "{changes:#?}"
+    );
+    Ok(())
+}
+
 /// The picture is that of an application which shades each sample itself, and the shader runs as often.
 fn wish() -> Outcome {
     let folder = Folder::new();
     let (plain, own) = (fragment(FINE), sampled(FINE));
-    let (coarse, _) = without_layer(Context::builder(), |context| draw(context, &plain, FOUR))?;
-    let shaded = Draw { shading: Some(1.0), ..FOUR };
-    let (wanted, errors) = without_layer(Context::builder(), |context| draw(context, &own, shaded))?;
-    assert!(errors.is_empty() && coarse != wanted, "the shader does not tell samples apart: {errors:#?}");
+    let wanted = shaded_by_sample()?;
     // Without `separate` words are kept by themselves; the application need not ask for the feature.
-    for (builder, chained) in [
-        (Context::builder(), false),
-        (unasked(), false),
-        (unasked().setting("separate", "base"), false),
-        (unasked(), true),
-        (unasked().setting("separate", "base"), true),
-    ] {
-        let how = Draw { chained, ..FOUR };
-        let (can, _) = without_layer(Context::builder(), |context| Ok(context.supports(Capability::Maintenance5)))?;
-        if chained && !can {
-            continue;
-        }
-        let (got, judged) = with_layer(ruled(builder, &folder, ALL), |context| draw(context, &plain, how))?;
-        judged.assert_silent("with samplin");
-        assert_eq!(got, wanted);
-        let (record, changes) = told(&judged);
-        assert_eq!((&record["pass"], &record["rules"]), (&"sample_inputs".into(), &serde_json::json!(["smooth"])));
-        let lines: Vec<String> = changes.iter().map(|it| format!("{} {} {}", it.catalog, it.field, it.to)).collect();
-        assert_eq!(
-            lines,
-            ["O-1 sampleShadingEnable true", "O-1 minSampleShading 1.0", "O-1 decoration Sample"],
-            "{changes:#?}"
-        );
+    for builder in [Context::builder(), unasked(), unasked().setting("separate", "base")] {
+        assert_wish(ruled(builder, &folder, ALL), FOUR, &wanted)?;
     }
     // A part of the samples: as the application's own. It only raises what the application asks for.
     let half = "[[rule]]\nset = { sample_shading = 0.5 }\n";
@@ -477,6 +482,17 @@ fn wish() -> Outcome {
     let (got, judged) = with_layer(ruled(unasked(), &folder, half), |context| draw(context, &plain, FOUR))?;
     judged.assert_silent("half of the samples");
     assert_eq!(got, wanted);
+    Ok(())
+}
+
+/// The same of words that come in the chains of stages.
+fn wish_chained() -> Outcome {
+    let folder = Folder::new();
+    let wanted = shaded_by_sample()?;
+    let how = Draw { chained: true, ..FOUR };
+    for builder in [unasked(), unasked().setting("separate", "base")] {
+        assert_wish(ruled(builder, &folder, ALL), how, &wanted)?;
+    }
     Ok(())
 }
 
