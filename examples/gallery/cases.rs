@@ -2,9 +2,7 @@
 //!
 //! A case knows nothing about the layer. It is painted once without it and once with it, from the same code.
 
-use std::ffi::CStr;
-
-use crate::separate;
+use crate::{emulated, separate};
 use ash::vk;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined};
 use samplin_testkit::shader::{Access, Bind, Op, grid};
@@ -16,7 +14,7 @@ use samplin_testkit::{
 /// Edge of a panel in pixels.
 pub(crate) const PANEL: u32 = 192;
 /// Edge of most textures in texels.
-const TEXTURE: u32 = 12;
+pub(crate) const TEXTURE: u32 = 12;
 
 /// One RGB pixel.
 pub(crate) type Rgb = [u8; 3];
@@ -161,8 +159,24 @@ pub(crate) const CASES: &[Case] = &[
         title: "GL_CLAMP, LINEAR",
         asks: "OpenGL's GL_CLAMP with a white border, which takes part over half a texel; CLAMP_TO_BORDER where no extension has it, \
                which is the nearest of Vulkan's modes.",
-        prepare: |builder| builder.extension(GL_ADDRESS_MODES),
-        paint: gl_clamp,
+        prepare: |builder| builder.extension(emulated::GL_ADDRESS_MODES),
+        paint: emulated::gl_clamp,
+    },
+    Case {
+        name: "r32f-linear",
+        title: "R32_SFLOAT, LINEAR, emulated",
+        asks: "32-bit floats with a LINEAR sampler, on a device that is simulated not to filter them: NEAREST is what is left, or \
+               the shader filters.",
+        prepare: |builder| emulated::weak(builder).setting("unfilterable", "emulate"),
+        paint: emulated::floats,
+    },
+    Case {
+        name: "immutable",
+        title: "Immutable sampler, two textures",
+        asks: "LINEAR, immutable in a combined descriptor, with RGBA8 (upper left, legal) and with R32_SFLOAT (lower right), which \
+               the device is simulated not to filter.",
+        prepare: |builder| emulated::weak(builder).setting("immutable", "demote"),
+        paint: emulated::immutable,
     },
     Case {
         name: "border-swizzle",
@@ -251,7 +265,7 @@ pub(crate) const CASES: &[Case] = &[
 const POISON: Rgb = [255, 0, 200];
 
 /// Colour of a position on a dark-to-light scale.
-fn scale(position: f64) -> Rgb {
+pub(crate) fn scale(position: f64) -> Rgb {
     const STOPS: [[f64; 3]; 6] = [
         [38.0, 22.0, 74.0],
         [62.0, 73.0, 137.0],
@@ -300,7 +314,7 @@ fn texel_of(format: vk::Format, position: f64, rgb: [f64; 3]) -> Value {
 // ---- textures ----
 
 /// Height of the test relief at a texel, 0..=1: rings with a brighter disc off the centre.
-fn relief(x: u32, y: u32) -> f64 {
+pub(crate) fn relief(x: u32, y: u32) -> f64 {
     let (x, y) = (f64::from(x), f64::from(y));
     let middle = f64::from(TEXTURE - 1) / 2.0;
     let ring = ((x - middle).hypot(y - middle) * 1.15).cos() * 0.5 + 0.5;
@@ -424,22 +438,6 @@ fn bordered(context: &Context, format: vk::Format, border: vk::BorderColor) -> R
     let image = relief_image(context, format)?;
     let view = image.view(&ViewDesc::default());
     let sampler = SamplerDesc::nearest().border(border).create(context);
-    let values = sample(context, Pair::new(&view, &sampler), &grid(PANEL, PANEL, [-0.35, -0.35], [1.35, 1.35]));
-    Ok(values.into_iter().map(|value| colour(format, value)).collect())
-}
-
-/// The extension that has GL_CLAMP, and the mode.
-const GL_ADDRESS_MODES: &CStr = c"VK_SAMPLIN_gl_address_modes";
-const GL_CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::from_raw(0x2900);
-
-fn gl_clamp(context: &Context) -> Result<Picture, String> {
-    let format = vk::Format::R8G8B8A8_UNORM;
-    let image = relief_image(context, format)?;
-    let view = image.view(&ViewDesc::default());
-    let border = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
-    let has_mode = context.extensions().contains(&GL_ADDRESS_MODES);
-    let sampler = if has_mode { border.address(GL_CLAMP) } else { border };
-    let sampler = sampler.create(context);
     let values = sample(context, Pair::new(&view, &sampler), &grid(PANEL, PANEL, [-0.35, -0.35], [1.35, 1.35]));
     Ok(values.into_iter().map(|value| colour(format, value)).collect())
 }

@@ -5,9 +5,11 @@
 //! comparison sampler over a colour texture; then that half is drawn as a crash and the rest of the page still comes
 //! out. And the layer may be switched on in the environment; a new process starts without those variables, before
 //! anything has read them. What no variable controls (a loader settings file, say) would still slip through, so each
-//! half also proves by `/proc/self/maps` that the layer's library was loaded, or was not, as its name says.
+//! half also proves by `/proc/self/maps` that the layer's library was loaded, or was not, as its name says. A case about a
+//! setting of the layer has the layer in both halves, and another value of the setting in the left one.
 
 mod cases;
+mod emulated;
 mod page;
 mod separate;
 
@@ -191,12 +193,18 @@ struct Half {
     trace: Trace,
 }
 
-/// Starts this program again for one half of `case`.
+/// Starts this program again for one half of `case`; `contrast` is a setting of the layer that comes before all others.
 ///
 /// # Errors
 ///
 /// The child's message when it could not set up Vulkan, or the failing operation.
-fn half(arguments: &Arguments, case: &Case, with_layer: bool, folder: &Path) -> Result<Half, String> {
+fn half(
+    arguments: &Arguments,
+    case: &Case,
+    with_layer: bool,
+    contrast: Option<(&str, &str)>,
+    folder: &Path,
+) -> Result<Half, String> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let program = std::env::current_exe().map_err(|error| format!("this program has no path: {error}"))?;
     let mut command = Command::new(program);
@@ -210,10 +218,12 @@ fn half(arguments: &Arguments, case: &Case, with_layer: bool, folder: &Path) -> 
     if let Some(device) = &arguments.device {
         command.args(["--device", device]);
     }
-    for (key, value) in &arguments.setting {
+    let own = contrast.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let settings: Vec<_> = own.into_iter().chain(arguments.setting.iter().cloned()).collect();
+    for (key, value) in &settings {
         command.arg("--setting").arg(format!("{key}={value}"));
     }
-    for name in steering_variables(&arguments.setting) {
+    for name in steering_variables(&settings) {
         command.env_remove(name);
     }
     // An installed implicit manifest may need no variable to be on; this one switches it off. The half with the layer
@@ -263,14 +273,15 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let mut trace = Vec::new();
     for case in CASES.iter().filter(is_chosen) {
         let folder = |half: &str| scratch.0.join(format!("{}-{half}", case.name));
-        let without = half(arguments, case, false, &folder("without"))?;
         // One message is enough when the layer is not there at all.
         let with = match &missing {
-            None => half(arguments, case, true, &folder("with")).map_err(|message| missing = Some(message)).ok(),
+            None => half(arguments, case, true, None, &folder("with")).map_err(|message| missing = Some(message)).ok(),
             Some(_) => None,
         };
+        let contrast = emulated::contrast(case).filter(|_| with.is_some());
+        let without = half(arguments, case, contrast.is_some(), contrast, &folder("without"))?;
         trace.extend(std::fs::read(folder("with").join("trace.jsonl")).unwrap_or_default());
-        comparisons.push(Comparison { case, without, with });
+        comparisons.push(Comparison { case, contrast, without, with });
     }
     let halves = || comparisons.iter().flat_map(|both| std::iter::once(&both.without).chain(&both.with));
     let device = halves().find_map(|half| half.device.clone()).unwrap_or_else(|| "unknown device".to_owned());
@@ -289,7 +300,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         subtitle: vec![
             device.clone(),
             format!("{with_what}{oracle}"),
-            "Integer, depth and stencil values are shown on a dark-to-light scale; magenta is no value of the texture."
+            "Integer, depth, stencil and R32_SFLOAT values are shown on a dark-to-light scale; magenta is no value of the texture."
                 .to_owned(),
         ],
         tiles: comparisons.iter().map(Comparison::tile).collect(),
@@ -331,11 +342,21 @@ impl Drop for Scratch {
 /// Both halves of a case.
 struct Comparison<'a> {
     case: &'a Case,
+    /// The setting of the left half, if that is with the layer too.
+    contrast: Option<(&'static str, &'static str)>,
     without: Half,
     with: Option<Half>,
 }
 
 impl Comparison<'_> {
+    /// What the left half is.
+    fn left(&self) -> String {
+        match self.contrast {
+            Some((key, value)) => format!("with {key}={value}"),
+            None => "without the layer".to_owned(),
+        }
+    }
+
     fn pictures(&self) -> [Option<&Picture>; 2] {
         [Some(&self.without), self.with.as_ref()].map(|half| match &half?.outcome {
             Outcome::Painted(picture) => Some(picture),
@@ -385,6 +406,7 @@ impl Comparison<'_> {
             title: self.case.title.to_owned(),
             asks: self.case.asks.to_owned(),
             verdict: self.verdict(),
+            left: self.left(),
             panels: [panel(Some(&self.without)), panel(self.with.as_ref())],
             notes: self.notes(),
         }
@@ -426,12 +448,12 @@ impl Comparison<'_> {
             };
             notes.push(note(Style::Plain, text));
         }
-        for (name, half) in [("without", Some(&self.without)), ("with", self.with.as_ref())] {
+        for (name, half) in [(self.left(), Some(&self.without)), ("with the layer".to_owned(), self.with.as_ref())] {
             let Some(ids) = half.and_then(|half| half.objections.as_ref()) else { continue };
             if ids.is_empty() {
-                notes.push(note(Style::Calm, format!("validation {name} the layer: silent")));
+                notes.push(note(Style::Calm, format!("validation {name}: silent")));
             } else {
-                notes.push(note(Style::Alarm, format!("validation {name} the layer: {}", vuid_list(ids))));
+                notes.push(note(Style::Alarm, format!("validation {name}: {}", vuid_list(ids))));
             }
         }
         notes
@@ -452,6 +474,7 @@ impl Comparison<'_> {
         json!({
             "case": self.case.name,
             "title": self.case.title,
+            "contrast": self.contrast.map(|(key, value)| format!("{key}={value}")),
             "without": half(&self.without),
             "with": self.with.as_ref().map(half),
             "differing": self.difference(),

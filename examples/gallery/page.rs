@@ -115,7 +115,8 @@ pub(crate) struct Tile {
     pub(crate) title: String,
     pub(crate) asks: String,
     pub(crate) verdict: Verdict,
-    /// Without the layer, with it.
+    /// What the first panel is; the second is with the layer.
+    pub(crate) left: String,
     pub(crate) panels: [Panel; 2],
     pub(crate) notes: Vec<Note>,
 }
@@ -218,7 +219,7 @@ impl Tile {
             canvas.text(left, top + 24 + line * LINE, &FONT_7X13, SOFT, &text);
         }
         let panels = y + row.panels_top();
-        for (index, label) in (0..).zip(["without the layer", "with the layer"]) {
+        for (index, label) in (0..).zip([self.left.as_str(), "with the layer"]) {
             let at = left + index * (PANEL as i32 + BETWEEN);
             canvas.text(at, panels - 17, &FONT_6X13, SOFT, label);
             canvas.frame(at, panels);

@@ -14,6 +14,11 @@ fn settings(name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Optio
 
 /// The trace of one case; nothing if it cannot run here.
 fn draw(name: &str, case: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Option<Trace> {
+    Some(drawn(name, case, arguments, variables)?.0)
+}
+
+/// The trace of one case and what `--json` says of it; nothing if it cannot run here.
+fn drawn(name: &str, case: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Option<(Trace, Value)> {
     if let Err(why) = layer::locate() {
         assert!(std::env::var_os("CI").is_none(), "{why}");
         skip(why);
@@ -21,14 +26,16 @@ fn draw(name: &str, case: &str, arguments: &[&str], variables: &[(&str, &str)]) 
     }
     let picture = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
     let output = Command::new(env!("CARGO_BIN_EXE_gallery"))
-        .args(["--no-validation", "--only", case, "--out"])
+        .args(["--no-validation", "--json", "--only", case, "--out"])
         .arg(&picture)
         .args(arguments)
         .envs(variables.iter().copied())
         .output()
         .expect("starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(Trace::read(&picture.with_extension("jsonl")).expect("a trace beside the picture"))
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let trace = Trace::read(&picture.with_extension("jsonl")).expect("a trace beside the picture");
+    Some((trace, report["cases"][0].clone()))
 }
 
 #[test]
@@ -62,4 +69,35 @@ fn what_only_the_shader_joins_is_repaired() {
         let left: Vec<_> = trace.events("unresolved").map(|record| record["what"].clone()).collect();
         assert_eq!((trace.events("pair").count(), left), (0, vec!["separate samplers".into()]), "{case}");
     }
+}
+
+#[test]
+fn a_case_about_a_setting_has_the_layer_in_both_halves() {
+    let Some((trace, report)) = drawn("contrast", "r32f-linear", &[], &[]) else { return };
+    assert_eq!(report["contrast"], "unfilterable=nearest");
+    assert!(report["differing"].as_f64().is_some_and(|share| share > 0.5), "{report:#}");
+    let own = |record: &Value| record["settings"]["unfilterable"]["value"] == "emulate";
+    assert!(trace.events("layer").all(own), "the right half's trace alone: {trace:#?}");
+    assert_eq!(trace.events("shader").filter(|record| record["pass"] == "filter").count(), 1, "{trace:#?}");
+    assert_eq!(trace.events("unresolved").count(), 0, "{trace:#?}");
+    // What the caller sets is the right half's.
+    let caller = ["--setting", "unfilterable=nearest"];
+    let Some((trace, both)) = drawn("contrast-set", "r32f-linear", &caller, &[]) else { return };
+    assert_eq!((&both["differing"], trace.events("shader").count()), (&0.0.into(), 0), "{both:#}");
+    assert_eq!(both["without"], report["without"]);
+    let Some((_, kept)) = drawn("contrast-kept", "r32f-linear", &[], &[("SAMPLIN_UNFILTERABLE", "emulate")]) else {
+        return;
+    };
+    assert_eq!((&kept["without"], &kept["with"]), (&report["without"], &report["with"]));
+}
+
+#[test]
+fn an_immutable_sampler_is_split() {
+    let Some((trace, report)) = drawn("immutable", "immutable", &[], &[]) else { return };
+    let pairs: Vec<_> = trace.events("pair").map(|pair| (&pair["how"], &pair["format"])).collect();
+    assert_eq!(pairs, [(&"split".into(), &"VK_FORMAT_R32_SFLOAT".into())], "the image that cannot be filtered alone");
+    assert_eq!((trace.events("unresolved").count(), &report["contrast"]), (0, &Value::Null), "{report:#}");
+    let Some(trace) = draw("immutable-base", "immutable", &["--setting", "immutable=base"], &[]) else { return };
+    let left: Vec<_> = trace.events("unresolved").map(|record| record["what"].clone()).collect();
+    assert_eq!((left, trace.events("shader").count()), (vec!["immutable sampler".into()], 0));
 }
