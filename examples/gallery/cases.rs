@@ -2,13 +2,13 @@
 //!
 //! A case knows nothing about the layer. It is painted once without it and once with it, from the same code.
 
-use crate::{emulated, separate};
+use crate::{emulated, levels, separate, shaders};
 use ash::vk;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_combined};
 use samplin_testkit::shader::{Access, Bind, Op, grid};
 use samplin_testkit::{
-    BlitApi, Capability, Context, ContextBuilder, Image, ImageDesc, Mapping, Painter, Pair, Point, Probe, SamplerDesc,
-    Value, ViewDesc, sample, texel,
+    BlitApi, Capability, Context, ContextBuilder, Image, ImageDesc, Pair, Point, Probe, SamplerDesc, Value, ViewDesc,
+    sample, texel,
 };
 
 /// Edge of a panel in pixels.
@@ -101,7 +101,7 @@ pub(crate) const CASES: &[Case] = &[
         title: "R16_SINT, mipmap mode LINEAR",
         asks: "NEAREST filters, but levels of an integer texture are to be blended; LOD grows to the right.",
         prepare: as_it_is,
-        paint: integer_mips,
+        paint: levels::integers,
     },
     Case {
         name: "d32-linear",
@@ -192,21 +192,21 @@ pub(crate) const CASES: &[Case] = &[
         title: "maxAnisotropy 1000",
         asks: "Trilinear filtering of a floor with more anisotropy than maxSamplerAnisotropy.",
         prepare: as_it_is,
-        paint: floor,
+        paint: levels::floor,
     },
     Case {
         name: "lod-range",
         title: "minLod 3 > maxLod 1",
         asks: "An empty LOD range over levels of different colours; LOD 0 to 5 from left to right.",
         prepare: as_it_is,
-        paint: |context| levels(context, &SamplerDesc::trilinear().lod(3.0, 1.0), 5.0),
+        paint: |context| levels::each(context, &SamplerDesc::trilinear().lod(3.0, 1.0), 5.0),
     },
     Case {
         name: "lod-bias",
         title: "mipLodBias NaN",
         asks: "A bias that is not a number; LOD 0 to 5 from left to right, then the bias.",
         prepare: as_it_is,
-        paint: |context| levels(context, &SamplerDesc { lod_bias: f32::NAN, ..SamplerDesc::trilinear() }, 5.0),
+        paint: |context| levels::each(context, &SamplerDesc { lod_bias: f32::NAN, ..SamplerDesc::trilinear() }, 5.0),
     },
     Case {
         name: "unnormalized",
@@ -257,6 +257,27 @@ pub(crate) const CASES: &[Case] = &[
         prepare: as_it_is,
         paint: |context| blitted(context, vk::Format::D32_SFLOAT),
     },
+    Case {
+        name: "gl-counters",
+        title: "Atomic counters of OpenGL",
+        asks: "A shader for OpenGL whose atomic counters count the shades of the relief; a bar for each.",
+        prepare: |builder| builder.extension(shaders::GL_SHADERS),
+        paint: shaders::counters,
+    },
+    Case {
+        name: "hlsl-store",
+        title: "A store of HLSL's to RGBA8",
+        asks: "The compiler declares Rgba32f, for HLSL does not say what the image is; drivers that believe it store something else.",
+        prepare: |builder| builder.setting("storage", "emulate"),
+        paint: shaders::store,
+    },
+    Case {
+        name: "one-sample",
+        title: "Sample shading, one sample",
+        asks: "Inputs and builtins of samples, and a target that has one, on a device that is simulated to have no sample shading.",
+        prepare: |builder| builder.without(Capability::SampleRateShading).setting("device", shaders::NO_SAMPLE_SHADING),
+        paint: shaders::samples,
+    },
 ];
 
 // ---- pictures out of values ----
@@ -300,7 +321,7 @@ pub(crate) fn colour(format: vk::Format, value: Value) -> Rgb {
 }
 
 /// The value of kind and range [`colour`] expects, from a position on the scale and a colour.
-fn texel_of(format: vk::Format, position: f64, rgb: [f64; 3]) -> Value {
+pub(crate) fn texel_of(format: vk::Format, position: f64, rgb: [f64; 3]) -> Value {
     match texel::numeric_kind(format, texel::aspects(format)) {
         texel::NumericKind::Uint => Value::Uint([(position * 255.0).round() as u32, 0, 0, 1]),
         texel::NumericKind::Int => Value::Int([(position * 255.0).round() as i32, 0, 0, 1]),
@@ -385,23 +406,6 @@ pub(crate) fn diagonal(halves: [&Picture; 2]) -> Picture {
     (0..PANEL * PANEL).map(pixel).collect()
 }
 
-fn integer_mips(context: &Context) -> Result<Picture, String> {
-    let format = vk::Format::R16_SINT;
-    let image = Image::filled(context, &ImageDesc::d2(format, 16, 16).levels(5), |_, level, _, [x, y, _]| {
-        let checker = (x + y) % 2 == 0 && level < 4;
-        texel_of(format, 0.08 + 0.2 * f64::from(level) + if checker { 0.08 } else { 0.0 }, [0.0; 3])
-    })?;
-    let view = image.view(&ViewDesc::default());
-    let sampler = SamplerDesc { mipmap_mode: vk::SamplerMipmapMode::LINEAR, ..SamplerDesc::nearest() }.create(context);
-    let values = sample(context, Pair::new(&view, &sampler), &with_rising_lod(4.0));
-    Ok(values.into_iter().map(|value| colour(format, value)).collect())
-}
-
-/// The whole panel, LOD from 0 at the left to `most` at the right.
-fn with_rising_lod(most: f32) -> Vec<Point> {
-    whole_panel().into_iter().map(|point| point.lod(point.coord[0] * most)).collect()
-}
-
 fn shadow(context: &Context) -> Result<Picture, String> {
     let image = relief_image(context, vk::Format::D32_SFLOAT)?;
     let view = image.view(&ViewDesc::default());
@@ -454,67 +458,6 @@ fn swizzled_border(context: &Context) -> Result<Picture, String> {
     let view = image.view(&ViewDesc::swizzle(alpha_first));
     let sampler = SamplerDesc::nearest().border(vk::BorderColor::FLOAT_OPAQUE_BLACK).create(context);
     let values = sample(context, Pair::new(&view, &sampler), &grid(PANEL, PANEL, [-0.35, -0.35], [1.35, 1.35]));
-    Ok(values.into_iter().map(|value| colour(format, value)).collect())
-}
-
-fn floor(context: &Context) -> Result<Picture, String> {
-    if let Some(lacking) = context.missing(&[Capability::SamplerAnisotropy]) {
-        return Err(lacking);
-    }
-    let format = vk::Format::R8G8B8A8_UNORM;
-    let size = 256u32;
-    let tile = |x: u32, y: u32| {
-        let line = x % 32 < 3 || y % 32 < 3;
-        let odd = (x / 32 + y / 32) % 2 == 1;
-        if line {
-            [0.99, 0.94, 0.63]
-        } else if odd {
-            [0.15, 0.51, 0.56]
-        } else {
-            [0.15, 0.09, 0.29]
-        }
-    };
-    let image = Image::filled(context, &ImageDesc::d2(format, size, size).levels(9), |_, level, _, [x, y, _]| {
-        // A box filter of the full-size floor.
-        let edge = 1u32 << level;
-        let mut sum = [0.0; 3];
-        for (i, j) in (0..edge).flat_map(|i| (0..edge).map(move |j| (i, j))) {
-            let texel = tile(x * edge + i, y * edge + j);
-            sum = std::array::from_fn(|index| sum[index] + texel[index]);
-        }
-        let mean = sum.map(|c| c / f64::from(edge * edge));
-        texel_of(format, 0.0, mean)
-    })?;
-    let view = image.view(&ViewDesc::default());
-    let sampler = SamplerDesc::trilinear().address(vk::SamplerAddressMode::REPEAT).anisotropy(1000.0).create(context);
-    let pair = Pair::new(&view, &sampler);
-    let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-    let pool = Pool::new(context, &[&layout]);
-    let set = pool.allocate(&layout);
-    write_combined(context, set, (0, 0), &[pair]);
-    let painter = Painter::new(context, &layout, pair.shape, pair.kind, [PANEL, PANEL])?;
-    // Looking along a plane: the horizon is just above the panel.
-    let mapping = Mapping {
-        origin: [-1.0, 1.0, 0.0, 0.0],
-        dx: [2.0, 0.0, 0.0, 0.0],
-        dy: [0.0, 0.0, 0.0, 0.0],
-        divisor: [0.06, 0.0, 0.9],
-        reference: 0.0,
-        bias: 0.0,
-    };
-    Ok(painter.paint(set, &mapping).into_iter().map(|value| colour(format, value)).collect())
-}
-
-fn levels(context: &Context, sampler: &SamplerDesc, most: f32) -> Result<Picture, String> {
-    let format = vk::Format::R8G8B8A8_UNORM;
-    let image = Image::filled(context, &ImageDesc::d2(format, 32, 32).levels(6), |_, level, _, [x, y, _]| {
-        let shade = scale(0.05 + 0.18 * f64::from(level)).map(|c| f64::from(c) / 255.0);
-        let dim = if (x / 2 + y / 2) % 2 == 0 && level < 4 { 0.82 } else { 1.0 };
-        texel_of(format, 0.0, shade.map(|c| c * dim))
-    })?;
-    let view = image.view(&ViewDesc::default());
-    let sampler = sampler.create(context);
-    let values = sample(context, Pair::new(&view, &sampler), &with_rising_lod(most));
     Ok(values.into_iter().map(|value| colour(format, value)).collect())
 }
 

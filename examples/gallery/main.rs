@@ -10,12 +10,16 @@
 
 mod cases;
 mod emulated;
+mod levels;
 mod page;
+mod reasons;
 mod separate;
+mod shaders;
 
 use cases::{CASES, Case, Picture};
 use clap::Parser;
 use page::{Note, Page, Panel, Style, Tile, Verdict};
+use reasons::{grouped, vuid_list};
 use samplin_testkit::{Context, ContextError, Trace, layer, trace};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -151,6 +155,7 @@ fn work(arguments: &Arguments, folder: &Path) -> Result<(), String> {
         (None, true) => return Err("the half with the layer is not with it: its library is not loaded".to_owned()),
         _ => {}
     }
+    let painted = outcome.is_ok();
     if let Ok(picture) = &outcome {
         std::fs::write(folder.join("picture.rgb"), picture.as_flattened()).map_err(|error| error.to_string())?;
     }
@@ -159,7 +164,8 @@ fn work(arguments: &Arguments, folder: &Path) -> Result<(), String> {
         "device": device,
         "library": library.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())),
         "lacking": outcome.err(),
-        "validation": validation.then_some(objections),
+        // Of a half that handed nothing over there is nothing to say.
+        "validation": (validation && painted).then_some(objections),
     });
     std::fs::write(folder.join("result.json"), result.to_string()).map_err(|error| error.to_string())
 }
@@ -384,9 +390,14 @@ impl Comparison<'_> {
             .collect()
     }
 
+    /// Whether the device lacks something, and not only without the layer.
+    fn is_unsupported(&self) -> bool {
+        matches!(self.without.outcome, Outcome::Lacking(_)) && self.pictures()[1].is_none()
+    }
+
     fn verdict(&self) -> Verdict {
         match (&self.without.outcome, &self.with) {
-            (Outcome::Lacking(_), _) => Verdict::Unsupported,
+            _ if self.is_unsupported() => Verdict::Unsupported,
             (_, None) => Verdict::NoLayer,
             (_, Some(with)) if !with.objections.as_deref().unwrap_or_default().is_empty() => Verdict::Unresolved,
             (_, Some(with)) if with.trace.events("unresolved").next().is_some() => Verdict::Unresolved,
@@ -400,6 +411,7 @@ impl Comparison<'_> {
         let panel = |half: Option<&Half>| match half.map(|half| &half.outcome) {
             Some(Outcome::Painted(picture)) => Panel::Picture(picture.clone()),
             Some(Outcome::Crashed(how)) => Panel::Words(format!("the driver crashed: {how}")),
+            Some(Outcome::Lacking(lacking)) if !self.is_unsupported() => Panel::Words(lacking.clone()),
             Some(Outcome::Lacking(_)) | None => Panel::Blank,
         };
         Tile {
@@ -414,7 +426,7 @@ impl Comparison<'_> {
 
     fn notes(&self) -> Vec<Note> {
         let note = |style, text: String| Note { style, text };
-        if let Outcome::Lacking(lacking) = &self.without.outcome {
+        if let (Outcome::Lacking(lacking), true) = (&self.without.outcome, self.is_unsupported()) {
             return vec![note(Style::Plain, format!("not supported by this device: {lacking}"))];
         }
         let mut notes = Vec::new();
@@ -481,111 +493,6 @@ impl Comparison<'_> {
             "changes": changes,
         })
     }
-}
-
-/// Everything one rule changed.
-struct Rule {
-    name: String,
-    catalog: Vec<String>,
-    vuids: Vec<String>,
-    reasons: Vec<Reason>,
-}
-
-/// Changes by one rule for one reason.
-struct Reason {
-    because: String,
-    /// Fields changed from and to the same values.
-    changes: Vec<(Vec<String>, String)>,
-}
-
-impl Rule {
-    fn heading(&self) -> String {
-        let vuids = if self.vuids.is_empty() { String::new() } else { format!(" ({})", vuid_list(&self.vuids)) };
-        format!("{} {}{vuids}", self.name, self.catalog.join(" "))
-    }
-}
-
-impl Reason {
-    fn changes(&self) -> String {
-        let list = self.changes.iter().map(|(fields, values)| format!("{} {values}", fields.join(", ")));
-        list.collect::<Vec<_>>().join("; ")
-    }
-}
-
-/// The changes by rule and reason, each once.
-fn grouped(changes: &[trace::Change]) -> Vec<Rule> {
-    let mut rules: Vec<Rule> = Vec::new();
-    for change in changes {
-        let rule = find_or_push(
-            &mut rules,
-            |rule| rule.name == change.rule,
-            || Rule { name: change.rule.clone(), catalog: Vec::new(), vuids: Vec::new(), reasons: Vec::new() },
-        );
-        find_or_push(&mut rule.catalog, |known| *known == change.catalog, || change.catalog.clone());
-        if !change.vuid.is_empty() {
-            find_or_push(&mut rule.vuids, |known| *known == change.vuid, || change.vuid.clone());
-        }
-        let reason = find_or_push(
-            &mut rule.reasons,
-            |reason| reason.because == change.because,
-            || Reason { because: change.because.clone(), changes: Vec::new() },
-        );
-        let values = format!("{} → {}", short(&change.from), short(&change.to));
-        let group = find_or_push(&mut reason.changes, |(_, known)| *known == values, || (Vec::new(), values.clone()));
-        find_or_push(&mut group.0, |known| *known == change.field, || change.field.clone());
-    }
-    rules
-}
-
-/// The first item that fits, or a new one at the end.
-fn find_or_push<T>(list: &mut Vec<T>, fits: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> &mut T {
-    let index = list.iter().position(fits).unwrap_or_else(|| {
-        list.push(new());
-        list.len() - 1
-    });
-    &mut list[index]
-}
-
-/// VUIDs in a row; one that differs from the one before in its number only shows the number.
-fn vuid_list(ids: &[String]) -> String {
-    let mut list: Vec<String> = Vec::new();
-    let mut stem_before = "";
-    for id in ids {
-        let (stem, number) = short_vuid(id).rsplit_once('-').unwrap_or((short_vuid(id), ""));
-        list.push(if stem == stem_before { format!("-{number}") } else { short_vuid(id).to_owned() });
-        stem_before = stem;
-    }
-    list.join(", ")
-}
-
-/// A VUID without the words every one of its kind has.
-fn short_vuid(id: &str) -> &str {
-    let id = id.strip_prefix("VUID-").unwrap_or(id);
-    ["VkSamplerCreateInfo-", "vkCmdDraw-", "vkCmdDispatch-"]
-        .into_iter()
-        .find_map(|prefix| id.strip_prefix(prefix))
-        .unwrap_or(id)
-}
-
-/// A value of a change in few words: enums without the prefix that the field already says.
-fn short(value: &str) -> String {
-    let prefixes = [
-        "VK_FILTER_",
-        "VK_SAMPLER_MIPMAP_MODE_",
-        "VK_SAMPLER_ADDRESS_MODE_",
-        "VK_SAMPLER_REDUCTION_MODE_",
-        "VK_BORDER_COLOR_",
-        "VK_COMPARE_OP_",
-    ];
-    if value.is_empty() {
-        return "absent".to_owned();
-    }
-    if let Ok(Value::Object(members)) = serde_json::from_str(value) {
-        let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let list = members.iter().map(|(key, value)| format!("{key} {}", plain(value)));
-        return format!("({})", list.collect::<Vec<_>>().join(", "));
-    }
-    prefixes.into_iter().find_map(|prefix| value.strip_prefix(prefix)).unwrap_or(value).to_owned()
 }
 
 /// FNV-1a over the pixels, as 16 hexadecimal digits.

@@ -101,3 +101,30 @@ fn an_immutable_sampler_is_split() {
     let left: Vec<_> = trace.events("unresolved").map(|record| record["what"].clone()).collect();
     assert_eq!((left, trace.events("shader").count()), (vec!["immutable sampler".into()], 0));
 }
+
+#[test]
+fn counters_of_opengl_count() {
+    let Some((trace, report)) = drawn("counters", "gl-counters", &[], &[]) else { return };
+    assert!(report["without"]["lacking"].as_str().is_some_and(|why| why.contains("atomic counters")), "{report:#}");
+    // Integers only, so that every driver paints the same.
+    assert_eq!(report["with"]["checksum"], "9fb4276e1db16eb9");
+    let passes: Vec<_> = trace.events("shader").map(|record| &record["pass"]).collect();
+    assert_eq!((passes, trace.events("unresolved").count()), (vec![&"atomic_counters".into()], 0));
+}
+
+#[test]
+fn what_the_compiler_made_up_is_not_believed() {
+    let Some(trace) = draw("store", "hlsl-store", &[], &[]) else { return };
+    assert!(!trace.changes().is_empty() && trace.changes().iter().all(|change| change.catalog == "H-4"), "{trace:#?}");
+    // Without the setting nothing is done about it.
+    let Some(trace) = draw("store-base", "hlsl-store", &["--setting", "storage=base"], &[]) else { return };
+    assert_eq!((trace.events("shader").count(), trace.events("unresolved").count()), (0, 0));
+}
+
+#[test]
+fn one_sample_needs_no_sample_shading() {
+    let Some((trace, report)) = drawn("samples", "one-sample", &[], &[]) else { return };
+    assert_eq!(report["differing"], 0.0, "{report:#}");
+    assert!(trace.changes().iter().all(|change| change.catalog == "J-2"), "{trace:#?}");
+    assert_eq!((trace.events("shader").count(), trace.events("unresolved").count()), (2, 0), "module and pipeline");
+}
