@@ -3,6 +3,7 @@
 import copy
 import json
 import pathlib
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -83,6 +84,7 @@ class Recordings(unittest.TestCase):
             lines = [record | ({"seq": at} if name == "trace" else {}) for at, record in enumerate(getattr(self, name))]
             paths.append(self.folder / name)
             paths[-1].write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        paths.append(self.folder)
         done = subprocess.run([SCRIPT, "--compare", *paths], capture_output=True, text=True, timeout=60, check=False)
         return done.returncode, done.stdout + done.stderr
 
@@ -211,7 +213,26 @@ def bind_pipeline(handle):
 
 
 def pipeline(layout, handle):
-    return call("vkCreateComputePipelines", device=1, pCreateInfos=[{"layout": layout}], pPipelines=[handle])
+    info = {"layout": layout, "stage": {"module": MODULE}}
+    return call("vkCreateComputePipelines", device=1, pCreateInfos=[info], pPipelines=[handle])
+
+
+MODULE = 19
+
+
+def module(*samplers):
+    """The words of a shader that reads the image of set 0, binding 0 through each sampler of these bindings, as far as links go."""
+    def instruction(code, *operands):
+        return [(len(operands) + 1) << 16 | code, *operands]
+
+    words = [0x07230203, 0x10000, 0, 100, 0]
+    for at, binding in enumerate((0, *samplers)):
+        variable = 10 + at
+        words += instruction(71, variable, 34, 0) + instruction(71, variable, 33, binding)
+        words += instruction(59, 1, variable, 0) + instruction(61, 2, 30 + at, variable)
+        if at:
+            words += instruction(86, 3, 50 + at, 30, 30 + at)
+    return struct.pack(f"<{len(words)}I", *words)
 
 
 def pipeline_layout(count, handle):
@@ -227,6 +248,7 @@ class Draws(Recordings):
 
     def setUp(self):
         super().setUp()
+        (self.folder / f"sh{MODULE}").write_bytes(module(1))
         self.start = START + [create_sampler(4), pipeline_layout(1, 20), pipeline(20, 21), allocate(12)]
         self.start += [put(12, 0, imageView=3), put(12, 1, sampler=4), call("vkBeginCommandBuffer", commandBuffer=30)]
         self.end = [call("vkCmdDispatch", commandBuffer=30), call("vkEndCommandBuffer", commandBuffer=30)]
@@ -252,7 +274,7 @@ class Draws(Recordings):
 
     def test_shadow_without_a_record(self):
         self.trace.pop()
-        self.assert_ends(1, "pipeline 21: another sampler went down in slot (0, 1, 0), and no record says so")
+        self.assert_ends(1, "pipeline 21: another sampler went down in slot (0, 1, 0) beside [(0, 0, 0)], and no record says so")
 
     def test_record_without_a_difference(self):
         self.below = self.above
@@ -265,6 +287,23 @@ class Draws(Recordings):
         elsewhere = self.pair["link"] | {"sampler": {"set": 0, "binding": 2, "element": 0}}
         self.trace[1] = self.pair | {"link": elsewhere}
         self.assert_ends(1, "and no record says so", "no bind is as it says")
+
+    def test_each_link_has_its_record(self):
+        """Two images are read through the sampler; what differs is the same for both."""
+        words = module(1)
+        more = struct.pack("<19I", 4 << 16 | 71, 20, 34, 0, 4 << 16 | 71, 20, 33, 2, 4 << 16 | 59, 1, 20, 0, 4 << 16 | 61, 2, 40, 20, 5 << 16 | 86, 3, 60)
+        (self.folder / f"sh{MODULE}").write_bytes(words + more + struct.pack("<2I", 40, 31))
+        put_below = self.shadow[:3] + [put(41, 2, imageView=3)] + self.shadow[3:]
+        self.above = self.start + [put(12, 2, imageView=3), bind_pipeline(21), bind_set(12)] + self.end
+        self.below = self.start + [put(12, 2, imageView=3), bind_pipeline(21)] + put_below + self.end
+        self.assert_ends(1, "no record says so")
+        second = self.pair["link"] | {"image": {"set": 0, "binding": 2, "element": 0}}
+        self.trace.append(self.pair | {"link": second})
+        self.assert_ends(0, "2 records", "0 errors")
+
+    def test_no_module(self):
+        (self.folder / f"sh{MODULE}").write_bytes(b"nothing of the kind")
+        self.assert_ends(3, "no SPIR-V")
 
     def test_record_twice(self):
         self.trace.append(self.pair)
@@ -306,7 +345,7 @@ class Draws(Recordings):
         self.pair["how"] = "push"
         self.assert_ends(0, "1 states of what is bound differ, 1 records", "0 errors")
         self.trace.pop()
-        self.assert_ends(1, "another sampler went down in slot (0, 1, 0), and no record says so")
+        self.assert_ends(1, "another sampler went down in slot (0, 1, 0) beside [(0, 0, 0)], and no record says so")
 
 
 if __name__ == "__main__":
