@@ -25,6 +25,9 @@ mod sync {
 use sync::{AtomicPtr as TablePtr, AtomicU64, Mutex as TableMutex};
 
 /// Locks without poisoning: a panic in another hook must not cascade into this one.
+///
+/// A call: there are two hundred of it, and few are on a way that is gone often.
+#[inline(never)]
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
