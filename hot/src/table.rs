@@ -24,9 +24,7 @@ mod sync {
 }
 use sync::{AtomicPtr as TablePtr, AtomicU64, Mutex as TableMutex};
 
-/// Locks without poisoning: a panic in another hook must not cascade into this one.
-///
-/// A call: there are two hundred of it, and few are on a way that is gone often.
+/// Locks without poisoning: a panic in another hook must not cascade into this one. Called, since two hundred places lock.
 #[inline(never)]
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -81,9 +79,8 @@ unsafe impl Send for Writer {}
 /// Map from a non-zero 64-bit key to a non-zero 64-bit value: open addressing, linear probing, load at most one quarter (large
 /// tables: one half, dense ones: three quarters).
 ///
-/// Reads take no lock and write nothing. Writes are serialised by a mutex. Growth publishes a new
-/// slot array; older arrays stay until the table is dropped, and since each is half of the next their sum is bounded by the
-/// newest.
+/// Reads take no lock and write nothing. Writes are serialised by a mutex. Growth publishes a new slot array; older arrays stay
+/// until the table is dropped, and since each is half of the next their sum is bounded by the newest.
 pub struct FlatTable {
     current: TablePtr<Slots>,
     /// It is let fill up to three quarters: for many keys that are looked up now and then, not for each descriptor.
