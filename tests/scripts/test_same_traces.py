@@ -159,6 +159,26 @@ class SameTraces(unittest.TestCase):
         self.after[4] = self.after[5]
         self.assert_ends(1, "pair.variant: ")
 
+    def test_members_have_no_order(self):
+        # Of two members that come first in turn, the records of threads are put in order by the same one.
+        self.before[4:6] = [pair("0x10", "0xa0", format=name, levels=levels) for name, levels in (("A", 2), ("B", 1))]
+        self.after[4:6] = [dict(reversed(record.items())) for record in self.before[4:6]]
+        for self.threads in ([1], [1, 2]):
+            self.assert_ends(0)
+
+    def test_pipelines_and_what_they_took(self):
+        shader = {"event": "shader", "pipeline": "0xc0", "pass": "split", "ms": 0.5}
+        counts = {"compile_ms": 1.5, "splits": 1}
+        self.before[6:6] = [shader, pair("0x10", "0xa0", pipeline="0xc0")]
+        self.after[6:6] = [shader | {"pipeline": "0xc7", "ms": 0.25}, pair("0x10", "0xa0", pipeline="0xc7")]
+        self.before[8] |= {"separate": counts}
+        self.after[8] |= {"separate": counts | {"compile_ms": 0.0}}
+        self.assert_ends(0, "9 records, 0 differ")
+        self.after[8]["separate"] = counts | {"splits": 2}
+        self.assert_ends(1, "summary.separate.splits: 1 -> 2")
+        self.after[8]["separate"], self.after[7]["pipeline"] = counts, "0xc0"
+        self.assert_ends(1, "pair.pipeline: ", "another object")
+
     def test_processes(self):
         self.write("before", self.before)
         self.write("after", self.before)
