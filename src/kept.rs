@@ -17,8 +17,9 @@ mod stage;
 #[cfg(test)]
 mod tests;
 
+pub use chain::is_library;
 pub use compute::Compute;
-pub use graphics::{Context, Graphics, attachments};
+pub use graphics::{Context, Graphics, attachments, parts};
 pub use layout::{Binding, PipelineLayout, SetLayout};
 pub use shader::Shader;
 pub use stage::{Stage, inline_words};
@@ -28,7 +29,7 @@ pub use stage::{Stage, inline_words};
 pub enum Why {
     /// A stage has no words to be seen: a module identifier or a pipeline binary.
     HiddenSpirv,
-    /// It is a library or is linked from some.
+    /// It is linked from libraries of which something is not known.
     Library,
     /// Something is chained that cannot be copied: unknown, or with handles, addresses or nested pointers.
     Chain,

@@ -19,6 +19,8 @@ pub(super) struct Facts<'a> {
     pub(super) render_pass: bool,
     /// It never rasterizes.
     pub(super) discards: bool,
+    /// It is a library, and another one has its fragment output interface.
+    pub(super) without_output: bool,
 }
 
 impl Facts<'_> {
@@ -101,19 +103,35 @@ const DROPPED: u64 = {
     flags as u64 | 1 << 31
 };
 
-/// The flags of a pipeline without those that are dropped; libraries are refused.
+/// The flags of a pipeline, wide ones included.
 ///
 /// # Safety
 ///
 /// `p_next` is the chain of a valid create info.
-pub(super) unsafe fn flags(flags: vk::PipelineCreateFlags, p_next: *const c_void) -> Result<u64, Why> {
+unsafe fn all_flags(flags: vk::PipelineCreateFlags, p_next: *const c_void) -> u64 {
     // SAFETY: `p_next` is a valid chain by this function's contract, so a flags structure in it is whole.
     let wide = unsafe { pnext::find::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>(p_next) };
-    let all = wide.map_or(u64::from(flags.as_raw()), |wide| wide.flags.as_raw());
-    if all & u64::from(vk::PipelineCreateFlags::LIBRARY_KHR.as_raw()) != 0 {
-        return Err(Why::Library);
-    }
-    Ok(all & !DROPPED)
+    wide.map_or(u64::from(flags.as_raw()), |wide| wide.flags.as_raw())
+}
+
+/// The flags of a pipeline without those that are dropped.
+///
+/// # Safety
+///
+/// `p_next` is the chain of a valid create info.
+pub(super) unsafe fn flags(flags: vk::PipelineCreateFlags, p_next: *const c_void) -> u64 {
+    // SAFETY: `p_next` is a valid chain by this function's contract.
+    unsafe { all_flags(flags, p_next) & !DROPPED }
+}
+
+/// Whether a pipeline is a library.
+///
+/// # Safety
+///
+/// `p_next` is the chain of a valid create info.
+pub unsafe fn is_library(flags: vk::PipelineCreateFlags, p_next: *const c_void) -> bool {
+    // SAFETY: `p_next` is a valid chain by this function's contract.
+    unsafe { all_flags(flags, p_next) & u64::from(vk::PipelineCreateFlags::LIBRARY_KHR.as_raw()) != 0 }
 }
 
 /// What becomes of a node.
@@ -158,14 +176,8 @@ unsafe fn fate(node: *const Base, facts: &Facts<'_>) -> Result<Fate, Why> {
                 Err(Why::HiddenSpirv)
             }
         }
-        Type::PIPELINE_LIBRARY_CREATE_INFO_KHR => {
-            if names_none() {
-                Ok(Fate::Drop)
-            } else {
-                Err(Why::Library)
-            }
-        }
-        Type::GRAPHICS_PIPELINE_LIBRARY_CREATE_INFO_EXT => Err(Why::Library),
+        // Which libraries a second pipeline is linked of is the caller's to say.
+        Type::PIPELINE_LIBRARY_CREATE_INFO_KHR => Ok(Fate::Drop),
         _ => sizes::in_pipeline(s_type).map(Fate::Keep).ok_or(Why::Chain),
     }
 }
@@ -180,7 +192,7 @@ unsafe fn are_read(node: *const Base, facts: &Facts<'_>) -> Result<bool, Why> {
     let s_type = unsafe { (*node).s_type };
     if s_type == vk::StructureType::PIPELINE_RENDERING_CREATE_INFO {
         // VUID-VkGraphicsPipelineCreateInfo-renderPass-06579 asks for them with fragment output interface state only.
-        return Ok(!facts.discards);
+        return Ok(!facts.discards && !facts.without_output);
     }
     let Some(ignored) = IGNORED.iter().find(|ignored| ignored.s_type == s_type) else { return Ok(true) };
     if facts.has(&[ignored.by]) {

@@ -27,7 +27,12 @@ impl Compute {
     pub unsafe fn new(info: &vk::ComputePipelineCreateInfo<'_>) -> Result<Self, Why> {
         let facts = Facts::default();
         // SAFETY: `info` is valid by this function's contract, and so is its chain.
-        let flags = unsafe { chain::flags(info.flags, info.p_next) }?;
+        let (flags, is_library) =
+            unsafe { (chain::flags(info.flags, info.p_next), chain::is_library(info.flags, info.p_next)) };
+        // No command links compute pipelines of libraries.
+        if is_library {
+            return Err(Why::Library);
+        }
         let mut block = Block::default();
         let root = block.value(info);
         block.write(root + offset_of!(Info, flags), flags as u32);

@@ -9,6 +9,7 @@ use super::block::{Block, slice};
 use super::chain::{self, Facts};
 use super::{Stage, Why};
 use crate::pnext::{self, Base};
+use vk::GraphicsPipelineLibraryFlagsEXT as Part;
 
 type Info = vk::GraphicsPipelineCreateInfo<'static>;
 
@@ -42,15 +43,19 @@ impl Graphics {
     /// `info` is valid (VUID-vkCreateGraphicsPipelines-pCreateInfos-parameter), and `context` is what it is used in.
     pub unsafe fn new(info: &vk::GraphicsPipelineCreateInfo<'_>, context: Context) -> Result<Self, Why> {
         // SAFETY: `info` is valid by this function's contract, and so is its chain.
-        let flags = unsafe { chain::flags(info.flags, info.p_next) }?;
-        // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pStages-06600; libraries, which may have none, are refused above.
-        let given = unsafe { slice(info.p_stages, info.stage_count) };
-        let mut keeper = Keeper::new(info, given);
+        let (flags, parts) = unsafe { (chain::flags(info.flags, info.p_next), parts(info)) };
+        let given = if parts.intersects(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER) {
+            // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pStages-06600; where it has no shaders they are not looked at.
+            unsafe { slice(info.p_stages, info.stage_count) }
+        } else {
+            &[]
+        };
+        let mut keeper = Keeper::new(info, parts, given);
         keeper.block.write(offset_of!(Info, flags), flags as u32);
+        keeper.block.write(offset_of!(Info, stage_count), given.len() as u32);
         // SAFETY: `info` is valid and used in `context`, by this function's contract, which is that of `states`.
         unsafe { keeper.states(info, context) }?;
-        let facts = keeper.facts;
-        let mut block = keeper.block;
+        let Keeper { mut block, facts, .. } = keeper;
         // SAFETY: the chain is that of `info`, valid by this function's contract, and the facts were read from `info`.
         unsafe { chain::keep(&mut block, offset_of!(Info, p_next), info.p_next, &facts) }?;
         let first = block.slice(given);
@@ -63,7 +68,8 @@ impl Graphics {
             // SAFETY: the stage is one of `info`, valid by this function's contract, and the facts were read from `info`.
             stages.with_room().push(unsafe { Stage::keep(&mut block, at, stage, &facts) }?);
         }
-        Ok(Self { block: block.close(), stages, flags, render_pass: info.render_pass })
+        let render_pass = if facts.render_pass { info.render_pass } else { vk::RenderPass::null() };
+        Ok(Self { block: block.close(), stages, flags, render_pass })
     }
 
     /// Its stages, in the application's order.
@@ -111,6 +117,8 @@ struct Keeper<'a> {
     block: Block,
     facts: Facts<'a>,
     stages: vk::ShaderStageFlags,
+    /// What the create info describes.
+    parts: Part,
 }
 
 /// Calls `Keeper::state` for a member of the create info.
@@ -122,7 +130,11 @@ macro_rules! state {
 
 impl<'a> Keeper<'a> {
     /// The copy of the create info itself, at the start of the block and without pointers.
-    fn new(info: &vk::GraphicsPipelineCreateInfo<'_>, stages: &[vk::PipelineShaderStageCreateInfo<'_>]) -> Self {
+    fn new(
+        info: &vk::GraphicsPipelineCreateInfo<'_>,
+        parts: Part,
+        stages: &[vk::PipelineShaderStageCreateInfo<'_>],
+    ) -> Self {
         let mut block = Block::default();
         block.value(info);
         for pointer in [
@@ -144,8 +156,14 @@ impl<'a> Keeper<'a> {
         block.write(offset_of!(Info, base_pipeline_handle), vk::Pipeline::null());
         block.write(offset_of!(Info, base_pipeline_index), -1_i32);
         let stages = stages.iter().fold(vk::ShaderStageFlags::empty(), |all, stage| all | stage.stage);
-        let facts = Facts { render_pass: info.render_pass != vk::RenderPass::null(), ..Facts::default() };
-        Self { block, facts, stages }
+        let rendered = Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER | Part::FRAGMENT_OUTPUT_INTERFACE;
+        let facts = Facts {
+            // Ignored where nothing depends on it, and may then be anything.
+            render_pass: info.render_pass != vk::RenderPass::null() && parts.intersects(rendered),
+            without_output: !parts.intersects(Part::FRAGMENT_OUTPUT_INTERFACE),
+            ..Facts::default()
+        };
+        Self { block, facts, stages, parts }
     }
 
     /// Copies a state and its chain; returns where it starts, and the application's. `None` where it is null. Its own pointers are the
@@ -183,12 +201,16 @@ impl<'a> Keeper<'a> {
             // (VUID-VkPipelineDynamicStateCreateInfo-pDynamicStates-parameter).
             self.facts.dynamic = unsafe { slice(from, count) };
         }
-        // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pRasterizationState-09040.
-        let rasterization = unsafe { state!(self, info, p_rasterization_state) }?;
-        self.facts.discards = !self.facts.has(&[Dynamic::RASTERIZER_DISCARD_ENABLE])
-            && rasterization.is_some_and(|(_, state)| state.rasterizer_discard_enable != vk::FALSE);
+        let has_vertices = self.parts.intersects(Part::PRE_RASTERIZATION_SHADERS);
+        if has_vertices {
+            // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pRasterizationState-09040.
+            let rasterization = unsafe { state!(self, info, p_rasterization_state) }?;
+            self.facts.discards = !self.facts.has(&[Dynamic::RASTERIZER_DISCARD_ENABLE])
+                && rasterization.is_some_and(|(_, state)| state.rasterizer_discard_enable != vk::FALSE);
+        }
 
-        if !self.stages.intersects(vk::ShaderStageFlags::MESH_EXT) {
+        let is_fed = self.parts.intersects(Part::VERTEX_INPUT_INTERFACE);
+        if is_fed && !self.stages.intersects(vk::ShaderStageFlags::MESH_EXT) {
             // SAFETY: `info` is valid, as `new` asks, and its vertex input state is not ignored here.
             unsafe { self.vertex_input(info) }?;
         }
@@ -239,9 +261,16 @@ impl<'a> Keeper<'a> {
     unsafe fn rasterized(&mut self, info: &vk::GraphicsPipelineCreateInfo<'_>, context: Context) -> Result<(), Why> {
         use vk::DynamicState as Dynamic;
         let is_static = |facts: &Facts<'_>, one, other| !facts.has(&[one]) && !facts.has(&[other]);
+        let parts = self.parts;
 
-        // SAFETY: VUID-VkGraphicsPipelineCreateInfo-rasterizerDiscardEnable-09024 and -pViewportState-09025.
-        if let Some((at, state)) = unsafe { state!(self, info, p_viewport_state) }? {
+        let has = |part| parts.intersects(part);
+
+        let state = match has(Part::PRE_RASTERIZATION_SHADERS) {
+            // SAFETY: VUID-VkGraphicsPipelineCreateInfo-rasterizerDiscardEnable-09024 and -pViewportState-09025.
+            true => unsafe { state!(self, info, p_viewport_state) }?,
+            false => None,
+        };
+        if let Some((at, state)) = state {
             type State = vk::PipelineViewportStateCreateInfo<'static>;
             let (viewports, scissors) = (at + offset_of!(State, p_viewports), at + offset_of!(State, p_scissors));
             self.block.clear(viewports);
@@ -256,8 +285,12 @@ impl<'a> Keeper<'a> {
             }
         }
 
-        // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pMultisampleState-09026 and -09027.
-        if let Some((at, state)) = unsafe { state!(self, info, p_multisample_state) }? {
+        let state = match has(Part::FRAGMENT_SHADER | Part::FRAGMENT_OUTPUT_INTERFACE) {
+            // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pMultisampleState-09026 and -09027.
+            true => unsafe { state!(self, info, p_multisample_state) }?,
+            false => None,
+        };
+        if let Some((at, state)) = state {
             type State = vk::PipelineMultisampleStateCreateInfo<'static>;
             let mask = at + offset_of!(State, p_sample_mask);
             self.block.clear(mask);
@@ -270,11 +303,13 @@ impl<'a> Keeper<'a> {
 
         // SAFETY: `info` is valid and used in `context`, as `new` asks.
         let (color, depth_stencil) = unsafe { attachments(info, context) };
-        if depth_stencil {
-            // SAFETY: VUID-VkGraphicsPipelineCreateInfo-renderPass-09028 and -09033, -pDepthStencilState-09029.
+        // Without the fragment output interface nobody knows the formats yet (VUID-VkGraphicsPipelineCreateInfo-renderPass-09035).
+        let is_open = !self.facts.render_pass && self.facts.without_output;
+        if has(Part::FRAGMENT_SHADER) && (depth_stencil || is_open) {
+            // SAFETY: VUID-VkGraphicsPipelineCreateInfo-renderPass-09028, -09033 and -09035, -pDepthStencilState-09029.
             unsafe { state!(self, info, p_depth_stencil_state) }?;
         }
-        if !color {
+        if !color || self.facts.without_output {
             return Ok(());
         }
         // SAFETY: VUID-VkGraphicsPipelineCreateInfo-renderPass-09030 and -09037, -pColorBlendState-09038.
@@ -293,6 +328,30 @@ impl<'a> Keeper<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// What a create info describes itself, and not the libraries that it is linked of (VkGraphicsPipelineLibraryCreateInfoEXT).
+///
+/// # Safety
+///
+/// `info` is valid.
+pub unsafe fn parts(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Part {
+    // SAFETY: `info` is valid by this function's contract, so what its chain names is whole.
+    let (own, linked, is_library) = unsafe {
+        let own = pnext::find::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>(info.p_next);
+        let linked = pnext::find::<vk::PipelineLibraryCreateInfoKHR<'_>>(info.p_next);
+        (own, linked, chain::is_library(info.flags, info.p_next))
+    };
+    match own {
+        Some(own) => own.flags,
+        None if is_library || linked.is_some_and(|linked| linked.library_count > 0) => Part::empty(),
+        None => {
+            Part::VERTEX_INPUT_INTERFACE
+                | Part::PRE_RASTERIZATION_SHADERS
+                | Part::FRAGMENT_SHADER
+                | Part::FRAGMENT_OUTPUT_INTERFACE
+        }
     }
 }
 

@@ -70,11 +70,13 @@ pub enum Capability {
     ImageGatherExtended,
     /// `VK_EXT_shader_object` with dynamic rendering (effective version 1.3).
     ShaderObject,
+    /// `VK_EXT_graphics_pipeline_library`.
+    GraphicsPipelineLibrary,
 }
 
 impl Capability {
     /// Every capability, in declaration order.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::SamplerAnisotropy,
         Self::SampleRateShading,
         Self::ImageCubeArray,
@@ -106,6 +108,7 @@ impl Capability {
         Self::ImageArrayIndexing,
         Self::ImageGatherExtended,
         Self::ShaderObject,
+        Self::GraphicsPipelineLibrary,
     ];
 
     /// The Vulkan name of the feature or extension, for skip messages.
@@ -142,6 +145,7 @@ impl Capability {
             Self::ImageArrayIndexing => "shaderSampledImageArrayDynamicIndexing",
             Self::ImageGatherExtended => "shaderImageGatherExtended",
             Self::ShaderObject => "VK_EXT_shader_object",
+            Self::GraphicsPipelineLibrary => "VK_EXT_graphics_pipeline_library",
         }
     }
 }
@@ -164,6 +168,7 @@ struct Structures {
     formats: vk::PhysicalDevice4444FormatsFeaturesEXT<'static>,
     min_lod: vk::PhysicalDeviceImageViewMinLodFeaturesEXT<'static>,
     objects: vk::PhysicalDeviceShaderObjectFeaturesEXT<'static>,
+    libraries: vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT<'static>,
 }
 
 impl Structures {
@@ -214,6 +219,9 @@ impl Structures {
         }
         if has(ash::ext::shader_object::NAME) {
             head = head.push_next(&mut self.objects);
+        }
+        if has(ash::ext::graphics_pipeline_library::NAME) {
+            head = head.push_next(&mut self.libraries);
         }
         head
     }
@@ -299,6 +307,7 @@ impl Plan {
             Capability::ShaderObject => {
                 on(found.objects.shader_object) && on(found.v13.dynamic_rendering) && at(vk::API_VERSION_1_3)
             }
+            Capability::GraphicsPipelineLibrary => on(found.libraries.graphics_pipeline_library),
         };
         let offered: BTreeSet<Capability> = Capability::ALL.into_iter().filter(|c| offers(*c)).collect();
         let mut enabled: BTreeSet<Capability> = offered.difference(without).copied().collect();
@@ -345,6 +354,9 @@ impl Plan {
                 Capability::Formats4444 => &[ash::ext::_4444_formats::NAME],
                 Capability::ImageViewMinLod => &[ash::ext::image_view_min_lod::NAME],
                 Capability::ShaderObject => &[ash::ext::shader_object::NAME],
+                Capability::GraphicsPipelineLibrary => {
+                    &[ash::khr::pipeline_library::NAME, ash::ext::graphics_pipeline_library::NAME]
+                }
                 _ => &[],
             };
             names.extend(wanted);
@@ -395,6 +407,7 @@ impl Plan {
         (wanted.formats.format_a4b4g4r4, wanted.formats.format_a4r4g4b4) = (formats, formats);
         wanted.min_lod.min_lod = bit(Capability::ImageViewMinLod);
         wanted.objects.shader_object = bit(Capability::ShaderObject);
+        wanted.libraries.graphics_pipeline_library = bit(Capability::GraphicsPipelineLibrary);
         wanted.v13.dynamic_rendering = bit(Capability::ShaderObject);
         let has = |name: &CStr| self.extensions.contains(&name);
         let mut head = wanted.chain(self.version, &has, vk::PhysicalDeviceFeatures2::default().features(core));

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::descriptor::{self, Pool, SetLayout, Template, TemplateData};
 use crate::image::{self, Buffer};
 use crate::lookup::{Kind, Point};
-use crate::shader::{Frame, ShaderModule, graphics_pipeline, make_graphics, module};
+use crate::shader::{Frame, ShaderModule, graphics_pipeline, link_graphics, make_graphics, module};
 use crate::texel::Value;
 use ash::vk;
 
@@ -106,6 +106,10 @@ pub enum Stage {
     FragmentObject,
     /// The same, linked.
     LinkedObjects,
+    /// [`Stage::Fragment`] in a pipeline that is linked of a library for each of its parts.
+    Libraries,
+    /// The same, where the library with the vertex shader has a layout without sets.
+    IndependentLibraries,
 }
 
 impl Stage {
@@ -118,6 +122,9 @@ impl Stage {
         match self {
             Self::Compute => &[],
             Self::Fragment => &[Capability::FragmentStores],
+            Self::Libraries | Self::IndependentLibraries => {
+                &[Capability::FragmentStores, Capability::GraphicsPipelineLibrary]
+            }
             Self::ComputeObject => &[Capability::ShaderObject],
             Self::FragmentObject | Self::LinkedObjects => &[Capability::ShaderObject, Capability::FragmentStores],
         }
@@ -178,6 +185,8 @@ pub struct Rig<'c> {
     own_offsets: bool,
     layout: vk::PipelineLayout,
     made: Made,
+    /// What the pipeline was linked of.
+    libraries: Option<[vk::Pipeline; 4]>,
     frame: Option<(vk::RenderPass, vk::Framebuffer)>,
 }
 
@@ -201,9 +210,18 @@ impl<'c> Rig<'c> {
         set_layouts.push(own.handle());
         set_layouts.extend(plan.above.iter().map(|layout| layout.handle()));
         let push = [vk::PushConstantRange::default().stage_flags(STAGES).size(8)];
-        let layout_info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push);
-        // SAFETY: the set layouts are alive and the create info is a local.
-        let layout = unsafe { device.create_pipeline_layout(&layout_info, None) }.expect("vkCreatePipelineLayout");
+        let is_independent = plan.stage == Stage::IndependentLibraries;
+        let flags = match is_independent {
+            true => vk::PipelineLayoutCreateFlags::INDEPENDENT_SETS_EXT,
+            false => vk::PipelineLayoutCreateFlags::empty(),
+        };
+        let layout_of = |sets: &[vk::DescriptorSetLayout]| {
+            let info = vk::PipelineLayoutCreateInfo::default().flags(flags);
+            let info = info.set_layouts(sets).push_constant_ranges(&push);
+            // SAFETY: the set layouts are alive, or null where sets are independent, and the create info is a local.
+            unsafe { device.create_pipeline_layout(&info, None) }.expect("vkCreatePipelineLayout")
+        };
+        let layout = layout_of(&set_layouts);
 
         let stage = if plan.stage.is_compute() { "compute" } else { "fragment" };
         let ([a, b], states) = (plan.kinds.map(Kind::name), plan.sets.len() - 1);
@@ -215,6 +233,7 @@ impl<'c> Rig<'c> {
         if plan.program == Program::Special {
             specialization = specialization.map_entries(&entries).data(&constants);
         }
+        let mut libraries = None;
         let (made, frame) = match plan.stage {
             Stage::ComputeObject | Stage::FragmentObject | Stage::LinkedObjects => {
                 let made = Self::objects(context, plan.stage, &words, (&set_layouts, &push), &specialization);
@@ -233,19 +252,34 @@ impl<'c> Rig<'c> {
                 let pipeline = made.map_err(|(_, error)| error).expect("vkCreateComputePipelines")[0];
                 (Made::Pipeline(pipeline), None)
             }
-            Stage::Fragment => {
+            Stage::Fragment | Stage::Libraries | Stage::IndependentLibraries => {
                 let shader = ShaderModule::new(context, &words);
                 let (render_pass, framebuffer) = Self::frame(context);
                 let vertex = ShaderModule::new(context, &module("draw/vertex"));
                 let frame = Frame { render_pass, size: [MOST_POINTS, 1], attachments: 0 };
                 let stages = [&vertex, &shader];
-                let pipeline = graphics_pipeline(context, &frame, layout, stages, &specialization, &make_graphics);
+                let none = is_independent.then(|| layout_of(&vec![vk::DescriptorSetLayout::null(); set_layouts.len()]));
+                let parts = std::cell::Cell::new(None);
+                let link = |device: &ash::Device, info: &vk::GraphicsPipelineCreateInfo<'_>| match plan.stage {
+                    Stage::Fragment => make_graphics(device, info),
+                    _ => {
+                        let (pipeline, all) = link_graphics(device, info, none.unwrap_or(layout));
+                        parts.set(Some(all));
+                        pipeline
+                    }
+                };
+                let pipeline = graphics_pipeline(context, &frame, layout, stages, &specialization, &link);
+                if let Some(none) = none {
+                    // SAFETY: made above; a pipeline does without its layout.
+                    unsafe { device.destroy_pipeline_layout(none, None) };
+                }
+                libraries = parts.take();
                 (Made::Pipeline(pipeline), Some((render_pass, framebuffer)))
             }
         };
         let lookups = plan.program.lookups(plan.kinds);
         let own_offsets = plan.own_offsets;
-        Self { context, stage: plan.stage, lookups, own, _empty: empty, own_offsets, layout, made, frame }
+        Self { context, stage: plan.stage, lookups, own, _empty: empty, own_offsets, layout, made, libraries, frame }
     }
 
     /// Shader objects of the stage; with a fragment shader a vertex shader that covers the frame.
@@ -443,6 +477,10 @@ impl Drop for Rig<'_> {
                 // SAFETY: as above.
                 shaders.iter().for_each(|shader| unsafe { objects.destroy_shader(*shader, None) });
             }
+        }
+        for library in self.libraries.into_iter().flatten() {
+            // SAFETY: as above.
+            unsafe { device.destroy_pipeline(library, None) };
         }
         // SAFETY: as above, and the pipeline is gone.
         unsafe { device.destroy_pipeline_layout(self.layout, None) };

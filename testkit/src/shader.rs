@@ -99,6 +99,65 @@ pub fn make_graphics(device: &ash::Device, info: &vk::GraphicsPipelineCreateInfo
     made.map_err(|(_, error)| error).expect("vkCreateGraphicsPipelines")[0]
 }
 
+/// Makes a graphics pipeline of a library for each part of its create info. `vertices`: the layout of the library with the vertex
+/// shader. The libraries have to be destroyed behind the pipeline: version 1.3.239 of the validation layer goes on reading them.
+///
+/// # Panics
+///
+/// When `vkCreateGraphicsPipelines` fails.
+pub(crate) fn link_graphics(
+    device: &ash::Device,
+    info: &vk::GraphicsPipelineCreateInfo<'_>,
+    vertices: vk::PipelineLayout,
+) -> (vk::Pipeline, [vk::Pipeline; 4]) {
+    use vk::GraphicsPipelineLibraryFlagsEXT as Part;
+    let blank = vk::GraphicsPipelineCreateInfo::default().flags(vk::PipelineCreateFlags::LIBRARY_KHR);
+    let rendered = blank.layout(info.layout).render_pass(info.render_pass).subpass(info.subpass);
+    // SAFETY: the create info is valid: two stages and their states.
+    let stages = unsafe { std::slice::from_raw_parts(info.p_stages, info.stage_count as usize) };
+    let parts = [
+        (
+            Part::VERTEX_INPUT_INTERFACE,
+            vk::GraphicsPipelineCreateInfo {
+                p_vertex_input_state: info.p_vertex_input_state,
+                p_input_assembly_state: info.p_input_assembly_state,
+                ..blank
+            },
+        ),
+        (
+            Part::PRE_RASTERIZATION_SHADERS,
+            vk::GraphicsPipelineCreateInfo {
+                p_viewport_state: info.p_viewport_state,
+                p_rasterization_state: info.p_rasterization_state,
+                ..rendered.stages(&stages[..1]).layout(vertices)
+            },
+        ),
+        (
+            Part::FRAGMENT_SHADER,
+            vk::GraphicsPipelineCreateInfo {
+                p_multisample_state: info.p_multisample_state,
+                p_depth_stencil_state: info.p_depth_stencil_state,
+                ..rendered.stages(&stages[1..])
+            },
+        ),
+        (
+            Part::FRAGMENT_OUTPUT_INTERFACE,
+            vk::GraphicsPipelineCreateInfo {
+                p_multisample_state: info.p_multisample_state,
+                p_color_blend_state: info.p_color_blend_state,
+                ..rendered
+            },
+        ),
+    ];
+    let libraries = parts.map(|(part, info)| {
+        let mut part = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(part);
+        make_graphics(device, &info.push_next(&mut part))
+    });
+    let mut linked = vk::PipelineLibraryCreateInfoKHR::default().libraries(&libraries);
+    let link = vk::GraphicsPipelineCreateInfo::default().layout(info.layout).push_next(&mut linked);
+    (make_graphics(device, &link), libraries)
+}
+
 /// A compute program that samples set 0 at a list of points.
 pub struct Probe<'c> {
     context: &'c Context,

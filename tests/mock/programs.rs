@@ -346,7 +346,7 @@ fn ray_tracing_pipelines_get_other_sets_but_stay() {
 
 #[test]
 #[cfg_attr(miri, ignore = "has no trace")]
-fn pipelines_of_libraries_get_other_sets_but_stay() {
+fn pipelines_of_libraries_are_linked_again() {
     let (stand, point) = (Stand::new(), Point::GRAPHICS);
     let parts = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(
         vk::GraphicsPipelineLibraryFlagsEXT::VERTEX_INPUT_INTERFACE
@@ -364,11 +364,43 @@ fn pipelines_of_libraries_get_other_sets_but_stay() {
     assert_eq!(stand.own(point), [true, true]);
     stand.bind_set(point, bads);
     assert_eq!((stand.own(point), stand.left().len()), ([false, false], 0));
+    // What it is linked of again outlives the libraries.
+    let device = &stand.device;
+    call!(device.destroy_pipeline(device.raw, libraries[0], allocator()));
+    let made = || device.driver.live(Kind::Pipeline).len();
+    let before = made();
     for _ in 0..2 {
         stand.bind_set(point, mixed);
-        assert_eq!((stand.own(point), stand.bound(point)), ([true, true], pipeline.as_raw()));
+        assert_eq!(stand.own(point), [false, true]);
+        assert_ne!(stand.bound(point), pipeline.as_raw());
+        assert_eq!(made(), before + 2, "a pipeline and the library that it is linked of");
     }
-    assert_eq!(stand.left(), ["pipeline-library"]);
+    assert_eq!(stand.left(), [""; 0]);
+    stand.begin();
+    call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+    assert_eq!(made(), before - 1);
+}
+
+/// A library whose code is not to be seen keeps what is linked of it from being made again.
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn libraries_without_words_are_named() {
+    let (stand, point) = (Stand::new(), Point::GRAPHICS);
+    let unknown = vk::BaseInStructure { s_type: vk::StructureType::from_raw(0x7fff_0001), ..Default::default() };
+    let mut parts = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(
+        vk::GraphicsPipelineLibraryFlagsEXT::PRE_RASTERIZATION_SHADERS
+            | vk::GraphicsPipelineLibraryFlagsEXT::FRAGMENT_SHADER,
+    );
+    parts.p_next = (&raw const unknown).cast();
+    let libraries = [stand.graphics(&[], vk::PipelineCreateFlags::LIBRARY_KHR, (&raw const parts).cast())];
+    let linked = vk::PipelineLibraryCreateInfoKHR::default().libraries(&libraries);
+    let pipeline = stand.graphics(&[], vk::PipelineCreateFlags::empty(), (&raw const linked).cast());
+    let mixed = stand.set([stand.bad, stand.good]);
+    stand.begin();
+    stand.bind(point, pipeline);
+    stand.bind_set(point, mixed);
+    assert_eq!((stand.own(point), stand.bound(point)), ([true, true], pipeline.as_raw()));
+    assert_eq!(stand.left(), ["pipeline-chain"]);
 }
 
 #[test]

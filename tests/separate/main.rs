@@ -15,6 +15,7 @@ mod modes;
 mod programs;
 mod sequences;
 mod shared;
+mod wishes;
 
 use ash::vk;
 use conflicts::{Conflict, Oracle};
@@ -63,13 +64,18 @@ impl How {
 }
 
 /// The stages that each program and each sequence of commands is tried in.
-const STAGES: [(&str, Stage); 3] =
-    [("compute", Stage::Compute), ("graphics", Stage::Fragment), ("graphics", Stage::FragmentObject)];
+const STAGES: [(&str, Stage); 4] = [
+    ("compute", Stage::Compute),
+    ("graphics", Stage::Fragment),
+    ("graphics", Stage::FragmentObject),
+    ("graphics", Stage::Libraries),
+];
 
-/// A test in a stage: those of shader objects have names of their own, because few drivers have any.
+/// A test in a stage: those of shader objects and of pipeline libraries have names of their own, because not every driver has them.
 fn trial_in(stage: Stage, name: String, body: impl Fn() -> Outcome + Send + 'static) -> Trial {
-    let needs_objects = stage.needs().contains(&Capability::ShaderObject);
-    trial(if needs_objects { format!("object/{name}") } else { name }, body)
+    let kinds = [(Capability::ShaderObject, "object/"), (Capability::GraphicsPipelineLibrary, "library/")];
+    let kind = kinds.iter().find(|(needed, _)| stage.needs().contains(needed)).map_or("", |(_, kind)| kind);
+    trial(format!("{kind}{name}"), body)
 }
 
 // --- what is sampled --------------------------------------------------------------------------------------------------
@@ -369,6 +375,7 @@ fn main() -> std::process::ExitCode {
         filter::trials(),
         immutable::trials(),
         engine::trials(),
+        wishes::trials(),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }

@@ -27,7 +27,7 @@ impl Way {
     }
 }
 
-const WAYS: [(&str, Way, Stage); 18] = [
+const WAYS: [(&str, Way, Stage); 20] = [
     ("same-set", Way::SameSet, Stage::Compute),
     ("other-set", Way::OtherSet, Stage::Compute),
     ("other-set-first", Way::OtherSetFirst, Stage::Compute),
@@ -46,6 +46,8 @@ const WAYS: [(&str, Way, Stage); 18] = [
     ("graphics-push", Way::Push, Stage::FragmentObject),
     ("graphics-secondary", Way::Secondary, Stage::FragmentObject),
     ("linked", Way::SameSet, Stage::LinkedObjects),
+    ("linked", Way::SameSet, Stage::Libraries),
+    ("independent", Way::OtherSet, Stage::IndependentLibraries),
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const WAYS: [(&str, bool, bool, Stage); 8] = [
+const WAYS: [(&str, bool, bool, Stage); 10] = [
     ("same-set", false, false, Stage::Compute),
     ("other-set", true, false, Stage::Compute),
     ("push", false, true, Stage::Compute),
@@ -11,6 +11,8 @@ const WAYS: [(&str, bool, bool, Stage); 8] = [
     ("compute", false, false, Stage::ComputeObject),
     ("graphics", false, false, Stage::FragmentObject),
     ("linked", true, false, Stage::LinkedObjects),
+    ("linked", false, false, Stage::Libraries),
+    ("independent", true, false, Stage::IndependentLibraries),
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {

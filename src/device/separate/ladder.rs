@@ -19,7 +19,7 @@ use super::sets::{Other, SetEntry};
 use super::split::position_of;
 use super::tasks::{Asked, ELEMENTS};
 use crate::counters::Path;
-use crate::decide::Bits;
+use crate::decide::{Bits, Rule};
 use crate::device::Device;
 use crate::settings::SeparateShared;
 
@@ -235,6 +235,10 @@ impl Device {
     ) -> Decided {
         let Wants { all, blocked, .. } = wants;
         *all = memory::sorted_by_key(std::mem::take(all), |want| want.sampler_at);
+        if !point.is_complete(program) && all.iter().any(|want| self.is_wish(want)) {
+            // What is wished for most uses is known when all are; nobody draws before that.
+            all.clear();
+        }
         let bit = |want: &Want| if want.link < LINKS { 1_u64 << want.link } else { 0 };
         let no_room = point.is_pushed_beside(&program.layout);
         let mut variant = program.splits.current().filter(|_| !no_room);
@@ -257,16 +261,22 @@ impl Device {
                     continue;
                 };
                 let agree = own().all(|want| want.wanted == first.wanted);
+                let common = if agree { Some(first.wanted) } else { self.most_wished(&memory::collect(own())) };
+                let rest = || own().filter(|want| Some(want.wanted) != common);
+                let splits = !no_room && separate.settings.shared == SeparateShared::Split;
+                let may_part = agree || splits && rest().all(|want| bit(want) & !refused != 0);
                 let exchange = match program.blind {
                     _ if force => Err("shared-sampler"),
                     Some(why) => Err(why),
                     None if blocked.contains(&(set, binding)) => Err("bindless"),
                     None if own().any(|want| want.loose) => Err("update-after-bind"),
-                    None if !agree => Err("shared-sampler"),
+                    None if common.is_none() || !may_part => Err("shared-sampler"),
                     None if uncopied.contains(&set) => Err("memory"),
                     None => self.may_exchange(point, set, binding),
                 };
                 match exchange {
+                    // They read samplers of their own from then on.
+                    Ok(_) if !agree => rest().for_each(|want| join |= bit(want)),
                     Ok(how) => {
                         others.with_room().push((set, (binding, element, first.wanted)));
                         told.with_room().push((group, Ok(how)));
@@ -285,7 +295,9 @@ impl Device {
                 }
             }
             if join != 0 {
-                variant = self.split_all(separate, program, join, When::Bound).or(variant);
+                let wished = all.iter().filter(|want| join & bit(want) != 0 && self.is_wish(want));
+                let wishes = wished.fold(0, |all, want| all | bit(want));
+                variant = self.split_all(separate, program, (join, wishes), When::Bound).or(variant);
                 continue;
             }
             let (shadows, pushes) = match self.exchange(separate, program, point, &others) {
@@ -300,6 +312,25 @@ impl Device {
             }
             return Decided { shadows, pushes, variant };
         }
+    }
+
+    /// Whether no rule asks for what a use wants, but the user's wishes alone do.
+    fn is_wish(&self, want: &Want) -> bool {
+        let of = want.pair.and_then(|pair| Some((self.cache.state(pair.state)?, self.class(pair.class)?)));
+        let Some((shared, class)) = of.filter(|(shared, _)| shared.overrides != 0) else { return false };
+        self.meeting_of(&shared, class).changes.iter().all(|change| change.catalog.rule() == Rule::Override)
+    }
+
+    /// The sampler that most uses of one want, if that is another one because of wishes: they are about most of what a sampler meets, and
+    /// are held back from little.
+    fn most_wished(&self, uses: &[&Want]) -> Option<u64> {
+        let is_own = |want: &Want| want.wanted == want.given;
+        if !uses.iter().any(|want| !is_own(want) && self.is_wish(want)) {
+            return None;
+        }
+        let count = |sampler| uses.iter().filter(|want| want.wanted == sampler).count();
+        let most = uses.iter().max_by_key(|want| (count(want.wanted), is_own(want)))?;
+        Some(most.wanted).filter(|_| !is_own(most))
     }
 
     /// The copies of sets in which samplers are exchanged, and the samplers to push; the number of a set that cannot be copied.

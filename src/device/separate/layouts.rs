@@ -265,6 +265,12 @@ impl PipelineShape {
         Self::new(number, sets, self.kept.clone())
     }
 
+    /// Whether libraries that are linked may have it and others, each with the sets of its own shaders.
+    pub(super) fn has_independent_sets(&self) -> bool {
+        let flags = self.kept.as_ref().map_or(vk::PipelineLayoutCreateFlags::empty(), |kept| kept.flags);
+        flags.contains(vk::PipelineLayoutCreateFlags::INDEPENDENT_SETS_EXT)
+    }
+
     /// Dynamic offsets that a bind of the set of a number takes.
     pub(super) fn dynamic(&self, set: usize) -> usize {
         self.sets.get(set).and_then(Option::as_ref).map_or(0, |shape| shape.dynamic as usize)
@@ -469,6 +475,11 @@ impl Separate {
             let sets = memory::collect(sets.iter().map(|set| self.set_shape(*set)));
             PipelineShape::new(self.number(), sets, kept::PipelineLayout::new(&info).map(Arc::new))
         }
+    }
+
+    /// The layout of libraries without shaders.
+    pub(super) fn no_layout(&self) -> PipelineShape {
+        PipelineShape::new(self.number(), Vec::new(), None)
     }
 
     /// Forgets a pipeline layout.

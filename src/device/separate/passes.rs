@@ -6,6 +6,7 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
+use super::recipe::Recipe;
 use crate::device::Device;
 use crate::kept;
 use crate::table::lock;
@@ -44,7 +45,7 @@ impl Device {
         separate.passes.remove(pass.as_raw());
         let mut is_named = false;
         separate.programs.for_each(&mut |program| {
-            if program.render_pass() == pass {
+            if program.has_render_pass(pass) {
                 is_named = true;
                 if now {
                     program.splits.refuse(u64::MAX, "pipeline-chain");
@@ -58,13 +59,17 @@ impl Device {
         stays
     }
 
-    /// Destroys a render pass that stayed for the sake of a pipeline, if that was the last.
-    pub(super) fn leave_render_pass(&self, separate: &Separate, pass: vk::RenderPass) {
+    /// Destroys the render passes that stayed for the sake of a pipeline, if that was the last of theirs.
+    pub(super) fn leave_render_passes(&self, separate: &Separate, recipe: &Recipe) {
+        recipe.each_render_pass(&mut |pass| self.leave_render_pass(separate, pass));
+    }
+
+    fn leave_render_pass(&self, separate: &Separate, pass: vk::RenderPass) {
         if pass == vk::RenderPass::null() || !lock(&separate.old_passes).contains(&pass.as_raw()) {
             return;
         }
         let mut is_named = false;
-        separate.programs.for_each(&mut |program| is_named |= program.render_pass() == pass);
+        separate.programs.for_each(&mut |program| is_named |= program.has_render_pass(pass));
         let mut old = lock(&separate.old_passes);
         let at = old.iter().position(|old| *old == pass.as_raw() && !is_named);
         let Some(at) = at else { return };

@@ -60,6 +60,8 @@ pub struct Program {
     pub(super) own: Executable,
     /// Why it may have more links than these, if it may.
     pub(super) blind: Option<&'static str>,
+    /// Others are linked of it, and it is never bound.
+    is_library: bool,
     /// What it can be made of again, or the name of what keeps it from that.
     recipe: Mutex<Result<Arc<Recipe>, &'static str>>,
     pub(super) splits: Splits,
@@ -109,14 +111,14 @@ impl Program {
     /// What was found in shaders of this layout. `named`: the handle that records name it by.
     pub(super) fn new(
         separate: &Separate,
-        (named, own): (u64, Executable),
+        (named, own, is_library): (u64, Executable, bool),
         layout: Arc<PipelineShape>,
         found: Found,
         recipe: impl FnOnce() -> Result<Recipe, &'static str>,
     ) -> Self {
         let blind = found.blind;
         let links = found.into_links(separate, &layout);
-        let recipe = if links.is_empty() { Err("memory") } else { recipe() };
+        let recipe = if links.is_empty() && !is_library { Err("memory") } else { recipe() };
         let linked = if blind == Some(HIDDEN) {
             // Nobody knows which.
             1_u32.checked_shl(layout.sets.len() as u32).map(|end| end - 1)
@@ -127,7 +129,7 @@ impl Program {
         let (number, splits) = (separate.number(), Splits::default());
         let (told, recipe) = (Told::default(), Mutex::new(recipe.map(Arc::new)));
         let key_sets = linked.filter(|linked| linked.count_ones() as usize <= LINKED);
-        Self { number, handle: named, layout, links, linked, key_sets, own, blind, recipe, splits, told }
+        Self { number, handle: named, layout, links, linked, key_sets, own, blind, is_library, recipe, splits, told }
     }
 
     /// Whether nothing is to be known of what it reads through separate samplers, as nothing is there.
@@ -145,19 +147,21 @@ impl Program {
         lock(&self.recipe).clone()
     }
 
-    /// Forgets what it can be made of again, unless it is split or being split.
+    /// Forgets what it can be made of again, unless it is split or being split. What is linked of a library keeps that.
     fn forget_recipe(&self) -> Option<Arc<Recipe>> {
         let mut recipe = lock(&self.recipe);
-        let is_idle = self.splits.mask() == 0 && recipe.as_ref().is_ok_and(|recipe| Arc::strong_count(recipe) == 1);
+        let is_idle = self.is_library
+            || self.splits.mask() == 0 && recipe.as_ref().is_ok_and(|recipe| Arc::strong_count(recipe) == 1);
         if is_idle { std::mem::replace(&mut *recipe, Err("learned")).ok() } else { None }
     }
 
-    /// The render pass that it would be made with again; null if none.
-    pub(super) fn render_pass(&self) -> vk::RenderPass {
-        match lock(&self.recipe).as_deref() {
-            Ok(Recipe { source: Source::Graphics(kept), .. }) => kept.render_pass(),
-            _ => vk::RenderPass::null(),
+    /// Whether it would be made with a render pass again.
+    pub(super) fn has_render_pass(&self, pass: vk::RenderPass) -> bool {
+        let mut has = false;
+        if let Ok(recipe) = lock(&self.recipe).as_deref() {
+            recipe.each_render_pass(&mut |own| has |= own == pass);
         }
+        has
     }
 }
 
@@ -264,12 +268,23 @@ pub(super) fn code_of(stage: &Stage<'_>) -> StageCode {
     }
 }
 
-/// What a pipeline can be made of again.
+/// What a pipeline can be made of again; `libraries` are those that it is linked of, none for one that is not known.
 ///
 /// # Safety
 ///
 /// `made` is valid, and `stages` are its stages whose code is known.
-unsafe fn recipe(separate: &Separate, made: &Made<'_>, stages: &[Stage<'_>]) -> Result<Recipe, &'static str> {
+unsafe fn recipe(
+    separate: &Separate,
+    made: &Made<'_>,
+    stages: &[Stage<'_>],
+    libraries: &[Option<Arc<Program>>],
+) -> Result<Recipe, &'static str> {
+    let (mut parts, mut all) = (memory::vec(libraries.len()), Vec::new());
+    for library in libraries {
+        let part = library.as_deref().ok_or(kept::Why::Library.name())?.recipe()?;
+        part.stages.iter().for_each(|stage| all.with_room().push(Arc::clone(stage)));
+        parts.push(part);
+    }
     // SAFETY: the create info behind `made` is valid by this function's contract.
     let (source, count) = unsafe {
         match made {
@@ -278,7 +293,7 @@ unsafe fn recipe(separate: &Separate, made: &Made<'_>, stages: &[Stage<'_>]) -> 
                 let context = separate.subpass(info.render_pass, info.subpass);
                 let kept = kept::Graphics::new(info, context).map_err(kept::Why::name)?;
                 let count = kept.stages().len();
-                (Source::Graphics(Box::new(kept)), count)
+                (Source::Graphics(Box::new(kept), parts), count)
             }
             Made::RayTracing(..) => return Err("ray-tracing-handles"),
         }
@@ -286,13 +301,32 @@ unsafe fn recipe(separate: &Separate, made: &Made<'_>, stages: &[Stage<'_>]) -> 
     if stages.len() != count {
         return Err(HIDDEN);
     }
-    let stages = memory::collect(stages.iter().map(|stage| Arc::new(code_of(stage))));
+    stages.iter().for_each(|stage| all.with_room().push(Arc::new(code_of(stage))));
     let bytes = match &source {
         Source::Compute(kept) => kept.bytes(),
-        Source::Graphics(kept) => kept.bytes(),
+        Source::Graphics(kept, _) => kept.bytes(),
         Source::Shaders(_) => 0,
     };
-    Ok(Recipe { source, stages, _counted: separate.words.count(bytes) })
+    Ok(Recipe { source, stages: all, _counted: separate.words.count(bytes) })
+}
+
+/// The layout that a graphics pipeline is made with; none where that of its libraries counts, or nothing has one.
+///
+/// Without shaders of its own, and without optimization at link time, the member is looked at for libraries with independent sets only
+/// (VUID-VkGraphicsPipelineCreateInfo-flags-06642, -07814, -06729 and -06730), and may be anything else where it is not.
+///
+/// # Safety
+///
+/// `info` is valid.
+unsafe fn own_layout(
+    info: &vk::GraphicsPipelineCreateInfo<'_>,
+    libraries: &[Option<Arc<Program>>],
+) -> Option<vk::PipelineLayout> {
+    use vk::GraphicsPipelineLibraryFlagsEXT as Part;
+    // SAFETY: `info` is valid by this function's contract.
+    let has_shaders = unsafe { kept::parts(info) }.intersects(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER);
+    let is_independent = |library: &Arc<Program>| library.layout.has_independent_sets();
+    (has_shaders || libraries.iter().flatten().any(is_independent)).then_some(info.layout)
 }
 
 impl Device {
@@ -306,7 +340,9 @@ impl Device {
             }
             self.destroy_variants_of(separate, &program);
             separate.programs.remove(pipeline.as_raw());
-            self.leave_render_pass(separate, program.render_pass());
+            if let Ok(recipe) = program.recipe() {
+                self.leave_render_passes(separate, &recipe);
+            }
         }
     }
 
@@ -325,32 +361,49 @@ impl Device {
         libraries: &[vk::Pipeline],
         hidden: Option<&'static str>,
     ) -> Option<Program> {
-        let (layout, flags) = match made {
-            Made::Compute(info) => (info.layout, info.flags),
-            Made::Graphics(info) => (info.layout, info.flags),
-            Made::RayTracing(layout, flags) => (*layout, *flags),
+        // SAFETY: the libraries are valid pipelines by this function's contract, so they are not destroyed and their entries stay
+        // until they are shared.
+        let libraries =
+            memory::collect(libraries.iter().map(|library| unsafe { separate.programs.share(library.as_raw()) }));
+        // SAFETY: `made` is of a valid create info, by this function's contract, and so is its chain.
+        let (layout, flags, is_library) = unsafe {
+            match made {
+                Made::Compute(info) => (Some(info.layout), info.flags, false),
+                Made::Graphics(info) => {
+                    (own_layout(info, &libraries), info.flags, kept::is_library(info.flags, info.p_next))
+                }
+                Made::RayTracing(layout, flags) => {
+                    (Some(*layout), *flags, flags.contains(vk::PipelineCreateFlags::LIBRARY_KHR))
+                }
+            }
         };
         if flags.contains(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
             return None;
         }
-        // SAFETY: `layout` is the one of a valid create info, by this function's contract, so it is not destroyed meanwhile.
-        let layout = unsafe { separate.pipeline_shape(layout) }?;
+        let layout = match layout {
+            // SAFETY: `layout` is one that a valid create info is made with, by this function's contract, so it is not destroyed
+            // meanwhile.
+            Some(layout) => unsafe { separate.pipeline_shape(layout) }?,
+            None => libraries
+                .iter()
+                .flatten()
+                .map(|library| &library.layout)
+                .max_by_key(|layout| layout.sets.len())
+                .map_or_else(|| Arc::new(separate.no_layout()), Arc::clone),
+        };
         let mut found = Found { blind: hidden, ..Found::default() };
         for stage in stages {
             separate.force.keep_read(stage.words);
             self.links_of(separate, pipeline.as_raw(), stage, &mut found);
         }
-        for library in libraries {
-            // SAFETY: the libraries are valid pipelines by this function's contract, so they are not destroyed and their entries
-            // stay meanwhile.
-            if let Some(program) = unsafe { separate.programs.get(library.as_raw()) } {
-                found.extend(&program.links, program.blind);
-            }
+        for library in libraries.iter().flatten() {
+            found.extend(&library.links, library.blind);
         }
         let handle = pipeline.as_raw();
         // SAFETY: `made` and its stages are of one valid create info by this function's contract.
-        let recipe = || unsafe { recipe(separate, made, stages) };
-        let program = Program::new(separate, (handle, Executable::Pipeline(handle)), layout, found, recipe);
+        let recipe = || unsafe { recipe(separate, made, stages, &libraries) };
+        let own = Executable::Pipeline(handle);
+        let program = Program::new(separate, (handle, own, is_library), layout, found, recipe);
         if !program.is_plain() {
             self.hot.follow.fetch_max(follow::LINKED, Ordering::AcqRel);
         }
@@ -381,13 +434,15 @@ impl Device {
         let handle = pipeline.as_raw();
         (program.handle, program.own) = (handle, Executable::Pipeline(handle));
         let program = Arc::new(program);
-        if !self.audit && separate.settings.shared == SeparateShared::Split {
-            self.split_all(separate, &program, separate.learned(&program), When::Made);
+        if !program.is_library {
+            if !self.audit && separate.settings.shared == SeparateShared::Split {
+                self.split_all(separate, &program, (separate.learned(&program), 0), When::Made);
+            }
+            self.prepare_tasks(separate, &program);
         }
-        self.prepare_tasks(separate, &program);
         separate.programs.insert(handle, Arc::clone(&program));
         separate.links.fetch_add(program.links.len() as u64, Ordering::Relaxed);
-        if !program.links.is_empty() {
+        if !program.links.is_empty() || program.is_library {
             self.keep_within(separate, &program);
         }
     }
@@ -405,9 +460,8 @@ impl Device {
         while separate.words.bytes() > separate.settings.memory {
             let Some(oldest) = lock(&separate.kept).pop_front() else { return };
             let Some(oldest) = oldest.upgrade() else { continue };
-            let pass = oldest.render_pass();
-            if oldest.forget_recipe().is_some() {
-                self.leave_render_pass(separate, pass);
+            if let Some(recipe) = oldest.forget_recipe() {
+                self.leave_render_passes(separate, &recipe);
             }
         }
     }

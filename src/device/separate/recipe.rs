@@ -40,7 +40,8 @@ pub(super) enum Executable {
 /// What a pipeline was made of, or each of the shader objects that are bound together.
 pub(super) enum Source {
     Compute(kept::Compute),
-    Graphics(Box<kept::Graphics>),
+    /// With what each of its libraries was made of.
+    Graphics(Box<kept::Graphics>, Vec<Arc<Recipe>>),
     /// With their groups: those of one that is not 0 are linked.
     Shaders(Box<[(Arc<kept::Shader>, u64)]>),
 }
@@ -48,8 +49,18 @@ pub(super) enum Source {
 /// What a pipeline can be made of again.
 pub(super) struct Recipe {
     pub(super) source: Source,
+    /// Those of its libraries first.
     pub(super) stages: Vec<Arc<StageCode>>,
     pub(super) _counted: Counted,
+}
+
+impl Recipe {
+    /// Calls `each` with the render passes that it would be made with again.
+    pub(super) fn each_render_pass(&self, each: &mut dyn FnMut(vk::RenderPass)) {
+        let Source::Graphics(kept, libraries) = &self.source else { return };
+        each(kept.render_pass());
+        libraries.iter().for_each(|library| library.each_render_pass(each));
+    }
 }
 
 /// A second pipeline, or second shader objects.
@@ -57,6 +68,8 @@ pub(super) struct Variant {
     /// The links that are split, by their positions.
     pub(super) mask: u64,
     pub(super) made: Executable,
+    /// What it was linked of. Nothing needs that any more but validation layers, of which one reads on (1.3.239).
+    pub(super) libraries: Vec<u64>,
     /// The application's layout with the hidden set behind it, if there is one.
     pub(super) layout: Arc<PipelineShape>,
     pub(super) hidden: Option<Arc<SetShape>>,

@@ -47,16 +47,16 @@ impl Key {
     }
 }
 
-/// Whether all sets are bound that the pipeline's links are in.
-fn is_complete(program: &Program, point: &Point) -> bool {
-    let is_bound = |number: u32| {
-        let own = point.sets.get(number as usize).and_then(|bound| bound.layout.as_ref());
-        own.is_some_and(|own| own.is_compatible(&program.layout, number as usize))
-    };
-    program.links.iter().all(|link| is_bound(link.image.set) && is_bound(link.sampler.set))
-}
-
 impl Point {
+    /// Whether all sets are bound that the pipeline's links are in.
+    pub(super) fn is_complete(&self, program: &Program) -> bool {
+        let is_bound = |number: u32| {
+            let own = self.sets.get(number as usize).and_then(|bound| bound.layout.as_ref());
+            own.is_some_and(|own| own.is_compatible(&program.layout, number as usize))
+        };
+        program.links.iter().all(|link| is_bound(link.image.set) && is_bound(link.sampler.set))
+    }
+
     /// Whether nothing that is bound needs what anything that is bound lacks.
     #[inline(always)]
     pub(super) fn is_legal_at_all(&self) -> bool {
@@ -117,7 +117,7 @@ impl Device {
             return Resolution { shadows, pushes, variant: None, is_lasting: true, key: Key::default() };
         };
         let hidden = self.hidden_for(separate, &variant, &wants);
-        if hidden == Some(0) && variant.hidden.is_some() && is_complete(program, point) {
+        if hidden == Some(0) && variant.hidden.is_some() && point.is_complete(program) {
             // Nothing is in the slots that the split links read, so the application's pipeline reads no more than they would.
             return Resolution { shadows, pushes, variant: None, is_lasting: true, key: Key::default() };
         }

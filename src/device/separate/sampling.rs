@@ -255,7 +255,7 @@ impl Device {
         if let Some(known) = all.iter().find(is_it).cloned() {
             // Another thread was faster.
             drop(all);
-            self.destroy_executable(&made.made);
+            self.destroy_second(&made);
             return Ok(known);
         }
         all.with_room().push(Arc::clone(&made));

@@ -137,7 +137,7 @@ impl Separate {
         let own = memory::collect(point.shaders.iter().map(|bound| (bound.stage, bound.own.handle)));
         // Records name the last one with links: of graphics, the fragment shader as a rule.
         let named = shaders().rev().find(|shader| !shader.links.is_empty()).or(shaders().next())?.handle;
-        let own = (named, Executable::Shaders(own.into_boxed_slice()));
+        let own = (named, Executable::Shaders(own.into_boxed_slice()), false);
         let program = Arc::new(Program::new(self, own, Arc::clone(layout), found, recipe));
         combinations.with_room().insert(key, Arc::clone(&program));
         Some(program)

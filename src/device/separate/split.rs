@@ -67,7 +67,7 @@ impl Device {
             // Another thread was faster.
             let last = Arc::clone(last);
             drop(made);
-            self.destroy_executable(&variant.made);
+            self.destroy_second(&variant);
             return Ok(last);
         }
         made.with_room().push(Arc::clone(&variant));
@@ -80,12 +80,13 @@ impl Device {
         Ok(variant)
     }
 
-    /// [`Device::split`] with as many of the links as can be; what cannot be is remembered as refused. The last pipeline that was made.
+    /// [`Device::split`] with as many of the links as can be, of which those that are only wished for come last; what cannot be is
+    /// remembered as refused. The last pipeline that was made.
     pub(super) fn split_all(
         &self,
         separate: &Separate,
         program: &Program,
-        links: u64,
+        (links, wishes): (u64, u64),
         when: When,
     ) -> Option<Arc<Variant>> {
         if links == 0 {
@@ -95,8 +96,9 @@ impl Device {
             Ok(made) => Some(made),
             // One that cannot be split must not keep the others from it.
             Err(_) if links.count_ones() > 1 => {
-                let ones = (0..LINKS).map(|link| 1_u64 << link).filter(|one| links & one != 0);
-                ones.filter_map(|one| self.split_all(separate, program, one, when)).last()
+                let ones = |links: u64| (0..LINKS).map(|link| 1_u64 << link).filter(move |one| links & one != 0);
+                let all = ones(links & !wishes).chain(ones(links & wishes));
+                all.filter_map(|one| self.split_all(separate, program, (one, 0), when)).last()
             }
             Err(why) => {
                 program.splits.refuse(links, why);
@@ -160,7 +162,7 @@ impl Device {
             return Err("sampler-limit");
         }
         let twin = self.twin_of_pipeline(separate, &layout).ok_or("memory")?;
-        let made = self.compile(separate, &recipe, &codes, (&layout, twin))?;
+        let (made, libraries) = self.compile(separate, &recipe, &codes, (&layout, twin))?;
         let took = started.elapsed();
         separate.split_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         let parts = memory::collect(chosen.into_iter().zip(counts));
@@ -174,24 +176,25 @@ impl Device {
                 self.shader_rewritten(program, stage.stage, (pass, &links), count, (took, when));
             }
         }
-        Ok(Variant { mask, made, layout, hidden, parts, tasks })
+        Ok(Variant { mask, made, libraries, layout, hidden, parts, tasks })
     }
 
-    /// Makes what a recipe is for, with other code where there is any and the private layout, of which `twin` is made.
+    /// Makes what a recipe is for, with other code where there is any and the private layout, of which `twin` is made; and libraries
+    /// that it is linked of.
     fn compile(
         &self,
         separate: &Separate,
         recipe: &Recipe,
         codes: &[Option<Vec<u32>>],
         (layout, twin): (&PipelineShape, vk::PipelineLayout),
-    ) -> Result<Executable, &'static str> {
+    ) -> Result<(Executable, Vec<u64>), &'static str> {
         let words = recipe.stages.iter().zip(codes).map(|(stage, code)| code.as_deref().unwrap_or(&stage.words));
         words.clone().for_each(|words| separate.force.keep_module(words));
         if let Source::Shaders(shaders) = &recipe.source {
             let codes = memory::collect(words);
             let made = self.make_shaders(separate, shaders, &codes, layout).ok_or("memory")?;
             let stages = recipe.stages.iter().map(|stage| stage.stage);
-            return Ok(Executable::Shaders(memory::collect(stages.zip(made)).into_boxed_slice()));
+            return Ok((Executable::Shaders(memory::collect(stages.zip(made)).into_boxed_slice()), Vec::new()));
         }
         let (Some(create), Some(destroy)) = (self.fns.create_shader_module, self.fns.destroy_shader_module) else {
             return Err("memory");
@@ -208,55 +211,78 @@ impl Device {
             }
             modules.push(module);
         }
-        let mut pipeline = vk::Pipeline::null();
+        let (mut pipeline, mut libraries) = (vk::Pipeline::null(), Vec::new());
         if result == vk::Result::SUCCESS {
-            result = self.compile_with(&recipe.source, &modules, twin, &mut pipeline);
+            let modules = &mut modules.iter().copied();
+            result = self.compile_with(&recipe.source, modules, twin, (&mut pipeline, &mut libraries));
         }
         for module in modules {
             // SAFETY: made above with a NULL allocator; pipelines do without their modules.
             unsafe { destroy(self.handle, module, std::ptr::null()) };
         }
-        if result == vk::Result::SUCCESS { Ok(Executable::Pipeline(pipeline.as_raw())) } else { Err("memory") }
+        if result == vk::Result::SUCCESS {
+            return Ok((Executable::Pipeline(pipeline.as_raw()), libraries));
+        }
+        libraries.into_iter().for_each(|library| self.destroy_executable(&Executable::Pipeline(library)));
+        Err("memory")
     }
 
     fn compile_with(
         &self,
         source: &Source,
-        modules: &[vk::ShaderModule],
+        modules: &mut dyn Iterator<Item = vk::ShaderModule>,
         layout: vk::PipelineLayout,
-        pipeline: &mut vk::Pipeline,
+        (pipeline, linked): (&mut vk::Pipeline, &mut Vec<u64>),
     ) -> vk::Result {
         const LACKING: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
         let (cache, none) = (vk::PipelineCache::null(), std::ptr::null());
         match source {
             Source::Compute(kept) => {
-                let (Some(create), Some(module)) = (self.fns.create_compute_pipelines, modules.first()) else {
+                let (Some(create), Some(module)) = (self.fns.create_compute_pipelines, modules.next()) else {
                     return LACKING;
                 };
-                kept.with_create_info(layout, *module, |info| {
+                kept.with_create_info(layout, module, |info| {
                     // SAFETY: equal to a create info that the driver accepted, but for a layout with one more set and code that reads it.
                     unsafe { create(self.handle, cache, 1, info, none, pipeline) }
                 })
             }
-            Source::Graphics(kept) => {
+            Source::Graphics(kept, parts) => {
                 let Some(create) = self.fns.create_graphics_pipelines else { return LACKING };
-                let mut next = modules.iter().copied();
-                kept.with_create_info(
-                    layout,
-                    kept.render_pass(),
-                    |_| next.next().unwrap_or_default(),
-                    |info| {
-                        // SAFETY: as above; the render pass is kept from being destroyed while a recipe names it.
-                        unsafe { create(self.handle, cache, 1, info, none, pipeline) }
-                    },
-                )
+                let mut libraries = memory::vec(parts.len());
+                for part in parts {
+                    let mut library = vk::Pipeline::null();
+                    let result = self.compile_with(&part.source, modules, layout, (&mut library, linked));
+                    if result != vk::Result::SUCCESS {
+                        return result;
+                    }
+                    linked.with_room().push(library.as_raw());
+                    libraries.push(library);
+                }
+                let mut node = vk::PipelineLibraryCreateInfoKHR::default().libraries(&libraries);
+                let module = |_: &kept::Stage| modules.next().unwrap_or_default();
+                kept.with_create_info(layout, kept.render_pass(), module, |info| {
+                    let mut info = *info;
+                    if !libraries.is_empty() {
+                        node.p_next = info.p_next;
+                        info.p_next = (&raw const node).cast();
+                    }
+                    // SAFETY: as above; the render pass is kept from being destroyed while a recipe names it, and all libraries have
+                    // the one layout, that of all their shaders.
+                    unsafe { create(self.handle, cache, 1, &info, none, pipeline) }
+                })
             }
             // Made without modules.
             Source::Shaders(_) => LACKING,
         }
     }
 
-    pub(super) fn destroy_executable(&self, made: &Executable) {
+    /// Destroys a second pipeline or second shaders.
+    pub(super) fn destroy_second(&self, variant: &Variant) {
+        self.destroy_executable(&variant.made);
+        variant.libraries.iter().for_each(|library| self.destroy_executable(&Executable::Pipeline(*library)));
+    }
+
+    fn destroy_executable(&self, made: &Executable) {
         match made {
             Executable::Pipeline(pipeline) => {
                 if let Some(destroy) = self.fns.destroy_pipeline {
@@ -272,7 +298,7 @@ impl Device {
     /// Destroys the second pipelines or shaders of a program that is about to go.
     pub(super) fn destroy_variants_of(&self, separate: &Separate, program: &Program) {
         for variant in program.splits.take() {
-            self.destroy_executable(&variant.made);
+            self.destroy_second(&variant);
             if let (Some(_), Some(shape)) = (&variant.tasks, &variant.hidden) {
                 self.leave_hidden(separate, shape);
             }
@@ -290,7 +316,7 @@ impl Device {
         };
         separate.programs.for_each(&mut |program| take(program));
         separate.shaders.for_each_combination(&mut take);
-        gone.iter().for_each(|variant| self.destroy_executable(&variant.made));
+        gone.iter().for_each(|variant| self.destroy_second(variant));
     }
 }
 

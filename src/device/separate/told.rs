@@ -48,7 +48,9 @@ fn reason(what: &str) -> Option<&'static str> {
         "learned" => {
             "the pipeline was made before the link was known to conflict, and is not made again; a later one is split when it is made"
         }
-        "pipeline-library" => "a pipeline of libraries is not made again",
+        "pipeline-library" => {
+            "the pipeline is linked of a library that was not seen being made, so it is not made again"
+        }
         "transform-feedback" => {
             "another pipeline was wanted while transform feedback was active, when none may be bound; it is bound after that"
         }

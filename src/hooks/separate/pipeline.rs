@@ -10,7 +10,7 @@ use samplin_hot::memory::{self, Room};
 use crate::device::{Device, Made, Program, Separate, Stage, Words};
 use crate::hooks::shader::{copies, words};
 use crate::hooks::slice;
-use crate::pnext;
+use crate::{kept, pnext};
 
 pub(crate) unsafe extern "system" fn destroy_pipeline(
     handle: vk::Device,
@@ -127,13 +127,10 @@ pub(super) unsafe fn program(
 /// # Safety
 ///
 /// `info` is valid.
-unsafe fn has_stages(info: &vk::GraphicsPipelineCreateInfo<'_>, libraries: &[vk::Pipeline]) -> bool {
+unsafe fn has_stages(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
     use vk::GraphicsPipelineLibraryFlagsEXT as Part;
-    // SAFETY: `info` is valid by this function's contract, so a library structure in its chain is whole.
-    match unsafe { pnext::find::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>(info.p_next) } {
-        Some(parts) => parts.flags.intersects(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER),
-        None => libraries.is_empty(),
-    }
+    // SAFETY: `info` is valid by this function's contract.
+    unsafe { kept::parts(info) }.intersects(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER)
 }
 
 pub(crate) unsafe extern "system" fn create_graphics_pipelines(
@@ -166,8 +163,7 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
                     unsafe {
                         let libraries = pnext::find::<vk::PipelineLibraryCreateInfoKHR<'_>>(info.p_next);
                         let libraries = libraries.map_or(&[][..], |node| slice(node.p_libraries, node.library_count));
-                        let stages =
-                            if has_stages(info, libraries) { slice(info.p_stages, info.stage_count) } else { &[] };
+                        let stages = if has_stages(info) { slice(info.p_stages, info.stage_count) } else { &[] };
                         remember(device, separate, *pipeline, &Made::Graphics(info), stages, libraries);
                     }
                 }

@@ -416,25 +416,89 @@ fn null_states_stay_null() {
     });
 }
 
+/// Of a library only the states of its part are read: the others are ignored and may dangle.
 #[test]
-fn libraries_are_refused_by_name() {
-    let mut made = Made::new();
-    let mut info = made.info();
-    let mut refusal = |node: *const c_void, flags| {
-        (info.p_next, info.flags) = (node, flags);
-        keep(&info, BOTH).err()
-    };
-    let none = vk::PipelineCreateFlags::empty();
-    assert_eq!(refusal(ptr::null(), none), None);
-    assert_eq!(refusal(ptr::null(), vk::PipelineCreateFlags::LIBRARY_KHR), Some(Why::Library));
+fn libraries_are_read_by_their_parts() {
+    use vk::GraphicsPipelineLibraryFlagsEXT as Part;
+    let all = [
+        Part::VERTEX_INPUT_INTERFACE,
+        Part::PRE_RASTERIZATION_SHADERS,
+        Part::FRAGMENT_SHADER,
+        Part::FRAGMENT_OUTPUT_INTERFACE,
+    ];
+    // By the fields of the specification's lists ("Graphics Pipeline ... State"): vertex input, assembly, tessellation, viewport,
+    // rasterization, multisample, depth and stencil, blend.
+    let read = [
+        [true, true, false, false, false, false, false, false],
+        [false, false, true, true, true, false, false, false],
+        [false, false, false, false, false, true, true, false],
+        [false, false, false, false, false, true, false, true],
+    ];
+    for (part, read) in all.into_iter().zip(read) {
+        let mut made = Made::new();
+        let mut info = made.info();
+        let own = match part {
+            Part::PRE_RASTERIZATION_SHADERS => &made.stages[..3],
+            Part::FRAGMENT_SHADER => &made.stages[3..],
+            _ => &[],
+        };
+        let has_shaders = !own.is_empty();
+        (info.stage_count, info.p_stages) =
+            if has_shaders { (own.len() as u32, own.as_ptr()) } else { (4, dangling()) };
+        macro_rules! hide {
+            ($($number:literal $member:ident),+) => { $(if !read[$number] { info.$member = dangling(); })+ };
+        }
+        hide!(
+            0 p_vertex_input_state, 1 p_input_assembly_state, 2 p_tessellation_state, 3 p_viewport_state,
+            4 p_rasterization_state, 5 p_multisample_state, 6 p_depth_stencil_state, 7 p_color_blend_state
+        );
+        let mut rendering = made.rendering;
+        if part != Part::FRAGMENT_OUTPUT_INTERFACE {
+            rendering.p_color_attachment_formats = dangling();
+        }
+        let mut node = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(part);
+        node.p_next = pointer(&rendering);
+        (info.p_next, info.flags) = (pointer(&node), vk::PipelineCreateFlags::LIBRARY_KHR);
+        if part == Part::VERTEX_INPUT_INTERFACE {
+            info.render_pass = vk::RenderPass::from_raw(0xdead);
+        }
+        back(&info, |given| {
+            let kept = [
+                given.p_vertex_input_state.is_null(),
+                given.p_input_assembly_state.is_null(),
+                given.p_tessellation_state.is_null(),
+                given.p_viewport_state.is_null(),
+                given.p_rasterization_state.is_null(),
+                given.p_multisample_state.is_null(),
+                given.p_depth_stencil_state.is_null(),
+                given.p_color_blend_state.is_null(),
+            ];
+            assert_eq!(kept.map(|is_null| !is_null), read, "{part:?}");
+            assert_eq!((given.stage_count > 0, given.flags), (has_shaders, vk::PipelineCreateFlags::LIBRARY_KHR));
+            // SAFETY: what comes back is whole.
+            let own = unsafe { pnext::find::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>(given.p_next) };
+            assert_eq!(own.map(|own| own.flags), Some(part));
+        });
+    }
+}
+
+/// A pipeline of libraries has no states of its own, unless it says so; which libraries is not kept.
+#[test]
+fn what_is_linked_has_no_states() {
     let parts = [vk::Pipeline::from_raw(0x41)];
     let linked = vk::PipelineLibraryCreateInfoKHR::default().libraries(&parts);
-    assert_eq!(refusal(pointer(&linked), none), Some(Why::Library));
-    assert_eq!(refusal(pointer(&vk::PipelineLibraryCreateInfoKHR::default()), none), None, "of nothing");
-    let part = vk::GraphicsPipelineLibraryCreateInfoEXT::default();
-    assert_eq!(refusal(pointer(&part), none), Some(Why::Library));
-    let wide = vk::PipelineCreateFlags2CreateInfoKHR::default().flags(vk::PipelineCreateFlags2KHR::LIBRARY);
-    assert_eq!(refusal(pointer(&wide), none), Some(Why::Library));
+    let mut info = vk::GraphicsPipelineCreateInfo::default().layout(vk::PipelineLayout::from_raw(3));
+    (info.stage_count, info.p_stages, info.p_rasterization_state) = (2, dangling(), dangling());
+    info.p_next = pointer(&linked);
+    back(&info, |given| {
+        assert!(given.p_next.is_null() && given.p_rasterization_state.is_null());
+        assert_eq!(given.stage_count, 0);
+    });
+    let mut made = Made::new();
+    let mut info = made.info();
+    let none = vk::PipelineLibraryCreateInfoKHR::default();
+    info.p_next = pointer(&none);
+    back(&info, |given| assert_eq!(given.stage_count, 4, "of nothing"));
 }
 
 #[test]

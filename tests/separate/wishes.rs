@@ -1,0 +1,200 @@
+//! Rules of the user's about samplers that shaders join with many images: what most images of a sampler are wished goes into a copy of
+//! its set, and the few that a guard holds back read the application's own.
+
+use super::*;
+use run::Folder;
+
+/// What a lookup has to find.
+type Row<'r> = (&'static str, &'r Texture<'r>, &'r SamplerDesc);
+
+/// Image, sampler, and how it was given another one.
+type Link = (Place, Place, String);
+
+const BIAS: f32 = 0.5;
+/// One level, which has no use for a bias.
+const FLAT: Scene = RGBA8.flat();
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for (name, stage) in [("compute", Stage::Compute), ("graphics", Stage::Fragment), ("linked", Stage::Libraries)] {
+        trials.push(trial_in(stage, format!("wish/most/{name}"), move || most(stage, true)));
+        trials.push(trial_in(stage, format!("wish/few/{name}"), move || few(stage)));
+        trials.push(trial_in(stage, format!("wish/all/{name}"), move || most(stage, false)));
+        trials.push(trial_in(stage, format!("wish/beside-illegal/{name}"), move || beside_illegal(stage)));
+    }
+    trials.extend(run::trials(&[("wish/none", none), ("wish/keep", keep)]));
+    trials
+}
+
+fn wished(desc: &SamplerDesc) -> SamplerDesc {
+    SamplerDesc { lod_bias: desc.lod_bias + BIAS, ..desc.clone() }
+}
+
+/// Runs a body under a rule, and says which images of which samplers were given another one, and how.
+fn ruled(
+    builder: ContextBuilder,
+    body: impl FnOnce(&Context) -> Result<Vec<Option<String>>, Skip>,
+) -> Result<(Vec<Link>, Judged), Skip> {
+    let folder = Folder::new();
+    let path = folder.join("samplin.toml");
+    let rule = "[[rule]]\nname = \"softer\"\nwhen = { class = \"color\" }\nset = { mip_lod_bias = { add = 0.5 } }\n";
+    std::fs::write(&path, rule).expect("a rules file");
+    let builder = resolve(builder).setting("config", path.to_str().expect("temporary paths are UTF-8"));
+    let (wrong, judged) = with_layer(builder, body)?;
+    let wrong: Vec<_> = wrong.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{wrong:#?} with {:#?}", judged.trace);
+    judged.assert_silent("a wish");
+    let place = |slot: &Json| {
+        let number = |key: &str| slot[key].as_u64().and_then(|number| u32::try_from(number).ok()).expect("a number");
+        place(number("set"), number("binding"), number("element"))
+    };
+    let mut changed: Vec<_> = draws(&judged)
+        .into_iter()
+        .filter_map(|record| {
+            let (link, how) = (&record["link"], record["how"].as_str()?);
+            Some((place(&link["image"]), place(&link["sampler"]), how.to_owned()))
+        })
+        .collect();
+    changed.sort_by_key(|(image, sampler, _)| (image.set, image.binding, sampler.binding));
+    Ok((changed, judged))
+}
+
+/// What is wrong with a lookup.
+fn wrong((what, texture, legal): Row<'_>, got: &[Value]) -> Option<String> {
+    let texels = reference::Texture::read(&texture.image, &texture.view);
+    got.iter()
+        .zip(points())
+        .map(|(got, point)| (got, reference::sample(&texels, legal, &point, 2.0), point))
+        .find(|(got, wanted, _)| !got.is_near(*wanted, 0.02))
+        .map(|(got, wanted, point)| format!("{what}: {got:?} is not {wanted:?} at {point:?}"))
+}
+
+/// Sampler 1 with images 0 and 2 and that of set 3, sampler 3 with the last as well ([`Program::Engine`]).
+fn scene(
+    context: &Context,
+    stage: Stage,
+    [first, second, third]: [(Scene, &SamplerDesc); 3],
+) -> Result<Vec<Option<String>>, Skip> {
+    skip_if(context.missing(stage.needs()))?;
+    let sets = context.limits().max_bound_descriptor_sets;
+    skip_if((sets < 5).then(|| format!("{} binds {sets} sets", context.device_name())))?;
+    let trilinear = SamplerDesc::trilinear();
+    let images = [first, second, third].map(|(scene, legal)| Ok((Texture::new(context, scene)?, legal)));
+    let [first, second, third] = images;
+    let ((one, one_legal), (two, two_legal), (three, three_legal)) = (first?, second?, third?);
+    let sampler = trilinear.create(context);
+    let low = Held::new(context, &[Binding::image(0), Binding::image(2)], &[one.slot(0, 0), two.slot(2, 0)]);
+    let states = [Slot::sampler(&sampler, 1, 0), Slot::sampler(&sampler, 3, 0)];
+    let states = Held::new(context, &[Binding::sampler(1), Binding::sampler(3)], &states);
+    let high = Held::new(context, &[Binding::image(0)], &[three.slot(0, 0)]);
+    let (layouts, above) = ([&low.layout, &states.layout], [&high.layout]);
+    let mut plan = Plan::new(Program::Engine, one.kind(), &layouts).stage(stage);
+    plan.above = &above;
+    let rig = Rig::new(context, &plan);
+    let mut all = Vec::new();
+    for _ in 0..2 {
+        let job = Job::new(&rig, &points());
+        let commands = Commands::primary(context, |commands| {
+            rig.bind_sets(commands, 0, &[low.set, states.set], &[]);
+            rig.bind(commands);
+            job.bind(commands);
+            rig.bind_sets(commands, 3, &[high.set], &[]);
+            job.run(commands, 0);
+        });
+        commands.execute();
+        let rows = [
+            ("image 0", &one, one_legal),
+            ("image 2", &two, two_legal),
+            ("the image of set 3", &three, three_legal),
+            ("the image of set 3, again", &three, three_legal),
+        ];
+        all.extend(rows.into_iter().zip(job.results()).map(|(row, got)| wrong(row, &got)));
+    }
+    Ok(all)
+}
+
+fn told(links: &[(u32, u32, u32, How)]) -> Vec<Link> {
+    let of = |(set, binding, sampler, how): &(u32, u32, u32, How)| {
+        (place(*set, *binding, 0), place(1, *sampler, 0), forced(*how).word().to_owned())
+    };
+    links.iter().map(of).collect()
+}
+
+/// Two of three images are wished another sampler, or all three.
+fn most(stage: Stage, is_held: bool) -> Outcome {
+    let (own, other) = (SamplerDesc::trilinear(), wished(&SamplerDesc::trilinear()));
+    let first = if is_held { (FLAT, &own) } else { (RGBA8, &other) };
+    let (changed, judged) =
+        ruled(Context::builder(), |context| scene(context, stage, [first, (RGBA8, &other), (RGBA8, &other)]))?;
+    let mut links = vec![(0, 2, 1, How::Shadow), (3, 0, 1, How::Shadow), (3, 0, 3, How::Shadow)];
+    if !is_held {
+        links.insert(0, (0, 0, 1, How::Shadow));
+    }
+    assert_eq!(changed, told(&links), "{:#?}", judged.trace);
+    let splits: Vec<_> = judged.trace.events("shader").map(|record| record["bindings"].clone()).collect();
+    if forced(How::Shadow) == How::Shadow {
+        assert_eq!(splits.len(), usize::from(is_held), "only what is held back reads a sampler of its own: {splits:?}");
+    }
+    Ok(())
+}
+
+/// One of three is: the set stays as it is.
+fn few(stage: Stage) -> Outcome {
+    let (own, other) = (SamplerDesc::trilinear(), wished(&SamplerDesc::trilinear()));
+    let (changed, judged) =
+        ruled(Context::builder(), |context| scene(context, stage, [(RGBA8, &other), (FLAT, &own), (FLAT, &own)]))?;
+    assert_eq!(changed, told(&[(0, 0, 1, How::Split)]), "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// Depths that the device does not filter, beside two wishes.
+fn beside_illegal(stage: Stage) -> Outcome {
+    let (d16, other) = (conflicts::d16(), wished(&SamplerDesc::trilinear()));
+    let nearest = SamplerDesc::nearest();
+    let (changed, judged) = ruled(Context::builder(), |context| {
+        d16.check(context)?;
+        scene(context, stage, [(d16.scene, &nearest), (RGBA8, &other), (RGBA8, &other)])
+    })?;
+    let links = [(0, 0, 1, How::Split), (0, 2, 1, How::Shadow), (3, 0, 1, How::Shadow), (3, 0, 3, How::Shadow)];
+    assert_eq!(changed, told(&links), "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// Every image is held back: nothing happens, and the records say by what.
+fn none() -> Outcome {
+    let own = SamplerDesc::trilinear();
+    let (changed, judged) = ruled(Context::builder(), |context| {
+        scene(context, Stage::Compute, [(FLAT, &own), (FLAT, &own), (FLAT, &own)])
+    })?;
+    assert!(changed.is_empty(), "{changed:?}");
+    let held: Vec<_> = draws(&judged).iter().map(|record| record["changes"].to_string()).collect();
+    assert!(!held.is_empty() && held.iter().all(|changes| changes.contains("(guard single_mip)")), "{held:#?}");
+    Ok(())
+}
+
+/// Nobody wants partners to part: no wish is granted to some of them.
+fn keep() -> Outcome {
+    let (own, other) = (SamplerDesc::trilinear(), wished(&SamplerDesc::trilinear()));
+    let body = |context: &Context, legal: &SamplerDesc| {
+        let [flat, deep] = [Texture::new(context, FLAT)?, Texture::new(context, RGBA8)?];
+        let sampler = own.create(context);
+        let bindings = [Binding::image(0), Binding::image(2), Binding::sampler(1)];
+        let slots = [flat.slot(0, 0), deep.slot(2, 0), Slot::sampler(&sampler, 1, 0)];
+        let held = Held::new(context, &bindings, &slots);
+        let layouts = [&held.layout];
+        let rig = Rig::new(context, &Plan::new(Program::Shared, flat.kind(), &layouts).second(deep.kind()));
+        let job = Job::new(&rig, &points());
+        execute(context, &rig, &job, &[held.set]);
+        let found = job.results();
+        Ok(vec![wrong(("the flat one", &flat, &own), &found[0]), wrong(("the deep one", &deep, legal), &found[1])])
+    };
+    for (shared, how, legal) in [("keep", None, &own), ("split", Some(How::Split), &other)] {
+        let builder = Context::builder().setting("separate_shared", shared);
+        let (changed, judged) = ruled(builder, |context| body(context, legal))?;
+        let wanted = how.map(|how| (place(0, 2, 0), place(0, 1, 0), forced(how).word().to_owned()));
+        assert_eq!(changed, wanted.into_iter().collect::<Vec<_>>(), "{shared}");
+        let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
+        assert_eq!(left.len(), usize::from(how.is_none()), "{left:?}");
+    }
+    Ok(())
+}
