@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ash::vk;
-use samplin_hot::{Gate, Keyed};
+use samplin_hot::Keyed;
 use vk_layer_sys::PfnGetDeviceProcAddr;
 
 pub use self::hot::Hot;
@@ -50,7 +50,7 @@ use crate::instance::Instance;
 use crate::outcome::Terms;
 use crate::overrides::Overrides;
 use crate::settings::{self, BorderMode, DepthLinear, GlClampRule, Mode};
-use crate::variant::Cache;
+use crate::variant::{Cache, Gate, Rows};
 
 static DEVICES: Keyed<Device> = Keyed::new();
 
@@ -144,7 +144,7 @@ impl Device {
         // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.
         let storage = unsafe { Storage::new(settings, &new.formats, &new.instance_fns, &new.enabled, is_on) };
         let shaders = Shaders::new(settings, &new.caps, &new.overrides, storage.lowered);
-        let hot = Hot::new(Gate::new(telling.records_all()));
+        let hot = Hot::new(Gate::with(telling.records_all(), Default::default()));
         if !follows {
             // It is to be said once that separate samplers are not followed.
             hot.watch(types::type_bit(vk::DescriptorType::SAMPLER));
@@ -257,8 +257,14 @@ impl Device {
         Terms { caps: &self.caps, policy: &self.policy, audit: self.audit }
     }
 
-    /// States, choices and variants.
+    /// Choices and variants.
     pub fn cache(&self) -> &Cache {
         &self.cache
+    }
+
+    /// States and their samplers.
+    #[inline(always)]
+    pub fn rows(&self) -> Rows<'_> {
+        self.cache.on(&self.hot.gate)
     }
 }

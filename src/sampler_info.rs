@@ -62,20 +62,6 @@ pub unsafe fn read(
         };
     }
     let state = SamplerState {
-        flags: info.flags,
-        mag_filter: info.mag_filter,
-        min_filter: info.min_filter,
-        mipmap_mode: info.mipmap_mode,
-        address_mode: [info.address_mode_u, info.address_mode_v, info.address_mode_w],
-        mip_lod_bias: info.mip_lod_bias,
-        anisotropy_enable: info.anisotropy_enable != 0,
-        max_anisotropy: info.max_anisotropy,
-        compare_enable: info.compare_enable != 0,
-        compare_op: info.compare_op,
-        min_lod: info.min_lod,
-        max_lod: info.max_lod,
-        border_color: info.border_color,
-        unnormalized_coordinates: info.unnormalized_coordinates != 0,
         reduction_mode: chained!(SamplerReductionModeCreateInfo).map(|node| node.reduction_mode),
         ycbcr: chained!(SamplerYcbcrConversionInfo).map(|node| conversion(node.conversion)),
         custom_border: chained!(SamplerCustomBorderColorCreateInfoEXT).map(|node| CustomBorder {
@@ -93,6 +79,7 @@ pub unsafe fn read(
             compare_mode: node.window_compare_mode.as_raw(),
         }),
         opaque_capture: chained!(OpaqueCaptureDescriptorDataCreateInfoEXT).is_some(),
+        ..plain_state(info)
     };
     // SAFETY: `info` is valid by this function's contract, and so is its chain.
     let unknown = unsafe { pnext::chain(info.p_next) }
@@ -101,6 +88,59 @@ pub unsafe fn read(
         .find(|s_type| kind(*s_type) == Kind::Unknown)
         .map(vk::StructureType::as_raw);
     SamplerInfo { state, unknown }
+}
+
+/// What a create info says without its chain.
+#[inline(never)]
+fn plain_state(info: &vk::SamplerCreateInfo<'_>) -> SamplerState {
+    SamplerState {
+        flags: info.flags,
+        mag_filter: info.mag_filter,
+        min_filter: info.min_filter,
+        mipmap_mode: info.mipmap_mode,
+        address_mode: [info.address_mode_u, info.address_mode_v, info.address_mode_w],
+        mip_lod_bias: info.mip_lod_bias,
+        anisotropy_enable: info.anisotropy_enable != 0,
+        max_anisotropy: info.max_anisotropy,
+        compare_enable: info.compare_enable != 0,
+        compare_op: info.compare_op,
+        min_lod: info.min_lod,
+        max_lod: info.max_lod,
+        border_color: info.border_color,
+        unnormalized_coordinates: info.unnormalized_coordinates != 0,
+        reduction_mode: None,
+        ycbcr: None,
+        custom_border: None,
+        border_mapping: None,
+        cubic_weights: None,
+        block_match: None,
+        opaque_capture: false,
+    }
+}
+
+/// A create info of a state, without a chain.
+#[inline(never)]
+fn plain_info(state: &SamplerState) -> vk::SamplerCreateInfo<'static> {
+    let [address_mode_u, address_mode_v, address_mode_w] = state.address_mode;
+    vk::SamplerCreateInfo {
+        flags: state.flags,
+        mag_filter: state.mag_filter,
+        min_filter: state.min_filter,
+        mipmap_mode: state.mipmap_mode,
+        address_mode_u,
+        address_mode_v,
+        address_mode_w,
+        mip_lod_bias: state.mip_lod_bias,
+        anisotropy_enable: u32::from(state.anisotropy_enable),
+        max_anisotropy: state.max_anisotropy,
+        compare_enable: u32::from(state.compare_enable),
+        compare_op: state.compare_op,
+        min_lod: state.min_lod,
+        max_lod: state.max_lod,
+        border_color: state.border_color,
+        unnormalized_coordinates: u32::from(state.unnormalized_coordinates),
+        ..Default::default()
+    }
 }
 
 /// Calls `f` with a create info of `state`.
@@ -164,27 +204,7 @@ pub unsafe fn with_create_info<R>(
     }
     let fresh = |kind: Kind| !kept.get(kind as usize).copied().unwrap_or(false);
 
-    let [address_mode_u, address_mode_v, address_mode_w] = state.address_mode;
-    let mut info = vk::SamplerCreateInfo {
-        p_next: tail,
-        flags: state.flags,
-        mag_filter: state.mag_filter,
-        min_filter: state.min_filter,
-        mipmap_mode: state.mipmap_mode,
-        address_mode_u,
-        address_mode_v,
-        address_mode_w,
-        mip_lod_bias: state.mip_lod_bias,
-        anisotropy_enable: u32::from(state.anisotropy_enable),
-        max_anisotropy: state.max_anisotropy,
-        compare_enable: u32::from(state.compare_enable),
-        compare_op: state.compare_op,
-        min_lod: state.min_lod,
-        max_lod: state.max_lod,
-        border_color: state.border_color,
-        unnormalized_coordinates: u32::from(state.unnormalized_coordinates),
-        ..Default::default()
-    };
+    let mut info = vk::SamplerCreateInfo { p_next: tail, ..plain_info(state) };
 
     macro_rules! link {
         ($node:expr) => {{
@@ -250,6 +270,22 @@ pub fn words(info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
         two(info.min_lod.to_bits(), info.max_lod.to_bits()),
         two(raw(info.border_color.as_raw()), info.unnormalized_coordinates),
     ])
+}
+
+/// The words of a state that nothing is chained for. [`state_of`] is the reverse.
+#[inline(never)]
+pub fn words_of(state: &SamplerState) -> Option<Words> {
+    let SamplerState { reduction_mode: None, ycbcr: None, custom_border: None, border_mapping: None, .. } = state
+    else {
+        return None;
+    };
+    let is_chained = state.cubic_weights.is_some() || state.block_match.is_some() || state.opaque_capture;
+    if is_chained { None } else { words(&plain_info(state)) }
+}
+
+/// The state that [`words_of`] made these of.
+pub fn state_of(words: &Words) -> SamplerState {
+    plain_state(&from_words(words))
 }
 
 /// The create info that [`words`] made these of.

@@ -7,21 +7,25 @@
 mod index;
 mod made;
 
+use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
-use samplin_hot::Choices;
 pub use samplin_hot::choices::{KEEP, UNDECIDED};
 use samplin_hot::memory::{self, Room};
 use samplin_hot::recent::Words;
+use samplin_hot::{Gate as GateOf, Recent};
 
-pub use self::index::Census;
-use self::index::{CHANGED, IDLE, Index, Life, Shared};
-pub use self::made::{Gone, Use};
+pub use self::index::Index;
+use self::index::{CHANGED, IDLE, Row, Shared, Stored};
+pub use self::made::{Census, Gone, Use};
 use self::made::{Variant, Variants};
 use crate::budget::{BorderPlace, BorderPlaces, Cover};
 use crate::decide::{Bits, StateKey};
 use crate::outcome::Kept;
-use crate::table::{AppendVec, lock};
+use crate::table::lock;
+
+/// The gate of a device: rows of states are written under the lock of its samplers, so that creating a sampler takes one.
+pub type Gate = GateOf<Index>;
 
 /// A state that samplers have, or had a while ago.
 #[derive(Clone, Debug)]
@@ -48,31 +52,18 @@ impl SharedState {
     }
 }
 
-struct Owned {
+/// A state as it was found in its row, which may have got another one since.
+#[derive(Clone, Debug)]
+pub struct Found {
     state: Arc<SharedState>,
-    /// Whether samplers of an equal state come here too.
-    shareable: bool,
-    /// Variants this state holds a use of, each once.
-    used: Vec<Use>,
-    /// A sampler of it gave up a place of `maxCustomBorderColorSamplers` that covers no variant yet.
-    has_place: bool,
-    /// Where its one sampler was before. What was chosen for it there may be in descriptors, and a thread that looked it up before
-    /// it moved may still be asking there, so it stays counted there as well for as long as it lives.
-    from: Option<u32>,
+    generation: u32,
 }
 
-impl Owned {
-    fn new(state: Arc<SharedState>, shareable: bool, from: Option<u32>) -> Self {
-        let mut new = Self { state, shareable, used: Vec::new(), has_place: false, from };
-        new.clear();
-        new
-    }
+impl Deref for Found {
+    type Target = SharedState;
 
-    /// Forgets what it uses, which is returned.
-    fn clear(&mut self) -> Vec<Use> {
-        // A sampler that has moved may have left its place to a variant where it was.
-        self.has_place = self.state.border == BorderPlace::GivenUp && self.from.is_none();
-        std::mem::take(&mut self.used)
+    fn deref(&self) -> &SharedState {
+        &self.state
     }
 }
 
@@ -89,15 +80,24 @@ pub enum Reserved {
 
 /// What a create info led to before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Again {
+pub struct Again(u64);
+
+impl Again {
     /// The row of its state.
-    pub number: u32,
-    /// What it asks of a view.
-    pub needs: Bits,
-    /// It was changed, or would have been but for the mode.
-    pub changed: bool,
-    /// What goes down instead of it.
-    pub rewritten: Option<Words>,
+    #[inline(always)]
+    pub fn number(self) -> Option<u32> {
+        (self.0 as u32 & !CHANGED).checked_sub(1)
+    }
+
+    fn generation(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// Whether it was changed, or would have been but for the mode.
+    #[inline(always)]
+    pub fn is_changed(self) -> bool {
+        self.0 as u32 & CHANGED != 0
+    }
 }
 
 /// What goes with a sampler.
@@ -109,61 +109,64 @@ pub struct Released {
     pub border: BorderPlace,
 }
 
-/// The states and variants of one device. The choices made for them lie beside it, where descriptors are looked at.
+/// The states and variants of one device. What is kept of states lies under the lock of the gate's samplers, and the choices made for
+/// them in the gate, where descriptors are looked at: [`Cache::on`] brings them together.
 #[derive(Default)]
 pub struct Cache {
-    /// One for each row of the [`Choices`]. Rows are never freed, only reused, so that a stale number is harmless.
-    rows: AppendVec<Mutex<Option<Owned>>>,
-    index: Mutex<Index>,
+    /// By create info: generation of the row in the high half; row + 1, and [`CHANGED`], in the low one.
+    recent: Recent,
     variants: Mutex<Variants>,
 }
 
-impl Cache {
-    /// An empty one, for a device with this `maxCustomBorderColorSamplers`.
-    pub fn new(max_custom_borders: u32) -> Self {
-        let variants = Variants { borders: BorderPlaces::new(max_custom_borders), ..Variants::default() };
-        Self { variants: Mutex::new(variants), ..Self::default() }
-    }
+/// The states of a device with its gate.
+#[derive(Clone, Copy)]
+pub struct Rows<'a> {
+    cache: &'a Cache,
+    gate: &'a Gate,
+}
 
-    /// Counts one more sampler of `state` and returns the number of its row; `None` when numbers run out.
-    pub fn acquire(&self, choices: &Choices, state: SharedState) -> Option<u32> {
-        let mut index = lock(&self.index);
-        let number = self.acquire_locked(choices, &mut index, state)?;
+impl Rows<'_> {
+    /// Enters a sampler of `state`. Returns the number of its row, and whether its handle is new; `None` when numbers run out. Where the
+    /// handle is not new the sampler still has to be [released](Self::release) from the row.
+    pub fn add(self, sampler: u64, state: SharedState) -> Option<(u32, bool)> {
+        let mut samplers = self.gate.write_samplers();
+        let needs = state.needs;
+        let index = samplers.with();
+        let number = self.acquire(index, state)?;
         index.samplers.add();
-        Some(number)
+        Some((number, samplers.add(sampler, needs.0, number)))
     }
 
     /// Lets a sampler of row `from` have another state. Returns the number of its new row, and whether the sampler still has
     /// to be released from `from`: not where variants were chosen for it, which descriptors may hold.
-    pub fn acquire_moved(&self, choices: &Choices, from: u32, state: SharedState) -> Option<(u32, bool)> {
-        let mut index = lock(&self.index);
-        let is_free = {
-            let row = lock(self.rows.get(from as usize)?);
-            row.as_ref().is_some_and(|owned| owned.used.is_empty() && owned.from.is_none())
-        };
-        if !is_free {
-            let own = Owned::new(Arc::new(state), false, Some(from));
-            return Some((self.enter_own(choices, &mut index, own)?, false));
+    pub fn acquire_moved(self, from: u32, state: SharedState) -> Option<(u32, bool)> {
+        let mut samplers = self.gate.write_samplers();
+        let index = samplers.with();
+        let row = index.row(from)?;
+        if !row.uses().is_empty() || row.from != 0 {
+            return Some((self.enter_own(index, Row::new(state, false, Some(from)))?, false));
         }
-        let number = self.acquire_locked(choices, &mut index, state)?;
+        let number = self.acquire(index, state)?;
         // It is one sampler, which is about to be released once.
         index.samplers.live += 1;
         Some((number, true))
     }
 
-    fn acquire_locked(&self, choices: &Choices, index: &mut Index, state: SharedState) -> Option<u32> {
+    #[inline(never)]
+    fn acquire(self, index: &mut Index, state: SharedState) -> Option<u32> {
         let key = Shared::of(&state);
         let hash = key.hash();
         let before = index.by_hash.get(&hash).copied().filter(|_| state.unknown.is_none());
+        let other = before.and_then(|number| index.row(number)?.found());
         let number = match before {
-            Some(number) if self.state(number).is_some_and(|other| Shared::of(&other) == key) => number,
+            Some(number) if other.is_some_and(|other| Shared::of(&other) == key) => number,
             // One of another state with the same hash has a row of its own.
             _ => {
-                let shareable = state.unknown.is_none() && before.is_none();
-                let number = self.put(choices, index, Owned::new(Arc::new(state), shareable, None))?;
-                if shareable {
+                let is_shareable = state.unknown.is_none() && before.is_none();
+                let number = self.put(index, Row::new(state, is_shareable, None))?;
+                if is_shareable {
                     index.by_hash.with_room().insert(hash, number);
-                    index.lives.get_mut(number as usize)?.hash = hash;
+                    index.row(number)?.hash = hash;
                 }
                 number
             }
@@ -172,113 +175,150 @@ impl Cache {
         Some(number)
     }
 
-    /// Counts one more sampler of the state that a create info with these words had, if it is still in its row.
-    pub fn acquire_recent(&self, words: &Words) -> Option<Again> {
-        let mut index = lock(&self.index);
-        let value = index.recent.get(words);
-        let changed = value as u32 & CHANGED != 0;
-        let number = (value as u32 & !CHANGED).checked_sub(1)?;
-        let life = *index.lives.get(number as usize)?;
-        if life.generation != (value >> 32) as u32 {
-            return None;
-        }
+    /// Enters a sampler whose create info led [here](Cache::again) before, if its state is still in that row and that takes no memory.
+    /// Whether it did.
+    #[inline(always)]
+    pub fn add_again(self, sampler: u64, again: Again) -> Option<bool> {
+        let mut samplers = self.gate.write_samplers();
+        let has_room = samplers.has_room();
+        let index = samplers.with();
+        let number = again.number()?;
+        let row = index.row(number).filter(|row| has_room && row.generation == again.generation())?;
+        let needs = row.needs;
         index.enter(number)?;
         index.samplers.add();
-        let at = life.rewritten.checked_sub(1).filter(|_| changed && life.is_rewritten);
-        let rewritten = at.and_then(|at| index.rewritten.get(at as usize).copied());
-        Some(Again { number, needs: life.needs, changed, rewritten })
+        Some(samplers.add(sampler, needs.0, number))
+    }
+
+    /// What went down instead of a create info that was seen before; outer `None` if its state is not in its row any more.
+    pub fn rewritten(self, again: Again) -> Option<Option<Words>> {
+        let mut samplers = self.gate.write_samplers();
+        let index = samplers.with();
+        let row = index.row(again.number()?).filter(|row| row.generation == again.generation())?;
+        let at = row.rewritten.checked_sub(1).filter(|_| again.is_changed() && row.is_rewritten);
+        Some(at.and_then(|at| index.rewritten.get(at as usize).copied()))
     }
 
     /// Remembers which row the create info with these words led to, and whether and into what it was changed.
-    pub fn remember_recent(&self, words: &Words, number: u32, changed: bool, rewritten: Option<Words>) {
-        let mut index = lock(&self.index);
-        let index = &mut *index;
-        let Some(life) = index.lives.get_mut(number as usize).filter(|_| number < CHANGED - 1) else { return };
+    pub fn remember_recent(self, words: &Words, number: u32, changed: bool, rewritten: Option<Words>) {
+        let mut samplers = self.gate.write_samplers();
+        let Index { rows, rewritten: all, .. } = samplers.with();
+        let Some(row) = rows.get_mut(number as usize) else { return };
         if let Some(rewritten) = rewritten {
-            match index.rewritten.get_mut((life.rewritten as usize).wrapping_sub(1)) {
+            match all.get_mut((row.rewritten as usize).wrapping_sub(1)) {
                 // Another create info of this state, which differs in what is ignored and came to something else: one of them has
                 // to be looked at each time.
-                Some(own) if life.is_rewritten && *own != rewritten => return,
+                Some(own) if row.is_rewritten && *own != rewritten => return,
                 Some(own) => *own = rewritten,
                 None => {
-                    index.rewritten.with_room().push(rewritten);
-                    life.rewritten = index.rewritten.len() as u32;
+                    all.with_room().push(rewritten);
+                    row.rewritten = all.len() as u32;
                 }
             }
-            life.is_rewritten = true;
+            row.is_rewritten = true;
         }
-        let row = (number + 1) | if changed { CHANGED } else { 0 };
-        index.recent.set(words, (u64::from(life.generation) << 32) | u64::from(row));
+        let value = (number + 1) | if changed { CHANGED } else { 0 };
+        self.cache.recent.set(words, (u64::from(row.generation) << 32) | u64::from(value));
     }
 
-    /// Puts `owned` into a free row, or into that of the state that has been without a sampler for longest if there are many.
-    fn put(&self, choices: &Choices, index: &mut Index, owned: Owned) -> Option<u32> {
-        let (border, needs) = (owned.state.border, owned.state.needs);
-        // Rows that are not shared are free once they are left.
-        let is_touched = !owned.shareable || border != BorderPlace::None;
+    /// Puts a state into a free row, or into that of the state that has been without a sampler for longest if there are many.
+    #[inline(never)]
+    fn put(self, index: &mut Index, mut new: Row) -> Option<u32> {
         let mut free = index.free.pop();
         while free.is_none() && index.idle.len() > IDLE {
             let number = index.idle.pop_front()?;
-            let life = index.lives.get_mut(number as usize)?;
-            life.idle = false;
-            if life.live > 0 {
+            let row = index.row(number)?;
+            row.is_idle = false;
+            if row.live > 0 {
                 continue;
             }
-            life.generation = life.generation.wrapping_add(1);
-            if lock(self.rows.get(number as usize)?).take().is_some() {
-                index.by_hash.remove(&life.hash);
-            }
-            choices.clear(number);
+            row.generation = row.generation.wrapping_add(1);
+            row.state = Stored::Nothing;
+            let hash = row.hash;
+            index.by_hash.remove(&hash);
+            self.gate.choices.clear(number);
             free = Some(number);
         }
-        if let Some(number) = free {
-            *lock(self.rows.get(number as usize)?) = Some(owned);
-            let life = index.lives.get_mut(number as usize)?;
-            *life = Life { border, needs, is_rewritten: false, is_touched, ..*life };
-            return Some(number);
-        }
-        // The index is locked, so choices, rows and lives stay in step.
-        self.rows.push(Mutex::new(Some(owned)))?;
-        index.lives.with_room().push(Life { border, needs, is_touched, ..Life::default() });
-        choices.add_row()
+        let Some(number) = free else { return index.push(new) };
+        let row = index.row(number)?;
+        (new.generation, new.rewritten) = (row.generation, row.rewritten);
+        *row = new;
+        Some(number)
     }
 
     /// Gives one sampler of row `number` a row of its own, where choices are made for it alone, and returns that.
-    pub fn isolate(&self, choices: &Choices, number: u32) -> Option<u32> {
-        let mut index = lock(&self.index);
-        let own = {
-            let row = lock(self.rows.get(number as usize)?);
-            let owned = row.as_ref()?;
-            if index.lives.get(number as usize)?.live == 1 && !owned.shareable {
-                return Some(number);
-            }
-            Owned::new(Arc::clone(&owned.state), false, Some(number))
-        };
-        self.enter_own(choices, &mut index, own)
+    pub fn isolate(self, number: u32) -> Option<u32> {
+        let mut samplers = self.gate.write_samplers();
+        let index = samplers.with();
+        let row = index.row(number)?;
+        let state = row.found()?;
+        if row.live == 1 && !row.is_shareable {
+            return Some(number);
+        }
+        self.enter_own(index, Row::new((*state).clone(), false, Some(number)))
     }
 
     /// A row for one sampler that stays counted where it was, and as one sampler and state.
-    fn enter_own(&self, choices: &Choices, index: &mut Index, own: Owned) -> Option<u32> {
-        let number = self.put(choices, index, own)?;
-        index.lives.get_mut(number as usize)?.live += 1;
+    fn enter_own(self, index: &mut Index, own: Row) -> Option<u32> {
+        let number = self.put(index, own)?;
+        index.row(number)?.live += 1;
         Some(number)
+    }
+
+    /// Forgets a sampler that nothing hangs on but its count in its row. Whether that was so, and all that there is to do; takes no memory.
+    #[inline(always)]
+    pub fn remove_plain(self, sampler: u64) -> bool {
+        let mut samplers = self.gate.write_samplers();
+        let number = self.gate.sampler(sampler) as u32;
+        if samplers.has_duplicates() || number == 0 {
+            return false;
+        }
+        let index = samplers.with();
+        let has_room = index.idle.len() < index.idle.capacity();
+        let Some(row) = index.row(number - 1).filter(|row| !row.is_touched && row.live > 0) else { return false };
+        if row.live == 1 {
+            if !row.is_idle && !has_room {
+                return false;
+            }
+            row.live = 0;
+            index.rest(number - 1);
+        } else {
+            row.live -= 1;
+        }
+        index.samplers.live -= 1;
+        samplers.remove(sampler);
+        true
+    }
+
+    /// Forgets a sampler. `None` where its handle exists once more, or has no row.
+    pub fn remove(self, sampler: u64) -> Option<Released> {
+        let mut samplers = self.gate.write_samplers();
+        let word = samplers.remove(sampler);
+        let index = samplers.with();
+        let Some(word) = word else {
+            // It has no row.
+            index.samplers.live -= 1;
+            return None;
+        };
+        Some(self.release_from(index, (word as u32).checked_sub(1)?))
     }
 
     /// Counts one sampler less. With the last one of a state its variants lose their use; those that nobody uses any more are
     /// returned.
     #[must_use]
-    pub fn release(&self, choices: &Choices, number: u32) -> Released {
-        let mut index = lock(&self.index);
-        let index = &mut *index;
-        let Some(life) = index.lives.get(number as usize).filter(|life| life.live > 0) else {
-            return Released::default();
-        };
-        let mut out = Released { variants: Vec::new(), border: life.border };
+    pub fn release(self, number: u32) -> Released {
+        self.release_from(self.gate.write_samplers().with(), number)
+    }
+
+    #[inline(never)]
+    fn release_from(self, index: &mut Index, number: u32) -> Released {
+        let Some(row) = index.row(number).filter(|row| row.live > 0) else { return Released::default() };
+        let mut out = Released { variants: Vec::new(), border: row.border };
         index.samplers.live -= 1;
-        let (mut used, mut from) = self.leave(choices, index, number);
+        let (mut used, mut from) = self.leave(index, number);
         while let Some(before) = from {
             let more;
-            (more, from) = self.leave(choices, index, before);
+            (more, from) = self.leave(index, before);
             more.into_iter().for_each(|usage| used.with_room().push(usage));
         }
         if used.is_empty() {
@@ -286,74 +326,52 @@ impl Cache {
         }
         // Before any use is given back, so that the end of the device finds them all if there is no memory.
         out.variants = memory::vec(used.len());
-        let mut variants = lock(&self.variants);
+        let mut variants = lock(&self.cache.variants);
         out.variants.extend(used.into_iter().filter_map(|usage| variants.unuse(&usage)));
         out
     }
 
     /// Counts one sampler less in a row. Returns what the row used, if that was the last, and where else it is counted.
-    #[inline]
-    fn leave(&self, choices: &Choices, index: &mut Index, number: u32) -> (Vec<Use>, Option<u32>) {
+    fn leave(self, index: &mut Index, number: u32) -> (Vec<Use>, Option<u32>) {
         let nothing = (Vec::new(), None);
-        let Some(life) = index.lives.get_mut(number as usize).filter(|life| life.live > 0) else { return nothing };
-        life.live -= 1;
-        if life.live > 0 {
+        let Some(row) = index.row(number).filter(|row| row.live > 0) else { return nothing };
+        row.live -= 1;
+        if row.live > 0 {
             return nothing;
         }
-        if !life.is_touched {
-            index.states.live -= 1;
-            if !life.idle {
-                life.idle = true;
-                index.idle.with_room().push_back(number);
-            }
+        if !row.is_touched {
+            index.rest(number);
             return nothing;
         }
-        let Some(row) = self.rows.get(number as usize) else { return nothing };
-        let mut row = lock(row);
-        let Some(owned) = row.as_mut() else { return nothing };
-        life.is_touched = !owned.shareable || life.border != BorderPlace::None;
-        let (used, from) = (owned.clear(), owned.from);
-        if from.is_none() {
-            index.states.live -= 1;
-        }
-        if owned.shareable {
-            if !life.idle {
-                life.idle = true;
-                index.idle.with_room().push_back(number);
-            }
+        let (used, from) = (row.clear(), row.from.checked_sub(1));
+        if row.is_shareable {
+            index.rest(number);
         } else {
-            life.generation = life.generation.wrapping_add(1);
-            *row = None;
+            row.generation = row.generation.wrapping_add(1);
+            row.state = Stored::Nothing;
+            if from.is_none() {
+                index.states.live -= 1;
+            }
             index.free.with_room().push(number);
         }
-        choices.clear(number);
+        self.gate.choices.clear(number);
         (used, from)
     }
 
-    /// Counts a sampler whose handle the driver had returned before, and which therefore has no row.
-    pub fn count_duplicate(&self, more: bool) {
-        let mut index = lock(&self.index);
-        if more {
-            // Its creation was counted when it was given a row, which it has given back.
-            index.samplers.live += 1;
-        } else {
-            index.samplers.live -= 1;
-        }
-    }
-
-    /// Takes back the count of a creation that failed.
-    pub fn uncount_created(&self) {
-        lock(&self.index).samplers.created -= 1;
+    /// Counts a sampler whose handle the driver had returned before, and which therefore has no row. Its creation was counted when it was
+    /// given a row, which it has given back.
+    pub fn count_duplicate(self) {
+        self.gate.write_samplers().with().samplers.live += 1;
     }
 
     /// Whether other samplers of the same state may be in a row.
-    pub fn is_shareable(&self, number: u32) -> bool {
-        self.rows.get(number as usize).is_some_and(|row| lock(row).as_ref().is_some_and(|owned| owned.shareable))
+    pub fn is_shareable(self, number: u32) -> bool {
+        self.gate.write_samplers().with().row(number).is_some_and(|row| row.is_shareable)
     }
 
     /// The state in a row.
-    pub fn state(&self, number: u32) -> Option<Arc<SharedState>> {
-        lock(self.rows.get(number as usize)?).as_ref().map(|owned| Arc::clone(&owned.state))
+    pub fn state(self, number: u32) -> Option<Found> {
+        self.gate.write_samplers().with().row(number)?.found()
     }
 
     /// Sets the choice for (state, view class) unless there is one; returns the choice in force and whether it is this one.
@@ -362,33 +380,29 @@ impl Cache {
     /// Nothing is set when the row meanwhile has another state than `decided`, or no sampler: then nobody would take the choice
     /// back.
     pub fn publish(
-        &self,
-        choices: &Choices,
+        self,
         (state, class): (u32, u32),
-        decided: &Arc<SharedState>,
+        decided: &Found,
         choice: u64,
         variant: Option<Use>,
     ) -> (u64, bool) {
-        let mut index = lock(&self.index);
-        let Some(life) = index.lives.get_mut(state as usize).filter(|life| life.live > 0) else { return (KEEP, false) };
-        life.is_touched = true;
-        let Some(row) = self.rows.get(state as usize) else { return (KEEP, false) };
-        let mut row = lock(row);
-        let Some(owned) = row.as_mut().filter(|owned| Arc::ptr_eq(&owned.state, decided)) else {
-            return (KEEP, false);
-        };
-        owned.used.with_room();
-        let before = choices.publish(state, class, choice);
+        let mut samplers = self.gate.write_samplers();
+        let row = samplers.with().row(state).filter(|row| row.live > 0 && row.has(decided));
+        let Some(row) = row else { return (KEEP, false) };
+        row.is_touched = true;
+        let used = row.used.get_or_insert_default();
+        used.with_room();
+        let before = self.gate.choices.publish(state, class, choice);
         if before != UNDECIDED {
             return (before, false);
         }
         if let Some(usage) = variant {
-            if owned.used.iter().any(|other| other.key == usage.key) {
+            if used.iter().any(|other| other.key == usage.key) {
                 // For another class as well: one use is enough, and it is not the last.
-                let _ = lock(&self.variants).unuse(&usage);
-                owned.has_place |= usage.cover == Some(Cover::Own);
+                let _ = lock(&self.cache.variants).unuse(&usage);
+                row.has_place |= usage.cover == Some(Cover::Own);
             } else {
-                owned.used.push(usage);
+                used.push(usage);
             }
         }
         (choice, true)
@@ -396,31 +410,26 @@ impl Cache {
 
     /// Remembers that nothing is left to be said about immutable samplers of a state with views of a class, unless the row
     /// meanwhile has another state than `decided`.
-    pub fn settle(&self, choices: &Choices, (state, class): (u32, u32), decided: &Arc<SharedState>) {
+    pub fn settle(self, (state, class): (u32, u32), decided: &Found) {
         // Rows get other states under this lock.
-        let mut index = lock(&self.index);
-        if self.state(state).is_some_and(|now| Arc::ptr_eq(&now, decided))
-            && let Some(life) = index.lives.get_mut(state as usize)
-        {
-            life.is_touched = true;
-            choices.settle(state, class);
+        let mut samplers = self.gate.write_samplers();
+        if let Some(row) = samplers.with().row(state).filter(|row| row.has(decided)) {
+            row.is_touched = true;
+            self.gate.choices.settle(state, class);
         }
     }
 
     /// A use of a variant for the state in a row, and what covers it if it has a custom border colour (`custom`).
-    pub fn reserve(&self, number: u32, decided: &Arc<SharedState>, key: StateKey, custom: bool) -> Reserved {
-        let Some(row) = self.rows.get(number as usize) else { return Reserved::NoBorder };
-        let mut row = lock(row);
-        let Some(owned) = row.as_mut().filter(|owned| Arc::ptr_eq(&owned.state, decided)) else {
-            return Reserved::NoBorder;
-        };
-        let is_used = owned.used.iter().any(|usage| usage.key == key);
-        let mut variants = lock(&self.variants);
+    pub fn reserve(self, number: u32, decided: &Found, key: StateKey, custom: bool) -> Reserved {
+        let mut samplers = self.gate.write_samplers();
+        let Some(row) = samplers.with().row(number).filter(|row| row.has(decided)) else { return Reserved::NoBorder };
+        let is_used = row.uses().iter().any(|usage| usage.key == key);
+        let mut variants = lock(&self.cache.variants);
         let Variants { by_key, borders, .. } = &mut *variants;
         let made = by_key.get_mut(&key);
         let mut cover = None;
         if custom && !is_used {
-            cover = borders.cover(made.as_ref().map(|variant| variant.shared), &mut owned.has_place);
+            cover = borders.cover(made.as_ref().map(|variant| variant.shared), &mut row.has_place);
             if cover.is_none() {
                 return Reserved::NoBorder;
             }
@@ -433,6 +442,59 @@ impl Cache {
             }
             None => Reserved::ToMake(usage),
         }
+    }
+
+    /// Gives a use back that was not published; returns the variant to destroy when it was the last.
+    #[must_use]
+    pub fn drop_use(self, number: u32, decided: &Found, usage: &Use) -> Option<Gone> {
+        self.uncover(number, decided, usage);
+        lock(&self.cache.variants).unuse(usage)
+    }
+
+    /// Gives back what was reserved for a variant that was not made; its place for a custom border colour is given back apart.
+    pub fn abandon(self, number: u32, decided: &Found, usage: &Use) {
+        self.uncover(number, decided, usage);
+        if usage.cover == Some(Cover::Shared) {
+            lock(&self.cache.variants).borders.unshare();
+        }
+    }
+
+    fn uncover(self, number: u32, decided: &Found, usage: &Use) {
+        if usage.cover == Some(Cover::Own)
+            && let Some(row) = self.gate.write_samplers().with().row(number).filter(|row| row.has(decided))
+        {
+            row.has_place = true;
+        }
+    }
+
+    /// Distinct states now, at most, and how often one got its first sampler.
+    pub fn states(self) -> Census {
+        self.gate.write_samplers().with().states
+    }
+
+    /// Samplers of the application now, at most and ever.
+    pub fn samplers(self) -> Census {
+        self.gate.write_samplers().with().samplers
+    }
+}
+
+impl Cache {
+    /// An empty one, for a device with this `maxCustomBorderColorSamplers`.
+    pub fn new(max_custom_borders: u32) -> Self {
+        let variants = Variants { borders: BorderPlaces::new(max_custom_borders), ..Variants::default() };
+        Self { variants: Mutex::new(variants), ..Self::default() }
+    }
+
+    /// With the gate of the same device.
+    #[inline(always)]
+    pub fn on<'a>(&'a self, gate: &'a Gate) -> Rows<'a> {
+        Rows { cache: self, gate }
+    }
+
+    /// What the create info with these words led to before, without a lock.
+    #[inline(always)]
+    pub fn again(&self, words: &Words) -> Option<Again> {
+        Some(Again(self.recent.get(words))).filter(|again| again.0 != 0)
     }
 
     /// Adds a variant that was just created. If another thread was faster its handle is returned instead, with the use counted
@@ -455,30 +517,6 @@ impl Cache {
         Some((handle, true))
     }
 
-    /// Gives a use back that was not published; returns the variant to destroy when it was the last.
-    #[must_use]
-    pub fn drop_use(&self, number: u32, decided: &Arc<SharedState>, usage: &Use) -> Option<Gone> {
-        self.uncover(number, decided, usage);
-        lock(&self.variants).unuse(usage)
-    }
-
-    /// Gives back what was reserved for a variant that was not made; its place for a custom border colour is given back apart.
-    pub fn abandon(&self, number: u32, decided: &Arc<SharedState>, usage: &Use) {
-        self.uncover(number, decided, usage);
-        if usage.cover == Some(Cover::Shared) {
-            lock(&self.variants).borders.unshare();
-        }
-    }
-
-    fn uncover(&self, number: u32, decided: &Arc<SharedState>, usage: &Use) {
-        if usage.cover == Some(Cover::Own)
-            && let Some(row) = self.rows.get(number as usize)
-            && let Some(owned) = lock(row).as_mut().filter(|owned| Arc::ptr_eq(&owned.state, decided))
-        {
-            owned.has_place = true;
-        }
-    }
-
     /// Runs `body` on the places for custom border colours.
     pub fn with_borders<R>(&self, body: impl FnOnce(&mut BorderPlaces) -> R) -> R {
         body(&mut lock(&self.variants).borders)
@@ -494,16 +532,6 @@ impl Cache {
     /// Variants now, at most and ever.
     pub fn variants(&self) -> Census {
         lock(&self.variants).census
-    }
-
-    /// Distinct states now, at most, and how often one got its first sampler.
-    pub fn states(&self) -> Census {
-        lock(&self.index).states
-    }
-
-    /// Samplers of the application now, at most and ever.
-    pub fn samplers(&self) -> Census {
-        lock(&self.index).samplers
     }
 }
 

@@ -4,8 +4,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use crate::memory;
-use crate::table::{AppendVec, lock};
+use crate::lock::lock;
+use crate::memory::{self, Room};
 
 /// Choice word: no decision yet. Zero, as is a bit that is not set.
 pub const UNDECIDED: u64 = 0;
@@ -33,19 +33,27 @@ struct Far {
     choices: Box<[AtomicU64]>,
     /// A bit for each.
     settled: Box<[AtomicU64]>,
+    /// The one that this one replaced, or null; readers may still hold it.
+    older: AtomicPtr<Self>,
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        let older = *self.older.get_mut();
+        if !older.is_null() {
+            // SAFETY: made by `Box::into_raw` in `Row::grow`, and in no other place since this one replaced it.
+            drop(unsafe { Box::from_raw(older) });
+        }
+    }
 }
 
 /// The choices of one state.
-#[repr(C)]
 struct Row {
     near: [AtomicU64; NEAR],
     /// A bit for each class in `near`, set once nothing is left to be said about an immutable sampler.
     settled: AtomicU64,
     /// Those of the classes from [`NEAR`] on.
     far: AtomicPtr<Far>,
-    /// Arrays that a larger one replaced; readers may still hold them. Its lock serialises growth.
-    #[expect(clippy::vec_box, reason = "readers hold the address of the box's content")]
-    retired: Mutex<Vec<Box<Far>>>,
 }
 
 impl Row {
@@ -54,12 +62,11 @@ impl Row {
             near: [const { AtomicU64::new(UNDECIDED) }; NEAR],
             settled: AtomicU64::new(0),
             far: AtomicPtr::new(std::ptr::null_mut()),
-            retired: Mutex::default(),
         }
     }
 
     fn far(&self) -> Option<&Far> {
-        // SAFETY: null or a pointer from `Box::into_raw`; replaced arrays live on in `retired` as long as the row.
+        // SAFETY: null or a pointer from `Box::into_raw`; what is replaced lives on as long as what replaced it.
         unsafe { self.far.load(Ordering::Acquire).as_ref() }
     }
 
@@ -81,10 +88,9 @@ impl Row {
         }
     }
 
-    /// Makes a cell for a class.
+    /// Makes a cell for a class. No other thread may do so meanwhile.
     fn grow(&self, class: usize) {
         let Some(index) = class.checked_sub(NEAR) else { return };
-        let mut retired = lock(&self.retired);
         let old = self.far();
         if old.map_or(0, |far| far.choices.len()) <= index {
             let len = (index + 1).next_power_of_two().max(8);
@@ -98,12 +104,9 @@ impl Row {
             let fresh = Far {
                 choices: larger(len, old.map(|far| &*far.choices)),
                 settled: larger(len.div_ceil(64), old.map(|far| &*far.settled)),
+                older: AtomicPtr::new(self.far.load(Ordering::Relaxed)),
             };
-            let old = self.far.swap(Box::into_raw(Box::new(fresh)), Ordering::AcqRel);
-            if !old.is_null() {
-                // SAFETY: made by `Box::into_raw` and just taken out of its only place.
-                retired.push(unsafe { Box::from_raw(old) });
-            }
+            self.far.store(Box::into_raw(Box::new(fresh)), Ordering::Release);
         }
     }
 }
@@ -112,28 +115,72 @@ impl Drop for Row {
     fn drop(&mut self) {
         let far = *self.far.get_mut();
         if !far.is_null() {
-            // SAFETY: made by `Box::into_raw` in `cell`; replaced pointers move to `retired`, so it is owned once.
+            // SAFETY: made by `Box::into_raw` in `grow`, and in no other place: what it replaced hangs on it.
             drop(unsafe { Box::from_raw(far) });
         }
     }
 }
 
-/// One row for each state number; rows are never freed, only reused, so that a stale number is harmless.
-#[derive(Default)]
+/// A row for each state that something was chosen for, by number, or null.
+type Rows = Box<[AtomicPtr<Row>]>;
+
+/// One row for each state number that something was ever chosen for; rows are never freed, only used again, so that a stale number is
+/// harmless.
+///
+/// A state that nothing was chosen for has a null pointer and no row: most of the states of an application conflict with no view, and
+/// many samplers are alive at once where each has a state of its own.
 pub struct Choices {
-    rows: AppendVec<Row>,
+    rows: AtomicPtr<Rows>,
+    /// Every array ever published, the last one in force; readers may still hold the older ones. Its lock serialises growth.
+    owned: Mutex<Vec<AtomicPtr<Rows>>>,
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        Self { rows: AtomicPtr::new(std::ptr::null_mut()), owned: Mutex::default() }
+    }
 }
 
 impl Choices {
-    /// Adds a row and returns its number; `None` when numbers run out.
-    pub fn add_row(&self) -> Option<u32> {
-        u32::try_from(self.rows.push(Row::new())?).ok()
+    /// The row of a state that something was chosen for.
+    #[inline(always)]
+    fn row(&self, state: u32) -> Option<&Row> {
+        // SAFETY: null, or from `Box::into_raw` and kept in `owned`.
+        let rows = unsafe { self.rows.load(Ordering::Acquire).as_ref() }?;
+        // SAFETY: null, or from `Box::into_raw`, and kept as long as `self`.
+        unsafe { rows.get(state as usize)?.load(Ordering::Acquire).as_ref() }
     }
 
-    /// The choice for (state, view class): a sampler's handle, [`KEEP`] (also for a state that is not there) or [`UNDECIDED`].
+    /// The row of a state, made if there is none.
+    fn row_of(&self, state: u32) -> Option<&Row> {
+        if let Some(row) = self.row(state) {
+            return Some(row);
+        }
+        let mut owned = lock(&self.owned);
+        let state = state as usize;
+        // SAFETY: null, or from `Box::into_raw` and kept in `owned`.
+        let old = unsafe { self.rows.load(Ordering::Relaxed).as_ref() }.map_or(&[][..], |rows| rows);
+        if old.len() <= state {
+            let mut rows = memory::vec((state + 1).next_power_of_two().max(64));
+            rows.extend(old.iter().map(|row| AtomicPtr::new(row.load(Ordering::Relaxed))));
+            rows.resize_with(rows.capacity(), AtomicPtr::default);
+            let rows = Box::into_raw(Box::new(rows.into_boxed_slice()));
+            owned.with_room().push(AtomicPtr::new(rows));
+            self.rows.store(rows, Ordering::Release);
+        }
+        // SAFETY: as above.
+        let place = unsafe { self.rows.load(Ordering::Relaxed).as_ref() }?.get(state)?;
+        if place.load(Ordering::Relaxed).is_null() {
+            place.store(Box::into_raw(Box::new(Row::new())), Ordering::Release);
+        }
+        // SAFETY: just found to be there, and kept as long as `self`.
+        unsafe { place.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// The choice for (state, view class): a sampler's handle, [`KEEP`] or [`UNDECIDED`].
     #[inline(always)]
     pub fn choice(&self, state: u32, class: u32) -> u64 {
-        let Some(row) = self.rows.get(state as usize) else { return KEEP };
+        let Some(row) = self.row(state) else { return UNDECIDED };
         match row.near.get(class as usize) {
             Some(cell) => cell.load(Ordering::Acquire),
             None => Self::far_choice(row, class),
@@ -147,9 +194,9 @@ impl Choices {
 
     /// Sets the choice for (state, view class) unless there is one; returns the one before, [`UNDECIDED`] if there was none.
     ///
-    /// The caller serialises this with [`Choices::clear`] for the same state.
+    /// The caller serialises this with [`Choices::settle`] and [`Choices::clear`] for the same state.
     pub fn publish(&self, state: u32, class: u32, choice: u64) -> u64 {
-        let Some(row) = self.rows.get(state as usize) else { return KEEP };
+        let Some(row) = self.row_of(state) else { return KEEP };
         row.grow(class as usize);
         let Some(cell) = row.cell(class as usize) else { return KEEP };
         match cell.compare_exchange(UNDECIDED, choice, Ordering::AcqRel, Ordering::Acquire) {
@@ -157,18 +204,16 @@ impl Choices {
         }
     }
 
-    /// Whether nothing is left to be said about an immutable sampler of this state with a view of this class (also for a state
-    /// that is not there).
+    /// Whether nothing is left to be said about an immutable sampler of this state with a view of this class.
     #[inline(always)]
     pub fn is_settled(&self, state: u32, class: u32) -> bool {
-        let Some(row) = self.rows.get(state as usize) else { return true };
-        row.settled(class as usize).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
+        let Some((word, bit)) = self.row(state).and_then(|row| row.settled(class as usize)) else { return false };
+        word.load(Ordering::Relaxed) & bit != 0
     }
 
-    /// Remembers that nothing is left to be said about an immutable sampler. While another thread adds a class to the same state
-    /// that may be lost, and whoever asks next finds out once more that it was said.
+    /// Remembers that nothing is left to be said about an immutable sampler.
     pub fn settle(&self, state: u32, class: u32) {
-        let Some(row) = self.rows.get(state as usize) else { return };
+        let Some(row) = self.row_of(state) else { return };
         row.grow(class as usize);
         if let Some((word, bit)) = row.settled(class as usize) {
             word.fetch_or(bit, Ordering::Relaxed);
@@ -177,13 +222,27 @@ impl Choices {
 
     /// Forgets everything about a state.
     pub fn clear(&self, state: u32) {
-        let Some(row) = self.rows.get(state as usize) else { return };
+        let Some(row) = self.row(state) else { return };
         let clear = |words: &[AtomicU64]| words.iter().for_each(|word| word.store(UNDECIDED, Ordering::Release));
         clear(&row.near);
         row.settled.store(0, Ordering::Release);
         if let Some(far) = row.far() {
             clear(&far.choices);
             clear(&far.settled);
+        }
+    }
+}
+
+impl Drop for Choices {
+    fn drop(&mut self) {
+        let mut rows = Rows::default();
+        for array in std::mem::take(&mut *lock(&self.owned)) {
+            // SAFETY: from `Box::into_raw`, listed once. The last one has all that the others had.
+            rows = *unsafe { Box::from_raw(array.into_inner()) };
+        }
+        for row in rows.into_iter().map(AtomicPtr::into_inner).filter(|row| !row.is_null()) {
+            // SAFETY: made by `Box::into_raw` in `row_of`, once for each number.
+            drop(unsafe { Box::from_raw(row) });
         }
     }
 }
@@ -205,7 +264,7 @@ mod tests {
     #[test]
     fn near_and_far_choices_are_told_apart() {
         let choices = Choices::default();
-        let state = choices.add_row().unwrap();
+        let (state, other) = (3, 700);
         let classes = [0, NEAR as u32 - 1, NEAR as u32, 99, 1000];
         for class in classes {
             assert_eq!(choices.choice(state, class), UNDECIDED);
@@ -213,8 +272,9 @@ mod tests {
             assert_eq!(choices.publish(state, class, KEEP), u64::from(class) + 1);
         }
         assert!(classes.iter().all(|class| choices.choice(state, *class) == u64::from(*class) + 1));
-        assert_eq!(choices.choice(state + 1, 0), KEEP);
-        let other = choices.add_row().unwrap();
+        assert_eq!((choices.choice(state + 1, 0), choices.choice(9000, 0)), (UNDECIDED, UNDECIDED));
+        assert_eq!(choices.publish(other, 1, 5), UNDECIDED);
+        assert!(classes.iter().all(|class| choices.choice(state, *class) == u64::from(*class) + 1), "with more rows");
         assert_eq!((choices.choice(other, 0), choices.choice(other, 99)), (UNDECIDED, UNDECIDED));
         choices.clear(state);
         assert!(classes.iter().all(|class| choices.choice(state, *class) == UNDECIDED));
@@ -223,7 +283,7 @@ mod tests {
     #[test]
     fn what_is_settled_is_no_choice_and_is_forgotten_with_the_state() {
         let choices = Choices::default();
-        let (state, other) = (choices.add_row().unwrap(), choices.add_row().unwrap());
+        let (state, other) = (0, 1);
         let classes = [0, NEAR as u32 - 1, NEAR as u32, NEAR as u32 + 63, NEAR as u32 + 64, 1000];
         for (nth, class) in classes.into_iter().enumerate() {
             assert!(!choices.is_settled(state, class));
@@ -236,7 +296,6 @@ mod tests {
         }
         let all = (0..2000).filter(|class| choices.is_settled(state, *class)).count();
         assert_eq!(all, classes.len());
-        assert!(choices.is_settled(other + 1, 0), "a state that is not there");
         choices.clear(state);
         assert!(classes.iter().all(|class| !choices.is_settled(state, *class)));
     }

@@ -6,8 +6,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// Mixes the bits of a handle. Drivers hand out evenly strided pointers, which multiplicative hashing by one
 /// constant clusters badly; folding the 128-bit product does not.
 #[inline(always)]
-pub fn fold(key: u64) -> u64 {
-    let product = u128::from(key) * u128::from(0xd6e8_feb8_6659_fd93_u64);
+pub const fn fold(key: u64) -> u64 {
+    let product = key as u128 * 0xd6e8_feb8_6659_fd93_u128;
     (product as u64) ^ ((product >> 64) as u64)
 }
 

@@ -15,6 +15,7 @@ pub mod gate;
 pub mod hash;
 pub mod keyed;
 pub mod layout;
+pub mod lock;
 pub mod memory;
 pub mod recent;
 pub mod table;

@@ -6,29 +6,23 @@
 //! nobody removes a key while another thread may look it up *and act on the answer*. A look-up of any other
 //! word (an ignored member, say) may return a stale value, which is why values are plain words and never freed memory.
 
-use std::hash::Hash;
-use std::hint::select_unpredictable;
-use std::ops::DerefMut;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+mod append;
 
+use std::hint::select_unpredictable;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+pub use self::append::{AppendVec, Interner};
 pub use crate::hash::{FastMap, FastSet, fold};
+pub use crate::lock::lock;
+use crate::lock::{Guard, Lock};
 use crate::memory::{self, Room};
 
-/// The primitives of [`FlatTable`] and [`BitFilter`]: the standard library's, or those that the models in `model.rs` run with.
-mod sync {
-    #[cfg(all(loom, test))]
-    pub(super) use loom::sync::{Mutex, atomic::AtomicPtr, atomic::AtomicU64};
-    #[cfg(not(all(loom, test)))]
-    pub(super) use std::sync::{Mutex, atomic::AtomicPtr, atomic::AtomicU64};
-}
-use sync::{AtomicPtr as TablePtr, AtomicU64, Mutex as TableMutex};
-
-/// Locks without poisoning: a panic in another hook must not cascade into this one. Called, since two hundred places lock.
-#[inline(never)]
-pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+// The primitives of `FlatTable` and `BitFilter`: the standard library's, or those that the models in `model.rs` run with.
+#[cfg(all(loom, test))]
+use loom::sync::atomic::{AtomicPtr, AtomicU64};
+#[cfg(not(all(loom, test)))]
+use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 /// What is written often, away from the cache lines of what is read often.
 #[derive(Default)]
@@ -39,7 +33,7 @@ const EMPTY: u64 = 0;
 const TOMBSTONE: u64 = u64::MAX;
 
 /// Slots from which on a table is large.
-const LARGE: usize = 1 << 16;
+const LARGE: usize = 1 << 12;
 
 struct Slot {
     key: AtomicU64,
@@ -65,43 +59,73 @@ impl Slots {
     }
 }
 
-#[derive(Default)]
-struct Writer {
+struct Writer<W> {
     live: usize,
-    tombstones: usize,
+    /// Empty slots that may be taken before the table grows.
+    room: usize,
+    /// Insertions ever.
+    insertions: u64,
     /// Every table ever published; readers may still walk the older ones.
     owned: Vec<*mut Slots>,
+    with: W,
 }
 
 // SAFETY: the pointers come from `Box::into_raw`, are owned by this value alone and point to `Sync` data.
-unsafe impl Send for Writer {}
+unsafe impl<W: Send> Send for Writer<W> {}
 
 /// Map from a non-zero 64-bit key to a non-zero 64-bit value: open addressing, linear probing, load at most one quarter (large
 /// tables: one half, dense ones: three quarters).
 ///
-/// Reads take no lock and write nothing. Writes are serialised by a mutex. Growth publishes a new slot array; older arrays stay
-/// until the table is dropped, and since each is half of the next their sum is bounded by the newest.
-pub struct FlatTable {
-    current: TablePtr<Slots>,
+/// Reads take no lock and write nothing. Writes are serialised by a lock, which may guard something else as well. Growth publishes a
+/// new slot array; older arrays stay until the table is dropped, and since each is half of the next their sum is bounded by the
+/// newest.
+pub struct FlatTable<W = ()> {
+    current: AtomicPtr<Slots>,
     /// It is let fill up to three quarters: for many keys that are looked up now and then, not for each descriptor.
     is_dense: bool,
-    writer: Apart<TableMutex<Writer>>,
+    writer: Apart<Lock<Writer<W>>>,
 }
+
+/// A null key and the one reserved word are ignored: no driver hands them out as a handle.
+#[inline(always)]
+const fn is_reserved(key: u64) -> bool {
+    key.wrapping_add(1) <= 1
+}
+
+const _: () = assert!(is_reserved(EMPTY) && is_reserved(TOMBSTONE) && !is_reserved(1));
 
 impl FlatTable {
     /// An empty table of `capacity` slots, rounded up to a power of two.
     pub fn new(capacity: usize) -> Self {
-        let slots = Box::into_raw(Slots::new(capacity.next_power_of_two().max(8)));
+        Self::with(capacity, ())
+    }
+}
+
+impl<W> FlatTable<W> {
+    /// The same, whose lock guards `with` as well.
+    pub fn with(capacity: usize, with: W) -> Self {
+        Self::of(capacity, with, false)
+    }
+
+    fn of(capacity: usize, with: W, is_dense: bool) -> Self {
+        let capacity = capacity.next_power_of_two().max(8);
+        let slots = Box::into_raw(Slots::new(capacity));
+        let room = Self::most(capacity, is_dense);
         Self {
-            current: TablePtr::new(slots),
-            is_dense: false,
-            writer: Apart(TableMutex::new(Writer { live: 0, tombstones: 0, owned: vec![slots] })),
+            current: AtomicPtr::new(slots),
+            is_dense,
+            writer: Apart(Lock::new(Writer { live: 0, room, insertions: 0, owned: vec![slots], with })),
         }
     }
 
-    #[inline]
-    fn writer(&self) -> impl DerefMut<Target = Writer> + '_ {
-        self.writer.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// How many of its slots are taken at most.
+    fn most(len: usize, is_dense: bool) -> usize {
+        match is_dense {
+            true => len / 4 * 3,
+            false if len < LARGE => len / 4,
+            // In no first-level cache anyway, and the half of it is in a second-level one for longer.
+            false => len / 2,
+        }
     }
 
     #[inline(always)]
@@ -129,32 +153,86 @@ impl FlatTable {
         }
     }
 
-    /// Sets the value of `key` and returns the previous one, 0 if there was none.
-    ///
-    /// A null key and the one reserved word are ignored: no driver hands them out as a handle.
-    pub fn insert(&self, key: u64, value: u64) -> u64 {
-        self.insert_unless(key, value, &mut || false)
+    /// Keeps other threads from changing the table, and from what its lock guards.
+    #[inline(always)]
+    pub fn write(&self) -> Writing<'_, W> {
+        Writing { table: self, writer: self.writer.0.lock() }
     }
 
-    /// [`FlatTable::insert`], but if the key is there and `keep` says so its value stays. No other thread changes the table
-    /// between the look and what `keep` does.
-    #[inline]
-    pub fn insert_unless(&self, key: u64, value: u64, keep: &mut dyn FnMut() -> bool) -> u64 {
-        if key == EMPTY || key == TOMBSTONE {
+    /// Sets the value of `key` and returns the previous one, 0 if there was none.
+    #[inline(never)]
+    pub fn insert(&self, key: u64, value: u64) -> u64 {
+        self.write().insert(key, value)
+    }
+
+    /// Removes `key` and returns its value, 0 if it was absent.
+    #[inline(never)]
+    pub fn remove(&self, key: u64) -> u64 {
+        self.write().remove(key)
+    }
+
+    /// Number of keys.
+    pub fn len(&self) -> usize {
+        self.writer.0.lock().live
+    }
+
+    /// Whether the table holds no key.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How often a key was inserted.
+    pub fn insertions(&self) -> u64 {
+        self.writer.0.lock().insertions
+    }
+
+    /// Calls `with` for every key and value, in no order. It must not change the table.
+    pub fn for_each(&self, with: &mut dyn FnMut(u64, u64)) {
+        self.write().for_each(with);
+    }
+}
+
+/// A table that no other thread changes.
+pub struct Writing<'t, W = ()> {
+    table: &'t FlatTable<W>,
+    writer: Guard<'t, Writer<W>>,
+}
+
+impl<W> Writing<'_, W> {
+    /// What the lock guards beside the table.
+    #[inline(always)]
+    pub fn with(&mut self) -> &mut W {
+        &mut self.writer.with
+    }
+
+    /// Whether a key can be inserted without memory, which may be missing and is unwound for.
+    #[inline(always)]
+    pub fn has_room(&self) -> bool {
+        self.writer.room != 0
+    }
+
+    /// Sets the value of `key` and returns the previous one, 0 if there was none.
+    #[inline(always)]
+    pub fn insert(&mut self, key: u64, value: u64) -> u64 {
+        self.enter(key, value, true)
+    }
+
+    /// Sets the value of `key` if it has none, else returns that.
+    #[inline(always)]
+    pub fn insert_new(&mut self, key: u64, value: u64) -> u64 {
+        self.enter(key, value, false)
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, key: u64, value: u64, replaces: bool) -> u64 {
+        if is_reserved(key) {
             return 0;
         }
-        let mut writer = self.writer();
-        let len = self.slots().slots.len();
-        let taken = writer.live + writer.tombstones + 1;
-        // Large tables are in no cache anyway, and are let fill up to a half.
-        let is_full = match self.is_dense {
-            true => taken * 4 > len * 3,
-            false => taken * if len < LARGE { 4 } else { 2 } > len,
-        };
-        if is_full {
-            self.rebuild(&mut writer);
+        if !self.has_room() {
+            self.grow();
         }
-        let slots = self.slots();
+        let (slots, writer) = (self.table.slots(), &mut *self.writer);
+        writer.insertions += 1;
         let mut index = fold(key) as usize;
         let mut free: Option<&Slot> = None;
         loop {
@@ -162,15 +240,15 @@ impl FlatTable {
             match slot.key.load(Ordering::Relaxed) {
                 found if found == key => {
                     let before = slot.value.load(Ordering::Relaxed);
-                    if !keep() {
+                    if replaces {
                         slot.value.store(value, Ordering::Release);
                     }
                     return before;
                 }
                 EMPTY => {
-                    let target = free.unwrap_or(slot);
                     writer.live += 1;
-                    writer.tombstones -= usize::from(free.is_some());
+                    writer.room -= usize::from(free.is_none());
+                    let target = free.unwrap_or(slot);
                     target.value.store(value, Ordering::Release);
                     target.key.store(key, Ordering::Release);
                     return 0;
@@ -183,25 +261,15 @@ impl FlatTable {
     }
 
     /// Removes `key` and returns its value, 0 if it was absent.
-    pub fn remove(&self, key: u64) -> u64 {
-        self.remove_unless(key, &mut || false)
-    }
-
-    /// [`FlatTable::remove`], but if `keep` says so the key stays and 0 is returned.
-    #[inline]
-    pub fn remove_unless(&self, key: u64, keep: &mut dyn FnMut() -> bool) -> u64 {
-        if key == EMPTY || key == TOMBSTONE {
+    #[inline(always)]
+    pub fn remove(&mut self, key: u64) -> u64 {
+        if is_reserved(key) {
             return 0;
         }
-        let mut writer = self.writer();
-        if keep() {
-            return 0;
-        }
-        let slots = self.slots();
+        let (slots, writer) = (self.table.slots(), &mut *self.writer);
         let mut index = fold(key) as usize;
         loop {
-            let slot = slots.at(index);
-            let found = slot.key.load(Ordering::Relaxed);
+            let found = slots.at(index).key.load(Ordering::Relaxed);
             if found == EMPTY {
                 return 0;
             }
@@ -214,67 +282,54 @@ impl FlatTable {
         writer.live -= 1;
         if slots.at(index.wrapping_add(1)).key.load(Ordering::Relaxed) != EMPTY {
             slots.at(index).key.store(TOMBSTONE, Ordering::Release);
-            writer.tombstones += 1;
             return value;
         }
         // No probe goes past this slot, so it and the tombstones that lead up to it can become empty again.
-        slots.at(index).key.store(EMPTY, Ordering::Release);
-        let mut back = index.wrapping_sub(1);
-        while slots.at(back).key.load(Ordering::Relaxed) == TOMBSTONE {
-            slots.at(back).key.store(EMPTY, Ordering::Release);
-            writer.tombstones -= 1;
-            back = back.wrapping_sub(1);
+        loop {
+            slots.at(index).key.store(EMPTY, Ordering::Release);
+            writer.room += 1;
+            index = index.wrapping_sub(1);
+            if slots.at(index).key.load(Ordering::Relaxed) != TOMBSTONE {
+                return value;
+            }
         }
-        value
     }
 
-    /// Number of keys.
-    pub fn len(&self) -> usize {
-        self.writer().live
-    }
-
-    /// Whether the table holds no key.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Calls `with` for every key and value, in no order. It must not change the table.
-    pub fn for_each(&self, with: &mut dyn FnMut(u64, u64)) {
-        let _writer = self.writer();
-        for slot in &self.slots().slots {
+    /// See [`FlatTable::for_each`].
+    fn for_each(&self, with: &mut dyn FnMut(u64, u64)) {
+        for slot in &self.table.slots().slots {
             let key = slot.key.load(Ordering::Relaxed);
-            if key != EMPTY && key != TOMBSTONE {
+            if !is_reserved(key) {
                 with(key, slot.value.load(Ordering::Relaxed));
             }
         }
     }
 
     /// Publishes a table that is twice as large.
-    fn rebuild(&self, writer: &mut Writer) {
-        let old = self.slots();
-        let new = Slots::new(old.slots.len() * 2);
-        for slot in &old.slots {
-            let key = slot.key.load(Ordering::Relaxed);
-            if key == EMPTY || key == TOMBSTONE {
-                continue;
-            }
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let len = self.table.slots().slots.len() * 2;
+        let new = Slots::new(len);
+        self.for_each(&mut |key, value| {
             let mut index = fold(key) as usize;
             while new.at(index).key.load(Ordering::Relaxed) != EMPTY {
                 index = index.wrapping_add(1);
             }
-            new.at(index).value.store(slot.value.load(Ordering::Relaxed), Ordering::Relaxed);
+            new.at(index).value.store(value, Ordering::Relaxed);
             new.at(index).key.store(key, Ordering::Relaxed);
-        }
+        });
+        self.writer.owned.with_room();
         let new = Box::into_raw(new);
-        writer.owned.push(new);
-        writer.tombstones = 0;
-        self.current.store(new, Ordering::Release);
+        self.writer.owned.push(new);
+        self.writer.room = FlatTable::<W>::most(len, self.table.is_dense) - self.writer.live;
+        self.table.current.store(new, Ordering::Release);
     }
 }
 
-impl Drop for FlatTable {
+impl<W> Drop for FlatTable<W> {
     fn drop(&mut self) {
-        for slots in self.writer().owned.drain(..) {
+        for slots in self.writer.0.lock().owned.drain(..) {
             // SAFETY: made by `Box::into_raw`, listed once, and `&mut self` proves that no reader is left.
             drop(unsafe { Box::from_raw(slots) });
         }
@@ -358,9 +413,7 @@ impl<T> HandleMap<T> {
 
     /// An empty map that holds many handles in little memory, and takes longer to find them.
     pub fn dense() -> Self {
-        let mut map = Self::new();
-        map.table.is_dense = true;
-        map
+        Self { table: FlatTable::of(16, (), true), marker: std::marker::PhantomData }
     }
 
     /// Inserts what belongs to a handle, replacing what did.
@@ -440,156 +493,6 @@ impl<T> Default for HandleMap<T> {
 impl<T> Drop for HandleMap<T> {
     fn drop(&mut self) {
         self.table.for_each(&mut |_, word| Self::release(word));
-    }
-}
-
-/// Growing list whose elements never move, read without a lock.
-///
-/// Chunk *n* holds `32 << n` elements.
-pub struct AppendVec<T> {
-    chunks: [AtomicPtr<T>; AppendVec::<()>::CHUNKS],
-    len: AtomicUsize,
-    writer: Mutex<()>,
-}
-
-impl<T> AppendVec<T> {
-    const CHUNKS: usize = 26;
-
-    /// An empty list.
-    pub fn new() -> Self {
-        Self {
-            chunks: std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut())),
-            len: AtomicUsize::new(0),
-            writer: Mutex::new(()),
-        }
-    }
-
-    #[inline(always)]
-    fn locate(index: usize) -> (usize, usize) {
-        let shifted = index + 32;
-        let chunk = (usize::BITS - 1 - shifted.leading_zeros()) as usize - 5;
-        (chunk, shifted - (32 << chunk))
-    }
-
-    /// The element at `index`.
-    #[inline]
-    pub fn get(&self, index: usize) -> Option<&T> {
-        if index >= self.len.load(Ordering::Acquire) {
-            return None;
-        }
-        let (chunk, offset) = Self::locate(index);
-        let base = self.chunks.get(chunk)?.load(Ordering::Acquire);
-        // SAFETY: `index < len`, and `push` writes the element and publishes its chunk before it publishes `len`.
-        Some(unsafe { &*base.add(offset) })
-    }
-
-    /// Appends an element and returns its index; `None` when the list is full (two thousand million elements).
-    pub fn push(&self, value: T) -> Option<usize> {
-        let _writer = lock(&self.writer);
-        let index = self.len.load(Ordering::Relaxed);
-        let (chunk, offset) = Self::locate(index);
-        let slot = self.chunks.get(chunk)?;
-        let mut base = slot.load(Ordering::Relaxed);
-        if base.is_null() {
-            let mut fresh: Vec<T> = memory::vec(32 << chunk);
-            base = fresh.as_mut_ptr();
-            std::mem::forget(fresh);
-            slot.store(base, Ordering::Release);
-        }
-        // SAFETY: the chunk has room for `32 << chunk` elements, `offset` is below that, and the slot is not initialised yet.
-        unsafe { base.add(offset).write(value) };
-        self.len.store(index + 1, Ordering::Release);
-        Some(index)
-    }
-
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        self.len.load(Ordering::Acquire)
-    }
-
-    /// Whether the list has no element.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The elements in order.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        (0..self.len()).filter_map(|index| self.get(index))
-    }
-}
-
-impl<T> Default for AppendVec<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T> Drop for AppendVec<T> {
-    fn drop(&mut self) {
-        let mut left = *self.len.get_mut();
-        for (chunk, base) in self.chunks.iter_mut().enumerate() {
-            let base = *base.get_mut();
-            if base.is_null() {
-                break;
-            }
-            let capacity = 32 << chunk;
-            let initialised = left.min(capacity);
-            left -= initialised;
-            // SAFETY: `push` took the buffer from a `Vec` of this capacity and initialised this many elements of it.
-            drop(unsafe { Vec::from_raw_parts(base, initialised, capacity) });
-        }
-    }
-}
-
-// SAFETY: elements are only handed out by shared reference, and moved in from any thread.
-unsafe impl<T: Send + Sync> Sync for AppendVec<T> {}
-// SAFETY: as for `Sync`; the buffers are owned by the list.
-unsafe impl<T: Send> Send for AppendVec<T> {}
-
-/// Gives equal values one small number, for ever.
-pub struct Interner<K, V> {
-    map: Mutex<FastMap<K, u32>>,
-    items: AppendVec<V>,
-}
-
-impl<K: Hash + Eq, V> Interner<K, V> {
-    /// An empty interner.
-    pub fn new() -> Self {
-        Self { map: Mutex::new(FastMap::default()), items: AppendVec::new() }
-    }
-
-    /// The number of `key`, with `make(number)` stored for a key not seen before.
-    pub fn intern(&self, key: K, make: impl FnOnce(u32) -> V) -> Option<u32> {
-        let mut map = lock(&self.map);
-        if let Some(index) = map.get(&key) {
-            return Some(*index);
-        }
-        let next = u32::try_from(self.items.len()).ok()?;
-        let index = u32::try_from(self.items.push(make(next))?).ok()?;
-        map.with_room().insert(key, index);
-        Some(index)
-    }
-
-    /// What was stored for a number.
-    #[inline]
-    pub fn get(&self, index: u32) -> Option<&V> {
-        self.items.get(index as usize)
-    }
-
-    /// Number of distinct keys.
-    pub fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    /// Whether nothing was interned.
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-}
-
-impl<K: Hash + Eq, V> Default for Interner<K, V> {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

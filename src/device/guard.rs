@@ -29,6 +29,12 @@ impl Device {
         }
     }
 
+    /// [`Device::works`] for what cannot panic and may be done later under the guard: in place, and it changes nothing.
+    #[inline(always)]
+    pub(super) fn is_sound(&self) -> bool {
+        !memory::is_low() && !self.is_broken()
+    }
+
     /// Whether the layer's own work goes on; not if little is left of the reserve.
     #[inline(never)]
     fn works(&self) -> bool {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use ash::vk;
-use samplin_hot::{Choices, Counters, Gate, SetLayout};
+use samplin_hot::{Counters, SetLayout};
 
 use super::templates::Template;
 use super::types;
 use crate::table::HandleMap;
+use crate::variant::Gate;
 
 /// Which binds of pipelines and sets are followed: none, those of devices on which something can conflict, or all.
 pub(crate) mod follow {
@@ -22,10 +23,8 @@ pub(crate) mod follow {
 
 /// The part of a device that is needed for each descriptor.
 pub struct Hot {
-    /// Samplers and views, and which of them conflict.
+    /// Samplers and views, which of them conflict, and what was chosen for those that do.
     pub gate: Gate,
-    /// The choices by state and class.
-    pub choices: Choices,
     /// Counters of descriptors.
     pub counters: Counters,
     /// Which binds are followed, one of [`follow`]; it only grows.
@@ -51,7 +50,6 @@ impl Hot {
     pub(super) fn new(gate: Gate) -> Self {
         Self {
             gate,
-            choices: Choices::default(),
             counters: Counters::new(),
             follow: AtomicU8::new(follow::NONE),
             has_immutables: AtomicBool::new(false),

@@ -1,6 +1,7 @@
 //! Images, the swapchains that own some, and image views with the classes that decisions look at.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ash::vk::{self, Handle};
 use samplin_hot::Recent;
@@ -60,15 +61,6 @@ struct Swapchains {
     by_handle: FastMap<u64, (u64, Vec<u64>)>,
 }
 
-/// What is kept of views created before.
-#[derive(Default)]
-struct RecentViews {
-    /// Views ever.
-    created: u64,
-    /// Lacks in the high half and class number + 1 in the low half, by what they depend on.
-    classes: Recent,
-}
-
 /// Images, swapchains and views of one device. Which view is of which class stands in the gate.
 pub(super) struct Images {
     /// Image handle → traits number + 1 in the low half and the number of the swapchain that owns it, or 0, in the high one.
@@ -76,8 +68,10 @@ pub(super) struct Images {
     traits: Interner<ImageTraits, ImageTraits>,
     swapchains: Mutex<Swapchains>,
     classes: Interner<(ViewTraits, Tiling), ViewClass>,
-    /// Views ever, and the classes of those created lately.
-    views: Mutex<RecentViews>,
+    /// Of views created lately: lacks in the high half and class number + 1 in the low half, by what they depend on.
+    recent: Recent,
+    /// Views ever of images that the layer never saw.
+    strangers: AtomicU64,
     /// Answers of the cubic filter query by (image traits number, view type).
     cubic: Mutex<FastMap<(u32, i32), (bool, bool)>>,
 }
@@ -89,7 +83,8 @@ impl Images {
             traits: Interner::new(),
             swapchains: Mutex::default(),
             classes: Interner::new(),
-            views: Mutex::default(),
+            recent: Recent::new(),
+            strangers: AtomicU64::new(0),
             cubic: Mutex::default(),
         }
     }
@@ -191,10 +186,12 @@ impl Device {
             || {
                 let gone = lock(&self.images.swapchains).by_handle.remove(&swapchain.as_raw());
                 let Some((word, images)) = gone else { return };
-                let table = &self.images.by_handle;
+                let mut table = self.images.by_handle.write();
                 for image in images {
                     // A retired swapchain's image may have become another's before, under the same handle.
-                    table.remove_unless(image, &mut || table.get(image) != word);
+                    if self.images.by_handle.get(image) == word {
+                        table.remove(image);
+                    }
                 }
             },
             || (),
@@ -208,20 +205,20 @@ impl Device {
 
     // ---- views ----
 
-    /// Counts a view and, if one that depended on the same `words` was seen before, remembers it as of the same class. Whether it did.
-    pub fn insert_view_again(&self, view: vk::ImageView, words: Option<&Words>) -> bool {
-        let class = {
-            let mut views = lock(&self.images.views);
-            views.created += 1;
-            words.map_or(0, |words| views.classes.get(words))
-        };
-        if class != 0 {
-            self.hot.gate.insert_view(view.as_raw(), (class >> 32) as u32, class as u32 - 1);
-        }
-        class != 0
+    /// What views are that depend on the same `words` as one before: lacks in the high half and class number + 1 in the low half, 0 if
+    /// that is not known. Such a view goes down as it is.
+    #[inline(always)]
+    pub fn view_again(&self, words: &Words) -> u64 {
+        self.images.recent.get(words)
     }
 
-    /// Remembers a view. `words`: what its class depends on, if that is all.
+    /// Remembers a view of which that is known, if it takes no memory and the device is not passed through. Whether it did.
+    #[inline(always)]
+    pub fn insert_view_again(&self, view: vk::ImageView, known: u64) -> bool {
+        self.is_sound() && self.hot.gate.insert_view_in_room(view.as_raw(), (known >> 32) as u32, known as u32 - 1)
+    }
+
+    /// Remembers a view. `words`: what its class depends on, if that is all and it went down as it was.
     pub fn insert_view(&self, view: vk::ImageView, traits: ViewTraits, tiling: Tiling, words: Option<&Words>) {
         let class = self.images.classes.intern((traits, tiling), |_| ViewClass {
             traits,
@@ -232,22 +229,31 @@ impl Device {
             let lacks = self.class(class).map_or(Bits::NONE, |class| class.lacks);
             self.hot.gate.insert_view(view.as_raw(), lacks.0, class);
             if let Some(words) = words {
-                let word = (u64::from(lacks.0) << 32) | (u64::from(class) + 1);
-                lock(&self.images.views).classes.set(words, word);
+                self.images.recent.set(words, (u64::from(lacks.0) << 32) | (u64::from(class) + 1));
             }
         }
     }
 
+    /// Counts a view of an image that the layer never saw.
+    pub fn count_stranger(&self) {
+        self.images.strangers.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Forgets a view.
+    #[inline(always)]
     pub fn forget_view(&self, view: vk::ImageView) {
-        if !view.is_null() {
-            // At once, even if the device is passed through: this cannot panic.
-            self.hot.gate.remove_view(view.as_raw());
-            self.forget_alias(view);
-            if self.has_names() {
-                self.guard(|| self.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
-            }
+        // At once, even if the device is passed through: this cannot panic.
+        self.hot.gate.remove_view(view.as_raw());
+        if self.storage.has_stand_ins() || self.has_names() {
+            self.forget_more_of_view(view);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn forget_more_of_view(&self, view: vk::ImageView) {
+        self.forget_alias(view);
+        self.guard(|| self.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
     }
 
     /// A view class by its number.
@@ -262,7 +268,7 @@ impl Device {
 
     /// Views ever.
     pub(super) fn views_created(&self) -> u64 {
-        lock(&self.images.views).created
+        self.hot.gate.views_ever() + self.images.strangers.load(Ordering::Relaxed)
     }
 
     /// `filterCubic` and `filterCubicMinmax` of an image's parameters with a view type, asked once for each; `None` if the driver could

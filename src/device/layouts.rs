@@ -164,9 +164,8 @@ impl Device {
         if !lock(&self.layouts.pinned).with_room().insert(sampler) {
             return;
         }
-        if let Some(own) = (self.hot.gate.sampler(sampler) as u32)
-            .checked_sub(1)
-            .and_then(|number| self.cache.isolate(&self.hot.choices, number))
+        if let Some(own) =
+            (self.hot.gate.sampler(sampler) as u32).checked_sub(1).and_then(|number| self.rows().isolate(number))
         {
             self.hot.gate.move_sampler(sampler, own);
         }
@@ -177,9 +176,15 @@ impl Device {
         lock(&self.layouts.pinned).contains(&sampler)
     }
 
+    /// Whether any sampler was ever pinned.
+    #[inline(always)]
+    pub(super) fn has_pinned(&self) -> bool {
+        self.layouts.has_pinned.load(Ordering::Relaxed)
+    }
+
     /// Forgets that a sampler was pinned, which is about to be destroyed.
     pub(super) fn unpin(&self, sampler: u64) {
-        if self.layouts.has_pinned.load(Ordering::Relaxed) {
+        if self.has_pinned() {
             lock(&self.layouts.pinned).remove(&sampler);
         }
     }
@@ -232,7 +237,7 @@ impl Device {
         layout.for_each(target, infos, |sampler, view| {
             if self.hot.gate.candidate(sampler, view)
                 && let Some(pair) = self.hot.gate.look_up(sampler, view)
-                && !self.hot.choices.is_settled(pair.state, pair.class)
+                && !self.hot.gate.choices.is_settled(pair.state, pair.class)
             {
                 self.immutable_conflict(pair);
             }

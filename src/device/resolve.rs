@@ -12,7 +12,7 @@ use crate::variant::{KEEP, SharedState};
 impl Device {
     /// The sampler to use for a pair that conflicts.
     pub fn choose(&self, pair: Pair, path: Path) -> u64 {
-        choices::choose(&self.hot.choices, pair, &mut |pair| self.resolve(pair, path))
+        choices::choose(&self.hot.gate.choices, pair, &mut |pair| self.resolve(pair, path))
     }
 
     /// What samplers of a state ask of a view on this device; `overrides` are those that match them.
@@ -35,7 +35,7 @@ impl Device {
     }
 
     fn resolve_unguarded(&self, pair: Pair, path: Path) -> u64 {
-        let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.class(pair.class)) else {
+        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else {
             return KEEP;
         };
         let overrides = self.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
@@ -45,17 +45,17 @@ impl Device {
         });
         let (choice, variant) = match &meeting.chosen {
             Chosen::Variant((made, usage)) => (*made, Some(*usage)),
-            Chosen::Refused(..) if self.is_pinned(pair.sampler) && self.cache.is_shareable(pair.state) => {
+            Chosen::Refused(..) if self.is_pinned(pair.sampler) && self.rows().is_shareable(pair.state) => {
                 // It is just being given a row of its own; what holds for it must not hold for the others of this one.
                 return KEEP;
             }
             Chosen::Own | Chosen::Refused(..) => (KEEP, None),
         };
-        let (choice, first) = self.cache.publish(&self.hot.choices, (pair.state, pair.class), &shared, choice, variant);
+        let (choice, first) = self.rows().publish((pair.state, pair.class), &shared, choice, variant);
         if !first {
             // Another thread was faster; what was prepared here is not needed.
             if let Some(usage) = variant
-                && let Some(unused) = self.cache.drop_use(pair.state, &shared, &usage)
+                && let Some(unused) = self.rows().drop_use(pair.state, &shared, &usage)
             {
                 self.destroy_variant(unused);
             }
@@ -95,7 +95,7 @@ impl Device {
     }
 
     fn immutable_conflict_unguarded(&self, pair: Pair) {
-        let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.class(pair.class)) else {
+        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else {
             return;
         };
         // When everything is recorded every pair is said to conflict.
@@ -105,6 +105,6 @@ impl Device {
                 self.pair_unresolved("immutable sampler", &unresolved, pair, &shared, class);
             }
         }
-        self.cache.settle(&self.hot.choices, (pair.state, pair.class), &shared);
+        self.rows().settle((pair.state, pair.class), &shared);
     }
 }

@@ -53,33 +53,57 @@ impl Device {
 
     /// A create info that needs no second look when one like it was seen before: without a chain, and where neither overrides nor the
     /// trace care for single samplers.
+    #[inline(always)]
     pub fn sampler_words(&self, info: &vk::SamplerCreateInfo<'_>) -> Option<Words> {
         if self.overrides.use_samplers() || self.records_all() { None } else { sampler_info::words(info) }
     }
 
-    /// Counts one more sampler of a create info that was seen before, in its row.
-    pub fn acquire_again(&self, words: &Words) -> Option<Again> {
-        self.cache.acquire_recent(words)
+    /// What a create info with these words led to before.
+    #[inline(always)]
+    pub fn sampler_again(&self, words: &Words) -> Option<Again> {
+        self.cache.again(words).filter(|_| self.is_sound())
     }
 
-    /// Enters a sampler whose create info was seen before and which has been counted in a row; `None` if its creation failed.
-    #[inline]
-    pub fn insert_sampler_again(&self, sampler: Option<vk::Sampler>, again: &Again) {
-        let number = again.number;
-        if let Some(sampler) = sampler {
-            if again.changed {
-                self.count_changed_sampler();
-            }
-            if !self.hot.gate.add_sampler(sampler.as_raw(), again.needs.0, number) {
-                // Without a custom border colour, as every state that is remembered.
-                let _ = self.release_row(number);
-                self.cache.count_duplicate(true);
-            }
-        } else {
-            self.leave_sampler();
-            let _ = self.release_row(number);
-            self.cache.uncount_created();
+    /// [`Device::sampler_again`] apart from the way of create infos that are legal.
+    #[inline(never)]
+    pub fn changed_sampler_again(&self, words: &Words) -> Option<Again> {
+        self.sampler_again(words)
+    }
+
+    /// What went down instead of a create info that was seen before and had to be changed; outer `None` if it has to be looked at again.
+    pub fn rewritten_again(&self, again: Again) -> Option<Option<Words>> {
+        self.rows().rewritten(again)
+    }
+
+    /// Enters a sampler whose create info was seen before, in one look-up that takes no memory and cannot panic. Whether it did.
+    #[inline(always)]
+    pub fn insert_sampler_again(&self, sampler: vk::Sampler, again: Again) -> bool {
+        match self.rows().add_again(sampler.as_raw(), again) {
+            None => return false,
+            Some(true) => {}
+            // Without a custom border colour, as every state that is remembered.
+            Some(false) => _ = again.number().map(|number| self.duplicate_sampler(number)),
         }
+        if again.is_changed() {
+            self.count_changed_sampler();
+        }
+        true
+    }
+
+    /// Takes note that the driver returned the handle of another sampler: its one object for equal states. The first of them holds the
+    /// places.
+    #[cold]
+    #[inline(never)]
+    fn duplicate_sampler(&self, number: u32) {
+        self.guard(
+            || {
+                let released = self.rows().release(number);
+                let border = self.destroy_released(released);
+                self.leave_border(border);
+                self.rows().count_duplicate();
+            },
+            || (),
+        );
     }
 
     /// What goes down for a sampler. It takes a place for its custom border colour, or gives one up.
@@ -116,21 +140,20 @@ impl Device {
             overrides,
             border: creation.border,
         };
-        if let Some(number) = self.cache.acquire(&self.hot.choices, shared) {
-            if self.hot.gate.add_sampler(sampler, needs.0, number) {
-                // Places for custom borders come and go: whether there is one is asked each time.
+        match self.rows().add(sampler, shared) {
+            // Places for custom borders come and go: whether there is one is asked each time.
+            Some((number, true)) => {
                 if let Some((words, rewritten)) = words
                     && rewritten.is_some() == creation.rewrite
                     && creation.border == BorderPlace::None
                     && !creation.is_refused
                 {
-                    self.cache.remember_recent(&words, number, !creation.decision.changes.is_empty(), rewritten);
+                    let changed = !creation.decision.changes.is_empty();
+                    self.rows().remember_recent(&words, number, changed, rewritten);
                 }
-            } else {
-                // The driver's one object for equal states; the first of them holds the places.
-                self.leave_border(self.release_row(number));
-                self.cache.count_duplicate(true);
             }
+            Some((number, false)) => self.duplicate_sampler(number),
+            None => {}
         }
         self.record_sampler(sampler, asked, &creation.decision);
         if self.caps.unknown_extension {
@@ -149,20 +172,30 @@ impl Device {
 
     /// Removes a sampler from the tables and destroys the variants that nobody else uses. Returns what it has of
     /// `maxCustomBorderColorSamplers`.
+    #[inline(always)]
     pub fn forget_sampler(&self, sampler: vk::Sampler) -> BorderPlace {
-        let sampler = sampler.as_raw();
-        let Some(word) = self.hot.gate.remove_sampler(sampler) else {
-            self.cache.count_duplicate(false);
+        let separate = self.separate.as_deref().is_some_and(Separate::may_hold_samplers);
+        let may_be_held = separate || self.has_pinned() || self.has_names() || !self.is_sound();
+        if !may_be_held && self.rows().remove_plain(sampler.as_raw()) {
             return BorderPlace::None;
-        };
-        let Some(number) = (word as u32).checked_sub(1) else { return BorderPlace::None };
-        let border = self.release_row(number);
-        self.unpin(sampler);
-        if let Some(separate) = self.separate.as_deref().filter(|separate| separate.may_hold_samplers()) {
-            self.forget_separate_sampler(separate, sampler);
         }
-        self.forget_name(vk::ObjectType::SAMPLER, sampler);
-        border
+        self.forget_held_sampler(sampler)
+    }
+
+    #[inline(never)]
+    fn forget_held_sampler(&self, sampler: vk::Sampler) -> BorderPlace {
+        let sampler = sampler.as_raw();
+        let forget = || {
+            let Some(released) = self.rows().remove(sampler) else { return BorderPlace::None };
+            let border = self.destroy_released(released);
+            self.unpin(sampler);
+            if let Some(separate) = self.separate.as_deref().filter(|separate| separate.may_hold_samplers()) {
+                self.forget_separate_sampler(separate, sampler);
+            }
+            self.forget_name(vk::ObjectType::SAMPLER, sampler);
+            border
+        };
+        self.guard(forget, || BorderPlace::None)
     }
 
     /// Forgets a sampler in what only shaders join. Apart, as most devices hold none there.
@@ -309,7 +342,7 @@ impl Device {
     fn rematch(&self, sampler: u64, name: &str) {
         let word = self.hot.gate.sampler(sampler);
         let Some(number) = (word as u32).checked_sub(1) else { return };
-        let Some(shared) = self.cache.state(number) else { return };
+        let Some(shared) = self.rows().state(number) else { return };
         // Overrides by order of creation keep what they said then; names are all that can have changed.
         let named = self.overrides.match_name(&shared.kept.original, shared.fingerprint(), name);
         let overrides = shared.overrides | named;
@@ -318,16 +351,14 @@ impl Device {
         }
         let needs = self.needs(&shared.kept, overrides);
         let moved = SharedState { overrides, needs, ..(*shared).clone() };
-        if let Some((to, free)) = self.cache.acquire_moved(&self.hot.choices, number, moved) {
+        if let Some((to, free)) = self.rows().acquire_moved(number, moved) {
             self.hot.gate.replace_sampler(sampler, needs.0, to);
             if let Some(separate) = self.separate.as_deref() {
                 separate.look_again();
             }
             if free {
                 // It is the same sampler, so it keeps its place for a custom border.
-                for variant in self.cache.release(&self.hot.choices, number).variants {
-                    self.destroy_variant(variant);
-                }
+                let _ = self.destroy_released(self.rows().release(number));
             }
         }
     }

@@ -107,7 +107,13 @@ impl Storage {
         self.is_lowering() || self.is_used.load(Ordering::Relaxed)
     }
 
-    fn lowers(&self, format: vk::Format) -> bool {
+    /// Whether anything ever stood in for a view.
+    #[inline(always)]
+    pub(super) fn has_stand_ins(&self) -> bool {
+        self.is_used.load(Ordering::Acquire)
+    }
+
+    pub(super) fn lowers(&self, format: vk::Format) -> bool {
         lowers(self.lowered.images, format)
     }
 }
@@ -426,7 +432,7 @@ impl Device {
 
     /// Forgets what stands in for a view, which goes with it.
     pub(super) fn forget_alias(&self, view: vk::ImageView) {
-        if !self.storage.is_used.load(Ordering::Acquire) {
+        if !self.storage.has_stand_ins() {
             return;
         }
         let alias = self.storage.views.remove(view.as_raw());

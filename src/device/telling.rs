@@ -412,7 +412,7 @@ impl Device {
             (path.name().to_owned(), kinds::Writes { seen, rewritten })
         });
         let changes = lock(&self.telling.said).rules.iter().map(|(rule, count)| ((*rule).to_owned(), *count)).collect();
-        let (variants, states, samplers) = (self.cache.variants(), self.cache.states(), self.cache.samplers());
+        let (variants, states, samplers) = (self.cache.variants(), self.rows().states(), self.rows().samplers());
         let borders = self.cache.with_borders(|borders| borders.peak());
         let summary = kinds::DeviceSummary {
             device: handle(vk::Handle::as_raw(self.handle)),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use ash::vk::{self, DescriptorImageInfo, Handle};
 use samplin_hot::memory::{self, Room};
-use samplin_hot::{Gate, Pair, SetLayout};
+use samplin_hot::{Pair, SetLayout};
 
 use self::entry::{Entry, runs_of, spans_of};
 use super::Device;
@@ -22,6 +22,7 @@ use super::storage::ElementsOf;
 use super::types::type_bit;
 use super::writes::INFOS;
 use crate::counters::Path;
+use crate::variant::Gate;
 
 /// Largest copy of a template's data, in bytes. Beyond it (and with elements of unknown size, or that share bytes) the template
 /// is applied as it is and the conflicting descriptors are written again.

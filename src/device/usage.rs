@@ -88,6 +88,12 @@ impl Device {
         self.narrows.0.load(Ordering::Relaxed)
     }
 
+    /// Whether a view of this format may have to go down in another way than it came, or something be said of it.
+    pub fn looks_at_views_of(&self, image: &ImageTraits, format: vk::Format) -> bool {
+        let mutable = image.flags & u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw()) != 0;
+        mutable && format != image.format || self.storage.lowers(format)
+    }
+
     /// The usage that a view goes down with, if not that which it inherits, and the changes.
     pub fn narrowed_usage(
         &self,

@@ -1,7 +1,5 @@
 //! The samplers that the layer makes itself, in the places of the limits that the application leaves to it.
 
-use std::sync::Arc;
-
 use ash::vk;
 use samplin_wire::text::handle;
 
@@ -11,18 +9,13 @@ use crate::budget::{BorderPlace, BorderPlaces};
 use crate::decide::{Rule, SamplerState};
 use crate::outcome::{Refusal, Wanted};
 use crate::sampler_info;
-use crate::variant::{Gone, Reserved, SharedState, Use};
+use crate::variant::{Found, Gone, Released, Reserved, Use};
 
 impl Device {
     /// The sampler that is wanted for the state in row `number`, shared with whoever else needs the same one.
-    pub(super) fn variant(
-        &self,
-        number: u32,
-        decided: &Arc<SharedState>,
-        wanted: &Wanted<'_>,
-    ) -> Result<(u64, Use), Refusal> {
+    pub(super) fn variant(&self, number: u32, decided: &Found, wanted: &Wanted<'_>) -> Result<(u64, Use), Refusal> {
         let custom = wanted.custom_border;
-        let usage = match self.cache.reserve(number, decided, wanted.key, custom) {
+        let usage = match self.rows().reserve(number, decided, wanted.key, custom) {
             Reserved::Made(handle, usage) => return Ok((handle, usage)),
             Reserved::ToMake(usage) => usage,
             Reserved::NoBorder => {
@@ -46,7 +39,7 @@ impl Device {
             }
         };
         made.map(|handle| (handle, usage)).map_err(|why| {
-            self.cache.abandon(number, decided, &usage);
+            self.rows().abandon(number, decided, &usage);
             tracing::debug!(state = number, why, "variant refused");
             Refusal::Sampler(Rule::SamplerBudget, why)
         })
@@ -89,12 +82,10 @@ impl Device {
         }
     }
 
-    /// Counts one sampler less in a row and destroys the variants that nobody else uses. Returns what the sampler has of
-    /// `maxCustomBorderColorSamplers`, which is free only when the driver has destroyed it.
+    /// Destroys the variants that went with a sampler. Returns what the sampler has of `maxCustomBorderColorSamplers`, which is free only
+    /// when the driver has destroyed it.
     #[must_use]
-    #[inline]
-    pub(super) fn release_row(&self, number: u32) -> BorderPlace {
-        let released = self.cache.release(&self.hot.choices, number);
+    pub(super) fn destroy_released(&self, released: Released) -> BorderPlace {
         for variant in released.variants {
             self.destroy_variant(variant);
         }

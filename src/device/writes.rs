@@ -393,7 +393,7 @@ unsafe fn rewrite_into<'a>(
         // SAFETY: `owners.len()` infos were written there.
         let block =
             unsafe { std::slice::from_raw_parts_mut(room.add(*used).cast::<DescriptorImageInfo>(), owners.len()) };
-        let changed = device.hot.gate.substitute_in_place(&device.hot.choices, block, undecided, |at, info| {
+        let changed = device.hot.gate.substitute_in_place(block, undecided, |at, info| {
             if let Some(owner) = owners.get(at) {
                 // SAFETY: owners are indices of writes, and there are as many copies.
                 unsafe { (*copies.add(*owner)).p_image_info = info };
@@ -426,7 +426,7 @@ unsafe fn rewrite_into<'a>(
         }
         // SAFETY: there is room for every info of the writes.
         let out = unsafe { std::slice::from_raw_parts_mut(room.add(used), infos.len()) };
-        let changed = device.hot.gate.substitute(&device.hot.choices, infos, out, &mut undecided);
+        let changed = device.hot.gate.substitute(infos, out, &mut undecided);
         if changed > 0 {
             rewritten += changed;
             used += infos.len();

@@ -277,6 +277,38 @@ pub(crate) unsafe extern "system" fn create_image_view(
     view: *mut vk::ImageView,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_image_view);
+    // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter.
+    let known = match unsafe { view_words(device, &*create_info) } {
+        Some(words) => device.view_again(&words),
+        None => 0,
+    };
+    if known == 0 {
+        // SAFETY: the application's own arguments.
+        return unsafe { create_new_view(device, next, create_info, allocator, view) };
+    }
+    let result = down!(next(handle, create_info, allocator, view));
+    // SAFETY: the handle was set by the successful call.
+    if result == vk::Result::SUCCESS && !device.insert_view_again(unsafe { *view }, known) {
+        // SAFETY: as above, and the create info is valid.
+        device.guard(|| unsafe { remember_view(device, &*create_info, *view) }, || ());
+    }
+    result
+}
+
+/// Creates a view that is not like one before.
+///
+/// # Safety
+///
+/// The arguments of a valid `vkCreateImageView`.
+#[inline(never)]
+unsafe fn create_new_view(
+    device: &Device,
+    next: vk::PFN_vkCreateImageView,
+    create_info: *const vk::ImageViewCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    view: *mut vk::ImageView,
+) -> vk::Result {
+    let handle = device.handle;
     let (narrowed, mut copy) = if device.narrows_views() {
         // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter.
         device.guard(|| unsafe { changed_view(device, &*create_info) }, || (None, None))
@@ -365,21 +397,20 @@ unsafe fn changed_view(
 ///
 /// `info` is valid.
 unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, view: vk::ImageView) {
-    let words = view_words(device, info);
-    if device.insert_view_again(view, words.as_ref()) {
-        return;
-    }
     let Some((number, image)) = device.image(info.image) else {
         let why = "the view's image was not created through vkCreateImage or a swapchain, so its pairs are left alone";
         device.unresolved("unknown image", why, None, serde_json::json!({}), (0, 0));
+        device.count_stranger();
         return;
     };
     // SAFETY: `info` is valid, so its chain is.
     let (traits, settled) = unsafe { view_traits(device, info, number, image) };
-    device.insert_view(view, traits, image.tiling, words.as_ref().filter(|_| settled));
+    let words = view_words(device, info).filter(|_| settled && !device.looks_at_views_of(image, info.format));
+    device.insert_view(view, traits, image.tiling, words.as_ref());
 }
 
 /// What a view's class depends on, for a view without a chain of an image that is kept.
+#[inline(always)]
 fn view_words(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Words> {
     if !info.p_next.is_null() {
         return None;
@@ -387,15 +418,16 @@ fn view_words(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<Wor
     let image = u64::from(device.image_number(info.image)?) + 1;
     let two = |low: u32, high: u32| u64::from(low) | (u64::from(high) << 32);
     let (components, range) = (info.components, info.subresource_range);
+    // By twos that lie beside each other, so that each is loaded at once.
     Some([
         image,
-        two(info.flags.as_raw(), info.view_type.as_raw() as u32),
-        two(info.format.as_raw() as u32, range.aspect_mask.as_raw()),
+        info.flags.as_raw().into(),
+        two(info.view_type.as_raw() as u32, info.format.as_raw() as u32),
         two(components.r.as_raw() as u32, components.g.as_raw() as u32),
         two(components.b.as_raw() as u32, components.a.as_raw() as u32),
-        two(range.base_mip_level, range.level_count),
-        two(range.base_array_layer, range.layer_count),
-        0,
+        two(range.aspect_mask.as_raw(), range.base_mip_level),
+        two(range.level_count, range.base_array_layer),
+        range.layer_count.into(),
     ])
 }
 

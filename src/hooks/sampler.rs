@@ -3,11 +3,12 @@
 use std::ffi::{CStr, c_char};
 
 use ash::vk::{self, Handle};
+use samplin_hot::recent::Words;
 
 use crate::budget::BorderPlace;
 use crate::decide::ConversionState;
 use crate::device::Device;
-use crate::sampler_info;
+use crate::sampler_info::{self, SamplerInfo};
 
 destroy! {
     destroy_sampler_ycbcr_conversion(vk::SamplerYcbcrConversion): forget_conversion;
@@ -21,23 +22,94 @@ pub(crate) unsafe extern "system" fn create_sampler(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_sampler);
     // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.
+    let words = unsafe { create_info.as_ref() }.and_then(|info| device.sampler_words(info));
+    let again = words.and_then(|words| device.sampler_again(&words));
+    let Some(again) = again.filter(|again| !again.is_changed()) else {
+        // SAFETY: the application's own arguments.
+        return unsafe { create_new_sampler(device, next, create_info, allocator, sampler) };
+    };
+    device.enter_sampler();
+    let result = down!(next(handle, create_info, allocator, sampler));
+    if result != vk::Result::SUCCESS {
+        device.leave_sampler();
+        return result;
+    }
+    // SAFETY: set by a successful call.
+    let made = unsafe { *sampler };
+    if !device.insert_sampler_again(made, again) {
+        // SAFETY: it was not null, else there were no words.
+        remember_sampler(device, unsafe { &*create_info }, None, made);
+    }
+    result
+}
+
+/// Remembers a sampler that went down as one like it did, or as `rewritten`, and whose state is not where it was any more.
+#[cold]
+#[inline(never)]
+fn remember_sampler(device: &Device, info: &vk::SamplerCreateInfo<'_>, rewritten: Option<Words>, made: vk::Sampler) {
+    device.guard(
+        || {
+            // SAFETY: a create info like one before has no chain.
+            let given = unsafe { read(device, info) };
+            let words = device.sampler_words(info).map(|words| (words, rewritten));
+            device.insert_sampler(made, &device.plan_sampler(given), words, None);
+        },
+        || (),
+    );
+}
+
+/// What a create info asks for.
+///
+/// # Safety
+///
+/// `info` is valid.
+#[inline(never)]
+unsafe fn read(device: &Device, info: &vk::SamplerCreateInfo<'_>) -> SamplerInfo {
+    // SAFETY: `info` is valid by this function's contract.
+    unsafe { sampler_info::read(info, |conversion| device.conversion(conversion)) }
+}
+
+/// Creates a sampler whose create info was not seen before, or has to be changed.
+///
+/// # Safety
+///
+/// The arguments of a valid `vkCreateSampler`.
+#[inline(never)]
+unsafe fn create_new_sampler(
+    device: &Device,
+    next: vk::PFN_vkCreateSampler,
+    create_info: *const vk::SamplerCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    sampler: *mut vk::Sampler,
+) -> vk::Result {
+    let handle = device.handle;
+    // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.
     let info = unsafe { create_info.as_ref() };
     let words = info.and_then(|info| device.sampler_words(info));
-    if let Some(again) = words.and_then(|words| device.guard(|| device.acquire_again(&words), || None)) {
-        let rewritten = again.rewritten.as_ref().map(sampler_info::from_words);
-        let down = rewritten.as_ref().map_or(create_info, std::ptr::from_ref);
+    let again = words.and_then(|words| device.changed_sampler_again(&words));
+    if let (Some(info), Some(again)) = (info, again)
+        && let Some(rewritten) = device.guard(|| device.rewritten_again(again), || None)
+    {
+        let down = rewritten.as_ref().map(sampler_info::from_words);
+        let down = down.as_ref().map_or(create_info, std::ptr::from_ref);
         device.enter_sampler();
         // SAFETY: the application's own arguments, or what went down for the same create info before.
         let result = unsafe { next(handle, down, allocator, sampler) };
+        if result != vk::Result::SUCCESS {
+            device.leave_sampler();
+            return result;
+        }
         // SAFETY: set by a successful call.
-        let made = (result == vk::Result::SUCCESS).then(|| unsafe { *sampler });
-        device.guard(|| device.insert_sampler_again(made, &again), || ());
+        let made = unsafe { *sampler };
+        if !device.insert_sampler_again(made, again) {
+            remember_sampler(device, info, rewritten, made);
+        }
         return result;
     }
     let plan = device.guard(
         || {
             // SAFETY: valid, so its chain is.
-            let given = unsafe { sampler_info::read(info?, |conversion| device.conversion(conversion)) };
+            let given = unsafe { read(device, info?) };
             Some(device.plan_sampler(given))
         },
         || None,
@@ -82,11 +154,7 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     let device = enter!(handle);
-    let border = if sampler.is_null() {
-        BorderPlace::None
-    } else {
-        device.guard(|| device.forget_sampler(sampler), || BorderPlace::None)
-    };
+    let border = if sampler.is_null() { BorderPlace::None } else { device.forget_sampler(sampler) };
     if let Some(next) = device.fns.destroy_sampler {
         down!(next(handle, sampler, allocator));
     }

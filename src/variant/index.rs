@@ -2,15 +2,18 @@
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
-use samplin_hot::Recent;
+use samplin_hot::memory::{self, Room};
 use samplin_hot::recent::Words;
 
+use super::made::{Census, Use};
+use super::{Found, SharedState};
 use crate::budget::BorderPlace;
 use crate::decide::{Bits, StateKey, is_valid_border};
+use crate::outcome::Kept;
+use crate::sampler_info;
 use crate::table::FastMap;
-
-use super::SharedState;
 
 /// What samplers that share a row have in common.
 #[derive(PartialEq, Eq, Hash)]
@@ -42,81 +45,171 @@ impl Shared {
     }
 }
 
-/// What the index knows of a row.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Life {
+/// The state of a row, in as little memory as it can be given again from: there may be as many as there are samplers.
+#[derive(Default)]
+pub(super) enum Stored {
+    /// The row is free.
+    #[default]
+    Nothing,
+    /// One without a chain that went down as it came, with nothing else to be said of it: its create info.
+    Plain(Words),
+    /// Any other.
+    Whole(Arc<SharedState>),
+}
+
+impl Stored {
+    pub(super) fn of(state: SharedState) -> Self {
+        let SharedState { kept: Kept { original, base }, needs: _, given, unknown, overrides, border } = &state;
+        let is_plain = given.is_none() && unknown.is_none() && *overrides == 0 && *border == BorderPlace::None;
+        match sampler_info::words_of(original).filter(|words| is_plain && sampler_info::words_of(base) == Some(*words))
+        {
+            Some(words) => Self::Plain(words),
+            None => Self::Whole(Arc::new(state)),
+        }
+    }
+
+    fn get(&self, needs: Bits) -> Option<Arc<SharedState>> {
+        match self {
+            Self::Nothing => None,
+            Self::Whole(state) => Some(Arc::clone(state)),
+            Self::Plain(words) => {
+                let original = sampler_info::state_of(words);
+                let kept = Kept { original, base: original };
+                let border = BorderPlace::None;
+                Some(Arc::new(SharedState { kept, needs, given: None, unknown: None, overrides: 0, border }))
+            }
+        }
+    }
+}
+
+/// What is kept of a state that samplers have, or had a while ago.
+#[derive(Default)]
+pub(super) struct Row {
+    pub(super) state: Stored,
+    /// Variants it holds a use of, each once; few states have any.
+    #[expect(clippy::box_collection, reason = "most rows have none, and there may be as many rows as samplers")]
+    pub(super) used: Option<Box<Vec<Use>>>,
     /// Its samplers.
     pub(super) live: u32,
     /// Counts the states that the row had.
     pub(super) generation: u32,
-    /// It is in `idle`.
-    pub(super) idle: bool,
-    /// [`SharedState::border`].
-    pub(super) border: BorderPlace,
     /// [`SharedState::needs`].
     pub(super) needs: Bits,
     /// One more than the index in [`Index::rewritten`], 0 for none.
     pub(super) rewritten: u32,
-    /// What is there is of this state.
+    /// [`Shared::hash`] of its state, if it is shareable and that is the one in [`Index::by_hash`].
+    pub(super) hash: u64,
+    /// One more than where its one sampler was before, 0 for nowhere. What was chosen for it there may be in descriptors, and a thread
+    /// that looked it up before it moved may still be asking there, so it stays counted there as well for as long as it lives.
+    pub(super) from: u32,
+    /// [`SharedState::border`].
+    pub(super) border: BorderPlace,
+    /// A sampler of it gave up a place of `maxCustomBorderColorSamplers` that covers no variant yet.
+    pub(super) has_place: bool,
+    /// Whether samplers of an equal state come here too.
+    pub(super) is_shareable: bool,
+    /// It is in `idle`.
+    pub(super) is_idle: bool,
+    /// What is in [`Index::rewritten`] is of this state.
     pub(super) is_rewritten: bool,
     /// Something may have been chosen for the state, or hang on it, since it had its first sampler.
     pub(super) is_touched: bool,
-    /// [`Shared::hash`] of its state, if samplers of an equal one come here too.
-    pub(super) hash: u64,
+}
+
+impl Row {
+    /// One of a state without samplers; `from`: where its one sampler stays counted, unless its state is to be shared.
+    pub(super) fn new(state: SharedState, is_shareable: bool, from: Option<u32>) -> Self {
+        let (border, needs) = (state.border, state.needs);
+        let from = from.map_or(0, |from| from + 1);
+        let mut new = Self { state: Stored::of(state), border, needs, is_shareable, from, ..Self::default() };
+        new.clear();
+        new
+    }
+
+    /// Forgets what it uses, which is returned, and what was chosen for it.
+    pub(super) fn clear(&mut self) -> Vec<Use> {
+        // Rows that are not shared are free once they are left.
+        self.is_touched = !self.is_shareable || self.border != BorderPlace::None;
+        // A sampler that has moved may have left its place to a variant where it was.
+        self.has_place = self.border == BorderPlace::GivenUp && self.from == 0;
+        self.used.take().map(|used| *used).unwrap_or_default()
+    }
+
+    /// The variants that it uses.
+    pub(super) fn uses(&self) -> &[Use] {
+        self.used.as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    /// The state, if there is one.
+    #[inline(never)]
+    pub(super) fn found(&self) -> Option<Found> {
+        Some(Found { state: self.state.get(self.needs)?, generation: self.generation })
+    }
+
+    /// Whether it still has a state that was found in it.
+    pub(super) fn has(&self, found: &Found) -> bool {
+        self.generation == found.generation && !matches!(self.state, Stored::Nothing)
+    }
 }
 
 /// States without a sampler that are kept, because applications create the same samplers again and again.
 pub(super) const IDLE: usize = 512;
 
-/// In [`Index::recent`]: the create info was changed.
+/// In [`super::Cache::recent`]: the create info was changed.
 pub(super) const CHANGED: u32 = 1 << 31;
 
-/// The rows of a device's states.
+/// The rows of a device's states, guarded by the lock of the gate's samplers.
 #[derive(Default)]
-pub(super) struct Index {
+pub struct Index {
     /// By the hash of what makes samplers share a row, which is worked out again from the row when it is asked for.
     pub(super) by_hash: FastMap<u64, u32>,
-    pub(super) lives: Vec<Life>,
+    /// Never freed, only used again, so that a stale number is harmless.
+    pub(super) rows: Vec<Row>,
     /// Rows whose last sampler went while their state stayed, in that order; some may have samplers again.
     pub(super) idle: VecDeque<u32>,
     /// Rows without a state.
     pub(super) free: Vec<u32>,
-    /// By create info: generation in the high half; row + 1, and [`CHANGED`], in the low one.
-    pub(super) recent: Recent,
-    /// [`Again::rewritten`] of the rows that ever had one, which keep their element.
+    /// [`Again::rewritten`](super::Again::rewritten) of the rows that ever had one, which keep their element.
     pub(super) rewritten: Vec<Words>,
     pub(super) states: Census,
     pub(super) samplers: Census,
 }
 
 impl Index {
+    /// A row by its number.
+    #[inline(always)]
+    pub(super) fn row(&mut self, number: u32) -> Option<&mut Row> {
+        self.rows.get_mut(number as usize)
+    }
+
     /// Counts a sampler in a row.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter(&mut self, number: u32) -> Option<()> {
-        let life = self.lives.get_mut(number as usize)?;
-        life.live += 1;
-        if life.live == 1 {
+        let row = self.rows.get_mut(number as usize)?;
+        row.live += 1;
+        if row.live == 1 {
             self.states.add();
         }
         Some(())
     }
-}
 
-/// How many of something there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Census {
-    /// Now.
-    pub live: u32,
-    /// At most, at any time.
-    pub peak: u32,
-    /// Ever.
-    pub created: u64,
-}
+    /// Adds a row, with a quarter of what there is to spare: rows are large.
+    pub(super) fn push(&mut self, row: Row) -> Option<u32> {
+        let number = u32::try_from(self.rows.len()).ok().filter(|number| *number < CHANGED - 1)?;
+        if self.rows.len() == self.rows.capacity() && self.rows.try_reserve_exact(self.rows.len() / 4 + 16).is_err() {
+            memory::give_up();
+        }
+        self.rows.with_room().push(row);
+        Some(number)
+    }
 
-impl Census {
-    pub(super) fn add(&mut self) {
-        self.live += 1;
-        self.peak = self.peak.max(self.live);
-        self.created += 1;
+    /// Takes note that a row has no sampler any more while its state stays.
+    #[inline(always)]
+    pub(super) fn rest(&mut self, number: u32) {
+        self.states.live -= 1;
+        if let Some(row) = self.rows.get_mut(number as usize).filter(|row| !row.is_idle) {
+            row.is_idle = true;
+            self.idle.with_room().push_back(number);
+        }
     }
 }

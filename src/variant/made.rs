@@ -4,8 +4,6 @@ use crate::budget::{BorderPlaces, Cover};
 use crate::decide::StateKey;
 use crate::table::FastMap;
 
-use super::index::Census;
-
 /// A use of a variant by a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
@@ -67,5 +65,24 @@ impl Variants {
         let variant = self.by_key.remove(&usage.key)?;
         self.census.live -= 1;
         Some(variant.gone())
+    }
+}
+
+/// How many of something there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Now.
+    pub live: u32,
+    /// At most, at any time.
+    pub peak: u32,
+    /// Ever.
+    pub created: u64,
+}
+
+impl Census {
+    pub(super) fn add(&mut self) {
+        self.live += 1;
+        self.peak = self.peak.max(self.live);
+        self.created += 1;
     }
 }

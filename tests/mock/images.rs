@@ -124,6 +124,37 @@ fn a_view_has_the_usage_that_its_chain_says() {
 }
 
 #[test]
+fn views_that_have_to_change_do_so_each_time_and_others_never() {
+    use vk::FormatFeatureFlags2 as Feature;
+    let config = |driver: &mut Config| {
+        for (format, support) in &mut driver.formats {
+            let attachment = if *format == FILTERED { Feature::COLOR_ATTACHMENT } else { Feature::empty() };
+            support.optimal = support.optimal & !Feature::COLOR_ATTACHMENT | Feature::SAMPLED_IMAGE | attachment;
+        }
+    };
+    let device = InstanceBuilder::new().driver(config).device();
+    let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::COLOR_ATTACHMENT;
+    let mutable = vk::ImageCreateFlags::MUTABLE_FORMAT;
+    let [plain, mutable] = [vk::ImageCreateFlags::empty(), mutable]
+        .map(|flags| device.image_with(&image_info(FILTERED).usage(usage).flags(flags)));
+    for (image, format, untouched) in
+        [(plain, FILTERED, true), (mutable, FILTERED, true), (mutable, UNFILTERED, false), (plain, FILTERED, true)]
+    {
+        let info = view_info(image, format);
+        for nth in 0..3 {
+            device.driver.calls();
+            let view = device.view_with(&info);
+            let calls = device.driver.calls_of(c"vkCreateImageView");
+            let [Args::Create { info: down, .. }] = &calls[..] else { panic!("{calls:?}") };
+            assert_eq!(*down == ptr::from_ref(&info) as usize, untouched, "{format:?}, view {nth}");
+            assert_eq!(traits(&device, view).format, format);
+            device.destroy_view(view);
+        }
+    }
+    device.finish();
+}
+
+#[test]
 fn a_stencil_view_has_the_usage_of_its_aspect() {
     let device = Device::usual();
     let format = vk::Format::D24_UNORM_S8_UINT;

@@ -902,7 +902,7 @@ pub(crate) fn assert_nothing_left(device: &Device, when: &str) {
     assert_eq!((kept.hot.gate.samplers(), kept.hot.gate.views(), kept.images_kept()), (0, 0, 0));
     assert!(!kept.has_set_layouts() && kept.hot.pipeline_layouts.is_empty());
     assert!(kept.hot.sets.is_empty() && kept.hot.templates.is_empty());
-    assert_eq!((kept.cache().variants().live, kept.cache().states().live), (0, 0));
+    assert_eq!((kept.cache().variants().live, kept.rows().states().live), (0, 0));
     assert_eq!(kept.samplers_taken(), 0);
     assert_eq!(kept.cache().with_borders(|borders| borders.taken()), 0);
 }

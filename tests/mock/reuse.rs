@@ -23,7 +23,7 @@ fn one_handle_for_equal_samplers_is_counted() {
     let view = device.view(UNFILTERED);
     let samplers: Vec<_> = (0..3).map(|_| device.linear()).collect();
     assert!(samplers.iter().all(|sampler| *sampler == samplers[0]));
-    let counted = device.entry().cache().samplers();
+    let counted = device.entry().rows().samplers();
     assert_eq!((counted.live, counted.peak, counted.created), (3, 3, 3));
     let variant = written(&device, samplers[0], view);
     assert!(is_variant(&device, variant));
@@ -60,7 +60,7 @@ fn one_handle_for_samplers_that_were_made_equal_is_counted() {
         assert_eq!(written(&device, samplers[2], view), variant);
         device.destroy_sampler(samplers[2]);
         assert_eq!(device.driver.live(Kind::Sampler), [0; 0], "nothing is left behind");
-        assert_eq!((device.entry().hot.gate.samplers(), device.entry().cache().states().live), (0, 0));
+        assert_eq!((device.entry().hot.gate.samplers(), device.entry().rows().states().live), (0, 0));
     }
     device.finish();
 }

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
-use samplin_hot::Gate;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
@@ -20,6 +19,7 @@ use super::programs::Program;
 use super::recipe::Variant;
 use super::sets::{Brief, SetEntry};
 use crate::table::{FastMap, FastSet, HandleMap, lock};
+use crate::variant::Gate;
 
 /// How many bind points are followed.
 pub(super) const POINTS: usize = 3;

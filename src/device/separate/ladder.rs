@@ -316,7 +316,7 @@ impl Device {
 
     /// Whether no rule asks for what a use wants, but the user's wishes alone do.
     fn is_wish(&self, want: &Want) -> bool {
-        let of = want.pair.and_then(|pair| Some((self.cache.state(pair.state)?, self.class(pair.class)?)));
+        let of = want.pair.and_then(|pair| Some((self.rows().state(pair.state)?, self.class(pair.class)?)));
         let Some((shared, class)) = of.filter(|(shared, _)| shared.overrides != 0) else { return false };
         self.meeting_of(&shared, class).changes.iter().all(|change| change.catalog.rule() == Rule::Override)
     }

@@ -176,7 +176,7 @@ fn rewrite(
 impl Device {
     /// What the shader has to do for a pair, if anything; the name of what keeps it from that.
     pub(super) fn task_of(&self, separate: &Separate, pair: Pair) -> Option<Result<Record, &'static str>> {
-        let (shared, class) = (self.cache.state(pair.state)?, self.class(pair.class)?);
+        let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
         let Meeting { state, saturate, mirror, emulate, lods: [bias, min_lod, max_lod], .. } =
             self.meeting_of(&shared, class);
         let bits = |on: [bool; 3], flags: [u32; 3]| {

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
-use samplin_hot::Gate;
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
@@ -17,6 +16,7 @@ use crate::device::Device;
 use crate::device::types::{COMBINED, type_bit};
 use crate::hooks::slice;
 use crate::table::lock;
+use crate::variant::Gate;
 
 /// A sampler in place of another: binding, element, handle.
 pub(super) type Other = (u32, u32, u64);

@@ -129,7 +129,7 @@ impl Device {
 
     /// Writes the `pair` record of a link.
     fn record_link(&self, pair: Pair, wanted: u64, joined: Joined) {
-        let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.class(pair.class)) else { return };
+        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
         let meeting = self.meeting_of(&shared, class);
         // There was no sampler, which has been told.
         let is_refused = matches!(meeting.chosen, Chosen::Variant(())) && wanted == pair.sampler;
@@ -211,7 +211,7 @@ impl Device {
 
     /// Writes the `unresolved` record of a link that conflicts.
     fn link_left(&self, what: &str, program: &Program, want: &Want, pair: Pair) {
-        let (Some(shared), Some(class)) = (self.cache.state(pair.state), self.class(pair.class)) else { return };
+        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
         let Meeting { changes, .. } = self.meeting_of(&shared, class);
         let context = self.context(Some(class));
         let members = samplin_wire::record::view(&class.traits);
@@ -242,7 +242,7 @@ impl Device {
         let Some(class) = self.class(asked.pair.class) else { return };
         let members = samplin_wire::record::view(&class.traits);
         let (sampler, view) = (asked.pair.sampler, asked.pair.view);
-        let Some(shared) = self.cache.state(asked.pair.state) else { return };
+        let Some(shared) = self.rows().state(asked.pair.state) else { return };
         let is_clamp = self.meeting_of(&shared, class).saturate.contains(&true);
         let rule = if is_clamp { Rule::GlClamp } else { Rule::LinearFilter };
         self.unresolved(

@@ -6,12 +6,13 @@ use std::ops::ControlFlow;
 
 use ash::vk::{self, DescriptorImageInfo, Handle};
 use samplin_hot::memory::{self, Room};
-use samplin_hot::{Gate, Pair, SetLayout, choices};
+use samplin_hot::{Pair, SetLayout, choices};
 
 use super::LARGEST_COPY;
 use crate::counters::Path;
 use crate::device::Device;
 use crate::device::storage::ElementsOf;
+use crate::variant::Gate;
 
 /// One entry of a template.
 #[derive(Clone, Copy, Debug)]
@@ -182,7 +183,7 @@ impl Entry {
     pub(super) unsafe fn substitute(&self, device: &Device, copy: *mut u8, path: Path) -> u64 {
         let mut changed = 0;
         let with = |index, pair: Pair| {
-            let choice = choices::choose(&device.hot.choices, pair, &mut |pair| device.resolve(pair, path));
+            let choice = choices::choose(&device.hot.gate.choices, pair, &mut |pair| device.resolve(pair, path));
             if choice != pair.sampler {
                 let info = copy.wrapping_add(self.at(index)).cast::<DescriptorImageInfo>();
                 // SAFETY: the template describes an info there; alignment is not promised.

@@ -1,0 +1,150 @@
+use super::*;
+
+/// Samplers and views as a driver's pools hand them out: every other sampler needs what every other view lacks.
+fn scene(size: u64) -> (Gate, Vec<vk::Sampler>, Vec<vk::ImageView>) {
+    let gate = Gate::new(false);
+    let handles = |base: u64, stride: u64| (0..size).map(move |n| base + n * stride);
+    let samplers: Vec<_> = handles(0x5555_5670_0010, 0x70).collect();
+    let views: Vec<_> = handles(0x7fff_a000_0040, 0x160).collect();
+    for (n, sampler) in samplers.iter().enumerate() {
+        assert!(gate.add_sampler(*sampler, u32::from(n.is_multiple_of(2)), n as u32));
+    }
+    for (n, view) in views.iter().enumerate() {
+        gate.insert_view(*view, u32::from(!n.is_multiple_of(2)), 0);
+    }
+    let views = views.into_iter().map(vk::ImageView::from_raw).collect();
+    (gate, samplers.into_iter().map(vk::Sampler::from_raw).collect(), views)
+}
+
+fn infos(samplers: &[vk::Sampler], views: &[vk::ImageView]) -> Vec<DescriptorImageInfo> {
+    let mut seed = 1_u64;
+    let mut draw = |n: usize| {
+        seed = crate::table::fold(seed + 1);
+        (seed >> 20) as usize % n
+    };
+    let count = if cfg!(miri) { 200 } else { 20_000 };
+    (0..count)
+        .map(|_| DescriptorImageInfo {
+            sampler: samplers[draw(samplers.len())],
+            image_view: views[draw(views.len())],
+            image_layout: vk::ImageLayout::GENERAL,
+        })
+        .collect()
+}
+
+fn position<T: PartialEq>(list: &[T], one: T) -> usize {
+    list.iter().position(|other| *other == one).unwrap()
+}
+
+/// Whether the pair conflicts, from how the scene was made.
+fn conflicts(samplers: &[vk::Sampler], views: &[vk::ImageView], info: &DescriptorImageInfo) -> bool {
+    position(samplers, info.sampler).is_multiple_of(2) && !position(views, info.image_view).is_multiple_of(2)
+}
+
+#[test]
+fn filters_pass_nothing_that_conflicts_and_most_of_the_rest() {
+    for (size, most) in [(1, 0.0), (64, 0.01), (4096, 0.08)] {
+        if cfg!(miri) && size > 64 {
+            continue;
+        }
+        let (gate, samplers, views) = scene(size);
+        let (mut legal, mut stopped) = (0_u32, 0_u32);
+        for info in infos(&samplers, &views) {
+            let candidate = gate.candidate(info.sampler, info.image_view);
+            let conflict = conflicts(&samplers, &views, &info);
+            assert_eq!(gate.conflict(info.sampler, info.image_view).is_some(), conflict);
+            assert!(candidate || !conflict, "a conflict that the filters pass");
+            legal += u32::from(!conflict);
+            stopped += u32::from(candidate && !conflict);
+        }
+        let rate = f64::from(stopped) / f64::from(legal);
+        println!("{size} samplers and views: the filters stop {:.2} % of what is legal", 100.0 * rate);
+        assert!(rate <= most, "{size}: {rate}");
+    }
+}
+
+#[test]
+fn a_handle_that_another_thread_is_still_entering_is_looked_at() {
+    let gate = Gate::new(false);
+    gate.insert_view(8, 1, 0);
+    gate.insert_view(9, 0, 1);
+    // The other thread has put the handle into the table and not come to the filters yet.
+    gate.samplers.insert(7, (1 << 32) | 1);
+    assert!(!gate.add_sampler(7, 1, 0), "the driver returned it twice");
+    let conflict = |view| gate.conflict(vk::Sampler::from_raw(7), vk::ImageView::from_raw(view));
+    assert!(gate.must_look() && conflict(8).is_some());
+    assert_eq!(conflict(9), None);
+}
+
+#[test]
+fn where_any_sampler_may_be_meant_the_view_alone_tells_candidates() {
+    let (gate, samplers, views) = scene(64);
+    let unknown = vk::Sampler::from_raw(0x1234);
+    assert!(!gate.candidate(unknown, views[1]) && !gate.candidate(unknown, views[0]));
+    gate.take_any_sampler();
+    let ask = |unknown| views.iter().map(|view| gate.candidate(unknown, *view)).collect::<Vec<_>>();
+    let every_other: Vec<bool> = (0..64).map(|n| n % 2 == 1).collect();
+    assert_eq!(ask(unknown), every_other);
+    assert_eq!(gate.conflict(unknown, views[1]), None, "by the tables it is still unknown");
+    // Filters that are made anew stay like this.
+    assert!(gate.add_sampler(0x5678, 2, 64));
+    assert_eq!(ask(samplers[1]), every_other);
+}
+
+#[test]
+fn the_first_conflict_is_found_wherever_it_lies() {
+    let (gate, samplers, views) = scene(64);
+    let legal = DescriptorImageInfo { sampler: samplers[0], image_view: views[0], ..Default::default() };
+    let illegal = DescriptorImageInfo { image_view: views[1], ..legal };
+    for count in [0, 1, 2, 63, 64, 65, 200] {
+        let mut infos = vec![legal; count];
+        assert_eq!(gate.first_conflict(&infos), None);
+        for at in (0..count).rev() {
+            infos[at] = illegal;
+            assert_eq!(gate.first_conflict(&infos), Some(at), "of {count}");
+        }
+    }
+}
+
+#[test]
+fn exactly_the_conflicting_samplers_are_exchanged() {
+    let (gate, samplers, views) = scene(64);
+    // State 0 is kept, state 2 has no choice yet, all others have one.
+    for state in 0..64 {
+        let choice = match state {
+            0 => crate::choices::KEEP,
+            2 => continue,
+            _ => 1000 + u64::from(state),
+        };
+        gate.choices.publish(state, 0, choice);
+    }
+    let mut given = infos(&samplers, &views);
+    // Not left to the draw: the one that is asked for.
+    given.push(DescriptorImageInfo { sampler: samplers[2], image_view: views[1], ..Default::default() });
+    let mut out = vec![MaybeUninit::uninit(); given.len()];
+    let mut asked = 0;
+    let changed = gate.substitute(&given, &mut out, &mut |pair| {
+        assert_eq!((pair.state, pair.class), (2, 0));
+        asked += 1;
+        7
+    });
+    let mut expected = 0;
+    for (from, to) in given.iter().zip(out) {
+        // SAFETY: `substitute` writes every element.
+        let to = unsafe { to.assume_init() };
+        let state = position(&samplers, from.sampler) as u64;
+        let sampler = match state {
+            _ if !conflicts(&samplers, &views, from) => from.sampler.as_raw(),
+            0 => from.sampler.as_raw(),
+            2 => 7,
+            state => 1000 + state,
+        };
+        assert_eq!(to.sampler.as_raw(), sampler);
+        assert_eq!((to.image_view, to.image_layout), (from.image_view, from.image_layout));
+        expected += u64::from(sampler != from.sampler.as_raw());
+    }
+    assert!(asked > 0);
+    assert_eq!(changed, expected);
+    let mut short = vec![MaybeUninit::uninit(); given.len() - 1];
+    assert_eq!(gate.substitute(&given, &mut short, &mut |_| 7), 0, "no room");
+}
