@@ -1,17 +1,43 @@
 //! Link flags of the shared object.
 
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+/// Folds functions of the same instructions into one; nothing compares the addresses of functions.
+const FOLD: &str = "-Wl,--icf=all";
+
+/// Whether this linker takes `flag`: GNU ld, which older toolchains and other systems use, has no [`FOLD`].
+fn linker_takes(flag: &str, folder: &Path) -> bool {
+    let probe = folder.join("probe.rs");
+    fs::write(&probe, "").is_ok()
+        && Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+            .args(["--crate-type", "cdylib", &format!("-Clink-arg={flag}"), "--target"])
+            .arg(env::var_os("TARGET").unwrap_or_default())
+            .args(env::var("RUSTC_LINKER").ok().map(|linker| format!("-Clinker={linker}")))
+            .args(["--out-dir".as_ref(), folder.as_os_str(), probe.as_os_str()])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+}
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
+    if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
         // A host thread may still return through one of our functions after the loader's dlclose:
         // the object stays mapped for the life of the process.
         println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
         // Another object that exports a symbol of the same name must not redirect ours.
         println!("cargo:rustc-cdylib-link-arg=-Wl,-Bsymbolic");
         println!("cargo:rustc-cdylib-link-arg=-Wl,-z,relro,-z,now");
-        // The profile's own `strip` is lost to packages that override another of its settings.
-        if std::env::var("PROFILE").as_deref() == Ok("release") {
+        if env::var("PROFILE").as_deref() == Ok("release") {
+            // The profile's own `strip` is lost to packages that override another of its settings.
             println!("cargo:rustc-cdylib-link-arg=-Wl,-s");
+            let folder = env::var_os("OUT_DIR").expect("cargo names a folder for what build scripts make");
+            if linker_takes(FOLD, Path::new(&folder)) {
+                println!("cargo:rustc-cdylib-link-arg={FOLD}");
+            }
         }
     }
 }
