@@ -75,6 +75,16 @@ impl<'c> Buffer<'c> {
         bytes
     }
 
+    /// Writes words from its beginning on.
+    pub fn write_words(&self, words: &[u32]) {
+        self.write(0, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>());
+    }
+
+    /// All of its words.
+    pub fn words(&self) -> Vec<u32> {
+        self.read(0, self.size()).as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+    }
+
     /// The buffer's device address; it must have been created with that usage.
     pub fn address(&self) -> vk::DeviceAddress {
         let info = vk::BufferDeviceAddressInfo::default().buffer(self.handle);

@@ -21,6 +21,7 @@ pub mod sampler;
 pub mod separate;
 pub mod shader;
 pub mod skip;
+pub mod stored;
 pub mod texel;
 pub mod trace;
 

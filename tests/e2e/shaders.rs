@@ -206,11 +206,6 @@ fn write_image(context: &Context, set: vk::DescriptorSet, binding: u32, view: &V
 /// A storage buffer of these words.
 fn buffer<'c>(context: &'c Context, words: &[u32]) -> Buffer<'c> {
     let buffer = Buffer::new(context, words.len() * 4, vk::BufferUsageFlags::STORAGE_BUFFER);
-    buffer.write(0, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>());
+    buffer.write_words(words);
     buffer
-}
-
-/// Its words.
-fn words_of(buffer: &Buffer<'_>) -> Vec<u32> {
-    buffer.read(0, buffer.size()).as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }

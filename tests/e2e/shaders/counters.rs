@@ -1,12 +1,12 @@
 //! Atomic counters: `VK_SAMPLIN_gl_shaders` and the setting `counters`.
 
-use super::{Job, buffer, opengl, words_of, write_buffer};
+use super::{Job, buffer, opengl, write_buffer};
 use crate::run::{self, Folder, Judged, Outcome, Skip, read_trace, with_layer, without_layer};
 use ash::vk;
 use libtest_mimic::Trial;
 use samplin_suite::opengl;
 use samplin_testkit::descriptor::Binding;
-use samplin_testkit::{Context, ContextBuilder, again};
+use samplin_testkit::{Buffer, Context, ContextBuilder, again};
 use serde_json::{Value as Json, json};
 use std::ffi::CStr;
 
@@ -93,7 +93,7 @@ fn count(context: &Context, at: [u32; 2]) -> Result<[Vec<u32>; 3], Skip> {
     job.run(GROUPS, |set| {
         bindings.iter_mut().zip(&buffers).for_each(|(binding, buffer)| write_buffer(context, set, *binding, buffer));
     });
-    Ok(buffers.each_ref().map(words_of))
+    Ok(buffers.each_ref().map(Buffer::words))
 }
 
 /// Checks buffers, silence and the record.
@@ -200,7 +200,7 @@ fn left_alone() -> Outcome {
         let job = Job::new(context, &words, &[Binding::new(0, vk::DescriptorType::STORAGE_BUFFER, 1)]).expect("legal");
         let out = buffer(context, &[5]);
         job.run(4, |set| write_buffer(context, set, 0, &out));
-        Ok(words_of(&out))
+        Ok(out.words())
     })?;
     judged.assert_silent("with samplin");
     judged.assert_untouched("a shader for Vulkan");

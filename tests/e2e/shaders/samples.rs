@@ -1,13 +1,13 @@
 //! Fragment shaders that are shaded for each sample.
 
-use super::{buffer, vulkan, words_of, write_buffer};
+use super::{buffer, vulkan, write_buffer};
 use crate::legality::assert_reported;
 use crate::run::{self, Folder, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
 use ash::vk::{self, ImageUsageFlags as Usage, SampleCountFlags as Samples};
 use libtest_mimic::Trial;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::texel::Value;
-use samplin_testkit::{Capability, Context, ContextBuilder, Image, ImageDesc, Message, ViewDesc};
+use samplin_testkit::{Buffer, Capability, Context, ContextBuilder, Image, ImageDesc, Message, ViewDesc};
 use serde_json::Value as Json;
 use std::path::Path;
 
@@ -150,7 +150,7 @@ fn draw_with(context: &Context, fragment: &[u32], how: Draw, bindings: &[u32]) -
         device.destroy_framebuffer(frame, None);
         device.destroy_render_pass(pass, None);
     }
-    Ok((picture, buffers.iter().flat_map(words_of).collect()))
+    Ok((picture, buffers.iter().flat_map(Buffer::words).collect()))
 }
 
 fn pipeline(
