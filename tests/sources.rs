@@ -95,3 +95,31 @@ fn no_set_has_random_keys() {
         .collect();
     assert_eq!(found, Vec::<String>::new(), "FastMap and FastSet have none");
 }
+
+/// Where a manifest says `test = false` a unit test would never run.
+#[test]
+fn what_is_not_tested_has_no_tests() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = std::process::Command::new(cargo);
+    command.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]);
+    let said = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo starts");
+    let workspace: serde_json::Value = serde_json::from_slice(&said.stdout).expect("JSON");
+    let mut left_out = Vec::new();
+    for package in workspace["packages"].as_array().expect("packages") {
+        let targets = package["targets"].as_array().expect("targets");
+        let is = |target: &serde_json::Value, kinds: &[&str]| kinds.iter().any(|kind| target["kind"][0] == *kind);
+        let has_library = targets.iter().any(|target| is(target, &["lib"]));
+        for target in targets.iter().filter(|it| it["test"] == false && is(it, &["lib", "cdylib", "rlib", "bin"])) {
+            let main = PathBuf::from(target["src_path"].as_str().expect("a path"));
+            // The modules of a program are its own where there is no library.
+            if is(target, &["bin"]) && has_library {
+                left_out.push(main);
+            } else {
+                sources(main.parent().expect("a folder"), &mut left_out);
+            }
+        }
+    }
+    assert!(left_out.len() > 40, "{} files", left_out.len());
+    left_out.retain(|path| std::fs::read_to_string(path).expect("reads").contains("#[test]"));
+    assert_eq!(left_out, Vec::<PathBuf>::new());
+}
