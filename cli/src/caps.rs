@@ -6,6 +6,7 @@ mod query;
 
 use std::path::PathBuf;
 
+use samplin_core::storage::Stored;
 use serde_json::json;
 
 pub use self::abilities::{Abilities, CLASSES, Class, FormatAbilities};
@@ -144,6 +145,9 @@ fn overview(all: &[Abilities], output: &mut Output) {
         "not LINEAR",
         "min/max",
         "cubic",
+        "stored",
+        "lowered",
+        "not",
         "anisotropy",
         "LOD bias",
         "samplers",
@@ -159,6 +163,9 @@ fn overview(all: &[Abilities], output: &mut Output) {
             number("sampled_without_linear"),
             number("minmax"),
             number("cubic"),
+            number("stored_native"),
+            number("stored_lowered"),
+            number("stored_not"),
             Cell::new(abilities.anisotropy()),
             Cell::new(abilities.limit_text("maxSamplerLodBias")),
             Cell::new(abilities.limit_text("maxSamplerAllocationCount")),
@@ -170,6 +177,11 @@ fn overview(all: &[Abilities], output: &mut Output) {
     output.styled_line(
         Style::Dim,
         "not LINEAR: formats that can be sampled with optimal tiling but not filtered, without integers, stencil and Y′CbCr.",
+    );
+    output.styled_line(
+        Style::Dim,
+        "stored, lowered, not: formats that shaders can declare, by whether the device stores them, storage=emulate does as integers, or \
+         neither.",
     );
 }
 
@@ -230,7 +242,9 @@ fn classes(abilities: &Abilities, output: &mut Output) {
         "cubic",
         "compare",
         "blit from",
-        "store",
+        "stored",
+        "lowered",
+        "not",
         "cannot be filtered",
     ]);
     let mut absent: Vec<&str> = Vec::new();
@@ -242,6 +256,10 @@ fn classes(abilities: &Abilities, output: &mut Output) {
             continue;
         }
         let count = |has: fn(&FormatAbilities) -> bool| sampled.iter().filter(|format| has(format)).count();
+        let stored = |how| match sampled.iter().filter(|format| abilities.stored(format) == how).count() {
+            0 => Cell::new(""),
+            some => Cell::number(some as u64),
+        };
         let unfilterable: Vec<&str> = if class.is_integer() {
             Vec::new()
         } else {
@@ -271,7 +289,9 @@ fn classes(abilities: &Abilities, output: &mut Output) {
             share(count(FormatAbilities::cubic), sampled.len()),
             compare,
             share(count(FormatAbilities::blit_source), sampled.len()),
-            share(count(FormatAbilities::storage), sampled.len()),
+            stored(Stored::Natively),
+            stored(Stored::Lowered),
+            stored(Stored::Not),
             Cell::new(list),
         ]);
     }
@@ -297,7 +317,7 @@ fn classes(abilities: &Abilities, output: &mut Output) {
 
 fn formats(abilities: &Abilities, output: &mut Output) {
     let mut table = Table::new(2);
-    table.heading(["format", "linear", "min/max", "cubic", "compare", "blit from", "store", "linear tiling"]);
+    table.heading(["format", "linear", "min/max", "cubic", "compare", "blit from", "stored", "linear tiling"]);
     let mark = |on: bool| if on { Cell::new("yes") } else { Cell::new("-").style(Style::Dim) };
     for format in abilities.formats.iter().filter(|format| format.sampled()) {
         let tiling = match (format.sampled_linear_tiling(), format.linear_linear_tiling()) {
@@ -312,7 +332,10 @@ fn formats(abilities: &Abilities, output: &mut Output) {
             mark(format.cubic()),
             mark(format.compare()),
             mark(format.blit_source()),
-            mark(format.storage()),
+            match abilities.stored(format) {
+                Stored::Not => Cell::new("not").style(Style::Dim),
+                how => Cell::new(how.word()),
+            },
             tiling,
         ]);
     }

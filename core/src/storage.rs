@@ -98,6 +98,40 @@ pub fn lowered(features: &mut dyn FnMut(vk::Format) -> [Feature; 2], which: usiz
     formats
 }
 
+/// How texels of a format get from shaders into images, with `storage=emulate`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// By the device.
+    Natively,
+    /// As unsigned integers, which shaders make of them.
+    Lowered,
+    /// Not at all.
+    Not,
+}
+
+impl Stored {
+    /// Of a format with these features; `lowered` are the image formats that the device has to do without ([`lowered`]).
+    pub fn of(format: vk::Format, features: Feature, lowered: u64) -> Self {
+        let is_lowered = || declared(format).is_some_and(|number| lowered >> number & 1 != 0);
+        if features.contains(Feature::STORAGE_IMAGE) {
+            Self::Natively
+        } else if !features.is_empty() && is_lowered() {
+            Self::Lowered
+        } else {
+            Self::Not
+        }
+    }
+
+    /// In one word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Natively => "native",
+            Self::Lowered => "lowered",
+            Self::Not => "not",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,5 +205,19 @@ mod tests {
         assert_eq!(all(&[vk::Format::A8B8G8R8_UNORM_PACK32], Feature::SAMPLED_IMAGE), 0);
         // Without a stand-in.
         assert_eq!(all(&[vk::Format::R8_UNORM, vk::Format::R8_UINT, r11], Feature::SAMPLED_IMAGE), 1 << 8);
+    }
+
+    #[test]
+    fn formats_are_stored_natively_lowered_or_not() {
+        let (stores, sampled) = (Feature::STORAGE_IMAGE, Feature::SAMPLED_IMAGE);
+        let r11 = vk::Format::B10G11R11_UFLOAT_PACK32;
+        assert_eq!(Stored::of(r11, stores | sampled, 1 << 8), Stored::Natively);
+        assert_eq!(Stored::of(r11, sampled, 1 << 8), Stored::Lowered);
+        assert_eq!(Stored::of(r11, sampled, 1 << 9), Stored::Not);
+        assert_eq!(Stored::of(r11, Feature::empty(), 1 << 8), Stored::Not);
+        // No shader can declare it.
+        assert_eq!(Stored::of(vk::Format::B8G8R8A8_UNORM, sampled, u64::MAX), Stored::Not);
+        // With the bits of the format that is not encoded.
+        assert_eq!(Stored::of(vk::Format::R8G8B8A8_SRGB, sampled, 1 << 4), Stored::Lowered);
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature};
-use samplin_core::names;
+use samplin_core::storage::{self, Stored};
+use samplin_core::{format, names};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -74,6 +75,13 @@ abilities! {
     sampled_linear_tiling: linear_tiling has SAMPLED_IMAGE;
     /// Can be filtered with LINEAR with linear tiling.
     linear_linear_tiling: linear_tiling has SAMPLED_IMAGE_FILTER_LINEAR;
+}
+
+impl FormatAbilities {
+    /// Its number.
+    fn number(&self) -> vk::Format {
+        names::format_by_name(&self.name).unwrap_or_default()
+    }
 }
 
 /// A class of formats that devices tend to treat alike.
@@ -204,6 +212,8 @@ pub struct Abilities {
     pub limits: BTreeMap<String, Option<f64>>,
     /// Formats by number, those without any feature left out.
     pub formats: Vec<FormatAbilities>,
+    /// The image formats that shaders do without where formats are lowered ([`storage::lowered`]).
+    pub lowered: u64,
     /// Whether the comparison bit, which needs 64-bit masks, is known.
     pub knows_compare: bool,
     /// Members of a capability file that only describe.
@@ -285,6 +295,7 @@ impl Abilities {
             found.push((number.as_raw(), FormatAbilities { name: format.clone(), optimal, linear_tiling }));
         }
         found.sort_by_key(|(number, _)| *number);
+        let formats: Vec<FormatAbilities> = found.into_iter().map(|(_, format)| format).collect();
         let driver: Vec<String> =
             [text("/device/driverName"), text("/device/driverInfo"), text("/device/driverVersion")]
                 .into_iter()
@@ -324,7 +335,8 @@ impl Abilities {
                     (key.clone(), value.as_f64().or_else(|| value.as_bool().map(|on| f64::from(u8::from(on)))))
                 })
                 .collect(),
-            formats: found.into_iter().map(|(_, format)| format).collect(),
+            lowered: lowered(&formats),
+            formats,
             knows_compare,
             description,
         })
@@ -377,9 +389,18 @@ impl Abilities {
         }
     }
 
+    /// How shaders store texels of one of its formats, with optimal tiling.
+    pub fn stored(&self, format: &FormatAbilities) -> Stored {
+        Stored::of(format.number(), format.optimal, self.lowered)
+    }
+
     /// The counts of an overview.
     pub fn summary(&self) -> Map<String, Value> {
         let count = |has: fn(&FormatAbilities) -> bool| self.formats.iter().filter(|f| f.sampled() && has(f)).count();
+        let stored = |how| {
+            let all = self.formats.iter().filter(|format| is_declared(format.number()));
+            all.filter(|format| self.stored(format) == how).count()
+        };
         let mut out = Map::new();
         out.insert("name".into(), self.name.clone().into());
         out.insert("device".into(), self.title.clone().into());
@@ -389,6 +410,9 @@ impl Abilities {
         out.insert("sampled_without_linear".into(), count(|f| !f.linear() && should_filter(&f.name)).into());
         out.insert("minmax".into(), count(FormatAbilities::minmax).into());
         out.insert("cubic".into(), count(FormatAbilities::cubic).into());
+        for how in STORED {
+            out.insert(format!("stored_{}", how.word()), stored(how).into());
+        }
         out.insert("features".into(), json!(self.effective));
         out.insert("limits".into(), json!(self.limits));
         out
@@ -399,7 +423,12 @@ impl Abilities {
         let mut out = self.summary();
         out.insert("driver".into(), self.driver.clone().into());
         out.insert("source".into(), self.source.clone().into());
-        out.insert("formats".into(), json!(self.formats));
+        let formats = self.formats.iter().map(|format| {
+            let mut members = json!(format);
+            members["storage"] = self.stored(format).word().into();
+            members
+        });
+        out.insert("formats".into(), formats.collect());
         out
     }
 
@@ -434,6 +463,21 @@ impl Abilities {
         out.insert("formats_covered".into(), covered);
         Value::Object(out)
     }
+}
+
+/// The ways in which formats are stored, in the order of tables.
+pub(super) const STORED: [Stored; 3] = [Stored::Natively, Stored::Lowered, Stored::Not];
+
+/// Whether a shader can declare it itself. sRGB formats are viewed with another one for that.
+fn is_declared(format: vk::Format) -> bool {
+    storage::declared(format).is_some() && !format::is_srgb(format)
+}
+
+/// The image formats that a device with these formats does without.
+pub(super) fn lowered(formats: &[FormatAbilities]) -> u64 {
+    let all: BTreeMap<i32, Feature> = formats.iter().map(|one| (one.number().as_raw(), one.optimal)).collect();
+    let optimal = |wanted: vk::Format| all.get(&wanted.as_raw()).copied().unwrap_or_default();
+    storage::lowered(&mut |wanted| [optimal(wanted), Feature::empty()], 0, Feature::STORAGE_IMAGE)
 }
 
 /// Every format that is worth asking a device about.
@@ -487,6 +531,22 @@ mod tests {
         assert_eq!(first.title, second.title);
         assert!(first.knows_compare && second.knows_compare);
         assert!(first.formats.iter().any(FormatAbilities::compare));
+    }
+
+    #[test]
+    fn each_declared_format_is_stored_in_one_way() {
+        let old = crate::devices::SHIPPED.iter().find(|shipped| shipped.short == "adreno-506").unwrap();
+        let old = Abilities::from_file("x", old.text).unwrap();
+        let how = |name: &str| old.stored(old.formats.iter().find(|format| format.name == name).unwrap());
+        // There is no R16_UINT to be stored in place of 16 bits, but R32_UINT there always is.
+        assert_eq!(how("VK_FORMAT_R8G8B8A8_UNORM"), Stored::Natively);
+        assert_eq!(how("VK_FORMAT_B10G11R11_UFLOAT_PACK32"), Stored::Lowered);
+        assert_eq!(how("VK_FORMAT_R8G8_UNORM"), Stored::Not);
+        let summary = old.summary();
+        let count = |how: Stored| summary[&format!("stored_{}", how.word())].as_u64().unwrap();
+        let declared = old.formats.iter().filter(|format| is_declared(format.number())).count();
+        assert_eq!(STORED.into_iter().map(count).sum::<u64>(), declared as u64);
+        assert!(STORED.into_iter().all(|how| count(how) > 0), "{summary:?}");
     }
 
     #[test]

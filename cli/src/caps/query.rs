@@ -193,6 +193,9 @@ fn query(instance: &ash::Instance, physical: vk::PhysicalDevice, index: usize) -
         },
         "provenance": { "origin": "samplin caps --save", "license": "own measurement" },
     });
+    let formats: Vec<FormatAbilities> = abilities::formats()
+        .filter_map(|(format, name)| ask(instance, physical, format, name, flags2, core(1)))
+        .collect();
     Abilities {
         name: format!("gpu:{index}"),
         title,
@@ -201,9 +204,8 @@ fn query(instance: &ash::Instance, physical: vk::PhysicalDevice, index: usize) -
         source: String::new(),
         effective,
         limits: limits.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
-        formats: abilities::formats()
-            .filter_map(|(format, name)| ask(instance, physical, format, name, flags2, core(1)))
-            .collect(),
+        lowered: abilities::lowered(&formats),
+        formats,
         knows_compare: flags2,
         description: description.as_object().cloned().unwrap_or_default(),
     }

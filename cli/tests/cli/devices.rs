@@ -20,6 +20,12 @@ fn shipped_devices_are_shown() {
 fn device_json_tells_the_same() {
     let one = samplin(["caps", "--json", "v3d-4.2"]).json(0);
     assert_eq!(one[0]["limits"]["maxCustomBorderColorSamplers"], 24.0);
+    let formats = one[0]["formats"].as_array().unwrap();
+    let stored = |word: &str| formats.iter().filter(|format| format["storage"] == word).count();
+    assert_eq!(stored("native") + stored("lowered") + stored("not"), formats.len());
+    // Of all formats, and not only of those that shaders can declare.
+    assert!(stored("native") as u64 > one[0]["stored_native"].as_u64().unwrap());
+    assert!(one[0]["stored_native"].as_u64() > Some(30), "{}", one[0]);
     let all = samplin(["caps", "--json", "--all"]).json(0);
     assert_eq!(all.as_array().unwrap().len(), samplin(["caps", "--list"]).quiet(0).lines().count());
     let differences = samplin(["caps", "--json", "v3d-4.2", "rtx-5080"]).json(0);
