@@ -9,7 +9,8 @@ use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
 use samplin_testkit::image::{Image, ImageDesc};
 
-use crate::sample::{CALLS, create_view, thread_ns, time};
+use crate::callgrind;
+use crate::sample::{CALLS, COUNTED, create_view, thread_ns, time};
 
 /// Sets of a pipeline.
 const SETS: u32 = 3;
@@ -21,6 +22,8 @@ const THREADS: usize = 8;
 const FRAME_PIPELINES: usize = 200;
 const FRAME_DRAWS: usize = 2000;
 const FRAME_THREADS: usize = 2;
+/// Frames that are recorded before one is counted.
+const FRAME_WARMS: usize = 4;
 /// Images of the array that is written.
 const ARRAY: u32 = 16;
 
@@ -103,7 +106,12 @@ impl Step {
     }
 
     pub(crate) fn is_timed_only(self) -> bool {
-        matches!(self, Self::NewPipeline | Self::SortedFrame | Self::MixedFrame)
+        self == Self::NewPipeline
+    }
+
+    /// Calls that one sample of instructions covers; draws of a frame.
+    pub(crate) fn counted(self) -> usize {
+        if matches!(self, Self::SortedFrame | Self::MixedFrame) { FRAME_DRAWS / FRAME_THREADS } else { COUNTED }
     }
 
     pub(crate) fn name(self, state: State) -> String {
@@ -440,6 +448,14 @@ impl<'c> Parts<'c> {
                 thread_ns() - start
             })
         };
+        if callgrind::is_running() {
+            // What one thread records, the last of several times: the driver's heap is in the same order then, with and without a layer.
+            (0..FRAME_WARMS).for_each(|_| _ = frame(0));
+            callgrind::zero();
+            let ns = frame(0);
+            callgrind::dump(c"sample");
+            return ns;
+        }
         // Once without the clock, so that nothing is met for the first time.
         let all = || {
             std::thread::scope(|scope| {

@@ -236,7 +236,7 @@ fn count(args: &Args, layers: &[Option<&str>]) -> Result<(), String> {
                             "size": size,
                             "layer": layer > 0,
                             "descriptors": row.descriptors(),
-                            "calls": sample::COUNTED,
+                            "calls": row.counted(),
                             "counted": is_counted,
                         }));
                     }

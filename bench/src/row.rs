@@ -1,6 +1,7 @@
 //! The rows of the table.
 
 use crate::binds::{State, Step};
+use crate::sample;
 
 /// Which pairs a row draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,8 +146,13 @@ impl Row {
         }
     }
 
-    /// Whether its instructions are not counted: it has threads of its own, or the driver's compiler at work.
+    /// Whether its instructions are not counted: it has the driver's compiler at work.
     pub(crate) fn is_timed_only(self) -> bool {
         matches!(self, Self::Separate(step, _) if step.is_timed_only())
+    }
+
+    /// Calls that one sample of instructions covers.
+    pub(crate) fn counted(self) -> usize {
+        if let Self::Separate(step, _) = self { step.counted() } else { sample::COUNTED }
     }
 }
