@@ -109,9 +109,13 @@ impl Step {
         self == Self::NewPipeline
     }
 
+    pub(crate) fn is_frame(self) -> bool {
+        matches!(self, Self::SortedFrame | Self::MixedFrame)
+    }
+
     /// Calls that one sample of instructions covers; draws of a frame.
     pub(crate) fn counted(self) -> usize {
-        if matches!(self, Self::SortedFrame | Self::MixedFrame) { FRAME_DRAWS / FRAME_THREADS } else { COUNTED }
+        if self.is_frame() { FRAME_DRAWS / FRAME_THREADS } else { COUNTED }
     }
 
     pub(crate) fn name(self, state: State) -> String {

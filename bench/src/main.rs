@@ -237,6 +237,7 @@ fn count(args: &Args, layers: &[Option<&str>]) -> Result<(), String> {
                             "layer": layer > 0,
                             "descriptors": row.descriptors(),
                             "calls": row.counted(),
+                            "own": row.is_frame(),
                             "counted": is_counted,
                         }));
                     }

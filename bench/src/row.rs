@@ -151,6 +151,11 @@ impl Row {
         matches!(self, Self::Separate(step, _) if step.is_timed_only())
     }
 
+    /// Whether only instructions of the layer itself count: the driver keeps everything on its heap, of which the order varies.
+    pub(crate) fn is_frame(self) -> bool {
+        matches!(self, Self::Separate(step, _) if step.is_frame())
+    }
+
     /// Calls that one sample of instructions covers.
     pub(crate) fn counted(self) -> usize {
         if let Self::Separate(step, _) = self { step.counted() } else { sample::COUNTED }

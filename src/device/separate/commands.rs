@@ -43,6 +43,12 @@ pub(super) fn bind_point(index: usize) -> vk::PipelineBindPoint {
 /// No sum of what has moved.
 const LOUD: u64 = 0;
 
+/// Set numbers that a bind goes the shortest way for.
+const HELD: usize = 8;
+
+/// What is held of a set number where a bind has to be looked at: no handle.
+pub(super) const UNHELD: u64 = u64::MAX;
+
 /// A pipeline layout as it was found by its handle.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LastLayout {
@@ -63,6 +69,9 @@ pub(super) struct Point {
     /// All is known that is bound, nothing of the layer's own is, and no two of the bound sets conflict: as of this sum, see
     /// [`Separate::moves`]; [`LOUD`] if not.
     pub(super) quiet_at: u64,
+    /// At a quiet point the set of each number that was bound with the last layout and of which nothing more is kept, 0 for none; else
+    /// [`UNHELD`]. Binding it again changes nothing.
+    pub(super) held: [u64; HELD],
     /// A set is bound, or was, that may be updated while it is.
     pub(super) has_loose: bool,
     /// The layout that sets were bound with last.
@@ -311,7 +320,16 @@ impl Point {
     fn hush(&mut self, is_whole: bool) {
         let is_own = self.shaders.is_empty() && !self.differs && !self.has_loose;
         let is_quiet = is_whole && is_own && self.is_legal_at_all();
-        self.quiet_at = if is_quiet { self.time.wrapping_add(self.last.gone).wrapping_add(1) } else { LOUD };
+        self.quiet_at = LOUD;
+        if is_quiet {
+            self.quiet_at = self.time.wrapping_add(self.last.gone).wrapping_add(1);
+            self.held = [UNHELD; HELD];
+            for (number, (held, bound)) in self.held.iter_mut().zip(&self.sets).enumerate() {
+                if self.with_last >> number & 1 != 0 && !bound.has_more {
+                    *held = bound.set;
+                }
+            }
+        }
     }
 
     /// Looks the pipeline up.

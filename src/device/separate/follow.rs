@@ -13,8 +13,7 @@ use std::sync::atomic::Ordering;
 use ash::vk::{self, Handle};
 
 use super::Separate;
-use super::bound::Bound;
-use super::commands::{Binds, CommandBuffer, FEW, Few, LastLayout, Point, index};
+use super::commands::{Binds, CommandBuffer, FEW, Few, LastLayout, Point, UNHELD, index};
 use super::found::{Key, Resolution};
 use super::programs::Program;
 use super::recipe::Executable;
@@ -136,24 +135,51 @@ impl Device {
     ) -> bool {
         // SAFETY: the command buffer is recording, by this function's contract, and nothing is called but what looks up a set.
         let Some((separate, point)) = (unsafe { self.quiet(commands, point) }) else { return false };
-        let mut all = point.summary;
-        let Some(range) = point.same_layout(layout, first, sets.len()) else { return false };
-        for (bound, set) in range.iter_mut().zip(sets) {
+        // SAFETY: the sets are valid by this function's contract.
+        point.holds(layout, first, sets) || unsafe { self.pass_other_sets(separate, point, layout, first, sets) }
+    }
+
+    /// [`Device::pass_sets`] for others than are bound.
+    ///
+    /// # Safety
+    ///
+    /// The sets are valid.
+    #[cold]
+    #[inline(never)]
+    unsafe fn pass_other_sets(
+        &self,
+        separate: &Separate,
+        point: &mut Point,
+        layout: vk::PipelineLayout,
+        first: u32,
+        sets: &[vk::DescriptorSet],
+    ) -> bool {
+        let (first, mut all) = (first as usize, point.summary);
+        let range = first..first.saturating_add(sets.len());
+        let (true, Some(bound), Some(held)) =
+            (point.last.handle == layout.as_raw(), point.sets.get_mut(range.clone()), point.held.get_mut(range))
+        else {
+            return false;
+        };
+        for ((bound, held), set) in bound.iter_mut().zip(held).zip(sets) {
             let set = set.as_raw();
             // A set that is bound stays what it is until the command buffer is of no use any more (Command Buffer Lifecycle).
-            if bound.set == set && !bound.has_more {
+            if *held == set {
                 continue;
             }
             // SAFETY: the set is one of valid ones by this function's contract, so it is not freed meanwhile.
-            let entry = unsafe { separate.sets.get(set) };
-            let brief = entry.map_or(Brief::default(), |entry| entry.brief(&self.hot.gate));
+            let brief = match unsafe { separate.sets.get(set) } {
+                Some(entry) => entry.known_brief(),
+                None => Some(Brief::default()),
+            };
             // Not exactly the sum: what was bound before at this number counts still, until a bind goes the longer way.
-            all |= brief.summary;
-            if brief.is_loose || bound.has_more || (all & (all >> 32)) as u32 != 0 {
+            all |= brief.map_or(0, |brief| brief.summary);
+            let (true, Some(brief), 0) = (*held != UNHELD, brief, (all & (all >> 32)) as u32) else {
                 point.add_up();
                 return false;
-            }
-            bound.hold(set, brief);
+            };
+            (bound.set, bound.actual, bound.brief) = (set, set, brief);
+            *held = set;
         }
         point.summary = all;
         true
@@ -418,19 +444,13 @@ impl Device {
 }
 
 impl Point {
-    /// The places of sets from number `first` on, if all of them were bound with this layout last, at a point that is quiet: no
-    /// pipeline layout has gone since.
+    /// Whether these sets are what is [held](Point::held), at a point that is quiet: no pipeline layout has gone since.
     #[inline(always)]
-    fn same_layout(&mut self, layout: vk::PipelineLayout, first: u32, count: usize) -> Option<&mut [Bound]> {
-        // Numbers that have a bit.
-        if self.last.handle != layout.as_raw() || (count | first as usize) >= 16 {
-            return None;
-        }
-        let numbers = ((1_u32 << count) - 1) << first;
-        if numbers & !self.with_last != 0 {
-            return None;
-        }
-        self.sets.get_mut(first as usize..first as usize + count)
+    fn holds(&self, layout: vk::PipelineLayout, first: u32, sets: &[vk::DescriptorSet]) -> bool {
+        let first = first as usize;
+        let held = first.checked_add(sets.len()).and_then(|end| self.held.get(first..end));
+        let Some(held) = held.filter(|_| self.last.handle == layout.as_raw()) else { return false };
+        held.iter().zip(sets).all(|(held, set)| *held == set.as_raw())
     }
 
     /// What was found out in another command buffer, or before this one was begun again: the one thing that a leaf locks for, once for a

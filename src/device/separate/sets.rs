@@ -147,6 +147,16 @@ impl SetEntry {
         self.sum_up(gate, stamp)
     }
 
+    /// The same, if it was found out before and stays so while the set is bound.
+    #[inline(always)]
+    pub(super) fn known_brief(&self) -> Option<Brief> {
+        let stamp = self.stamp();
+        if self.is_loose || self.summary_at.load(Ordering::Acquire) != stamp {
+            return None;
+        }
+        Some(Brief { stamp, summary: self.summary.load(Ordering::Relaxed), is_loose: false })
+    }
+
     #[cold]
     #[inline(never)]
     fn sum_up(&self, gate: &Gate, stamp: u64) -> Brief {

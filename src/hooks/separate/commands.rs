@@ -213,17 +213,19 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
     offset_count: u32,
     offsets: *const u32,
 ) {
+    // One call through what was chosen, as in what it leads to: LLVM makes a jump of that, and of several calls with arguments on the
+    // stack none.
     // SAFETY: the application's own arguments.
     unsafe {
+        let mut to: vk::PFN_vkCmdBindDescriptorSets = bind_sets_slowly;
         if let Some(device) = Device::find_first(commands) {
             if device.follows_binds() {
-                return bind_sets_followed(commands, point, layout, first, count, sets, offset_count, offsets);
-            }
-            if let Some(next) = device.fns.cmd_bind_descriptor_sets {
-                return next(commands, point, layout, first, count, sets, offset_count, offsets);
+                to = bind_sets_followed;
+            } else if let Some(next) = device.fns.cmd_bind_descriptor_sets {
+                to = next;
             }
         }
-        bind_sets_slowly(commands, point, layout, first, count, sets, offset_count, offsets);
+        to(commands, point, layout, first, count, sets, offset_count, offsets);
     }
 }
 
@@ -240,6 +242,7 @@ unsafe extern "system" fn bind_sets_followed(
 ) {
     // SAFETY: a recording command buffer, valid sets and a valid layout; `count` elements by the command's valid usage.
     unsafe {
+        let mut to: vk::PFN_vkCmdBindDescriptorSets = bind_sets_looked_at;
         if let Some(device) = Device::find_first(commands)
             && offset_count == 0
             && !sets.is_null()
@@ -247,9 +250,9 @@ unsafe extern "system" fn bind_sets_followed(
             && device.pass_sets((commands, point), layout, first, given)
             && let Some(next) = device.fns.cmd_bind_descriptor_sets
         {
-            return next(commands, point, layout, first, count, sets, offset_count, offsets);
+            to = next;
         }
-        bind_sets_looked_at(commands, point, layout, first, count, sets, offset_count, offsets);
+        to(commands, point, layout, first, count, sets, offset_count, offsets);
     }
 }
 
@@ -266,23 +269,18 @@ unsafe extern "system" fn bind_sets_looked_at(
 ) {
     // SAFETY: a recording command buffer, valid sets and a valid layout; `count` and `offset_count` elements by the command's valid usage.
     unsafe {
+        let mut to: vk::PFN_vkCmdBindDescriptorSets = bind_sets_slowly;
         if let Some(device) = Device::find_first(commands)
             && !sets.is_null()
         {
             let given = std::slice::from_raw_parts(sets, count as usize);
             match device.follow_sets((commands, point), layout, first, given, (offset_count, offsets)) {
-                Follow::Down(()) => {
-                    if let Some(next) = device.fns.cmd_bind_descriptor_sets {
-                        return next(commands, point, layout, first, count, sets, offset_count, offsets);
-                    }
-                }
-                Follow::Settle(()) => {
-                    return bind_other_sets(commands, point, layout, first, count, sets, offset_count, offsets);
-                }
+                Follow::Down(()) => to = device.fns.cmd_bind_descriptor_sets.unwrap_or(to),
+                Follow::Settle(()) => to = bind_other_sets,
                 Follow::Slowly => {}
             }
         }
-        bind_sets_slowly(commands, point, layout, first, count, sets, offset_count, offsets);
+        to(commands, point, layout, first, count, sets, offset_count, offsets);
     }
 }
 
