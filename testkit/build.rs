@@ -3,6 +3,7 @@
 //! The modules land in `OUT_DIR` together with `modules.rs`, a table from variant name to bytes.
 
 use std::fmt::Write as _;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -69,10 +70,22 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=shaders");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let variants = variants();
+    let (out, module) = (&out, &|name: &str| format!("{}.spv", name.replace('/', "-")));
+    // Hundreds of runs of a tenth of a second; all that uses this package waits for them.
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        for part in variants.chunks(variants.len().div_ceil(threads)) {
+            scope.spawn(move || {
+                for (name, file, defines) in part {
+                    compile(&Path::new("shaders").join(file), &out.join(module(name)), defines);
+                }
+            });
+        }
+    });
     let mut table = String::from("pub(crate) static MODULES: &[(&str, &[u8])] = &[\n");
-    for (name, file, defines) in variants() {
-        let module = format!("{}.spv", name.replace('/', "-"));
-        compile(&Path::new("shaders").join(file), &out.join(&module), &defines);
+    for (name, ..) in &variants {
+        let module = module(name);
         writeln!(table, "    ({name:?}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{module}\"))),")
             .expect("writing to a string cannot fail");
     }
