@@ -60,9 +60,9 @@ impl State {
     }
 
     /// The settings `separate` and `unfilterable` of the layer.
-    pub(crate) fn settings(self) -> [&'static str; 2] {
+    pub(crate) fn settings(self) -> [(&'static str, &'static str); 2] {
         let separate = if self == Self::Base { "base" } else { "resolve" };
-        [separate, if self == Self::Emulate { "emulate" } else { "nearest" }]
+        [("separate", separate), ("unfilterable", if self == Self::Emulate { "emulate" } else { "nearest" })]
     }
 
     fn conflicts(self) -> bool {
@@ -102,7 +102,7 @@ impl Step {
 
     /// Whether several threads do it at once, each in a command buffer of its own.
     pub(crate) fn is_threaded(self) -> bool {
-        matches!(self, Self::Pipeline | Self::Sets(_) | Self::OtherSets)
+        matches!(self, Self::Pipeline | Self::Sets(_) | Self::OtherSets | Self::Module)
     }
 
     pub(crate) fn is_timed_only(self) -> bool {

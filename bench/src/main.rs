@@ -6,6 +6,8 @@
 
 mod binds;
 mod callgrind;
+mod floor;
+mod held;
 mod row;
 mod sample;
 mod scene;
@@ -14,11 +16,10 @@ mod shading;
 use std::process::ExitCode;
 
 use clap::Parser;
-use samplin_testkit::context::{Context, ContextError};
+use samplin_testkit::context::{Context, ContextBuilder, ContextError};
 use serde_json::json;
 
-use crate::binds::State;
-use crate::row::{Group, Row};
+use crate::row::{Group, On, Row, Under};
 use crate::scene::{Figure, Scene};
 
 /// Measures what samplin adds to the calls it intercepts.
@@ -51,6 +52,9 @@ struct Args {
     /// What shaders that samplin has rewritten cost the device, instead of the rows; needs glslangValidator.
     #[arg(long)]
     shading: bool,
+    /// What loops cost that only do the loads which calls cannot do without, instead of the rows.
+    #[arg(long)]
+    floor: bool,
     /// For a run under callgrind: one sample of each row, first without a layer and then under samplin, and the rows in that
     /// order on standard output.
     #[arg(long)]
@@ -59,25 +63,28 @@ struct Args {
 
 const FORWARD: &str = "VK_LAYER_SAMPLIN_forward";
 
-fn context(layer: Option<&str>, state: Option<State>) -> Result<Context, ContextError> {
-    let [separate, unfilterable] = state.map_or(["resolve", "nearest"], State::settings);
+fn context(layer: Option<&str>, on: On) -> Result<Context, ContextError> {
     let builder = Context::builder().application("samplin-bench", 1).without_messenger();
-    let builder = match layer {
-        None => builder,
-        Some("samplin") => builder
-            .samplin()
-            .setting("trace", "off")
-            .setting("separate", separate)
-            .setting("unfilterable", unfilterable),
-        Some(name) => builder.layer(name),
-    };
-    builder.build()
+    match layer {
+        None => builder.build(),
+        Some("samplin") => {
+            let set = |builder: ContextBuilder, (key, value): &(&str, &str)| builder.setting(key, value);
+            let builder = builder.samplin().setting("trace", "off");
+            match on {
+                On::Default => builder.build(),
+                On::Under(Under::Gl) => builder.extension(c"VK_SAMPLIN_gl_address_modes").build(),
+                On::Under(under) => under.settings().iter().fold(builder, set).build(),
+                On::Separate(state) => state.settings().iter().fold(builder, set).build(),
+            }
+        }
+        Some(name) => builder.layer(name).build(),
+    }
 }
 
 /// A device for each layer.
-fn make(layers: &[Option<&str>], state: Option<State>) -> Result<Vec<Context>, String> {
+fn make(layers: &[Option<&str>], on: On) -> Result<Vec<Context>, String> {
     let make = |layer: &Option<&str>| {
-        context(*layer, state).map_err(|error| format!("{}: {error} {}", layer.unwrap_or("no layer"), error.hint()))
+        context(*layer, on).map_err(|error| format!("{}: {error} {}", layer.unwrap_or("no layer"), error.hint()))
     };
     layers.iter().map(make).collect()
 }
@@ -93,21 +100,23 @@ fn run(args: &Args) -> Result<(), String> {
     if args.count {
         return count(args, &layers);
     }
+    if args.floor {
+        return floor(args);
+    }
     if args.shading {
         return shading::run(args.rounds, args.only.as_deref(), args.json);
     }
     if args.footprint {
-        return footprint(args, &layers, &names, &make(&layers, None)?);
+        return footprint(args, &layers, &names, &make(&layers, On::Default)?);
     }
     let mut device = String::new();
     let mut out = Vec::new();
-    for Group { rows, state } in groups(args) {
-        let contexts = make(&layers, state)?;
+    for Group { rows, on } in groups(args) {
+        let contexts = make(&layers, on)?;
         device = contexts.first().map_or(device, Context::device_name);
-        for (size, threads) in
-            sizes(args, state).flat_map(|size| args.threads.iter().map(move |threads| (size, *threads)))
+        for (size, threads) in sizes(args, on).flat_map(|size| args.threads.iter().map(move |threads| (size, *threads)))
         {
-            let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, state, size)).collect();
+            let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, on, size)).collect();
             for &row in &rows {
                 if threads > 1 && !row.is_threaded() {
                     continue;
@@ -175,8 +184,20 @@ fn groups(args: &Args) -> Vec<Group> {
 }
 
 /// The sizes of a group's scenes: those of separate images and samplers have one.
-fn sizes(args: &Args, state: Option<State>) -> impl Iterator<Item = usize> {
-    args.sizes.iter().copied().take(if state.is_some() { 1 } else { usize::MAX })
+fn sizes(args: &Args, on: On) -> impl Iterator<Item = usize> {
+    args.sizes.iter().copied().take(if matches!(on, On::Separate(_)) { 1 } else { usize::MAX })
+}
+
+/// What loops cost that only do the loads which calls cannot do without.
+fn floor(args: &Args) -> Result<(), String> {
+    for size in &args.sizes {
+        let rounds: Vec<_> = (0..args.rounds).map(|_| floor::measure(*size)).collect();
+        for (at, name) in floor::ROWS.iter().enumerate() {
+            let figure = Figure::of(rounds.iter().map(|rows| rows[at]).collect()).ok_or("no rounds")?;
+            println!("{size:>5}² {name:<60} {:.2} ns ({:.2} to {:.2})", figure.median, figure.min, figure.max);
+        }
+    }
+    Ok(())
 }
 
 /// What loading costs and what objects hold.
@@ -185,7 +206,7 @@ fn footprint(args: &Args, layers: &[Option<&str>], names: &[&str], contexts: &[C
     for _ in 0..args.rounds {
         for (layer, samples) in layers.iter().zip(&mut loading) {
             let start = sample::thread_ns();
-            let made = context(*layer, None).map_err(|error| error.to_string())?;
+            let made = context(*layer, On::Default).map_err(|error| error.to_string())?;
             samples.push(sample::thread_ns() - start);
             drop(made);
         }
@@ -193,7 +214,7 @@ fn footprint(args: &Args, layers: &[Option<&str>], names: &[&str], contexts: &[C
     let mut rows = Vec::new();
     for ((name, samples), context) in names.iter().zip(loading).zip(contexts) {
         let figure = Figure::of(samples).ok_or("no rounds")?;
-        let held = scene::held(context);
+        let held = held::held(context);
         rows.push(json!({
             "layer": name,
             "instance_and_device_us": figure.median / 1000.0,
@@ -215,12 +236,12 @@ fn footprint(args: &Args, layers: &[Option<&str>], names: &[&str], contexts: &[C
 /// One sample of each row on each device, in which callgrind counts instructions.
 fn count(args: &Args, layers: &[Option<&str>]) -> Result<(), String> {
     let mut counted = Vec::new();
-    for Group { rows, state } in groups(args) {
-        let contexts = make(layers, state)?;
-        for size in sizes(args, state) {
-            let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, state, size)).collect();
+    for Group { rows, on } in groups(args) {
+        let contexts = make(layers, on)?;
+        for size in sizes(args, on) {
+            let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, on, size)).collect();
             // The first sample of a scene of separate ones finds a heap in another order than the next: it is made twice.
-            let first = rows.first().filter(|_| state.is_some());
+            let first = rows.first().filter(|_| matches!(on, On::Separate(_)));
             for (index, &row) in first.into_iter().chain(&rows).enumerate() {
                 if row.is_timed_only() {
                     continue;

@@ -34,6 +34,54 @@ pub(crate) enum Shape {
     Mixed,
 }
 
+/// What is on while descriptors of combined images and samplers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Under {
+    /// Shaders may have to filter.
+    Emulate,
+    /// Samplers may clamp as those of OpenGL.
+    Gl,
+    /// A view of a format that the device cannot store is stored to through another one.
+    Storage,
+}
+
+impl Under {
+    const ALL: [Self; 3] = [Self::Emulate, Self::Gl, Self::Storage];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Emulate => "unfilterable=emulate",
+            Self::Gl => "GL address modes",
+            Self::Storage => "storage=emulate",
+        }
+    }
+
+    /// Settings of the layer.
+    pub(crate) fn settings(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Emulate => &[("unfilterable", "emulate")],
+            Self::Gl => &[],
+            Self::Storage => &[("storage", "emulate"), ("device", "qualcomm-adreno-540-android")],
+        }
+    }
+
+    fn rows(self) -> Vec<Row> {
+        let rows: &'static [Row] = match self {
+            Self::Emulate | Self::Gl => &[
+                Row::Update(1, Pairs::Legal),
+                Row::Update(16, Pairs::Legal),
+                Row::Array(256, Pairs::Legal),
+                Row::Template(Shape::Entries, 16, Pairs::Legal),
+                Row::Push(Pairs::Legal),
+            ],
+            Self::Storage => {
+                &[Row::Update(1, Pairs::Legal), Row::Array(256, Pairs::Legal), Row::Stored(1), Row::Stored(16)]
+            }
+        };
+        rows.iter().map(|row| Row::Under(self, row)).collect()
+    }
+}
+
 /// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Row {
@@ -57,6 +105,10 @@ pub(crate) enum Row {
     /// One of a state that was never seen before.
     NewSampler,
     View,
+    /// One write of so many storage images.
+    Stored(usize),
+    /// Another row, where more is on.
+    Under(Under, &'static Row),
     /// What frames are recorded with.
     Separate(Step, State),
 }
@@ -64,8 +116,18 @@ pub(crate) enum Row {
 /// Rows that are measured on devices of their own.
 pub(crate) struct Group {
     pub(crate) rows: Vec<Row>,
-    /// What of separate images and samplers there is; none in a scene of combined ones.
-    pub(crate) state: Option<State>,
+    pub(crate) on: On,
+}
+
+/// What there is on the devices of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum On {
+    /// Combined images and samplers, and nothing but what is on by default.
+    Default,
+    /// Combined ones, and more that is on.
+    Under(Under),
+    /// Separate images and samplers.
+    Separate(State),
 }
 
 impl Row {
@@ -73,12 +135,13 @@ impl Row {
     pub(crate) fn groups() -> Vec<Group> {
         let immutable = |via| [Pairs::Legal, Pairs::Any].map(|pairs| Self::Immutable(via, pairs));
         let immutable = [Via::Update, Via::Template, Via::Push, Via::PushTemplate].map(immutable);
-        let combined = [Self::without_immutable(), immutable.concat()].map(|rows| Group { rows, state: None });
+        let combined = [Self::without_immutable(), immutable.concat()].map(|rows| Group { rows, on: On::Default });
+        let under = Under::ALL.map(|under| Group { rows: under.rows(), on: On::Under(under) });
         let separate = State::ALL.map(|state| Group {
             rows: Step::all().into_iter().map(|step| Self::Separate(step, state)).collect(),
-            state: Some(state),
+            on: On::Separate(state),
         });
-        combined.into_iter().chain(separate).collect()
+        combined.into_iter().chain(under).chain(separate).collect()
     }
 
     fn without_immutable() -> Vec<Self> {
@@ -124,6 +187,8 @@ impl Row {
             Self::Sampler(false) => "create and destroy an illegal sampler".to_owned(),
             Self::NewSampler => "create and destroy a sampler of a new state".to_owned(),
             Self::View => "create and destroy a view".to_owned(),
+            Self::Stored(n) => format!("update, {n} storage image(s)"),
+            Self::Under(under, row) => format!("{}, {}", row.name(), under.name()),
             Self::Separate(step, state) => step.name(state),
         }
     }
@@ -135,7 +200,14 @@ impl Row {
             Self::Sets(_) | Self::Overflow(_) => 16,
             Self::Mixed(_) => 2,
             Self::Push(_) | Self::Immutable(..) => 1,
-            Self::Copies | Self::Buffers | Self::Sampler(_) | Self::NewSampler | Self::View | Self::Separate(..) => 0,
+            Self::Under(_, row) => row.descriptors(),
+            Self::Stored(_)
+            | Self::Copies
+            | Self::Buffers
+            | Self::Sampler(_)
+            | Self::NewSampler
+            | Self::View
+            | Self::Separate(..) => 0,
         }
     }
 

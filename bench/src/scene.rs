@@ -7,8 +7,8 @@ use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::image::{Buffer, Image, ImageDesc};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::binds::{self, State};
-use crate::row::{Pairs, Row, Shape, Via};
+use crate::binds;
+use crate::row::{On, Pairs, Row, Shape, Via};
 use crate::sample::{CALLS, create_view, time};
 
 /// Median and range of a row's samples, in ns per call.
@@ -54,10 +54,10 @@ pub(crate) enum Scene<'c> {
 
 impl<'c> Scene<'c> {
     /// Of as many samplers and views as `size` says, if it is one of combined ones.
-    pub(crate) fn new(context: &'c Context, state: Option<State>, size: usize) -> Self {
-        match state {
-            None => Self::Combined(Box::new(Combined::new(context, size))),
-            Some(state) => Self::Separate(Box::new(binds::Scene::new(context, state))),
+    pub(crate) fn new(context: &'c Context, on: On, size: usize) -> Self {
+        match on {
+            On::Default | On::Under(_) => Self::Combined(Box::new(Combined::new(context, size))),
+            On::Separate(state) => Self::Separate(Box::new(binds::Scene::new(context, state))),
         }
     }
 
@@ -302,8 +302,34 @@ impl Parts<'_> {
                     unsafe { device.destroy_image_view(view, None) };
                 }))
             }
+            Row::Stored(n) => Some(self.stored(n)),
+            Row::Under(_, row) => self.sample(*row, set, seed),
             Row::Separate(..) => None,
         }
+    }
+
+    fn stored(&self, n: usize) -> f64 {
+        let device = self.context.device();
+        let format = vk::Format::B10G11R11_UFLOAT_PACK32;
+        // Also sampled, so that the view of integers stands in for the application's own in descriptors alone.
+        let desc = ImageDesc::d2(format, 4, 4).usage(vk::ImageUsageFlags::STORAGE);
+        let image = Image::new(self.context, &desc).expect("an image that is stored to");
+        let view = create_view(self.context, image.handle(), format);
+        let layout = SetLayout::new(self.context, &[Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, n as u32)]);
+        let pool = Pool::new(self.context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let info =
+            vk::DescriptorImageInfo { image_view: view, image_layout: vk::ImageLayout::GENERAL, ..Default::default() };
+        let infos = vec![info; n];
+        let write = vk::WriteDescriptorSet::default()
+            .dst_set(set)
+            .descriptor_type(vk::DescriptorType::STORAGE_IMAGE)
+            .image_info(&infos);
+        // SAFETY: valid writes to a set that is not in use.
+        let ns = time(&vec![[write]; CALLS], |writes| unsafe { device.update_descriptor_sets(writes, &[]) });
+        // SAFETY: nothing was submitted.
+        unsafe { device.destroy_image_view(view, None) };
+        ns
     }
 
     fn push(&self, pairs: Pairs, seed: u64) -> Option<f64> {
@@ -474,51 +500,6 @@ impl Parts<'_> {
         };
         [write(1, vk::DescriptorType::UNIFORM_BUFFER), write(2, vk::DescriptorType::STORAGE_BUFFER)]
     }
-}
-
-/// Bytes that the process holds on its heap.
-fn heap() -> f64 {
-    // SAFETY: mallinfo2 only reads the allocator's own records.
-    let info = unsafe { libc::mallinfo2() };
-    (info.uordblks + info.hblkhd) as f64
-}
-
-/// What objects hold, driver and layers together; the difference to no layer is the layer's.
-pub(crate) struct Held {
-    pub(crate) view: f64,
-    pub(crate) sampler: f64,
-    pub(crate) left: f64,
-}
-
-/// Creates many views and samplers and looks at the heap.
-pub(crate) fn held(context: &Context) -> Held {
-    const VIEWS: usize = 50_000;
-    const SAMPLERS: usize = 3_000;
-    let device = context.device();
-    let image = Image::new(context, &ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 4, 4)).expect("an RGBA8 image");
-    let view = || create_view(context, image.handle(), vk::Format::R8G8B8A8_UNORM);
-    let before = heap();
-    let views: Vec<_> = (0..VIEWS).map(|_| view()).collect();
-    let per_view = (heap() - before) / VIEWS as f64;
-    // SAFETY: the views are not in use.
-    views.into_iter().for_each(|view| unsafe { device.destroy_image_view(view, None) });
-    let before = heap();
-    let samplers: Vec<_> = (0..SAMPLERS)
-        .map(|n| {
-            let info = vk::SamplerCreateInfo::default().mag_filter(vk::Filter::LINEAR).max_lod(n as f32 / 64.0);
-            // SAFETY: a valid create info.
-            unsafe { device.create_sampler(&info, None) }.expect("a sampler")
-        })
-        .collect();
-    let per_sampler = (heap() - before) / SAMPLERS as f64;
-    // SAFETY: the samplers are not in use.
-    samplers.into_iter().for_each(|sampler| unsafe { device.destroy_sampler(sampler, None) });
-    let before = heap();
-    for _ in 0..1_000_000 {
-        // SAFETY: the view is not in use.
-        unsafe { device.destroy_image_view(view(), None) };
-    }
-    Held { view: per_view, sampler: per_sampler, left: heap() - before }
 }
 
 impl Drop for Parts<'_> {

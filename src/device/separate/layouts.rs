@@ -211,6 +211,16 @@ impl SetShape {
         (fits && end <= u64::from(binding.count)).then(|| first..first + count as usize)
     }
 
+    /// The slots of a write of combined ones that stays in one binding of these, two for each, and whether the samplers are written.
+    #[inline(always)]
+    pub(super) fn pairs(&self, ty: vk::DescriptorType, at: (u32, u32), count: u32) -> Option<(Range<usize>, bool)> {
+        let binding = self.binding(at.0)?;
+        let is_combined = ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER && binding.kind == Kind::Combined;
+        let fits = binding.stride == 2 && u64::from(at.1) + u64::from(count) <= u64::from(binding.count);
+        let first = binding.first + 2 * at.1 as usize;
+        (is_combined && fits).then(|| (first..first + 2 * count as usize, binding.immutable.is_empty()))
+    }
+
     /// Calls `each` with the position in the write, the binding and the element of each of `count` descriptors from `element` of
     /// `binding` on, and into the bindings that follow (VkWriteDescriptorSet, "consecutive bindings").
     pub(super) fn walk(&self, (binding, element): (u32, u32), count: u32, mut each: impl FnMut(u32, &Binding, u32)) {

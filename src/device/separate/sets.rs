@@ -228,6 +228,9 @@ impl SetEntry {
         count: u32,
         info: impl Fn(u32) -> vk::DescriptorImageInfo,
     ) {
+        if self.set_pairs(ty, target, count, (0..count).map(&info)) {
+            return;
+        }
         self.shape.walk(target, count, |index, binding, element| {
             let (sampler, image) = (binding.sampler_slot(element), binding.image_slot(element));
             match ty {
@@ -339,10 +342,49 @@ impl SetEntry {
     pub(super) unsafe fn take(&self, write: &vk::WriteDescriptorSet<'_>) {
         // SAFETY: the write is valid by this function's contract.
         unsafe {
-            if !self.take_run(write) {
+            let is_taken = if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
+                self.take_pairs(write)
+            } else {
+                self.take_run(write)
+            };
+            if !is_taken {
                 self.take_each(write);
             }
         }
+    }
+
+    /// [`SetEntry::take`] of combined ones that stay in one binding of these; false for another write.
+    ///
+    /// # Safety
+    ///
+    /// The write is valid.
+    #[inline(never)]
+    unsafe fn take_pairs(&self, write: &vk::WriteDescriptorSet<'_>) -> bool {
+        // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493.
+        let infos = unsafe { slice(write.p_image_info, write.descriptor_count) };
+        let at = (write.dst_binding, write.dst_array_element);
+        self.touch();
+        self.set_pairs(write.descriptor_type, at, write.descriptor_count, infos.iter().copied())
+    }
+
+    /// Sets the slots of combined ones that stay in one binding of these. Whether they do.
+    #[inline(always)]
+    fn set_pairs(
+        &self,
+        ty: vk::DescriptorType,
+        target: (u32, u32),
+        count: u32,
+        infos: impl Iterator<Item = vk::DescriptorImageInfo>,
+    ) -> bool {
+        let Some((range, with_samplers)) = self.shape.pairs(ty, target, count) else { return false };
+        let Some(slots) = self.slots().get(range) else { return false };
+        for ([sampler, image], info) in slots.as_chunks().0.iter().zip(infos) {
+            if with_samplers {
+                sampler.store(info.sampler.as_raw(), Ordering::Relaxed);
+            }
+            image.store(info.image_view.as_raw(), Ordering::Relaxed);
+        }
+        true
     }
 
     /// [`SetEntry::take`] of samplers or images that stay in one binding of nothing but these; false for another write.
@@ -371,8 +413,9 @@ impl SetEntry {
     /// The write is valid.
     #[inline(never)]
     unsafe fn take_each(&self, write: &vk::WriteDescriptorSet<'_>) {
+        self.touch();
         if self.shape.followed & type_bit(write.descriptor_type) == 0 {
-            return self.touch();
+            return;
         }
         let infos = if has_image_infos(write.descriptor_type) {
             // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493.
@@ -383,7 +426,7 @@ impl SetEntry {
         let info = |index: u32| infos.get(index as usize).copied().unwrap_or_default();
         // SAFETY: `info` reads nothing but the slice.
         unsafe {
-            self.write(
+            self.write_each(
                 write.descriptor_type,
                 (write.dst_binding, write.dst_array_element),
                 write.descriptor_count,
