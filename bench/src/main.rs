@@ -13,10 +13,7 @@ mod sample;
 mod scene;
 mod shading;
 
-use std::collections::HashSet;
-use std::ffi::OsString;
 use std::process::ExitCode;
-use std::sync::OnceLock;
 
 use clap::Parser;
 use samplin_testkit::context::{Context, ContextBuilder, ContextError};
@@ -84,22 +81,15 @@ fn context(layer: Option<&str>, on: On) -> Result<Context, ContextError> {
     }
 }
 
-/// Takes back what layers have added to the environment: RenderDoc enables itself there, for whatever instance is made later.
-fn restore_environment() {
-    static GIVEN: OnceLock<HashSet<OsString>> = OnceLock::new();
-    let names = || std::env::vars_os().map(|(name, _)| name);
-    let given = GIVEN.get_or_init(|| names().collect());
-    for name in names().filter(|name| !given.contains(name)) {
-        // SAFETY: nothing reads the environment meanwhile: no instance or device is being made, and the threads of those that are there
-        // only compute.
-        unsafe { std::env::remove_var(name) };
-    }
-}
+/// RenderDoc puts this into the environment of its process, which enables it for whatever instance is made later.
+const ENABLES_RENDERDOC: &str = "ENABLE_VULKAN_RENDERDOC_CAPTURE";
 
 /// A device for each layer.
 fn make(layers: &[Option<&str>], on: On) -> Result<Vec<Context>, String> {
     let make = |layer: &Option<&str>| {
-        restore_environment();
+        // SAFETY: nothing reads the environment meanwhile: no instance or device is being made, and the threads of those that are there
+        // only compute.
+        unsafe { std::env::remove_var(ENABLES_RENDERDOC) };
         context(*layer, on).map_err(|error| format!("{}: {error} {}", layer.unwrap_or("no layer"), error.hint()))
     };
     layers.iter().map(make).collect()
