@@ -95,9 +95,11 @@ impl Step {
     /// Every step in a state.
     pub(crate) fn all() -> Vec<Self> {
         use Step as S;
+        // Frames come first: the rows of binds have more pipelines split than a frame has, which stay so.
+        let frames = [S::SortedFrame, S::MixedFrame];
         let binds = [S::Pipeline, S::Sets(1), S::Sets(SETS), S::Draw];
         let updates = [S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
-        [&binds[..], &updates, &[S::OtherSets, S::Module, S::NewPipeline, S::SortedFrame, S::MixedFrame]].concat()
+        [&frames[..], &binds, &updates, &[S::OtherSets, S::Module, S::NewPipeline]].concat()
     }
 
     /// Whether several threads do it at once, each in a command buffer of its own.
@@ -109,8 +111,12 @@ impl Step {
         self == Self::NewPipeline
     }
 
-    pub(crate) fn is_frame(self) -> bool {
+    fn is_frame(self) -> bool {
         matches!(self, Self::SortedFrame | Self::MixedFrame)
+    }
+
+    pub(crate) fn is_own(self) -> bool {
+        self.is_frame() || self == Self::Draw
     }
 
     /// Calls that one sample of instructions covers; draws of a frame.

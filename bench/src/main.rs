@@ -264,7 +264,7 @@ fn count(args: &Args, layers: &[Option<&str>]) -> Result<(), String> {
                             "layer": layer > 0,
                             "descriptors": row.descriptors(),
                             "calls": row.counted(),
-                            "own": row.is_frame(),
+                            "own": row.is_own(),
                             "counted": is_counted,
                         }));
                     }

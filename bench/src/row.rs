@@ -223,9 +223,10 @@ impl Row {
         matches!(self, Self::Separate(step, _) if step.is_timed_only())
     }
 
-    /// Whether only instructions of the layer itself count: the driver keeps everything on its heap, of which the order varies.
-    pub(crate) fn is_frame(self) -> bool {
-        matches!(self, Self::Separate(step, _) if step.is_frame())
+    /// Whether only instructions of the layer itself count: the driver keeps all commands on its heap, of which the order
+    /// varies.
+    pub(crate) fn is_own(self) -> bool {
+        matches!(self, Self::Separate(step, _) if step.is_own())
     }
 
     /// Calls that one sample of instructions covers.
