@@ -9,6 +9,7 @@
 
 mod code;
 mod cube;
+mod fetch;
 mod filter;
 mod helper;
 mod records;
@@ -62,6 +63,16 @@ pub mod flags {
     pub const MIN_LINEAR: u32 = 1024;
     /// It is LINEAR between levels.
     pub const MIP_LINEAR: u32 = 2048;
+    /// With [`EMULATE`]: texels are fetched, and the sampler that is bound has no say in it. What follows is what it would do.
+    pub const FETCH: u32 = 1 << 12;
+    /// The first coordinate repeats.
+    pub const WRAP_S: u32 = 1 << 13;
+    /// It is mirrored, at 0 or, with [`WRAP_S`], each time.
+    pub const FOLD_S: u32 = 1 << 16;
+    /// Beyond its ends is the border; without this and [`WRAP_S`] the last texel.
+    pub const BORDER_S: u32 = 1 << 19;
+    /// The first component of the border is 1, and with the next bits the others.
+    pub const BORDER: u32 = 1 << 22;
 
     /// All axes of [`CLAMP_S`].
     pub(super) const CLAMP: u32 = CLAMP_S | CLAMP_T | CLAMP_R;
@@ -97,11 +108,17 @@ pub struct Passes {
     pub saturate: bool,
     /// `EMULATE`.
     pub filter: bool,
+    /// `FETCH`, which goes with `filter`.
+    pub fetch: bool,
 }
 
 impl Passes {
     fn or(self, other: Passes) -> Passes {
-        Passes { saturate: self.saturate || other.saturate, filter: self.filter || other.filter }
+        Passes {
+            saturate: self.saturate || other.saturate,
+            filter: self.filter || other.filter,
+            fetch: self.fetch || other.fetch,
+        }
     }
 
     /// The flags of which any makes the code do something.
@@ -110,10 +127,13 @@ impl Passes {
         saturate | if self.filter { flags::EMULATE } else { 0 }
     }
 
-    /// What can be done for instructions of a form. Gathers and comparisons are not filtered, nor is what is no float.
+    /// What can be done for instructions of a form. Gathers and comparisons are not filtered, nor is what is no float, of which texels
+    /// can be fetched all the same. The sampler that a fetch goes past answers for levels of detail itself.
     fn of(self, form: &site::Form, sampled: crate::Sampled) -> Passes {
-        let filters = !form.compared && !form.gathers && !form.sparse && sampled == crate::Sampled::Float;
-        Passes { saturate: self.saturate && !form.asks, filter: self.filter && filters }
+        let samples = !form.compared && !form.gathers && !form.sparse;
+        let fetch = self.fetch && samples && !form.asks;
+        let filter = self.filter && samples && sampled == crate::Sampled::Float && !(self.fetch && form.asks);
+        Passes { saturate: self.saturate && !form.asks, filter: filter || fetch, fetch }
     }
 }
 
@@ -237,6 +257,8 @@ pub enum Left {
     Functions,
     /// Residency codes of several samples would have to be one.
     Sparse,
+    /// Texels would have to be fetched for an instruction that takes more than one, or compares them.
+    Fetch,
     /// There are not enough records.
     Records,
 }
@@ -258,6 +280,7 @@ impl Left {
             Left::Call => "call",
             Left::Functions => "too-many-functions",
             Left::Sparse => "sparse",
+            Left::Fetch => "fetch",
             Left::Records => "records",
         }
     }
@@ -322,6 +345,7 @@ pub fn sampling(
         editor: Editor::new(module),
         records: records::Records::default(),
         helpers: Helpers::default(),
+        joined: Vec::new(),
         changed: 0,
         left: Vec::new(),
     };
@@ -368,6 +392,8 @@ struct Pass<'a, 'm, 'w> {
     editor: Editor<'m, 'w>,
     records: records::Records,
     helpers: Helpers,
+    /// Functions and pairs that texels are fetched past, once for each instruction that read one.
+    joined: Vec<(usize, u32)>,
     changed: u32,
     left: Vec<(usize, Left)>,
 }
@@ -398,7 +424,7 @@ impl<'w> Pass<'_, '_, 'w> {
                 self.call((number, function), &call, &mut scratch)?;
             }
         }
-        Ok(())
+        self.part()
     }
 
     /// Changes an image instruction, if its pair is a slot's or may be.
@@ -415,8 +441,11 @@ impl<'w> Pass<'_, '_, 'w> {
         let changed = match self.sources.source(&mut self.tracer, number, scratch)? {
             Ok(Source::Own) => return Ok(()),
             Ok(source @ (Source::Part(slot) | Source::Passed(slot))) => {
-                let filtered = uses.contains(Uses::SPARSE) && !uses.intersects(Uses::GATHER | Uses::DREF);
-                if filtered && self.passes(source).filter {
+                let (sparse, several) = (uses.contains(Uses::SPARSE), uses.intersects(Uses::GATHER | Uses::DREF));
+                let passes = self.passes(source);
+                if passes.fetch && (sparse || several) {
+                    push(&mut self.left, (slot, Left::Fetch))?;
+                } else if sparse && !several && passes.filter {
                     push(&mut self.left, (slot, Left::Sparse))?;
                 }
                 self.change((number, function), site, source, pair).map_err(|stop| (slot, stop))
@@ -440,6 +469,15 @@ impl<'w> Pass<'_, '_, 'w> {
         }
     }
 
+    /// Whether it is known of what comes from a source that its texels are fetched, so that nothing has to be read through its sampler.
+    fn fetches(&self, source: Source) -> bool {
+        let (Source::Part(slot), Keys::Fixed(records)) = (source, self.keys) else { return false };
+        let Some((_, slot)) = self.slots.get(slot) else { return false };
+        let (first, count) = (slot.first as usize, slot.records().unwrap_or(0) as usize);
+        let own = records.get(first..first + count).unwrap_or(&[]);
+        !own.is_empty() && own.iter().all(|record| record.flags & flags::FETCH != 0)
+    }
+
     /// Makes an image instruction a call; says whether there was a reason to.
     fn change(
         &mut self,
@@ -448,7 +486,8 @@ impl<'w> Pass<'_, '_, 'w> {
         source: Source,
         pair: &Pair,
     ) -> Result<bool, Stop> {
-        let sample = site::Sample::new(&self.tracer, function, site, pair, self.passes(source))?;
+        let passes = (self.passes(source), self.fetches(source));
+        let sample = site::Sample::new(&self.tracer, function, site, pair, passes)?;
         if sample.passes.asks() == 0 {
             return Ok(false);
         }
@@ -473,6 +512,9 @@ impl<'w> Pass<'_, '_, 'w> {
         }
         self.editor.insert(site.at, &before)?;
         self.editor.call_instead(site, helper, &arguments)?;
+        if sample.fetches {
+            push(&mut self.joined, (number, site.word(3)))?;
+        }
         Ok(true)
     }
 

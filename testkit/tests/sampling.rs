@@ -322,6 +322,8 @@ enum Wrap {
     Repeat,
     Mirrored,
     Edge,
+    /// Of Vulkan: mirrored once.
+    MirrorEdge,
     Border,
 }
 
@@ -431,6 +433,7 @@ fn fetch(texture: &Texture, state: &State, level: u32, layer: u32, at: [i64; 3])
             Wrap::Mirrored if at.rem_euclid(2 * size) >= size => 2 * size - 1 - at.rem_euclid(2 * size),
             Wrap::Mirrored => at.rem_euclid(2 * size),
             Wrap::Edge => at.clamp(0, size - 1),
+            Wrap::MirrorEdge => at.max(-1 - at).clamp(0, size - 1),
             _ => at,
         };
         if !(0..size).contains(&at) {
@@ -727,7 +730,7 @@ fn compare(which: impl Fn(&Case) -> bool) {
 fn compare_in(states: &[(State, SamplerDesc, Record)], which: impl Fn(&Case) -> bool) {
     let (mut compared, mut left, mut differ) = (0, 0, 0);
     let mut worst = Vec::new();
-    let saturate = Passes { saturate: true, filter: false };
+    let saturate = Passes { saturate: true, ..Passes::default() };
     let asked_for = (saturate, states, vk::Format::R8G8B8A8_UNORM);
     each(which, asked_for, |case, texture, (state, sampler, record), before, idle, asked| {
         assert!(before.iter().zip(idle).all(|(a, b)| a.bits() == b.bits()), "{case:?} {sampler:?}: not the same bits");
@@ -820,6 +823,7 @@ fn filtering() -> Vec<(State, SamplerDesc, Record)> {
                 Wrap::Repeat => vk::SamplerAddressMode::REPEAT,
                 Wrap::Mirrored => vk::SamplerAddressMode::MIRRORED_REPEAT,
                 Wrap::Edge => vk::SamplerAddressMode::CLAMP_TO_EDGE,
+                Wrap::MirrorEdge => vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE,
                 _ => vk::SamplerAddressMode::CLAMP_TO_BORDER,
             };
             flags |= match wrap {
@@ -833,13 +837,57 @@ fn filtering() -> Vec<(State, SamplerDesc, Record)> {
     .collect()
 }
 
+/// The same and more, fetched past a sampler that does all of it wrong.
+fn fetching() -> Vec<(State, SamplerDesc, Record)> {
+    let mut all = filtering();
+    let (first, _, record) = all[0].clone();
+    let nearest =
+        State { mag_linear: false, min_linear: false, wrap: [Wrap::MirrorEdge, Wrap::Border, Wrap::Mirrored], ..first };
+    let mirrored = State { wrap: [Wrap::Mirrored, Wrap::MirrorEdge, Wrap::Edge], ..first };
+    let linear = flags::MAG_LINEAR | flags::MIN_LINEAR;
+    for (state, flags) in [(nearest, 0), (mirrored, linear)] {
+        all.push((state, SamplerDesc::nearest(), Record { flags: flags::EMULATE | flags, ..record }));
+    }
+    for (state, sampler, record) in &mut all {
+        *sampler = SamplerDesc { lod_bias: 1.0, ..SamplerDesc::trilinear().address(vk::SamplerAddressMode::REPEAT) };
+        record.flags |= flags::FETCH | (0xf * flags::BORDER);
+        for (axis, wrap) in state.wrap.into_iter().enumerate() {
+            record.flags |= axis_flags(wrap) << axis;
+        }
+    }
+    all
+}
+
+/// What a fetch has to know of an address mode.
+fn axis_flags(wrap: Wrap) -> u32 {
+    match wrap {
+        Wrap::Repeat => flags::WRAP_S,
+        Wrap::Mirrored => flags::WRAP_S | flags::FOLD_S,
+        Wrap::MirrorEdge => flags::FOLD_S,
+        Wrap::Edge => 0,
+        Wrap::Clamp | Wrap::MirrorClamp | Wrap::Border => flags::BORDER_S,
+    }
+}
+
+const FILTER: Passes = Passes { saturate: true, filter: true, fetch: false };
+const FETCH: Passes = Passes { fetch: true, ..FILTER };
+
 /// Compares the cases that are chosen with an exact filter.
 fn filter(which: impl Fn(&Case) -> bool, format: vk::Format) {
+    filter_in(FILTER, &filtering(), which, format);
+}
+
+fn filter_in(
+    passes: Passes,
+    states: &[(State, SamplerDesc, Record)],
+    which: impl Fn(&Case) -> bool,
+    format: vk::Format,
+) {
     let (mut compared, mut left) = (0, 0);
     let mut worst = Vec::new();
     each(
         |case| which(case) && !case.shadow && case.gather == Gather::No,
-        (Passes { saturate: true, filter: true }, &filtering(), format),
+        (passes, states, format),
         |case, texture, (state, sampler, record), before, idle, asked| {
             assert!(
                 before.iter().zip(idle).all(|(a, b)| a.bits() == b.bits()),
@@ -893,6 +941,21 @@ fn filters_are_exact_in_3d() {
     filter(|case| case.axes() == 3, vk::Format::R32G32B32A32_SFLOAT);
 }
 
+#[test]
+fn fetches_are_exact_in_1d() {
+    filter_in(FETCH, &fetching(), |case| case.axes() == 1, vk::Format::R32G32B32A32_SFLOAT);
+}
+
+#[test]
+fn fetches_are_exact_in_2d() {
+    filter_in(FETCH, &fetching(), |case| case.axes() == 2, vk::Format::R32G32B32A32_SFLOAT);
+}
+
+#[test]
+fn fetches_are_exact_in_3d() {
+    filter_in(FETCH, &fetching(), |case| case.axes() == 3, vk::Format::R32G32B32A32_SFLOAT);
+}
+
 /// Elements of arrays, functions that are called with different pairs, and records that are constants.
 #[test]
 fn records_belong_to_their_descriptors() {
@@ -937,7 +1000,7 @@ fn records_belong_to_their_descriptors() {
                 .zip(&links)
                 .map(|(first, link)| {
                     let (image, sampler) = (link.image.expect("an image"), link.sampler.expect("a sampler"));
-                    Slot { image, sampler, first, passes: Passes { saturate: true, filter: false }, row: 0 }
+                    Slot { image, sampler, first, passes: Passes { saturate: true, ..Passes::default() }, row: 0 }
                 })
                 .collect();
             let sampled = sampling(&module, ("main", 5), None, keys, &slots, LIMITS).expect("a module");
@@ -979,7 +1042,7 @@ fn coordinates_may_be_texels() {
     let words = compile("comp", &case.source());
     let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
     let layout = layout(&context, false);
-    let new = rewrite(&words, false, keys, Passes { saturate: true, filter: true }, LIMITS);
+    let new = rewrite(&words, false, keys, FILTER, LIMITS);
     let (original, rewritten) = (case.program(&context, &layout, &words), case.program(&context, &layout, &new));
     let state = State { mag_linear: true, min_linear: true, mip_linear: false, wrap: [Wrap::Clamp; 3], border: BORDER };
     let clamp = flags::UNNORMALIZED | flags::CLAMP_S | flags::CLAMP_T;
@@ -1014,7 +1077,7 @@ fn biases_are_limited_together() {
     let words = compile("frag", &case.source());
     let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
     let limits = Limits { lod_bias: 0.5 };
-    let new = rewrite(&words, true, keys, Passes { saturate: true, filter: true }, limits);
+    let new = rewrite(&words, true, keys, FILTER, limits);
     let layout = layout(&context, false);
     let rewritten = case.program(&context, &layout, &new);
     let state = State { mag_linear: true, min_linear: true, mip_linear: true, wrap: [Wrap::Clamp; 3], border: BORDER };
@@ -1079,7 +1142,7 @@ fn cubes_are_filtered_on_their_faces() {
         let words = compile(stage, &template.replace("DECLARE", declare).replace("LOOKUP", lookup));
         let case = Case { shape: Shape::D3, fragment, alike: true, lookup: lookup.to_owned(), ..cases().remove(0) };
         for saturate in [false, true] {
-            let new = rewrite(&words, fragment, keys, Passes { saturate, filter: true }, LIMITS);
+            let new = rewrite(&words, fragment, keys, Passes { saturate, ..FILTER }, LIMITS);
             let (original, rewritten) =
                 (case.program(&context, &layout, &words), case.program(&context, &layout, &new));
             let smooth = SamplerDesc::trilinear().create(&context);
@@ -1148,7 +1211,7 @@ fn levels_of_detail_are_those_of_the_sampler_that_was_asked_for() {
         .replace("LOOKUP", "textureQueryLod(pair, p.xy), 0.0, 0.0");
     let words = compile("frag", &source);
     let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
-    let rewritten = rewrite(&words, true, keys, Passes { saturate: true, filter: true }, LIMITS);
+    let rewritten = rewrite(&words, true, keys, FILTER, LIMITS);
     let (image, _) = texture(&context, Shape::D2, vk::Format::R8G8B8A8_UNORM);
     let view = image.view(&ViewDesc::default());
     let case = Case { shape: Shape::D2, fragment: true, ..cases().remove(0) };

@@ -11,6 +11,20 @@ use super::{NAME, flags};
 use crate::error::{Error, extend, push};
 use crate::map::put;
 
+/// What a level is asked for.
+pub(super) struct Spot {
+    /// Of a cube.
+    face: Option<Face>,
+    /// Where, in texels.
+    at: u32,
+    /// The size of the level as floats, and what makes coordinates of texels.
+    pub(super) size: u32,
+    scale: u32,
+    /// The level, as a float and as an integer.
+    level: u32,
+    pub(super) number: u32,
+}
+
 impl Helper<'_, '_, '_, '_> {
     /// What the sampler that was asked for would find, on one level or two.
     pub(super) fn filtered(&mut self, place: &Place) -> Result<u32, Error> {
@@ -33,6 +47,9 @@ impl Helper<'_, '_, '_, '_> {
         let linear = self.code.op(Op::Select, bool, &[magnified, mag, min])?;
         let function = self.function()?;
         let first = self.on(function, place, level, linear)?;
+        if self.sample.whole {
+            return Ok(first);
+        }
         let between = self.code.op(Op::FOrdGreaterThan, bool, &[share, zero])?;
         let mut fork = self.code.fork(between)?;
         let next = self.code.float(Op::FAdd, &[level, one])?;
@@ -167,23 +184,37 @@ impl Helper<'_, '_, '_, '_> {
         let size = self.shrunk(base, number)?;
         let size = self.texels(size)?;
         // Coordinates are in texels from here on.
-        let (one, half) = (self.code.splat(1.0, axes)?, self.code.splat(0.5, axes)?);
+        let one = self.code.splat(1.0, axes)?;
         let unnormalized = self.code.has(self.flags, flags::UNNORMALIZED)?;
         let scale = self.choose(unnormalized, one, size)?;
         let at = self.code.op(Op::FMul, vector, &[at, scale])?;
         let offset = self.code.op(Op::ConvertSToF, vector, &[offset])?;
         let mut at = self.code.op(Op::FAdd, vector, &[at, offset])?;
         if self.sample.passes.saturate {
-            let zero = self.code.splat(0.0, axes)?;
+            let (zero, half) = (self.code.splat(0.0, axes)?, self.code.splat(0.5, axes)?);
             let mirrored = self.axes(flags::MIRROR_S)?;
             let low = self.code.op(Op::Select, vector, &[mirrored, half, zero])?;
             at = self.clamped(at, [low, size])?;
         }
+        let spot = Spot { face, at, size, scale, level, number };
+        if self.sample.whole {
+            return self.nearest(&spot);
+        }
         let mut fork = self.code.fork(linear)?;
-        let corner = self.code.op(Op::FSub, vector, &[at, half])?;
+        let mixed = self.linear(&spot)?;
+        self.code.otherwise(&mut fork, [mixed, 0])?;
+        let nearest = self.nearest(&spot)?;
+        Ok(self.code.join(&fork, self.sample.ty, [nearest, 0])?[0])
+    }
+
+    /// The texels around a spot, mixed.
+    fn linear(&mut self, spot: &Spot) -> Result<u32, Error> {
+        let (axes, float) = (self.sample.sides, self.code.float);
+        let (vector, half) = (self.code.vec(axes)?, self.code.splat(0.5, axes)?);
+        let corner = self.code.op(Op::FSub, vector, &[spot.at, half])?;
         let corner = self.code.glsl(GlslStd450Op::Floor, vector, &[corner])?;
         let middle = self.code.op(Op::FAdd, vector, &[corner, half])?;
-        let shares = self.code.op(Op::FSub, vector, &[at, middle])?;
+        let shares = self.code.op(Op::FSub, vector, &[spot.at, middle])?;
         let mut texels = Vec::new();
         for number in 0..1u32 << axes {
             let mut steps = Vec::new();
@@ -195,7 +226,7 @@ impl Helper<'_, '_, '_, '_> {
                 _ => self.code.op(Op::CompositeConstruct, vector, &steps)?,
             };
             let tap = self.code.op(Op::FAdd, vector, &[middle, step])?;
-            push(&mut texels, self.tap(face.as_ref(), tap, scale, level)?)?;
+            push(&mut texels, self.tap(spot, tap)?)?;
         }
         for axis in 0..axes {
             let share = self.code.component(float, shares, axes, axis)?;
@@ -206,30 +237,50 @@ impl Helper<'_, '_, '_, '_> {
             }
             texels = mixed;
         }
-        self.code.otherwise(&mut fork, [texels.first().copied().unwrap_or(0), 0])?;
-        let mut texel = self.code.glsl(GlslStd450Op::Floor, vector, &[at])?;
+        Ok(texels.first().copied().unwrap_or(0))
+    }
+
+    /// The texel that a spot is in.
+    fn nearest(&mut self, spot: &Spot) -> Result<u32, Error> {
+        let axes = self.sample.sides;
+        let (vector, half) = (self.code.vec(axes)?, self.code.splat(0.5, axes)?);
+        let mut texel = self.code.glsl(GlslStd450Op::Floor, vector, &[spot.at])?;
         if self.sample.passes.saturate {
             // The end belongs to the last texel.
-            let last = self.code.op(Op::FSub, vector, &[size, one])?;
+            let one = self.code.splat(1.0, axes)?;
+            let last = self.code.op(Op::FSub, vector, &[spot.size, one])?;
             let inner = self.code.glsl(GlslStd450Op::NMin, vector, &[texel, last])?;
             let clamped = self.axes(flags::CLAMP_S | flags::MIRROR_S)?;
             texel = self.code.op(Op::Select, vector, &[clamped, inner, texel])?;
         }
         let texel = self.code.op(Op::FAdd, vector, &[texel, half])?;
-        let nearest = self.tap(face.as_ref(), texel, scale, level)?;
-        Ok(self.code.join(&fork, self.sample.ty, [nearest, 0])?[0])
+        self.tap(spot, texel)
     }
 
     /// The texel around a place that is given in texels.
-    fn tap(&mut self, face: Option<&Face>, at: u32, scale: u32, level: u32) -> Result<u32, Error> {
+    fn tap(&mut self, spot: &Spot, at: u32) -> Result<u32, Error> {
+        match (self.sample.passes.fetch, self.sample.fetches) {
+            (false, _) => return self.sampled_at(spot, at),
+            (true, true) => return self.fetched(spot, at),
+            (true, false) => {}
+        }
+        let fetches = self.code.has(self.flags, flags::FETCH)?;
+        let mut fork = self.code.fork(fetches)?;
+        let fetched = self.fetched(spot, at)?;
+        self.code.otherwise(&mut fork, [fetched, 0])?;
+        let sampled = self.sampled_at(spot, at)?;
+        Ok(self.code.join(&fork, self.sample.ty, [sampled, 0])?[0])
+    }
+
+    fn sampled_at(&mut self, spot: &Spot, at: u32) -> Result<u32, Error> {
         let vector = self.code.vec(self.sample.sides)?;
-        let mut at = self.code.op(Op::FDiv, vector, &[at, scale])?;
-        if let Some(face) = face {
+        let mut at = self.code.op(Op::FDiv, vector, &[at, spot.scale])?;
+        if let Some(face) = &spot.face {
             at = self.direction(face, at)?;
         }
         let at = self.with_layer(at)?;
         let pair = self.pair()?;
-        let operands = [pair, at, ImageOperands::LOD.bits(), level];
+        let operands = [pair, at, ImageOperands::LOD.bits(), spot.level];
         self.code.op(Op::ImageSampleExplicitLod, self.sample.ty, &operands)
     }
 

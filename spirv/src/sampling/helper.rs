@@ -148,6 +148,10 @@ impl Helper<'_, '_, '_, '_> {
             let answer = self.emit(original, self.operands)?;
             return self.answer(answer);
         }
+        if self.sample.fetches {
+            let place = self.place()?;
+            return self.filtered(&place);
+        }
         let asked = self.code.has(self.flags, self.sample.passes.asks())?;
         // Invocations that ask for different things go different ways, and levels of detail need all of them on one.
         if self.sample.form.implicit && self.sample.nonuniform {
@@ -297,11 +301,15 @@ impl Helper<'_, '_, '_, '_> {
         if !self.sample.arrayed {
             return Ok(at);
         }
-        let (given, _) = self.coordinate();
-        let axes = self.sample.axes;
-        let layer = self.code.float(Op::CompositeExtract, &[given, axes])?;
-        let ty = self.code.vec(axes + 1)?;
+        let layer = self.layer()?;
+        let ty = self.code.vec(self.sample.axes + 1)?;
         self.code.op(Op::CompositeConstruct, ty, &[at, layer])
+    }
+
+    /// The layer that the instruction was given.
+    pub(super) fn layer(&mut self) -> Result<u32, Error> {
+        let (given, _) = self.coordinate();
+        self.code.float(Op::CompositeExtract, &[given, self.sample.axes])
     }
 
     /// Coordinates, moved by an offset in texels if that is not 0, and clamped on the axes that the record names.
@@ -475,14 +483,20 @@ impl Helper<'_, '_, '_, '_> {
 
     /// For each axis whether the flags have any of the bits, which are those of the first axis.
     pub(super) fn axes(&mut self, bits: u32) -> Result<u32, Error> {
+        self.some_axes(bits, self.sample.axes)
+    }
+
+    /// The same for this many axes, of which layers are none.
+    pub(super) fn some_axes(&mut self, bits: u32, axes: u32) -> Result<u32, Error> {
         let mut all = Vec::new();
-        for axis in 0..self.sample.axes {
-            push(&mut all, self.code.has(self.flags, bits << axis)?)?;
+        for axis in 0..axes {
+            let bits = if axis < self.sample.axes { bits << axis } else { 0 };
+            push(&mut all, self.code.has(self.flags, bits)?)?;
         }
         match *all.as_slice() {
             [one] => Ok(one),
             _ => {
-                let ty = self.code.vector(self.code.bool, self.sample.axes)?;
+                let ty = self.code.vector(self.code.bool, axes)?;
                 self.code.op(Op::CompositeConstruct, ty, &all)
             }
         }

@@ -124,6 +124,10 @@ pub(super) struct Sample {
     /// Whether coordinates are directions, and how many sizes a level has.
     pub(super) cube: bool,
     pub(super) sides: u32,
+    /// Whether texels are integers.
+    pub(super) whole: bool,
+    /// Whether they are fetched whatever the record says.
+    pub(super) fetches: bool,
     pub(super) nonuniform: bool,
     pub(super) relaxed: bool,
     /// Ids by position, 0 where there is none; as the instruction has them.
@@ -144,7 +148,7 @@ impl Sample {
         function: &Function,
         site: &Instruction<'_>,
         pair: &Pair,
-        passes: Passes,
+        (passes, always): (Passes, bool),
     ) -> Result<Sample, Stop> {
         let module = tracer.module;
         let form = match site.opcode() {
@@ -166,9 +170,12 @@ impl Sample {
         }
         let mut passes = passes.of(&form, pair.ty.sampled);
         passes.saturate &= !cube;
+        passes.fetch &= !cube;
         let least = axes + u32::from(pair.ty.arrayed && !form.asks || form.projected);
         let given = floats(module, module.type_of(operands[COORDINATE]));
-        if given.is_none_or(|count| count < least) || passes.filter && floats(module, site.word(1)).is_none() {
+        let whole = pair.ty.sampled != crate::Sampled::Float;
+        let is_texel = || scalars(module, site.word(1)).is_some_and(|(ty, _)| (ty == op::TYPE_INT) == whole);
+        if given.is_none_or(|count| count < least) || passes.filter && !is_texel() {
             return Err(Stop::Left(Left::Coordinate));
         }
         let pair_ty = module.type_of(site.word(3));
@@ -191,6 +198,8 @@ impl Sample {
             arrayed: pair.ty.arrayed,
             cube,
             sides: if cube { 2 } else { axes },
+            whole,
+            fetches: passes.fetch && always,
             nonuniform: module.is_nonuniform(site.word(3)) || differs(&pair.image) || differs(&pair.sampler),
             relaxed: module.decoration(site.word(2), Decoration::RelaxedPrecision).is_some(),
             operands,
@@ -205,7 +214,8 @@ impl Sample {
 
     /// Finds what is passed, and what the function depends on.
     fn pass(&mut self, module: &Module<'_>) -> Result<(), Error> {
-        let bits = [self.roots[1].is_some(), self.nonuniform, self.passes.saturate, self.passes.filter];
+        let Passes { saturate, filter, fetch } = self.passes;
+        let bits = [self.roots[1].is_some(), self.nonuniform, saturate, filter, fetch, self.fetches];
         let bits = bits.iter().fold(0, |all, bit| all << 1 | u32::from(*bit));
         extend(&mut self.rooting, &[bits, self.pair])?;
         for root in self.roots.iter().flatten() {
@@ -283,13 +293,18 @@ fn masked(site: &Instruction<'_>, word: usize, operands: &mut [u32; COUNT]) -> O
 
 /// How many floats of 32 bits a type is; none if it is another.
 fn floats(module: &Module<'_>, ty: u32) -> Option<u32> {
+    scalars(module, ty).filter(|(ty, _)| *ty == op::TYPE_FLOAT).map(|(_, count)| count)
+}
+
+/// The opcode of a type of 32 bits, and how many of these a type is; none if it is another.
+fn scalars(module: &Module<'_>, ty: u32) -> Option<(u32, u32)> {
     let mut ty = module.definition(ty)?;
     let mut count = 1;
     if ty.opcode() == op::TYPE_VECTOR {
         count = ty.word(3);
         ty = module.definition(ty.word(2))?;
     }
-    (ty.opcode() == op::TYPE_FLOAT && ty.word(2) == 32).then_some(count)
+    (matches!(ty.opcode(), op::TYPE_FLOAT | op::TYPE_INT) && ty.word(2) == 32).then_some((ty.opcode(), count))
 }
 
 /// Whether an id is a constant: what every function may use.

@@ -17,7 +17,7 @@ const HIDDEN: u32 = 8;
 
 const LIMITS: Limits = Limits { lod_bias: 16.0 };
 
-const BOTH: Passes = Passes { saturate: true, filter: true };
+const BOTH: Passes = Passes { saturate: true, filter: true, fetch: false };
 
 /// A slot for each link that is sampled through, and the number of records.
 fn slots(links: &[Link], passes: Passes) -> (Vec<Slot>, u32) {
@@ -218,7 +218,7 @@ fn many(ways: usize) -> Vec<u32> {
 fn new_functions_have_a_limit() {
     let entry = ("main", ExecutionModel::GLCompute as u32);
     let keys = Keys::Block { set: SET, binding: 0, count: 1 };
-    let saturate = Passes { saturate: true, filter: false };
+    let saturate = Passes { saturate: true, ..Passes::default() };
     for (ways, left) in [(FUNCTIONS, vec![]), (FUNCTIONS + 1, vec![(0, Left::Functions)])] {
         let words = many(ways);
         let links = Module::read(&words).expect("a module").links(entry.0, entry.1, None).expect("links");
@@ -249,7 +249,7 @@ fn cubes_of_functions_are_left() {
     let entry = ("main", ExecutionModel::Fragment as u32);
     let links = Module::read(&words).expect("a module").links(entry.0, entry.1, None).expect("links");
     let keys = Keys::Block { set: SET, binding: 0, count: 2 };
-    let saturate = Passes { saturate: true, filter: false };
+    let saturate = Passes { saturate: true, ..Passes::default() };
     let sampled = run(&words, entry, None, keys, &slots(&links, saturate).0);
     assert_eq!(sampled.left, [(0, Left::Cube), (1, Left::Cube)]);
     assert_eq!((sampled.changed, sampled.words == words), (0, true));
