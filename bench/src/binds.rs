@@ -79,6 +79,8 @@ pub(crate) enum Step {
     /// All sets, other ones each time.
     OtherSets,
     Draw,
+    /// A command buffer with two sets that were written since they were last bound.
+    NewSets,
     UpdateSampler,
     /// Images of one write.
     UpdateImages(u32),
@@ -99,7 +101,7 @@ impl Step {
         let frames = [S::SortedFrame, S::MixedFrame];
         let binds = [S::Pipeline, S::Sets(1), S::Sets(SETS), S::Draw];
         let updates = [S::UpdateSampler, S::UpdateImages(1), S::UpdateImages(ARRAY)];
-        [&frames[..], &binds, &updates, &[S::OtherSets, S::Module, S::NewPipeline]].concat()
+        [&frames[..], &binds, &updates, &[S::OtherSets, S::NewSets, S::Module, S::NewPipeline]].concat()
     }
 
     /// Whether several threads do it at once, each in a command buffer of its own.
@@ -108,7 +110,7 @@ impl Step {
     }
 
     pub(crate) fn is_timed_only(self) -> bool {
-        self == Self::NewPipeline
+        matches!(self, Self::NewSets | Self::NewPipeline)
     }
 
     fn is_frame(self) -> bool {
@@ -132,6 +134,7 @@ impl Step {
             Self::Sets(n) => format!("bind {n} set(s), {state}"),
             Self::OtherSets => format!("bind {SETS} other set(s), {state}"),
             Self::Draw => format!("draw, {state}"),
+            Self::NewSets => format!("write and bind 2 sets, {state}"),
             Self::UpdateSampler => format!("update, a sampler, {state}"),
             Self::UpdateImages(n) => format!("update, {n} image(s), {state}"),
             Self::Module => format!("create and destroy a module, {state}"),
@@ -391,13 +394,22 @@ impl<'c> Parts<'c> {
                 // SAFETY: recording; pipeline and sets are bound (the render pass is left out, which no driver looks at here).
                 time(&[(); CALLS], |()| unsafe { device.cmd_draw(commands, 3, 1, 0, 0) })
             }),
+            Step::NewSets => {
+                let info = [vk::DescriptorImageInfo { sampler: self.sampler, ..Default::default() }];
+                let sets = self.both_sets().each_ref().map(|sets| sets[0]);
+                let writes = sets.map(|set| sampler_write(set, 2, &info));
+                time(&[(); CALLS], |()| {
+                    // SAFETY: valid writes to sets that are in no command buffer.
+                    unsafe { device.update_descriptor_sets(&writes, &[]) };
+                    self.record(pool, |commands| {
+                        self.bind(commands, 0);
+                        sets.iter().for_each(|set| self.bind_sets(commands, &[*set]));
+                    });
+                })
+            }
             Step::UpdateSampler => {
                 let info = [vk::DescriptorImageInfo { sampler: self.sampler, ..Default::default() }];
-                let write = vk::WriteDescriptorSet::default()
-                    .dst_set(self.written)
-                    .dst_binding(1)
-                    .descriptor_type(vk::DescriptorType::SAMPLER)
-                    .image_info(&info);
+                let write = sampler_write(self.written, 1, &info);
                 // SAFETY: valid writes to a set that is not in use.
                 time(&vec![[write]; CALLS], |writes| unsafe { device.update_descriptor_sets(writes, &[]) })
             }
@@ -491,6 +503,15 @@ impl Drop for Parts<'_> {
             self.views.iter().for_each(|view| device.destroy_image_view(*view, None));
         }
     }
+}
+
+fn sampler_write<'i>(
+    set: vk::DescriptorSet,
+    binding: u32,
+    info: &'i [vk::DescriptorImageInfo; 1],
+) -> vk::WriteDescriptorSet<'i> {
+    let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding);
+    write.descriptor_type(vk::DescriptorType::SAMPLER).image_info(info)
 }
 
 /// A render pass without attachments.
