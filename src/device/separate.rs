@@ -9,6 +9,7 @@ mod bits;
 mod blocks;
 mod bound;
 mod commands;
+mod fetch;
 mod follow;
 mod force;
 mod found;
@@ -143,7 +144,8 @@ impl Separate {
         let rewrites = settings.mode == Mode::Legalize;
         let filter = settings.unfilterable == Unfilterable::Emulate;
         new.demotes = rewrites && settings.immutable == Immutable::Demote;
-        new.tasks = Passes { saturate: rewrites && (gl || new.force.tasks()), filter: rewrites && filter };
+        new.tasks =
+            Passes { saturate: rewrites && (gl || new.force.tasks()), filter: rewrites && filter, fetch: false };
         new
     }
 

@@ -375,8 +375,12 @@ impl Application {
 
     fn create_view(&mut self) {
         let format = self.rng.usize(0..2);
-        let image = self.device.image(FORMATS[format]);
-        self.views.push((self.device.view_of(image, FORMATS[format]), image, format));
+        // Of cubes nothing is fetched, so whatever shaders read here they read through a sampler.
+        let layers = vk::ImageCreateInfo { array_layers: 6, ..crate::loader::image_info(FORMATS[format]) };
+        let image = self.device.image_with(&layers.flags(vk::ImageCreateFlags::CUBE_COMPATIBLE));
+        let mut view = crate::loader::view_info(image, FORMATS[format]).view_type(vk::ImageViewType::CUBE);
+        view.subresource_range.layer_count = 6;
+        self.views.push((self.device.view_with(&view), image, format));
     }
 
     fn create_layout(&mut self, shapes: Vec<usize>) -> vk::PipelineLayout {

@@ -15,6 +15,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             [
                 trial(format!("engine/{name}"), move || run(stage)),
                 trial(format!("engine/{name}-learned"), move || run_again(name, stage)),
+                trial(format!("engine/{name}-crowded"), move || crowded(stage)),
             ]
         })
         .collect()
@@ -71,10 +72,34 @@ fn compiled(judged: &Judged) -> usize {
 
 /// Draws the scene with this atlas, whose lookups have to give the values of `legal`; all others stay smooth.
 fn look(context: &Context, stage: Stage, atlas: Scene, legal: &SamplerDesc) -> Result<Vec<Look>, Skip> {
-    conflicts::d16().check(context)?;
-    skip_if(context.missing(stage.needs()))?;
     let sets = context.limits().max_bound_descriptor_sets;
     skip_if((sets < 5).then(|| format!("{} binds {sets} sets", context.device_name())))?;
+    look_with(context, stage, (atlas, legal), &[])
+}
+
+/// The same on a device that binds no more sets: depths are fetched, and the functions that take them take what to do with them too.
+fn crowded(stage: Stage) -> Outcome {
+    let d16 = conflicts::d16();
+    let expected = Expected {
+        changed: vec![Changed { image: place(0, 0, 0), sampler: place(1, 1, 0), how: How::Fetch }],
+        left: "",
+    };
+    let look = |context: &Context, atlas: Scene, legal: &SamplerDesc| {
+        look_with(context, stage, (atlas, legal), &fetch::rest(context, 4)?)
+    };
+    let bad = |context: &Context| look(context, d16.scene, &d16.legal);
+    judge(&Context::builder(), d16.oracle.where_seen(), &expected, &bad)?;
+    judge_legal(&Context::builder(), &|context| look(context, RGBA8, &SamplerDesc::linear()))
+}
+
+fn look_with<'c>(
+    context: &'c Context,
+    stage: Stage,
+    (atlas, legal): (Scene, &SamplerDesc),
+    rest: &[SetLayout<'c>],
+) -> Result<Vec<Look>, Skip> {
+    conflicts::d16().check(context)?;
+    skip_if(context.missing(stage.needs()))?;
     let (clamped, repeated) = (SamplerDesc::linear(), SamplerDesc::linear().address(vk::SamplerAddressMode::REPEAT));
     let [atlas, decals, albedo] =
         [Texture::new(context, atlas)?, Texture::new(context, RGBA8)?, Texture::new(context, RGBA8)?];
@@ -83,7 +108,8 @@ fn look(context: &Context, stage: Stage, atlas: Scene, legal: &SamplerDesc) -> R
     let states = [Slot::sampler(&one, 1, 0), Slot::sampler(&other, 3, 0)];
     let shared = Held::new(context, &[Binding::sampler(1), Binding::sampler(3)], &states);
     let material = Held::new(context, &[Binding::image(0)], &[albedo.slot(0, 0)]);
-    let (layouts, above) = ([&images.layout, &shared.layout], [&material.layout]);
+    let layouts = [&images.layout, &shared.layout];
+    let above: Vec<_> = std::iter::once(&material.layout).chain(rest).collect();
     let mut plan = Plan::new(Program::Engine, atlas.kind(), &layouts).stage(stage);
     plan.above = &above;
     let rigs: Vec<_> = (0..PIPELINES).map(|_| Rig::new(context, &plan)).collect();

@@ -8,6 +8,7 @@
 mod clamp;
 mod conflicts;
 mod engine;
+mod fetch;
 mod filter;
 mod immutable;
 mod matrix;
@@ -43,6 +44,8 @@ enum How {
     Push,
     /// They do not: the shader reads the link's sampler from a set of the layer's.
     Split,
+    /// There is no room for one more set or sampler: the shader fetches texels.
+    Fetch,
 }
 
 /// How a conflict that can be repaired in any way is, if a test switch of the layer says so (`scripts/switches`).
@@ -51,7 +54,7 @@ fn forced(how: How) -> How {
 }
 
 /// What the layer repairs. What is not in here stays as it is, and is told as unresolved.
-const REPAIRED: &[How] = &[How::Shadow, How::Push, How::Split];
+const REPAIRED: &[How] = &[How::Shadow, How::Push, How::Split, How::Fetch];
 
 impl How {
     fn word(self) -> &'static str {
@@ -59,6 +62,7 @@ impl How {
             Self::Shadow => "shadow",
             Self::Push => "push",
             Self::Split => "split",
+            Self::Fetch => "fetch",
         }
     }
 }
@@ -373,6 +377,7 @@ fn main() -> std::process::ExitCode {
         modes::trials(),
         clamp::trials(),
         filter::trials(),
+        fetch::trials(),
         immutable::trials(),
         engine::trials(),
         wishes::trials(),

@@ -68,7 +68,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         }
     }
     trials.push(trial("sequence/update-after-bind", update_after_bind));
-    trials.push(trial("sequence/no-free-set", no_free_set));
     trials
 }
 
@@ -785,27 +784,5 @@ fn update_after_bind() -> Outcome {
         let job = Job::new(&rig, &points());
         execute(context, &rig, &job, &[set]);
         Ok(vec![stand.texture.look("the image", &legal(), job.results().remove(0))])
-    })
-}
-
-/// Images that disagree, in a pipeline that has as many sets as the device can bind.
-fn no_free_set() -> Outcome {
-    let conflict = conflicts::uint();
-    judge(&Context::builder(), conflict.oracle, &Expected::unresolved("no-free-set"), &|context| {
-        let sets = context.limits().max_bound_descriptor_sets as usize;
-        skip_if((sets > 64).then(|| format!("{} binds {sets} sets", context.device_name())))?;
-        let [first, second] = [Texture::new(context, conflict.scene)?, Texture::new(context, conflict.good)?];
-        let sampler = conflict.sampler.create(context);
-        let slots = [first.slot(0, 0), Slot::sampler(&sampler, 1, 0), second.slot(2, 0)];
-        let held = Held::new(context, &[Binding::image(0), Binding::sampler(1), Binding::image(2)], &slots);
-        let layouts = [&held.layout];
-        let mut plan = Plan::new(Program::Shared, first.kind(), &layouts).second(second.kind());
-        let empty = SetLayout::new(context, &[]);
-        let above = vec![&empty; sets - 3];
-        plan.above = &above;
-        let rig = Rig::new(context, &plan);
-        let job = Job::new(&rig, &points());
-        execute(context, &rig, &job, &[held.set]);
-        Ok(Vec::new())
     })
 }

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use ash::vk::{self, Handle};
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
+use samplin_spirv::sampling::Record;
 use samplin_spirv::{Index, Operand};
 
 use super::Separate;
 use super::commands::Point;
 use super::layouts::{Binding, LARGEST};
 use super::programs::{Program, ProgramLink};
-use super::recipe::{LINKS, Variant, When};
+use super::recipe::{Variant, When, link_bit};
 use super::sets::{Other, SetEntry};
 use super::split::position_of;
 use super::tasks::{Asked, ELEMENTS};
@@ -43,6 +44,10 @@ pub(super) struct Want {
     free: bool,
     /// Position in the link's samplers of a hidden set.
     pub(super) hidden_at: u32,
+    /// What the shader does instead, where there is no room for another sampler.
+    pub(super) fetch: Option<Record>,
+    /// It reads the sampler of its set.
+    reads: bool,
 }
 
 /// What uses of samplers ask for, by the sets that are bound.
@@ -64,6 +69,8 @@ pub(super) enum How {
     Push,
     /// The shader reads another sampler, from a set of the layer's own.
     Split,
+    /// The shader fetches texels, and reads no sampler.
+    Fetch,
 }
 
 /// What links come to.
@@ -83,6 +90,7 @@ impl How {
             Self::Shadow => "shadow",
             Self::Push => "push",
             Self::Split => "split",
+            Self::Fetch => "fetch",
         }
     }
 }
@@ -179,6 +187,8 @@ impl Device {
                     loose: after_bind,
                     free: view == 0,
                     hidden_at: position,
+                    fetch: None,
+                    reads: false,
                 });
             }
         }
@@ -218,7 +228,7 @@ impl Device {
         why: Option<&'static str>,
         wants: &mut Wants,
     ) {
-        if let Some(task) = self.task_of(separate, pair) {
+        if let Some(task) = self.task_of(separate, pair, false) {
             let task = why.map_or(task, Err);
             wants.asked.with_room().push(Asked { link, position, pair, task });
         }
@@ -233,13 +243,13 @@ impl Device {
         point: &Point,
         wants: &mut Wants,
     ) -> Decided {
-        let Wants { all, blocked, .. } = wants;
+        let Wants { all, blocked, asked } = wants;
         *all = memory::sorted_by_key(std::mem::take(all), |want| want.sampler_at);
         if !point.is_complete(program) && all.iter().any(|want| self.is_wish(want)) {
             // What is wished for most uses is known when all are; nobody draws before that.
             all.clear();
         }
-        let bit = |want: &Want| if want.link < LINKS { 1_u64 << want.link } else { 0 };
+        let bit = |want: &Want| link_bit(want.link);
         let no_room = point.is_pushed_beside(&program.layout);
         let mut variant = program.splits.current().filter(|_| !no_room);
         // Numbers of sets that there is no copy of.
@@ -247,11 +257,19 @@ impl Device {
         loop {
             let mask = if no_room { 0 } else { program.splits.mask() };
             let (refused, why) = program.splits.refused();
+            let crowded = program.splits.crowded();
+            for want in all.iter_mut() {
+                if crowded & bit(want) != 0 && !want.free && !want.loose && want.wanted != want.given {
+                    let task = want.pair.map(|pair| self.task_of(separate, pair, true));
+                    want.fetch = task.flatten().and_then(Result::ok);
+                }
+                want.reads = !want.free && want.fetch.is_none() && mask & bit(want) == 0;
+            }
             let (mut others, mut join) = (Vec::new(), 0_u64);
             let mut told = Vec::new();
             for group in all.chunk_by(|one, two| one.sampler_at == two.sampler_at) {
                 let Some((set, binding, element)) = group.first().map(|want| want.sampler_at) else { continue };
-                let own = || group.iter().filter(|want| !want.free && mask & bit(want) == 0);
+                let own = || group.iter().filter(|want| want.reads);
                 let force = |want: &Want| separate.force.splits() && want.image_at != want.sampler_at;
                 let changes = |want: &Want| want.wanted != want.given || force(want);
                 let asks = || own().filter(|want| changes(want) && !want.loose).fold(0, |all, want| all | bit(want));
@@ -307,8 +325,17 @@ impl Device {
                     continue;
                 }
             };
+            for (want, pair) in all.iter().filter_map(|want| Some((want, want.pair?))) {
+                let Some(task) = want.fetch else { continue };
+                let position = want.hidden_at;
+                match asked.iter_mut().find(|other| (other.link, other.position) == (want.link, position)) {
+                    Some(same) => same.task = Ok(task),
+                    None => asked.with_room().push(Asked { link: want.link, position, pair, task: Ok(task) }),
+                }
+            }
+            let (variant, left) = self.with_tasks(separate, program, point, variant, asked);
             for (group, how) in told {
-                self.tell_group(program, group, how, mask);
+                self.tell_group(program, group, how, (mask, left));
             }
             return Decided { shadows, pushes, variant };
         }

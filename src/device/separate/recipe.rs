@@ -14,6 +14,15 @@ use crate::table::lock;
 /// Most links of a pipeline that can be split: bits of a word.
 pub(super) const LINKS: usize = 64;
 
+/// The bit of a link, by its position; 0 of one that cannot be split.
+pub(super) const fn link_bit(link: usize) -> u64 {
+    if link < LINKS { 1 << link } else { 0 }
+}
+
+/// Why there is no room for another sampler.
+pub(super) const NO_SET: &str = "no-free-set";
+pub(super) const NO_SAMPLER: &str = "sampler-limit";
+
 /// When a pipeline is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
@@ -99,6 +108,8 @@ pub(super) struct Splits {
     pub(super) mask: AtomicU64,
     /// Links that cannot be, and why the last of them cannot.
     refused: AtomicU64,
+    /// Of these, links for which there is no room: no set number or no place for one more sampler.
+    crowded: AtomicU64,
     why: Mutex<&'static str>,
     /// The pipeline of the last that was made; 0 for none.
     pub(super) pipeline: AtomicU64,
@@ -119,9 +130,17 @@ impl Splits {
         (self.refused.load(Ordering::Acquire), *lock(&self.why))
     }
 
+    /// Links for which there is no room for another sampler.
+    pub(super) fn crowded(&self) -> u64 {
+        self.crowded.load(Ordering::Acquire)
+    }
+
     /// Links cannot be split any more.
     pub(super) fn refuse(&self, links: u64, why: &'static str) {
         *lock(&self.why) = why;
+        if matches!(why, NO_SET | NO_SAMPLER) {
+            self.crowded.fetch_or(links, Ordering::AcqRel);
+        }
         self.refused.fetch_or(links, Ordering::AcqRel);
     }
 

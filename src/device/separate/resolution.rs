@@ -112,7 +112,6 @@ impl Device {
             self.program_unresolved(HIDDEN, program);
         }
         let Decided { shadows, pushes, variant } = self.decide_links(separate, program, point, &mut wants);
-        let variant = self.with_tasks(separate, program, point, variant, &wants.asked);
         let Some(variant) = variant else {
             return Resolution { shadows, pushes, variant: None, is_lasting: true, key: Key::default() };
         };

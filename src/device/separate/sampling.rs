@@ -14,12 +14,12 @@ use samplin_hot::memory::{self, Room};
 use samplin_spirv::sampling::{self, Left, Passes, Record, flags, sampling};
 use samplin_spirv::{Error, Module, Operand, Specialization};
 
-use super::Separate;
 use super::commands::Point;
 use super::layouts::PipelineShape;
 use super::programs::{Program, ProgramLink, model};
-use super::recipe::{Recipe, StageCode, Variant, When};
-use super::tasks::{Asked, ELEMENTS, Keys, Tasked, Tasks, records};
+use super::recipe::{NO_SET, Recipe, StageCode, Variant, When, link_bit};
+use super::tasks::{Asked, ELEMENTS, Keys, Tasked, Tasks, fetches, records};
+use super::{Separate, fetch};
 use crate::decide::Dimensions;
 use crate::device::Device;
 use crate::outcome::Meeting;
@@ -58,6 +58,7 @@ fn name_of(left: Left) -> &'static str {
         Left::Cube => "cube",
         Left::Coordinate => "coordinate-type",
         Left::Operands | Left::Sparse => "image-operands",
+        Left::Fetch => NO_SET,
     }
 }
 
@@ -145,11 +146,12 @@ fn rewrite(
         let link = link_of(tasked)?;
         let sampler = sampler(tasked, link)?;
         let is_split = sampler != link.sampler;
+        let fetch = tasks.fetches(tasked);
         Some(sampling::Slot {
             image: link.image,
             sampler,
             first: tasked.first,
-            passes: place.passes,
+            passes: Passes { filter: place.passes.filter || fetch, fetch, ..place.passes },
             row: if is_split { 0 } else { link.sampler.count },
         })
     };
@@ -174,15 +176,21 @@ fn rewrite(
 }
 
 impl Device {
-    /// What the shader has to do for a pair, if anything; the name of what keeps it from that.
-    pub(super) fn task_of(&self, separate: &Separate, pair: Pair) -> Option<Result<Record, &'static str>> {
+    /// What the shader has to do for a pair, if anything; the name of what keeps it from that. `fetches`: it is to do without the sampler.
+    pub(super) fn task_of(
+        &self,
+        separate: &Separate,
+        pair: Pair,
+        fetches: bool,
+    ) -> Option<Result<Record, &'static str>> {
         let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
-        let Meeting { state, saturate, mirror, emulate, lods: [bias, min_lod, max_lod], .. } =
-            self.meeting_of(&shared, class);
+        let meeting = self.meeting_of(&shared, class);
+        let fetch = if fetches { fetch::flags_of(&meeting, &class.traits)? } else { 0 };
+        let Meeting { state, saturate, mirror, emulate, lods: [bias, min_lod, max_lod], .. } = meeting;
         let bits = |on: [bool; 3], flags: [u32; 3]| {
             on.iter().zip(flags).fold(0, |all, (on, flag)| if *on { all | flag } else { all })
         };
-        let mut task = Record { flags: 0, bias, min_lod, max_lod };
+        let mut task = Record { flags: fetch, bias, min_lod, max_lod };
         if separate.tasks.saturate {
             let clamp = std::array::from_fn(|axis| saturate.get(axis) != mirror.get(axis));
             task.flags |= bits(clamp, [flags::CLAMP_S, flags::CLAMP_T, flags::CLAMP_R])
@@ -226,7 +234,9 @@ impl Device {
         asked: &[Asked],
         when: When,
     ) -> Result<Arc<Variant>, &'static str> {
-        let records = match has_block(separate, &program.layout) {
+        // What is fetched is in the code alone, so that nothing of it reads through the sampler.
+        let has_fetch = asked.iter().any(|asked| asked.task.as_ref().is_ok_and(fetches));
+        let records = match !has_fetch && has_block(separate, &program.layout) {
             true => None,
             false => Some(records(&tasked(program, separate.limits.tasks()).0, asked)),
         };
@@ -264,7 +274,8 @@ impl Device {
         Ok(made)
     }
 
-    /// The pipeline to bind for what is asked, in place of `variant` or of the application's own.
+    /// The pipeline to bind for what is asked, in place of `variant` or of the application's own; and, of those that
+    /// have a bit, the links for which it does not do that.
     pub(super) fn with_tasks(
         &self,
         separate: &Separate,
@@ -272,13 +283,14 @@ impl Device {
         point: &Point,
         variant: Option<Arc<Variant>>,
         asked: &[Asked],
-    ) -> Option<Arc<Variant>> {
+    ) -> (Option<Arc<Variant>>, u64) {
+        let mut all_left = 0;
         for (asked, why) in asked.iter().filter_map(|asked| Some((asked, asked.task.err()?))) {
             self.task_left(why, program, asked);
         }
         let has_task = asked.iter().any(|asked| asked.task.is_ok());
         if !has_task && !separate.force.tasks() {
-            return variant;
+            return (variant, all_left);
         }
         let mask = variant.as_ref().map_or(0, |variant| variant.mask);
         let made = match point.is_pushed_beside(&program.layout) {
@@ -295,9 +307,10 @@ impl Device {
         for asked in asked.iter().filter(|asked| asked.task.is_ok()) {
             if let Some(why) = left(asked) {
                 self.task_left(why, program, asked);
+                all_left |= link_bit(asked.link);
             }
         }
-        made.ok().or(variant)
+        (made.ok().or(variant), all_left)
     }
 }
 

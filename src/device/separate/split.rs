@@ -16,7 +16,7 @@ use super::Separate;
 use super::layouts::PipelineShape;
 use super::limits::Limits;
 use super::programs::{Program, model};
-use super::recipe::{Executable, LINKS, Recipe, Source, StageCode, Variant, When};
+use super::recipe::{Executable, LINKS, NO_SAMPLER, NO_SET, Recipe, Source, StageCode, Variant, When};
 use super::sampling;
 use super::tasks::Keys;
 use crate::device::Device;
@@ -122,7 +122,7 @@ impl Device {
         let has_block = matches!(keys, Some(Keys::Block));
         let has_hidden = mask != 0 || has_block;
         if has_hidden && number >= separate.limits.sets as usize {
-            return Err("no-free-set");
+            return Err(NO_SET);
         }
         let chosen: Vec<usize> = memory::collect((0..program.links.len().min(LINKS)).filter(|n| mask >> n & 1 != 0));
         let first = first_binding(&program.layout);
@@ -159,7 +159,7 @@ impl Device {
             hidden = Some(shape);
         }
         if !fits(&layout, &separate.limits) {
-            return Err("sampler-limit");
+            return Err(NO_SAMPLER);
         }
         let twin = self.twin_of_pipeline(separate, &layout).ok_or("memory")?;
         let (made, libraries) = self.compile(separate, &recipe, &codes, (&layout, twin))?;
@@ -169,7 +169,7 @@ impl Device {
         for (stage, code) in recipe.stages.iter().zip(&codes) {
             if let Some(words) = code {
                 let (pass, links) = match &tasks {
-                    Some(tasks) => (if separate.tasks.filter { "filter" } else { "saturate" }, tasks.links()),
+                    Some(tasks) => (tasks.pass(separate.tasks), tasks.links()),
                     None => ("split", memory::collect(parts.iter().map(|(link, _)| *link))),
                 };
                 let count = (stage.words.len(), words.len());

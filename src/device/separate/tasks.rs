@@ -2,7 +2,7 @@
 
 use samplin_hot::Pair;
 use samplin_hot::memory;
-use samplin_spirv::sampling::Record;
+use samplin_spirv::sampling::{Passes, Record, flags};
 
 /// Most elements of an array that is indexed dynamically, and most tasks of a link.
 pub(super) const ELEMENTS: u32 = 64;
@@ -39,6 +39,22 @@ impl Tasks {
         memory::collect(self.tasked.iter().map(|tasked| tasked.link).filter(|link| !is_left(*link)))
     }
 
+    /// Whether texels of a link are fetched.
+    pub(super) fn fetches(&self, tasked: &Tasked) -> bool {
+        let Keys::Fixed(records) = &self.keys else { return false };
+        let end = tasked.first + tasked.count;
+        records.get(tasked.first as usize..end as usize).is_some_and(|own| own.iter().any(fetches))
+    }
+
+    /// The name of what its shaders do, on a device whose shaders may do `all`.
+    pub(super) fn pass(&self, all: Passes) -> &'static str {
+        match () {
+            () if self.tasked.iter().any(|tasked| self.fetches(tasked)) => "fetch",
+            () if all.filter => "filter",
+            () => "saturate",
+        }
+    }
+
     /// The words of its uniform buffer, by what descriptors ask for; none if it has none.
     pub(super) fn words(&self, asked: &[Asked]) -> Vec<u32> {
         match self.keys {
@@ -57,6 +73,11 @@ pub(super) struct Asked {
     pub(super) pair: Pair,
     /// What the shader has to do, or why it cannot be said.
     pub(super) task: Result<Record, &'static str>,
+}
+
+/// Whether a task goes past the sampler that is bound.
+pub(super) fn fetches(task: &Record) -> bool {
+    task.flags & flags::FETCH != 0
 }
 
 fn words_of(records: &[Record]) -> Vec<u32> {

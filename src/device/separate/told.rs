@@ -14,7 +14,7 @@ use serde_json::json;
 use super::commands::{CommandBuffer, Point};
 use super::ladder::{How, Want};
 use super::programs::{Program, ProgramLink, Stage};
-use super::recipe::{LINKS, When};
+use super::recipe::{When, link_bit};
 use super::tasks::Asked;
 use crate::counters::Path;
 use crate::decide::Rule;
@@ -150,12 +150,24 @@ impl Device {
         told.len() < TOLD && told.with_room().insert((want.link, pair.state, pair.class, left))
     }
 
-    /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not.
-    pub(super) fn tell_group(&self, program: &Program, group: &[Want], how: Result<How, &'static str>, split: u64) {
+    /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not. `left`: links whose
+    /// shaders do not do their tasks, which has been told.
+    pub(super) fn tell_group(
+        &self,
+        program: &Program,
+        group: &[Want],
+        how: Result<How, &'static str>,
+        (split, left): (u64, u64),
+    ) {
         for want in group {
             let Some(pair) = want.pair else { continue };
-            let is_split = want.link < LINKS && split >> want.link & 1 != 0;
+            let is_split = split & link_bit(want.link) != 0;
             let changes = want.wanted != want.given;
+            let how = match want.fetch {
+                Some(_) if left & link_bit(want.link) != 0 => continue,
+                Some(_) => Ok(How::Fetch),
+                None => how,
+            };
             match how {
                 Err(what) if changes && !is_split && Self::is_untold(program, want, true) => {
                     self.link_left(what, program, want, pair);
@@ -211,15 +223,40 @@ impl Device {
 
     /// Writes the `unresolved` record of a link that conflicts.
     fn link_left(&self, what: &str, program: &Program, want: &Want, pair: Pair) {
+        let key = (fold(program.number) ^ want.link as u64, (u64::from(pair.state) << 32) | u64::from(pair.class));
+        self.pair_left(what, program, pair, Some(link_members(program, want)), (false, key));
+    }
+
+    /// Says that a shader does not do what a descriptor asks for.
+    pub(super) fn task_left(&self, what: &str, program: &Program, asked: &Asked) {
+        let link = program.links.get(asked.link).map(joined);
+        self.pair_left(what, program, asked.pair, link, (true, (program.number, asked.link as u64)));
+    }
+
+    /// Writes the `unresolved` record of a pair that a shader joins. `is_task`: it is about what the shader should do.
+    #[inline(never)]
+    fn pair_left(
+        &self,
+        what: &str,
+        program: &Program,
+        pair: Pair,
+        link: Option<Link>,
+        (is_task, key): (bool, (u64, u64)),
+    ) {
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
-        let Meeting { changes, .. } = self.meeting_of(&shared, class);
+        let Meeting { changes, saturate, .. } = self.meeting_of(&shared, class);
         let context = self.context(Some(class));
         let members = samplin_wire::record::view(&class.traits);
         let first = changes.first().map(|change| change.catalog);
+        let rule = match is_task {
+            true if saturate.contains(&true) => Some(Rule::GlClamp),
+            true => Some(Rule::LinearFilter),
+            false => first.map(|catalog| catalog.rule()),
+        };
         self.unresolved(
             what,
             why(what),
-            first.map(|catalog| catalog.rule()),
+            rule,
             json!({
                 "vuid": first.and_then(|catalog| catalog.vuid()),
                 "sampler": handle(pair.sampler),
@@ -230,39 +267,10 @@ impl Device {
                 "aspect": members.aspect,
                 "view_type": members.view_type,
                 "pipeline": handle(program.handle),
-                "link": link_members(program, want),
+                "link": link,
                 "changes": samplin_wire::record::changes(changes.iter(), &context),
             }),
-            (fold(program.number) ^ want.link as u64, (u64::from(pair.state) << 32) | u64::from(pair.class)),
-        );
-    }
-
-    /// Says that a shader does not do what a descriptor asks for.
-    pub(super) fn task_left(&self, what: &str, program: &Program, asked: &Asked) {
-        let Some(class) = self.class(asked.pair.class) else { return };
-        let members = samplin_wire::record::view(&class.traits);
-        let (sampler, view) = (asked.pair.sampler, asked.pair.view);
-        let Some(shared) = self.rows().state(asked.pair.state) else { return };
-        let is_clamp = self.meeting_of(&shared, class).saturate.contains(&true);
-        let rule = if is_clamp { Rule::GlClamp } else { Rule::LinearFilter };
-        self.unresolved(
-            what,
-            why(what),
-            Some(rule),
-            json!({
-                "sampler": handle(sampler),
-                "view": handle(view),
-                "names": {
-                    "sampler": self.name(vk::ObjectType::SAMPLER, sampler),
-                    "view": self.name(vk::ObjectType::IMAGE_VIEW, view),
-                },
-                "format": members.format,
-                "aspect": members.aspect,
-                "view_type": members.view_type,
-                "pipeline": handle(program.handle),
-                "link": program.links.get(asked.link).map(joined),
-            }),
-            (program.number, asked.link as u64),
+            key,
         );
     }
 

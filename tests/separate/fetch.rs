@@ -1,0 +1,197 @@
+//! Pipelines that have as many sets as the device binds, or as many samplers: where the filter is all that is wrong the shader fetches
+//! texels and reads no sampler.
+
+use super::*;
+
+/// What there is no room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lack {
+    Set,
+    Sampler,
+}
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = run::trials(&[
+        ("fetch/edges", edges),
+        ("fetch/emulated", emulated),
+        ("fetch/combined", combined),
+        ("fetch/border-kind", border_kind),
+        ("fetch/gathers", gathers),
+        ("fetch/learn", learn),
+    ]);
+    for (name, stage) in STAGES.into_iter().chain([("linked", Stage::LinkedObjects)]) {
+        for conflict in [conflicts::uint(), conflicts::d16()] {
+            for (lack, word) in [(Lack::Set, "set"), (Lack::Sampler, "sampler")] {
+                let own = conflict.clone();
+                let name = format!("fetch/{}/no-{word}/{name}", conflict.name);
+                trials.push(trial_in(stage, name, move || one(stage, &own, lack)));
+            }
+        }
+    }
+    trials
+}
+
+/// Layouts of sets that have nothing in them, as many as the device still binds above the harness's own.
+pub(crate) fn rest(context: &Context, used: usize) -> Result<Vec<SetLayout<'_>>, Skip> {
+    let sets = context.limits().max_bound_descriptor_sets as usize;
+    skip_if((sets > 64).then(|| format!("{} binds {sets} sets", context.device_name())))?;
+    Ok((used..sets).map(|_| SetLayout::new(context, &[])).collect())
+}
+
+/// Image 0 and, with a program that has one, image 2 with sampler 1.
+fn scene(
+    context: &Context,
+    (program, stage, lack): (Program, Stage, Lack),
+    sampler: &SamplerDesc,
+    [first, second]: [(Scene, &SamplerDesc); 2],
+) -> Result<Vec<Look>, Skip> {
+    skip_if(context.missing(stage.needs()))?;
+    let limits = context.limits();
+    let [(one, one_legal), (two, two_legal)] = [first, second];
+    let (one, two) = (Texture::new(context, one)?, Texture::new(context, two)?);
+    let sampler = sampler.create(context);
+    let mut bindings = vec![Binding::image(0), Binding::sampler(1), Binding::image(2)];
+    let mut slots = vec![one.slot(0, 0), Slot::sampler(&sampler, 1, 0), two.slot(2, 0)];
+    if lack == Lack::Sampler {
+        let most = limits.max_per_stage_descriptor_samplers.min(limits.max_descriptor_set_samplers);
+        skip_if((most > 256).then(|| format!("{} has {most} samplers", context.device_name())))?;
+        bindings.push(Binding::new(3, vk::DescriptorType::SAMPLER, most - 1));
+        slots.extend((0..most - 1).map(|element| Slot::sampler(&sampler, 3, element)));
+    }
+    let held = Held::new(context, &bindings, &slots);
+    let (layouts, empty) = ([&held.layout], if lack == Lack::Set { rest(context, 3)? } else { Vec::new() });
+    let above: Vec<_> = empty.iter().collect();
+    let mut plan = Plan::new(program, one.kind(), &layouts).second(two.kind()).stage(stage);
+    plan.above = &above;
+    let rig = Rig::new(context, &plan);
+    let job = Job::new(&rig, &points());
+    execute(context, &rig, &job, &[held.set]);
+    let looks = [("the first image", &one, one_legal), ("the second", &two, two_legal)];
+    Ok(std::iter::zip(looks, job.results()).map(|((what, image, legal), got)| image.look(what, legal, got)).collect())
+}
+
+fn one(stage: Stage, conflict: &Conflict, lack: Lack) -> Outcome {
+    let expected = Expected {
+        changed: vec![Changed { image: place(0, 0, 0), sampler: place(0, 1, 0), how: How::Fetch }],
+        left: "",
+    };
+    let run = (Program::Shared, stage, lack);
+    judge(&Context::builder(), conflict.oracle, &expected, &|context| {
+        conflict.check(context)?;
+        scene(context, run, &conflict.sampler, [(conflict.scene, &conflict.legal), (conflict.good, &conflict.sampler)])
+    })?;
+    judge_legal(&Context::builder(), &|context| {
+        scene(context, run, &conflict.sampler, [(conflict.good, &conflict.sampler); 2])
+    })
+}
+
+/// What a fetch does beyond edges is what the address mode says, for a border whatever the format and the view make of it.
+fn edges() -> Outcome {
+    use vk::BorderColor as B;
+    use vk::SamplerAddressMode as M;
+    let (linear, uint, d16) = (SamplerDesc::linear(), conflicts::uint(), conflicts::d16());
+    let modes = [M::REPEAT, M::MIRRORED_REPEAT, M::CLAMP_TO_EDGE].map(|mode| linear.clone().address(mode));
+    let levels = SamplerDesc { min_lod: 1.0, lod_bias: 0.5, ..SamplerDesc::trilinear() };
+    let borders = [B::FLOAT_OPAQUE_WHITE, B::FLOAT_OPAQUE_BLACK, B::FLOAT_TRANSPARENT_BLACK];
+    let borders = borders.map(|colour| linear.clone().border(colour));
+    let whole = modes.into_iter().chain([levels]).map(|sampler| (&uint, sampler));
+    for (conflict, sampler) in whole.chain(borders.map(|sampler| (&d16, sampler))) {
+        let legal = SamplerDesc {
+            mag_filter: vk::Filter::NEAREST,
+            min_filter: vk::Filter::NEAREST,
+            mipmap_mode: vk::SamplerMipmapMode::NEAREST,
+            ..sampler.clone()
+        };
+        let (looks, judged) = with_layer(resolve(Context::builder()), |context| {
+            conflict.check(context)?;
+            let run = (Program::Shared, Stage::Compute, Lack::Set);
+            scene(context, run, &sampler, [(conflict.scene, &legal), (RGBA8, &sampler)])
+        })?;
+        judged.assert_silent("edges");
+        looks.iter().for_each(|look| look.assert(&format!("{sampler:?}")));
+        assert_eq!(hows(&judged), ["fetch"], "{:#?}", judged.trace);
+    }
+    Ok(())
+}
+
+/// How links were repaired.
+fn hows(judged: &Judged) -> Vec<&str> {
+    draws(judged).iter().filter_map(|record| record["how"].as_str()).collect()
+}
+
+/// Filters of floats that the device has not are made of fetched texels.
+fn emulated() -> Outcome {
+    let conflict = conflicts::simulated();
+    let linear = SamplerDesc { lod_bias: 0.25, ..SamplerDesc::trilinear() };
+    let builder = Context::builder().setting("device", &conflicts::weak()).setting("unfilterable", "emulate");
+    let (looks, judged) = with_layer(resolve(builder), |context| {
+        let run = (Program::Shared, Stage::Compute, Lack::Set);
+        scene(context, run, &linear, [(conflict.scene, &linear), (RGBA8, &linear)])
+    })?;
+    judged.assert_silent("with samplin");
+    let [fetched, own] = &looks[..] else { panic!("two looks") };
+    own.assert("beside what is fetched");
+    let near = fetched.got.iter().zip(&fetched.reference).position(|(got, wanted)| !got.is_near(*wanted, 1e-5));
+    assert_eq!(near, None, "{:?} for {:?}", fetched.got, fetched.reference);
+    assert_eq!(hows(&judged), ["fetch"], "{:#?}", judged.trace);
+    assert!(judged.trace.events("shader").any(|record| record["pass"] == "fetch"), "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// An immutable sampler of a combined descriptor.
+fn combined() -> Outcome {
+    let conflict = conflicts::uint();
+    let builder = Context::builder().setting("immutable", "demote");
+    let (looks, judged) = with_layer(resolve(builder), |context| {
+        let texture = Texture::new(context, conflict.scene)?;
+        let sampler = conflict.sampler.create(context);
+        let pair = Slot { ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER, ..texture.slot(0, 0) };
+        let binding = Binding::combined(0, 3).immutable(&[&sampler; 3]);
+        let held = Held::new(context, &[binding], &[0, 1, 2].map(|element| Slot { at: (0, element), ..pair }));
+        let (layouts, empty) = ([&held.layout], rest(context, 3)?);
+        let above: Vec<_> = empty.iter().collect();
+        let mut plan = Plan::new(Program::Pairs, texture.kind(), &layouts);
+        plan.above = &above;
+        let rig = Rig::new(context, &plan);
+        let job = Job::new(&rig, &points());
+        let commands = Commands::primary(context, |commands| {
+            rig.bind(commands);
+            rig.bind_sets(commands, 0, &[held.set], &[]);
+            job.bind(commands);
+            job.run(commands, 2);
+        });
+        commands.execute();
+        Ok(vec![texture.look("the image", &conflict.legal, job.results().remove(0))])
+    })?;
+    looks.iter().for_each(|look| look.assert("with samplin"));
+    assert_eq!(hows(&judged), ["fetch"], "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// A border of another kind is not the filter's business: no sampler, no repair.
+fn border_kind() -> Outcome {
+    let conflict = conflicts::border();
+    judge(&Context::builder(), conflict.oracle, &Expected::unresolved("no-free-set"), &|context| {
+        let images = [(conflict.scene, &conflict.legal), (conflict.good, &conflict.sampler)];
+        scene(context, (Program::Shared, Stage::Compute, Lack::Set), &conflict.sampler, images)
+    })
+}
+
+/// Four texels at a time are not fetched, which is told; what samples beside that is legal here.
+fn gathers() -> Outcome {
+    let conflict = conflicts::uint();
+    judge(&Context::builder(), conflict.oracle, &Expected::unresolved("no-free-set"), &|context| {
+        let images = [(conflict.scene, &conflict.legal), (conflict.good, &conflict.sampler)];
+        scene(context, (Program::Gather, Stage::Compute, Lack::Set), &conflict.sampler, images)
+    })
+}
+
+/// Nothing is compiled at a bind where that is not wanted.
+fn learn() -> Outcome {
+    let conflict = conflicts::uint();
+    let builder = Context::builder().setting("split_compile", "learn");
+    judge(&builder, conflict.oracle, &Expected::unresolved("learned"), &|context| {
+        let images = [(conflict.scene, &conflict.legal), (conflict.good, &conflict.sampler)];
+        scene(context, (Program::Shared, Stage::Compute, Lack::Set), &conflict.sampler, images)
+    })
+}
