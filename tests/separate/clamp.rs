@@ -14,6 +14,7 @@ const EXTENSION: &std::ffi::CStr = c"VK_SAMPLIN_gl_address_modes";
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = run::trials(&[
         ("clamp/array", array),
+        ("clamp/array-constant", array_constant),
         ("clamp/rewritten-set", rewritten),
         ("clamp/update-after-bind", update_after_bind),
     ]);
@@ -374,6 +375,36 @@ fn array() -> Outcome {
         let wanted = [Wanted::Edge, Wanted::Exact, Wanted::Half];
         let wrong = |(job, wanted): (&Job<'_, '_>, Wanted)| wanted.wrong(&texture, &job.results()[0], "an element");
         Ok(jobs.iter().zip(wanted).map(wrong).collect())
+    })?;
+    assert_resolved(&judged);
+    Ok(())
+}
+
+/// Elements that the shader names, on devices that choose none when it runs: samplers change places, and their tasks with them.
+fn array_constant() -> Outcome {
+    let judged = judged(builder(), |context| {
+        let texture = Texture::new(context, RGBA8)?;
+        let (gl, plain) = (clamp().create(context), edge().create(context));
+        let bindings =
+            [Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3), Binding::new(1, vk::DescriptorType::SAMPLER, 2)];
+        let images = (0..3).map(|element| texture.slot(0, element));
+        let mut wrong = Vec::new();
+        for (samplers, wanted) in [
+            // Image 2 is joined with sampler 1, and 0 with 0.
+            ([&plain, &gl], [Wanted::Exact, Wanted::Edge]),
+            ([&gl, &plain], [Wanted::Edge, Wanted::Exact]),
+            ([&gl, &gl], [Wanted::Exact, Wanted::Exact]),
+        ] {
+            let states = (0..).zip(samplers).map(|(element, sampler)| Slot::sampler(sampler, 1, element));
+            let held = Held::new(context, &bindings, &images.clone().chain(states).collect::<Vec<_>>());
+            let layouts = [&held.layout];
+            let rig = Rig::new(context, &Plan::new(Program::Constant, texture.kind(), &layouts));
+            let job = Job::new(&rig, &points());
+            execute(context, &rig, &job, &[held.set]);
+            let all = job.results().into_iter().zip(wanted);
+            wrong.extend(all.map(|(got, wanted)| wanted.wrong(&texture, &got, "an element that is named")));
+        }
+        Ok(wrong)
     })?;
     assert_resolved(&judged);
     Ok(())
