@@ -8,6 +8,7 @@
 //! on everything that the pipeline joins and not on the pair alone; so does a link that was left alone.
 
 mod host;
+mod shaders;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write as _;
@@ -23,6 +24,7 @@ use samplin_wire::{read, record as layer_record};
 use serde_json::{Map, Value, json};
 
 use self::host::{Host, Sampler};
+use self::shaders::Storage;
 use crate::devices;
 use crate::failure::{Failure, Outcome, Result};
 use crate::inspect;
@@ -70,6 +72,10 @@ struct Prediction {
     pairs: u64,
     samplers: u64,
     blits: u64,
+    /// Storage images, and images whose views may have other formats, and views of both.
+    images: u64,
+    /// Shader modules that some device might have to change.
+    modules: u64,
     left_out: u64,
     without_class: u64,
     not_understood: BTreeMap<String, u64>,
@@ -108,6 +114,8 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         pairs: 0,
         samplers: 0,
         blits: 0,
+        images: 0,
+        modules: 0,
         left_out: 0,
         without_class: 0,
         not_understood: BTreeMap::new(),
@@ -149,6 +157,8 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
             "samplers": prediction.samplers,
             "pairs": prediction.pairs,
             "blits": prediction.blits,
+            "images": prediction.images,
+            "modules": prediction.modules,
             "unsupported_formats": prediction.unsupported,
             "changes": predicted.change_count(),
             "recorded_changes": recorded.change_count(),
@@ -169,6 +179,14 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         counted(prediction.blits, "blit"),
         prediction.recorded_on.as_deref().unwrap_or("an unknown device"),
     ));
+    if prediction.images + prediction.modules > 0 {
+        let (images, modules) = (prediction.images, prediction.modules);
+        output.line(format!(
+            "  {} images and views, and {}, that some device may have to change",
+            grouped(images),
+            counted(modules, "shader module")
+        ));
+    }
     let (now, then) = (predicted.change_count(), recorded.change_count());
     output.line(format!("  {} instead of {}", counted(now, "change"), grouped(then)));
     for (format, pairs) in &prediction.unsupported {
@@ -212,6 +230,9 @@ impl Prediction {
             Event::Sampler => self.sampler(record, &value()?),
             Event::Pair => self.pair(record, &value()?),
             Event::Blit => self.blit(record, &value()?),
+            Event::Image => self.image(record, &value()?),
+            Event::View => self.view(record, &value()?),
+            Event::Shader => self.shader(record, &value()?),
             // Left for what the program and its shaders do, on any device alike.
             Event::Unresolved if record.fields.link.is_present() => {
                 self.links_left += 1;
@@ -246,6 +267,13 @@ impl Prediction {
                 unknown_extension: caps.unknown_extension,
                 view_usage: caps.view_usage,
                 imageless_framebuffer: caps.imageless_framebuffer,
+                sample_rate_shading: caps.sample_rate_shading,
+                max_sample_mask_words: caps.max_sample_mask_words,
+                format_feature_flags2: caps.format_feature_flags2,
+                shader_draw_parameters: caps.shader_draw_parameters,
+                fragment_stores: caps.fragment_stores,
+                vertex_stores: caps.vertex_stores,
+                gl_shaders: caps.gl_shaders,
                 ..own
             };
         } else {
@@ -261,7 +289,8 @@ impl Prediction {
             saturates: saturates && caps.gl_address_modes,
             emulates,
         };
-        let host = Host::new(caps, policy, is("mode", "audit"));
+        let storage = Storage::new(self, &device, is("storage", "emulate"));
+        let host = Host::new(caps, policy, is("mode", "audit"), storage);
         if let Some(members) = device.as_object_mut() {
             members.insert("limits".into(), layer_record::limits(&host.caps));
             members.insert("features".into(), read::features(&host.caps, members.get("features")));

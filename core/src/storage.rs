@@ -77,25 +77,76 @@ pub fn alias(format: vk::Format) -> Option<vk::Format> {
     })
 }
 
-/// The image formats that a device has to do without, as bits by their numbers: those that lack `needed` and whose stand-in has it.
-/// `features`: those of a format for images with optimal tiling and for buffers, of which `which` counts; none for a format that the
-/// device does not have.
-#[inline(never)]
-pub fn lowered(features: &mut dyn FnMut(vk::Format) -> [Feature; 2], which: usize, needed: Feature) -> u64 {
-    let (mut formats, mut seen) = (0_u64, 0_u64);
-    let mut of = |format| features(format).get(which).copied().unwrap_or_default();
-    for (format, number) in DECLARED {
-        let bit = 1 << number;
-        if seen & bit == 0 {
-            seen |= bit;
-            let own = of(format);
-            if !own.is_empty() && !own.contains(needed) && alias(format).is_some_and(|alias| of(alias).contains(needed))
-            {
-                formats |= bit;
+/// The numbers of the image formats of what stands in for others.
+const ALIASES: [(F, u8); 4] = [(F::R32_UINT, 33), (F::R32G32_UINT, 35), (F::R16_UINT, 38), (F::R8_UINT, 39)];
+
+/// The number of the image format that stands in for a format.
+pub fn stand_in(format: vk::Format) -> Option<u32> {
+    let alias = alias(format)?;
+    ALIASES.iter().find(|(one, _)| *one == alias).map(|(_, number)| u32::from(*number))
+}
+
+/// What images and texel buffers are used for. Without any of it a device does not have the format, whatever else a simulation has left
+/// of its features.
+const USES: Feature = Feature::from_raw(
+    Feature::SAMPLED_IMAGE.as_raw()
+        | Feature::STORAGE_IMAGE.as_raw()
+        | Feature::COLOR_ATTACHMENT.as_raw()
+        | Feature::BLIT_SRC.as_raw()
+        | Feature::BLIT_DST.as_raw()
+        | Feature::UNIFORM_TEXEL_BUFFER.as_raw()
+        | Feature::STORAGE_TEXEL_BUFFER.as_raw(),
+);
+
+/// What a device can do with the formats that shaders declare and with those that stand in for them: bits by their numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// It has the format.
+    pub there: u64,
+    /// Shaders can store it.
+    pub stored: u64,
+}
+
+impl Known {
+    /// Of a device; `features` says what it can do with a format, and `needed` is what storing takes.
+    pub fn of(features: &mut dyn FnMut(vk::Format) -> Feature, needed: Feature) -> Self {
+        let (mut known, mut seen) = (Self::default(), 0_u64);
+        for (format, number) in DECLARED.into_iter().chain(ALIASES) {
+            let bit = 1 << number;
+            if seen & bit == 0 {
+                seen |= bit;
+                let own = features(format);
+                known.there |= if own.intersects(USES) { bit } else { 0 };
+                known.stored |= if own.contains(needed) { bit } else { 0 };
             }
         }
+        known
     }
-    formats
+
+    /// What both of two devices can do.
+    pub fn both(self, other: Self) -> Self {
+        Self { there: self.there & other.there, stored: self.stored & other.stored }
+    }
+
+    /// The image formats that the device has to do without: those that it has and cannot store, and whose stand-in it can.
+    pub fn lowered(self) -> u64 {
+        let stands_in = |format| stand_in(format).is_some_and(|number| self.stored >> number & 1 != 0);
+        let lacking = self.there & !self.stored;
+        let of = |(format, number): (F, u8)| if stands_in(format) { lacking & 1 << number } else { 0 };
+        DECLARED.into_iter().map(of).fold(0, std::ops::BitOr::bitor)
+    }
+}
+
+/// Whether a format is one of those that a device has to do without.
+pub fn lowers(lowered: u64, format: vk::Format) -> bool {
+    declared(format).is_some_and(|number| lowered >> number & 1 != 0)
+}
+
+/// The create flags of an image that may be viewed as unsigned integers; `features` are those of its own format.
+pub fn flags_with_alias(flags: vk::ImageCreateFlags, features: Feature) -> vk::ImageCreateFlags {
+    let extended = vk::ImageCreateFlags::EXTENDED_USAGE;
+    let own = if features.contains(Feature::STORAGE_IMAGE) { vk::ImageCreateFlags::empty() } else { extended };
+    flags | vk::ImageCreateFlags::MUTABLE_FORMAT | own
 }
 
 /// How texels of a format get from shaders into images, with `storage=emulate`.
@@ -110,12 +161,11 @@ pub enum Stored {
 }
 
 impl Stored {
-    /// Of a format with these features; `lowered` are the image formats that the device has to do without ([`lowered`]).
+    /// Of a format with these features; `lowered` are the image formats that the device has to do without ([`Known::lowered`]).
     pub fn of(format: vk::Format, features: Feature, lowered: u64) -> Self {
-        let is_lowered = || declared(format).is_some_and(|number| lowered >> number & 1 != 0);
         if features.contains(Feature::STORAGE_IMAGE) {
             Self::Natively
-        } else if !features.is_empty() && is_lowered() {
+        } else if !features.is_empty() && lowers(lowered, format) {
             Self::Lowered
         } else {
             Self::Not
@@ -194,15 +244,23 @@ mod tests {
     fn what_a_device_lacks_is_lowered_where_something_stands_in() {
         let stores = Feature::STORAGE_IMAGE;
         let all = |lacking: &[vk::Format], there: Feature| {
-            lowered(&mut |format| [if lacking.contains(&format) { there } else { stores }; 2], 0, stores)
+            Known::of(&mut |format| if lacking.contains(&format) { there } else { stores }, stores).lowered()
         };
         let r11 = vk::Format::B10G11R11_UFLOAT_PACK32;
         assert_eq!(all(&[], Feature::SAMPLED_IMAGE), 0);
         assert_eq!(all(&[r11, vk::Format::R8_SINT], Feature::SAMPLED_IMAGE), 1 << 8 | 1 << 29);
         // What the device does not have at all nobody can have an image of.
         assert_eq!(all(&[r11], Feature::empty()), 0);
+        assert_eq!(all(&[r11], Feature::DISJOINT), 0);
         // The second of two names for one layout does not count.
         assert_eq!(all(&[vk::Format::A8B8G8R8_UNORM_PACK32], Feature::SAMPLED_IMAGE), 0);
+        // What one of two devices lacks both lack; what one of them does not have at all neither has.
+        let of = |lacking: vk::Format, there| {
+            Known::of(&mut |format| if lacking == format { there } else { stores }, stores)
+        };
+        let (r8, both) = (vk::Format::R8_SINT, Feature::SAMPLED_IMAGE);
+        assert_eq!(of(r11, both).both(of(r8, both)).lowered(), 1 << 8 | 1 << 29);
+        assert_eq!(of(r11, both).both(of(r11, Feature::empty())).lowered(), 0);
         // Without a stand-in.
         assert_eq!(all(&[vk::Format::R8_UNORM, vk::Format::R8_UINT, r11], Feature::SAMPLED_IMAGE), 1 << 8);
     }

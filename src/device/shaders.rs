@@ -145,6 +145,9 @@ impl Device {
     /// The words that go down in place of a module's, if not these. What is of interest is written down before that.
     pub fn module_words(&self, words: &[u32]) -> Option<Rewritten> {
         let found = scan(words);
+        if self.records_all() {
+            self.tell_of_weaker(words, found);
+        }
         let options = &self.shaders.options;
         let is_of_opengl = found.intersects(Scan::COUNTERS | Scan::GL);
         if options.counters.is_none() && is_of_opengl {

@@ -8,10 +8,10 @@
 mod descriptors;
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle, TaggedStructure};
-use samplin_core::storage;
+use samplin_core::storage::{self, Known, lowers};
 use samplin_spirv::image_formats;
 use serde_json::json;
 
@@ -20,7 +20,7 @@ use super::types::type_bit;
 use super::usage::{listed, tiling_of};
 use super::{Device, ImageTraits};
 use crate::caps::{Enabled, Formats};
-use crate::decide::{self, Catalog, Change, Field, Rule, Value};
+use crate::decide::{self, Change, Rule};
 use crate::dispatch::InstanceFns;
 use crate::names;
 use crate::pnext;
@@ -43,8 +43,9 @@ pub struct Storage {
     null_descriptor: bool,
     /// Views of buffers may say what they are used for.
     buffer_usage: bool,
-    /// Whether a view has been lost to storing and that was not said of any yet.
-    is_said: AtomicBool,
+    /// Views in the table that nothing stands in for, and the classes of which that was said, by their numbers and 1.
+    lost: AtomicU32,
+    lost_classes: FlatTable,
     /// Whether any view was ever entered.
     is_used: AtomicBool,
     /// What descriptors get in place of views of images, and of buffers: a view, [`NOTHING`] or [`LOST`].
@@ -70,13 +71,9 @@ impl Storage {
         let emulates = is_on && settings.storage != Setting::Base;
         let mut lowered = image_formats::Options::default();
         if emulates {
-            let mut features = |format| {
-                // SAFETY: `formats` and `fns` belong together, by this function's contract.
-                let all = unsafe { formats.get(fns, format) }.unwrap_or_default();
-                [all.optimal, all.buffer]
-            };
-            lowered.images = storage::lowered(&mut features, 0, Feature::STORAGE_IMAGE);
-            lowered.buffers = storage::lowered(&mut features, 1, Feature::STORAGE_TEXEL_BUFFER);
+            // SAFETY: `formats` and `fns` belong together, by this function's contract.
+            let [images, buffers] = unsafe { known(formats, fns) };
+            (lowered.images, lowered.buffers) = (images.lowered(), buffers.lowered());
         }
         Self {
             lowered,
@@ -84,7 +81,8 @@ impl Storage {
             lists: enabled.format_lists,
             null_descriptor: enabled.null_descriptor,
             buffer_usage: enabled.extension(ash::khr::maintenance5::NAME),
-            is_said: AtomicBool::new(false),
+            lost: AtomicU32::new(0),
+            lost_classes: FlatTable::new(8),
             is_used: AtomicBool::new(false),
             views: FlatTable::new(8),
             buffer_views: FlatTable::new(8),
@@ -118,8 +116,17 @@ impl Storage {
     }
 }
 
-fn lowers(formats: u64, format: vk::Format) -> bool {
-    storage::declared(format).is_some_and(|number| formats >> number & 1 != 0)
+/// What a device can do with the formats of storage images, and with those of storage texel buffers.
+///
+/// # Safety
+///
+/// `fns` are those that `formats` was made with, and their instance is alive.
+#[inline(never)]
+unsafe fn known(formats: &Formats, fns: &InstanceFns) -> [Known; 2] {
+    // SAFETY: `formats` and `fns` belong together, by this function's contract.
+    let all = |format| unsafe { formats.get(fns, format) }.unwrap_or_default();
+    let images = Known::of(&mut |format| all(format).optimal, Feature::STORAGE_IMAGE);
+    [images, Known::of(&mut |format| all(format).buffer, Feature::STORAGE_TEXEL_BUFFER)]
 }
 
 /// What an image goes down as.
@@ -169,6 +176,12 @@ pub struct ViewCopy {
 const STORAGE: u64 = vk::ImageUsageFlags::STORAGE.as_raw() as u64;
 
 impl Device {
+    /// What the device can do with the formats of storage images and storage texel buffers.
+    pub(super) fn known_formats(&self) -> [Known; 2] {
+        // SAFETY: `formats` was made for this device's instance, which outlives the device.
+        unsafe { known(&self.formats, &self.instance_fns) }
+    }
+
     /// What an image goes down as instead of as it came, if its usage is one that its format cannot have. What is left is told.
     ///
     /// # Safety
@@ -247,10 +260,7 @@ impl Device {
         }
         let tiling = tiling_of(info.tiling);
         let features = |format| tiling.and_then(|tiling| self.features_with(tiling, 0, format)).unwrap_or_default();
-        let mut flags = info.flags | vk::ImageCreateFlags::MUTABLE_FORMAT;
-        if !features(info.format).contains(Feature::STORAGE_IMAGE) {
-            flags |= vk::ImageCreateFlags::EXTENDED_USAGE;
-        }
+        let flags = storage::flags_with_alias(info.flags, features(info.format));
         if flags == info.flags && formats.is_empty() {
             // It may be viewed as integers as it is.
             return None;
@@ -280,9 +290,7 @@ impl Device {
                 "the device has no such image that may be viewed as unsigned integers"
             }
             () => {
-                let wide = |flags: vk::ImageCreateFlags| Value::ImageFlags(flags.as_raw().into());
-                let (from, to) = (wide(info.flags), wide(flags));
-                let change = Change { catalog: Catalog::H5Image, field: Field::Flags, from, to };
+                let change = decide::viewed_as_integers(info.flags.as_raw().into(), flags.as_raw().into());
                 return Some(ImageCopy { flags, formats, change, is_aliased: true });
             }
         };
@@ -338,13 +346,7 @@ impl Device {
             None => "its chain has a structure of unknown size",
             Some((chain, rest)) => {
                 let is_beside = left != 0;
-                let change = if is_beside {
-                    let (from, to) = (Value::Usage(usage), Value::Usage(left));
-                    Change { catalog: Catalog::H5, field: Field::Usage, from, to }
-                } else {
-                    let (from, to) = (Value::Format(info.format), Value::Format(alias));
-                    Change { catalog: Catalog::H5, field: Field::ImageFormat, from, to }
-                };
+                let change = decide::stored_elsewhere(info.format, alias, usage, left);
                 let usage = if is_beside { left } else { usage & STORAGE };
                 return Some(ViewCopy {
                     chain,
@@ -415,6 +417,9 @@ impl Device {
     fn enter_view(&self, table: &FlatTable, ty: vk::DescriptorType, view: u64, stands_in: u64) {
         self.guard(
             || {
+                if stands_in == LOST && ty == vk::DescriptorType::STORAGE_IMAGE {
+                    self.storage.lost.fetch_add(1, Ordering::Relaxed);
+                }
                 table.insert(view, stands_in);
                 self.storage.is_used.store(true, Ordering::Release);
                 self.hot.watch(type_bit(ty));
@@ -423,11 +428,17 @@ impl Device {
         );
     }
 
-    /// Takes note of a view that storing was taken from and that nothing stands in for. It is said once that one is stored to.
+    /// Takes note of a view that storing was taken from and that nothing stands in for. Of each class it is said once, when one is
+    /// stored to.
     pub fn view_lost_storage(&self, view: vk::ImageView) {
-        if !self.storage.is_said.load(Ordering::Relaxed) {
+        if self.storage.lost_classes.get(self.class_of(view.as_raw())) == 0 {
             self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view.as_raw(), LOST);
         }
+    }
+
+    /// The number of a view's class and 1; 0 for a view that is not known.
+    fn class_of(&self, view: u64) -> u64 {
+        self.hot.gate.view(view) & u64::from(u32::MAX)
     }
 
     /// Forgets what stands in for a view, which goes with it.
@@ -436,6 +447,9 @@ impl Device {
             return;
         }
         let alias = self.storage.views.remove(view.as_raw());
+        if alias == LOST {
+            self.found_lost();
+        }
         if let (1..LOST, Some(destroy)) = (alias, self.fns.destroy_image_view) {
             // SAFETY: made by `make_view` with a NULL allocator, and used by nothing that does not use the application's view, which
             // is about to be destroyed (VUID-vkDestroyImageView-imageView-01026).

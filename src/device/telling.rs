@@ -400,6 +400,7 @@ impl Device {
                 features: self.enabled.features.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect(),
                 augmented: words(&self.enabled.augmented),
                 simulated: self.instance.simulation.as_ref().map(|simulation| simulation.name.clone()),
+                storage: self.records_all().then(|| record::stored(self.known_formats())),
                 intercepts: words(intercepts),
             },
         );

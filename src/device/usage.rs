@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ash::vk::{self, Handle, TaggedStructure};
 use samplin_wire::kinds;
 use samplin_wire::text::handle;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::{Device, ImageTraits};
 use crate::decide::{self, Change, Changes, Context, Rule};
@@ -59,21 +59,13 @@ pub(super) fn tiling_of(tiling: vk::ImageTiling) -> Option<Tiling> {
 }
 
 impl Device {
-    /// What of an image's usage one of its formats has. Without a list it is taken to be all if the image says that its own format need
-    /// not have it.
+    /// What of an image's usage one of its formats has.
     pub fn reachable_usage(&self, traits: &ImageTraits, formats: Option<&[vk::Format]>) -> u64 {
-        let has = |format| self.features(traits, format);
-        let Some(own) = has(traits.format) else { return traits.usage };
-        let missing = decide::unsupported_usage(traits.usage, own);
-        let is_extended = traits.flags & u64::from(vk::ImageCreateFlags::EXTENDED_USAGE.as_raw()) != 0;
-        match formats {
-            _ if missing == 0 || !is_extended => traits.usage & !missing,
-            None => traits.usage,
-            Some(formats) => {
-                let features = formats.iter().filter_map(|format| has(*format));
-                traits.usage & !features.fold(missing, decide::unsupported_usage)
-            }
-        }
+        let has = |format: &vk::Format| self.features(traits, *format);
+        let Some(own) = has(&traits.format) else { return traits.usage };
+        let mut listed = formats.map(|formats| formats.iter().filter_map(has));
+        let listed = listed.as_mut().map(|listed| listed as &mut dyn Iterator<Item = _>);
+        decide::reachable_usage(traits.usage, traits.flags, own, listed)
     }
 
     /// Has views looked at from now on, if a view of this image may lack a part of its usage.
@@ -128,42 +120,62 @@ impl Device {
         None
     }
 
-    /// Writes a `view` record.
+    /// Writes a `view` record; `class` is what a prediction needs, at the level all.
     #[inline(never)]
     pub fn record_view(
         &self,
         view: vk::ImageView,
         format: vk::Format,
         alias: Option<vk::Format>,
-        tiling: Tiling,
         changes: &[Change],
+        (tiling, class): (Tiling, Option<Json>),
     ) {
         if let Some(changes) = self.changes_of_usage("view", (format, tiling), changes) {
             let name = self.name(vk::ObjectType::IMAGE_VIEW, view.as_raw());
             let (view, format) = (handle(view.as_raw()), names::format(format));
             let alias_format = alias.map(names::format);
-            self.trace().emit("view", &kinds::View { view, name, format, alias_format, changes });
+            self.trace().emit("view", &kinds::View { view, name, format, alias_format, changes, class });
         }
     }
 
-    /// Writes an `image` record.
-    pub fn record_image(&self, image: vk::Image, format: vk::Format, tiling: Tiling, change: Change) {
-        if let Some(changes) = self.changes_of_usage("image", (format, tiling), &[change]) {
+    /// Writes an `image` record; at the level all of each image that may have to change on some device. `asked`: its flags and usage as the
+    /// application has them.
+    #[inline(never)]
+    pub fn record_image(
+        &self,
+        image: vk::Image,
+        traits: &ImageTraits,
+        asked: (u64, u64),
+        formats: Option<&[vk::Format]>,
+        change: Option<Change>,
+    ) {
+        let (mutable, stores) = (vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw(), vk::ImageUsageFlags::STORAGE.as_raw());
+        if change.is_none() && asked.0 & u64::from(mutable) == 0 && asked.1 & u64::from(stores) == 0 {
+            return;
+        }
+        let (format, tiling) = (traits.format, traits.tiling);
+        if let Some(changes) = self.changes_of_usage("image", (format, tiling), change.as_slice()) {
+            let class = self.records_all().then(|| {
+                let listed = formats.map(|all| all.iter().map(|one| (*one, self.features(traits, *one))).collect());
+                record::image_class(tiling, asked, self.features(traits, format), listed)
+            });
             let name = self.name(vk::ObjectType::IMAGE, image.as_raw());
             let (image, format) = (handle(image.as_raw()), names::format(format));
-            self.trace().emit("image", &kinds::Image { image, name, format, changes });
+            self.trace().emit("image", &kinds::Image { image, name, format, changes, class });
         }
     }
 
-    /// Changes as a record has them, if there is to be one.
+    /// Changes as a record has them, if there is to be one: at the level all also of what did not change.
     fn changes_of_usage(
         &self,
         event: &'static str,
         (format, tiling): (vk::Format, Tiling),
         changes: &[Change],
-    ) -> Option<Vec<serde_json::Value>> {
-        if !self.is_news_of_usage(event, format, changes.first()?, self.records_all()) {
-            return None;
+    ) -> Option<Vec<Json>> {
+        match changes.first() {
+            Some(first) if !self.is_news_of_usage(event, format, first, self.records_all()) => return None,
+            None if !self.records_all() => return None,
+            _ => {}
         }
         self.count(changes);
         let context = Context { source: Some(format), tiling, ..self.context(None) };

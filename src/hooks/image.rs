@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use ash::vk;
+use ash::vk::{self, Handle};
 use samplin_hot::recent::Words;
 use vk_layer_sys::{
     ImageCreateFlags2CreateInfoKHR, ImageStencilUsage2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR,
@@ -15,6 +15,7 @@ use crate::device::{Device, ImageTraits, ViewCopy, listed};
 use crate::features::Tiling;
 use crate::format;
 use crate::pnext;
+use crate::record;
 
 destroy! {
     destroy_image(vk::Image): forget_image;
@@ -79,8 +80,9 @@ pub(crate) unsafe extern "system" fn create_image(
                     traits.reachable = device.reachable_usage(&traits, formats);
                 }
                 device.insert_image(made, traits);
-                if let Some(copy) = copy.as_ref().filter(|_| copied.is_some() || device.audit) {
-                    device.record_image(made, info.format, traits.tiling, copy.change);
+                let change = copy.as_ref().filter(|_| copied.is_some() || device.audit).map(|copy| copy.change);
+                if change.is_some() || device.records_all() {
+                    device.record_image(made, &traits, (flags, usage), formats, change);
                 }
             },
             || (),
@@ -347,22 +349,47 @@ unsafe fn create_new_view(
                 unsafe { remember_view(device, info, made) };
                 if let Some((tiling, _, changes)) = &narrowed {
                     let changes: Vec<Change> = changes.iter().copied().collect();
-                    device.record_view(made, info.format, None, *tiling, &changes);
-                    if device.storage.is_lowering()
-                        && !device.audit
-                        && changes.iter().any(|change| change.catalog == Catalog::H1Storage)
-                    {
+                    // SAFETY: as above.
+                    let class = unsafe { usage_class(device, info) };
+                    device.record_view(made, info.format, None, &changes, (*tiling, class));
+                    if !device.audit && changes.iter().any(|change| change.catalog == Catalog::H1Storage) {
                         device.view_lost_storage(made);
                     }
                 }
                 if let Some((copy, tiling)) = copy.as_ref().filter(|_| copied || device.audit) {
-                    device.record_view(made, info.format, Some(copy.alias_format), *tiling, &[copy.change]);
+                    // SAFETY: as above.
+                    let class = unsafe { usage_class(device, info) };
+                    device.record_view(made, info.format, Some(copy.alias_format), &[copy.change], (*tiling, class));
+                } else if narrowed.is_none() {
+                    // SAFETY: as above.
+                    if let Some(class) = unsafe { usage_class(device, info) } {
+                        device.record_view(made, info.format, None, &[], (Tiling::Optimal, Some(class)));
+                    }
                 }
             },
             || (),
         );
     }
     result
+}
+
+/// What a prediction needs to know of a view, at the level all, if it may have to change on some device.
+///
+/// # Safety
+///
+/// `info` is valid.
+#[inline(never)]
+unsafe fn usage_class(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<serde_json::Value> {
+    let (_, image) = device.image(info.image).filter(|_| device.records_all())?;
+    let (mutable, stores) = (vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw(), vk::ImageUsageFlags::STORAGE.as_raw());
+    let differs = info.format != image.format && image.flags & u64::from(mutable) != 0;
+    if !differs && image.usage & u64::from(stores) == 0 {
+        return None;
+    }
+    // SAFETY: `info` is a valid create info of a view by this function's contract.
+    let stated = unsafe { stated_usage(info) };
+    let features = device.features(image, info.format);
+    Some(record::usage_class(info.image.as_raw(), features, inherited_usage(info, image), stated))
 }
 
 /// The tiling of a view's image, the usage that the view goes down with, and the changes.

@@ -5,7 +5,10 @@ use crate::run::{self, Outcome, Skip, skip_if, with_layer, without_layer};
 use crate::scene::pattern;
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
-use samplin_testkit::{Context, Image, ImageDesc, Pair, Path, SamplerDesc, Value, ViewDesc, lookup, sample_via, texel};
+use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
+use samplin_testkit::{
+    Context, Image, ImageDesc, Pair, Path, SamplerDesc, Value, View, ViewDesc, lookup, sample_via, texel,
+};
 
 const UNORM: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const SRGB: vk::Format = vk::Format::R8G8B8A8_SRGB;
@@ -19,6 +22,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("usage/stated-usage-is-left-alone", stated),
         ("usage/nothing-says-so-in-version-1.0", version_1_0),
         ("usage/told-once", told_once),
+        ("usage/stores-that-are-lost-are-told", lost_stores),
+        ("usage/views-that-nobody-stores-to-are-not-told", || no_lost_stores("base")),
+        ("usage/views-that-nobody-stores-to-are-not-told/emulate", || no_lost_stores("emulate")),
         ("usage/audit", audit),
         ("usage/image-of-a-listed-format", image_of_list),
         ("usage/image-without-a-list-is-left-alone", image_without_list),
@@ -132,6 +138,60 @@ fn told_once() -> Outcome {
     assert_eq!(judged.trace.events("view").count(), 1);
     let ((), judged) = with_layer(Context::builder().setting("trace_level", "all"), twice)?;
     assert_eq!(judged.trace.events("view").count(), 3);
+    Ok(())
+}
+
+/// Writes a view as a descriptor of a type, twice.
+fn write(context: &Context, ty: vk::DescriptorType, view: &View<'_>) {
+    let layout = SetLayout::new(context, &[Binding::new(0, ty, 1)]);
+    let pool = Pool::new(context, &[&layout]);
+    let set = pool.allocate(&layout);
+    let info = [vk::DescriptorImageInfo::default().image_view(view.handle()).image_layout(vk::ImageLayout::GENERAL)];
+    let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(ty).image_info(&info);
+    for _ in 0..2 {
+        // SAFETY: set and view are alive and not in use; that the view cannot be stored to is what the test is about.
+        unsafe { context.device().update_descriptor_sets(&[write], &[]) };
+    }
+}
+
+/// A view that storing was taken from is written to a storage image's descriptor: once for each class of views, not for each view.
+fn lost_stores() -> Outcome {
+    for storage in ["base", "emulate"] {
+        let ((), judged) = with_layer(Context::builder().setting("storage", storage), |context| {
+            let image = image(context)?;
+            let plain = ViewDesc { format: Some(SRGB), ..ViewDesc::default() };
+            let array = ViewDesc { view_type: Some(vk::ImageViewType::TYPE_2D_ARRAY), ..plain };
+            let views = [&plain, &plain, &array, &plain].map(|desc| image.view(desc));
+            views.iter().for_each(|view| write(context, vk::DescriptorType::STORAGE_IMAGE, view));
+            // What was said of its class is not looked for again.
+            write(context, vk::DescriptorType::STORAGE_IMAGE, &image.view(&plain));
+            Ok(())
+        })?;
+        let told: Vec<_> = judged.trace.events("unresolved").collect();
+        assert_eq!(told.len(), 2, "{storage}: {told:#?}");
+        for (record, view_type) in told.iter().zip(["VK_IMAGE_VIEW_TYPE_2D", "VK_IMAGE_VIEW_TYPE_2D_ARRAY"]) {
+            assert_eq!((&record["what"], &record["rule"]), (&"storage-view".into(), &"view-usage".into()));
+            assert_eq!(
+                (&record["format"], &record["view_type"]),
+                (&"VK_FORMAT_R8G8B8A8_SRGB".into(), &view_type.into())
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Storing through a view of a format that has it, and sampling through one that has not.
+fn no_lost_stores(storage: &str) -> Outcome {
+    let ((), judged) = with_layer(Context::builder().setting("storage", storage), |context| {
+        let image = image(context)?;
+        let srgb = image.view(&ViewDesc { format: Some(SRGB), ..ViewDesc::default() });
+        write(context, vk::DescriptorType::SAMPLED_IMAGE, &srgb);
+        write(context, vk::DescriptorType::STORAGE_IMAGE, &image.view(&ViewDesc::default()));
+        Ok(())
+    })?;
+    judged.assert_silent("with samplin");
+    assert_eq!(judged.trace.events("unresolved").count(), 0);
+    assert_eq!(judged.changes("view").len(), 1);
     Ok(())
 }
 

@@ -212,7 +212,7 @@ pub struct Abilities {
     pub limits: BTreeMap<String, Option<f64>>,
     /// Formats by number, those without any feature left out.
     pub formats: Vec<FormatAbilities>,
-    /// The image formats that shaders do without where formats are lowered ([`storage::lowered`]).
+    /// The image formats that shaders do without where formats are lowered ([`storage::Known`]).
     pub lowered: u64,
     /// Whether the comparison bit, which needs 64-bit masks, is known.
     pub knows_compare: bool,
@@ -477,7 +477,7 @@ fn is_declared(format: vk::Format) -> bool {
 pub(super) fn lowered(formats: &[FormatAbilities]) -> u64 {
     let all: BTreeMap<i32, Feature> = formats.iter().map(|one| (one.number().as_raw(), one.optimal)).collect();
     let optimal = |wanted: vk::Format| all.get(&wanted.as_raw()).copied().unwrap_or_default();
-    storage::lowered(&mut |wanted| [optimal(wanted), Feature::empty()], 0, Feature::STORAGE_IMAGE)
+    storage::Known::of(&mut |wanted| optimal(wanted), Feature::STORAGE_IMAGE).lowered()
 }
 
 /// Every format that is worth asking a device about.

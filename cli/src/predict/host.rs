@@ -6,6 +6,8 @@ use samplin_core::budget::{BorderPlace, BorderPlaces, BorderWish, Cover, Sampler
 use samplin_core::decide::{DeviceCaps, Policy, Rule, SamplerState, StateKey, ViewTraits};
 use samplin_core::outcome::{self, Creation, Kept, Meeting, Refusal, Terms, Wanted};
 
+use super::shaders::Storage;
+
 /// What is known of the process that records come from.
 #[derive(Debug)]
 pub(super) struct Host {
@@ -13,6 +15,8 @@ pub(super) struct Host {
     policy: Policy,
     audit: bool,
     places: Places,
+    /// What is done about storage images.
+    pub(super) storage: Storage,
 }
 
 /// Who holds the places of its limits. The trace does not tell when samplers end, so all count as alive.
@@ -34,7 +38,7 @@ struct Places {
 
 impl Host {
     /// One on which there is no sampler yet.
-    pub(super) fn new(caps: DeviceCaps, policy: Policy, audit: bool) -> Self {
+    pub(super) fn new(caps: DeviceCaps, policy: Policy, audit: bool, storage: Storage) -> Self {
         let places = Places {
             samplers: SamplerPlaces::default(),
             borders: BorderPlaces::new(caps.max_custom_border_color_samplers),
@@ -43,18 +47,18 @@ impl Host {
             uses: HashSet::new(),
             covering: HashSet::new(),
         };
-        Self { caps, policy, audit, places }
+        Self { caps, policy, audit, places, storage }
     }
 
     /// What a sampler comes to whose record names this handle.
     pub(super) fn creation(&mut self, given: &SamplerState, handle: &str) -> Creation {
-        let Self { caps, policy, audit, places } = self;
+        let Self { caps, policy, audit, places, .. } = self;
         outcome::creation(given, &Terms { caps, policy, audit: *audit }, |wish| places.border(handle, wish))
     }
 
     /// What it comes to that a sampler meets a view for the first time.
     pub(super) fn meeting(&mut self, fingerprint: &str, sampler: &Sampler, view: &ViewTraits) -> Meeting<'static, ()> {
-        let Self { caps, policy, audit, places } = self;
+        let Self { caps, policy, audit, places, .. } = self;
         let limit = caps.max_sampler_allocation_count;
         outcome::meeting(&sampler.kept, view, [], &Terms { caps, policy, audit: *audit }, |wanted| {
             places.variant(fingerprint, sampler.border, wanted, limit)

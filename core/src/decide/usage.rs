@@ -54,6 +54,35 @@ pub fn usage_beside_storage(usage: u64, features: Feature) -> u64 {
     if left & OF_VIEWS == 0 { 0 } else { left }
 }
 
+/// What of an image's usage one of its formats has; `own` are the features of its format, `listed` those of each that its views may have.
+/// Without a list it is taken to be all if the image says that its own format need not have it.
+pub fn reachable_usage(usage: u64, flags: u64, own: Feature, listed: Option<&mut dyn Iterator<Item = Feature>>) -> u64 {
+    let missing = unsupported_usage(usage, own);
+    let is_extended = flags & u64::from(vk::ImageCreateFlags::EXTENDED_USAGE.as_raw()) != 0;
+    match listed {
+        _ if missing == 0 || !is_extended => usage & !missing,
+        None => usage,
+        Some(features) => usage & !features.fold(missing, unsupported_usage),
+    }
+}
+
+/// What changes of a view through which shaders would store, because integers are stored in its place: its usage, which is then `left`,
+/// or its format if nothing is left of that.
+pub fn stored_elsewhere(format: vk::Format, alias: vk::Format, usage: u64, left: u64) -> Change {
+    let (field, from, to) = if left != 0 {
+        (Field::Usage, Value::Usage(usage), Value::Usage(left))
+    } else {
+        (Field::ImageFormat, Value::Format(format), Value::Format(alias))
+    };
+    Change { catalog: Catalog::H5, field, from, to }
+}
+
+/// What changes of an image because some of its views are of integers: its create flags.
+pub fn viewed_as_integers(flags: u64, wider: u64) -> Change {
+    let (from, to) = (Value::ImageFlags(flags), Value::ImageFlags(wider));
+    Change { catalog: Catalog::H5Image, field: Field::Flags, from, to }
+}
+
 /// A view that is about to be created without a usage of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct ViewUsage {

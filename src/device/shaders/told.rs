@@ -2,8 +2,9 @@
 //! pass left.
 
 use ash::vk::{self, Handle};
-use samplin_spirv::image_formats::Codec;
-use samplin_spirv::passes::{self, Outcome, Pass, Why};
+use samplin_spirv::image_access;
+use samplin_spirv::image_formats::{self, Codec};
+use samplin_spirv::passes::{self, Outcome, Pass, Step, Why};
 use samplin_spirv::scan::Scan;
 use samplin_wire::record::Descriptor;
 use samplin_wire::text::handle;
@@ -179,7 +180,47 @@ fn sentence(why: &Why) -> String {
     text.to_owned()
 }
 
+/// What devices that can do less than any ask of the passes for storage images and samples, each by the name of the outcome.
+fn weaker() -> [(&'static str, Step<'static>); 7] {
+    let access = |read, write, relax| {
+        // What is relaxed needs no correction, and the other way round.
+        Step::ImageAccess(image_access::Options { read, write, may_declare: relax, relax })
+    };
+    let formats = |images, buffers| Step::ImageFormats(image_formats::Options { images, buffers });
+    [
+        ("access", access(false, false, false)),
+        ("relaxed", access(true, true, true)),
+        ("relaxed_to_read", access(true, false, true)),
+        ("relaxed_to_write", access(false, true, true)),
+        ("images", formats(u64::MAX, 0)),
+        ("buffers", formats(0, u64::MAX)),
+        ("samples", Step::SampleBuiltins),
+    ]
+}
+
 impl Device {
+    /// Writes down, for predictions, what the passes would make of a module on devices that can do less.
+    #[inline(never)]
+    pub(super) fn tell_of_weaker(&self, words: &[u32], found: Scan) {
+        let mut could = serde_json::Map::new();
+        for (name, step) in weaker() {
+            let Ok(outcome) = passes::run(words, found, std::iter::once(&step)) else { return };
+            let pass = step.pass();
+            let context = self.context(None);
+            let changes = outcome.changes.iter().filter_map(|(_, one)| change(pass, one));
+            let changes: Vec<Json> = changes.map(|one| record::change(&one, &context)).collect();
+            let left: Vec<&str> = outcome.refusals.iter().map(|(_, why)| why.name()).collect();
+            if !(changes.is_empty() && left.is_empty()) {
+                could.insert(name.to_owned(), json!({ "changes": changes, "left": left }));
+            }
+        }
+        if !could.is_empty() {
+            let module = format!("{:016x}", fingerprint(words));
+            let record = json!({ "tier": "module", "pass": "none", "module": module, "bindings": [], "changes": [], "could": could });
+            self.trace().emit("shader", &record);
+        }
+    }
+
     /// Writes down what the passes made of a module, once for each that is different.
     pub(super) fn tell_of_module(&self, words: &[u32], outcome: &Outcome, ns: u64) {
         if outcome.changes.is_empty() && outcome.refusals.is_empty() {

@@ -6,12 +6,14 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, DescriptorImageInfo, Handle, WriteDescriptorSet};
+use samplin_core::storage::lowers;
 use serde_json::json;
 
-use super::{LOST, NOTHING, lowers};
+use super::{LOST, NOTHING};
 use crate::decide::Rule;
 use crate::device::Device;
 use crate::device::types::type_bit;
+use crate::record;
 use crate::table::FlatTable;
 
 /// The types of descriptors that are stored to.
@@ -77,30 +79,43 @@ impl Device {
             0 => view,
             NOTHING => 0,
             LOST => {
-                self.tell_of_lost();
+                if std::ptr::eq(table, &raw const self.storage.views) {
+                    self.tell_of_lost(view);
+                }
                 view
             }
             alias => alias,
         }
     }
 
-    /// Says once that a view is stored to which cannot be.
+    /// Says of the class of a view that one is stored to which cannot be.
     #[cold]
-    fn tell_of_lost(&self) {
-        if self.storage.is_said.swap(true, Ordering::Relaxed) {
-            return;
-        }
+    fn tell_of_lost(&self, view: u64) {
         self.guard(
             || {
-                let why = "a view whose format cannot be stored is written to a descriptor of a storage image, and no other view stands in \
-                           for it";
-                self.unresolved("storage-view", why, Some(Rule::ViewUsage), json!({}), (0, 1));
+                let number = self.class_of(view);
+                if let Some(class) = self.class((number as u32).wrapping_sub(1)) {
+                    self.storage.lost_classes.insert(number, 1);
+                    let why = "a view whose format cannot be stored is written to a descriptor of a storage image, and no other view \
+                               stands in for it";
+                    let members = json!(record::view(&class.traits));
+                    self.unresolved("storage-view", why, Some(Rule::ViewUsage), members, (number, 1));
+                }
+                if self.storage.views.remove(view) == LOST {
+                    self.found_lost();
+                }
             },
             || (),
         );
-        if self.storage.lowered.images == 0 {
-            // There is nothing else to look for, and nobody looks for this again.
-            self.hot.unwatch(vk::DescriptorType::STORAGE_IMAGE);
+    }
+
+    /// Looks for one view less that nothing stands in for; where there is nothing else to look for, nobody looks any more.
+    pub(super) fn found_lost(&self) {
+        let lost = &self.storage.lost;
+        let is_last = lost.fetch_sub(1, Ordering::AcqRel) == 1 && self.storage.lowered.images == 0;
+        if is_last && self.hot.unwatch(vk::DescriptorType::STORAGE_IMAGE) && lost.load(Ordering::Acquire) != 0 {
+            // Another one came meanwhile.
+            self.hot.watch(type_bit(vk::DescriptorType::STORAGE_IMAGE));
         }
     }
 

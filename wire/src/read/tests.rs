@@ -457,7 +457,8 @@ fn whole_records_survive() {
         survives("layer", kinds::Layer { version, exe, app: None, engine: Some(text("e")), api_version, settings });
     }
     let driver = kinds::Driver { vendor_id: 1, device_id: u32::MAX, driver_version: 3, api_version: text("1.3.0") };
-    for driver in [None, Some(driver)] {
+    let known = [Known { there: 0xff, stored: 0x0f }, Known::default()];
+    for (driver, storage) in [(None, None), (Some(driver), Some(record::stored(known)))] {
         let device = kinds::Device {
             device: text("llvmpipe"),
             driver,
@@ -466,6 +467,7 @@ fn whole_records_survive() {
             augmented: vec![text("VK_EXT_custom_border_color")],
             simulated: Some(text("adreno-650")),
             intercepts: vec![text("vkCreateSampler")],
+            storage,
         };
         survives("device", device);
     }
@@ -483,12 +485,15 @@ fn whole_records_survive() {
         format: format.clone(),
         alias_format: None,
         changes: same,
+        class: None,
     };
     survives("view", narrowed);
-    survives("view", kinds::View { view, name, format, alias_format: other, changes });
-    let (image, name, format, changes) = object();
-    survives("image", kinds::Image { image, name, format, changes });
     let features = vk::FormatFeatureFlags2::from_raw(1);
+    let class = Some(record::usage_class(0x1f, Some(features), 8, None));
+    survives("view", kinds::View { view, name, format, alias_format: other, changes, class });
+    let (image, name, format, changes) = object();
+    let class = Some(record::image_class(Tiling::Linear, (8, 15), None, Some(vec![(vk::Format::R8_UNORM, None)])));
+    survives("image", kinds::Image { image, name, format, changes, class });
     let traits = ViewTraits::new_2d(vk::Format::D16_UNORM, features);
     let link = Joined { pipeline: handle.clone(), link: a_link(), how: Some("split".into()) };
     for (path, joined, view_class, saturate) in [
@@ -588,5 +593,27 @@ fn settings_are_read_from_a_layer_record() {
     assert_eq!(set.map(|setting| setting.name).collect::<Vec<_>>(), ["trace", "trace_level"]);
     for damaged in [json!({}), json!({ "settings": 1 }), json!({ "settings": { "mode": "audit" } })] {
         assert_eq!((setting(&damaged, "mode"), settings(&damaged).count()), (None, 0));
+    }
+}
+
+#[test]
+fn what_is_known_of_images_survives() {
+    let features = Some(vk::FormatFeatureFlags2::from_raw(1 << 32 | 1));
+    for views in [None, Some(vec![]), Some(vec![(vk::Format::R8G8B8A8_SRGB, None), (vk::Format::R32_UINT, features)])] {
+        for (tiling, features) in [(Tiling::Optimal, None), (Tiling::Modifier, features)] {
+            let written = json!({ "class": record::image_class(tiling, (0x108, 0x2c), features, views.clone()) });
+            let class = ImageClass { tiling, flags: 0x108, usage: 0x2c, features, views: views.clone() };
+            assert_eq!(image_class(&through_text(&written)), Some(class));
+        }
+    }
+    for stated in [None, Some(0), Some(1 << 40)] {
+        let written = json!({ "class": record::usage_class(0xabc, features, 12, stated) });
+        let class = UsageClass { image: "0xabc".to_owned(), features, inherited: 12, stated };
+        assert_eq!(usage_class(&through_text(&written)), Some(class));
+    }
+    let known = [Known { there: u64::MAX, stored: 1 << 39 }, Known::default()];
+    assert_eq!(stored(&json!({ "storage": record::stored(known) })), Some(known));
+    for other in [json!({}), json!({ "class": {} }), json!({ "class": { "flags": "8" } }), json!({ "storage": {} })] {
+        assert_eq!((image_class(&other), usage_class(&other), stored(&other)), (None, None, None));
     }
 }

@@ -1,0 +1,341 @@
+//! What storage images and shaders come to: usages of views and images, formats that are lowered or relaxed, samples and counters.
+//!
+//! Views and images are decided from what their records say. Shaders are not in a trace, but what the passes would make of each on devices
+//! that can do less is (`could`): which of that happens follows from what the predicted device lacks. What no capability file tells
+//! (whether samples are shaded, how many words a mask has) is as it was recorded.
+
+use std::collections::HashMap;
+
+use ash::vk::{self, FormatFeatureFlags2 as Feature};
+use samplin_core::decide::{self, Change as Decided, Context, DeviceCaps, Rule, ViewUsage};
+use samplin_core::features::Tiling;
+use samplin_core::names::{self, Spirv};
+use samplin_core::storage::{self, Known, lowers};
+use samplin_wire::read;
+use serde_json::{Map, Value, json};
+
+use super::{Prediction, text};
+use crate::trace::reader::Record;
+
+type Usage = vk::ImageUsageFlags;
+type Flags = vk::ImageCreateFlags;
+
+/// What a process does about storage images on its device.
+#[derive(Debug, Default)]
+pub(super) struct Storage {
+    /// The setting.
+    emulates: bool,
+    /// The formats that shaders do without, of images and of texel buffers.
+    lowered: [u64; 2],
+    /// What integers of images can be stored.
+    stored: u64,
+    /// Images by handle.
+    images: HashMap<String, Image>,
+}
+
+/// What is kept of an image for its views.
+#[derive(Clone, Copy, Debug)]
+struct Image {
+    format: vk::Format,
+    tiling: Tiling,
+    mutable: bool,
+    reachable: u64,
+    aliased: bool,
+}
+
+const STORAGE: u64 = Usage::STORAGE.as_raw() as u64;
+const ATTACHMENTS: u64 = (Usage::COLOR_ATTACHMENT.as_raw()
+    | Usage::DEPTH_STENCIL_ATTACHMENT.as_raw()
+    | Usage::INPUT_ATTACHMENT.as_raw()) as u64;
+
+impl Storage {
+    /// That of a process whose device could do what its record says.
+    pub(super) fn new(prediction: &Prediction, device: &Value, emulates: bool) -> Self {
+        let there = |needed, buffer: bool| {
+            let features = |format| prediction.simulation.features(format);
+            Known::of(&mut |format| if buffer { features(format).buffer } else { features(format).optimal }, needed)
+        };
+        let there = [there(Feature::STORAGE_IMAGE, false), there(Feature::STORAGE_TEXEL_BUFFER, true)];
+        let here = read::stored(device).filter(|_| !prediction.alone);
+        let known = here.map_or(there, |[images, buffers]| [images.both(there[0]), buffers.both(there[1])]);
+        let lowered = if emulates { known.map(Known::lowered) } else { [0; 2] };
+        Self { emulates, lowered, stored: known[0].stored, images: HashMap::new() }
+    }
+
+    /// Whether the format of integers that stands in for a format can be stored.
+    fn stores_alias_of(&self, format: vk::Format) -> bool {
+        storage::stand_in(format).is_some_and(|number| self.stored >> number & 1 != 0)
+    }
+}
+
+fn is_any(flags: u64, of: Flags) -> bool {
+    flags & u64::from(of.as_raw()) != 0
+}
+
+impl Prediction {
+    pub(super) fn image(&mut self, record: &Record<'_>, value: &Value) {
+        let Some(caps) = self.hosts.get(&record.process()).map(|host| host.caps) else { return };
+        let (Some(format), Some(class)) = (read::format_of(value), read::image_class(value)) else {
+            return self.taken_over("image", value);
+        };
+        if !self.first("image", value.to_string()) {
+            return;
+        }
+        let of = |one, recorded| self.features(one, recorded, class.tiling);
+        let own = of(format, class.features);
+        let listed: Option<Vec<(vk::Format, Option<Feature>)>> =
+            class.views.map(|views| views.into_iter().map(|(one, recorded)| (one, of(one, recorded))).collect());
+        let Some(host) = self.hosts.get_mut(&record.process()) else { return };
+        let mut image = Image {
+            format,
+            tiling: class.tiling,
+            mutable: is_any(class.flags, Flags::MUTABLE_FORMAT),
+            reachable: class.usage,
+            aliased: false,
+        };
+        let asked = Asked { flags: class.flags, usage: class.usage, own, listed: listed.as_deref() };
+        let change = asked.change(&mut image, &host.storage, &caps);
+        if let Some(handle) = text(value, "image") {
+            host.storage.images.insert(handle.to_owned(), image);
+        }
+        self.images += 1;
+        self.push_of(value, change.as_slice(), &caps, (format, class.tiling), None);
+    }
+
+    pub(super) fn view(&mut self, record: &Record<'_>, value: &Value) {
+        let Some(caps) = self.hosts.get(&record.process()).map(|host| host.caps) else { return };
+        let (Some(format), Some(class)) = (read::format_of(value), read::usage_class(value)) else {
+            return self.taken_over("view", value);
+        };
+        if !self.first("view", value.to_string()) {
+            return;
+        }
+        let Some(host) = self.hosts.get(&record.process()) else { return };
+        // Of a swapchain there is no record, and its images have no list.
+        let image = host.storage.images.get(&class.image).copied().unwrap_or(Image {
+            format,
+            tiling: Tiling::Optimal,
+            mutable: false,
+            reachable: class.inherited,
+            aliased: false,
+        });
+        let lowers = lowers(host.storage.lowered[0], format);
+        self.images += 1;
+        let at = (format, image.tiling);
+        let usage = class.stated.unwrap_or(class.inherited);
+        let Some(features) = self.features(format, class.features, image.tiling) else {
+            return self.push_of(value, &[], &caps, at, None);
+        };
+        let left = decide::usage_beside_storage(usage, features);
+        if let (true, true, true, Some(alias)) = (lowers, image.aliased, usage & STORAGE != 0, storage::alias(format))
+            && !(caps.imageless_framebuffer && left & ATTACHMENTS != 0)
+        {
+            let change = decide::stored_elsewhere(format, alias, usage, left);
+            return self.push_of(value, &[change], &caps, at, Some(alias));
+        }
+        let gone = decide::unsupported_usage(usage, features);
+        let asked = ViewUsage {
+            features,
+            inherited: class.inherited,
+            of_image: image.reachable,
+            can_be_told: caps.view_usage,
+            imageless: caps.imageless_framebuffer,
+        };
+        let is_other = image.mutable && format != image.format && gone != 0;
+        match decide::view_usage(&asked) {
+            _ if !is_other => self.push_of(value, &[], &caps, at, None),
+            Ok((_, changes)) if class.stated.is_none() => {
+                let changes: Vec<Decided> = changes.iter().copied().collect();
+                self.push_of(value, &changes, &caps, at, None);
+            }
+            kept => {
+                let stated = "the application states the usage of the view itself";
+                let why = kept.err().filter(|_| class.stated.is_none()).map_or(stated, decide::UsageKept::why);
+                let about = json!({ "format": names::format(format), "usage": names::image_usage(gone) });
+                self.push_of(value, &[], &caps, at, None);
+                self.left(value, "view-usage", why, Rule::ViewUsage, about);
+            }
+        }
+    }
+
+    /// A record of the tier `module` that says what the passes could make of a shader, or any other as it was recorded.
+    pub(super) fn shader(&mut self, record: &Record<'_>, value: &Value) {
+        let pass = text(value, "pass").unwrap_or_default();
+        let Some(host) = self.hosts.get(&record.process()) else { return };
+        let Some(could) = value.get("could").and_then(Value::as_object) else {
+            // What counters and masks come to no capability file tells, and neither of what pipelines ask for. What else was done to
+            // modules is decided from what could be.
+            if ["atomic_counters", "sample_mask", "multisample_state"].contains(&pass) {
+                self.records.push(value.clone());
+            }
+            return;
+        };
+        let happens = Happens { caps: host.caps, emulates: host.storage.emulates, lowered: host.storage.lowered };
+        if !self.first("shader", value.to_string()) {
+            return;
+        }
+        self.modules += 1;
+        for (pass, rule, outcomes) in PASSES {
+            let mut changes: Vec<Value> = Vec::new();
+            for outcome in outcomes.iter().filter(|outcome| happens.asks(outcome)) {
+                let Some(could) = could.get(*outcome) else { continue };
+                let all = could.get("changes").and_then(Value::as_array).into_iter().flatten();
+                changes.extend(all.filter(|change| happens.is_made(outcome, change)).cloned());
+                // Of which formats a module would be left is not told.
+                let left = could.get("left").and_then(Value::as_array).filter(|_| !is_of_formats(outcome));
+                for name in left.into_iter().flatten().filter_map(Value::as_str) {
+                    let about = json!({ "module": value.get("module"), "pass": pass });
+                    let is_of_format = ["image-escapes", "image-atomics"].contains(&name);
+                    let rule = if is_of_format { Rule::StorageFormat } else { *rule };
+                    self.left(value, name, "as the passes would on the predicted device", rule, about);
+                }
+            }
+            if !changes.is_empty() {
+                let mut members = value.as_object().cloned().unwrap_or_default();
+                members.remove("could");
+                members.insert("pass".into(), (*pass).into());
+                members.insert("changes".into(), changes.into());
+                self.records.push(Value::Object(members));
+            }
+        }
+    }
+
+    /// Takes a record over that holds too little.
+    fn taken_over(&mut self, what: &str, value: &Value) {
+        let changed = value.get("changes").and_then(Value::as_array).is_some_and(|changes| !changes.is_empty());
+        if changed {
+            self.misunderstood(what);
+        }
+    }
+
+    fn push_of(
+        &mut self,
+        value: &Value,
+        changes: &[Decided],
+        caps: &DeviceCaps,
+        (format, tiling): (vk::Format, Tiling),
+        alias: Option<vk::Format>,
+    ) {
+        let (saturates, emulates, trilinear) = (false, false, false);
+        let context = Context { caps, view: None, source: Some(format), tiling, saturates, emulates, trilinear };
+        self.push(value, changes, &context, |members| {
+            members.remove("alias_format");
+            if let Some(alias) = alias {
+                members.insert("alias_format".into(), names::format(alias).into());
+            }
+        });
+    }
+
+    /// Something that is left, said once.
+    fn left(&mut self, value: &Value, what: &str, why: &str, rule: Rule, about: Value) {
+        if !self.first("unresolved", format!("{what} {why} {about}")) {
+            return;
+        }
+        let mut members = about.as_object().cloned().unwrap_or_else(Map::new);
+        for key in ["seq", "t_ns", "pid", "tid"] {
+            members.insert(key.into(), value.get(key).cloned().unwrap_or_default());
+        }
+        members.insert("event".into(), "unresolved".into());
+        members.insert("what".into(), what.into());
+        members.insert("why".into(), why.into());
+        members.insert("rule".into(), rule.name().into());
+        self.records.push(Value::Object(members));
+    }
+}
+
+/// What an image is asked for with.
+struct Asked<'a> {
+    flags: u64,
+    usage: u64,
+    own: Option<Feature>,
+    listed: Option<&'a [(vk::Format, Option<Feature>)]>,
+}
+
+impl Asked<'_> {
+    /// What changes of it, as the layer decides where the driver has such an image; the rest of what its views depend on goes to `image`.
+    fn change(&self, image: &mut Image, storage: &Storage, caps: &DeviceCaps) -> Option<Decided> {
+        let is_listed = |format| self.listed.is_none_or(|all| all.iter().any(|(one, _)| *one == format));
+        let lowers = |format| lowers(storage.lowered[0], format);
+        let alias = storage::alias(image.format).filter(|_| storage.stores_alias_of(image.format));
+        let wanted = lowers(image.format)
+            || image.mutable && self.listed.is_some_and(|all| all.iter().any(|(one, _)| lowers(*one)));
+        let imageless = caps.imageless_framebuffer && self.usage & ATTACHMENTS != 0;
+        let can_change = caps.view_usage && image.tiling != Tiling::Modifier && !imageless;
+        let sparse = is_any(self.flags, Flags::SPARSE_BINDING | Flags::SPARSE_RESIDENCY);
+        let own_flags = Flags::from_raw(self.flags as u32);
+        let flags = storage::flags_with_alias(own_flags, self.own.unwrap_or_default());
+        if let (Some(alias), true, true) = (alias, wanted, self.usage & STORAGE != 0) {
+            let is_as_it_is = flags == own_flags && (self.listed.is_none() || is_listed(alias));
+            image.aliased = is_as_it_is || can_change && !sparse;
+            if image.aliased && !is_as_it_is {
+                return Some(decide::viewed_as_integers(self.flags, u64::from(flags.as_raw())));
+            }
+        }
+        let features = || self.listed.into_iter().flatten().filter_map(|(_, features)| *features);
+        let wider = match self.own.filter(|_| can_change && self.listed.is_some()) {
+            Some(own) => decide::image_flags(self.flags, self.usage, own, features()),
+            None => None,
+        };
+        if let Some(own) = self.own.filter(|_| !image.aliased) {
+            let mut all = features();
+            let listed = self.listed.map(|_| &mut all as &mut dyn Iterator<Item = Feature>);
+            let flags = wider.map_or(self.flags, |(flags, _)| flags);
+            image.reachable = decide::reachable_usage(self.usage, flags, own, listed);
+        }
+        wider.map(|(_, change)| change)
+    }
+}
+
+/// The passes that a prediction decides, each with its rule and the outcomes that are its.
+const PASSES: &[(&str, Rule, &[&str])] = &[
+    ("image_access", Rule::StorageAccess, &["access", "relaxed", "relaxed_to_read", "relaxed_to_write"]),
+    ("image_formats", Rule::StorageFormat, &["images", "buffers"]),
+    ("sample_builtins", Rule::SampleShading, &["samples"]),
+];
+
+fn is_of_formats(outcome: &str) -> bool {
+    ["images", "buffers"].contains(&outcome)
+}
+
+/// Which of the outcomes of a record there are on the predicted device.
+struct Happens {
+    caps: DeviceCaps,
+    emulates: bool,
+    lowered: [u64; 2],
+}
+
+impl Happens {
+    /// Whether the device asks for it.
+    fn asks(&self, outcome: &str) -> bool {
+        let (read, write) = (self.caps.storage_read_without_format, self.caps.storage_write_without_format);
+        match outcome {
+            "access" => !self.caps.format_feature_flags2 && !(read && write),
+            "relaxed" => self.emulates && read && write,
+            "relaxed_to_read" => self.emulates && read && !write,
+            "relaxed_to_write" => self.emulates && !read && write,
+            "images" => self.lowered[0] != 0,
+            "buffers" => self.lowered[1] != 0,
+            "samples" => !self.caps.sample_rate_shading,
+            _ => false,
+        }
+    }
+
+    /// Whether this change of it is made.
+    fn is_made(&self, outcome: &str, change: &Value) -> bool {
+        let (read, write) = (self.caps.storage_read_without_format, self.caps.storage_write_without_format);
+        let of = |key: &str| text(change, key).unwrap_or_default();
+        let lowered = |formats: u64| {
+            let named = |number: &u32| names::spirv(Spirv::ImageFormat, *number) == of("from");
+            (0..64).find(named).is_some_and(|number| formats >> number & 1 != 0)
+        };
+        match outcome {
+            "access" => match (of("from"), of("to")) {
+                ("StorageImageReadWithoutFormat", _) | (_, "NonReadable") => !read,
+                _ => !write,
+            },
+            "images" => lowered(self.lowered[0]),
+            "buffers" => lowered(self.lowered[1]),
+            _ => true,
+        }
+    }
+}
