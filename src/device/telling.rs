@@ -9,6 +9,7 @@ use samplin_hot::Pair;
 use samplin_hot::memory::Room;
 use samplin_wire::kinds;
 use samplin_wire::text::{api_version, handle};
+use samplin_wire::words;
 use serde_json::{Map, Value as Json, json};
 
 use super::Device;
@@ -400,7 +401,7 @@ impl Device {
                 features: self.enabled.features.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect(),
                 augmented: words(&self.enabled.augmented),
                 simulated: self.instance.simulation.as_ref().map(|simulation| simulation.name.clone()),
-                storage: self.records_all().then(|| record::stored(self.known_formats())),
+                storage: if self.records_all() { words::stored(self.known_formats()) } else { Vec::new() },
                 intercepts: words(intercepts),
             },
         );

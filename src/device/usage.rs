@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ash::vk::{self, Handle, TaggedStructure};
 use samplin_wire::kinds;
 use samplin_wire::text::handle;
+use samplin_wire::words::ImageClass;
 use serde_json::{Value as Json, json};
 
 use super::{Device, ImageTraits};
@@ -128,7 +129,7 @@ impl Device {
         format: vk::Format,
         alias: Option<vk::Format>,
         changes: &[Change],
-        (tiling, class): (Tiling, Option<Json>),
+        (tiling, class): (Tiling, Vec<u64>),
     ) {
         if let Some(changes) = self.changes_of_usage("view", (format, tiling), changes) {
             let name = self.name(vk::ObjectType::IMAGE_VIEW, view.as_raw());
@@ -155,10 +156,9 @@ impl Device {
         }
         let (format, tiling) = (traits.format, traits.tiling);
         if let Some(changes) = self.changes_of_usage("image", (format, tiling), change.as_slice()) {
-            let class = self.records_all().then(|| {
-                let listed = formats.map(|all| all.iter().map(|one| (*one, self.features(traits, *one))).collect());
-                record::image_class(tiling, asked, self.features(traits, format), listed)
-            });
+            let of = |one| self.features(traits, one);
+            let is_all = self.records_all();
+            let class = if is_all { ImageClass::write(tiling, asked, formats, (format, &of)) } else { Vec::new() };
             let name = self.name(vk::ObjectType::IMAGE, image.as_raw());
             let (image, format) = (handle(image.as_raw()), names::format(format));
             self.trace().emit("image", &kinds::Image { image, name, format, changes, class });

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 use ash::vk::{self, Handle};
 use samplin_hot::recent::Words;
+use samplin_wire::words::UsageClass;
 use vk_layer_sys::{
     ImageCreateFlags2CreateInfoKHR, ImageStencilUsage2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR,
     ImageViewUsage2CreateInfoKHR,
@@ -15,7 +16,6 @@ use crate::device::{Device, ImageTraits, ViewCopy, listed};
 use crate::features::Tiling;
 use crate::format;
 use crate::pnext;
-use crate::record;
 
 destroy! {
     destroy_image(vk::Image): forget_image;
@@ -347,24 +347,22 @@ unsafe fn create_new_view(
                 let (info, made) = unsafe { (&*create_info, *view) };
                 // SAFETY: as above.
                 unsafe { remember_view(device, info, made) };
+                let mut told = (Tiling::Optimal, None, Vec::new());
                 if let Some((tiling, _, changes)) = &narrowed {
-                    let changes: Vec<Change> = changes.iter().copied().collect();
-                    // SAFETY: as above.
-                    let class = unsafe { usage_class(device, info) };
-                    device.record_view(made, info.format, None, &changes, (*tiling, class));
-                    if !device.audit && changes.iter().any(|change| change.catalog == Catalog::H1Storage) {
+                    told = (*tiling, None, changes.iter().copied().collect());
+                    let lost = |change: &Change| change.catalog == Catalog::H1Storage;
+                    if !device.audit && told.2.iter().any(lost) {
                         device.view_lost_storage(made);
                     }
                 }
                 if let Some((copy, tiling)) = copy.as_ref().filter(|_| copied || device.audit) {
-                    // SAFETY: as above.
-                    let class = unsafe { usage_class(device, info) };
-                    device.record_view(made, info.format, Some(copy.alias_format), &[copy.change], (*tiling, class));
-                } else if narrowed.is_none() {
-                    // SAFETY: as above.
-                    if let Some(class) = unsafe { usage_class(device, info) } {
-                        device.record_view(made, info.format, None, &[], (Tiling::Optimal, Some(class)));
-                    }
+                    told = (*tiling, Some(copy.alias_format), vec![copy.change]);
+                }
+                // SAFETY: as above.
+                let class = unsafe { usage_class(device, info) };
+                let (tiling, alias, changes) = told;
+                if !(changes.is_empty() && class.is_empty()) {
+                    device.record_view(made, info.format, alias, &changes, (tiling, class));
                 }
             },
             || (),
@@ -379,17 +377,17 @@ unsafe fn create_new_view(
 ///
 /// `info` is valid.
 #[inline(never)]
-unsafe fn usage_class(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Option<serde_json::Value> {
-    let (_, image) = device.image(info.image).filter(|_| device.records_all())?;
+unsafe fn usage_class(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Vec<u64> {
+    let Some((_, image)) = device.image(info.image).filter(|_| device.records_all()) else { return Vec::new() };
     let (mutable, stores) = (vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw(), vk::ImageUsageFlags::STORAGE.as_raw());
     let differs = info.format != image.format && image.flags & u64::from(mutable) != 0;
     if !differs && image.usage & u64::from(stores) == 0 {
-        return None;
+        return Vec::new();
     }
     // SAFETY: `info` is a valid create info of a view by this function's contract.
     let stated = unsafe { stated_usage(info) };
     let features = device.features(image, info.format);
-    Some(record::usage_class(info.image.as_raw(), features, inherited_usage(info, image), stated))
+    UsageClass::write(info.image.as_raw(), features, inherited_usage(info, image), stated)
 }
 
 /// The tiling of a view's image, the usage that the view goes down with, and the changes.

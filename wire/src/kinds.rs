@@ -119,9 +119,9 @@ pub struct Device {
     pub augmented: Vec<String>,
     /// The name of the capability file that the device is reduced to.
     pub simulated: Option<String>,
-    /// As [`stored`](crate::record::stored) has it; at the level all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub storage: Option<Json>,
+    /// What it can do with formats that are stored, in words ([`words`](crate::words)); at the level all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub storage: Vec<u64>,
     /// The names of the commands that the layer intercepts.
     pub intercepts: Vec<String>,
 }
@@ -229,9 +229,9 @@ pub struct View {
     pub alias_format: Option<String>,
     /// As [`change`](crate::record::change) has each.
     pub changes: Vec<Json>,
-    /// What else decisions look at, for predictions; at the level all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<Json>,
+    /// What else decisions look at, for predictions, in words ([`words`](crate::words)); at the level all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class: Vec<u64>,
 }
 
 /// An `image` record: an image was created with other flags.
@@ -245,9 +245,9 @@ pub struct Image {
     pub format: String,
     /// As [`change`](crate::record::change) has each.
     pub changes: Vec<Json>,
-    /// What else decisions look at, for predictions; at the level all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<Json>,
+    /// What else decisions look at, for predictions, in words ([`words`](crate::words)); at the level all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class: Vec<u64>,
 }
 
 /// A binding of a set.

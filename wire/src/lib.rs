@@ -7,3 +7,4 @@ pub mod kinds;
 pub mod read;
 pub mod record;
 pub mod text;
+pub mod words;

@@ -16,6 +16,7 @@ use samplin_core::storage::Known;
 use serde_json::Value;
 
 use crate::record::{Descriptor, HOWS, Joined, Link};
+use crate::words::{self, ImageClass, UsageClass};
 
 /// The value whose name, or number, a text is.
 fn raw(text: &str, candidates: impl IntoIterator<Item = i32>, name: impl Fn(i32) -> String) -> Option<i32> {
@@ -319,80 +320,29 @@ pub fn view(value: &Value) -> Option<(ViewTraits, Tiling)> {
     Some((traits, tiling(class.get("tiling"))?))
 }
 
-fn hexadecimal(value: &Value) -> Option<u64> {
-    u64::from_str_radix(value.as_str()?.strip_prefix("0x")?, 16).ok()
-}
-
 /// The format of a record.
 pub fn format_of(value: &Value) -> Option<vk::Format> {
     format(value.get("format"))
 }
 
+/// The words of a member of a record; none if it has none.
+fn list(value: &Value, key: &str) -> Option<Vec<u64>> {
+    value.get(key)?.as_array()?.iter().map(Value::as_u64).collect()
+}
+
 /// What a `device` record of the level all says of the formats of storage images and of storage texel buffers.
 pub fn stored(device: &Value) -> Option<[Known; 2]> {
-    let storage = device.get("storage")?;
-    let of = |key: &str| {
-        let known = storage.get(key)?;
-        Some(Known { there: hexadecimal(known.get("there")?)?, stored: hexadecimal(known.get("stored")?)? })
-    };
-    Some([of("images")?, of("buffers")?])
+    words::read_stored(&list(device, "storage")?)
 }
 
-/// What decisions look at in an image.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImageClass {
-    /// How it is laid out.
-    pub tiling: Tiling,
-    /// The create flags that it was asked for with.
-    pub flags: u64,
-    /// The usage that it was asked for with.
-    pub usage: u64,
-    /// Features of its format.
-    pub features: Option<vk::FormatFeatureFlags2>,
-    /// The formats that its views may have, with their features.
-    pub views: Option<Vec<(vk::Format, Option<vk::FormatFeatureFlags2>)>>,
-}
-
-/// That of an `image` record of the level all.
+/// What decisions look at in the image of a record of the level all.
 pub fn image_class(value: &Value) -> Option<ImageClass> {
-    let class = value.get("class")?;
-    let one = |view: &Value| Some((format_of(view)?, features_bits(view.get("features")?)?));
-    let views = match class.get("views")? {
-        Value::Null => None,
-        views => Some(views.as_array()?.iter().map(one).collect::<Option<_>>()?),
-    };
-    Some(ImageClass {
-        tiling: tiling(class.get("tiling"))?,
-        flags: hexadecimal(class.get("flags")?)?,
-        usage: hexadecimal(class.get("usage")?)?,
-        features: features_bits(class.get("features")?)?,
-        views,
-    })
+    ImageClass::read(&list(value, "class")?)
 }
 
-/// What decisions look at in the usage of a view.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UsageClass {
-    /// The image, in the trace's spelling of a handle.
-    pub image: String,
-    /// Features of the view's format.
-    pub features: Option<vk::FormatFeatureFlags2>,
-    /// The usage that the view inherits.
-    pub inherited: u64,
-    /// The usage that its chain states.
-    pub stated: Option<u64>,
-}
-
-/// That of a `view` record of the level all.
+/// What decisions look at in the usage of the view of a record of the level all.
 pub fn usage_class(value: &Value) -> Option<UsageClass> {
-    let class = value.get("class")?;
-    let stated = class.get("stated")?;
-    Some(UsageClass {
-        image: class.get("image")?.as_str()?.to_owned(),
-        features: features_bits(class.get("features")?)?,
-        inherited: hexadecimal(class.get("inherited")?)?,
-        stated: if stated.is_null() { None } else { Some(hexadecimal(stated)?) },
-    })
+    UsageClass::read(&list(value, "class")?)
 }
 
 fn number(value: &Value) -> Option<u32> {

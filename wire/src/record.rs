@@ -14,7 +14,6 @@ use samplin_core::decide::{
 };
 use samplin_core::features::Tiling;
 use samplin_core::names;
-use samplin_core::storage::Known;
 
 use crate::text::{Float, handle};
 
@@ -166,48 +165,6 @@ pub struct ViewClassMembers {
 /// Format features as a record member.
 pub fn features(features: Option<vk::FormatFeatureFlags2>) -> Option<String> {
     features.map(|features| format!("{:#x}", features.as_raw()))
-}
-
-fn hexadecimal(bits: u64) -> Json {
-    format!("{bits:#x}").into()
-}
-
-/// What a device can do with the formats of storage images and of storage texel buffers, as bits by the numbers of image formats.
-pub fn stored([images, buffers]: [Known; 2]) -> Json {
-    let of = |known: Known| json!({ "there": hexadecimal(known.there), "stored": hexadecimal(known.stored) });
-    json!({ "images": of(images), "buffers": of(buffers) })
-}
-
-/// What decisions look at in an image, beyond what people want to read: what it was asked for with, the features of its format, and those
-/// of each format that its views may have.
-pub fn image_class(
-    tiling: Tiling,
-    (flags, usage): (u64, u64),
-    own: Option<vk::FormatFeatureFlags2>,
-    listed: Option<Vec<(vk::Format, Option<vk::FormatFeatureFlags2>)>>,
-) -> Json {
-    let listed = listed.map(|listed| {
-        let one = |(format, of)| json!({ "format": names::format(format), "features": features(of) });
-        listed.into_iter().map(one).collect::<Vec<_>>()
-    });
-    json!({
-        "tiling": tiling.word(),
-        "flags": hexadecimal(flags),
-        "usage": hexadecimal(usage),
-        "features": features(own),
-        "views": listed,
-    })
-}
-
-/// What decisions look at in a view's usage: its image, the features of its format, and the usages that it inherits and that its chain
-/// states.
-pub fn usage_class(image: u64, own: Option<vk::FormatFeatureFlags2>, inherited: u64, stated: Option<u64>) -> Json {
-    json!({
-        "image": handle(image),
-        "features": features(own),
-        "inherited": hexadecimal(inherited),
-        "stated": stated.map(hexadecimal),
-    })
 }
 
 /// Everything of a view class that a prediction for another device needs.

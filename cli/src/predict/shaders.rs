@@ -30,7 +30,7 @@ pub(super) struct Storage {
     /// What integers of images can be stored.
     stored: u64,
     /// Images by handle.
-    images: HashMap<String, Image>,
+    images: HashMap<u64, Image>,
 }
 
 /// What is kept of an image for its views.
@@ -95,8 +95,9 @@ impl Prediction {
         };
         let asked = Asked { flags: class.flags, usage: class.usage, own, listed: listed.as_deref() };
         let change = asked.change(&mut image, &host.storage, &caps);
-        if let Some(handle) = text(value, "image") {
-            host.storage.images.insert(handle.to_owned(), image);
+        let handle = text(value, "image").and_then(|handle| u64::from_str_radix(handle.strip_prefix("0x")?, 16).ok());
+        if let Some(handle) = handle {
+            host.storage.images.insert(handle, image);
         }
         self.images += 1;
         self.push_of(value, change.as_slice(), &caps, (format, class.tiling), None);
@@ -158,11 +159,11 @@ impl Prediction {
         }
     }
 
-    /// A record of the tier `module` that says what the passes could make of a shader, or any other as it was recorded.
+    /// A record of what a pass could make of a shader, or any other as it was recorded.
     pub(super) fn shader(&mut self, record: &Record<'_>, value: &Value) {
-        let pass = text(value, "pass").unwrap_or_default();
         let Some(host) = self.hosts.get(&record.process()) else { return };
-        let Some(could) = value.get("could").and_then(Value::as_object) else {
+        let pass = text(value, "pass").unwrap_or_default();
+        let Some(could) = text(value, "could") else {
             // What counters and masks come to no capability file tells, and neither of what pipelines ask for. What else was done to
             // modules is decided from what could be.
             if ["atomic_counters", "sample_mask", "multisample_state"].contains(&pass) {
@@ -174,30 +175,42 @@ impl Prediction {
         if !self.first("shader", value.to_string()) {
             return;
         }
-        self.modules += 1;
-        for (pass, rule, outcomes) in PASSES {
-            let mut changes: Vec<Value> = Vec::new();
-            for outcome in outcomes.iter().filter(|outcome| happens.asks(outcome)) {
-                let Some(could) = could.get(*outcome) else { continue };
-                let all = could.get("changes").and_then(Value::as_array).into_iter().flatten();
-                changes.extend(all.filter(|change| happens.is_made(outcome, change)).cloned());
-                // Of which formats a module would be left is not told.
-                let left = could.get("left").and_then(Value::as_array).filter(|_| !is_of_formats(outcome));
-                for name in left.into_iter().flatten().filter_map(Value::as_str) {
-                    let about = json!({ "module": value.get("module"), "pass": pass });
-                    let is_of_format = ["image-escapes", "image-atomics"].contains(&name);
-                    let rule = if is_of_format { Rule::StorageFormat } else { *rule };
-                    self.left(value, name, "as the passes would on the predicted device", rule, about);
-                }
-            }
-            if !changes.is_empty() {
-                let mut members = value.as_object().cloned().unwrap_or_default();
-                members.remove("could");
-                members.insert("pass".into(), (*pass).into());
-                members.insert("changes".into(), changes.into());
-                self.records.push(Value::Object(members));
-            }
+        let module = value.get("module");
+        if self.first("module", module.map(Value::to_string).unwrap_or_default()) {
+            self.modules += 1;
         }
+        if !happens.asks(could) {
+            return;
+        }
+        let all = |key: &str| value.get(key).and_then(Value::as_array).into_iter().flatten();
+        // Of which formats a module would be left is not told.
+        for name in all("left").filter_map(Value::as_str).filter(|_| !["images", "buffers"].contains(&could)) {
+            let rule = match name {
+                "image-escapes" | "image-atomics" => Rule::StorageFormat,
+                _ if could == "samples" => Rule::SampleShading,
+                _ => Rule::StorageAccess,
+            };
+            let about = json!({ "module": module, "pass": pass });
+            self.left(value, name, "as the passes would on the predicted device", rule, about);
+        }
+        let mut changes: Vec<Value> = all("would").filter(|change| happens.is_made(could, change)).cloned().collect();
+        if changes.is_empty() {
+            return;
+        }
+        // One record a pass, as the layer writes it: images come before texel buffers.
+        let is_same = |last: &&mut Value| last.get("module") == module && text(last, "pass") == Some(pass);
+        if let Some(Value::Array(before)) =
+            self.records.last_mut().filter(is_same).and_then(|last| last.get_mut("changes"))
+        {
+            before.append(&mut changes);
+            return;
+        }
+        let mut members = value.as_object().cloned().unwrap_or_default();
+        for key in ["could", "would", "left"] {
+            members.remove(key);
+        }
+        members.insert("changes".into(), changes.into());
+        self.records.push(Value::Object(members));
     }
 
     /// Takes a record over that holds too little.
@@ -284,17 +297,6 @@ impl Asked<'_> {
         }
         wider.map(|(_, change)| change)
     }
-}
-
-/// The passes that a prediction decides, each with its rule and the outcomes that are its.
-const PASSES: &[(&str, Rule, &[&str])] = &[
-    ("image_access", Rule::StorageAccess, &["access", "relaxed", "relaxed_to_read", "relaxed_to_write"]),
-    ("image_formats", Rule::StorageFormat, &["images", "buffers"]),
-    ("sample_builtins", Rule::SampleShading, &["samples"]),
-];
-
-fn is_of_formats(outcome: &str) -> bool {
-    ["images", "buffers"].contains(&outcome)
 }
 
 /// Which of the outcomes of a record there are on the predicted device.

@@ -202,23 +202,37 @@ impl Device {
     /// Writes down, for predictions, what the passes would make of a module on devices that can do less.
     #[inline(never)]
     pub(super) fn tell_of_weaker(&self, words: &[u32], found: Scan) {
-        let mut could = serde_json::Map::new();
         for (name, step) in weaker() {
             let Ok(outcome) = passes::run(words, found, std::iter::once(&step)) else { return };
-            let pass = step.pass();
-            let context = self.context(None);
-            let changes = outcome.changes.iter().filter_map(|(_, one)| change(pass, one));
-            let changes: Vec<Json> = changes.map(|one| record::change(&one, &context)).collect();
-            let left: Vec<&str> = outcome.refusals.iter().map(|(_, why)| why.name()).collect();
-            if !(changes.is_empty() && left.is_empty()) {
-                could.insert(name.to_owned(), json!({ "changes": changes, "left": left }));
+            if outcome.changes.is_empty() && outcome.refusals.is_empty() {
+                continue;
             }
-        }
-        if !could.is_empty() {
-            let module = format!("{:016x}", fingerprint(words));
-            let record = json!({ "tier": "module", "pass": "none", "module": module, "bindings": [], "changes": [], "could": could });
+            let mut record = self.record_of_module(fingerprint(words), step.pass(), &outcome.changes);
+            record["would"] = std::mem::replace(&mut record["changes"], Json::Array(Vec::new()));
+            record["left"] = outcome.refusals.iter().map(|(_, why)| why.name()).collect();
+            record["could"] = name.into();
             self.trace().emit("shader", &record);
         }
+    }
+
+    /// A record of what a pass does to a module.
+    #[inline(never)]
+    fn record_of_module(&self, module: u64, pass: Pass, group: &[(Pass, passes::Change)]) -> Json {
+        let context = self.context(None);
+        let changes = group.iter().filter_map(|(pass, of)| change(*pass, of));
+        let mut bindings: Vec<Descriptor> = Vec::new();
+        for at in group.iter().filter_map(|(_, change)| changed_descriptor(change)) {
+            if !bindings.contains(&at) {
+                bindings.push(at);
+            }
+        }
+        json!({
+            "tier": "module",
+            "pass": pass.name(),
+            "module": format!("{module:016x}"),
+            "bindings": bindings,
+            "changes": changes.map(|change| record::change(&change, &context)).collect::<Vec<_>>(),
+        })
     }
 
     /// Writes down what the passes made of a module, once for each that is different.
@@ -239,24 +253,10 @@ impl Device {
             if !self.records_decisions() {
                 continue;
             }
-            let context = self.context(None);
-            let all = || group.iter().map(|(_, change)| change);
-            let mapping: Vec<Json> = all().filter_map(mapping).collect();
-            let mut bindings: Vec<Descriptor> = Vec::new();
-            for at in all().filter_map(changed_descriptor) {
-                if !bindings.contains(&at) {
-                    bindings.push(at);
-                }
-            }
-            let mut record = json!({
-                "tier": "module",
-                "pass": pass.name(),
-                "module": format!("{module:016x}"),
-                "bindings": bindings,
-                "changes": changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
-                "words": [words.len(), after],
-                "ms": ns as f64 / 1e6,
-            });
+            let mapping: Vec<Json> = group.iter().filter_map(|(_, change)| mapping(change)).collect();
+            let mut record = self.record_of_module(module, *pass, group);
+            record["words"] = json!([words.len(), after]);
+            record["ms"] = (ns as f64 / 1e6).into();
             if !mapping.is_empty() {
                 record["mapping"] = mapping.into();
             }

@@ -13,7 +13,7 @@ use super::{LOST, NOTHING};
 use crate::decide::Rule;
 use crate::device::Device;
 use crate::device::types::type_bit;
-use crate::record;
+use crate::names;
 use crate::table::FlatTable;
 
 /// The types of descriptors that are stored to.
@@ -98,7 +98,8 @@ impl Device {
                     self.storage.lost_classes.insert(number, 1);
                     let why = "a view whose format cannot be stored is written to a descriptor of a storage image, and no other view \
                                stands in for it";
-                    let members = json!(record::view(&class.traits));
+                    let (format, view_type) = (class.traits.format, class.traits.view_type);
+                    let members = json!({ "format": names::format(format), "view_type": names::view_type(view_type) });
                     self.unresolved("storage-view", why, Some(Rule::ViewUsage), members, (number, 1));
                 }
                 if self.storage.views.remove(view) == LOST {

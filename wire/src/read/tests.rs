@@ -458,7 +458,7 @@ fn whole_records_survive() {
     }
     let driver = kinds::Driver { vendor_id: 1, device_id: u32::MAX, driver_version: 3, api_version: text("1.3.0") };
     let known = [Known { there: 0xff, stored: 0x0f }, Known::default()];
-    for (driver, storage) in [(None, None), (Some(driver), Some(record::stored(known)))] {
+    for (driver, storage) in [(None, Vec::new()), (Some(driver), words::stored(known))] {
         let device = kinds::Device {
             device: text("llvmpipe"),
             driver,
@@ -485,14 +485,15 @@ fn whole_records_survive() {
         format: format.clone(),
         alias_format: None,
         changes: same,
-        class: None,
+        class: Vec::new(),
     };
     survives("view", narrowed);
     let features = vk::FormatFeatureFlags2::from_raw(1);
-    let class = Some(record::usage_class(0x1f, Some(features), 8, None));
+    let class = UsageClass::write(0x1f, Some(features), 8, None);
     survives("view", kinds::View { view, name, format, alias_format: other, changes, class });
     let (image, name, format, changes) = object();
-    let class = Some(record::image_class(Tiling::Linear, (8, 15), None, Some(vec![(vk::Format::R8_UNORM, None)])));
+    let list = [vk::Format::R8_UNORM];
+    let class = ImageClass::write(Tiling::Linear, (8, 15), Some(&list), (vk::Format::R8_SRGB, &|_| Some(features)));
     survives("image", kinds::Image { image, name, format, changes, class });
     let traits = ViewTraits::new_2d(vk::Format::D16_UNORM, features);
     let link = Joined { pipeline: handle.clone(), link: a_link(), how: Some("split".into()) };
@@ -598,22 +599,25 @@ fn settings_are_read_from_a_layer_record() {
 
 #[test]
 fn what_is_known_of_images_survives() {
-    let features = Some(vk::FormatFeatureFlags2::from_raw(1 << 32 | 1));
-    for views in [None, Some(vec![]), Some(vec![(vk::Format::R8G8B8A8_SRGB, None), (vk::Format::R32_UINT, features)])] {
-        for (tiling, features) in [(Tiling::Optimal, None), (Tiling::Modifier, features)] {
-            let written = json!({ "class": record::image_class(tiling, (0x108, 0x2c), features, views.clone()) });
-            let class = ImageClass { tiling, flags: 0x108, usage: 0x2c, features, views: views.clone() };
+    let some = Some(vk::FormatFeatureFlags2::from_raw(1 << 32 | 1));
+    let (srgb, uint) = (vk::Format::R8G8B8A8_SRGB, vk::Format::R32_UINT);
+    let of = |format| some.filter(|_| format == uint);
+    for list in [None, Some(&[][..]), Some(&[srgb, uint])] {
+        for (tiling, own) in [(Tiling::Optimal, srgb), (Tiling::Modifier, uint)] {
+            let written = json!({ "class": ImageClass::write(tiling, (0x108, 0x2c), list, (own, &of)) });
+            let views = list.map(|list| list.iter().map(|format| (*format, of(*format))).collect());
+            let class = ImageClass { tiling, flags: 0x108, usage: 0x2c, features: of(own), views };
             assert_eq!(image_class(&through_text(&written)), Some(class));
         }
     }
-    for stated in [None, Some(0), Some(1 << 40)] {
-        let written = json!({ "class": record::usage_class(0xabc, features, 12, stated) });
-        let class = UsageClass { image: "0xabc".to_owned(), features, inherited: 12, stated };
+    for (features, stated) in [(None, None), (some, Some(0)), (some, Some(1 << 40))] {
+        let written = json!({ "class": UsageClass::write(0xabc, features, 12, stated) });
+        let class = UsageClass { image: 0xabc, features, inherited: 12, stated };
         assert_eq!(usage_class(&through_text(&written)), Some(class));
     }
     let known = [Known { there: u64::MAX, stored: 1 << 39 }, Known::default()];
-    assert_eq!(stored(&json!({ "storage": record::stored(known) })), Some(known));
-    for other in [json!({}), json!({ "class": {} }), json!({ "class": { "flags": "8" } }), json!({ "storage": {} })] {
+    assert_eq!(stored(&json!({ "storage": words::stored(known) })), Some(known));
+    for other in [json!({}), json!({ "class": [7] }), json!({ "class": [9, 0, 0, 0, 0] }), json!({ "storage": [-1] })] {
         assert_eq!((image_class(&other), usage_class(&other), stored(&other)), (None, None, None));
     }
 }
