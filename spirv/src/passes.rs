@@ -143,8 +143,15 @@ pub fn for_pipeline(words: &[u32], scan: Scan, sampling: Sampling<'_>) -> Result
 ///
 /// As [`for_module`].
 pub fn run<'a>(words: &[u32], scan: Scan, steps: impl Iterator<Item = &'a Step<'a>>) -> Result<Outcome, Error> {
+    let mut steps = steps.filter(|step| step.could_find(scan));
+    run_each(words, &mut steps)
+}
+
+/// One function for all ways to list steps.
+#[inline(never)]
+fn run_each<'a>(words: &[u32], steps: &mut dyn Iterator<Item = &'a Step<'a>>) -> Result<Outcome, Error> {
     let mut outcome = Outcome::default();
-    for step in steps.filter(|step| step.could_find(scan)) {
+    for step in steps {
         let pass = step.pass();
         let now = outcome.words.as_deref().unwrap_or(words);
         match Module::read(now).map_err(Why::Module).and_then(|module| step.run(&module)) {
