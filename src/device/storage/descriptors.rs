@@ -46,11 +46,15 @@ pub(in crate::device) struct ElementsOf {
     pub(in crate::device) is_buffer: bool,
 }
 
-/// What a write stores to: where its elements are, how many words each has, and what they are; none if it is of another type.
-fn stored(write: &WriteDescriptorSet<'_>) -> Option<(*const u64, usize, ElementsOf)> {
+/// What a write stores to: where its elements are, how many words each has, and what they are; none if it is of another type than those
+/// that are watched.
+fn stored(write: &WriteDescriptorSet<'_>, watched: u32) -> Option<(*const u64, usize, ElementsOf)> {
+    let is_watched = |ty| watched & type_bit(ty) != 0;
     let (elements, size, is_buffer): (*const u64, usize, bool) = match write.descriptor_type {
-        vk::DescriptorType::STORAGE_IMAGE => (write.p_image_info.cast(), size_of::<DescriptorImageInfo>(), false),
-        vk::DescriptorType::STORAGE_TEXEL_BUFFER => {
+        vk::DescriptorType::STORAGE_IMAGE if is_watched(vk::DescriptorType::STORAGE_IMAGE) => {
+            (write.p_image_info.cast(), size_of::<DescriptorImageInfo>(), false)
+        }
+        vk::DescriptorType::STORAGE_TEXEL_BUFFER if is_watched(vk::DescriptorType::STORAGE_TEXEL_BUFFER) => {
             (write.p_texel_buffer_view.cast(), size_of::<vk::BufferView>(), true)
         }
         _ => return None,
@@ -133,8 +137,9 @@ impl Device {
     ) -> Option<Aliased<'a>> {
         // SAFETY: `count` valid writes by this function's contract.
         let given = unsafe { crate::hooks::slice(writes, count) };
+        let watched = self.hot.watched();
         let (mut words, mut differs) = (0, false);
-        for (elements, size, of) in given.iter().filter_map(stored) {
+        for (elements, size, of) in given.iter().filter_map(|write| stored(write, watched)) {
             words += size * of.at.2;
             // SAFETY: a valid write has as many infos or views as it says (VUID-VkWriteDescriptorSet-descriptorType-02994 and -02996).
             differs = differs || unsafe { self.differs(&[of], elements.cast()) };
@@ -148,7 +153,7 @@ impl Device {
         let mut to = aliased.elements.as_mut_ptr().cast::<u64>();
         for write in given {
             let mut copy = *write;
-            if let Some((elements, size, of)) = stored(write) {
+            if let Some((elements, size, of)) = stored(write, watched) {
                 let length = size * of.at.2;
                 // SAFETY: as many words as the write has, for which room was reserved, and which nobody else has seen.
                 unsafe {

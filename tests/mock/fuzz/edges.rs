@@ -257,12 +257,13 @@ impl Edges {
                     dst_set: self.any(&sets),
                     dst_binding: self.odd(),
                     dst_array_element: self.odd(),
-                    // Everything but the types that the layer reads may have a count of everything and lead nowhere.
+                    // Everything but the types that the layer reads may have a count of everything and lead nowhere; storage
+                    // images are read once a view has lost storing.
                     descriptor_count: if combined { infos.len() as u32 } else { self.odd() },
                     descriptor_type: if combined {
                         COMBINED
                     } else {
-                        Type::from_raw(self.value().saturating_abs().max(Type::STORAGE_IMAGE.as_raw()))
+                        Type::from_raw(self.value().saturating_abs().max(Type::UNIFORM_TEXEL_BUFFER.as_raw()))
                     },
                     p_image_info: if combined && !infos.is_empty() { infos.as_ptr() } else { dangling() },
                     p_buffer_info: dangling(),
