@@ -359,7 +359,7 @@ unsafe fn create_new_view(
                     told = (*tiling, Some(copy.alias_format), vec![copy.change]);
                 }
                 // SAFETY: as above.
-                let class = unsafe { usage_class(device, info) };
+                let class = if device.records_all() { unsafe { usage_class(device, info) } } else { Vec::new() };
                 let (tiling, alias, changes) = told;
                 if !(changes.is_empty() && class.is_empty()) {
                     device.record_view(made, info.format, alias, &changes, (tiling, class));
@@ -378,7 +378,7 @@ unsafe fn create_new_view(
 /// `info` is valid.
 #[inline(never)]
 unsafe fn usage_class(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Vec<u64> {
-    let Some((_, image)) = device.image(info.image).filter(|_| device.records_all()) else { return Vec::new() };
+    let Some((_, image)) = device.image(info.image) else { return Vec::new() };
     let (mutable, stores) = (vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw(), vk::ImageUsageFlags::STORAGE.as_raw());
     let differs = info.format != image.format && image.flags & u64::from(mutable) != 0;
     if !differs && image.usage & u64::from(stores) == 0 {

@@ -311,7 +311,7 @@ impl Happens {
     fn asks(&self, outcome: &str) -> bool {
         let (read, write) = (self.caps.storage_read_without_format, self.caps.storage_write_without_format);
         match outcome {
-            "access" => !self.caps.format_feature_flags2 && !(read && write),
+            "access" => !(self.caps.format_feature_flags2 || read && write),
             "relaxed" => self.emulates && read && write,
             "relaxed_to_read" => self.emulates && read && !write,
             "relaxed_to_write" => self.emulates && !read && write,
