@@ -122,16 +122,26 @@ fn left_descriptor(why: &Why) -> Option<Descriptor> {
     }
 }
 
+/// An object of these members, which are taken: one function for all, where a macro has code for each member.
+#[inline(never)]
+fn object(members: &mut [(&'static str, Json)]) -> Json {
+    let mut object = serde_json::Map::new();
+    for (name, value) in members {
+        object.insert((*name).to_owned(), value.take());
+    }
+    Json::Object(object)
+}
+
 /// Where the counters of a binding of OpenGL's are.
 fn mapping(change: &passes::Change) -> Option<Json> {
     let passes::Change::Counters(to) = change else { return None };
-    Some(json!({
-        "counter_binding": to.counter_binding,
-        "set": to.set,
-        "binding": to.binding,
-        "offsets": to.offsets,
-        "size": to.size,
-    }))
+    Some(object(&mut [
+        ("counter_binding", to.counter_binding.into()),
+        ("set", to.set.into()),
+        ("binding", to.binding.into()),
+        ("offsets", to.offsets.iter().copied().collect()),
+        ("size", to.size.into()),
+    ]))
 }
 
 /// Why a pass left a module, or a part of it, as it was.
@@ -226,13 +236,13 @@ impl Device {
                 bindings.push(at);
             }
         }
-        json!({
-            "tier": "module",
-            "pass": pass.name(),
-            "module": format!("{module:016x}"),
-            "bindings": bindings,
-            "changes": changes.map(|change| record::change(&change, &context)).collect::<Vec<_>>(),
-        })
+        object(&mut [
+            ("tier", "module".into()),
+            ("pass", pass.name().into()),
+            ("module", format!("{module:016x}").into()),
+            ("bindings", json!(bindings)),
+            ("changes", changes.map(|change| record::change(&change, &context)).collect()),
+        ])
     }
 
     /// Writes down what the passes made of a module, once for each that is different.
@@ -311,13 +321,13 @@ impl Device {
             return;
         }
         let context = self.context(None);
-        let mut record = json!({
-            "tier": "pipeline",
-            "pass": told.pass,
-            "pipeline": handle(pipeline.as_raw()),
-            "bindings": [],
-            "changes": told.changes.iter().map(|change| record::change(change, &context)).collect::<Vec<_>>(),
-        });
+        let mut record = object(&mut [
+            ("tier", "pipeline".into()),
+            ("pass", told.pass.into()),
+            ("pipeline", handle(pipeline.as_raw()).into()),
+            ("bindings", Json::Array(Vec::new())),
+            ("changes", told.changes.iter().map(|change| record::change(change, &context)).collect()),
+        ]);
         if let Some(module) = told.module {
             record["module"] = format!("{module:016x}").into();
         }
