@@ -302,16 +302,16 @@ impl Device {
             what,
             &unresolved.why,
             Some(unresolved.rule),
-            json!({
-                "vuid": unresolved.vuid,
-                "sampler": handle(pair.sampler),
-                "view": handle(pair.view),
-                "names": self.names(pair),
-                "fingerprint": format!("{:016x}", shared.fingerprint()),
-                "format": members.format,
-                "aspect": members.aspect,
-                "view_type": members.view_type,
-            }),
+            record::object(&mut [
+                ("vuid", unresolved.vuid.into()),
+                ("sampler", handle(pair.sampler).into()),
+                ("view", handle(pair.view).into()),
+                ("names", json!(self.names(pair))),
+                ("fingerprint", format!("{:016x}", shared.fingerprint()).into()),
+                ("format", members.format.into()),
+                ("aspect", members.aspect.into()),
+                ("view_type", members.view_type.into()),
+            ]),
             (shared.fingerprint(), u64::from(pair.class)),
         );
     }

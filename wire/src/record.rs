@@ -240,16 +240,26 @@ pub fn blit(
     Json::Object(out)
 }
 
+/// An object of these members, which are taken: one function for all, where a macro has code for each member.
+#[inline(never)]
+pub fn object(members: &mut [(&'static str, Json)]) -> Json {
+    let mut object = Map::new();
+    for (name, value) in members {
+        object.insert((*name).to_owned(), value.take());
+    }
+    Json::Object(object)
+}
+
 /// The limits and features of a `device` record.
 pub fn limits(caps: &DeviceCaps) -> Json {
-    json!({
-        "maxSamplerAnisotropy": float(caps.max_sampler_anisotropy),
-        "maxSamplerLodBias": float(caps.max_sampler_lod_bias),
-        "maxSamplerAllocationCount": caps.max_sampler_allocation_count,
-        "maxCustomBorderColorSamplers": caps.max_custom_border_color_samplers,
-        "filterMinmaxImageComponentMapping": caps.filter_minmax_component_mapping,
-        "maxBlockMatchWindow": caps.max_block_match_window,
-    })
+    object(&mut [
+        ("maxSamplerAnisotropy", float(caps.max_sampler_anisotropy)),
+        ("maxSamplerLodBias", float(caps.max_sampler_lod_bias)),
+        ("maxSamplerAllocationCount", caps.max_sampler_allocation_count.into()),
+        ("maxCustomBorderColorSamplers", caps.max_custom_border_color_samplers.into()),
+        ("filterMinmaxImageComponentMapping", caps.filter_minmax_component_mapping.into()),
+        ("maxBlockMatchWindow", caps.max_block_match_window.to_vec().into()),
+    ])
 }
 
 /// Where a descriptor is.

@@ -122,20 +122,10 @@ fn left_descriptor(why: &Why) -> Option<Descriptor> {
     }
 }
 
-/// An object of these members, which are taken: one function for all, where a macro has code for each member.
-#[inline(never)]
-fn object(members: &mut [(&'static str, Json)]) -> Json {
-    let mut object = serde_json::Map::new();
-    for (name, value) in members {
-        object.insert((*name).to_owned(), value.take());
-    }
-    Json::Object(object)
-}
-
 /// Where the counters of a binding of OpenGL's are.
 fn mapping(change: &passes::Change) -> Option<Json> {
     let passes::Change::Counters(to) = change else { return None };
-    Some(object(&mut [
+    Some(record::object(&mut [
         ("counter_binding", to.counter_binding.into()),
         ("set", to.set.into()),
         ("binding", to.binding.into()),
@@ -236,7 +226,7 @@ impl Device {
                 bindings.push(at);
             }
         }
-        object(&mut [
+        record::object(&mut [
             ("tier", "module".into()),
             ("pass", pass.name().into()),
             ("module", format!("{module:016x}").into()),
@@ -321,7 +311,7 @@ impl Device {
             return;
         }
         let context = self.context(None);
-        let mut record = object(&mut [
+        let mut record = record::object(&mut [
             ("tier", "pipeline".into()),
             ("pass", told.pass.into()),
             ("pipeline", handle(pipeline.as_raw()).into()),
