@@ -156,7 +156,7 @@ fn predicted_as_run(program: &str, devices: &[&str], set: &[&str], is_told: impl
     for feature in ["sampleRateShading", "shaderStorageImageWriteWithoutFormat"] {
         lesser["effective"][feature] = false.into();
     }
-    home.write("lesser.json", &lesser.to_string());
+    home.write("lesser.json", lesser.to_string());
     let lesser = home.join("lesser.json");
     for (number, device) in devices.iter().copied().chain([lesser.to_str().unwrap()]).enumerate() {
         let real = format!("real-{number}.jsonl");
