@@ -63,12 +63,13 @@ impl Device {
         }
         let variant = Arc::new(made?);
         let mut made = lock(&splits.made);
-        if let Some(last) = made.last().filter(|last| last.mask & links == links) {
-            // Another thread was faster.
-            let last = Arc::clone(last);
+        if let Some(last) = made.last().filter(|last| last.mask & !wanted != 0 || last.mask & links == links) {
+            // Another thread was faster. The one in use has all links that are split, so where that one has others as well, and not
+            // these, there has to be one with both.
+            let (last, is_enough) = (Arc::clone(last), last.mask & links == links);
             drop(made);
             self.destroy_second(&variant);
-            return Ok(last);
+            return if is_enough { Ok(last) } else { self.split(separate, program, links, when) };
         }
         made.with_room().push(Arc::clone(&variant));
         let pipeline = if let Executable::Pipeline(made) = variant.made { made } else { 0 };
