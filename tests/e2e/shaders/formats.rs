@@ -392,11 +392,14 @@ fn kind(context: &Context, codec: &Codec, which: usize) -> Result<(Vec<u8>, Vec<
     skip_if((!stores).then(|| format!("{} does not store {format:?} with {:?}", context.device_name(), desc.tiling)))?;
     let image = Image::new(context, &ImageDesc { usage, ..desc }).map_err(Skip)?;
     check_sizes(context, &image);
+    // One invocation for each: a cube has fewer than the others.
+    let texels = desc.extent.iter().product::<u32>() * desc.layers;
     let words = vulkan(
         "comp",
         &format!(
             "#version 450\nlayout(local_size_x = 64) in;\nlayout(binding = 0, {name}) uniform {glsl} im;\n\
              layout(binding = 1) buffer B {{ uvec4 words[]; }};\nvoid main() {{ uint n = gl_GlobalInvocationID.x;\n\
+             if (n >= {texels}) return;\n\
              words[n] = floatBitsToUint(imageLoad(im, {at}));\n\
              if (n % 3 == 1) imageStore(im, {at}, vec4(n, 3.0 * n, 64 - n, n) / 64.0); }}\n"
         ),
