@@ -15,6 +15,10 @@ fn linker_takes(flag: &str, folder: &Path) -> bool {
             .args(["--crate-type", "cdylib", &format!("-Clink-arg={flag}"), "--target"])
             .arg(env::var_os("TARGET").unwrap_or_default())
             .args(env::var("RUSTC_LINKER").ok().map(|linker| format!("-Clinker={linker}")))
+            // The caller's own flags may choose another linker.
+            .args(
+                env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default().split('\u{1f}').filter(|flag| !flag.is_empty()),
+            )
             .args(["--out-dir".as_ref(), folder.as_os_str(), probe.as_os_str()])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
