@@ -145,6 +145,17 @@ class Cts(unittest.TestCase):
         # No time at all: nothing may count as compared.
         self.assert_ends(1, self.run_script("--limit", "0.000001"), "20 did not run twice")
 
+    def test_only_what_is_worse(self):
+        # What passes with the layer need not run without it.
+        passed = "20 with, which did not run without"
+        self.assert_ends(0, self.run_script("--worse"), passed, "0 of 20 cases differ", "0 did not run twice")
+        self.assertEqual(self.runs(), 20)
+        differs = f"differs: {CASES[7]}: Pass without, Fail with (the same when repeated)"
+        regressed = self.run_script("--worse", "--fresh", regression=CASES[7])
+        self.assert_ends(1, regressed, differs, "1 of 20 cases differ")
+        cut_short = self.run_script("--worse", "--fresh", "--limit", "0.000001")
+        self.assert_ends(1, cut_short, "20 did not run twice")
+
     def test_results_are_lines_for_the_export(self):
         self.run_script("--shard", "2/2", regression=CASES[7])
         text = (self.folder / "out/fake/cases.jsonl").read_text(encoding="utf-8")
