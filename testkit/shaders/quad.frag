@@ -6,7 +6,14 @@
 layout(location = 0) in vec2 position;
 layout(location = 0) out VALUE colour;
 
+#ifdef ACCESS_SEPARATE
+layout(set = 0, binding = 0) uniform TEXTURE image;
+layout(set = 0, binding = 1) uniform SAMPLER_STATE state;
+#define PAIR SAMPLER(image, state)
+#else
 layout(set = 0, binding = 0) uniform SAMPLER pair;
+#define PAIR pair
+#endif
 
 layout(push_constant) uniform Mapping {
     vec4 origin;
@@ -20,5 +27,5 @@ layout(push_constant) uniform Mapping {
 void main() {
     float w = divisor.x + divisor.y * position.x + divisor.z * position.y;
     vec4 coord = (origin + dx * position.x + dy * position.y) / w;
-    colour = LOOKUP(pair, coord, reference, bias);
+    colour = LOOKUP(PAIR, coord, reference, bias);
 }

@@ -72,11 +72,15 @@ pub enum Capability {
     ShaderObject,
     /// `VK_EXT_graphics_pipeline_library`.
     GraphicsPipelineLibrary,
+    /// Storage images of several samples.
+    StorageMultisample,
+    /// `robustImageAccess`, as a feature of version 1.3.
+    RobustImageAccess,
 }
 
 impl Capability {
     /// Every capability, in declaration order.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 34] = [
         Self::SamplerAnisotropy,
         Self::SampleRateShading,
         Self::ImageCubeArray,
@@ -109,6 +113,8 @@ impl Capability {
         Self::ImageGatherExtended,
         Self::ShaderObject,
         Self::GraphicsPipelineLibrary,
+        Self::StorageMultisample,
+        Self::RobustImageAccess,
     ];
 
     /// The Vulkan name of the feature or extension, for skip messages.
@@ -146,6 +152,8 @@ impl Capability {
             Self::ImageGatherExtended => "shaderImageGatherExtended",
             Self::ShaderObject => "VK_EXT_shader_object",
             Self::GraphicsPipelineLibrary => "VK_EXT_graphics_pipeline_library",
+            Self::StorageMultisample => "shaderStorageImageMultisample",
+            Self::RobustImageAccess => "robustImageAccess (Vulkan 1.3)",
         }
     }
 }
@@ -308,6 +316,8 @@ impl Plan {
                 on(found.objects.shader_object) && on(found.v13.dynamic_rendering) && at(vk::API_VERSION_1_3)
             }
             Capability::GraphicsPipelineLibrary => on(found.libraries.graphics_pipeline_library),
+            Capability::StorageMultisample => on(core.shader_storage_image_multisample),
+            Capability::RobustImageAccess => on(found.v13.robust_image_access) && at(vk::API_VERSION_1_3),
         };
         let offered: BTreeSet<Capability> = Capability::ALL.into_iter().filter(|c| offers(*c)).collect();
         let mut enabled: BTreeSet<Capability> = offered.difference(without).copied().collect();
@@ -378,6 +388,7 @@ impl Plan {
             fragment_stores_and_atomics: bit(Capability::FragmentStores),
             shader_sampled_image_array_dynamic_indexing: bit(Capability::ImageArrayIndexing),
             shader_image_gather_extended: bit(Capability::ImageGatherExtended),
+            shader_storage_image_multisample: bit(Capability::StorageMultisample),
             ..Default::default()
         };
         if !use_chain {
@@ -409,6 +420,7 @@ impl Plan {
         wanted.objects.shader_object = bit(Capability::ShaderObject);
         wanted.libraries.graphics_pipeline_library = bit(Capability::GraphicsPipelineLibrary);
         wanted.v13.dynamic_rendering = bit(Capability::ShaderObject);
+        wanted.v13.robust_image_access = bit(Capability::RobustImageAccess);
         let has = |name: &CStr| self.extensions.contains(&name);
         let mut head = wanted.chain(self.version, &has, vk::PhysicalDeviceFeatures2::default().features(core));
         create(Some(&mut head), &core)

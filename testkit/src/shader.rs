@@ -437,6 +437,26 @@ impl<'c> Painter<'c> {
         Self::made_by(&make_graphics, context, set_layout, shape, kind, size)
     }
 
+    /// As [`Painter::new`], for sets with the image at binding 0 and the sampler at binding 1.
+    ///
+    /// # Errors
+    ///
+    /// As [`Painter::new`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Painter::new`].
+    pub fn of_separate(
+        context: &'c Context,
+        set_layout: &SetLayout<'_>,
+        shape: Shape,
+        kind: Kind,
+        size: [u32; 2],
+    ) -> Result<Self, String> {
+        let access = Access::Separate { image: 0, sampler: 1 };
+        Self::build(&make_graphics, context, set_layout, (shape, kind, access), size)
+    }
+
     /// As [`Painter::new`], with a pipeline that `make` makes.
     ///
     /// # Errors
@@ -452,6 +472,16 @@ impl<'c> Painter<'c> {
         set_layout: &SetLayout<'_>,
         shape: Shape,
         kind: Kind,
+        size: [u32; 2],
+    ) -> Result<Self, String> {
+        Self::build(make, context, set_layout, (shape, kind, Access::Single { binding: 0 }), size)
+    }
+
+    fn build(
+        make: MakeGraphics<'_>,
+        context: &'c Context,
+        set_layout: &SetLayout<'_>,
+        (shape, kind, access): (Shape, Kind, Access),
         size: [u32; 2],
     ) -> Result<Self, String> {
         let device = context.device();
@@ -501,7 +531,7 @@ impl<'c> Painter<'c> {
         // SAFETY: the set layout is alive; 72 bytes are within the 128 every device has.
         let layout = unsafe { device.create_pipeline_layout(&layout_info, None) }.expect("vkCreatePipelineLayout");
         let vertex = ShaderModule::new(context, &module("draw/vertex"));
-        let fragment = ShaderModule::new(context, &words("draw", shape, kind, Access::Single { binding: 0 }));
+        let fragment = ShaderModule::new(context, &words("draw", shape, kind, access));
         let stages = [&vertex, &fragment];
         let constants = vk::SpecializationInfo::default();
         let frame = Frame { render_pass, size, attachments: 1 };
