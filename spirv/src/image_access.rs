@@ -104,6 +104,52 @@ pub fn image_access(module: &Module<'_>, options: &Options) -> Result<Rewrite, W
     Ok(Rewrite { words: Some(pass.editor.finish()?), changes: pass.changes, left: pass.left })
 }
 
+/// A storage image, or a storage texel buffer, that a shader reads or writes without saying of which format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Formatless {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in it.
+    pub binding: u32,
+    /// The dimension, as `OpTypeImage` has it.
+    pub dim: u32,
+    /// Whether it has layers.
+    pub arrayed: bool,
+    /// Whether its texels are integers, and whether these have a sign.
+    pub integer: Option<bool>,
+}
+
+/// The images that a module reads or writes without a format.
+///
+/// # Errors
+///
+/// [`Error::Memory`].
+#[inline(never)]
+pub fn formatless(module: &Module<'_>) -> Result<Vec<Formatless>, Error> {
+    let images = Images::find(module)?;
+    let mut found = Vec::new();
+    if !images.formats.values().any(|format| *format == UNKNOWN) {
+        return Ok(found);
+    }
+    for variable in images.variables(module)? {
+        if images.format(variable.image) != UNKNOWN || variable.uses == 0 {
+            continue;
+        }
+        let Some(image) = module.definition(variable.image) else { continue };
+        let texel = module.definition(image.word(2)).filter(|it| it.opcode() == op::TYPE_INT);
+        let of = |decoration| module.decoration(variable.id, decoration).unwrap_or(0);
+        let one = Formatless {
+            set: of(Decoration::DescriptorSet),
+            binding: of(Decoration::Binding),
+            dim: image.word(3),
+            arrayed: image.word(5) == 1,
+            integer: texel.map(|texel| texel.word(3) == 1),
+        };
+        push(&mut found, one)?;
+    }
+    Ok(found)
+}
+
 /// Types and variables of storage images.
 #[derive(Default)]
 pub(crate) struct Images {
@@ -168,6 +214,7 @@ impl Images {
     }
 
     /// The variables with what is done with them.
+    #[inline(never)]
     fn variables(&self, module: &Module<'_>) -> Result<Vec<Variable>, Error> {
         let mut flow = Flow { images: self, module, seen: Map::default(), edges: Vec::new(), open: Vec::new() };
         for (id, _) in &self.variables {

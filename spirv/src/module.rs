@@ -165,6 +165,7 @@ impl<'w> Module<'w> {
     ///
     /// Whatever is wrong with the words: [`Error::NotSpirv`], [`Error::BigEndian`], [`Error::TooManyWords`], [`Error::IdBound`],
     /// [`Error::Instruction`]; and [`Error::Memory`]. Versions are not checked: what is unknown is passed over.
+    #[inline(never)]
     pub fn read(words: &'w [u32]) -> Result<Module<'w>, Error> {
         let [magic, _version, _generator, bound, _schema, ..] = *words else { return Err(Error::NotSpirv) };
         match magic {

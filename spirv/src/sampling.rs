@@ -55,6 +55,8 @@ pub mod flags {
     pub const UNNORMALIZED: u32 = 64;
     /// Magnification is NEAREST over CLAMP_TO_BORDER, where minification is LINEAR: the upper end still reads the last texel.
     pub const MAG_NEAREST: u32 = 128;
+    /// Whatever the level of detail is, the base level is read, by one filter: it need not be known. Only without [`EMULATE`].
+    pub const BASE_LEVEL: u32 = 1 << 26;
     /// LINEAR is made of NEAREST.
     pub const EMULATE: u32 = 256;
     /// The sampler that was asked for magnifies with LINEAR.

@@ -26,6 +26,7 @@ pub(super) struct Fork {
     first: (u32, [u32; 2]),
 }
 
+// What is called for each instruction of what is made is not taken in place: that would be a hundred times, for nobody's good.
 impl<'e, 'm, 'w> Code<'e, 'm, 'w> {
     pub(super) fn new(editor: &'e mut Editor<'m, 'w>) -> Result<Self, Error> {
         let glsl = editor.import("GLSL.std.450")?;
@@ -37,11 +38,13 @@ impl<'e, 'm, 'w> Code<'e, 'm, 'w> {
     }
 
     /// One of the operations that take floats and give one.
+    #[inline(never)]
     pub(super) fn float(&mut self, opcode: Op, operands: &[u32]) -> Result<u32, Error> {
         self.op(opcode, self.float, operands)
     }
 
     /// The type of `count` of a scalar.
+    #[inline(never)]
     pub(super) fn vector(&mut self, of: u32, count: u32) -> Result<u32, Error> {
         if count == 1 { Ok(of) } else { self.editor.ty(Op::TypeVector, &[of, count]) }
     }
@@ -51,6 +54,7 @@ impl<'e, 'm, 'w> Code<'e, 'm, 'w> {
     }
 
     /// A float that is the same in each of `count` components.
+    #[inline(never)]
     pub(super) fn splat(&mut self, value: f32, count: u32) -> Result<u32, Error> {
         let scalar = self.editor.constant(self.float, &[value.to_bits()])?;
         self.repeat(self.float, scalar, count)
@@ -71,6 +75,7 @@ impl<'e, 'm, 'w> Code<'e, 'm, 'w> {
     }
 
     /// An instruction with a result, whose id is returned.
+    #[inline(never)]
     pub(super) fn op(&mut self, opcode: Op, ty: u32, operands: &[u32]) -> Result<u32, Error> {
         self.raw(opcode as u32, ty, operands)
     }
@@ -87,6 +92,7 @@ impl<'e, 'm, 'w> Code<'e, 'm, 'w> {
         assemble(&mut self.words, opcode, operands)
     }
 
+    #[inline(never)]
     pub(super) fn glsl(&mut self, instruction: GlslStd450Op, ty: u32, operands: &[u32]) -> Result<u32, Error> {
         let mut all = Vec::new();
         extend(&mut all, &[self.glsl, instruction as u32])?;
@@ -95,11 +101,13 @@ impl<'e, 'm, 'w> Code<'e, 'm, 'w> {
     }
 
     /// One of `count` components.
+    #[inline(never)]
     pub(super) fn component(&mut self, ty: u32, of: u32, count: u32, position: u32) -> Result<u32, Error> {
         if count == 1 { Ok(of) } else { self.op(Op::CompositeExtract, ty, &[of, position]) }
     }
 
     /// The first `count` components of a vector of scalars that has `of`.
+    #[inline(never)]
     pub(super) fn first(&mut self, vector: u32, of: u32, scalar: u32, count: u32) -> Result<u32, Error> {
         if of == count {
             return Ok(vector);
@@ -113,6 +121,7 @@ impl<'e, 'm, 'w> Code<'e, 'm, 'w> {
     }
 
     /// Whether any of `bits` is in `flags`.
+    #[inline(never)]
     pub(super) fn has(&mut self, flags: u32, bits: u32) -> Result<u32, Error> {
         let (uint, bool) = (self.uint, self.bool);
         let (bits, zero) = (self.unsigned(bits)?, self.unsigned(0)?);

@@ -29,6 +29,7 @@ impl Helper<'_, '_, '_, '_> {
     /// What the sampler that was asked for would find, on one level or two.
     pub(super) fn filtered(&mut self, place: &Place) -> Result<u32, Error> {
         let bool = self.code.bool;
+        let place = &self.graded(place)?;
         let base = self.base()?;
         let size = self.texels(base)?;
         let detail = match self.sample.cube {

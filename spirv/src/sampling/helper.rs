@@ -78,7 +78,7 @@ pub(super) struct Place {
     pub(super) at: u32,
     /// What texels are compared with.
     pub(super) reference: u32,
-    /// Gradients; 0 where the level of detail is given.
+    /// Gradients; 0 where the level of detail is given, and where they are still to be [taken](Helper::graded).
     pub(super) dx: u32,
     pub(super) dy: u32,
 }
@@ -157,6 +157,7 @@ impl Helper<'_, '_, '_, '_> {
         if self.sample.form.implicit && self.sample.nonuniform {
             let own = self.emit(original, self.operands)?;
             let place = self.place()?;
+            let place = self.graded(&place)?;
             let mut fork = self.code.fork(asked)?;
             let changed = self.changed(&place)?;
             self.code.otherwise(&mut fork, [changed, 0])?;
@@ -199,7 +200,7 @@ impl Helper<'_, '_, '_, '_> {
         Ok(id)
     }
 
-    /// Projection, and gradients where the level of detail depends on them.
+    /// Where the instruction looks, after projection.
     fn place(&mut self) -> Result<Place, Error> {
         let (axes, form) = (self.sample.axes, self.sample.form);
         let float = self.code.float;
@@ -215,26 +216,33 @@ impl Helper<'_, '_, '_, '_> {
                 reference = self.code.op(Op::FDiv, float, &[reference, divisor])?;
             }
         }
-        let (mut dx, mut dy) = (self.operands[DX], self.operands[DY]);
-        if form.implicit {
-            dx = self.code.op(Op::DPdx, vector, &[at])?;
-            dy = self.code.op(Op::DPdy, vector, &[at])?;
-            if self.operands[BIAS] != 0 {
-                // The level of detail is the logarithm of how long gradients are. What the sampler adds by itself counts for
-                // the limit, which both biases have together.
-                let limit = self.limits.lod_bias;
-                let (least, most) = (self.code.splat(-limit, 1)?, self.code.splat(limit, 1)?);
-                let own = self.field(1)?;
-                let both = self.code.float(Op::FAdd, &[self.operands[BIAS], own])?;
-                let both = self.code.glsl(GlslStd450Op::NClamp, float, &[both, least, most])?;
-                let bias = self.code.float(Op::FSub, &[both, own])?;
-                let scale = self.code.glsl(GlslStd450Op::Exp2, float, &[bias])?;
-                let scale = self.code.repeat(float, scale, axes)?;
-                dx = self.code.op(Op::FMul, vector, &[dx, scale])?;
-                dy = self.code.op(Op::FMul, vector, &[dy, scale])?;
-            }
+        Ok(Place { at, reference, dx: self.operands[DX], dy: self.operands[DY] })
+    }
+
+    /// The place with its gradients, which are taken where they are needed: of one that is sampled on one level only they are not.
+    pub(super) fn graded(&mut self, place: &Place) -> Result<Place, Error> {
+        if !self.sample.form.implicit || place.dx != 0 {
+            return Ok(*place);
         }
-        Ok(Place { at, reference, dx, dy })
+        let (axes, float) = (self.sample.axes, self.code.float);
+        let vector = self.code.vector(float, axes)?;
+        let mut dx = self.code.op(Op::DPdx, vector, &[place.at])?;
+        let mut dy = self.code.op(Op::DPdy, vector, &[place.at])?;
+        if self.operands[BIAS] != 0 {
+            // The level of detail is the logarithm of how long gradients are. What the sampler adds by itself counts for
+            // the limit, which both biases have together.
+            let limit = self.limits.lod_bias;
+            let (least, most) = (self.code.splat(-limit, 1)?, self.code.splat(limit, 1)?);
+            let own = self.field(1)?;
+            let both = self.code.float(Op::FAdd, &[self.operands[BIAS], own])?;
+            let both = self.code.glsl(GlslStd450Op::NClamp, float, &[both, least, most])?;
+            let bias = self.code.float(Op::FSub, &[both, own])?;
+            let scale = self.code.glsl(GlslStd450Op::Exp2, float, &[bias])?;
+            let scale = self.code.repeat(float, scale, axes)?;
+            dx = self.code.op(Op::FMul, vector, &[dx, scale])?;
+            dy = self.code.op(Op::FMul, vector, &[dy, scale])?;
+        }
+        Ok(Place { dx, dy, ..*place })
     }
 
     /// The coordinate as it was given, and how many components it has.
@@ -266,9 +274,6 @@ impl Helper<'_, '_, '_, '_> {
         let mut operands = self.operands;
         operands[BIAS] = 0;
         operands[EXTRA] = place.reference;
-        if form.implicit {
-            (operands[DX], operands[DY]) = (place.dx, place.dy);
-        }
         let offsets = operands[CONST_OFFSETS];
         for position in [CONST_OFFSET, OFFSET, CONST_OFFSETS] {
             if let Some(offset) = operands.get_mut(position) {
@@ -279,7 +284,7 @@ impl Helper<'_, '_, '_, '_> {
             let offset = self.operands[CONST_OFFSET].max(self.operands[OFFSET]);
             let at = self.saturated(place, offset)?;
             operands[COORDINATE] = self.with_layer(at)?;
-            return self.emit(form.plain(), operands);
+            return self.detailed(place, operands);
         }
         // Each texel has an offset that comes before the clamp: of four gathers the texel with the lowest coordinates, which is
         // the last component.
@@ -294,6 +299,27 @@ impl Helper<'_, '_, '_, '_> {
             push(&mut texels, self.code.op(Op::CompositeExtract, texel, &[four, 3])?)?;
         }
         self.code.op(Op::CompositeConstruct, self.sample.ty, &texels)
+    }
+
+    /// Samples with a level of detail that is stated, by gradients where the instruction leaves it to the device and it matters.
+    fn detailed(&mut self, place: &Place, mut operands: [u32; COUNT]) -> Result<u32, Error> {
+        let form = self.sample.form;
+        if !form.implicit {
+            return self.emit(form.plain(), operands);
+        }
+        // The lowest level that an instruction wants may be another one.
+        let flat = if operands[MIN_LOD] == 0 { flags::BASE_LEVEL } else { 0 };
+        let flat = self.code.has(self.flags, flat)?;
+        let mut fork = self.code.fork(flat)?;
+        let zero = self.code.splat(0.0, 1)?;
+        let mut base = operands;
+        (base[LOD], base[MIN_LOD]) = (zero, 0);
+        let base = self.emit(form.plain(), base)?;
+        self.code.otherwise(&mut fork, [base, 0])?;
+        let graded = self.graded(place)?;
+        (operands[DX], operands[DY]) = (graded.dx, graded.dy);
+        let other = self.emit(form.plain(), operands)?;
+        Ok(self.code.join(&fork, self.sample.ty, [other, 0])?[0])
     }
 
     /// Coordinates with the layer that the instruction was given.
@@ -316,25 +342,33 @@ impl Helper<'_, '_, '_, '_> {
     fn saturated(&mut self, place: &Place, offset: u32) -> Result<u32, Error> {
         let axes = self.sample.axes;
         let vector = self.code.vec(axes)?;
-        let (low, high) = (self.code.splat(0.0, axes)?, self.code.splat(1.0, axes)?);
         if offset != 0 {
-            let level = self.level(place)?;
-            let at = self.moved(place.at, offset, level.1)?;
-            let bounds = self.bounds([low, high], level)?;
-            return self.clamped(at, bounds);
+            return self.bounded(place, offset);
         }
         let special = self.code.has(self.flags, flags::MIRROR | flags::MAG_NEAREST | flags::UNNORMALIZED)?;
         let mut fork = self.code.fork(special)?;
+        let bounded = self.bounded(place, 0)?;
+        self.code.otherwise(&mut fork, [bounded, 0])?;
+        // What nearly all are: nothing is mirrored, and the bounds are constants.
+        let (low, high) = (self.code.splat(0.0, axes)?, self.code.splat(1.0, axes)?);
+        let clamped = self.chosen(flags::CLAMP_S, place.at, place.at, [low, high])?;
+        Ok(self.code.join(&fork, vector, [clamped, 0])?[0])
+    }
+
+    /// The same, by all that depends on levels and flags.
+    fn bounded(&mut self, place: &Place, offset: u32) -> Result<u32, Error> {
+        let axes = self.sample.axes;
+        let (low, high) = (self.code.splat(0.0, axes)?, self.code.splat(1.0, axes)?);
         let level = self.level(place)?;
+        let at = if offset == 0 { place.at } else { self.moved(place.at, offset, level.1)? };
         let bounds = self.bounds([low, high], level)?;
-        self.code.otherwise(&mut fork, bounds)?;
-        let bounds = self.code.join(&fork, vector, [low, high])?;
-        self.clamped(place.at, bounds)
+        self.clamped(at, bounds)
     }
 
     /// The level of detail that the sampler will find, and the size of the level that is nearest to it.
     fn level(&mut self, place: &Place) -> Result<(u32, u32), Error> {
         let (float, int) = (self.code.float, self.code.int);
+        let place = &self.graded(place)?;
         let texels = self.base()?;
         let base = self.texels(texels)?;
         if self.sample.form.gathers {
@@ -471,13 +505,19 @@ impl Helper<'_, '_, '_, '_> {
     }
 
     /// Coordinates clamped on the axes that the record names.
-    pub(super) fn clamped(&mut self, at: u32, [low, high]: [u32; 2]) -> Result<u32, Error> {
+    pub(super) fn clamped(&mut self, at: u32, bounds: [u32; 2]) -> Result<u32, Error> {
         let vector = self.code.vec(self.sample.axes)?;
         let positive = self.code.glsl(GlslStd450Op::FAbs, vector, &[at])?;
         let mirrored = self.axes(flags::MIRROR_S)?;
         let folded = self.code.op(Op::Select, vector, &[mirrored, positive, at])?;
-        let clamped = self.code.glsl(GlslStd450Op::NClamp, vector, &[folded, low, high])?;
-        let chosen = self.axes(flags::CLAMP_S | flags::MIRROR_S)?;
+        self.chosen(flags::CLAMP_S | flags::MIRROR_S, at, folded, bounds)
+    }
+
+    /// Coordinates, which are others within bounds on the axes that have any of the bits.
+    fn chosen(&mut self, bits: u32, at: u32, other: u32, [low, high]: [u32; 2]) -> Result<u32, Error> {
+        let vector = self.code.vec(self.sample.axes)?;
+        let clamped = self.code.glsl(GlslStd450Op::NClamp, vector, &[other, low, high])?;
+        let chosen = self.axes(bits)?;
         self.code.op(Op::Select, vector, &[chosen, clamped, at])
     }
 

@@ -1,7 +1,7 @@
 //! Storage images: what they declare about access, and formats that compilers made up.
 
 use samplin_spirv::Module;
-use samplin_spirv::image_access::{Options, image_access};
+use samplin_spirv::image_access::{Formatless, Options, formatless, image_access};
 use samplin_spirv::passes::{Change, Rewrite, Why};
 use spirv::{Decoration, Op};
 
@@ -252,4 +252,20 @@ fn what_has_no_storage_images_stays_as_it_is() {
     // Input attachments have no format and are none of these.
     let text = "#version 450\nlayout(input_attachment_index = 0, binding = 0) uniform subpassInput s;\nlayout(location = 0) out vec4 o;\nvoid main() { o = subpassLoad(s); }\n";
     left_alone(&glsl("frag", "vulkan1.1", text), &NOTHING, &[]);
+}
+
+/// What is read or written without a format, and not what is only asked about or has one.
+#[test]
+fn what_is_used_without_a_format_is_found() {
+    let declarations = "layout(binding = 0) uniform image2D a;\nlayout(binding = 1, set = 2) uniform iimage2DArray b[3];\n\
+        layout(binding = 2) uniform uimageBuffer c;\nlayout(binding = 3) uniform image3D d;\n\
+        layout(binding = 4, rgba8) uniform image2D e;\nvec4 get(image2D i) { return imageLoad(i, ivec2(1)); }";
+    let body = "imageStore(b[1], ivec3(0), ivec4(get(a))); imageStore(c, 0, uvec4(imageSize(d), 1)); imageStore(e, ivec2(0), vec4(0));";
+    let find = |words: &[u32]| formatless(&Module::read(words).expect("a module")).expect("has memory");
+    let of = |set, binding, dim, arrayed, integer| Formatless { set, binding, dim, arrayed, integer };
+    let mut found = find(&compute(declarations, body));
+    found.sort_by_key(|it| it.binding);
+    assert_eq!(found, [of(0, 0, 1, false, None), of(2, 1, 1, true, Some(true)), of(0, 2, 5, false, Some(false))]);
+    let with = compute("layout(binding = 4, rgba8) uniform image2D e;", "imageStore(e, ivec2(0), vec4(0));");
+    assert_eq!(find(&with), []);
 }

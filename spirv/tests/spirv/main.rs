@@ -11,6 +11,7 @@ mod machine;
 mod masks;
 mod mutants;
 mod passes;
+mod rules;
 mod samples;
 mod sampling;
 mod scan;

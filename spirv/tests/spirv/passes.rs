@@ -15,7 +15,7 @@ const FORMATS: image_formats::Options = image_formats::Options { images: 1 << 15
 
 /// A fragment shader in which every pass finds something: from OpenGL, with counters, per sample, with an image that is declared as
 /// a compiler of HLSL would, and a capability for nothing.
-fn everything() -> Vec<u32> {
+pub(crate) fn everything() -> Vec<u32> {
     let mut words = glsl(
         "frag",
         "opengl",

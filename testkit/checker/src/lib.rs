@@ -19,6 +19,7 @@ mod blits;
 mod creation;
 pub mod draw;
 pub mod formats;
+mod modules;
 mod pairs;
 mod pipelines;
 pub mod replay;
@@ -26,6 +27,7 @@ mod words;
 
 pub use blits::{blit_violations, conversion_violations};
 pub use creation::representable;
+pub use modules::{ModuleDevice, module_violations};
 pub use pipelines::{Multisample, multisample_violations};
 use words::{BORDER, NEAREST};
 
