@@ -131,7 +131,8 @@ impl Device {
         let settings = &new.instance.settings;
         let telling = Telling::new(&new.instance.trace);
         let follows = settings.separate == settings::Separate::Resolve && settings.mode != Mode::Off;
-        let separate = follows.then(|| Box::new(Separate::new(new.limits, settings, new.caps.gl_address_modes)));
+        let named = new.overrides.demote(u64::MAX, None);
+        let separate = follows.then(|| Box::new(Separate::new(new.limits, settings, new.caps.gl_address_modes, named)));
         let tasks = separate.as_deref().map(Separate::tasks).unwrap_or_default();
         let policy = Policy {
             strict_border: settings.border == BorderMode::Strict,

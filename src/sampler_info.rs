@@ -55,6 +55,9 @@ pub unsafe fn read(
     info: &vk::SamplerCreateInfo<'_>,
     conversion: impl FnOnce(vk::SamplerYcbcrConversion) -> YcbcrConversion,
 ) -> SamplerInfo {
+    if info.p_next.is_null() {
+        return SamplerInfo { state: plain_state(info), unknown: None };
+    }
     macro_rules! chained {
         ($type:ident) => {
             // SAFETY: a valid create info's chain holds whole structures of known type, all read-only.

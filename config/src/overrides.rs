@@ -105,6 +105,8 @@ pub struct Override {
     pub wish: Wish,
     /// What it wishes of pipelines.
     pub shading: Option<ShadingWish>,
+    /// Whether immutable samplers that it names are exchanged as others are.
+    pub demotes: bool,
     /// Whether it is about pipelines or about samplers; one that only stops may be about both.
     of_pipelines: Option<bool>,
     /// Guards that it switches off.
@@ -267,6 +269,19 @@ impl Overrides {
         self.list.iter().any(|one| one.wish.uses_gl())
     }
 
+    /// Whether any override among these bits demotes immutable samplers: with this view, or with some view.
+    pub fn demote(&self, bits: u64, view: Option<&ViewTraits>) -> bool {
+        for (index, one) in self.list.iter().enumerate() {
+            if bits >> index & 1 == 0 || !view.is_none_or(|view| one.when.fits_view(view)) {
+                continue;
+            }
+            if one.demotes || one.stop && view.is_some() {
+                return one.demotes;
+            }
+        }
+        false
+    }
+
     /// Whether any override looks at the number of mip levels.
     pub fn use_levels(&self) -> bool {
         self.list.iter().any(|one| one.when.min_levels.is_some() || one.when.max_levels.is_some())
@@ -348,6 +363,7 @@ impl Override {
 }
 
 impl When {
+    #[inline(never)]
     fn fits_view(&self, view: &ViewTraits) -> bool {
         let class = |class: Class| match class {
             Class::Color => view.aspect == decide::Aspect::Color,
@@ -398,6 +414,16 @@ mod tests {
         assert_eq!(one.wish.mip_lod_bias, Some(Bias::Add(-0.5)));
         assert!(one.guards_off.contains(Guard::Attachment) && !one.guards_off.contains(Guard::Compare));
         assert!(overrides.use_gl() && overrides.use_levels() && overrides.want_anisotropy() && !overrides.use_names());
+    }
+
+    #[test]
+    fn immutable_samplers_are_named_among_others() {
+        let (overrides, problems) = parse(
+            "[[rule]]\nset = { min_lod = 1 }\n[[rule]]\nset = { immutable = \"demote\" }\n[[rule]]\nset = { immutable = \"base\" }\n",
+        );
+        assert_eq!(problems, ["6:21: immutable cannot be \"base\"; it is one of demote"]);
+        assert_eq!([0, 0b01, 0b10, u64::MAX].map(|bits| overrides.demote(bits, None)), [false, false, true, true]);
+        assert!(overrides.use_samplers() && !overrides.use_pipelines());
     }
 
     #[test]

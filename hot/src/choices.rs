@@ -180,11 +180,14 @@ impl Choices {
     /// The choice for (state, view class): a sampler's handle, [`KEEP`] or [`UNDECIDED`].
     #[inline(always)]
     pub fn choice(&self, state: u32, class: u32) -> u64 {
-        let Some(row) = self.row(state) else { return UNDECIDED };
-        match row.near.get(class as usize) {
-            Some(cell) => cell.load(Ordering::Acquire),
-            None => Self::far_choice(row, class),
-        }
+        self.reader().choice(state, class)
+    }
+
+    /// The choices as they are now, for several look-ups: what is made first for a state later may be missing.
+    #[inline(always)]
+    pub(crate) fn reader(&self) -> Chosen<'_> {
+        // SAFETY: null, or from `Box::into_raw` and kept in `owned`.
+        Chosen { rows: unsafe { self.rows.load(Ordering::Acquire).as_ref() }.map_or(&[], |rows| rows), of: self }
     }
 
     #[inline(never)]
@@ -243,6 +246,37 @@ impl Drop for Choices {
         for row in rows.into_iter().map(AtomicPtr::into_inner).filter(|row| !row.is_null()) {
             // SAFETY: made by `Box::into_raw` in `row_of`, once for each number.
             drop(unsafe { Box::from_raw(row) });
+        }
+    }
+}
+
+/// [`Choices`] as they were at one time, but for what is in rows.
+#[derive(Clone, Copy)]
+pub(crate) struct Chosen<'c> {
+    rows: &'c [AtomicPtr<Row>],
+    pub(crate) of: &'c Choices,
+}
+
+impl Chosen<'_> {
+    /// The choice for a pair that had none when this was made, which `undecided` makes if there still is none.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn now(of: &Choices, pair: Pair, undecided: &mut dyn FnMut(Pair) -> u64) -> u64 {
+        match of.choice(pair.state, pair.class) {
+            UNDECIDED => undecided(pair),
+            choice => choice,
+        }
+    }
+
+    /// See [`Choices::choice`].
+    #[inline(always)]
+    pub(crate) fn choice(&self, state: u32, class: u32) -> u64 {
+        let Some(row) = self.rows.get(state as usize) else { return UNDECIDED };
+        // SAFETY: null, or from `Box::into_raw`, and kept as long as the choices.
+        let Some(row) = (unsafe { row.load(Ordering::Acquire).as_ref() }) else { return UNDECIDED };
+        match row.near.get(class as usize) {
+            Some(cell) => cell.load(Ordering::Acquire),
+            None => Choices::far_choice(row, class),
         }
     }
 }

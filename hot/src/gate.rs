@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use ash::vk::{self, DescriptorImageInfo, Handle};
 
-use crate::choices::{Choices, Pair, choose};
+use crate::choices::{Choices, Chosen, KEEP, Pair, UNDECIDED};
 use crate::lock::{Lock, lock};
 use crate::memory::Room;
-use crate::table::{Apart, BitFilter, FastMap, FlatTable, Writing};
+use crate::table::{Apart, BitFilter, FastMap, FlatTable, Reader, Writing};
 
 /// Union of what samplers ever needed and of what views ever lacked, and how many bits of each filter may be stale.
 #[derive(Default)]
@@ -149,27 +149,37 @@ impl<W> Gate<W> {
         bits.fold(0, |all, bit| (all << 1) | bit)
     }
 
-    /// Index of the first pair that conflicts.
+    /// What is asked of for each pair of a block that may conflict, found once for all of them.
+    #[inline(always)]
+    pub fn look(&self) -> Look<'_> {
+        Look {
+            samplers: self.samplers.reader(),
+            views: self.views.reader(),
+            force: self.force,
+            choices: self.choices.reader(),
+        }
+    }
+
+    /// Where the first pair is that conflicts.
     #[inline(never)]
-    pub fn first_conflict(&self, infos: &[DescriptorImageInfo]) -> Option<usize> {
+    pub fn first_conflict(&self, infos: &[DescriptorImageInfo]) -> Option<Start> {
         for (block, start) in infos.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
             let mut left = self.candidates(block);
             while left != 0 {
-                let at = left.trailing_zeros() as usize;
-                left &= left - 1;
-                if let Some(info) = block.get(at)
+                if let Some(info) = block.get(left.trailing_zeros() as usize)
                     && self.look_up(info.sampler, info.image_view).is_some()
                 {
-                    return Some(start + at);
+                    return Some(Start { block: start, left });
                 }
+                left &= left - 1;
             }
         }
         None
     }
 
-    /// Copies `infos` to the start of `out`, with the chosen sampler in every pair that conflicts; `undecided` chooses for pairs
-    /// without a choice ([`KEEP`](crate::choices::KEEP) stands for the given sampler). Returns how many samplers differ from the
-    /// given ones.
+    /// Copies `infos` to the start of `out`, with the chosen sampler in every pair that conflicts; `first` is where the first of these
+    /// is. `undecided` chooses for pairs without a choice ([`KEEP`] stands for the given sampler). Returns how
+    /// many samplers differ from the given ones.
     ///
     /// Copies nothing if `out` is shorter than `infos`.
     #[inline(never)]
@@ -177,44 +187,31 @@ impl<W> Gate<W> {
         &self,
         infos: &[DescriptorImageInfo],
         out: &mut [MaybeUninit<DescriptorImageInfo>],
+        first: Start,
         undecided: &mut dyn FnMut(Pair) -> u64,
     ) -> u64 {
-        let mut changed = 0;
         let Some(out) = out.get_mut(..infos.len()) else { return 0 };
-        for (block, to) in infos.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
-            // SAFETY: an initialised element is a valid `MaybeUninit` of the same layout.
-            to.copy_from_slice(unsafe { &*(std::ptr::from_ref(block) as *const [MaybeUninit<DescriptorImageInfo>]) });
-            // SAFETY: all elements were just written.
-            let to = unsafe { &mut *(std::ptr::from_mut(to) as *mut [DescriptorImageInfo]) };
-            changed += self.substitute_in_place(to, undecided, |_, _| ());
-        }
-        changed
-    }
-
-    /// Puts the chosen sampler into every pair of at most 64 that conflicts, and calls `changed` with each of these. Returns how
-    /// many there are.
-    #[inline(always)]
-    pub fn substitute_in_place(
-        &self,
-        block: &mut [DescriptorImageInfo],
-        undecided: &mut dyn FnMut(Pair) -> u64,
-        mut changed: impl FnMut(usize, &DescriptorImageInfo),
-    ) -> u64 {
-        let mut count = 0;
-        let mut left = self.candidates(block);
-        while left != 0 {
-            let at = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let Some(info) = block.get_mut(at) else { break };
-            let Some(pair) = self.look_up(info.sampler, info.image_view) else { continue };
-            let choice = choose(&self.choices, pair, undecided);
-            if choice != pair.sampler {
-                info.sampler = vk::Sampler::from_raw(choice);
-                changed(at, info);
-                count += 1;
+        // SAFETY: an initialised element is a valid `MaybeUninit` of the same layout.
+        out.copy_from_slice(unsafe { &*(std::ptr::from_ref(infos) as *const [MaybeUninit<DescriptorImageInfo>]) });
+        // SAFETY: all elements were just written.
+        let out = unsafe { &mut *(std::ptr::from_mut(out) as *mut [DescriptorImageInfo]) };
+        let mut changed = 0;
+        let mut left = first.left;
+        for (nth, block) in out.get_mut(first.block..).unwrap_or_default().chunks_mut(BLOCK).enumerate() {
+            if nth != 0 {
+                left = self.candidates(block);
+            }
+            let look = self.look();
+            while left != 0 {
+                let at = left.trailing_zeros() as usize;
+                left &= left - 1;
+                let Some(info) = block.get_mut(at) else { break };
+                let choice = look.choice(info.sampler, info.image_view, undecided);
+                changed += u64::from(choice != info.sampler);
+                info.sampler = choice;
             }
         }
-        count
+        changed
     }
 
     // ---- what there is ----
@@ -283,8 +280,7 @@ impl<W> Gate<W> {
         if needs & !unions.needs != 0 {
             unions.needs |= needs;
             self.rebuild_filters(&mut unions);
-        } else if needs & unions.lacks != 0 {
-            self.sampler_filter.insert(sampler);
+        } else if needs & unions.lacks != 0 && self.sampler_filter.insert(sampler) {
             self.count_stale(&mut unions);
         }
     }
@@ -329,8 +325,7 @@ impl<W> Gate<W> {
         if lacks & !unions.lacks != 0 {
             unions.lacks |= lacks;
             self.rebuild_filters(&mut unions);
-        } else if lacks & unions.needs != 0 {
-            self.view_filter.insert(view);
+        } else if lacks & unions.needs != 0 && self.view_filter.insert(view) {
             self.count_stale(&mut unions);
         }
     }
@@ -379,6 +374,49 @@ impl<W> Gate<W> {
         if unions.needs & unions.lacks != 0 && !unions.open {
             self.look.store(true, Ordering::Release);
         }
+    }
+}
+
+/// Where pairs of an array start to conflict: the first of the 64 among which the first one is, and a bit for each of these from there
+/// on that may conflict.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    block: usize,
+    left: u64,
+}
+
+/// The tables of a gate as they are now: every handle that a call names was entered before the call.
+pub struct Look<'g> {
+    samplers: Reader<'g>,
+    views: Reader<'g>,
+    force: u32,
+    choices: Chosen<'g>,
+}
+
+impl Look<'_> {
+    /// The sampler to hand down for a pair, by the tables alone; `undecided` chooses where there is no choice yet.
+    #[inline(always)]
+    pub fn choice(
+        &self,
+        sampler: vk::Sampler,
+        view: vk::ImageView,
+        undecided: &mut dyn FnMut(Pair) -> u64,
+    ) -> vk::Sampler {
+        let (sampler_word, view_word) = (self.samplers.get(sampler.as_raw()), self.views.get(view.as_raw()));
+        let conflict = ((sampler_word & view_word) >> 32) as u32;
+        // Where every pair is one that conflicts, both still have to be known.
+        if conflict == 0 && (self.force == 0 || sampler_word == 0 || view_word == 0) {
+            return sampler;
+        }
+        let (state, class) = ((sampler_word as u32).wrapping_sub(1), (view_word as u32).wrapping_sub(1));
+        let choice = match self.choices.choice(state, class) {
+            UNDECIDED => {
+                let pair = Pair { sampler: sampler.as_raw(), view: view.as_raw(), state, class };
+                Chosen::now(self.choices.of, pair, undecided)
+            }
+            choice => choice,
+        };
+        if choice == KEEP { sampler } else { vk::Sampler::from_raw(choice) }
     }
 }
 

@@ -19,34 +19,47 @@ const ENTRIES: usize = if cfg!(all(loom, test)) { 1 } else { 4 };
 pub type Words = [u64; WORDS];
 
 struct Entry {
+    /// [`mixed`] of the words, which tells most others at once.
+    mixed: AtomicU64,
     words: [AtomicU64; WORDS],
     /// 0 when empty.
     value: AtomicU64,
 }
 
+/// Differs as a rule where the words differ.
+#[inline(always)]
+fn mixed(words: &Words) -> u64 {
+    const FACTOR: u64 = fold(1) | 1;
+    // Two sums, so that a product waits for half of the others only.
+    let mut sums = [0_u64; 2];
+    for (at, word) in words.iter().enumerate() {
+        sums[at % 2] = sums[at % 2].wrapping_mul(FACTOR).wrapping_add(*word);
+    }
+    fold(sums[0] ^ sums[1].rotate_left(32))
+}
+
 impl Entry {
     fn new() -> Self {
-        Self { words: array::from_fn(|_| AtomicU64::new(0)), value: AtomicU64::new(0) }
+        let words = array::from_fn(|_| AtomicU64::new(0));
+        Self { mixed: AtomicU64::new(0), words, value: AtomicU64::new(0) }
     }
 
     #[inline(always)]
-    fn is_of(&self, words: &Words) -> bool {
-        self.words.iter().zip(words).all(|(own, word)| own.load(Ordering::Relaxed) == *word)
+    fn is_of(&self, mixed: u64, words: &Words) -> bool {
+        let differs = |all, (own, word): (&AtomicU64, &u64)| all | (own.load(Ordering::Relaxed) ^ word);
+        self.mixed.load(Ordering::Relaxed) == mixed && self.words.iter().zip(words).fold(0, differs) == 0
     }
 
-    fn copy(&self, words: &Words, value: u64) {
+    fn write(&self, mixed: u64, words: &Words, value: u64) {
+        self.mixed.store(mixed, Ordering::Relaxed);
         self.words.iter().zip(words).for_each(|(own, word)| own.store(*word, Ordering::Relaxed));
         self.value.store(value, Ordering::Relaxed);
     }
-
-    fn read(&self) -> (Words, u64) {
-        (array::from_fn(|at| self.words[at].load(Ordering::Relaxed)), self.value.load(Ordering::Relaxed))
-    }
 }
 
-/// Entries, the newest first. Readers take no lock: they look whether the number is the same before and after.
+/// A few entries. Readers take no lock: they look whether the number is the same before and after.
 struct Set {
-    /// Odd while the entries are written.
+    /// Odd while an entry is written.
     version: AtomicU64,
     entries: [Entry; ENTRIES],
 }
@@ -58,34 +71,32 @@ impl Set {
 
     /// The value kept for these words, 0 if there is none or the set is written meanwhile.
     #[inline(always)]
-    fn get(&self, words: &Words) -> u64 {
+    fn get(&self, mixed: u64, words: &Words) -> u64 {
         let version = self.version.load(Ordering::Acquire);
-        let Some(entry) = self.entries.iter().find(|entry| entry.is_of(words)) else { return 0 };
+        let Some(entry) = self.entries.iter().find(|entry| entry.is_of(mixed, words)) else { return 0 };
         let value = entry.value.load(Ordering::Relaxed);
         // What is written before the version becomes odd, or after, is not seen before that is.
         fence(Ordering::Acquire);
         if version & 1 == 0 && self.version.load(Ordering::Relaxed) == version { value } else { 0 }
     }
 
-    /// Keeps a value in front of the others. No other thread may do so meanwhile.
-    fn put(&self, words: &Words, value: u64) {
+    /// Keeps a value, in place of the one that is there for longest if there is no room. No other thread may do so meanwhile.
+    fn put(&self, mixed: u64, words: &Words, value: u64) {
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version.wrapping_add(1), Ordering::Relaxed);
         // Readers that see any of the following also see that the number is odd, or that it has changed.
         fence(Ordering::Release);
-        let last = self.entries.len() - 1;
-        let at = self.entries.iter().position(|entry| entry.is_of(words)).unwrap_or(last);
-        let mut next = (*words, value);
-        for entry in &self.entries[..=at] {
-            let before = entry.read();
-            entry.copy(&next.0, next.1);
-            next = before;
+        let own = self.entries.iter().position(|entry| entry.is_of(mixed, words));
+        // In turn: the number grows by two each time.
+        let at = own.unwrap_or((version / 2) as usize % ENTRIES);
+        if let Some(entry) = self.entries.get(at) {
+            entry.write(mixed, words, value);
         }
         self.version.store(version.wrapping_add(2), Ordering::Release);
     }
 }
 
-/// A cache of a fixed size: a new entry goes to the front of a set of four, and the last of these is gone. Looking takes no lock.
+/// A cache of a fixed size: a new entry goes into a set of four, in place of the oldest of these. Looking takes no lock.
 #[derive(Default)]
 pub struct Recent {
     /// None until the first entry.
@@ -101,27 +112,12 @@ impl Recent {
         Self::default()
     }
 
-    #[inline(always)]
-    fn set_of(words: &Words) -> usize {
-        // Odd factors without a pattern, so that the products do not wait for each other.
-        const FACTORS: [u64; 8] = {
-            let mut factors = [0; 8];
-            let mut at = 0;
-            while at < factors.len() {
-                factors[at] = fold(at as u64 + 1) | 1;
-                at += 1;
-            }
-            factors
-        };
-        let sum = words.iter().zip(FACTORS).fold(0, |sum: u64, (word, by)| sum.wrapping_add(word.wrapping_mul(by)));
-        fold(sum) as usize & (Self::SETS - 1)
-    }
-
     /// The value kept for these words, 0 if there is none.
     #[inline(always)]
     pub fn get(&self, words: &Words) -> u64 {
         let Some(sets) = self.sets.get() else { return 0 };
-        sets.get(Self::set_of(words)).map_or(0, |set| set.get(words))
+        let mixed = mixed(words);
+        sets.get(mixed as usize % Self::SETS).map_or(0, |set| set.get(mixed, words))
     }
 
     /// Keeps a value, which is not 0.
@@ -132,8 +128,9 @@ impl Recent {
             sets.resize_with(Self::SETS, Set::new);
             sets.into_boxed_slice()
         });
-        if let Some(set) = sets.get(Self::set_of(words)) {
-            set.put(words, value);
+        let mixed = mixed(words);
+        if let Some(set) = sets.get(mixed as usize % Self::SETS) {
+            set.put(mixed, words, value);
         }
     }
 }
@@ -150,14 +147,14 @@ mod model {
     fn words_that_were_replaced_never_lead_to_the_value_of_others() {
         loom::model(|| {
             let set = Arc::new(Set::new());
-            set.put(&[1], 10);
+            set.put(1, &[1], 10);
             let reader = Arc::clone(&set);
-            let reading = thread::spawn(move || (reader.get(&[1]), reader.get(&[2])));
-            set.put(&[2], 20);
+            let reading = thread::spawn(move || (reader.get(1, &[1]), reader.get(2, &[2])));
+            set.put(2, &[2], 20);
             let (one, two) = reading.join().unwrap();
             assert!(one == 0 || one == 10, "{one}");
             assert!(two == 0 || two == 20, "{two}");
-            assert_eq!((set.get(&[1]), set.get(&[2])), (0, 20));
+            assert_eq!((set.get(1, &[1]), set.get(2, &[2])), (0, 20));
         });
     }
 }

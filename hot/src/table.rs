@@ -40,7 +40,31 @@ struct Slot {
     value: AtomicU64,
 }
 
+/// What a place in a table is a multiple of: as many bytes as a slot has, so that a masked hash is where a slot lies.
+const STEP: usize = 16;
+
+const _: () = assert!(cfg!(all(loom, test)) || size_of::<Slot>() == STEP);
+
+/// The place where a key is looked for first.
+#[inline(always)]
+fn home(key: u64) -> usize {
+    (fold(key) as usize).wrapping_mul(STEP)
+}
+
+/// The slot at a place, of as many as a power of two.
+///
+/// # Safety
+///
+/// There are `mask / STEP + 1` slots, which live as long as the reference.
+#[inline(always)]
+unsafe fn slot_at<'t>(slots: *const Slot, mask: usize, place: usize) -> &'t Slot {
+    let masked = place & mask;
+    // SAFETY: the masked place is that of one of the slots, by this function's contract.
+    unsafe { if cfg!(all(loom, test)) { &*slots.add(masked / STEP) } else { &*slots.byte_add(masked) } }
+}
+
 struct Slots {
+    /// The place of the last slot.
     mask: usize,
     slots: Box<[Slot]>,
 }
@@ -49,13 +73,13 @@ impl Slots {
     fn new(capacity: usize) -> Box<Self> {
         let mut slots = memory::vec(capacity);
         slots.resize_with(capacity, || Slot { key: AtomicU64::new(EMPTY), value: AtomicU64::new(0) });
-        Box::new(Self { mask: capacity - 1, slots: slots.into_boxed_slice() })
+        Box::new(Self { mask: (capacity - 1) * STEP, slots: slots.into_boxed_slice() })
     }
 
     #[inline(always)]
-    fn at(&self, index: usize) -> &Slot {
-        // SAFETY: the number of slots is a power of two and `mask` is one less, so the masked index is below it.
-        unsafe { self.slots.get_unchecked(index & self.mask) }
+    fn at(&self, place: usize) -> &Slot {
+        // SAFETY: the number of slots is a power of two, and `mask` is the place of the last.
+        unsafe { slot_at(self.slots.as_ptr(), self.mask, place) }
     }
 }
 
@@ -137,20 +161,14 @@ impl<W> FlatTable<W> {
     /// The value of `key`, or 0 when it is absent.
     #[inline(always)]
     pub fn get(&self, key: u64) -> u64 {
-        let slots = self.slots();
-        let mut index = fold(key) as usize;
-        loop {
-            let slot = slots.at(index);
-            let found = slot.key.load(Ordering::Acquire);
-            if found == key {
-                // A zero key finds an empty slot and the reserved word a removed key's, whose value was never set or is stale.
-                return if key == EMPTY || key == TOMBSTONE { 0 } else { slot.value.load(Ordering::Acquire) };
-            }
-            if found == EMPTY {
-                return 0;
-            }
-            index = index.wrapping_add(1);
-        }
+        self.reader().get(key)
+    }
+
+    /// The table as it is now, for several look-ups: what is entered later may be missing.
+    #[inline(always)]
+    pub fn reader(&self) -> Reader<'_> {
+        let Slots { mask, slots } = self.slots();
+        Reader { mask: *mask, slots: slots.as_ptr(), table: std::marker::PhantomData }
     }
 
     /// Keeps other threads from changing the table, and from what its lock guards.
@@ -189,6 +207,35 @@ impl<W> FlatTable<W> {
     /// Calls `with` for every key and value, in no order. It must not change the table.
     pub fn for_each(&self, with: &mut dyn FnMut(u64, u64)) {
         self.write().for_each(with);
+    }
+}
+
+/// A [`FlatTable`] as it was at one time, but for the values.
+#[derive(Clone, Copy)]
+pub struct Reader<'t> {
+    mask: usize,
+    slots: *const Slot,
+    table: std::marker::PhantomData<&'t Slots>,
+}
+
+impl Reader<'_> {
+    /// The value of `key`, or 0 when it is absent.
+    #[inline(always)]
+    pub fn get(&self, key: u64) -> u64 {
+        let mut place = home(key);
+        loop {
+            // SAFETY: both are of the same slots, which live as long as the table.
+            let slot = unsafe { slot_at(self.slots, self.mask, place) };
+            let found = slot.key.load(Ordering::Acquire);
+            if found == key {
+                // A zero key finds an empty slot and the reserved word a removed key's, whose value was never set or is stale.
+                return if is_reserved(key) { 0 } else { slot.value.load(Ordering::Acquire) };
+            }
+            if found == EMPTY {
+                return 0;
+            }
+            place = place.wrapping_add(STEP);
+        }
     }
 }
 
@@ -233,10 +280,10 @@ impl<W> Writing<'_, W> {
         }
         let (slots, writer) = (self.table.slots(), &mut *self.writer);
         writer.insertions += 1;
-        let mut index = fold(key) as usize;
+        let mut place = home(key);
         let mut free: Option<&Slot> = None;
         loop {
-            let slot = slots.at(index);
+            let slot = slots.at(place);
             match slot.key.load(Ordering::Relaxed) {
                 found if found == key => {
                     let before = slot.value.load(Ordering::Relaxed);
@@ -256,7 +303,7 @@ impl<W> Writing<'_, W> {
                 TOMBSTONE => free = free.or(Some(slot)),
                 _ => {}
             }
-            index = index.wrapping_add(1);
+            place = place.wrapping_add(STEP);
         }
     }
 
@@ -267,29 +314,29 @@ impl<W> Writing<'_, W> {
             return 0;
         }
         let (slots, writer) = (self.table.slots(), &mut *self.writer);
-        let mut index = fold(key) as usize;
+        let mut place = home(key);
         loop {
-            let found = slots.at(index).key.load(Ordering::Relaxed);
+            let found = slots.at(place).key.load(Ordering::Relaxed);
             if found == EMPTY {
                 return 0;
             }
             if found == key {
                 break;
             }
-            index = index.wrapping_add(1);
+            place = place.wrapping_add(STEP);
         }
-        let value = slots.at(index).value.load(Ordering::Relaxed);
+        let value = slots.at(place).value.load(Ordering::Relaxed);
         writer.live -= 1;
-        if slots.at(index.wrapping_add(1)).key.load(Ordering::Relaxed) != EMPTY {
-            slots.at(index).key.store(TOMBSTONE, Ordering::Release);
+        if slots.at(place.wrapping_add(STEP)).key.load(Ordering::Relaxed) != EMPTY {
+            slots.at(place).key.store(TOMBSTONE, Ordering::Release);
             return value;
         }
         // No probe goes past this slot, so it and the tombstones that lead up to it can become empty again.
         loop {
-            slots.at(index).key.store(EMPTY, Ordering::Release);
+            slots.at(place).key.store(EMPTY, Ordering::Release);
             writer.room += 1;
-            index = index.wrapping_sub(1);
-            if slots.at(index).key.load(Ordering::Relaxed) != TOMBSTONE {
+            place = place.wrapping_sub(STEP);
+            if slots.at(place).key.load(Ordering::Relaxed) != TOMBSTONE {
                 return value;
             }
         }
@@ -312,12 +359,12 @@ impl<W> Writing<'_, W> {
         let len = self.table.slots().slots.len() * 2;
         let new = Slots::new(len);
         self.for_each(&mut |key, value| {
-            let mut index = fold(key) as usize;
-            while new.at(index).key.load(Ordering::Relaxed) != EMPTY {
-                index = index.wrapping_add(1);
+            let mut place = home(key);
+            while new.at(place).key.load(Ordering::Relaxed) != EMPTY {
+                place = place.wrapping_add(STEP);
             }
-            new.at(index).value.store(value, Ordering::Relaxed);
-            new.at(index).key.store(key, Ordering::Relaxed);
+            new.at(place).value.store(value, Ordering::Relaxed);
+            new.at(place).key.store(key, Ordering::Relaxed);
         });
         self.writer.owned.with_room();
         let new = Box::into_raw(new);
@@ -375,10 +422,16 @@ impl BitFilter {
         both >> (other_bit & 63) & 1 != 0
     }
 
-    /// Adds a key.
-    pub fn insert(&self, key: u64) {
+    /// Adds a key. Whether that changed anything.
+    pub fn insert(&self, key: u64) -> bool {
         let (word, bit) = Self::place(key);
-        self.words[word].fetch_or(1 << (bit & 63), Ordering::Release);
+        let bit = 1 << (bit & 63);
+        // Asked first, because a bit that is set takes no exchange.
+        let is_new = self.words[word].load(Ordering::Acquire) & bit == 0;
+        if is_new {
+            self.words[word].fetch_or(bit, Ordering::Release);
+        }
+        is_new
     }
 
     /// Makes it hold everything.

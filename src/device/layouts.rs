@@ -230,7 +230,7 @@ impl Device {
         target: (u32, u32),
         infos: impl Iterator<Item = DescriptorImageInfo>,
     ) {
-        if self.separate.as_deref().is_some_and(Separate::follows_immutables) {
+        if self.separate.as_deref().is_some_and(Separate::follows_all_immutables) {
             // What becomes of them is said where they are bound.
             return;
         }

@@ -3,6 +3,7 @@
 use samplin_hot::{Pair, choices};
 
 use super::Device;
+use super::separate::Separate;
 use crate::counters::Path;
 use crate::decide::{self, Bits};
 use crate::outcome::{self, Chosen, Kept, Refusal};
@@ -94,12 +95,20 @@ impl Device {
         self.guard(|| self.immutable_conflict_unguarded(pair), || ());
     }
 
+    /// Whether a rule names the immutable sampler of a pair.
+    pub(super) fn names_immutable(&self, pair: Pair) -> bool {
+        let of = self.rows().state(pair.state).zip(self.class(pair.class));
+        of.is_some_and(|(shared, class)| self.overrides.demote(shared.overrides, Some(&class.traits)))
+    }
+
     fn immutable_conflict_unguarded(&self, pair: Pair) {
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else {
             return;
         };
         // When everything is recorded every pair is said to conflict.
-        if self.relevant(shared.needs).0 & class.lacks.0 != 0 {
+        // What becomes of one that a rule names is said where it is bound.
+        let is_followed = self.separate.as_deref().is_some_and(Separate::follows_immutables);
+        if !(is_followed && self.names_immutable(pair)) && self.relevant(shared.needs).0 & class.lacks.0 != 0 {
             let context = self.context(Some(class));
             if let Some(unresolved) = outcome::immutable(&shared.kept, &class.traits, &self.terms(), &context) {
                 self.pair_unresolved("immutable sampler", &unresolved, pair, &shared, class);

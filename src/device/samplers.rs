@@ -64,12 +64,6 @@ impl Device {
         self.cache.again(words).filter(|_| self.is_sound())
     }
 
-    /// [`Device::sampler_again`] apart from the way of create infos that are legal.
-    #[inline(never)]
-    pub fn changed_sampler_again(&self, words: &Words) -> Option<Again> {
-        self.sampler_again(words)
-    }
-
     /// What went down instead of a create info that was seen before and had to be changed; outer `None` if it has to be looked at again.
     pub fn rewritten_again(&self, again: Again) -> Option<Option<Words>> {
         self.rows().rewritten(again)

@@ -105,8 +105,9 @@ pub struct Separate {
     /// What shaders may have to do for what they sample beside that, see [`sampling`]: if anything, combined descriptors are followed
     /// as well.
     tasks: Passes,
-    /// Immutable samplers of combined descriptors are exchanged as others are (`immutable=demote`).
+    /// Immutable samplers of combined descriptors are exchanged as others are (`immutable=demote`): all, or those that rules name.
     demotes: bool,
+    demotes_all: bool,
     blocks: Blocks,
     resolutions: Resolutions,
     /// How often what command buffers know has stopped to hold, and 1: the sum of [`Resolutions::time`] and of the pipeline layouts that
@@ -135,15 +136,17 @@ impl Separate {
         | type_bit(vk::DescriptorType::UNIFORM_TEXEL_BUFFER)
         | type_bit(vk::DescriptorType::STORAGE_TEXEL_BUFFER);
 
-    /// Nothing seen yet, on a device with these limits. `gl`: samplers may have address modes of OpenGL.
-    pub fn new(limits: Limits, settings: &Settings, gl: bool) -> Self {
+    /// Nothing seen yet, on a device with these limits. `gl`: samplers may have address modes of OpenGL. `named`: rules name immutable
+    /// samplers.
+    pub fn new(limits: Limits, settings: &Settings, gl: bool, named: bool) -> Self {
         let (shared, compile, keys) = (settings.separate_shared, settings.split_compile, settings.shader_keys);
         let choices = Choices { shared, compile, keys, memory: settings.resolve_memory.saturating_mul(1 << 20) };
         let mut new =
             Self { limits, settings: choices, sets: HandleMap::dense(), moves: AtomicU64::new(1), ..Self::default() };
         let rewrites = settings.mode == Mode::Legalize;
         let filter = settings.unfilterable == Unfilterable::Emulate;
-        new.demotes = rewrites && settings.immutable == Immutable::Demote;
+        new.demotes_all = rewrites && settings.immutable == Immutable::Demote;
+        new.demotes = new.demotes_all || rewrites && named;
         new.tasks =
             Passes { saturate: rewrites && (gl || new.force.tasks()), filter: rewrites && filter, fetch: false };
         new
@@ -189,9 +192,14 @@ impl Separate {
         self.has_tasks() || immutable && self.demotes
     }
 
-    /// Whether what immutable samplers of combined descriptors come to is decided where they are bound.
+    /// Whether what immutable samplers of combined descriptors come to is decided where they are bound, of some at least.
     pub fn follows_immutables(&self) -> bool {
         self.follows_combined(true)
+    }
+
+    /// Whether that goes for all of them.
+    pub fn follows_all_immutables(&self) -> bool {
+        self.has_tasks() || self.demotes_all
     }
 
     /// Its part of the `summary` record, but for what is unresolved.

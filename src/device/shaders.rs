@@ -17,6 +17,7 @@ use samplin_spirv::scan::{Scan, scan};
 
 pub use self::sampling::{Asked, Shading};
 pub use self::told::Told;
+pub(super) use self::told::add_module;
 use super::Device;
 use crate::decide::{self, DeviceCaps};
 use crate::overrides::Overrides;
@@ -159,6 +160,9 @@ impl Device {
         let started = platform::now_ns();
         let Ok(outcome) = passes::for_module(words, found, options) else { memory::give_up() };
         self.tell_of_module(words, &outcome, platform::now_ns().saturating_sub(started));
+        if found.intersects(Scan::STORAGE_IMAGES) && self.storage.is_lowering() {
+            self.formatless_module(outcome.words.as_deref().unwrap_or(words), told::fingerprint(words));
+        }
         let buffers = outcome.changes.iter().filter_map(|(_, change)| match change {
             Change::Counters(buffer) => Some((buffer.set, buffer.binding)),
             _ => None,

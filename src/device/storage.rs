@@ -5,7 +5,9 @@
 //! integers is made together with the application's view and dies with it: the chain of the create info is there then and at no
 //! other time, and updates of descriptors call nothing and cannot fail.
 
+mod buffers;
 mod descriptors;
+mod formatless;
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -13,9 +15,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle, TaggedStructure};
 use samplin_core::storage::{self, Known, lowers};
 use samplin_spirv::image_formats;
-use serde_json::json;
 
-pub(super) use self::descriptors::ElementsOf;
+pub(super) use self::descriptors::{ElementsOf, Room};
+use self::formatless::Meetings;
 use super::types::type_bit;
 use super::usage::{listed, tiling_of};
 use super::{Device, ImageTraits};
@@ -24,6 +26,7 @@ use crate::decide::{self, Change, Rule};
 use crate::dispatch::InstanceFns;
 use crate::names;
 use crate::pnext;
+use crate::record;
 use crate::settings::{Settings, Storage as Setting};
 use crate::table::FlatTable;
 
@@ -31,6 +34,8 @@ use crate::table::FlatTable;
 const NOTHING: u64 = u64::MAX;
 /// A view that cannot store, and that nothing stands in for.
 const LOST: u64 = u64::MAX - 1;
+/// A view of unsigned integers itself, since all that it is for is to be stored to.
+const OWN: u64 = u64::MAX - 2;
 
 /// What is done about storage images and buffers of one device.
 pub struct Storage {
@@ -46,9 +51,11 @@ pub struct Storage {
     /// Views in the table that nothing stands in for, and the classes of which that was said, by their numbers and 1.
     lost: AtomicU32,
     lost_classes: FlatTable,
+    /// Shaders that declare no format, and views of integers that may be what they find.
+    meetings: Meetings,
     /// Whether any view was ever entered.
     is_used: AtomicBool,
-    /// What descriptors get in place of views of images, and of buffers: a view, [`NOTHING`] or [`LOST`].
+    /// What descriptors get in place of views of images, and of buffers: a view, [`NOTHING`], [`LOST`] or [`OWN`].
     views: FlatTable,
     buffer_views: FlatTable,
     /// Buffers with `STORAGE_TEXEL_BUFFER`: their usage.
@@ -83,6 +90,7 @@ impl Storage {
             buffer_usage: enabled.extension(ash::khr::maintenance5::NAME),
             lost: AtomicU32::new(0),
             lost_classes: FlatTable::new(8),
+            meetings: Meetings::new(),
             is_used: AtomicBool::new(false),
             views: FlatTable::new(8),
             buffer_views: FlatTable::new(8),
@@ -224,7 +232,7 @@ impl Device {
     /// Says what is left of a format, once for each reason.
     #[inline(never)]
     fn storage_unresolved(&self, what: &str, format: vk::Format, why: &str) {
-        let members = json!({ "format": names::format(format) });
+        let members = record::object(&mut [("format", names::format(format).into())]);
         let key = (format.as_raw() as u64, decide::fnv1a(why.bytes()));
         self.unresolved(what, why, Some(Rule::StorageFormat), members, key);
     }
@@ -385,15 +393,21 @@ impl Device {
         let mut down = vk::ImageViewCreateInfo { p_next: (&raw const usage).cast(), format: copy.format, ..*info };
         // SAFETY: the application's own arguments, but for the format of an image that may have views of it, and a usage that it has.
         let result = unsafe { create(self.handle, &down, allocator, view) };
-        let (vk::Result::SUCCESS, Some(alias)) = (result, copy.alias) else { return result };
+        if result != vk::Result::SUCCESS {
+            return result;
+        }
+        // SAFETY: the call set it.
+        let given = unsafe { *view }.as_raw();
+        let Some(alias) = copy.alias else {
+            self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, given, OWN);
+            return result;
+        };
         usage.usage = vk::ImageUsageFlags::STORAGE;
         // A storage image has no swizzle (VUID-VkWriteDescriptorSet-descriptorType-00336).
         (down.p_next, down.format, down.components) = ((&raw const usage).cast(), alias, Default::default());
         let mut stored = vk::ImageView::null();
         // SAFETY: as above; the view is the layer's own.
         let made = unsafe { create(self.handle, &down, std::ptr::null(), &mut stored) };
-        // SAFETY: the first call set it.
-        let given = unsafe { *view }.as_raw();
         let stands_in = if made == vk::Result::SUCCESS { stored.as_raw() } else { self.nothing() };
         self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, given, stands_in);
         if made != vk::Result::SUCCESS {
@@ -450,7 +464,7 @@ impl Device {
         if alias == LOST {
             self.found_lost();
         }
-        if let (1..LOST, Some(destroy)) = (alias, self.fns.destroy_image_view) {
+        if let (1..OWN, Some(destroy)) = (alias, self.fns.destroy_image_view) {
             // SAFETY: made by `make_view` with a NULL allocator, and used by nothing that does not use the application's view, which
             // is about to be destroyed (VUID-vkDestroyImageView-imageView-01026).
             unsafe { destroy(self.handle, vk::ImageView::from_raw(alias), std::ptr::null()) };
@@ -472,82 +486,6 @@ impl Device {
             }
         }
     }
-
-    /// Remembers a buffer whose views may be stored to.
-    pub fn insert_buffer(&self, buffer: vk::Buffer, usage: u64) {
-        if usage & u64::from(vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER.as_raw()) != 0 {
-            self.storage.buffers.insert(buffer.as_raw(), usage);
-        }
-    }
-
-    /// Forgets a buffer.
-    pub fn forget_buffer(&self, buffer: vk::Buffer) {
-        self.storage.buffers.remove(buffer.as_raw());
-    }
-
-    /// Makes a view of a buffer and what stands in for it; none if it is nothing to store to. `stated`: the usage that its chain states,
-    /// if it has one and nothing else.
-    ///
-    /// # Safety
-    ///
-    /// The arguments of a valid `vkCreateBufferView`.
-    pub unsafe fn make_buffer_view(
-        &self,
-        create: vk::PFN_vkCreateBufferView,
-        info: &vk::BufferViewCreateInfo<'_>,
-        stated: Option<u64>,
-        allocator: *const vk::AllocationCallbacks<'_>,
-        view: *mut vk::BufferView,
-    ) -> Option<vk::Result> {
-        let stores = u64::from(vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER.as_raw());
-        let reads = u64::from(vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER.as_raw());
-        let usage = stated.unwrap_or_else(|| self.storage.buffers.get(info.buffer.as_raw()));
-        if usage & stores == 0 || !lowers(self.storage.lowered.buffers, info.format) {
-            return None;
-        }
-        let alias = storage::alias(info.format)?;
-        // SAFETY: `formats` was made for this device's instance, which outlives the device.
-        let features = unsafe { self.formats.get(&self.instance_fns, info.format) }?.buffer;
-        let down = vk::BufferViewCreateInfo { p_next: std::ptr::null(), format: alias, ..*info };
-        if usage & reads == 0 || !features.contains(Feature::UNIFORM_TEXEL_BUFFER) {
-            // SAFETY: the application's own arguments but for a format of the same size, which can be stored.
-            return Some(unsafe { create(self.handle, &down, allocator, view) });
-        }
-        let only = vk::BufferUsageFlags2CreateInfoKHR {
-            usage: vk::BufferUsageFlags2KHR::from_raw(reads),
-            ..Default::default()
-        };
-        let mut own = *info;
-        if self.storage.buffer_usage {
-            own.p_next = (&raw const only).cast();
-        }
-        // SAFETY: the application's own arguments, but for a part of the usage.
-        let result = unsafe { create(self.handle, &own, allocator, view) };
-        if result != vk::Result::SUCCESS {
-            return Some(result);
-        }
-        let mut stored = vk::BufferView::null();
-        // SAFETY: as the first, with a format of the same size; the view is the layer's own.
-        let made = unsafe { create(self.handle, &down, std::ptr::null(), &mut stored) };
-        // SAFETY: the first call set it.
-        let given = unsafe { *view }.as_raw();
-        let stands_in = if made == vk::Result::SUCCESS { stored.as_raw() } else { self.nothing() };
-        self.enter_view(&self.storage.buffer_views, vk::DescriptorType::STORAGE_TEXEL_BUFFER, given, stands_in);
-        if made != vk::Result::SUCCESS {
-            self.view_unmade(info.format);
-        }
-        Some(result)
-    }
-
-    /// Forgets what stands in for a view of a buffer, which goes with it.
-    pub fn forget_buffer_view(&self, view: vk::BufferView) {
-        let alias = self.storage.buffer_views.remove(view.as_raw());
-        if let (1..LOST, Some(destroy)) = (alias, self.fns.destroy_buffer_view) {
-            // SAFETY: made by `make_buffer_view` with a NULL allocator, and used by nothing that does not use the application's view,
-            // which is about to be destroyed (VUID-vkDestroyBufferView-bufferView-00936).
-            unsafe { destroy(self.handle, vk::BufferView::from_raw(alias), std::ptr::null()) };
-        }
-    }
 }
 
 /// The views of a table, which is empty then.
@@ -555,7 +493,7 @@ fn taken(table: &FlatTable) -> Vec<u64> {
     let mut views = Vec::new();
     table.for_each(&mut |view, alias| views.push((view, alias)));
     views.iter().for_each(|(view, _)| _ = table.remove(*view));
-    samplin_hot::memory::collect(views.into_iter().map(|(_, alias)| alias).filter(|alias| (1..LOST).contains(alias)))
+    samplin_hot::memory::collect(views.into_iter().map(|(_, alias)| alias).filter(|alias| (1..OWN).contains(alias)))
 }
 
 /// Copies of the nodes of a view's chain up to the last that says what the view is used for, without those that do, and what follows;

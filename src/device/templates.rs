@@ -53,6 +53,12 @@ pub struct Template {
     seen: u64,
     /// Offset of the first.
     first: usize,
+    /// Distance from the first to the next.
+    stride: usize,
+    /// All of them are at that distance.
+    is_one_run: bool,
+    /// One pair, with which its data starts and ends.
+    is_lone: bool,
     /// Layout with immutable samplers of the sets that it is for.
     layout: Option<Arc<SetLayout>>,
     /// All of its entries.
@@ -85,7 +91,7 @@ impl Template {
         if runs.is_empty() && !is_followed && stores.is_empty() {
             return None;
         }
-        let first = runs.first().map_or(0, |run| run.offset);
+        let (first, stride) = runs.first().map_or((0, 0), |run| (run.offset, run.stride));
         let types = given.iter().fold(0, |types, entry| types | type_bit(entry.descriptor_type));
         let copied = entries
             .iter()
@@ -93,7 +99,22 @@ impl Template {
             .filter(|extent| *extent <= LARGEST_COPY)
             .and_then(|extent| Some((extent, spans_of(&entries, extent)?)));
         let seen = runs.iter().map(|run| run.count as u64).sum();
-        Some(Self { runs, seen, first, layout, entries, types, bind_point, stores, copied })
+        let is_lone = seen == 1 && first == 0 && entries.len() == 1;
+        let is_one_run = runs.len() < 2;
+        Some(Self {
+            runs,
+            seen,
+            first,
+            stride,
+            is_one_run,
+            is_lone,
+            layout,
+            entries,
+            types,
+            bind_point,
+            stores,
+            copied,
+        })
     }
 
     /// Layout with immutable samplers of the sets that it is for.
@@ -111,6 +132,18 @@ impl Template {
     #[inline(always)]
     pub fn is_several(&self) -> bool {
         self.seen != 1
+    }
+
+    /// Whether its combined image samplers are evenly apart.
+    #[inline(always)]
+    pub fn is_one_run(&self) -> bool {
+        self.is_one_run
+    }
+
+    /// Whether its data is one pair and nothing else.
+    #[inline(always)]
+    pub fn is_lone(&self) -> bool {
+        self.is_lone
     }
 
     /// Whether the pair at this offset may conflict.
@@ -344,19 +377,68 @@ impl Device {
         !look && self.hot.counters.add_here(path, template.seen)
     }
 
+    /// The one pair of a template in which another sampler has to go down. Counts it.
+    ///
+    /// # Safety
+    ///
+    /// `data` is that pair.
+    #[inline(always)]
+    pub unsafe fn rewrite_lone(&self, data: *const c_void, path: Path) -> Option<DescriptorImageInfo> {
+        // SAFETY: a pair by this function's contract; alignment is not promised.
+        let info = unsafe { data.cast::<DescriptorImageInfo>().read_unaligned() };
+        let sampler = self.hot.gate.look().choice(info.sampler, info.image_view, &mut |pair| self.resolve(pair, path));
+        let differs = sampler != info.sampler;
+        self.hot.counters.add(path, 1, u64::from(differs));
+        differs.then_some(DescriptorImageInfo { sampler, ..info })
+    }
+
+    /// [`Device::pass_template`] for one run where something can conflict.
+    ///
+    /// # Safety
+    ///
+    /// `data` is valid for the template.
+    #[inline(always)]
+    pub unsafe fn pass_run(&self, template: &Template, data: *const c_void, path: Path) -> bool {
+        let (mut at, mut left) = (data.wrapping_byte_add(template.first), template.seen);
+        while left != 0 {
+            // SAFETY: the place of an element of the run that the template has in its data.
+            if unsafe { Template::is_candidate(&self.hot.gate, at, 0) } {
+                return false;
+            }
+            at = at.wrapping_byte_add(template.stride);
+            left -= 1;
+        }
+        self.hot.counters.add_here(path, template.seen)
+    }
+
     /// [`Device::pass_first`] for all of the data.
     ///
     /// # Safety
     ///
     /// `data` is valid for the template.
     #[inline(always)]
-    pub unsafe fn pass_template(&self, template: &Template, data: *const c_void, path: Path) -> bool {
-        let look = self.hot.gate.must_look()
-            && template.runs.iter().any(|run| {
-                // SAFETY: the index is below the count of a run that the template has in its data.
-                (0..run.count).any(|index| unsafe { Template::is_candidate(&self.hot.gate, data, run.at(index)) })
-            });
-        !look && self.hot.counters.add_here(path, template.seen)
+    pub unsafe fn pass_template(&self, template: &Template, look: bool, data: *const c_void, path: Path) -> bool {
+        // SAFETY: the data is valid for the template, by this function's contract.
+        let found = look && unsafe { self.has_candidate(template, data) };
+        !found && self.hot.counters.add_here(path, template.seen)
+    }
+
+    /// Whether any pair of the data may conflict. Apart, so that where nothing can no call saves registers for it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::pass_template`].
+    #[inline(never)]
+    unsafe fn has_candidate(&self, template: &Template, data: *const c_void) -> bool {
+        template.runs.iter().any(|run| {
+            let mut at = data.wrapping_byte_add(run.offset);
+            (0..run.count).any(|_| {
+                // SAFETY: the place of an element of a run that the template has in its data.
+                let found = unsafe { Template::is_candidate(&self.hot.gate, at, 0) };
+                at = at.wrapping_byte_add(run.stride);
+                found
+            })
+        })
     }
 
     /// Hands `data`, or a copy with legal pairs, to `down`. Where it cannot be copied it goes down itself, and `patch` gets the writes of
@@ -411,11 +493,14 @@ impl Device {
         data: *const c_void,
     ) -> Option<(Vec<MaybeUninit<Piece>>, *const c_void)> {
         // SAFETY: `data` is valid for the template, so it has its elements.
-        if !unsafe { self.differs(&template.stores, data) } {
+        if !unsafe { self.finds(&template.stores, data) } {
             return None;
         }
         let Some((extent, spans)) = &template.copied else {
-            self.template_unresolved();
+            // SAFETY: as above; there is no copy.
+            if unsafe { self.exchange_stored(&template.stores, data, std::ptr::null_mut()) } {
+                self.template_unresolved();
+            }
             return None;
         };
         let mut room: Vec<MaybeUninit<Piece>> = Vec::new();
@@ -428,8 +513,8 @@ impl Device {
             }
         }
         // SAFETY: the copy has all bytes that the template describes, and nobody else has seen it.
-        unsafe { self.exchange_stored(&template.stores, copy) };
-        Some((room, copy.cast_const().cast()))
+        let differs = unsafe { self.exchange_stored(&template.stores, data, copy) };
+        differs.then(|| (room, copy.cast_const().cast()))
     }
 
     /// [`Device::forward_template`] for data that has no place on the stack: nothing is copied unless a pair conflicts.

@@ -7,7 +7,7 @@ use ash::vk::{self, Handle, TaggedStructure};
 use samplin_wire::kinds;
 use samplin_wire::text::handle;
 use samplin_wire::words::ImageClass;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::{Device, ImageTraits};
 use crate::decide::{self, Change, Changes, Context, Rule};
@@ -48,6 +48,12 @@ pub(super) unsafe fn is_plain(p_next: *const c_void) -> bool {
         [vk::ImageFormatListCreateInfo::STRUCTURE_TYPE, vk::ImageStencilUsageCreateInfo::STRUCTURE_TYPE]
             .contains(&s_type)
     })
+}
+
+/// What records say of a usage that is left.
+#[inline(never)]
+fn of_usage(format: vk::Format, usage: u64) -> Json {
+    record::object(&mut [("format", names::format(format).into()), ("usage", names::image_usage(usage).into())])
 }
 
 /// The tiling of an image that is not laid out by a modifier.
@@ -116,8 +122,7 @@ impl Device {
             (Some(_), _) => "the application states the usage of the view itself",
         };
         let (rule, key) = (Some(Rule::ViewUsage), (format.as_raw() as u64, gone));
-        let members = json!({ "format": names::format(format), "usage": names::image_usage(gone) });
-        self.unresolved("view-usage", why, rule, members, key);
+        self.unresolved("view-usage", why, rule, of_usage(format, gone), key);
         None
     }
 
@@ -214,8 +219,8 @@ impl Device {
         } else {
             return Some((wider, change));
         };
-        let members = json!({ "format": names::format(info.format), "usage": names::image_usage(usage) });
-        self.unresolved("image-usage", why, Some(Rule::ImageUsage), members, (info.format.as_raw() as u64, usage));
+        let key = (info.format.as_raw() as u64, usage);
+        self.unresolved("image-usage", why, Some(Rule::ImageUsage), of_usage(info.format, usage), key);
         None
     }
 

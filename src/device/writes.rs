@@ -3,13 +3,13 @@
 //! The leaf hooks call this without a guard, so nothing here can panic. What is decided for the first time has a guard of its own.
 
 use std::mem::{MaybeUninit, offset_of};
-use std::sync::atomic::Ordering;
 
 use ash::vk::{self, DescriptorImageInfo, Handle, WriteDescriptorSet};
-use samplin_hot::Pair;
+use samplin_hot::gate::Start;
 
 use super::Device;
 use super::layouts::LayoutOf;
+use super::storage::Room;
 use super::types::{COMBINED, SINGLE, type_bit};
 use crate::counters::Path;
 
@@ -72,12 +72,15 @@ impl Device {
     /// `count` valid writes.
     pub unsafe fn follows_writes(&self, count: u32, writes: *const WriteDescriptorSet<'_>, copies: u32) -> bool {
         let watched = self.hot.watched();
+        if self.separate.is_none() || watched == 0 {
+            return false;
+        }
         let mut types = 0;
         for index in 0..count as usize {
             // SAFETY: below the count.
             types |= type_bit(unsafe { (*writes.add(index)).descriptor_type });
         }
-        self.separate.is_some() && ((copies != 0 && watched != 0) || types & watched != 0)
+        copies != 0 || types & watched != 0
     }
 
     /// Whether copies of descriptors have to be followed: some set may hold what is.
@@ -166,23 +169,26 @@ impl Device {
         layout_of: LayoutOf<'_>,
         down: impl FnOnce(*const WriteDescriptorSet<'a>),
     ) {
-        // SAFETY: `count` valid writes by this function's contract.
-        let aliased = if self.stores_elsewhere() { unsafe { self.aliased_writes(count, writes) } } else { None };
-        let writes = aliased.as_ref().map_or(writes, |aliased| aliased.writes());
+        let mut room = Room::new();
+        let writes = if self.stores_elsewhere() {
+            // SAFETY: `count` valid writes by this function's contract.
+            unsafe { self.aliased_writes(count, writes, &mut room) }
+        } else {
+            writes
+        };
         // SAFETY: there is one write, valid by this function's contract.
         if count == 1 && unsafe { kind_of(writes) } == SINGLE && !self.has_immutables() && self.hot.gate.must_look() {
             // SAFETY: as above.
             return unsafe { self.forward_single(writes, path, down) };
         }
         // SAFETY: `count` valid writes.
-        let given = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(writes, count as usize) } };
+        let given = unsafe { crate::hooks::slice(writes, count) };
         // SAFETY: the writes are valid by this function's contract.
-        if let Some(first) = unsafe { self.look(given, first as usize, layout_of) } {
-            // SAFETY: as above; they are those that were looked at.
-            return unsafe { rewrite(self, given, first, path, layout_of, down) };
+        if let Some(from) = unsafe { self.look(given, first as usize, layout_of) } {
+            // SAFETY: as above.
+            return unsafe { rewrite(self, given, from, path, layout_of, down) };
         }
-        // SAFETY: as above.
-        let seen: usize = unsafe { combined(given) }.map(|(_, infos)| infos.len()).sum();
+        let seen = combined(given);
         if seen > 0 {
             self.hot.counters.add(path, seen as u64, 0);
         }
@@ -212,31 +218,39 @@ impl Device {
         down(if is_other { &other } else { write });
     }
 
-    /// The closer look, from write `first` on: the first write in which another sampler has to go down. What there is to be said
-    /// of immutable and of separate samplers is said here.
+    /// The closer look, from write `first` on: where other samplers may have to go down from. What there is to be said of immutable and
+    /// of separate samplers is said here, or where writes are rewritten.
     ///
     /// # Safety
     ///
     /// The writes are valid.
     #[inline(always)]
-    unsafe fn look(&self, writes: &[WriteDescriptorSet<'_>], first: usize, layout_of: LayoutOf<'_>) -> Option<usize> {
+    unsafe fn look(&self, writes: &[WriteDescriptorSet<'_>], first: usize, layout_of: LayoutOf<'_>) -> Option<From> {
         let look = self.hot.gate.must_look();
-        if look && self.hot.has_immutables.load(Ordering::Acquire) {
+        if look && self.has_immutables() {
             // SAFETY: the same writes, valid by this function's contract.
-            return unsafe { self.look_among_immutables(writes, first, layout_of) };
+            return unsafe { self.look_among_immutables(writes, first, layout_of) }.map(|write| (write, None));
         }
-        let mut out = None;
         for (index, write) in writes.iter().enumerate().skip(first) {
             if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
+                if !look {
+                    continue;
+                }
                 // SAFETY: valid by the caller's promise.
-                if look && out.is_none() && unsafe { self.conflicts(write) } {
-                    out = Some(index);
+                match unsafe { infos(write) } {
+                    [info] if self.hot.gate.candidate(info.sampler, info.image_view) => return Some((index, None)),
+                    [_] => {}
+                    infos => {
+                        if let Some(start) = self.hot.gate.first_conflict(infos) {
+                            return Some((index, Some(start)));
+                        }
+                    }
                 }
             } else if write.descriptor_type == vk::DescriptorType::SAMPLER {
                 self.separate_seen();
             }
         }
-        out
+        None
     }
 
     /// [`Device::look`] on a device that has seen immutable samplers.
@@ -297,30 +311,14 @@ unsafe fn infos<'a>(write: &WriteDescriptorSet<'a>) -> &'a [DescriptorImageInfo]
     unsafe { std::slice::from_raw_parts(write.p_image_info, write.descriptor_count as usize) }
 }
 
-/// Combined image samplers in writes.
-///
-/// # Safety
-///
-/// The writes are valid.
-#[inline(always)]
-unsafe fn combined<'w, 'a>(
-    writes: &'w [WriteDescriptorSet<'a>],
-) -> impl Iterator<Item = (usize, &'a [DescriptorImageInfo])> + 'w {
-    let are_combined =
-        |write: &WriteDescriptorSet<'_>| write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-    // SAFETY: each write is valid by this function's contract.
-    writes
-        .iter()
-        .enumerate()
-        .filter(move |(_, write)| are_combined(write))
-        .map(|(index, write)| (index, unsafe { infos(write) }))
-}
-
 // ---- rewriting ----
 
 /// Writes and image infos that are copied on the stack.
 const WRITES: usize = 16;
 pub(super) const INFOS: usize = 64;
+
+/// A write, and where in its array pairs start to conflict if that is known.
+type From = (usize, Option<Start>);
 
 /// Calls `down` with a copy of the writes in which every pair that conflicts, in write `first` or later, has the sampler chosen for
 /// it; with the writes themselves if none changes.
@@ -328,114 +326,166 @@ pub(super) const INFOS: usize = 64;
 /// # Safety
 ///
 /// The writes are valid.
-#[inline(always)]
+#[inline(never)]
 unsafe fn rewrite<'a>(
     device: &Device,
     given: &[WriteDescriptorSet<'a>],
-    first: usize,
+    from: From,
     path: Path,
     layout_of: LayoutOf<'_>,
     down: impl FnOnce(*const WriteDescriptorSet<'a>),
 ) {
-    let mut seen = 0;
-    // SAFETY: the writes are valid by this function's contract.
-    unsafe { combined(given) }.for_each(|(_, infos)| seen += infos.len());
+    let seen = combined(given);
     if given.len() <= WRITES && seen <= INFOS {
-        let mut room_writes = [const { MaybeUninit::uninit() }; WRITES];
-        let mut room_infos = [const { MaybeUninit::uninit() }; INFOS];
+        let mut writes = [const { MaybeUninit::uninit() }; WRITES];
+        let mut infos = [const { MaybeUninit::uninit() }; INFOS];
         // SAFETY: the writes are valid by this function's contract, and both places were checked to hold all of them.
-        let (changed, rewritten) =
-            unsafe { rewrite_into(device, given, (first, path), layout_of, &mut room_writes, &mut room_infos) };
-        device.hot.counters.add(path, seen as u64, rewritten);
-        down(changed);
-    } else {
-        let (mut room_writes, mut room_infos) = (Vec::new(), Vec::new());
-        if room_writes.try_reserve_exact(given.len()).is_err() || room_infos.try_reserve_exact(seen).is_err() {
-            // Without memory for a copy there is only what was given.
-            return down(given.as_ptr());
+        return down(unsafe { rewrite_into(device, given, from, (path, seen), layout_of, &mut writes, &mut infos) });
+    }
+    let (mut writes, mut infos) = (Vec::new(), Vec::new());
+    if writes.try_reserve_exact(given.len()).is_err() || infos.try_reserve_exact(seen).is_err() {
+        // Without memory for a copy there is only what was given.
+        device.hot.counters.add(path, seen as u64, 0);
+        return down(given.as_ptr());
+    }
+    let (writes, infos) = (writes.spare_capacity_mut(), infos.spare_capacity_mut());
+    // SAFETY: the writes are valid by this function's contract, and as much room was reserved as they need.
+    down(unsafe { rewrite_into(device, given, from, (path, seen), layout_of, writes, infos) });
+}
+
+/// Number of combined image samplers.
+fn combined(writes: &[WriteDescriptorSet<'_>]) -> usize {
+    let of = |write: &WriteDescriptorSet<'_>| {
+        let is_combined = write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+        if is_combined { write.descriptor_count as usize } else { 0 }
+    };
+    writes.iter().map(of).sum()
+}
+
+/// Writes that are looked at together.
+const BLOCK: usize = 64;
+
+/// Copies writes with other samplers, and their changed image infos.
+struct Copies<'c, 'a> {
+    device: &'c Device,
+    path: Path,
+    /// As many as there are writes.
+    writes: *mut WriteDescriptorSet<'a>,
+    /// Room for the infos that are left.
+    infos: &'c mut [MaybeUninit<DescriptorImageInfo>],
+    rewritten: u64,
+}
+
+impl Copies<'_, '_> {
+    /// Puts other samplers into writes, from write `first` on.
+    ///
+    /// # Safety
+    ///
+    /// The writes are valid and copied.
+    #[inline(always)]
+    unsafe fn all(&mut self, writes: &[WriteDescriptorSet<'_>], (first, start): From, layout_of: LayoutOf<'_>) {
+        let (device, path) = (self.device, self.path);
+        let immutables = device.has_immutables();
+        let blocks = writes.get(first..).unwrap_or_default().chunks(BLOCK);
+        for (block, number) in blocks.zip((first..).step_by(BLOCK)) {
+            // A bit for each single pair that may conflict, so that there is one branch for as many, and one for each array.
+            let (mut left, mut arrays) = (0_u64, 0_u64);
+            for (at, write) in block.iter().enumerate().rev() {
+                // SAFETY: the write is valid by this function's contract.
+                let kind = unsafe { kind_of(write) };
+                if kind == SINGLE {
+                    // SAFETY: one combined image sampler, as its kind says.
+                    left = (left << 1) | u64::from(unsafe { device.is_candidate(write) });
+                    continue;
+                }
+                left <<= 1;
+                if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
+                    arrays |= 1 << at;
+                } else if write.descriptor_type == vk::DescriptorType::SAMPLER {
+                    device.separate_seen();
+                }
+            }
+            if immutables {
+                for (at, write) in block.iter().enumerate() {
+                    // SAFETY: the write is valid by this function's contract.
+                    if (left | arrays) >> at & 1 != 0 && unsafe { device.is_ignored(write, layout_of) } {
+                        (left, arrays) = (left & !(1 << at), arrays & !(1 << at));
+                    }
+                }
+            }
+            let look = device.hot.gate.look();
+            while left != 0 {
+                let at = left.trailing_zeros() as usize;
+                left &= left - 1;
+                // SAFETY: bits are those of the block's writes, and the infos of this one are one, as its kind says.
+                let info = unsafe { *block.get_unchecked(at).p_image_info };
+                let sampler = look.choice(info.sampler, info.image_view, &mut |pair| device.resolve(pair, path));
+                let Some((to, rest)) = std::mem::take(&mut self.infos).split_first_mut() else { break };
+                self.infos = rest;
+                self.rewritten += u64::from(sampler != info.sampler);
+                // Also where it is the same, because a branch costs more.
+                let to = to.write(DescriptorImageInfo { sampler, ..info });
+                // SAFETY: there are as many copies as writes.
+                unsafe { (*self.writes.add(number + at)).p_image_info = to };
+            }
+            while arrays != 0 {
+                let at = arrays.trailing_zeros() as usize;
+                arrays &= arrays - 1;
+                let start = start.filter(|_| number + at == first);
+                // SAFETY: bits are those of the block's writes, which are valid and all copied.
+                unsafe { self.array(block.get_unchecked(at), number + at, start) };
+            }
         }
-        let (writes, infos) = (room_writes.spare_capacity_mut(), room_infos.spare_capacity_mut());
-        // SAFETY: the writes are valid by this function's contract, and as much room was reserved as they need.
-        let (changed, rewritten) = unsafe { rewrite_into(device, given, (first, path), layout_of, writes, infos) };
-        device.hot.counters.add(path, seen as u64, rewritten);
-        down(changed);
+    }
+
+    /// Puts other samplers into write `at`, of an array whose pairs start to conflict at `start`.
+    ///
+    /// # Safety
+    ///
+    /// A valid write of combined image samplers, of which there is a copy at that place.
+    #[inline(never)]
+    unsafe fn array(&mut self, write: &WriteDescriptorSet<'_>, at: usize, start: Option<Start>) {
+        // SAFETY: valid by this function's contract.
+        let given = unsafe { infos(write) };
+        let gate = &self.device.hot.gate;
+        let Some(start) = start.or_else(|| gate.first_conflict(given)) else { return };
+        let Some((to, left)) = std::mem::take(&mut self.infos).split_at_mut_checked(given.len()) else { return };
+        self.infos = left;
+        let changed = gate.substitute(given, to, start, &mut |pair| self.device.resolve(pair, self.path));
+        if changed > 0 {
+            self.rewritten += changed;
+            // SAFETY: there is a copy by this function's contract.
+            unsafe { (*self.writes.add(at)).p_image_info = to.as_ptr().cast() };
+        }
     }
 }
 
-/// Returns what has to go down and how many samplers are others.
+/// Returns what has to go down, and counts.
 ///
 /// # Safety
 ///
-/// As for [`rewrite`]; there is room for the writes and for all their image infos.
+/// As for [`rewrite`]; there is room for the writes and for all their image infos, of which there are as many as `seen` says.
 #[inline(never)]
 unsafe fn rewrite_into<'a>(
     device: &Device,
     writes: &[WriteDescriptorSet<'a>],
-    (first, path): (usize, Path),
+    (first, start): From,
+    (path, seen): (Path, usize),
     layout_of: LayoutOf<'_>,
     room_writes: &mut [MaybeUninit<WriteDescriptorSet<'a>>],
     room_infos: &mut [MaybeUninit<DescriptorImageInfo>],
-) -> (*const WriteDescriptorSet<'a>, u64) {
-    let immutables = device.hot.has_immutables.load(Ordering::Acquire);
-    let mut undecided = |pair| device.resolve(pair, path);
-    let mut rewritten = 0;
-    let mut used = 0;
-    // Single pairs are gathered so that they can be looked at together.
-    let mut owners = [0_usize; INFOS];
-    let mut gathered = 0;
-    // SAFETY: an initialised element is a valid `MaybeUninit` of the same layout.
-    let as_uninit = unsafe { &*(std::ptr::from_ref(writes) as *const [MaybeUninit<WriteDescriptorSet<'a>>]) };
-    let Some(copies) = room_writes.get_mut(..writes.len()) else { return (writes.as_ptr(), 0) };
-    copies.copy_from_slice(as_uninit);
-    let copies = copies.as_mut_ptr().cast::<WriteDescriptorSet<'a>>();
-    let room = room_infos.as_mut_ptr();
-    let flush = |owners: &[usize], used: &mut usize, undecided: &mut dyn FnMut(Pair) -> u64| {
-        // SAFETY: `owners.len()` infos were written there.
-        let block =
-            unsafe { std::slice::from_raw_parts_mut(room.add(*used).cast::<DescriptorImageInfo>(), owners.len()) };
-        let changed = device.hot.gate.substitute_in_place(block, undecided, |at, info| {
-            if let Some(owner) = owners.get(at) {
-                // SAFETY: owners are indices of writes, and there are as many copies.
-                unsafe { (*copies.add(*owner)).p_image_info = info };
-            }
-        });
-        *used += owners.len();
-        changed
-    };
-    // SAFETY: the writes are valid by this function's contract, so those from `first` on are.
-    for (index, infos) in unsafe { combined(writes.get(first..).unwrap_or(&[])) } {
-        let index = first + index;
-        // SAFETY: the write is valid.
-        if immutables && writes.get(index).is_some_and(|write| unsafe { device.is_ignored(write, layout_of) }) {
-            continue;
-        }
-        if let [info] = infos {
-            // SAFETY: there is room for every info of the writes.
-            unsafe { (*room.add(used + gathered)).write(*info) };
-            owners[gathered] = index;
-            gathered += 1;
-            if gathered == INFOS {
-                rewritten += flush(&owners, &mut used, &mut undecided);
-                gathered = 0;
-            }
-            continue;
-        }
-        if gathered > 0 {
-            rewritten += flush(&owners[..gathered], &mut used, &mut undecided);
-            gathered = 0;
-        }
-        // SAFETY: there is room for every info of the writes.
-        let out = unsafe { std::slice::from_raw_parts_mut(room.add(used), infos.len()) };
-        let changed = device.hot.gate.substitute(infos, out, &mut undecided);
-        if changed > 0 {
-            rewritten += changed;
-            used += infos.len();
-            // SAFETY: below the number of copies.
-            unsafe { (*copies.add(index)).p_image_info = out.as_ptr().cast() };
-        }
+) -> *const WriteDescriptorSet<'a> {
+    let copies = room_writes.as_mut_ptr().cast::<WriteDescriptorSet<'a>>();
+    // SAFETY: there is room for as many, by this function's contract.
+    unsafe { copies.copy_from_nonoverlapping(writes.as_ptr(), writes.len()) };
+    let mut copies = Copies { device, path, writes: copies, infos: room_infos, rewritten: 0 };
+    if let ([write], Some(_)) = (writes, start) {
+        // SAFETY: it is valid, of combined image samplers, and was just copied.
+        unsafe { copies.array(write, 0, start) };
+    } else {
+        // SAFETY: as above.
+        unsafe { copies.all(writes, (first, start), layout_of) };
     }
-    if gathered > 0 {
-        rewritten += flush(&owners[..gathered], &mut used, &mut undecided);
-    }
-    (if rewritten > 0 { copies } else { writes.as_ptr() }, rewritten)
+    device.hot.counters.add(path, seen as u64, copies.rewritten);
+    if copies.rewritten > 0 { copies.writes } else { writes.as_ptr() }
 }

@@ -75,9 +75,16 @@ unsafe extern "system" fn update_several(
     // SAFETY: the application's own arguments.
     unsafe {
         if let Some(device) = Device::find_first(handle) {
-            // Copies may be of descriptors that are followed.
-            if copy_count != 0 && device.follows_copies() {
-                return update_slowly(handle, count, writes, copy_count, copies, 0);
+            if copy_count != 0 {
+                // Copies may be of descriptors that are followed.
+                if device.follows_copies() {
+                    return update_slowly(handle, count, writes, copy_count, copies, 0);
+                }
+                if count == 0
+                    && let Some(next) = device.fns.update_descriptor_sets
+                {
+                    return next(handle, count, writes, copy_count, copies);
+                }
             }
             if device.hot.gate.must_look() {
                 return update_each(handle, count, writes, copy_count, copies, device);

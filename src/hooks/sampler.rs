@@ -9,6 +9,7 @@ use crate::budget::BorderPlace;
 use crate::decide::ConversionState;
 use crate::device::Device;
 use crate::sampler_info::{self, SamplerInfo};
+use crate::variant::Again;
 
 destroy! {
     destroy_sampler_ycbcr_conversion(vk::SamplerYcbcrConversion): forget_conversion;
@@ -26,7 +27,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
     let again = words.and_then(|words| device.sampler_again(&words));
     let Some(again) = again.filter(|again| !again.is_changed()) else {
         // SAFETY: the application's own arguments.
-        return unsafe { create_new_sampler(device, next, create_info, allocator, sampler) };
+        return unsafe { create_new_sampler(device, next, create_info, allocator, sampler, (words.as_ref(), again)) };
     };
     device.enter_sampler();
     let result = down!(next(handle, create_info, allocator, sampler));
@@ -69,7 +70,7 @@ unsafe fn read(device: &Device, info: &vk::SamplerCreateInfo<'_>) -> SamplerInfo
     unsafe { sampler_info::read(info, |conversion| device.conversion(conversion)) }
 }
 
-/// Creates a sampler whose create info was not seen before, or has to be changed.
+/// Creates a sampler whose create info was not seen before, or has to be changed; `words` are its own, and what they led to.
 ///
 /// # Safety
 ///
@@ -81,12 +82,11 @@ unsafe fn create_new_sampler(
     create_info: *const vk::SamplerCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
     sampler: *mut vk::Sampler,
+    (words, again): (Option<&Words>, Option<Again>),
 ) -> vk::Result {
     let handle = device.handle;
     // SAFETY: null or valid by VUID-vkCreateSampler-pCreateInfo-parameter.
     let info = unsafe { create_info.as_ref() };
-    let words = info.and_then(|info| device.sampler_words(info));
-    let again = words.and_then(|words| device.changed_sampler_again(&words));
     if let (Some(info), Some(again)) = (info, again)
         && let Some(rewritten) = device.guard(|| device.rewritten_again(again), || None)
     {
@@ -139,7 +139,7 @@ unsafe fn create_new_sampler(
         if result == vk::Result::SUCCESS {
             // SAFETY: set by the successful call.
             let made = unsafe { *sampler };
-            let words = words.map(|words| (words, rewritten));
+            let words = words.map(|words| (*words, rewritten));
             device.guard(|| device.insert_sampler(made, &plan, words, dropped), || ());
         } else {
             device.leave_border(plan.creation.border);

@@ -76,7 +76,15 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
                 Some(kept) if look && kept.is_several() => {
                     return update_several(handle, set, template, data, device, kept);
                 }
-                Some(kept) => device.pass_first(kept, look, data, Path::Template),
+                Some(kept) => {
+                    if device.pass_first(kept, look, data, Path::Template) {
+                        true
+                    } else if look && kept.is_lone() && !device.has_immutables() {
+                        return update_lone(handle, set, template, data, device);
+                    } else {
+                        false
+                    }
+                }
             };
             if passes && let Some(next) = device.fns.update_descriptor_set_with_template {
                 return next(handle, set, template, data);
@@ -86,7 +94,25 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
     }
 }
 
-/// Apart, so that a single pair needs no more registers than a call may change.
+/// For a pair that may conflict and is all that the template describes.
+#[inline(never)]
+unsafe extern "system" fn update_lone(
+    handle: vk::Device,
+    set: vk::DescriptorSet,
+    template: vk::DescriptorUpdateTemplate,
+    data: *const c_void,
+    device: &Device,
+) {
+    // SAFETY: the command's valid usage, with a copy of all that is described.
+    unsafe {
+        let other = device.rewrite_lone(data, Path::Template);
+        if let Some(next) = device.fns.update_descriptor_set_with_template {
+            next(handle, set, template, other.as_ref().map_or(data, |info| std::ptr::from_ref(info).cast()));
+        }
+    }
+}
+
+/// Apart, as the one that it goes on to, so that no call saves more registers than it needs.
 #[inline(never)]
 unsafe extern "system" fn update_several(
     handle: vk::Device,
@@ -98,7 +124,30 @@ unsafe extern "system" fn update_several(
 ) {
     // SAFETY: the command's valid usage.
     unsafe {
-        if device.pass_template(kept, data, Path::Template)
+        if !kept.is_one_run() {
+            return update_runs(handle, set, template, data, device, kept);
+        }
+        if device.pass_run(kept, data, Path::Template)
+            && let Some(next) = device.fns.update_descriptor_set_with_template
+        {
+            return next(handle, set, template, data);
+        }
+        update_slowly(handle, set, template, data);
+    }
+}
+
+#[inline(never)]
+unsafe extern "system" fn update_runs(
+    handle: vk::Device,
+    set: vk::DescriptorSet,
+    template: vk::DescriptorUpdateTemplate,
+    data: *const c_void,
+    device: &Device,
+    kept: &Template,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe {
+        if device.pass_template(kept, true, data, Path::Template)
             && let Some(next) = device.fns.update_descriptor_set_with_template
         {
             return next(handle, set, template, data);
@@ -202,10 +251,9 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
     let (device, next) = enter!(commands, cmd_push_descriptor_set_with_template);
     // SAFETY: the application's own arguments, or a copy of the described data with other samplers.
     unsafe {
-        if device
-            .template(template)
-            .is_none_or(|kept| !kept.has_stores() && device.pass_template(kept, data, Path::PushTemplate))
-        {
+        if device.template(template).is_none_or(|kept| {
+            !kept.has_stores() && device.pass_template(kept, device.hot.gate.must_look(), data, Path::PushTemplate)
+        }) {
             return next(commands, template, layout, set, data);
         }
         let layout_of = |_: &_| device.push_layout(layout, set);
@@ -225,10 +273,9 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
         let (template, data) = (given.descriptor_update_template, given.p_data);
-        if device
-            .template(template)
-            .is_none_or(|kept| !kept.has_stores() && device.pass_template(kept, data, Path::PushTemplate))
-        {
+        if device.template(template).is_none_or(|kept| {
+            !kept.has_stores() && device.pass_template(kept, device.hot.gate.must_look(), data, Path::PushTemplate)
+        }) {
             return next(commands, info);
         }
         let layout_of = |_: &_| super::descriptor::push_layout(device, given.layout, given.p_next, given.set);

@@ -1,6 +1,6 @@
 //! OpenGL's clamp modes: `VK_SAMPLIN_gl_address_modes`, and rules that use them.
 
-use crate::run::{Folder, Judged, Outcome, Skip, build, skip_if, trial, with_layer};
+use crate::run::{Folder, Judged, Outcome, Skip, build, skip_if, trial, with_layer, without_layer};
 use crate::scene::{Scene, Shape, pattern};
 use ash::vk;
 use libtest_mimic::Trial;
@@ -8,8 +8,8 @@ use samplin_suite::opengl;
 use samplin_testkit::texel::NumericKind;
 use samplin_testkit::trace::changes;
 use samplin_testkit::{
-    Capability, Context, ContextBuilder, Image, Pair, Path, Point, SamplerDesc, Value, View, layer, reference, sample,
-    sample_via,
+    Capability, Context, ContextBuilder, Image, Mapping, Painter, Pair, Path, Point, SamplerDesc, Value, View,
+    descriptor, layer, reference, sample, sample_via,
 };
 use serde_json::{Value as Json, json};
 use std::ffi::{CStr, CString};
@@ -32,6 +32,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("clamp/audit", audit),
         trial("clamp/address-half", address_half),
         trial("clamp/filters", filters),
+        trial("clamp/levels", levels),
         trial("clamp/axes", axes),
         trial("clamp/opengl", as_opengl),
         trial("clamp/mirror", mirror),
@@ -466,6 +467,38 @@ fn mirror() -> Outcome {
         assert_eq!(rows, told);
         assert_eq!((changes[0].from.as_str(), changes[0].rule.as_str()), ("GL_MIRROR_CLAMP_EXT", "gl-clamp"));
         assert!(changes[0].lost.contains("border"), "{:?}", changes[0]);
+    }
+    Ok(())
+}
+
+/// Pictures of what is smaller than the texture, where nothing is clamped: from the level, or the levels, of any other address mode; and
+/// from the base level where that is all that the sampler or the view has.
+fn levels() -> Outcome {
+    let scene = Scene::colour(F::R8G8B8A8_UNORM);
+    let paint = |context: &Context, scene: Scene, sampler: &SamplerDesc| -> Result<Vec<Value>, Skip> {
+        let image = scene.image(context)?;
+        let view = scene.view(&image);
+        let made = sampler.create(context);
+        let pair = Pair::new(&view, &made);
+        let layout = descriptor::SetLayout::new(context, &[descriptor::Binding::combined(0, 1)]);
+        let pool = descriptor::Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        descriptor::write_combined(context, set, (0, 0), &[pair]);
+        let painter = Painter::new(context, &layout, pair.shape, pair.kind, [2, 2]).map_err(Skip)?;
+        Ok(painter.paint(set, &Mapping::rectangle([0.125, 0.2], [0.875, 0.8])))
+    };
+    let whole = SamplerDesc::linear();
+    for (scene, sampler) in [
+        (scene, SamplerDesc::trilinear()),
+        (scene, whole.clone()),
+        (scene, whole.lod(0.0, 0.25)),
+        (scene.flat(), SamplerDesc::trilinear()),
+    ] {
+        let (own, _) = without_layer(Context::builder(), |context| paint(context, scene, &sampler))?;
+        let clamped = sampler.clone().border(vk::BorderColor::FLOAT_OPAQUE_WHITE).address(GL_CLAMP);
+        let (got, judged) = with_layer(extended(), |context| paint(context, scene, &clamped))?;
+        judged.assert_silent("levels");
+        assert_near(&got, &own, &format!("{sampler:?}"));
     }
     Ok(())
 }

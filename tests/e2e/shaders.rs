@@ -1,10 +1,12 @@
-//! Shaders that are rewritten as they come: atomic counters in [`counters`], storage images in [`storage`] and [`formats`], what is shaded for each
+//! Shaders that are rewritten as they come: atomic counters in [`counters`], storage images in [`storage`], [`formats`], [`formatless`] and [`frame`], what is shaded for each
 //! sample in [`samples`].
 //!
 //! Shaders are compiled when the test runs, by `glslangValidator` and `spirv-as`, because some are no valid SPIR-V for Vulkan.
 
 mod counters;
+mod formatless;
 mod formats;
+mod frame;
 mod samples;
 mod storage;
 
@@ -18,7 +20,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [counters::trials(), storage::trials(), formats::trials(), samples::trials()].into_iter().flatten().collect()
+    [counters::trials(), storage::trials(), formats::trials(), formatless::trials(), frame::trials(), samples::trials()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The part of a process of its own.

@@ -1,12 +1,14 @@
 //! Binds that come again: what goes down for each, once it is known what the pipeline and its sets come to.
+//!
+//! The shortest way is that of the first device of a process, so each test is about it in a process of its own.
 
-use std::ptr;
+use std::cell::Cell;
 
 use ash::vk::{self, Handle};
 
-use crate::driver::lock;
-use crate::driver::machine::place;
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call, pair};
+use crate::driver::machine::{Read, place};
+use crate::driver::{Kind, Reuse, lock};
+use crate::loader::{Device, InstanceBuilder, allocator, binding, call, linear_info, pair};
 use crate::separate::{Operand, shader};
 
 const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
@@ -18,32 +20,43 @@ struct Scene {
     device: Device,
     of_set: vk::DescriptorSetLayout,
     layouts: [vk::PipelineLayout; 2],
-    commands: vk::CommandBuffer,
+    pool: vk::DescriptorPool,
+    /// The one that is recorded now.
+    commands: Cell<vk::CommandBuffer>,
+}
+
+/// A command buffer of a pool of its own.
+fn commands(device: &Device) -> vk::CommandBuffer {
+    let mut pool = vk::CommandPool::null();
+    let info = vk::CommandPoolCreateInfo::default();
+    assert_eq!(call!(device.create_command_pool(device.raw, &info, allocator(), &mut pool)), vk::Result::SUCCESS);
+    let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+    let mut commands = vk::CommandBuffer::null();
+    assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut commands)), vk::Result::SUCCESS);
+    commands
 }
 
 impl Scene {
     fn new() -> Self {
-        let device = InstanceBuilder::new().driver(|config| config.follows = true).set("separate", "resolve").device();
+        Self::with(Reuse::Never)
+    }
+
+    fn with(reuse: Reuse) -> Self {
+        let builder = InstanceBuilder::new().driver(|config| (config.follows, config.reuse) = (true, reuse));
+        let device = builder.set("separate", "resolve").device();
         let types = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
         let bindings: Vec<_> = std::iter::zip(0.., types)
             .map(|(number, ty)| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE))
             .collect();
         let of_set = device.layout(&bindings);
         let layouts = [device.pipeline_layout(&[of_set]), device.pipeline_layout(&[of_set, of_set])];
-        let mut pool = vk::CommandPool::null();
-        let info = vk::CommandPoolCreateInfo::default();
-        assert_eq!(call!(device.create_command_pool(device.raw, &info, allocator(), &mut pool)), vk::Result::SUCCESS);
-        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-        let mut commands = vk::CommandBuffer::null();
-        assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut commands)), vk::Result::SUCCESS);
+        let (pool, commands) = (device.pool(), Cell::new(commands(&device)));
         // Something conflicts from the start, so that binds are followed.
         device.linear();
         device.view(UNFILTERED);
-        let scene = Self { device, of_set, layouts, commands };
+        let scene = Self { device, of_set, layouts, pool, commands };
         scene.pipeline();
-        let info = vk::CommandBufferBeginInfo::default();
-        let device = &scene.device;
-        assert_eq!(call!(device.begin_command_buffer(commands, &info)), vk::Result::SUCCESS);
+        scene.begin();
         scene
     }
 
@@ -53,20 +66,24 @@ impl Scene {
     }
 
     fn set_with(&self, formats: [vk::Format; 2], sampler: vk::Sampler) -> vk::DescriptorSet {
-        let device = &self.device;
-        let set = device.sets(device.pool(), &[self.of_set])[0];
-        let images = formats.map(|format| pair(vk::Sampler::null(), device.view(format)));
-        let sampler = pair(sampler, vk::ImageView::null());
-        let write = vk::WriteDescriptorSet::default().dst_set(set);
-        for (number, image) in (0..).zip(&images) {
-            let image = std::slice::from_ref(image);
-            let write = write.dst_binding(number).descriptor_type(vk::DescriptorType::SAMPLED_IMAGE).image_info(image);
-            device.update(&[write], &[]);
-        }
-        let sampler = [sampler];
-        let write = write.dst_binding(2).descriptor_type(vk::DescriptorType::SAMPLER).image_info(&sampler);
-        device.update(&[write], &[]);
+        let set = self.device.sets(self.pool, &[self.of_set])[0];
+        self.write_images(set, formats);
+        self.write_sampler(set, sampler);
         set
+    }
+
+    fn write_images(&self, set: vk::DescriptorSet, formats: [vk::Format; 2]) {
+        let images = formats.map(|format| pair(vk::Sampler::null(), self.device.view(format)));
+        let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(vk::DescriptorType::SAMPLED_IMAGE);
+        for (number, image) in (0..).zip(&images) {
+            self.device.update(&[write.dst_binding(number).image_info(std::slice::from_ref(image))], &[]);
+        }
+    }
+
+    fn write_sampler(&self, set: vk::DescriptorSet, sampler: vk::Sampler) {
+        let sampler = [pair(sampler, vk::ImageView::null())];
+        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(2);
+        self.device.update(&[write.descriptor_type(vk::DescriptorType::SAMPLER).image_info(&sampler)], &[]);
     }
 
     /// A pipeline of the shorter layout.
@@ -76,9 +93,15 @@ impl Scene {
 
     /// A pipeline that reads both images of a set through the sampler of set 0.
     fn pipeline_of(&self, layout: vk::PipelineLayout, images: u32) -> vk::Pipeline {
+        self.pipeline_with(layout, &[0, 1].map(|image| [(images, image), (0, 2)]))
+    }
+
+    /// A pipeline that joins images and samplers at these set numbers and bindings.
+    fn pipeline_with(&self, layout: vk::PipelineLayout, links: &[[(u32, u32); 2]]) -> vk::Pipeline {
         let device = &self.device;
-        let at = |set, binding| Operand { set, binding, count: 1, element: Some(0) };
-        let words = shader(5, &[0, 1].map(|image| (at(images, image), at(0, 2))));
+        let at = |(set, binding)| Operand { set, binding, count: 1, element: Some(0) };
+        let links: Vec<_> = links.iter().map(|[image, sampler]| (at(*image), at(*sampler))).collect();
+        let words = shader(5, &links);
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
         let mut module = vk::ShaderModule::null();
         assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
@@ -94,20 +117,23 @@ impl Scene {
 
     fn bind(&self, pipeline: vk::Pipeline) {
         let device = &self.device;
-        call!(device.bind_pipeline(self.commands, COMPUTE, pipeline));
+        call!(device.bind_pipeline(self.commands.get(), COMPUTE, pipeline));
     }
 
     fn bind_sets(&self, layout: vk::PipelineLayout, first: u32, sets: &[vk::DescriptorSet]) {
-        let (device, count) = (&self.device, sets.len() as u32);
-        call!(device.bind_sets(self.commands, COMPUTE, layout, first, count, sets.as_ptr(), 0, ptr::null()));
+        self.bind_sets_at(layout, first, sets, &[]);
+    }
+
+    fn bind_sets_at(&self, layout: vk::PipelineLayout, first: u32, sets: &[vk::DescriptorSet], offsets: &[u32]) {
+        let (device, counts) = (&self.device, [sets.len() as u32, offsets.len() as u32]);
+        let (sets, offsets) = (sets.as_ptr(), offsets.as_ptr());
+        call!(device.bind_sets(self.commands.get(), COMPUTE, layout, first, counts[0], sets, counts[1], offsets));
     }
 
     /// Whether the first and the second image are read through the application's sampler.
     #[track_caller]
     fn own(&self) -> [bool; 2] {
-        self.device.driver.check();
-        let reads = lock(&self.device.driver.machine).draw(self.commands.as_raw(), place(COMPUTE));
-        let reads = reads.expect("what is bound can be drawn with");
+        let reads = self.reads();
         let linear = |handle| {
             let model = self.device.driver.sampler(handle).expect("a sampler that lives");
             model.info.min_filter == vk::Filter::LINEAR
@@ -115,9 +141,30 @@ impl Scene {
         [0, 1].map(|image| linear(reads.iter().find(|read| read.image.1 == image).expect("both are read").handle))
     }
 
+    /// What the shader reads.
+    #[track_caller]
+    fn reads(&self) -> Vec<Read> {
+        self.device.driver.check();
+        let reads = lock(&self.device.driver.machine).draw(self.commands.get().as_raw(), place(COMPUTE));
+        reads.expect("what is bound can be drawn with")
+    }
+
     /// Binds that went down.
     fn binds(&self) -> usize {
         self.device.driver.calls().iter().filter(|call| call.command.to_bytes().starts_with(b"vkCmdBind")).count()
+    }
+
+    /// Pipelines and sets that were bound below since this was asked last.
+    fn bound_below(&self) -> [usize; 2] {
+        let calls = self.device.driver.calls();
+        [c"vkCmdBindPipeline", c"vkCmdBindDescriptorSets"]
+            .map(|command| calls.iter().filter(|call| call.command == command).count())
+    }
+
+    /// Nothing is bound any more.
+    fn begin(&self) {
+        let (device, info) = (&self.device, vk::CommandBufferBeginInfo::default());
+        assert_eq!(call!(device.begin_command_buffer(self.commands.get(), &info)), vk::Result::SUCCESS);
     }
 }
 
@@ -251,5 +298,314 @@ fn what_was_bound_without_a_look_counts_once_something_conflicts() {
             scene.bind_sets(layout, 0, &legal[..2]);
             assert_eq!(scene.own(), [true, true]);
         }
+    }
+}
+
+/// Before its sets a pipeline is bound once, and they bring what else is to be bound: nothing where none conflicts, a copy in the place
+/// of a set that is agreed on, one hidden set where a sampler is shared.
+#[test]
+fn a_pipeline_that_comes_before_its_sets_is_bound_once() {
+    for ((formats, own), added) in CONTENTS.into_iter().zip([0, 0, 1]) {
+        let scene = Scene::new();
+        let longer = scene.layouts[1];
+        let pipelines = [scene.pipeline_of(longer, 0), scene.pipeline_of(longer, 0)];
+        let (set, other) = (scene.set(formats), scene.set([FILTERED; 2]));
+        for turn in 0..3 {
+            scene.begin();
+            for (at, pipeline) in pipelines.into_iter().enumerate() {
+                scene.bound_below();
+                scene.bind(pipeline);
+                scene.bind_sets(longer, 0, &[set]);
+                scene.bind_sets(longer, 1, &[other]);
+                assert_eq!(scene.own(), own);
+                if turn > 0 {
+                    // The hidden set stays for the second pipeline, whose samplers are the same.
+                    let added = if at == 0 { added } else { 0 };
+                    assert_eq!(scene.bound_below(), [1, 2 + added], "{formats:?}, pipeline {at}, turn {turn}");
+                }
+            }
+        }
+    }
+}
+
+/// Each with what it comes to, and one that is legal before it and after it: a bind of what is bound is one bind and changes nothing,
+/// unless something has happened in between.
+#[test]
+fn a_set_that_was_written_is_looked_at_again() {
+    for (formats, own) in CONTENTS {
+        let scene = Scene::new();
+        let (pipeline, layout) = (scene.pipeline(), scene.layouts[0]);
+        let set = scene.set([FILTERED; 2]);
+        let bind = |own| {
+            scene.begin();
+            scene.bind(pipeline);
+            scene.bind_sets(layout, 0, &[set]);
+            scene.bind_sets(layout, 0, &[set]);
+            assert_eq!(scene.own(), own, "{formats:?}");
+        };
+        bind([true; 2]);
+        // Nothing that was recorded with it is used any more.
+        for (formats, own) in [(formats, own), ([FILTERED; 2], [true; 2]), (formats, own)] {
+            scene.write_images(set, formats);
+            bind(own);
+        }
+        // Where both images agree a sampler that suits them is all that is wanted.
+        scene.write_sampler(set, scene.device.nearest());
+        bind([false; 2]);
+    }
+}
+
+#[test]
+fn a_set_with_the_handle_of_one_that_is_gone_is_another() {
+    for (formats, own) in CONTENTS {
+        let scene = Scene::with(Reuse::AtOnce);
+        let (pipeline, layout) = (scene.pipeline(), scene.layouts[0]);
+        let first = scene.set([FILTERED; 2]);
+        let mut set = first;
+        for (formats, own) in [([FILTERED; 2], [true; 2]), (formats, own), ([FILTERED; 2], [true; 2])] {
+            scene.begin();
+            scene.bind(pipeline);
+            scene.bind_sets(layout, 0, &[set]);
+            scene.bind_sets(layout, 0, &[set]);
+            let device = &scene.device;
+            let views = scene.reads().iter().map(|read| read.view).collect::<Vec<_>>();
+            assert_eq!(call!(device.free_sets(device.raw, scene.pool, 1, &set)), vk::Result::SUCCESS);
+            set = scene.set(formats);
+            assert_eq!(set, first, "the driver hands it out again");
+            scene.begin();
+            scene.bind(pipeline);
+            scene.bind_sets(layout, 0, &[set]);
+            assert_eq!(scene.own(), own, "{formats:?}");
+            assert!(scene.reads().iter().all(|read| !views.contains(&read.view)), "other images");
+        }
+    }
+}
+
+/// What began, or was left by secondary command buffers, has nothing bound: the hidden set least of all.
+#[test]
+fn nothing_is_bound_after_a_beginning_or_secondary_command_buffers() {
+    let begin = |scene: &Scene| scene.begin();
+    let execute = |scene: &Scene| {
+        let device = &scene.device;
+        call!(device.execute_commands(scene.commands.get(), 0, std::ptr::null()));
+    };
+    let nothing = |_: &Scene| {};
+    let between: [fn(&Scene); 3] = [begin, execute, nothing];
+    for ((formats, own), added) in CONTENTS.into_iter().zip([0, 0, 1]) {
+        for (between, clears) in between.into_iter().zip([true, true, false]) {
+            let scene = Scene::new();
+            let (pipeline, layout) = (scene.pipeline(), scene.layouts[0]);
+            let (set, legal) = (scene.set(formats), scene.set([FILTERED; 2]));
+            for turn in 0..4 {
+                scene.bind(pipeline);
+                scene.bind_sets(layout, 0, &[set]);
+                assert_eq!(scene.own(), own, "{formats:?}, turn {turn}");
+                between(&scene);
+                scene.bound_below();
+                scene.bind(pipeline);
+                scene.bind_sets(layout, 0, &[set]);
+                assert_eq!(scene.own(), own, "{formats:?}, turn {turn}");
+                let added = if clears { added } else { 0 };
+                assert!(turn == 0 || scene.bound_below() == [1, 1 + added], "{formats:?}, turn {turn}");
+                // And where nothing of the layer's own was bound.
+                scene.bind_sets(layout, 0, &[legal]);
+                between(&scene);
+            }
+        }
+    }
+}
+
+/// A layout that is not compatible takes the hidden set away, although it is bound with nothing that is looked at.
+#[test]
+fn a_layout_that_is_not_compatible_disturbs_the_hidden_set() {
+    let scene = Scene::new();
+    let (device, layout) = (&scene.device, scene.layouts[0]);
+    let (split, plain) = (scene.pipeline(), scene.pipeline());
+    let of_other = device.layout(&[binding(0, vk::DescriptorType::UNIFORM_BUFFER, 1)]);
+    let (other, alike) = (device.pipeline_layout(&[of_other]), device.pipeline_layout(&[scene.of_set]));
+    let buffers = device.sets(scene.pool, &[of_other])[0];
+    let (shared, legal) = (scene.set([FILTERED, UNFILTERED]), scene.set([FILTERED; 2]));
+    for (between, set, hidden) in [(layout, legal, 0), (other, buffers, 1), (alike, legal, 0), (other, buffers, 1)] {
+        for _ in 0..2 {
+            scene.bind(split);
+            scene.bind_sets(layout, 0, &[shared]);
+            assert_eq!(scene.own(), [true, false]);
+            // Its hidden set stays, but nobody reads it.
+            scene.bind_sets(layout, 0, &[legal]);
+            scene.bind(plain);
+            scene.bind_sets(layout, 0, &[legal]);
+            assert_eq!(scene.own(), [true, true]);
+            scene.bind_sets(between, 0, &[set]);
+            scene.bind_sets(layout, 0, &[legal]);
+            scene.bound_below();
+            scene.bind(split);
+            assert_eq!(scene.own(), [true, true]);
+            assert_eq!(scene.bound_below(), [1, hidden]);
+        }
+    }
+}
+
+/// The handle of a pipeline layout that is gone is that of another, with which nothing that was bound is compatible.
+#[test]
+fn a_layout_with_the_handle_of_one_that_is_gone_is_another() {
+    for is_other in [false, true] {
+        let scene = Scene::with(Reuse::AtOnce);
+        let (device, layout) = (&scene.device, scene.layouts[0]);
+        let (split, plain) = (scene.pipeline(), scene.pipeline());
+        let of_other = device.layout(&[binding(0, vk::DescriptorType::UNIFORM_BUFFER, 1)]);
+        let (shared, legal) = (scene.set([FILTERED, UNFILTERED]), scene.set([FILTERED; 2]));
+        let buffers = device.sets(scene.pool, &[of_other])[0];
+        let alike = device.pipeline_layout(&[scene.of_set]);
+        for _ in 0..2 {
+            scene.bind(split);
+            scene.bind_sets(layout, 0, &[shared]);
+            scene.bind_sets(layout, 0, &[legal]);
+            scene.bind(plain);
+        }
+        // Once the long way, and then as the last one.
+        (0..2).for_each(|_| scene.bind_sets(alike, 0, &[legal]));
+        assert_eq!(scene.own(), [true, true]);
+        call!(device.destroy_pipeline_layout(device.raw, alike, allocator()));
+        let again = device.pipeline_layout(&[if is_other { of_other } else { scene.of_set }]);
+        assert_eq!(again, alike, "the driver hands it out again");
+        scene.bind_sets(again, 0, &[if is_other { buffers } else { legal }]);
+        scene.bind_sets(layout, 0, &[legal]);
+        scene.bound_below();
+        scene.bind(split);
+        assert_eq!(scene.own(), [true, true]);
+        assert_eq!(scene.bound_below(), [1, usize::from(is_other)]);
+    }
+}
+
+/// A set whose copy the layer binds has the offsets that it was bound with last.
+#[test]
+fn a_set_that_was_bound_again_has_its_last_offsets() {
+    let scene = Scene::new();
+    let (device, visible) = (&scene.device, vk::ShaderStageFlags::COMPUTE);
+    let types = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC];
+    let bindings = [
+        binding(0, types[0], 1).stage_flags(visible),
+        binding(1, types[1], 1).stage_flags(visible),
+        binding(2, vk::DescriptorType::SAMPLER, 1).stage_flags(visible),
+    ];
+    let of_dynamic = device.layout(&bindings);
+    let layout = device.pipeline_layout(&[of_dynamic, scene.of_set]);
+    // Without an image of its own that could have a say, but with its offsets.
+    let set = device.sets(scene.pool, &[of_dynamic])[0];
+    scene.write_sampler(set, device.linear());
+    let pipeline = scene.pipeline_with(layout, &[[(1, 0), (0, 2)], [(0, 0), (0, 2)]]);
+    let images = [scene.set([FILTERED; 2]), scene.set([UNFILTERED; 2])];
+    let linear =
+        |handle| device.driver.sampler(handle).is_some_and(|model| model.info.min_filter == vk::Filter::LINEAR);
+    for _ in 0..3 {
+        for offset in [0, 256, 256, 512] {
+            scene.begin();
+            scene.bind(pipeline);
+            scene.bind_sets_at(layout, 0, &[set, images[0]], &[1024]);
+            scene.bind_sets_at(layout, 0, &[set], &[offset]);
+            for (images, own) in images.iter().zip([true, false]) {
+                scene.bind_sets(layout, 1, &[*images]);
+                let reads = scene.reads();
+                assert!(reads.iter().all(|read| linear(read.handle) == own), "{reads:x?}");
+                let found = reads.iter().find(|read| read.image.0 == 0).map(|read| read.offsets.clone());
+                assert_eq!(found, Some(vec![offset]));
+            }
+        }
+    }
+}
+
+/// What is split once stays split: another link makes another pipeline, and a conflict that goes and comes back makes none.
+#[test]
+fn links_are_split_as_they_conflict_and_once() {
+    let scene = Scene::new();
+    let (device, layout) = (&scene.device, scene.layouts[1]);
+    let pipeline = scene.pipeline_with(layout, &[(0, 0), (0, 1), (1, 0), (1, 1)].map(|image| [image, (0, 2)]));
+    let is_layers = |handle: &u64| device.driver.is_layers(Kind::Pipeline, *handle);
+    let made = || device.driver.live(Kind::Pipeline).iter().filter(|handle| is_layers(handle)).count();
+    let sets = CONTENTS.map(|(formats, own)| (scene.set(formats), own));
+    let [good, _, half] = sets;
+    let other_half = (scene.set([UNFILTERED, FILTERED]), [false, true]);
+    // The images of both sets, and how many second pipelines there are from then on.
+    let turns = [
+        (good, good, 0),
+        (half, good, 1),
+        (good, good, 1),
+        (half, half, 2),
+        (half, good, 2),
+        (other_half, half, 3),
+        // The last link that is left has the sampler of the set to itself: a copy of the set does.
+        (good, other_half, 3),
+        (half, half, 3),
+        (good, good, 3),
+        (other_half, good, 3),
+    ];
+    let mut most = 0;
+    for turn in turns.iter().chain(turns.iter().rev()) {
+        let ((first, first_own), (second, second_own), count) = *turn;
+        scene.begin();
+        scene.bind(pipeline);
+        scene.bind_sets(layout, 0, &[first, second]);
+        for read in scene.reads() {
+            let own = if read.image.0 == 0 { first_own } else { second_own };
+            let model = device.driver.sampler(read.handle).expect("a sampler that lives");
+            assert_eq!(model.info.min_filter == vk::Filter::LINEAR, own[read.image.1 as usize], "{turn:?}");
+        }
+        most = most.max(count);
+        assert_eq!(made(), most, "{turn:?}");
+    }
+    call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+    assert_eq!(made(), 0, "they go with the application's");
+}
+
+/// Of two sets that pass in turn the copy is of the one that is bound.
+#[test]
+fn a_copy_is_of_the_set_that_passed_last() {
+    let scene = Scene::new();
+    let (device, layout) = (&scene.device, scene.layouts[1]);
+    let pipeline = scene.pipeline_of(layout, 1);
+    let sets =
+        [1.0, 2.0].map(|mark| (scene.set_with([FILTERED; 2], device.sampler(&linear_info().max_lod(mark))), mark));
+    let (legal, conflicts) = (scene.set([FILTERED; 2]), scene.set([UNFILTERED; 2]));
+    scene.bind(pipeline);
+    for _ in 0..3 {
+        for (set, mark) in sets {
+            for (images, filter) in [(legal, vk::Filter::LINEAR), (conflicts, vk::Filter::NEAREST)] {
+                scene.bind_sets(layout, 0, &[sets[0].0, legal]);
+                scene.bind_sets(layout, 0, &[set]);
+                scene.bind_sets(layout, 1, &[images]);
+                let read = |read: &Read| device.driver.sampler(read.handle).expect("a sampler that lives").info;
+                let found: Vec<_> = scene.reads().iter().map(|one| (read(one).max_lod, read(one).min_filter)).collect();
+                assert!(found.iter().all(|found| *found == (mark, filter)), "{found:?} for {mark} and {filter:?}");
+            }
+        }
+    }
+}
+
+/// What another command buffer found is taken over for the same sets and for no others.
+#[test]
+fn what_another_command_buffer_found_is_about_the_same_sets() {
+    let scene = Scene::new();
+    let layout = scene.layouts[0];
+    let pipelines = [scene.pipeline(), scene.pipeline()];
+    let mut sets = CONTENTS.map(|(formats, own)| (scene.set(formats), own));
+    let others = CONTENTS.map(|(formats, own)| (scene.set(formats), own));
+    for _ in 0..3 {
+        // The first turn in each finds out that it was found, and then takes over what is new in the other.
+        for buffer in [commands(&scene.device), commands(&scene.device)] {
+            scene.commands.set(buffer);
+            scene.begin();
+            for (set, own) in sets.iter().chain(&others).chain(sets.iter().rev()) {
+                for pipeline in pipelines {
+                    scene.bind(pipeline);
+                    scene.bind_sets(layout, 0, &[*set]);
+                    assert_eq!(scene.own(), *own);
+                }
+            }
+        }
+        // Written between command buffers, it is another set for all of them.
+        let ((set, was), (_, is)) = (&mut sets[1], CONTENTS[2]);
+        let now = if *was == is { CONTENTS[1] } else { CONTENTS[2] };
+        scene.write_images(*set, now.0);
+        *was = now.1;
     }
 }

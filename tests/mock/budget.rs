@@ -317,7 +317,7 @@ fn use_every_place(
 #[test]
 #[cfg_attr(miri, ignore = "takes an hour")]
 fn an_application_may_use_every_limit_to_its_last_place() {
-    const SEQUENCES: u64 = 10_000;
+    const SEQUENCES: u64 = 2_500;
     let some = [0, 1, 2, 24, 96];
     let limits: Vec<(u32, u32)> =
         some.into_iter().flat_map(|limit| [(limit, 4096), (4000, limit), (limit, limit)]).collect();

@@ -4,9 +4,11 @@ use std::ffi::CStr;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
+use samplin_spirv::sampling::flags;
 
+use crate::driver::machine::place;
 use crate::driver::{Args, Kind, lock};
-use crate::loader::{Device, InstanceBuilder, allocator, binding, call, linear_info, pair};
+use crate::loader::{Device, InstanceBuilder, allocator, binding, call, image_info, linear_info, pair, view_info};
 use crate::separate::{Operand, shader};
 
 const GL_CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::from_raw(0x2900);
@@ -27,8 +29,13 @@ fn device(settings: &[(&str, &str)], extended: bool) -> Device {
     std::sync::Arc::new(builder.create().expect("an instance")).device(&info)
 }
 
+/// The bindings of a set.
+const TYPES: [vk::DescriptorType; 2] = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
+
 /// A set with an image and a sampler that a pipeline joins.
+#[derive(Clone, Copy)]
 struct Scene {
+    of_set: vk::DescriptorSetLayout,
     set: vk::DescriptorSet,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
@@ -37,17 +44,15 @@ struct Scene {
 
 impl Scene {
     fn new(device: &Device, sampler: vk::Sampler) -> Self {
-        let types = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
-        let bindings = [0, 1].map(|at| binding(at, types[at as usize], 1).stage_flags(vk::ShaderStageFlags::COMPUTE));
+        Self::of(device, sampler, 1)
+    }
+
+    /// With an image of so many levels.
+    fn of(device: &Device, sampler: vk::Sampler, levels: u32) -> Self {
+        let bindings = [0, 1].map(|at| binding(at, TYPES[at as usize], 1).stage_flags(vk::ShaderStageFlags::COMPUTE));
         let of_set = device.layout(&bindings);
         let layout = device.pipeline_layout(&[of_set]);
-        let set = device.sets(device.pool(), &[of_set])[0];
-        let view = device.view(vk::Format::R8G8B8A8_UNORM);
-        let infos = [pair(vk::Sampler::null(), view), pair(sampler, vk::ImageView::null())];
-        for ((at, ty), info) in (0..).zip(types).zip(&infos) {
-            let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(at).descriptor_type(ty);
-            device.update(&[write.image_info(std::slice::from_ref(info))], &[]);
-        }
+        let set = set_of(device, of_set, (sampler, levels));
         let at = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
         let words = shader(5, &[(at(0), at(1))]);
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
@@ -66,7 +71,7 @@ impl Scene {
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
         let mut commands = vk::CommandBuffer::null();
         assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut commands)), vk::Result::SUCCESS);
-        Self { set, layout, pipeline, commands }
+        Self { of_set, set, layout, pipeline, commands }
     }
 
     /// Binds the pipeline and the set; the pipelines that arrive in the driver.
@@ -81,15 +86,38 @@ impl Scene {
     }
 }
 
-fn clamp(device: &Device) -> vk::Sampler {
+fn clamp_info() -> vk::SamplerCreateInfo<'static> {
     let mode = GL_CLAMP;
     let info = linear_info().address_mode_u(mode).address_mode_v(mode).address_mode_w(mode);
-    device.sampler(&info.border_color(vk::BorderColor::FLOAT_OPAQUE_WHITE))
+    info.border_color(vk::BorderColor::FLOAT_OPAQUE_WHITE)
+}
+
+fn clamp(device: &Device) -> vk::Sampler {
+    device.sampler(&clamp_info())
 }
 
 fn edge(device: &Device) -> vk::Sampler {
     let mode = vk::SamplerAddressMode::CLAMP_TO_EDGE;
     device.sampler(&linear_info().address_mode_u(mode).address_mode_v(mode).address_mode_w(mode))
+}
+
+/// A set with an image that filters and this sampler.
+fn set_of(
+    device: &Device,
+    of_set: vk::DescriptorSetLayout,
+    (sampler, levels): (vk::Sampler, u32),
+) -> vk::DescriptorSet {
+    let set = device.sets(device.pool(), &[of_set])[0];
+    let format = vk::Format::R8G8B8A8_UNORM;
+    let mut view = view_info(device.image_with(&image_info(format).mip_levels(levels)), format);
+    view.subresource_range.level_count = levels;
+    let view = device.view_with(&view);
+    let infos = [pair(vk::Sampler::null(), view), pair(sampler, vk::ImageView::null())];
+    for ((at, ty), info) in (0..).zip(TYPES).zip(&infos) {
+        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(at).descriptor_type(ty);
+        device.update(&[write.image_info(std::slice::from_ref(info))], &[]);
+    }
+    set
 }
 
 /// The words at the start of the only mapped memory.
@@ -105,15 +133,17 @@ fn a_clamped_coordinate_takes_a_pipeline_of_the_layers_own() {
     let device = device(&[], true);
     let scene = Scene::new(&device, clamp(&device));
     assert_eq!(device.driver.live(Kind::Pipeline).len(), 2, "made with the application's");
-    for turn in 0..2 {
+    for turn in 0..4 {
         let bound = scene.bind(&device);
-        assert_eq!(bound.len(), 2, "{bound:x?}");
-        assert_eq!(bound[0], scene.pipeline.as_raw());
-        assert!(bound[1] != bound[0] && device.driver.is_layers(Kind::Pipeline, bound[1]), "turn {turn}");
+        // What the sets want is bound before them once they have wanted it twice.
+        let (last, before) = bound.split_last().expect("a pipeline is bound");
+        let own = [scene.pipeline.as_raw()];
+        assert_eq!(before, if turn < 2 { &own[..] } else { &[] }, "turn {turn}");
+        assert!(device.driver.is_layers(Kind::Pipeline, *last), "turn {turn}");
     }
     assert_eq!(device.driver.live(Kind::Pipeline).len(), 2, "nothing is made in a bind");
-    // Both axes of a 2D image, and the level range of the sampler.
-    assert_eq!(words(&device), [3, 0, 0, linear_info().max_lod.to_bits()]);
+    // Both axes of a 2D image of one level, and the level range of the sampler.
+    assert_eq!(words(&device), [3 | flags::BASE_LEVEL, 0, 0, linear_info().max_lod.to_bits()]);
     assert_eq!(device.driver.live(Kind::Buffer).len(), 1);
     let own =
         |kind| device.driver.live(kind).into_iter().filter(|handle| device.driver.is_layers(kind, *handle)).count();
@@ -121,6 +151,35 @@ fn a_clamped_coordinate_takes_a_pipeline_of_the_layers_own() {
     call!(device.destroy_pipeline(device.raw, scene.pipeline, allocator()));
     assert_eq!((own(Kind::Pipeline), own(Kind::Pool)), (0, 1), "they go with the application's");
     device.finish();
+}
+
+/// Levels of detail need not be computed where the base level is read by one filter, and anisotropy does not count either.
+#[test]
+fn shaders_are_told_where_levels_of_detail_do_not_matter() {
+    use vk::SamplerMipmapMode as Mip;
+    let whole = |most| clamp_info().mipmap_mode(Mip::NEAREST).max_lod(most);
+    let smooth = clamp_info().mipmap_mode(Mip::LINEAR);
+    for (info, levels, is_told) in [
+        (smooth, 1, true),
+        (whole(0.25), 3, true),
+        (smooth, 3, false),
+        (smooth.max_lod(0.25), 3, false),
+        (whole(0.5), 3, false),
+        (whole(vk::LOD_CLAMP_NONE), 3, false),
+        (smooth.mag_filter(vk::Filter::NEAREST), 1, false),
+        (smooth.anisotropy_enable(true).max_anisotropy(4.0), 1, false),
+    ] {
+        let builder = InstanceBuilder::new().driver(|config| config.follows = true).set("gl_clamp_rule", "min");
+        let mut created = builder.device_info();
+        created.extensions.push(GL_ADDRESS_MODES);
+        created.features.sampler_anisotropy = 1;
+        let device = std::sync::Arc::new(builder.create().expect("an instance")).device(&created);
+        let scene = Scene::of(&device, device.sampler(&info), levels);
+        scene.bind(&device);
+        let told = words(&device)[0];
+        assert_eq!((told & 3, told & flags::BASE_LEVEL != 0), (3, is_told), "{info:?}, {levels} levels");
+        device.finish();
+    }
 }
 
 #[test]
@@ -133,6 +192,50 @@ fn what_is_not_clamped_is_bound_as_it_came() {
     assert_eq!(other.bind(&device).len(), 2);
     assert_eq!(scene.bind(&device), [scene.pipeline.as_raw()]);
     device.finish();
+}
+
+/// A pipeline that was bound for sets which are not bound yet is bound again once they turn out to be others.
+#[test]
+fn what_was_expected_of_sets_is_corrected_by_them() {
+    let first = device(&[], true);
+    sets_correct_what_was_expected(&first);
+    // The short way belongs to the first device of a process.
+    let second = device(&[], true);
+    sets_correct_what_was_expected(&second);
+    first.finish();
+    second.finish();
+}
+
+fn sets_correct_what_was_expected(device: &Device) {
+    let clamped = Scene::new(device, clamp(device));
+    let legal = Scene { set: set_of(device, clamped.of_set, (edge(device), 1)), ..clamped };
+    let own = clamped.pipeline.as_raw();
+    let [.., other] = clamped.bind(device)[..] else { panic!("a pipeline is bound") };
+    assert_ne!(other, own);
+    // Each set in its turn, and what goes down for it.
+    let turns: [(&Scene, &[u64]); 11] = [
+        (&clamped, &[own, other]),
+        (&clamped, &[other]),
+        (&legal, &[other, own]),
+        // One set that is another is no reason to expect another.
+        (&clamped, &[other]),
+        (&legal, &[other, own]),
+        (&legal, &[other, own]),
+        (&legal, &[own]),
+        (&clamped, &[own, other]),
+        (&legal, &[own]),
+        (&clamped, &[own, other]),
+        (&clamped, &[other]),
+    ];
+    for (turn, (scene, bound)) in turns.into_iter().enumerate() {
+        assert_eq!(scene.bind(device), bound, "turn {turn}");
+        device.driver.check();
+    }
+    // The set of before is still bound for a pipeline that comes after it.
+    legal.bind(device);
+    call!(device.bind_pipeline(legal.commands, POINT, legal.pipeline));
+    let bound = lock(&device.driver.machine).bound_pipeline(legal.commands.as_raw(), place(POINT));
+    assert_eq!(bound, own);
 }
 
 #[test]

@@ -1327,7 +1327,13 @@ unsafe extern "system" fn get_image_format_properties2(
     // SAFETY: the command's valid usage.
     unsafe {
         let config = &physical_object(physical).config;
-        (*out).image_format_properties.max_mip_levels = 1;
+        (*out).image_format_properties = vk::ImageFormatProperties {
+            max_extent: vk::Extent3D { width: 4096, height: 4096, depth: 1 },
+            max_mip_levels: 1,
+            max_array_layers: 256,
+            sample_counts: vk::SampleCountFlags::TYPE_1,
+            ..Default::default()
+        };
         if (*out).p_next.is_null() {
             return vk::Result::SUCCESS;
         }
@@ -2027,10 +2033,12 @@ unsafe extern "system" fn get_descriptor(
 ) {
     // SAFETY: the command's valid usage.
     unsafe {
-        let image = ((*info).ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER).then(|| {
-            let image = (*info).data.p_combined_image_sampler;
-            (image as usize, image.read())
-        });
+        let image = match (*info).ty {
+            vk::DescriptorType::COMBINED_IMAGE_SAMPLER => Some((*info).data.p_combined_image_sampler),
+            vk::DescriptorType::STORAGE_IMAGE => Some((*info).data.p_storage_image),
+            _ => None,
+        };
+        let image = image.filter(|image| !image.is_null()).map(|image| (image as usize, image.read()));
         // The descriptor starts with the sampler that it was made from.
         if let Some((_, image)) = &image
             && size >= 8

@@ -467,3 +467,45 @@ fn formats_are_asked_once() {
     assert_eq!(device.entry().view_classes(), 1, "equal views are one class");
     device.finish();
 }
+
+/// Descriptors in memory and handles of views are made of the view that is stored to, which comes and goes with the application's.
+#[test]
+fn descriptors_in_memory_are_of_the_view_that_is_stored_to() {
+    let config = |driver: &mut Config| {
+        let stores = vk::FormatFeatureFlags2::STORAGE_IMAGE;
+        driver.formats.iter_mut().filter(|(format, _)| *format == UNFILTERED).for_each(|it| it.1.optimal |= stores);
+    };
+    let builder = InstanceBuilder::new().traced("decisions").set("storage", "emulate").driver(config);
+    let instance = Arc::new(builder.create().unwrap());
+    let extensions = vec![ash::ext::descriptor_buffer::NAME, ash::nvx::image_view_handle::NAME];
+    let device = instance.device(&DeviceInfo { extensions, ..Default::default() });
+    let stored = |format| {
+        let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE;
+        device.view_of(device.image_with(&image_info(format).usage(usage)), format)
+    };
+    // What the device stores, what nobody stores to, and what is neither.
+    for (view, is_other) in [(stored(UNFILTERED), false), (device.view(FILTERED), false), (stored(FILTERED), true)] {
+        let views = device.driver.live(Kind::View);
+        let image = pair(vk::Sampler::null(), view);
+        let ty = vk::DescriptorType::STORAGE_IMAGE;
+        let data = vk::DescriptorDataEXT { p_storage_image: &image };
+        let info = vk::DescriptorGetInfoEXT { ty, data, ..Default::default() };
+        let mut out = [0_u64; 2];
+        call!(device.get_descriptor(device.raw, &info, 16, out.as_mut_ptr().cast()));
+        args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, image: found });
+        let (at, found) = found.expect("a storage image");
+        assert_eq!(
+            (down.at != ptr::from_ref(&info) as usize, at != ptr::from_ref(&image) as usize),
+            (is_other, is_other)
+        );
+        assert_eq!((found.image_view != view, found.image_layout), (is_other, image.image_layout));
+        assert!(views.contains(&found.image_view.as_raw()));
+        let handle = vk::ImageViewHandleInfoNVX { image_view: view, descriptor_type: ty, ..Default::default() };
+        call!(device.get_view_handle(device.raw, &handle));
+        args!(device, c"vkGetImageViewHandleNVX", Args::ViewHandle { info: down });
+        assert_eq!(down.value.image_view, found.image_view);
+        device.destroy_view(view);
+        assert_eq!(device.driver.live(Kind::View).len(), views.len() - 1 - usize::from(is_other));
+    }
+    device.finish();
+}

@@ -53,6 +53,7 @@ fn editors() -> Outcome {
     for wish in wishes() {
         accept(&format!("[[rule]]\nname = \"a\"\nset = {{ {} }}\nguards_off = [\"compare\"]\n", wish.set));
     }
+    accept("[[rule]]\nwhen = { format = \"D16_*\" }\nset = { immutable = \"demote\" }\n");
     let mut seen = 0;
     for path in malformed() {
         let text = std::fs::read_to_string(&path).expect("a file");

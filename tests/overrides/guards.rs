@@ -1,16 +1,27 @@
 //! What is held back.
 
 use super::*;
+use samplin_testkit::path::{Path as Reach, sample_via};
 
 /// The tests of this file.
 pub(crate) fn trials() -> Vec<Trial> {
     run::trials(&[
         ("set/by-pair", by_pair_not_by_sampler),
-        ("guards/forced-anisotropy", forced_anisotropy),
-        ("guards/off", guards_off),
+        ("guards/forced-anisotropy", || forced_anisotropy(Way::Combined)),
+        ("guards/forced-anisotropy-separate", || forced_anisotropy(Way::Separate)),
+        ("guards/off", || guards_off(Way::Combined)),
+        ("guards/off-separate", || guards_off(Way::Separate)),
         ("guards/by-member", guards_by_member),
         ("guards/ycbcr", ycbcr),
     ])
+}
+
+/// How a shader reaches image and sampler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Combined,
+    /// In descriptors of their own, which it joins.
+    Separate,
 }
 
 /// A pair that breaks when anisotropy is forced blindly.
@@ -61,14 +72,23 @@ fn fill<'c>(context: &'c Context, desc: &ImageDesc) -> Result<Image<'c>, Skip> {
 }
 
 /// A floor seen at a flat angle.
-fn paint(context: &Context, view: &View<'_>, sampler: &Sampler<'_>) -> Result<Vec<Value>, Skip> {
+fn paint(context: &Context, way: Way, view: &View<'_>, sampler: &Sampler<'_>) -> Result<Vec<Value>, Skip> {
+    use vk::DescriptorType as T;
     let pair = Pair::new(view, sampler);
     let pair = if sampler.desc().compare_enable { pair.shadow() } else { pair };
-    let layout = descriptor::SetLayout::new(context, &[descriptor::Binding::combined(0, 1)]);
+    let types = match way {
+        Way::Combined => &[T::COMBINED_IMAGE_SAMPLER][..],
+        Way::Separate => &[T::SAMPLED_IMAGE, T::SAMPLER],
+    };
+    let bindings: Vec<_> = (0..).zip(types).map(|(at, ty)| descriptor::Binding::new(at, *ty, 1)).collect();
+    let layout = descriptor::SetLayout::new(context, &bindings);
     let pool = descriptor::Pool::new(context, &[&layout]);
     let set = pool.allocate(&layout);
-    descriptor::write_combined(context, set, (0, 0), &[pair]);
-    let painter = Painter::new(context, &layout, pair.shape, pair.kind, [48, 48]).map_err(Skip)?;
+    for (at, ty) in (0..).zip(types) {
+        descriptor::write_images(context, set, (at, 0), *ty, &[pair.info()]);
+    }
+    let make = if way == Way::Combined { Painter::new } else { Painter::of_separate };
+    let painter = make(context, &layout, pair.shape, pair.kind, [48, 48]).map_err(Skip)?;
     let mapping = Mapping {
         origin: [-1.0, 1.0, 0.0, 0.0],
         dx: [2.0, 0.0, 0.0, 0.0],
@@ -81,32 +101,33 @@ fn paint(context: &Context, view: &View<'_>, sampler: &Sampler<'_>) -> Result<Ve
 }
 
 /// What a pair looks like: by implicit LOD, or by a probe where the shader may not use that.
-fn appearance(context: &Context, view: &View<'_>, sampler: &Sampler<'_>) -> Result<Vec<Value>, Skip> {
+fn appearance(context: &Context, way: Way, view: &View<'_>, sampler: &Sampler<'_>) -> Result<Vec<Value>, Skip> {
     if sampler.desc().unnormalized {
-        let scene = Scene::colour(F::R8G8B8A8_UNORM).flat();
-        return Ok(sample(context, Pair::new(view, sampler), &scene.points(true)));
+        let points = Scene::colour(F::R8G8B8A8_UNORM).flat().points(true);
+        let path = if way == Way::Combined { Reach::Update } else { Reach::Separate };
+        return Ok(sample_via(context, path, &[Pair::new(view, sampler)], &points).map_err(Skip)?.remove(0));
     }
-    paint(context, view, sampler)
+    paint(context, way, view, sampler)
 }
 
 /// The pictures of all fragile pairs, and of one that gains from anisotropy, plain and with the application's own.
-fn pictures(context: &Context) -> Result<Vec<(String, Vec<Value>)>, Skip> {
+fn pictures(context: &Context, way: Way) -> Result<Vec<(String, Vec<Value>)>, Skip> {
     let mut out = Vec::new();
     for case in fragile() {
         let image = fill(context, &case.desc)?;
         let view = image.view(&ViewDesc::aspect(case.aspect));
-        out.push((case.name.to_owned(), appearance(context, &view, &case.sampler.clone().create(context))?));
+        out.push((case.name.to_owned(), appearance(context, way, &view, &case.sampler.clone().create(context))?));
     }
     let image = fill(context, &ImageDesc::d2(F::R8G8B8A8_UNORM, 32, 32).levels(6))?;
     let view = image.view(&ViewDesc::default());
     let tri = SamplerDesc::trilinear().address(M::REPEAT);
-    out.push(("floor".into(), paint(context, &view, &tri.clone().create(context))?));
+    out.push(("floor".into(), paint(context, way, &view, &tri.clone().create(context))?));
     Ok(out)
 }
 
 /// Forced 16× anisotropy: what would break is left as it is, down to the pixel, and the trace says why; the rest is what an
 /// application's own 16× gives. The application never asked for the feature: the layer enables it.
-fn forced_anisotropy() -> Outcome {
+fn forced_anisotropy(way: Way) -> Outcome {
     let plain = {
         let context = build(&Context::builder())?;
         skip_if(context.missing(&[Capability::SamplerAnisotropy]))?;
@@ -114,15 +135,15 @@ fn forced_anisotropy() -> Outcome {
         let image = fill(&context, &ImageDesc::d2(F::R8G8B8A8_UNORM, 32, 32).levels(6))?;
         let view = image.view(&ViewDesc::default());
         let tri = SamplerDesc::trilinear().address(M::REPEAT);
-        let none = paint(&context, &view, &tri.clone().create(&context))?;
-        let own = paint(&context, &view, &tri.anisotropy(16.0).create(&context))?;
+        let none = paint(&context, way, &view, &tri.clone().create(&context))?;
+        let own = paint(&context, way, &view, &tri.anisotropy(16.0).create(&context))?;
         assert_ne!(none, own, "the driver does nothing for anisotropy here");
         (none, own)
     };
-    let (before, _) = with_layer(Context::builder(), pictures)?;
+    let (before, _) = with_layer(Context::builder(), |context| pictures(context, way))?;
     let folder = Folder::new();
     let builder = with_rules(&folder, "[[rule]]\nname = \"sharper\"\nset = { max_anisotropy = 16 }\n");
-    let (after, judged) = with_layer(builder.without(Capability::SamplerAnisotropy), pictures)?;
+    let (after, judged) = with_layer(builder.without(Capability::SamplerAnisotropy), |context| pictures(context, way))?;
     judged.assert_silent("forced anisotropy");
     assert_no_problem(&judged);
     for ((name, before), (_, after)) in before.iter().zip(&after) {
@@ -166,12 +187,12 @@ fn forced_anisotropy() -> Outcome {
 
 /// Each guard can be named off; what is illegal then is repaired like an application's own mistake. Nothing is executed: what the
 /// guards are there for does happen, and some drivers crash on anisotropic 1D images.
-fn guards_off() -> Outcome {
+fn guards_off(way: Way) -> Outcome {
     let guards: BTreeSet<_> = fragile().into_iter().map(|case| case.guard).collect();
     for guard in guards {
         let folder = Folder::new();
         let text = format!("[[rule]]\nset = {{ max_anisotropy = 16 }}\nguards_off = [\"{guard}\"]\n");
-        let (_, judged) = with_layer(with_rules(&folder, &text).record_only(), pictures)?;
+        let (_, judged) = with_layer(with_rules(&folder, &text).record_only(), |context| pictures(context, way))?;
         judged.assert_silent(guard);
         assert_no_problem(&judged);
         let records: Vec<_> = judged.trace.events("pair").collect();
@@ -211,7 +232,7 @@ fn guards_off() -> Outcome {
     );
     let builder = with_rules(&folder, &text).record_only();
     let builder = builder.without(Capability::SamplerMirrorClampToEdge).setting("augment", "off");
-    let (_, judged) = with_layer(builder, pictures)?;
+    let (_, judged) = with_layer(builder, |context| pictures(context, way))?;
     judged.assert_silent("every wish at once");
     assert_no_problem(&judged);
     Ok(())

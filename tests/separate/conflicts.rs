@@ -100,6 +100,20 @@ pub(crate) fn border() -> Conflict {
     }
 }
 
+/// The least of texels on a format without that.
+pub(crate) fn minmax() -> Conflict {
+    Conflict {
+        name: "minmax",
+        scene: RGBA8,
+        sampler: SamplerDesc::linear().reduction(vk::SamplerReductionMode::MIN),
+        good: Scene::colour(F::R32_SFLOAT),
+        oracle: Oracle::MayReport(&["magFilter-09598"]),
+        needs: &[Capability::SamplerFilterMinmax],
+        lacks: vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_MINMAX,
+        ..uint()
+    }
+}
+
 /// A border colour for another format. Both images hold floats, which hardly any device does not filter.
 pub(crate) fn border_format() -> Conflict {
     let custom = |format| SamplerDesc::nearest().custom_border(BorderValue::Float([1.0, 0.0, 1.0, 0.0]), format);
@@ -121,16 +135,7 @@ pub(crate) fn all() -> Vec<Conflict> {
         d16(),
         depth("d32", F::D32_SFLOAT),
         border(),
-        Conflict {
-            name: "minmax",
-            scene: RGBA8,
-            sampler: SamplerDesc::linear().reduction(vk::SamplerReductionMode::MIN),
-            good: Scene::colour(F::R32_SFLOAT),
-            oracle: Oracle::MayReport(&["magFilter-09598"]),
-            needs: &[Capability::SamplerFilterMinmax],
-            lacks: vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_MINMAX,
-            ..uint()
-        },
+        minmax(),
         Conflict {
             name: "stencil",
             scene: Scene::stencil(F::D32_SFLOAT_S8_UINT),

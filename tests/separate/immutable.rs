@@ -4,7 +4,13 @@ use super::*;
 use samplin_testkit::descriptor::{IMAGE_INFO_SIZE, Spelling, Template, TemplateData, update};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let mut trials = run::trials(&[("demote/off", off), ("demote/legal", legal), ("demote/compare", compares)]);
+    let mut trials = run::trials(&[
+        ("demote/off", off),
+        ("demote/legal", legal),
+        ("demote/compare", compares),
+        ("demote/named", named),
+        ("demote/not-named", not_named),
+    ]);
     // Custom border colours have none of their own (VUID-VkDescriptorSetLayoutBinding-pImmutableSamplers-04009).
     for conflict in [conflicts::d16(), conflicts::simulated()] {
         for (name, stage) in STAGES.into_iter().chain([("linked", Stage::LinkedObjects)]) {
@@ -107,6 +113,10 @@ fn look(
 
 /// Good, bad and good again, through the same set.
 fn over_time(stage: Stage, way: Way, conflict: &Conflict) -> Outcome {
+    over_time_in(builder(), (stage, way), conflict).map(|_| ())
+}
+
+fn over_time_in(builder: ContextBuilder, (stage, way): (Stage, Way), conflict: &Conflict) -> Result<Judged, Skip> {
     let body = |context: &Context| {
         conflict.check(context)?;
         let [good, bad] = [Texture::new(context, conflict.good)?, Texture::new(context, conflict.scene)?];
@@ -115,8 +125,8 @@ fn over_time(stage: Stage, way: Way, conflict: &Conflict) -> Outcome {
     };
     let oracle = conflict.oracle.where_seen();
     let builder = match conflict.name {
-        "d16" => builder(),
-        _ => builder().setting("device", &conflicts::weak()),
+        "d16" => builder,
+        _ => builder.setting("device", &conflicts::weak()),
     };
     let (_, errors) = without_layer(builder.clone().record_only(), body)?;
     oracle.assert(&errors, "without samplin");
@@ -126,7 +136,48 @@ fn over_time(stage: Stage, way: Way, conflict: &Conflict) -> Outcome {
     let changed = Changed { image: place(0, 2, 0), sampler: place(0, 2, 0), how: How::Split };
     assert_changed(&judged, &[changed]);
     looks.iter().for_each(|look| look.assert("with samplin"));
+    Ok(judged)
+}
+
+/// A builder with a rule for immutable samplers, and the folder that it is in.
+fn ruled(when: &str) -> (run::Folder, ContextBuilder) {
+    let folder = run::Folder::new();
+    let path = folder.join("samplin.toml");
+    let text = format!("[[rule]]\nwhen = {{ {when} }}\nset = {{ immutable = \"demote\" }}\n");
+    std::fs::write(&path, text).expect("a rules file");
+    let builder = Context::builder().setting("config", path.to_str().expect("temporary paths are UTF-8"));
+    (folder, builder)
+}
+
+/// A rule names the sampler and the format: the pipeline is split when it is made, and no bind compiles.
+fn named() -> Outcome {
+    let (_folder, builder) = ruled("min_filter = \"linear\", format = \"R32_*\"");
+    let judged = over_time_in(builder, (Stage::Compute, Way::Write), &conflicts::simulated())?;
+    let made: Vec<_> = judged.trace.events("shader").map(|record| (&record["pass"], &record["learned"])).collect();
+    assert_eq!(made, [(&Json::from("split"), &Json::from(true))], "{:#?}", judged.trace);
     Ok(())
+}
+
+/// What a rule does not name stays, and is told as without one: samplers of pipelines that are made once, and pairs of named samplers.
+fn not_named() -> Outcome {
+    let conflict = conflicts::uint();
+    for (when, made) in [("min_filter = \"nearest\"", 0), ("min_filter = \"linear\", format = \"R8_*\"", 1)] {
+        let (_folder, builder) = ruled(when);
+        let (_, judged) = with_layer(resolve(builder.record_only()), |context| {
+            let texture = Texture::new(context, conflict.scene)?;
+            look(context, (Stage::Compute, Way::Write), &conflict.sampler, &[(&texture, &conflict.legal)])
+        })?;
+        let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
+        assert_eq!(left, ["immutable sampler"], "{when}: {:#?}", judged.trace);
+        assert_eq!((judged.trace.events("shader").count(), draws(&judged).len()), (made, 0), "{when}");
+    }
+    // What the sampler suits is read through it all the same.
+    let (_folder, builder) = ruled("min_filter = \"linear\"");
+    let linear = SamplerDesc::linear();
+    judge_legal(&builder, &|context| {
+        let texture = Texture::new(context, RGBA8)?;
+        look(context, (Stage::Compute, Way::Write), &linear, &[(&texture, &linear)])
+    })
 }
 
 /// What conflicts with nothing is as the application has it.

@@ -8,6 +8,7 @@
 mod clamp;
 mod conflicts;
 mod engine;
+mod exact;
 mod fetch;
 mod filter;
 mod immutable;
@@ -377,6 +378,7 @@ fn main() -> std::process::ExitCode {
         modes::trials(),
         clamp::trials(),
         filter::trials(),
+        exact::trials(),
         fetch::trials(),
         immutable::trials(),
         engine::trials(),

@@ -22,7 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trials.push(trial_in(stage, format!("wish/all/{name}"), move || most(stage, false)));
         trials.push(trial_in(stage, format!("wish/beside-illegal/{name}"), move || beside_illegal(stage)));
     }
-    trials.extend(run::trials(&[("wish/none", none), ("wish/keep", keep)]));
+    trials.extend(run::trials(&[("wish/none", none), ("wish/keep", keep), ("wish/room", room)]));
     trials
 }
 
@@ -69,23 +69,33 @@ fn wrong((what, texture, legal): Row<'_>, got: &[Value]) -> Option<String> {
         .map(|(got, wanted, point)| format!("{what}: {got:?} is not {wanted:?} at {point:?}"))
 }
 
-/// Sampler 1 with images 0 and 2 and that of set 3, sampler 3 with the last as well ([`Program::Engine`]).
-fn scene(
+fn scene(context: &Context, stage: Stage, images: [(Scene, &SamplerDesc); 3]) -> Result<Vec<Option<String>>, Skip> {
+    scene_of(context, stage, (&SamplerDesc::trilinear(), 0), images)
+}
+
+/// Sampler 1 with images 0 and 2 and that of set 3, sampler 3 with the last as well ([`Program::Engine`]); `more` samplers that nobody
+/// reads.
+fn scene_of(
     context: &Context,
     stage: Stage,
+    (sampler, more): (&SamplerDesc, u32),
     [first, second, third]: [(Scene, &SamplerDesc); 3],
 ) -> Result<Vec<Option<String>>, Skip> {
     skip_if(context.missing(stage.needs()))?;
     let sets = context.limits().max_bound_descriptor_sets;
     skip_if((sets < 5).then(|| format!("{} binds {sets} sets", context.device_name())))?;
-    let trilinear = SamplerDesc::trilinear();
     let images = [first, second, third].map(|(scene, legal)| Ok((Texture::new(context, scene)?, legal)));
     let [first, second, third] = images;
     let ((one, one_legal), (two, two_legal), (three, three_legal)) = (first?, second?, third?);
-    let sampler = trilinear.create(context);
+    let sampler = sampler.create(context);
     let low = Held::new(context, &[Binding::image(0), Binding::image(2)], &[one.slot(0, 0), two.slot(2, 0)]);
-    let states = [Slot::sampler(&sampler, 1, 0), Slot::sampler(&sampler, 3, 0)];
-    let states = Held::new(context, &[Binding::sampler(1), Binding::sampler(3)], &states);
+    let mut slots = vec![Slot::sampler(&sampler, 1, 0), Slot::sampler(&sampler, 3, 0)];
+    let mut bindings = vec![Binding::sampler(1), Binding::sampler(3)];
+    if more > 0 {
+        bindings.push(Binding::new(4, vk::DescriptorType::SAMPLER, more));
+        slots.extend((0..more).map(|element| Slot::sampler(&sampler, 4, element)));
+    }
+    let states = Held::new(context, &bindings, &slots);
     let high = Held::new(context, &[Binding::image(0)], &[three.slot(0, 0)]);
     let (layouts, above) = ([&low.layout, &states.layout], [&high.layout]);
     let mut plan = Plan::new(Program::Engine, one.kind(), &layouts).stage(stage);
@@ -195,6 +205,41 @@ fn keep() -> Outcome {
         assert_eq!(changed, wanted.into_iter().collect::<Vec<_>>(), "{shared}");
         let left: Vec<_> = judged.trace.events("unresolved").map(|record| record["what"].clone()).collect();
         assert_eq!(left.len(), usize::from(how.is_none()), "{left:?}");
+    }
+    Ok(())
+}
+
+/// What is illegal, what is wished and what is neither, in one slot: both get samplers of their own. Where there is room for one of them
+/// only, what is illegal has it, and the wish is dropped by name.
+fn room() -> Outcome {
+    let minmax = conflicts::minmax();
+    let own = &minmax.sampler;
+    let softer = wished(own);
+    for crowded in [false, true] {
+        let wanted = if crowded { own } else { &softer };
+        let (changed, judged) = ruled(Context::builder(), |context| {
+            minmax.check(context)?;
+            let limits = context.limits();
+            let most = limits.max_per_stage_descriptor_samplers.min(limits.max_descriptor_set_samplers);
+            skip_if((most > 256).then(|| format!("{} has {most} samplers", context.device_name())))?;
+            let more = if crowded { most - 3 } else { 0 };
+            let images = [(minmax.scene.flat(), &minmax.legal), (minmax.good, wanted), (minmax.good.flat(), own)];
+            scene_of(context, Stage::Compute, (own, more), images)
+        })?;
+        let mut links = vec![(0, 0, 1, How::Split)];
+        if !crowded {
+            links.push((0, 2, 1, How::Split));
+        }
+        assert_eq!(changed, told(&links), "{:#?}", judged.trace);
+        let left: Vec<_> = judged.trace.events("unresolved").map(|record| (&record["what"], &record["link"])).collect();
+        match left[..] {
+            [] => assert!(!crowded),
+            [(what, link)] => {
+                assert_eq!((what.as_str(), &link["image"]["binding"]), (Some("sampler-limit"), &2.into()));
+                assert!(crowded);
+            }
+            _ => panic!("{left:#?}"),
+        }
     }
     Ok(())
 }

@@ -74,13 +74,9 @@ fn is_any(flags: u64, of: Flags) -> bool {
 
 impl Prediction {
     pub(super) fn image(&mut self, record: &Record<'_>, value: &Value) {
-        let Some(caps) = self.hosts.get(&record.process()).map(|host| host.caps) else { return };
-        let (Some(format), Some(class)) = (read::format_of(value), read::image_class(value)) else {
-            return self.taken_over("image", value);
-        };
-        if !self.first("image", value.to_string()) {
+        let Some((caps, format, class)) = self.described(record, "image", value, read::image_class(value)) else {
             return;
-        }
+        };
         let of = |one, recorded| self.features(one, recorded, class.tiling);
         let own = of(format, class.features);
         let listed: Option<Vec<(vk::Format, Option<Feature>)>> =
@@ -104,13 +100,9 @@ impl Prediction {
     }
 
     pub(super) fn view(&mut self, record: &Record<'_>, value: &Value) {
-        let Some(caps) = self.hosts.get(&record.process()).map(|host| host.caps) else { return };
-        let (Some(format), Some(class)) = (read::format_of(value), read::usage_class(value)) else {
-            return self.taken_over("view", value);
-        };
-        if !self.first("view", value.to_string()) {
+        let Some((caps, format, class)) = self.described(record, "view", value, read::usage_class(value)) else {
             return;
-        }
+        };
         let Some(host) = self.hosts.get(&record.process()) else { return };
         // Of a swapchain there is no record, and its images have no list.
         let image = host.storage.images.get(&class.image).copied().unwrap_or(Image {
@@ -213,12 +205,24 @@ impl Prediction {
         self.records.push(Value::Object(members));
     }
 
-    /// Takes a record over that holds too little.
-    fn taken_over(&mut self, what: &str, value: &Value) {
-        let changed = value.get("changes").and_then(Value::as_array).is_some_and(|changes| !changes.is_empty());
-        if changed {
-            self.misunderstood(what);
-        }
+    /// What a record of an image or a view is decided from; none of one that was seen before. One that holds too little is left out, and
+    /// counted if something was changed.
+    fn described<C>(
+        &mut self,
+        record: &Record<'_>,
+        what: &'static str,
+        value: &Value,
+        class: Option<C>,
+    ) -> Option<(DeviceCaps, vk::Format, C)> {
+        let caps = self.hosts.get(&record.process())?.caps;
+        let (Some(format), Some(class)) = (read::format_of(value), class) else {
+            let changed = value.get("changes").and_then(Value::as_array).is_some_and(|changes| !changes.is_empty());
+            if changed {
+                self.misunderstood(what);
+            }
+            return None;
+        };
+        self.first(what, value.to_string()).then_some((caps, format, class))
     }
 
     fn push_of(

@@ -270,11 +270,12 @@ const SET_KEYS: &[&str] = &[
     "address_mode",
     "compare",
     "border",
+    "immutable",
     "sample_shading",
 ];
 
-fn set(value: Value<'_, '_>) -> Understood<(Wish, Option<ShadingWish>)> {
-    let mut shading = None;
+fn set(value: Value<'_, '_>) -> Understood<(Wish, Option<ShadingWish>, bool)> {
+    let (mut shading, mut demotes) = (None, false);
     let mut out = Wish::default();
     let given = table("set", value)?;
     if given.is_empty() {
@@ -299,6 +300,7 @@ fn set(value: Value<'_, '_>) -> Understood<(Wish, Option<ShadingWish>)> {
             "address_mode" => out.address_mode = address_modes(value)?,
             "compare" => out.compare = Some(word(name, value, COMPARES)?),
             "border" => out.border_color = Some(word(name, value, BORDERS)?),
+            "immutable" => demotes = word(name, value, &[("demote", 1)])? == 1,
             "sample_shading" => shading = Some(sample_shading(value)?),
             _ => return unknown(key.span().start, name, "set", SET_KEYS),
         }
@@ -308,7 +310,7 @@ fn set(value: Value<'_, '_>) -> Understood<(Wish, Option<ShadingWish>)> {
     {
         return complain(value, "min_lod is greater than max_lod");
     }
-    Ok((out, shading))
+    Ok((out, shading, demotes))
 }
 
 fn sample_shading(value: Value<'_, '_>) -> Understood<ShadingWish> {
@@ -400,6 +402,7 @@ pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Understood<
         when: When::default(),
         wish: Wish::default(),
         shading: None,
+        demotes: false,
         of_pipelines: is_of_pipelines(["when", "set"].map(|part| given.get(part)))?,
         guards_off: Guards::NONE,
         stop: false,
@@ -411,7 +414,7 @@ pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Understood<
             "name" => text(name, value)?.clone_into(&mut out.name),
             "when" => out.when = when(value)?,
             "set" => {
-                (out.wish, out.shading) = set(value)?;
+                (out.wish, out.shading, out.demotes) = set(value)?;
                 has_set = true;
             }
             "guards_off" => out.guards_off = guards(value)?,

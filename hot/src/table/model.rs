@@ -112,7 +112,7 @@ fn holds(filter: &BitFilter, key: u64) -> bool {
 fn a_filter_that_is_made_anew_never_misses_what_stays() {
     check(|| {
         let filter = Arc::new(BitFilter::new(false));
-        [1, 2].into_iter().for_each(|key| filter.insert(key));
+        [1, 2].into_iter().for_each(|key| _ = filter.insert(key));
         let reader = Arc::clone(&filter);
         let reading = thread::spawn(move || holds(&reader, 1));
         filter.reset(|add| [1, 3].into_iter().for_each(add));

@@ -350,7 +350,7 @@ impl Point {
         for bound in self.sets.iter_mut().filter(|bound| bound.brief.is_loose) {
             // SAFETY: as in `meet`.
             let entry = unsafe { separate.sets.get(bound.set) };
-            bound.brief = entry.map_or(Brief::default(), |entry| entry.brief(gate));
+            bound.brief = entry.map_or(Brief::EMPTY, |entry| entry.brief(gate));
         }
         self.add_up();
     }
@@ -365,7 +365,7 @@ impl Point {
     pub(super) fn look_again(&mut self, separate: &Separate, gate: &Gate) {
         self.meet(separate);
         for bound in &mut self.sets {
-            let brief = bound.entry.as_deref().map_or(Brief::default(), |entry| entry.brief(gate));
+            let brief = bound.entry.as_deref().map_or(Brief::EMPTY, |entry| entry.brief(gate));
             let stamp = if bound.set == 0 { Brief::PUSHED } else { brief.stamp };
             bound.brief = Brief { stamp, ..brief };
         }
@@ -457,7 +457,7 @@ impl Point {
             let Some(bound) = self.sets.get_mut(number) else { return };
             // SAFETY: a set that a command names is valid.
             let entry = unsafe { separate.sets.get(set.as_raw()) };
-            let brief = entry.map_or(Brief::default(), |entry| entry.brief(gate));
+            let brief = entry.map_or(Brief::EMPTY, |entry| entry.brief(gate));
             self.has_loose |= brief.is_loose;
             bound.hold(set.as_raw(), brief);
             if !bound.is_with(layout) {

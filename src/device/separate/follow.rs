@@ -112,7 +112,7 @@ impl Device {
         if self.hot.follow.load(Ordering::Acquire) != follow::LINKED {
             // SAFETY: the pipeline is valid by this function's contract, so it is not destroyed and its entry stays meanwhile.
             let program = unsafe { separate.programs.get(pipeline.as_raw()) };
-            if program.is_none_or(|program| program.splits.mask() != 0) {
+            if program.is_none_or(|program| program.splits.mask() | program.splits.expected() != 0) {
                 return false;
             }
         }
@@ -170,7 +170,7 @@ impl Device {
             // SAFETY: the set is one of valid ones by this function's contract, so it is not freed meanwhile.
             let brief = match unsafe { separate.sets.get(set) } {
                 Some(entry) => entry.known_brief(),
-                None => Some(Brief::default()),
+                None => Some(Brief::EMPTY),
             };
             // Not exactly the sum: what was bound before at this number counts still, until a bind goes the longer way.
             all |= brief.map_or(0, |brief| brief.summary);
@@ -208,11 +208,14 @@ impl Device {
             }
             point.refresh(separate, &self.hot.gate);
             let is_legal = self.needs_nothing(program, point);
-            let down = if !point.differs && is_legal {
+            let mut down = if !point.differs && is_legal {
                 Follow::Down(program.handle)
             } else {
                 self.follow_conflict(separate, program, is_legal, point)
             };
+            if program.splits.expected() != 0 {
+                down = down.map(|wanted| point.expect(program, wanted));
+            }
             if let Follow::Down(wanted) | Follow::Settle(wanted) = down {
                 point.given = program.handle;
                 point.pipeline = wanted;
@@ -310,8 +313,9 @@ impl Device {
         }
         let bound = point.pipeline;
         match self.follow_repair(separate, (program, is_legal), point, binds.clone()) {
-            Follow::Down(wanted) if wanted == bound => {
+            Follow::Down(wanted) if wanted == bound || point.awaits_sets(program) => {
                 point.is_settled = true;
+                point.differs |= wanted != bound;
                 let bound = point.sets.get(binds).unwrap_or(&[]);
                 let differs = bound.iter().any(|bound| bound.actual != bound.set);
                 if differs { Follow::Settle(()) } else { Follow::Down(()) }
@@ -405,7 +409,7 @@ impl Device {
             }
             // SAFETY: the set is one of valid ones by this function's contract, so it is not freed meanwhile.
             let entry = unsafe { separate.sets.get(set) };
-            let brief = entry.map_or(Brief::default(), |entry| entry.brief(&self.hot.gate));
+            let brief = entry.map_or(Brief::EMPTY, |entry| entry.brief(&self.hot.gate));
             point.has_loose |= brief.is_loose;
             bound.hold(set, brief);
             is_other = true;

@@ -15,7 +15,7 @@ use super::Separate;
 use super::commands::Point;
 use super::layouts::{Binding, LARGEST};
 use super::programs::{Program, ProgramLink};
-use super::recipe::{Variant, When, link_bit};
+use super::recipe::{LINKS, Variant, When, link_bit};
 use super::sets::{Other, SetEntry};
 use super::split::position_of;
 use super::tasks::{Asked, ELEMENTS};
@@ -170,6 +170,9 @@ impl Device {
                     continue;
                 }
                 let pair = self.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view));
+                let pair = pair.filter(|pair| {
+                    !link.is_combined() || separate.follows_all_immutables() || self.names_immutable(*pair)
+                });
                 let wanted = pair.map_or(given, |pair| self.choose(pair, Path::Draw));
                 let position = position_of(&link.image, &link.sampler, (image_element, sampler_element));
                 let after_bind = image.after_bind || sampler.after_bind;
@@ -404,6 +407,21 @@ impl Device {
         let needs = (self.hot.gate.sampler(sampler) >> 32) as u32;
         let fixed = if self.caps.mutable_comparison_samplers { 0 } else { Bits::COMPARE.0 };
         needs & (Bits::SUBSAMPLED.0 | fixed) == 0
+    }
+
+    /// The links of a pipeline whose immutable samplers rules name with some views, so that it is split as soon as it is made.
+    pub(super) fn named_links(&self, program: &Program) -> u64 {
+        let is_named = |sampler: &u64| {
+            let state =
+                (self.hot.gate.sampler(*sampler) as u32).checked_sub(1).and_then(|state| self.rows().state(state));
+            state.is_some_and(|shared| self.overrides.demote(shared.overrides, None)) && self.may_be_exchanged(*sampler)
+        };
+        let links = program.links.iter().take(LINKS).enumerate().filter(|(_, link)| {
+            let set = program.layout.sets.get(link.image.set as usize).and_then(Option::as_ref);
+            let binding = set.and_then(|set| set.binding(link.image.binding));
+            link.is_combined() && binding.is_some_and(|binding| binding.immutable.iter().any(is_named))
+        });
+        links.fold(0, |all, (number, _)| all | 1 << number)
     }
 
     /// Whether a sampler of a bound set may be exchanged for all that read it.

@@ -436,7 +436,8 @@ impl Device {
         let program = Arc::new(program);
         if !program.is_library {
             if !self.audit && separate.settings.shared == SeparateShared::Split {
-                self.split_all(separate, &program, (separate.learned(&program), 0), When::Made);
+                let links = separate.learned(&program) | if separate.demotes { self.named_links(&program) } else { 0 };
+                self.split_all(separate, &program, (links, 0), When::Made);
             }
             self.prepare_tasks(separate, &program);
         }

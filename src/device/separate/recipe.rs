@@ -113,6 +113,10 @@ pub(super) struct Splits {
     why: Mutex<&'static str>,
     /// The pipeline of the last that was made; 0 for none.
     pub(super) pipeline: AtomicU64,
+    /// The pipeline of the layer's own that was wanted again and again once all sets were bound; 0 for the application's.
+    expected: AtomicU64,
+    /// The one that was wanted last, likewise.
+    wanted: AtomicU64,
     /// The last is the one in use; command buffers may hold those before it.
     pub(super) made: Mutex<Vec<Arc<Variant>>>,
     /// Those whose shaders do tasks.
@@ -159,6 +163,24 @@ impl Splits {
     /// The handle of the pipeline to bind instead of the application's; 0 if there is none.
     pub(super) fn current_pipeline(&self) -> u64 {
         if self.mask() == 0 { 0 } else { self.pipeline.load(Ordering::Acquire) }
+    }
+
+    /// The pipeline of the layer's own to bind as long as not all sets are bound; 0 for none.
+    #[inline(always)]
+    pub(super) fn expected(&self) -> u64 {
+        self.expected.load(Ordering::Acquire)
+    }
+
+    /// Takes note of what was wanted when all sets were bound, 0 for the application's own: what is wanted twice in a row is expected.
+    pub(super) fn want(&self, wanted: u64) {
+        if self.wanted.swap(wanted, Ordering::Relaxed) == wanted {
+            self.expected.store(wanted, Ordering::Release);
+        }
+    }
+
+    /// Whether this, 0 for the application's own, was wanted last and is expected.
+    pub(super) fn expects(&self, wanted: u64) -> bool {
+        self.wanted.load(Ordering::Relaxed) == wanted && self.expected() == wanted
     }
 
     /// The pipeline to bind instead of the application's, if any.

@@ -57,6 +57,24 @@ impl Point {
         program.links.iter().all(|link| is_bound(link.image.set) && is_bound(link.sampler.set))
     }
 
+    /// The pipeline to bind where `wanted` is by what is known: the one that is expected, as long as not all sets are bound.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn expect(&mut self, program: &Program, wanted: u64) -> u64 {
+        let expected = program.splits.expected();
+        if expected == 0 || expected == wanted || self.is_complete(program) {
+            return wanted;
+        }
+        self.differs = true;
+        expected
+    }
+
+    /// Whether what is expected for a pipeline is bound, and sets are not: nobody draws before they are, and then it may be right.
+    pub(super) fn awaits_sets(&self, program: &Program) -> bool {
+        let expected = program.splits.expected();
+        expected != 0 && self.pipeline == expected && !self.is_complete(program)
+    }
+
     /// Whether nothing that is bound needs what anything that is bound lacks.
     #[inline(always)]
     pub(super) fn is_legal_at_all(&self) -> bool {

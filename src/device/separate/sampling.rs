@@ -209,8 +209,15 @@ impl Device {
         if state.unnormalized_coordinates {
             task.flags |= flags::UNNORMALIZED;
         }
-        if !emulates && state.mag_filter == ash::vk::Filter::NEAREST {
-            task.flags |= flags::MAG_NEAREST;
+        if !emulates {
+            let is_nearest = state.mag_filter == ash::vk::Filter::NEAREST;
+            task.flags |= if is_nearest { flags::MAG_NEAREST } else { 0 };
+            // One level, or the first one up to a level of detail of 0.5 (Image Level(s) Selection).
+            let whole = state.mipmap_mode == ash::vk::SamplerMipmapMode::NEAREST && state.max_lod < 0.5;
+            let is_flat = class.traits.single_level || whole;
+            if is_flat && !state.anisotropy_enable && state.mag_filter == state.min_filter {
+                task.flags |= flags::BASE_LEVEL;
+            }
         }
         Some(Ok(task))
     }

@@ -34,7 +34,7 @@ pub(super) struct Shadow {
 /// What a bind remembers of what is in a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Brief {
-    /// [`SetEntry::stamp`]; 0 if nothing of interest is in the set.
+    /// [`SetEntry::stamp`]; 0 if no set is bound.
     pub(super) stamp: u64,
     /// What the samplers need, and in the upper half what the images lack.
     pub(super) summary: u64,
@@ -45,6 +45,9 @@ pub(super) struct Brief {
 impl Brief {
     /// Stamp of descriptors that were pushed: they are other ones each time.
     pub(super) const PUSHED: u64 = u64::MAX;
+
+    /// Of a set with nothing of interest, which is not as if none were bound.
+    pub(super) const EMPTY: Self = Self { stamp: 1, summary: 0, is_loose: false };
 }
 
 /// Slots that an entry has room for itself.

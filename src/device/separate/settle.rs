@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
@@ -15,6 +16,7 @@ use super::programs::Program;
 use super::recipe::{Executable, Variant};
 use super::sets::{Brief, Other, SetEntry};
 use crate::device::Device;
+use crate::device::hot::follow;
 
 impl Device {
     /// Chooses what to bind instead of some of the sets that the application is about to bind, from number `first` on.
@@ -76,7 +78,16 @@ impl Device {
         resolution: &Resolution,
     ) {
         let wanted = resolution.variant.as_ref().map_or(&program.own, |(variant, _)| &variant.made);
-        let is_bound = point.has_bound(wanted);
+        let mut is_bound = point.has_bound(wanted);
+        if let Executable::Pipeline(wanted) = wanted {
+            let other = if *wanted == program.handle { 0 } else { *wanted };
+            is_bound = is_bound || point.awaits_sets(program);
+            if !program.splits.expects(other) && point.is_complete(program) {
+                program.splits.want(other);
+                // From now on the bind of this pipeline is looked at wherever it is.
+                self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
+            }
+        }
         let waits = point.feeds_back && !is_bound;
         if waits {
             let links = resolution.variant.iter().flat_map(|(variant, _)| variant.links());
@@ -85,7 +96,7 @@ impl Device {
             // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_program` asks for the same.
             unsafe { self.settle_program(commands, (point, at), wanted) };
         }
-        point.differs = waits;
+        point.differs = waits || !point.has_bound(&program.own);
         for number in 0..point.sets.len() {
             // SAFETY: as above, for `settle_set`.
             unsafe { self.settle_set(separate, commands, (point, &program.layout), (at, number), resolution) };
@@ -274,15 +285,19 @@ impl Device {
     ) -> vk::Pipeline {
         // SAFETY: `pipeline` is valid by this function's contract, so it is not destroyed and its entry stays meanwhile.
         let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return pipeline };
-        let variant = program.splits.current_pipeline();
-        if variant == 0 {
+        let (variant, expected) = (program.splits.current_pipeline(), program.splits.expected());
+        if variant | expected == 0 {
             return pipeline;
         }
         // SAFETY: `commands` is recording by this function's contract, so it is not freed meanwhile.
         let buffer = index(point).zip(unsafe { separate.buffer(commands) });
-        let no_room =
-            buffer.is_some_and(|(at, buffer)| buffer.with(at, |point| point.is_pushed_beside(&program.layout)));
-        if no_room { pipeline } else { vk::Pipeline::from_raw(variant) }
+        let wanted = |point: &mut Point| match () {
+            () if point.is_pushed_beside(&program.layout) => 0,
+            () if expected != 0 && !point.is_complete(program) => expected,
+            () => variant,
+        };
+        let wanted = buffer.map_or(variant, |(at, buffer)| buffer.with(at, wanted));
+        if wanted == 0 { pipeline } else { vk::Pipeline::from_raw(wanted) }
     }
 
     /// Takes over a bound pipeline, after `actual` was bound for it.
@@ -310,6 +325,8 @@ impl Device {
                 self.began_before(point);
             }
             point.pipeline = actual.as_raw();
+            // Sets that need nothing have to correct what was expected of them.
+            point.differs |= actual != pipeline;
             // Shaders of this bind point are bound no more (vkCmdBindPipeline).
             point.shaders.clear();
             // SAFETY: `point` is of `commands`, which is recording by this function's contract.

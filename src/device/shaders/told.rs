@@ -34,6 +34,15 @@ pub(super) fn fingerprint(words: &[u32]) -> u64 {
     fnv1a(words.iter().flat_map(|word| word.to_le_bytes()))
 }
 
+/// Adds which module a record is about, and which of its descriptors.
+#[inline(never)]
+pub(in crate::device) fn add_module(members: &mut Json, module: u64, at: Option<Descriptor>) {
+    members["module"] = format!("{module:016x}").into();
+    if let Some(at) = at {
+        members["descriptor"] = json!(at);
+    }
+}
+
 /// The rule that is concerned where a pass left something.
 fn rule(pass: Pass, why: &Why) -> Option<Rule> {
     match (pass, why) {
@@ -267,13 +276,11 @@ impl Device {
     /// Writes down what passes left of a module, each thing once.
     pub(super) fn tell_of_refusals(&self, module: u64, outcome: &Outcome) {
         for (pass, why) in &outcome.refusals {
-            let mut members = json!({ "module": format!("{module:016x}"), "pass": pass.name() });
+            let mut members = record::object(&mut [("pass", pass.name().into())]);
+            let at = left_descriptor(why);
+            add_module(&mut members, module, at);
             // The name does not tell descriptors apart.
-            let mut which = 0;
-            if let Some(at) = left_descriptor(why) {
-                members["descriptor"] = json!(at);
-                which = u64::from(at.set) << 32 | u64::from(at.binding);
-            }
+            let which = at.map_or(0, |at| u64::from(at.set) << 32 | u64::from(at.binding));
             self.unresolved(why.name(), &sentence(why), rule(*pass, why), members, (module, which));
         }
     }
@@ -284,18 +291,26 @@ impl Device {
             Some(ty) => ("binding-taken", format!("the pipeline layout has {} there", names::descriptor_type(ty))),
             None => ("binding-missing", "the pipeline layout has no binding there".to_owned()),
         };
-        let members = json!({ "descriptor": { "set": set, "binding": binding } });
+        let at = Descriptor { set, binding, element: None };
+        let members = record::object(&mut [("descriptor", json!(at))]);
         let why = format!("the shader has the storage buffer of its counters at a binding, and {why}");
         let key = (u64::from(set) << 32 | u64::from(binding), ty.map_or(u64::MAX, |ty| ty.as_raw() as u64));
         self.unresolved(what, &why, Some(Rule::AtomicCounters), members, key);
+    }
+
+    /// Says something of a module, once for each `which`.
+    #[inline(never)]
+    fn module_unresolved(&self, what: &str, why: &str, rule: Option<Rule>, module: u64, which: u64) {
+        let mut members = Json::Null;
+        add_module(&mut members, module, None);
+        self.unresolved(what, why, rule, members, (module, which));
     }
 
     /// Says that a module in the chain of a stage goes down as it came, because what stands before it cannot be copied.
     pub fn chain_unresolved(&self, words: &[u32]) {
         let why = "the module is in the chain of a stage behind other structures, so that no other one takes its place";
         let module = fingerprint(words);
-        let members = json!({ "module": format!("{module:016x}") });
-        self.unresolved("stage-chain", why, None, members, (module, 0));
+        self.module_unresolved("stage-chain", why, None, module, 0);
     }
 
     /// Writes down what became of a pipeline, once for each fragment shader and change.
@@ -337,23 +352,15 @@ impl Device {
     pub(super) fn samples_unresolved(&self, module: u64) {
         let why = "the device has no sampleRateShading, so the shader runs once for each pixel; how many samples there are is known when \
                    something is drawn, or when a library is linked";
-        let members = json!({ "module": format!("{module:016x}") });
-        self.unresolved("sample-count", why, Some(Rule::SampleShading), members, (module, 0));
+        self.module_unresolved("sample-count", why, Some(Rule::SampleShading), module, 0);
     }
 
     /// Says of a stage with counters that it may not write buffers.
     pub(super) fn stage_unresolved(&self, words: &[u32], lacking: &str) {
         let why =
             format!("the shader's counters are in storage buffers, which it may not write: {lacking} is not enabled");
-        let module = fingerprint(words);
-        let members = json!({ "module": format!("{module:016x}") });
-        self.unresolved(
-            "stores-and-atomics",
-            &why,
-            Some(Rule::AtomicCounters),
-            members,
-            (module, fnv1a(lacking.bytes())),
-        );
+        let (rule, which) = (Some(Rule::AtomicCounters), fnv1a(lacking.bytes()));
+        self.module_unresolved("stores-and-atomics", &why, rule, fingerprint(words), which);
     }
 
     /// Says of a shader for OpenGL that it goes down as it is. The line is written before that: drivers do not survive counters.
@@ -371,7 +378,8 @@ impl Device {
             )
         };
         let module = fingerprint(words);
-        let members = json!({ "module": format!("{module:016x}"), "vuid": Catalog::K1.vuid() });
+        let mut members = record::object(&mut [("vuid", Catalog::K1.vuid().into())]);
+        add_module(&mut members, module, None);
         self.unresolved(what, why, Some(Rule::AtomicCounters), members, (module, 0));
     }
 }

@@ -3,39 +3,39 @@
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
+use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use ash::vk::{self, DescriptorImageInfo, Handle, WriteDescriptorSet};
 use samplin_core::storage::lowers;
-use serde_json::json;
+use serde_json::Value as Json;
 
-use super::{LOST, NOTHING};
+use super::formatless::of_view;
+use super::{LOST, NOTHING, OWN};
 use crate::decide::Rule;
 use crate::device::Device;
 use crate::device::types::type_bit;
-use crate::names;
-use crate::table::FlatTable;
 
 /// The types of descriptors that are stored to.
 const TYPES: u32 = type_bit(vk::DescriptorType::STORAGE_IMAGE) | type_bit(vk::DescriptorType::STORAGE_TEXEL_BUFFER);
 
-/// Writes with other views, and the infos and views that they point to.
-pub(in crate::device) struct Aliased<'a> {
-    writes: Vec<WriteDescriptorSet<'a>>,
-    elements: Vec<MaybeUninit<u64>>,
+/// Writes and words of elements that are copied on the stack.
+const WRITES: usize = 4;
+const WORDS: usize = 64;
+
+/// Room for writes with other views, and for the infos and views that they point to: on the stack if they are few.
+pub(in crate::device) struct Room<'a> {
+    few: ([MaybeUninit<WriteDescriptorSet<'a>>; WRITES], [MaybeUninit<u64>; WORDS]),
+    many: (Vec<WriteDescriptorSet<'a>>, Vec<u64>),
 }
 
-impl Drop for Aliased<'_> {
-    /// Apart, since every hook that writes descriptors has it at each of its ends.
-    #[inline(never)]
-    fn drop(&mut self) {
-        (self.writes, self.elements) = Default::default();
-    }
-}
-
-impl<'a> Aliased<'a> {
-    pub(in crate::device) fn writes(&self) -> *const WriteDescriptorSet<'a> {
-        self.writes.as_ptr()
+impl Room<'_> {
+    #[inline(always)]
+    pub(in crate::device) fn new() -> Self {
+        Self {
+            few: ([const { MaybeUninit::uninit() }; _], [const { MaybeUninit::uninit() }; _]),
+            many: Default::default(),
+        }
     }
 }
 
@@ -43,6 +43,8 @@ impl<'a> Aliased<'a> {
 pub(in crate::device) struct ElementsOf {
     /// Offset of the first, distance to the next, and how many.
     pub(in crate::device) at: (usize, usize, usize),
+    /// The binding that they are written to.
+    pub(in crate::device) binding: u32,
     pub(in crate::device) is_buffer: bool,
 }
 
@@ -64,7 +66,7 @@ fn stored(write: &WriteDescriptorSet<'_>, watched: u32) -> Option<(*const u64, u
         return None;
     }
     let at = (0, size, write.descriptor_count as usize);
-    Some((elements, size / size_of::<u64>(), ElementsOf { at, is_buffer }))
+    Some((elements, size / size_of::<u64>(), ElementsOf { at, binding: write.dst_binding, is_buffer }))
 }
 
 // Both are made of whole words.
@@ -77,41 +79,44 @@ impl Device {
         self.hot.watched() & TYPES != 0
     }
 
-    /// What a descriptor gets in place of a view; the view itself if nothing stands in for it.
-    fn stands_in(&self, table: &FlatTable, view: u64) -> u64 {
-        match table.get(view) {
-            0 => view,
+    /// What a descriptor gets in place of a view that the table says `found` of; the view itself if nothing stands in for it.
+    fn stands_in(found: u64, view: u64) -> u64 {
+        match found {
+            0 | LOST | OWN => view,
             NOTHING => 0,
-            LOST => {
-                if std::ptr::eq(table, &raw const self.storage.views) {
-                    self.tell_of_lost(view);
-                }
-                view
-            }
             alias => alias,
         }
     }
 
-    /// Says of the class of a view that one is stored to which cannot be.
+    /// Says what there is to be said of a view that the table says `found` of, and that is written to a binding, if it is known to which.
+    #[inline(always)]
+    fn stored_to(&self, found: u64, view: u64, (binding, is_buffer): (Option<u32>, bool)) {
+        match found {
+            0 | NOTHING => {}
+            LOST => self.first_stored_to(LOST, view),
+            _ => self.stored_at(if is_buffer { 0 } else { self.class_of(view) }, binding),
+        }
+    }
+
+    /// Says of the class of a view that one is stored to which cannot be, if it is `LOST`; else that a view is written to a binding for
+    /// the first time, with the key of both.
     #[cold]
+    #[inline(never)]
+    pub(super) fn first_stored_to(&self, found: u64, what: u64) {
+        self.guard(|| if found == LOST { self.tell_of_lost(what) } else { self.first_stored_at(what) }, || ());
+    }
+
     fn tell_of_lost(&self, view: u64) {
-        self.guard(
-            || {
-                let number = self.class_of(view);
-                if let Some(class) = self.class((number as u32).wrapping_sub(1)) {
-                    self.storage.lost_classes.insert(number, 1);
-                    let why = "a view whose format cannot be stored is written to a descriptor of a storage image, and no other view \
-                               stands in for it";
-                    let (format, view_type) = (class.traits.format, class.traits.view_type);
-                    let members = json!({ "format": names::format(format), "view_type": names::view_type(view_type) });
-                    self.unresolved("storage-view", why, Some(Rule::ViewUsage), members, (number, 1));
-                }
-                if self.storage.views.remove(view) == LOST {
-                    self.found_lost();
-                }
-            },
-            || (),
-        );
+        let number = self.class_of(view);
+        if let Some(class) = self.class((number as u32).wrapping_sub(1)) {
+            self.storage.lost_classes.insert(number, 1);
+            let why = "a view whose format cannot be stored is written to a descriptor of a storage image, and no other view stands in for \
+                       it";
+            self.unresolved("storage-view", why, Some(Rule::ViewUsage), of_view(&class.traits), (number, 1));
+        }
+        if self.storage.views.remove(view) == LOST {
+            self.found_lost();
+        }
     }
 
     /// Looks for one view less that nothing stands in for; where there is nothing else to look for, nobody looks any more.
@@ -124,7 +129,7 @@ impl Device {
         }
     }
 
-    /// The writes with other views, if one needs another one and there is memory for copies.
+    /// The writes, or copies with other views, if one needs another one and there is memory for copies.
     ///
     /// # Safety
     ///
@@ -134,83 +139,115 @@ impl Device {
         &self,
         count: u32,
         writes: *const WriteDescriptorSet<'a>,
-    ) -> Option<Aliased<'a>> {
+        room: &mut Room<'a>,
+    ) -> *const WriteDescriptorSet<'a> {
         // SAFETY: `count` valid writes by this function's contract.
         let given = unsafe { crate::hooks::slice(writes, count) };
         let watched = self.hot.watched();
-        let (mut words, mut differs) = (0, false);
+        let (mut words, mut is_found) = (0, false);
         for (elements, size, of) in given.iter().filter_map(|write| stored(write, watched)) {
             words += size * of.at.2;
             // SAFETY: a valid write has as many infos or views as it says (VUID-VkWriteDescriptorSet-descriptorType-02994 and -02996).
-            differs = differs || unsafe { self.differs(&[of], elements.cast()) };
+            is_found = is_found || unsafe { self.finds(&[of], elements.cast()) };
         }
-        if !differs {
-            return None;
+        if !is_found {
+            return writes;
         }
-        let mut aliased = Aliased { writes: Vec::new(), elements: Vec::new() };
-        aliased.writes.try_reserve_exact(given.len()).ok()?;
-        aliased.elements.try_reserve_exact(words).ok()?;
-        let mut to = aliased.elements.as_mut_ptr().cast::<u64>();
+        let (few, many) = (&mut room.few, &mut room.many);
+        let (mut write_to, mut to) = if given.len() <= WRITES && words <= WORDS {
+            (few.0.as_mut_ptr().cast(), few.1.as_mut_ptr().cast())
+        } else {
+            if many.0.try_reserve_exact(given.len()).is_err() || many.1.try_reserve_exact(words).is_err() {
+                return writes;
+            }
+            (many.0.as_mut_ptr(), many.1.as_mut_ptr())
+        };
+        let (copies, mut differs) = (write_to.cast_const(), false);
         for write in given {
             let mut copy = *write;
             if let Some((elements, size, of)) = stored(write, watched) {
                 let length = size * of.at.2;
-                // SAFETY: as many words as the write has, for which room was reserved, and which nobody else has seen.
+                // SAFETY: as many words as the write has, for which there is room, and which nobody else has seen.
                 unsafe {
                     std::ptr::copy_nonoverlapping(elements, to, length);
-                    self.exchange_stored(&[of], to.cast());
+                    differs |= self.exchange_stored(&[of], elements.cast(), to.cast());
                 }
                 (copy.p_image_info, copy.p_texel_buffer_view) = (to.cast_const().cast(), to.cast_const().cast());
                 to = to.wrapping_add(length);
             }
-            aliased.writes.push(copy);
+            // SAFETY: there is room for as many writes as were given.
+            unsafe { write_to.write(copy) };
+            write_to = write_to.wrapping_add(1);
         }
-        Some(aliased)
+        if differs { copies } else { writes }
     }
 
-    /// Whether an element of a template's data needs another view.
+    /// Whether there is anything to do or to say about an element of a template's data.
     ///
     /// # Safety
     ///
     /// `data` has the elements.
-    pub(in crate::device) unsafe fn differs(&self, elements: &[ElementsOf], data: *const c_void) -> bool {
+    pub(in crate::device) unsafe fn finds(&self, elements: &[ElementsOf], data: *const c_void) -> bool {
+        // SAFETY: `data` has the elements by this function's contract.
+        unsafe { self.each_element(elements, data, |_, _, _, _| ControlFlow::Break(())) }.is_break()
+    }
+
+    /// Puts other views into a copy of a template's data, if there is one, and says what there is to be said of them. Whether any differs.
+    ///
+    /// # Safety
+    ///
+    /// `data` has the elements, and so has the copy, which may be written, if it is not null.
+    #[inline(never)]
+    pub(in crate::device) unsafe fn exchange_stored(
+        &self,
+        elements: &[ElementsOf],
+        data: *const c_void,
+        copy: *mut u8,
+    ) -> bool {
         let mut differs = false;
-        // SAFETY: `data` has the elements by this function's contract; nothing is written.
-        unsafe { self.each_element(elements, data, |_, view, other| differs = differs || view != other) };
+        let exchange = |of: &ElementsOf, at, view, found| {
+            let other = Self::stands_in(found, view);
+            self.stored_to(found, view, (Some(of.binding), of.is_buffer));
+            if other != view {
+                differs = true;
+                if !copy.is_null() {
+                    // SAFETY: the copy has the elements by this function's contract, each of which is a handle of 64 bits.
+                    unsafe { copy.wrapping_add(at).cast::<u64>().write_unaligned(other) };
+                }
+            }
+            ControlFlow::Continue(())
+        };
+        // SAFETY: `data` has the elements by this function's contract.
+        _ = unsafe { self.each_element(elements, data, exchange) };
         differs
     }
 
-    /// Puts other views into a copy of a template's data.
-    ///
-    /// # Safety
-    ///
-    /// `copy` has the elements and may be written.
-    #[inline(never)]
-    pub(in crate::device) unsafe fn exchange_stored(&self, elements: &[ElementsOf], copy: *mut u8) {
-        // SAFETY: the copy has the elements by this function's contract, each of which is a handle of 64 bits.
-        unsafe {
-            self.each_element(elements, copy.cast_const().cast(), |at, _, other| {
-                copy.wrapping_add(at).cast::<u64>().write_unaligned(other);
-            });
-        }
-    }
-
-    /// Calls `with` for the place of each handle, the handle, and what it is to be.
+    /// Calls `with` for each handle that its table says something of: where it is, and what.
     ///
     /// # Safety
     ///
     /// `data` has the elements.
-    unsafe fn each_element(&self, elements: &[ElementsOf], data: *const c_void, mut with: impl FnMut(usize, u64, u64)) {
-        for ElementsOf { at: (offset, stride, count), is_buffer } in elements {
-            let inside = if *is_buffer { 0 } else { std::mem::offset_of!(DescriptorImageInfo, image_view) };
-            let table = if *is_buffer { &self.storage.buffer_views } else { &self.storage.views };
-            for index in 0..*count {
-                let at = offset.wrapping_add(index.wrapping_mul(*stride)).wrapping_add(inside);
+    unsafe fn each_element(
+        &self,
+        elements: &[ElementsOf],
+        data: *const c_void,
+        mut with: impl FnMut(&ElementsOf, usize, u64, u64) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        for of in elements {
+            let (offset, stride, count) = of.at;
+            let inside = if of.is_buffer { 0 } else { std::mem::offset_of!(DescriptorImageInfo, image_view) };
+            let table = if of.is_buffer { &self.storage.buffer_views } else { &self.storage.views };
+            for index in 0..count {
+                let at = offset.wrapping_add(index.wrapping_mul(stride)).wrapping_add(inside);
                 // SAFETY: `data` has an element there; alignment is not promised. Handles that are not dispatchable have 64 bits.
                 let view = unsafe { data.cast::<u8>().wrapping_add(at).cast::<u64>().read_unaligned() };
-                with(at, view, self.stands_in(table, view));
+                let found = table.get(view);
+                if found != 0 {
+                    with(of, at, view, found)?;
+                }
             }
         }
+        ControlFlow::Continue(())
     }
 
     /// Says of a template that its data cannot be copied, so that views in it are the application's.
@@ -218,7 +255,7 @@ impl Device {
         self.guard(
             || {
                 let why = "the data of an update template is too large to be copied, or has elements of unknown size or that share bytes";
-                self.unresolved("storage-template", why, Some(Rule::StorageFormat), json!({}), (0, 0));
+                self.unresolved("storage-template", why, Some(Rule::StorageFormat), Json::Null, (0, 0));
             },
             || (),
         );
@@ -226,16 +263,20 @@ impl Device {
 
     /// The view that a descriptor of a storage image gets.
     pub fn stored_view(&self, view: vk::ImageView) -> vk::ImageView {
-        if self.stores_elsewhere() {
-            vk::ImageView::from_raw(self.stands_in(&self.storage.views, view.as_raw()))
-        } else {
-            view
+        if !self.stores_elsewhere() {
+            return view;
         }
+        let (view, found) = (view.as_raw(), self.storage.views.get(view.as_raw()));
+        self.stored_to(found, view, (None, false));
+        vk::ImageView::from_raw(Self::stands_in(found, view))
     }
 
     /// The format that a descriptor of a storage texel buffer gets, which has no view.
     pub fn stored_format(&self, format: vk::Format) -> vk::Format {
-        let lowered = lowers(self.storage.lowered.buffers, format);
-        samplin_core::storage::alias(format).filter(|_| lowered).unwrap_or(format)
+        if !lowers(self.storage.lowered.buffers, format) {
+            return format;
+        }
+        self.stored_at(0, None);
+        samplin_core::storage::alias(format).unwrap_or(format)
     }
 }

@@ -4,9 +4,9 @@ use std::ffi::c_void;
 use std::mem::size_of;
 use std::ops::ControlFlow;
 
-use ash::vk::{self, DescriptorImageInfo, Handle};
+use ash::vk::{self, DescriptorImageInfo};
 use samplin_hot::memory::{self, Room};
-use samplin_hot::{Pair, SetLayout, choices};
+use samplin_hot::{Pair, SetLayout};
 
 use super::LARGEST_COPY;
 use crate::counters::Path;
@@ -21,7 +21,7 @@ pub(super) struct Entry {
     pub(super) element: u32,
     pub(super) count: usize,
     pub(super) offset: usize,
-    stride: usize,
+    pub(super) stride: usize,
     /// Bytes of one element; 0 when the type is not known.
     size: usize,
     pub(super) combined: bool,
@@ -64,7 +64,11 @@ impl Entry {
     pub(super) fn stored(&self, ty: vk::DescriptorType) -> Option<ElementsOf> {
         let is_buffer = ty == vk::DescriptorType::STORAGE_TEXEL_BUFFER;
         let at = (self.offset, self.stride, self.count);
-        (is_buffer || ty == vk::DescriptorType::STORAGE_IMAGE).then_some(ElementsOf { at, is_buffer })
+        (is_buffer || ty == vk::DescriptorType::STORAGE_IMAGE).then_some(ElementsOf {
+            at,
+            binding: self.binding,
+            is_buffer,
+        })
     }
 
     /// Whether it has combined image samplers whose samplers are not ignored.
@@ -181,19 +185,27 @@ impl Entry {
     /// As for [`Entry::each_conflict`]; `copy` has the layout of the template's data and may be written.
     #[inline(always)]
     pub(super) unsafe fn substitute(&self, device: &Device, copy: *mut u8, path: Path) -> u64 {
+        let gate = &device.hot.gate;
+        let mut undecided = |pair| device.resolve(pair, path);
         let mut changed = 0;
-        let with = |index, pair: Pair| {
-            let choice = choices::choose(&device.hot.gate.choices, pair, &mut |pair| device.resolve(pair, path));
-            if choice != pair.sampler {
+        for start in (0..self.count).step_by(64) {
+            // SAFETY: the start is below the count, and the copy has the layout of the template's data, so it is read as that is.
+            let mut left = unsafe { self.candidates(gate, copy.cast_const().cast(), start) };
+            let look = gate.look();
+            while left != 0 {
+                let index = start + left.trailing_zeros() as usize;
+                left &= left - 1;
                 let info = copy.wrapping_add(self.at(index)).cast::<DescriptorImageInfo>();
                 // SAFETY: the template describes an info there; alignment is not promised.
-                unsafe { (&raw mut (*info).sampler).write_unaligned(vk::Sampler::from_raw(choice)) };
-                changed += 1;
+                let (sampler, view) = unsafe {
+                    ((&raw const (*info).sampler).read_unaligned(), (&raw const (*info).image_view).read_unaligned())
+                };
+                let choice = look.choice(sampler, view, &mut undecided);
+                changed += u64::from(choice != sampler);
+                // SAFETY: as above, and the copy may be written.
+                unsafe { (&raw mut (*info).sampler).write_unaligned(choice) };
             }
-            ControlFlow::Continue(())
-        };
-        // SAFETY: the copy has the layout of the template's data, so it is read as that is.
-        unsafe { self.each_conflict(&device.hot.gate, copy.cast_const().cast(), with) };
+        }
         changed
     }
 

@@ -37,10 +37,10 @@ pub(super) fn trials() -> Vec<Trial> {
     ])
 }
 
-const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
+pub(super) const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 
 /// The Vulkan format of an image format of SPIR-V's, and GLSL's names for it: of the format, and of what its images begin with.
-fn format(codec: &Codec) -> (vk::Format, &'static str, &'static str) {
+pub(super) fn format(codec: &Codec) -> (vk::Format, &'static str, &'static str) {
     let raw = (1..=184).map(vk::Format::from_raw);
     let of = |format: &vk::Format| storage::declared(*format) == Some(codec.format);
     // The names of packed formats come second, but for those that have no other.
@@ -126,7 +126,7 @@ fn lacking(context: &Context, folder: &Folder, formats: &[vk::Format]) -> std::p
 }
 
 /// A device that lacks the formats, with their lowering.
-fn lowering(builder: ContextBuilder, file: &std::path::Path) -> ContextBuilder {
+pub(super) fn lowering(builder: ContextBuilder, file: &std::path::Path) -> ContextBuilder {
     builder.setting("device", file.to_str().expect("UTF-8")).setting("storage", "emulate")
 }
 
@@ -181,7 +181,7 @@ fn through(context: &Context, codec: &Codec) -> Result<Stored, Skip> {
 /// Whether a driver's own conversions of normalized numbers may be others that the specification allows: of what is stored one of
 /// the two closest, of what is read the next float (Fundamentals > Fixed-Point Data Conversions). Those that run on the processor
 /// convert as the layer does.
-fn converts_otherwise(context: &Context) -> bool {
+pub(super) fn converts_otherwise(context: &Context) -> bool {
     !["llvmpipe", "SwiftShader"].iter().any(|name| context.device_name().contains(name))
 }
 
@@ -233,7 +233,7 @@ fn lowered_is_native() -> Outcome {
 
 /// How a view comes into a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     Update,
     Several,
     Copy,
@@ -245,7 +245,7 @@ enum Way {
 }
 
 /// Whether the device lacks what a way needs.
-fn lacks(context: &Context, way: Way) -> bool {
+pub(super) fn lacks(context: &Context, way: Way) -> bool {
     match way {
         Way::Mutable => !context.supports(Capability::MutableDescriptorType),
         Way::Template => context.version() < vk::API_VERSION_1_1,
@@ -256,12 +256,12 @@ fn lacks(context: &Context, way: Way) -> bool {
 }
 
 /// A shader that stores texel n as n / 255 in each component, in an image at binding 1.
-const STORE: &str = "#version 450\nlayout(local_size_x = 8, local_size_y = 8) in;\nlayout(binding = 1, rgba8) uniform image2D im;\n\
+pub(super) const STORE: &str = "#version 450\nlayout(local_size_x = 8, local_size_y = 8) in;\nlayout(binding = 1, rgba8) uniform image2D im;\n\
     void main() { uvec2 at = gl_LocalInvocationID.xy; imageStore(im, ivec2(at), vec4(at.x + 8 * at.y) / 255.0); }\n";
 
-fn store_by(context: &Context, way: Way) -> Result<Vec<u8>, Skip> {
+pub(super) fn store_by(context: &Context, way: Way, source: &str) -> Result<Vec<u8>, Skip> {
     let device = context.device();
-    let words = vulkan("comp", STORE);
+    let words = vulkan("comp", source);
     // SAFETY: the words are a module's.
     let module = unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) };
     let ty = vk::DescriptorType::STORAGE_IMAGE;
@@ -344,7 +344,7 @@ fn store_by(context: &Context, way: Way) -> Result<Vec<u8>, Skip> {
 }
 
 /// The capability file of a device that lacks what shaders declare for one format.
-fn lacking_one(folder: &Folder, one: vk::Format) -> Result<std::path::PathBuf, Skip> {
+pub(super) fn lacking_one(folder: &Folder, one: vk::Format) -> Result<std::path::PathBuf, Skip> {
     let (file, _) = without_layer(Context::builder(), |context| Ok(lacking(context, folder, &[one])))?;
     Ok(file)
 }
@@ -355,7 +355,7 @@ fn every_path(way: Way) -> Outcome {
     let file = lacking_one(&folder, vk::Format::R8G8B8A8_UNORM)?;
     let (bytes, judged) = with_layer(lowering(Context::builder(), &file), |context| {
         skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
-        store_by(context, way)
+        store_by(context, way, STORE)
     })?;
     judged.assert_silent("with samplin");
     let wanted: Vec<u8> = (0..64).flat_map(|n| [n; 4]).collect();
@@ -365,7 +365,7 @@ fn every_path(way: Way) -> Outcome {
 }
 
 /// A kind of image: how GLSL calls it and how it is indexed.
-fn kinds(format: vk::Format) -> [(&'static str, &'static str, ImageDesc, ViewDesc); 6] {
+pub(super) fn kinds(format: vk::Format) -> [(&'static str, &'static str, ImageDesc, ViewDesc); 6] {
     let of = |ty| ViewDesc { view_type: Some(ty), ..ViewDesc::default() };
     [
         ("image1D", "int(n)", ImageDesc::d1(format, 64), of(vk::ImageViewType::TYPE_1D)),
@@ -423,7 +423,7 @@ fn kind(context: &Context, codec: &Codec, which: usize) -> Result<(Vec<u8>, Vec<
 }
 
 /// What an image would need is what it needs.
-fn check_sizes(context: &Context, image: &Image<'_>) {
+pub(super) fn check_sizes(context: &Context, image: &Image<'_>) {
     if context.version() < vk::API_VERSION_1_3 {
         return;
     }

@@ -20,6 +20,7 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/samples/state-without-the-feature", state),
         ("shaders/samples/fraction", fraction),
         ("shaders/samples/fraction-audit", fraction_audit),
+        ("shaders/samples/mask", mask),
         ("shaders/samples/wish", wish),
         ("shaders/samples/wish-chained", wish_chained),
         ("shaders/samples/wish-held-back", wish_held_back),
@@ -644,5 +645,50 @@ fn wish_without_the_feature() -> Outcome {
     assert_eq!(got, wanted);
     let rows: Vec<String> = told(&judged).1.into_iter().map(|change| change.catalog).collect();
     assert_eq!(rows, ["O-1", "O-1", "J-2"]);
+    Ok(())
+}
+
+/// A mask of two words, of which the shader touches the first.
+fn lengthened(words: &[u32]) -> Vec<u32> {
+    let mut longer = words.to_vec();
+    let (mut at, mut constants, mut lengths) = (5, Vec::new(), Vec::new());
+    while at < words.len() {
+        match words[at] & 0xffff {
+            28 => lengths.push(words[at + 3]),
+            43 if words[at + 3] == 1 => constants.push((words[at + 2], at + 3)),
+            _ => {}
+        }
+        at += (words[at] >> 16) as usize;
+    }
+    for (_, at) in constants.iter().filter(|(id, _)| lengths.contains(id)) {
+        longer[*at] = 2;
+    }
+    assert_ne!(longer, words, "the shader has an array of one word");
+    longer
+}
+
+/// A mask that is longer than the device has: as many words as it has, and the picture of those.
+fn mask() -> Outcome {
+    let words = fragment("gl_SampleMask[0] = 5; o = vec4(place * 0.5 + 0.5, 1.0, 1.0);");
+    let longer = lengthened(&words);
+    let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, FOUR))?;
+    let (_, errors) = without_layer(Context::builder(), |context| draw(context, &longer, FOUR))?;
+    let is_told = |error: &Message| error.id.ends_with("maxSampleMaskWords-00711");
+    assert!(errors.iter().any(is_told), "without samplin: {errors:#?}");
+    let (got, judged) = with_layer(Context::builder(), |context| {
+        skip_if(
+            (context.limits().max_sample_mask_words != 1).then(|| format!("{} has more words", context.device_name())),
+        )?;
+        draw(context, &longer, FOUR)
+    })?;
+    judged.assert_silent("with samplin");
+    assert_eq!(got, wanted);
+    let changes: Vec<_> = judged.changes("shader");
+    let lines: Vec<_> = changes.iter().map(|it| format!("{} {} {} {}", it.catalog, it.field, it.from, it.to)).collect();
+    assert_eq!(lines, ["J-4 sample mask words 2 1"]);
+    // One that is short enough stays as it is.
+    let (same, judged) = with_layer(Context::builder(), |context| draw(context, &words, FOUR))?;
+    judged.assert_silent("with samplin");
+    assert_eq!((same, judged.changes("shader").len()), (wanted, 0));
     Ok(())
 }

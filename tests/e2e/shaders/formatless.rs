@@ -1,0 +1,197 @@
+//! Shaders without a format where an image is viewed as integers: they are named, and nothing else is.
+
+use super::formats::{STORE, Way, lacking_one, lacks, lowering, store_by};
+use super::{Job, vulkan, write_image};
+use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer};
+use ash::vk::{self, ImageUsageFlags as Usage};
+use libtest_mimic::Trial;
+use samplin_testkit::descriptor::Binding;
+use samplin_testkit::{Buffer, Context, Folder, Image, ImageDesc, ViewDesc};
+use serde_json::{Value as Json, json};
+
+pub(super) fn trials() -> Vec<Trial> {
+    run::trials(&[
+        ("shaders/formatless/named-by-update", || named(Way::Update)),
+        ("shaders/formatless/named-by-several-writes", || named(Way::Several)),
+        ("shaders/formatless/named-by-template", || named(Way::Template)),
+        ("shaders/formatless/named-by-push", || named(Way::Push)),
+        ("shaders/formatless/named-by-push-template", || named(Way::PushTemplate)),
+        ("shaders/formatless/named-whatever-comes-first", either_first),
+        ("shaders/formatless/named-of-texel-buffers", texel_buffer),
+        ("shaders/formatless/left-alone-where-it-is-stored", stored),
+        ("shaders/formatless/left-alone-where-they-do-not-meet", apart),
+    ])
+}
+
+const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
+
+/// [`STORE`] without a format.
+fn formatless() -> String {
+    STORE.replace("layout(binding = 1, rgba8) uniform", "layout(binding = 1) writeonly uniform")
+}
+
+/// A shader that does something to an image at a binding.
+fn shader(declared: &str, body: &str) -> Vec<u32> {
+    vulkan(
+        "comp",
+        &format!("#version 450\nlayout(local_size_x = 1) in;\nlayout({declared} im;\nvoid main() {{ {body} }}\n"),
+    )
+}
+
+/// What was said of shaders without a format.
+fn said(judged: &Judged) -> Vec<Json> {
+    let records = judged.trace.events("unresolved").filter(|record| record["what"] == "storage-without-format");
+    records.inspect(|record| assert_eq!(record["rule"], "storage-format")).cloned().collect()
+}
+
+/// However a view comes to a binding, a shader that has no format there is named, with what it meets.
+fn named(way: Way) -> Outcome {
+    let folder = Folder::new();
+    let file = lacking_one(&folder, FORMAT)?;
+    let (_, judged) = with_layer(lowering(Context::builder(), &file), |context| {
+        skip_if(lacks(context, way).then(|| format!("{} has no such path: {way:?}", context.device_name())))?;
+        store_by(context, way, &formatless())
+    })?;
+    let [one] = &said(&judged)[..] else { panic!("{:#?}", said(&judged)) };
+    assert_eq!(one["descriptor"], json!({ "set": 0, "binding": 1 }));
+    assert_eq!(
+        (&one["format"], &one["view_type"]),
+        (&json!("VK_FORMAT_R8G8B8A8_UNORM"), &json!("VK_IMAGE_VIEW_TYPE_2D"))
+    );
+    assert_eq!(one["module"].as_str().map(str::len), Some(16));
+    Ok(())
+}
+
+/// The same store to an image that the device stores is right, and nothing is changed or said.
+fn stored() -> Outcome {
+    let folder = Folder::new();
+    let file = lacking_one(&folder, vk::Format::R16_UNORM)?;
+    let wanted: Vec<u8> = (0..64).flat_map(|n| [n; 4]).collect();
+    for builder in [Context::builder().setting("storage", "emulate"), lowering(Context::builder(), &file)] {
+        let (bytes, judged) = with_layer(builder, |context| store_by(context, Way::Update, &formatless()))?;
+        judged.assert_silent("with samplin");
+        judged.assert_untouched("a store without a format");
+        assert_eq!((bytes, said(&judged)), (wanted.clone(), Vec::new()));
+    }
+    Ok(())
+}
+
+/// Creates modules, and writes a view of an image of this usage to a binding, before or after that.
+fn meet(
+    context: &Context,
+    usage: Usage,
+    (image, ty): (ImageDesc, vk::ImageViewType),
+    modules: &[Vec<u32>],
+    first: bool,
+) -> Result<(), Skip> {
+    let create = || {
+        for words in modules {
+            let info = vk::ShaderModuleCreateInfo::default().code(words);
+            // SAFETY: the words are a module's, which nothing uses.
+            unsafe {
+                let module = context.device().create_shader_module(&info, None).expect("vkCreateShaderModule");
+                context.device().destroy_shader_module(module, None);
+            }
+        }
+    };
+    if first {
+        create();
+    }
+    let bindings = [Binding::new(3, vk::DescriptorType::STORAGE_IMAGE, 1)];
+    let job = Job::new(context, &shader("binding = 3, rgba8) uniform image2D", ""), &bindings).expect("a pipeline");
+    let image = Image::new(context, &ImageDesc { usage, ..image }).map_err(Skip)?;
+    let view = image.view(&ViewDesc { view_type: Some(ty), ..ViewDesc::default() });
+    job.run(1, |set| {
+        write_image(context, set, 3, &view);
+        write_image(context, set, 3, &view);
+    });
+    if !first {
+        create();
+    }
+    Ok(())
+}
+
+/// Views are written before or after a module is created; those that are only stored to are views of integers themselves. Twice the same
+/// is said once, and each module by itself.
+fn either_first() -> Outcome {
+    let folder = Folder::new();
+    let file = lacking_one(&folder, FORMAT)?;
+    let one = shader("binding = 3) writeonly uniform image2D", "imageStore(im, ivec2(0), vec4(1.0));");
+    let other = shader("set = 2, binding = 3) writeonly uniform image2D", "imageStore(im, ivec2(0), vec4(0.5));");
+    let plane = (ImageDesc::d2(FORMAT, 8, 8), vk::ImageViewType::TYPE_2D);
+    for (usage, first) in [
+        (Usage::STORAGE | Usage::SAMPLED, true),
+        (Usage::STORAGE | Usage::SAMPLED, false),
+        (Usage::STORAGE, true),
+        (Usage::STORAGE, false),
+    ] {
+        let modules = [one.clone(), other.clone(), one.clone()];
+        let builder = lowering(Context::builder(), &file);
+        let ((), judged) = with_layer(builder, |context| meet(context, usage, plane, &modules, first))?;
+        judged.assert_silent("with samplin");
+        let sets: Vec<Json> = said(&judged).iter().map(|record| record["descriptor"]["set"].clone()).collect();
+        assert_eq!(sets, [json!(0), json!(2)], "{usage:?}, modules first: {first}");
+    }
+    Ok(())
+}
+
+/// Shaders that cannot meet the image: at another binding, of another dimension, of other components, or that only ask for its size; and
+/// those that declare a format.
+fn apart() -> Outcome {
+    let folder = Folder::new();
+    let file = lacking_one(&folder, FORMAT)?;
+    let modules = [
+        shader("binding = 2) writeonly uniform image2D", "imageStore(im, ivec2(0), vec4(1.0));"),
+        shader("binding = 3) writeonly uniform image3D", "imageStore(im, ivec3(0), vec4(1.0));"),
+        shader("binding = 3) writeonly uniform image2DArray", "imageStore(im, ivec3(0), vec4(1.0));"),
+        shader("binding = 3) writeonly uniform uimage2D", "imageStore(im, ivec2(0), uvec4(1));"),
+        shader("binding = 3) writeonly uniform iimage2D", "imageStore(im, ivec2(0), ivec4(1));"),
+        shader("binding = 3) writeonly uniform imageBuffer", "imageStore(im, 0, vec4(1.0));"),
+        shader("binding = 3) writeonly uniform image2D", "if (imageSize(im).x == 0) return;"),
+        shader("binding = 3, rgba8) writeonly uniform image2D", "imageStore(im, ivec2(0), vec4(1.0));"),
+    ];
+    let plane = (ImageDesc::d2(FORMAT, 8, 8), vk::ImageViewType::TYPE_2D);
+    for first in [true, false] {
+        let builder = lowering(Context::builder(), &file);
+        let usage = Usage::STORAGE | Usage::SAMPLED;
+        let ((), judged) = with_layer(builder, |context| meet(context, usage, plane, &modules, first))?;
+        judged.assert_silent("with samplin");
+        assert_eq!(said(&judged), Vec::<Json>::new());
+    }
+    Ok(())
+}
+
+/// Texel buffers that are only stored to, and those that have two views.
+fn texel_buffer() -> Outcome {
+    let folder = Folder::new();
+    let file = lacking_one(&folder, FORMAT)?;
+    let words = shader("binding = 0) writeonly uniform imageBuffer", "imageStore(im, 0, vec4(1.0));");
+    for (reads, binding) in [
+        (vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER, 0),
+        (vk::BufferUsageFlags::empty(), 0),
+        (vk::BufferUsageFlags::empty(), 1),
+    ] {
+        let ((), judged) = with_layer(lowering(Context::builder(), &file), |context| {
+            let ty = vk::DescriptorType::STORAGE_TEXEL_BUFFER;
+            let job = Job::new(context, &words, &[Binding::new(0, ty, 1), Binding::new(1, ty, 1)]).expect("a pipeline");
+            let buffer = Buffer::new(context, 256, reads | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER);
+            let info = vk::BufferViewCreateInfo::default().buffer(buffer.handle()).format(FORMAT).range(vk::WHOLE_SIZE);
+            // SAFETY: the buffer is alive.
+            let view = unsafe { context.device().create_buffer_view(&info, None) }.expect("vkCreateBufferView");
+            let pool = samplin_testkit::descriptor::Pool::new(context, &[&job.set_layout]);
+            let views = [view];
+            let write = vk::WriteDescriptorSet::default().dst_set(pool.allocate(&job.set_layout)).dst_binding(binding);
+            let mut write = write.descriptor_type(ty).texel_buffer_view(&views);
+            write.descriptor_count = 1;
+            // SAFETY: set and view are alive and not in use; nothing is drawn with them.
+            unsafe {
+                context.device().update_descriptor_sets(&[write], &[]);
+                context.device().destroy_buffer_view(view, None);
+            }
+            Ok(())
+        })?;
+        judged.assert_silent("with samplin");
+        assert_eq!(said(&judged).len(), usize::from(binding == 0));
+    }
+    Ok(())
+}

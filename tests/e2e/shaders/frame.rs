@@ -1,0 +1,367 @@
+//! One frame with an image of a format that the device cannot store: cleared, copied to, rendered to, read, sampled, stored to, sampled
+//! again and copied from, in one submission. What comes of it is what the driver itself makes of it.
+
+use super::formats::{COLOR, check_sizes, converts_otherwise, format, kinds, lacking_one, lowering};
+use super::{Job, buffer, vulkan, write_buffer, write_image};
+use crate::run::{self, Outcome, Skip, skip_if, with_layer, without_layer};
+use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage, SampleCountFlags as Samples};
+use libtest_mimic::Trial;
+use samplin_spirv::image_formats::Codec;
+use samplin_testkit::descriptor::{Binding, Pool};
+use samplin_testkit::stored::is_same_read;
+use samplin_testkit::{Buffer, Capability, Context, Folder, Image, ImageDesc, ViewDesc};
+
+pub(super) fn trials() -> Vec<Trial> {
+    run::trials(&[
+        ("shaders/frame/plane", || every_use(1)),
+        ("shaders/frame/linear-tiling", || every_use(2)),
+        ("shaders/frame/array", || every_use(3)),
+        ("shaders/frame/volume", || every_use(4)),
+        ("shaders/frame/cube", || every_use(5)),
+        ("shaders/frame/outside-of-an-image", outside),
+        ("shaders/frame/no-image", nothing),
+        ("shaders/frame/several-samples", several_samples),
+    ])
+}
+
+/// What a frame leaves: the image, and what was read of it as words, with whether these may differ a little.
+type Frame = (Vec<u8>, Vec<u32>, bool);
+
+/// A memory barrier between any two commands.
+fn barrier(context: &Context, commands: vk::CommandBuffer, images: &[vk::ImageMemoryBarrier<'_>]) {
+    let every = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
+    let memory = [vk::MemoryBarrier::default().src_access_mask(every).dst_access_mask(every)];
+    let all = vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST;
+    let flags = vk::DependencyFlags::empty();
+    // SAFETY: the buffer is recording outside of a render pass.
+    unsafe { context.device().cmd_pipeline_barrier(commands, all, all, flags, &memory, &[], images) };
+}
+
+/// A render pass that keeps what is there, in the layout GENERAL, and a framebuffer of a view.
+fn pass(
+    context: &Context,
+    format: vk::Format,
+    view: vk::ImageView,
+    [width, height, _]: [u32; 3],
+) -> (vk::RenderPass, vk::Framebuffer) {
+    let layout = vk::ImageLayout::GENERAL;
+    let attachments = [vk::AttachmentDescription::default()
+        .format(format)
+        .samples(Samples::TYPE_1)
+        .load_op(vk::AttachmentLoadOp::LOAD)
+        .store_op(vk::AttachmentStoreOp::STORE)
+        .initial_layout(layout)
+        .final_layout(layout)];
+    let colors = [vk::AttachmentReference { attachment: 0, layout }];
+    let subpasses = [vk::SubpassDescription::default().color_attachments(&colors)];
+    let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
+    // SAFETY: the attachment is that of the subpass.
+    let pass = unsafe { context.device().create_render_pass(&info, None) }.expect("vkCreateRenderPass");
+    let views = [view];
+    let info = vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&views);
+    let info = info.width(width).height(height).layers(1);
+    // SAFETY: the view is that of the attachment.
+    let frame = unsafe { context.device().create_framebuffer(&info, None) }.expect("vkCreateFramebuffer");
+    (pass, frame)
+}
+
+/// A sampler that picks texels.
+fn write_sampled(context: &Context, set: vk::DescriptorSet, sampler: vk::Sampler, view: vk::ImageView) {
+    let info = [vk::DescriptorImageInfo { sampler, image_view: view, image_layout: vk::ImageLayout::GENERAL }];
+    let write = vk::WriteDescriptorSet::default()
+        .dst_set(set)
+        .dst_binding(2)
+        .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+        .image_info(&info);
+    // SAFETY: set, sampler and view are alive and not in use.
+    unsafe { context.device().update_descriptor_sets(&[write], &[]) };
+}
+
+fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> {
+    let device = context.device();
+    let (format, name, _) = format(codec);
+    let (glsl, at, desc, view) = kinds(format)[which];
+    let usage = Usage::SAMPLED | Usage::STORAGE | Usage::COLOR_ATTACHMENT | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+    let features = context.format_features(format, desc.tiling);
+    let needed = Feature::STORAGE_IMAGE | Feature::SAMPLED_IMAGE | Feature::COLOR_ATTACHMENT;
+    let has = features.contains(needed);
+    skip_if(
+        (!has).then(|| format!("{} has not all uses of {format:?} with {:?}", context.device_name(), desc.tiling)),
+    )?;
+    let mut desc = ImageDesc { usage, ..desc };
+    if desc.image_type == vk::ImageType::TYPE_3D {
+        desc.flags |= vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE;
+    }
+    let image = Image::new(context, &desc).map_err(Skip)?;
+    check_sizes(context, &image);
+    let texels = desc.extent.iter().product::<u32>() * desc.layers;
+    let sampled_type = if which == 5 {
+        vk::ImageViewType::TYPE_2D_ARRAY
+    } else {
+        view.view_type.unwrap_or(vk::ImageViewType::TYPE_2D)
+    };
+    let sampler_type = if which == 5 { "sampler2DArray".to_owned() } else { glsl.replace("image", "sampler") };
+    let head = format!(
+        "#version 450\nlayout(local_size_x = 64) in;\nlayout(binding = 0, {name}) uniform {glsl} im;\n\
+         layout(binding = 1) buffer B {{ uvec4 words[]; }};\nlayout(binding = 2) uniform {sampler_type} s;\n\
+         void main() {{ uint n = gl_GlobalInvocationID.x;\nif (n >= {texels}) return;\n"
+    );
+    let work = vulkan(
+        "comp",
+        &format!(
+            "{head} words[n] = floatBitsToUint(imageLoad(im, {at})); words[64 + n] = floatBitsToUint(texelFetch(s, {at}, 0));\n\
+             if (n % 3 == 1) imageStore(im, {at}, vec4(n, 3.0 * n, 64 - n, n) / 64.0); }}\n"
+        ),
+    );
+    let look = vulkan("comp", &format!("{head} words[128 + n] = floatBitsToUint(texelFetch(s, {at}, 0)); }}\n"));
+    let bindings = [
+        Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1),
+        Binding::new(1, vk::DescriptorType::STORAGE_BUFFER, 1),
+        Binding::new(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1),
+    ];
+    let jobs = [work, look].map(|words| Job::new(context, &words, &bindings).expect("a pipeline"));
+    // SAFETY: a create info without a chain.
+    let sampler = unsafe { device.create_sampler(&vk::SamplerCreateInfo::default(), None) }.expect("vkCreateSampler");
+    let stored = image.view(&view);
+    let sampled = image.view(&ViewDesc { view_type: Some(sampled_type), ..ViewDesc::default() });
+    let rendered = image.view(&ViewDesc {
+        view_type: Some(vk::ImageViewType::TYPE_2D),
+        layers: Some((0, 1)),
+        ..ViewDesc::default()
+    });
+    let (render_pass, framebuffer) = pass(context, format, rendered.handle(), desc.extent);
+    let read = buffer(context, &[7; 4 * 192]);
+    let given = Buffer::new(context, 256, vk::BufferUsageFlags::TRANSFER_SRC);
+    given.write(0, &(0..=255).map(|byte: u8| byte & 0x3b).collect::<Vec<u8>>());
+    let left = Buffer::new(context, 4 * texels as usize, vk::BufferUsageFlags::TRANSFER_DST);
+    let pools = jobs.each_ref().map(|job| Pool::new(context, &[&job.set_layout]));
+    let sets = [pools[0].allocate(&jobs[0].set_layout), pools[1].allocate(&jobs[1].set_layout)];
+    for set in sets {
+        write_image(context, set, 0, &stored);
+        write_buffer(context, set, 1, &read);
+        write_sampled(context, set, sampler, sampled.handle());
+    }
+    let general = vk::ImageLayout::GENERAL;
+    let [width, height, depth] = desc.extent;
+    let range = vk::ImageSubresourceRange::default().aspect_mask(COLOR).level_count(1).layer_count(desc.layers);
+    let layers = vk::ImageSubresourceLayers::default().aspect_mask(COLOR);
+    context.submit(|commands| {
+        let first = vk::ImageMemoryBarrier::default()
+            .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE)
+            .new_layout(general)
+            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+            .image(image.handle())
+            .subresource_range(range);
+        let next = || barrier(context, commands, &[]);
+        barrier(context, commands, &[first]);
+        let color = vk::ClearColorValue { float32: [0.25, 0.5, 1.0, 0.0] };
+        // SAFETY: the buffer is recording; the image is in this layout.
+        unsafe { device.cmd_clear_color_image(commands, image.handle(), general, &color, &[range]) };
+        next();
+        // The last row of each layer.
+        let row = vk::BufferImageCopy::default()
+            .image_subresource(layers.layer_count(desc.layers))
+            .image_offset(vk::Offset3D { x: 0, y: height as i32 - 1, z: 0 })
+            .image_extent(vk::Extent3D { width, height: 1, depth });
+        // SAFETY: as above; the buffer has as many texels.
+        unsafe { device.cmd_copy_buffer_to_image(commands, given.handle(), image.handle(), general, &[row]) };
+        next();
+        let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
+        let begin =
+            vk::RenderPassBeginInfo::default().render_pass(render_pass).framebuffer(framebuffer).render_area(area);
+        let color = vk::ClearColorValue { float32: [0.75, 0.25, 0.5, 1.0] };
+        let clear =
+            vk::ClearAttachment { aspect_mask: COLOR, color_attachment: 0, clear_value: vk::ClearValue { color } };
+        let half = vk::Rect2D { extent: vk::Extent2D { width: width / 2, height }, ..area };
+        let rect = vk::ClearRect { rect: half, base_array_layer: 0, layer_count: 1 };
+        // SAFETY: pass and frame belong together; the rectangle is inside.
+        unsafe {
+            device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
+            device.cmd_clear_attachments(commands, &[clear], &[rect]);
+            device.cmd_end_render_pass(commands);
+        }
+        for (job, set) in jobs.iter().zip(sets) {
+            next();
+            // SAFETY: set, layout and pipeline belong together.
+            unsafe {
+                let point = vk::PipelineBindPoint::COMPUTE;
+                device.cmd_bind_pipeline(commands, point, job.pipeline);
+                device.cmd_bind_descriptor_sets(commands, point, job.layout, 0, &[set], &[]);
+                device.cmd_dispatch(commands, 1, 1, 1);
+            }
+        }
+        next();
+        let whole = vk::BufferImageCopy::default()
+            .image_subresource(layers.layer_count(desc.layers))
+            .image_extent(vk::Extent3D { width, height, depth });
+        // SAFETY: the image is in this layout; the buffer has room for all texels.
+        unsafe { device.cmd_copy_image_to_buffer(commands, image.handle(), general, left.handle(), &[whole]) };
+        next();
+    });
+    // SAFETY: the submission was waited for.
+    unsafe {
+        device.destroy_framebuffer(framebuffer, None);
+        device.destroy_render_pass(render_pass, None);
+        device.destroy_sampler(sampler, None);
+    }
+    Ok((left.read(0, left.size()), read.words(), converts_otherwise(context)))
+}
+
+/// Compares what the driver makes of something with what comes of it where the format is taken away.
+fn compare(numbers: &[u32], views: usize, run: impl Fn(&Context, &Codec) -> Result<Frame, Skip>) -> Outcome {
+    let folder = Folder::new();
+    for number in numbers {
+        let codec = Codec::of(*number).expect("a format");
+        let file = lacking_one(&folder, format(codec).0)?;
+        let (native, _) = without_layer(Context::builder(), |context| run(context, codec))?;
+        let (lowered, judged) = with_layer(lowering(Context::builder(), &file), |context| run(context, codec))?;
+        judged.assert_silent("with samplin");
+        let ((bytes, read, otherwise), (bytes_lowered, read_lowered, _)) = (&native, &lowered);
+        let same = |(one, other): (&u32, &u32)| is_same_read(codec, (*one, *other), *otherwise);
+        let alike = read.len() == read_lowered.len() && read.iter().zip(read_lowered).all(same);
+        assert!(bytes == bytes_lowered && alike, "{}: {native:?}\n{lowered:?}", format(codec).1);
+        // It was not the driver.
+        let changed = judged.changes("view").iter().filter(|change| change.catalog == "H-5").count();
+        assert!(changed >= views, "{:#?}", judged.changes("view"));
+    }
+    Ok(())
+}
+
+/// All uses of an image in one submission.
+fn every_use(which: usize) -> Outcome {
+    compare(&[4, 7], 1, |context, codec| {
+        let (bytes, words, otherwise) = frame(context, codec, which)?;
+        // Something was cleared, rendered and stored.
+        let colors: std::collections::BTreeSet<&[u8]> = bytes.chunks(4).collect();
+        assert!(colors.len() > 12 && !words.contains(&7) || which == 5, "{bytes:?} {words:?}");
+        Ok((bytes, words, otherwise))
+    })
+}
+
+/// What a shader of 64 invocations leaves of a plane of 8 × 8 texels and 64 blocks of words. `view`: what is at binding 0, if not the
+/// image.
+fn dispatch(context: &Context, codec: &Codec, body: &str, view: Option<vk::ImageView>) -> Result<Frame, Skip> {
+    let (format, name, _) = format(codec);
+    let stores = context.format_features(format, vk::ImageTiling::OPTIMAL).contains(Feature::STORAGE_IMAGE);
+    skip_if((!stores).then(|| format!("{} does not store {format:?}", context.device_name())))?;
+    let words = vulkan(
+        "comp",
+        &format!(
+            "#version 450\nlayout(local_size_x = 64) in;\nlayout(binding = 0, {name}) uniform image2D im;\n\
+             layout(binding = 1) buffer B {{ uvec4 words[]; }};\nvoid main() {{ uint n = gl_GlobalInvocationID.x;\n\
+             ivec2 at = ivec2(n % 8, n / 8); {body} }}\n"
+        ),
+    );
+    let bindings =
+        [Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1), Binding::new(1, vk::DescriptorType::STORAGE_BUFFER, 1)];
+    let job = Job::new(context, &words, &bindings).expect("a pipeline");
+    let usage = Usage::SAMPLED | Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+    let image = Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, 8, 8) }).map_err(Skip)?;
+    image.clear(vk::ClearColorValue { float32: [0.25, 0.5, 1.0, 1.0] });
+    image.transition(vk::ImageLayout::GENERAL);
+    let own = image.view(&ViewDesc::default());
+    let read = buffer(context, &[7; 4 * 128]);
+    job.run(1, |set| {
+        let image_view = view.unwrap_or(own.handle());
+        let info =
+            [vk::DescriptorImageInfo { image_view, image_layout: vk::ImageLayout::GENERAL, ..Default::default() }];
+        let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(vk::DescriptorType::STORAGE_IMAGE);
+        // SAFETY: the set is not in use, and the view is alive or null, which is allowed then.
+        unsafe { context.device().update_descriptor_sets(&[write.image_info(&info)], &[]) };
+        write_buffer(context, set, 1, &read);
+    });
+    Ok((image.read_bytes(COLOR, 0, 0), read.words(), converts_otherwise(context)))
+}
+
+/// That nothing was stored to an image that was cleared, and that what was read is zero, with an alpha of zero or one (Texel Input
+/// Validation Operations).
+fn assert_nothing((bytes, words, _): &Frame) {
+    let mut texels = bytes.chunks(4);
+    let first = texels.next().expect("a texel");
+    assert!(texels.all(|texel| texel == first), "{bytes:?}");
+    let one = 1_f32.to_bits();
+    let is_zero = |texel: &[u32]| texel[..3] == [0; 3] && (texel[3] == 0 || texel[3] == one);
+    assert!(words.chunks(4).all(is_zero), "{words:?}");
+}
+
+/// Reads and stores outside of the image, which robustness makes harmless.
+fn outside() -> Outcome {
+    compare(&[4, 7], 1, |context, codec| {
+        let robust = context.supports(Capability::RobustImageAccess);
+        skip_if((!robust).then(|| format!("{} lacks robustImageAccess", context.device_name())))?;
+        let body = "words[n] = floatBitsToUint(imageLoad(im, at + 100)); words[64 + n] = floatBitsToUint(imageLoad(im, at - 9));\n\
+                    imageStore(im, at + 8, vec4(0.75)); imageStore(im, -1 - at, vec4(0.75));";
+        let left = dispatch(context, codec, body, None)?;
+        assert_nothing(&left);
+        // What differs is alpha, where either is right.
+        Ok((left.0, Vec::new(), left.2))
+    })
+}
+
+/// No image at all.
+fn nothing() -> Outcome {
+    compare(&[4, 7], 1, |context, codec| {
+        let null = context.supports(Capability::NullDescriptor);
+        skip_if((!null).then(|| format!("{} lacks nullDescriptor", context.device_name())))?;
+        let body =
+            "words[n] = floatBitsToUint(imageLoad(im, at)); words[64 + n] = words[n]; imageStore(im, at, vec4(0.75));";
+        let left = dispatch(context, codec, body, Some(vk::ImageView::null()))?;
+        assert_nothing(&left);
+        Ok((left.0, Vec::new(), left.2))
+    })
+}
+
+/// An image of four samples: stored to, read, and read through a sampler.
+fn several_samples() -> Outcome {
+    compare(&[4, 7], 1, |context, codec| {
+        let (format, name, _) = format(codec);
+        let has = context.supports(Capability::StorageMultisample)
+            && context.format_features(format, vk::ImageTiling::OPTIMAL).contains(Feature::STORAGE_IMAGE);
+        skip_if((!has).then(|| format!("{} lacks storage images of several samples", context.device_name())))?;
+        let usage = Usage::SAMPLED | Usage::STORAGE;
+        let desc = ImageDesc { usage, samples: Samples::TYPE_4, ..ImageDesc::d2(format, 8, 8) };
+        let image = Image::new(context, &desc).map_err(Skip)?;
+        check_sizes(context, &image);
+        image.transition(vk::ImageLayout::GENERAL);
+        let view = image.view(&ViewDesc::default());
+        let shader = |body: &str| {
+            vulkan(
+                "comp",
+                &format!(
+                    "#version 450\nlayout(local_size_x = 64) in;\nlayout(binding = 0, {name}) uniform image2DMS im;\n\
+                     layout(binding = 1) buffer B {{ uvec4 words[]; }};\nlayout(binding = 2) uniform sampler2DMS s;\n\
+                     void main() {{ uint n = gl_GlobalInvocationID.x;\nivec2 at = ivec2(n % 8, n / 8);\n\
+                     for (int i = 0; i < 4; i++) {{ {body} }} }}\n"
+                ),
+            )
+        };
+        let bindings = [
+            Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1),
+            Binding::new(1, vk::DescriptorType::STORAGE_BUFFER, 1),
+            Binding::new(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1),
+        ];
+        let read = buffer(context, &[7; 4 * 512]);
+        let device = context.device();
+        // SAFETY: a create info without a chain.
+        let sampler =
+            unsafe { device.create_sampler(&vk::SamplerCreateInfo::default(), None) }.expect("vkCreateSampler");
+        for body in [
+            "imageStore(im, at, i, vec4(n + 64 * i, 64 - n, 16 * i, 3 * n + i) / 256.0);",
+            "words[4 * n + i] = floatBitsToUint(imageLoad(im, at, i));\n\
+             words[256 + 4 * n + i] = floatBitsToUint(texelFetch(s, at, i));",
+        ] {
+            Job::new(context, &shader(body), &bindings).expect("a pipeline").run(1, |set| {
+                write_image(context, set, 0, &view);
+                write_buffer(context, set, 1, &read);
+                write_sampled(context, set, sampler, view.handle());
+            });
+        }
+        // SAFETY: every run waited for its submission.
+        unsafe { device.destroy_sampler(sampler, None) };
+        let words = read.words();
+        // Samples differ, and both ways to read agree.
+        assert!(words[..1024] == words[1024..] && words[..4] != words[4..8], "{words:?}");
+        Ok((Vec::new(), words, converts_otherwise(context)))
+    })
+}
