@@ -4,6 +4,8 @@
 //! Each set has two images (bindings 0 and 1) and the sampler (binding 2) that the fragment shader reads both through. Commands are
 //! only recorded: nothing here is submitted.
 
+pub(crate) mod repaired;
+
 use ash::vk;
 use samplin_testkit::context::Context;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, write_images};
@@ -448,28 +450,7 @@ impl<'c> Parts<'c> {
 
     /// ns of thread CPU time of all threads together.
     fn frame(&self, is_sorted: bool) -> f64 {
-        let draws = FRAME_DRAWS / FRAME_THREADS;
-        let pipelines = FRAME_PIPELINES / FRAME_THREADS;
-        let frame = |thread: usize| {
-            self.record(thread, |commands| {
-                let start = thread_ns();
-                for draw in 0..draws {
-                    let at = if is_sorted { draw * pipelines / draws } else { draw % pipelines };
-                    // Every 20th pipeline is one whose links conflict.
-                    let sets = if at % 20 == 0 { self.sets() } else { &self.legal[0] };
-                    if !is_sorted || draw % (draws / pipelines) == 0 {
-                        self.bind(commands, at * FRAME_THREADS + thread);
-                        self.bind_sets(commands, sets);
-                    }
-                    if is_sorted {
-                        self.bind_sets_from(commands, SETS - 1, &sets[SETS as usize - 1..]);
-                    }
-                    // SAFETY: as in the row of draws.
-                    unsafe { self.context.device().cmd_draw(commands, 3, 1, 0, 0) };
-                }
-                thread_ns() - start
-            })
-        };
+        let frame = |thread: usize| self.record_frame(thread, is_sorted, &mut AsItComes(self));
         if callgrind::is_running() {
             // What one thread records, the last of several times: the driver's heap is in the same order then, with and without a layer.
             (0..FRAME_WARMS).for_each(|_| _ = frame(0));
@@ -478,16 +459,68 @@ impl<'c> Parts<'c> {
             callgrind::dump(c"sample");
             return ns;
         }
-        // Once without the clock, so that nothing is met for the first time.
-        let all = || {
-            std::thread::scope(|scope| {
-                let threads: Vec<_> = (0..FRAME_THREADS).map(|thread| scope.spawn(move || frame(thread))).collect();
-                threads.into_iter().map(|thread| thread.join().expect("a recording thread")).sum::<f64>()
-            })
-        };
-        all();
-        all()
+        on_threads(frame)
     }
+
+    /// What a thread records of a frame, in ns.
+    fn record_frame(&self, thread: usize, is_sorted: bool, binds: &mut impl Binds) -> f64 {
+        let draws = FRAME_DRAWS / FRAME_THREADS;
+        let pipelines = FRAME_PIPELINES / FRAME_THREADS;
+        self.record(thread, |commands| {
+            let start = thread_ns();
+            for draw in 0..draws {
+                let at = if is_sorted { draw * pipelines / draws } else { draw % pipelines };
+                // Every 20th pipeline is one whose links conflict.
+                let sets = if at % 20 == 0 { self.sets() } else { &self.legal[0] };
+                if !is_sorted || draw % (draws / pipelines) == 0 {
+                    binds.pipeline(commands, at * FRAME_THREADS + thread);
+                    binds.sets(commands, 0, sets);
+                }
+                if is_sorted {
+                    binds.sets(commands, SETS - 1, &sets[SETS as usize - 1..]);
+                }
+                // SAFETY: as in the row of draws.
+                unsafe { self.context.device().cmd_draw(commands, 3, 1, 0, 0) };
+            }
+            thread_ns() - start
+        })
+    }
+}
+
+/// How a frame binds what it is recorded with.
+trait Binds {
+    /// The pipeline at this place.
+    fn pipeline(&mut self, commands: vk::CommandBuffer, at: usize);
+
+    /// Sets from a number on.
+    fn sets(&mut self, commands: vk::CommandBuffer, first: u32, sets: &[vk::DescriptorSet]);
+}
+
+/// Nothing but what the application binds.
+struct AsItComes<'p, 'c>(&'p Parts<'c>);
+
+impl Binds for AsItComes<'_, '_> {
+    fn pipeline(&mut self, commands: vk::CommandBuffer, at: usize) {
+        self.0.bind(commands, at);
+    }
+
+    fn sets(&mut self, commands: vk::CommandBuffer, first: u32, sets: &[vk::DescriptorSet]) {
+        self.0.bind_sets_from(commands, first, sets);
+    }
+}
+
+/// ns of thread CPU time of all recording threads of a frame together.
+fn on_threads(frame: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let all = || {
+        std::thread::scope(|scope| {
+            let frame = &frame;
+            let threads: Vec<_> = (0..FRAME_THREADS).map(|thread| scope.spawn(move || frame(thread))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("a recording thread")).sum::<f64>()
+        })
+    };
+    // Once without the clock, so that nothing is met for the first time.
+    all();
+    all()
 }
 
 impl Drop for Parts<'_> {

@@ -2,7 +2,10 @@
 
 use std::hint::black_box;
 
-use samplin_hot::table::{BitFilter, FlatTable};
+use samplin_hot::counters::Path;
+use samplin_hot::recent::Words;
+use samplin_hot::table::{BitFilter, FastMap, FlatTable};
+use samplin_hot::{Counters, Recent};
 
 use crate::sample::{CALLS, time};
 
@@ -10,11 +13,16 @@ use crate::sample::{CALLS, time};
 const ARRAY: usize = 256;
 
 /// What [`measure`] measures.
-pub(crate) const ROWS: [&str; 4] = [
+pub(crate) const ROWS: [&str; 9] = [
     "two bits of a pair, per descriptor",
     "two words of a pair by hash, per descriptor",
     "copy of a descriptor's info",
     "a command buffer by hash and three sets compared, per bind",
+    "a template of one: by hash, two bits, counted",
+    "four buffers: their types",
+    "a sampler seen before: compared, entered, removed",
+    "a sampler never seen: remembered, entered, removed",
+    "a view: its image by hash, compared, entered, removed",
 ];
 
 /// Handles as a driver hands them out: evenly strided.
@@ -71,5 +79,80 @@ pub(crate) fn measure(size: usize) -> [f64; ROWS.len()] {
         let record = &records[table.get(*buffer) as usize - 1];
         black_box(record[0] == 1 && record[1..] == *sets);
     });
-    [each(looked), each(found), each(copied), bound]
+    let [template, four] = [template(&near, &far, &calls), four_buffers()];
+    let [again, new, view] = [sampler(1), sampler(u64::MAX), view(&needs)];
+    [each(looked), each(found), each(copied), bound, template, four, again, new, view]
+}
+
+/// A device is found by comparing the word that its handle begins with.
+const KEY: u64 = 0x7f00_1234_5000;
+
+/// What a template of one pair cannot do without: device, template, the bits of the pair, a counter.
+fn template(near: &BitFilter, far: &BitFilter, calls: &[Vec<[u64; 3]>]) -> f64 {
+    let (templates, counters) = (FlatTable::new(16), Counters::new());
+    templates.insert(KEY, 1);
+    counters.add(Path::Template, 1, 0);
+    let calls: Vec<_> = calls.iter().map(|pairs| (KEY, KEY, pairs[0])).collect();
+    time(&calls, |(device, template, pair)| {
+        if *device == KEY && templates.get(*template) == 1 && !near.both(pair[0], far, pair[1]) {
+            black_box(counters.add_here(Path::Template, 1));
+        }
+    })
+}
+
+/// What four writes of buffers cannot do without: device, and the type and count of each, in writes of 64 bytes.
+fn four_buffers() -> f64 {
+    const BUFFER: u64 = 6 << 32;
+    let write = [1, 2, 3, 4, BUFFER, 5, 6, 7];
+    time(&vec![(KEY, [write; 4]); CALLS], |(device, writes)| {
+        black_box(*device == KEY && writes.iter().all(|write| write[4] >= BUFFER));
+    })
+}
+
+/// What a sampler that is created and destroyed cannot do without: device, the look for its create info, an entry by its handle and the
+/// count of its state under a lock, and both taken back; of `states` that are not seen again also what leads to the next one.
+fn sampler(states: u64) -> f64 {
+    let (recent, samplers) = (Recent::new(), FlatTable::with(64, FastMap::<u64, [u64; 16]>::default()));
+    let words = |state: u64| -> Words { [1, 2, 3, 4, 5, 6, state, 8] };
+    recent.set(&words(0), 1);
+    samplers.write().with().insert(0, [0; 16]);
+    let mut nth = 0_u64;
+    time(&[(KEY, KEY + 64); CALLS], |(device, sampler)| {
+        nth += 1;
+        let state = nth % states;
+        let words = black_box(words(state));
+        let is_known = *device == KEY && recent.get(&words) != 0;
+        let mut table = samplers.write();
+        if !is_known {
+            // Its state by its hash, and the oldest one of 512 that have no sampler goes.
+            table.with().insert(state, [state; 16]);
+            table.with().remove(&state.wrapping_sub(512));
+        }
+        if let Some(row) = table.with().get_mut(&state) {
+            row[0] += 1;
+        }
+        table.insert(*sampler, state + 1);
+        drop(table);
+        if !is_known {
+            recent.set(&words, state + 1);
+        }
+        let mut table = samplers.write();
+        let state = table.remove(*sampler) - 1;
+        if let Some(row) = table.with().get_mut(&state) {
+            row[0] -= 1;
+        }
+    })
+}
+
+/// What a view cannot do without: device, its image, the look for its create info, an entry by its handle under a lock, and its removal.
+fn view(images: &FlatTable) -> f64 {
+    let (recent, views) = (Recent::new(), FlatTable::new(64));
+    let image = handles(1, 64)[0];
+    let words = |image: u64| -> Words { [images.get(image), 2, 3, 4, 5, 6, 7, 8] };
+    recent.set(&words(image), 1);
+    time(&[(KEY, image, KEY + 64); CALLS], |(device, image, view)| {
+        let known = if *device == KEY { recent.get(&black_box(words(*image))) } else { 0 };
+        views.insert(*view, known);
+        black_box(views.remove(*view));
+    })
 }

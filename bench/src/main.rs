@@ -19,6 +19,7 @@ use clap::Parser;
 use samplin_testkit::context::{Context, ContextBuilder, ContextError};
 use serde_json::json;
 
+use crate::binds::repaired::{self, Repaired};
 use crate::row::{Group, On, Row, Under};
 use crate::scene::{Figure, Scene};
 
@@ -203,6 +204,20 @@ fn floor(args: &Args) -> Result<(), String> {
             println!("{size:>5}² {name:<60} {:.2} ns ({:.2} to {:.2})", figure.median, figure.min, figure.max);
         }
     }
+    let context = context(None, On::Default).map_err(|error| format!("{error} {}", error.hint()))?;
+    let scene = binds::Scene::new(&context, Repaired::STATE);
+    let repaired = Repaired::new(&scene);
+    let rounds: Vec<_> = (0..args.rounds).map(|_| repaired.measure()).collect();
+    println!(
+        "{}, without a layer: a draw of a frame, and the median of its ratios in the same round",
+        context.device_name()
+    );
+    for (at, (name, ..)) in repaired::ROWS.iter().enumerate() {
+        let figure = Figure::of(rounds.iter().map(|rows| rows[at]).collect()).ok_or("no rounds")?;
+        let ratios = rounds.iter().map(|rows| rows[at] / rows[repaired::base(at)]).collect();
+        let ratio = Figure::of(ratios).ok_or("no rounds")?.median;
+        println!("{name:<66} {:.1} ns ({:.1} to {:.1}), {ratio:.3}", figure.median, figure.min, figure.max);
+    }
     Ok(())
 }
 
@@ -246,6 +261,8 @@ fn count(args: &Args, layers: &[Option<&str>]) -> Result<(), String> {
         let contexts = make(layers, on)?;
         for size in sizes(args, on) {
             let scenes: Vec<Scene<'_>> = contexts.iter().map(|context| Scene::new(context, on, size)).collect();
+            // Once for all rows: what runs is translated again after each start and stop.
+            callgrind::start();
             // The first sample of a scene of separate ones finds a heap in another order than the next: it is made twice.
             let first = rows.first().filter(|_| matches!(on, On::Separate(_)));
             for (index, &row) in first.into_iter().chain(&rows).enumerate() {
@@ -254,10 +271,7 @@ fn count(args: &Args, layers: &[Option<&str>]) -> Result<(), String> {
                 }
                 let is_counted = index > 0 || first.is_none();
                 for (layer, scene) in scenes.iter().enumerate() {
-                    callgrind::start();
-                    let known = !scene.measure(row, 1).is_empty();
-                    callgrind::stop();
-                    if known {
+                    if !scene.measure(row, 1).is_empty() {
                         counted.push(json!({
                             "row": row.name(),
                             "size": size,
@@ -270,6 +284,7 @@ fn count(args: &Args, layers: &[Option<&str>]) -> Result<(), String> {
                     }
                 }
             }
+            callgrind::stop();
         }
     }
     println!("{}", serde_json::to_string(&counted).map_err(|error| error.to_string())?);
