@@ -3,17 +3,26 @@
 //! The shortest way is that of the first device of a process, so each test is about it in a process of its own.
 
 use std::cell::Cell;
+use std::ffi::CStr;
 
 use ash::vk::{self, Handle};
 
 use crate::driver::machine::{Read, place};
-use crate::driver::{Kind, Reuse, lock};
+use crate::driver::{Kind, OwnFailure, Reuse, lock};
 use crate::loader::{Device, InstanceBuilder, allocator, binding, call, linear_info, pair};
 use crate::separate::{Operand, shader};
 
 const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const UNFILTERED: vk::Format = vk::Format::R32_SFLOAT;
+/// What is in a set.
+const TYPES: [vk::DescriptorType; 3] =
+    [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
+
+fn bindings() -> [vk::DescriptorSetLayoutBinding<'static>; 3] {
+    let binding = |number: u32| binding(number, TYPES[number as usize], 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
+    [0, 1, 2].map(binding)
+}
 
 /// Sets with two images and the sampler that pipelines read both through, a layout of one such set and one of two.
 struct Scene {
@@ -44,11 +53,7 @@ impl Scene {
     fn with(reuse: Reuse) -> Self {
         let builder = InstanceBuilder::new().driver(|config| (config.follows, config.reuse) = (true, reuse));
         let device = builder.set("separate", "resolve").device();
-        let types = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
-        let bindings: Vec<_> = std::iter::zip(0.., types)
-            .map(|(number, ty)| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE))
-            .collect();
-        let of_set = device.layout(&bindings);
+        let of_set = device.layout(&bindings());
         let layouts = [device.pipeline_layout(&[of_set]), device.pipeline_layout(&[of_set, of_set])];
         let (pool, commands) = (device.pool(), Cell::new(commands(&device)));
         // Something conflicts from the start, so that binds are followed.
@@ -607,5 +612,92 @@ fn what_another_command_buffer_found_is_about_the_same_sets() {
         let now = if *was == is { CONTENTS[1] } else { CONTENTS[2] };
         scene.write_images(*set, now.0);
         *was = now.1;
+    }
+}
+
+impl Scene {
+    /// Calls of the layer's own for this command fail from now on, or none any more.
+    fn fail(&self, command: Option<&'static CStr>) {
+        let result = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
+        let failure = command.map(|command| OwnFailure { command, result, left: u64::MAX, hit: 0 });
+        *lock(&self.device.driver.own_failure) = failure;
+    }
+
+    /// A pipeline layout with a set that is pushed, as the others otherwise, and those of `above`.
+    fn push_layout(&self, above: &[vk::DescriptorSetLayout]) -> vk::PipelineLayout {
+        let bindings = bindings();
+        let flags = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
+        let info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&bindings);
+        let of_push = self.device.try_layout(&info).expect("the layout is created");
+        self.device.pipeline_layout(&[&[of_push], above].concat())
+    }
+
+    /// Pushes images of these formats and a sampler.
+    fn push(&self, layout: vk::PipelineLayout, formats: [vk::Format; 2], sampler: vk::Sampler) {
+        let device = &self.device;
+        let [first, second] = formats.map(|format| pair(vk::Sampler::null(), device.view(format)));
+        let infos = [first, second, pair(sampler, vk::ImageView::null())];
+        let writes: Vec<_> = std::iter::zip(0.., std::iter::zip(TYPES, infos.chunks(1)))
+            .map(|(number, (ty, info))| {
+                vk::WriteDescriptorSet::default().dst_binding(number).descriptor_type(ty).image_info(info)
+            })
+            .collect();
+        call!(device.push(self.commands.get(), COMPUTE, layout, 0, writes.len() as u32, writes.as_ptr()));
+    }
+}
+
+/// One link reads a hidden set, and the other one the sampler of the application's set. Where that is exchanged, and there is no
+/// hidden set to be had, the first one must not read what is there for the other.
+#[test]
+fn without_a_hidden_set_a_legal_pair_keeps_its_sampler() {
+    for is_pushed in [false, true] {
+        let scene = Scene::new();
+        let sampler = scene.device.linear();
+        let layout = if is_pushed { scene.push_layout(&[]) } else { scene.layouts[0] };
+        let formats = [[FILTERED, UNFILTERED], [UNFILTERED, FILTERED]];
+        let sets = formats.map(|formats| scene.set_with(formats, sampler));
+        let bind = |content: usize| match is_pushed {
+            true => scene.push(layout, formats[content], sampler),
+            false => scene.bind_sets(layout, 0, &[sets[content]]),
+        };
+        let [pipeline, first_only] = [&[[(0, 0), (0, 2)], [(0, 1), (0, 2)]][..], &[[(0, 0), (0, 2)]]]
+            .map(|links| scene.pipeline_with(layout, links));
+        scene.bind(pipeline);
+        bind(0);
+        assert_eq!(scene.own(), [true, false]);
+        // So the copy is there already.
+        scene.bind(first_only);
+        bind(1);
+        scene.fail(Some(c"vkCreateDescriptorPool"));
+        scene.bind(pipeline);
+        assert_eq!(scene.own(), [true, true], "pushed: {is_pushed}");
+        scene.fail(None);
+        bind(1);
+        assert_eq!(scene.own(), [false, true], "pushed: {is_pushed}");
+    }
+}
+
+/// What was bound in place of the application's sets goes back, also for a pipeline whose layout the driver does not make again.
+#[test]
+fn without_a_layout_of_its_own_a_pipeline_reads_what_was_given() {
+    for is_pushed in [false, true] {
+        let scene = Scene::new();
+        let sampler = scene.device.linear();
+        let [short, long] = match is_pushed {
+            true => [scene.push_layout(&[]), scene.push_layout(&[scene.of_set])],
+            false => scene.layouts,
+        };
+        scene.bind(scene.pipeline_of(short, 0));
+        match is_pushed {
+            true => scene.push(short, [UNFILTERED; 2], sampler),
+            false => scene.bind_sets(short, 0, &[scene.set_with([UNFILTERED; 2], sampler)]),
+        }
+        assert_eq!(scene.own(), [false, false]);
+        let other = scene.pipeline_of(long, 1);
+        scene.fail(Some(c"vkCreatePipelineLayout"));
+        scene.bind(other);
+        scene.bind_sets(long, 1, &[scene.set([FILTERED; 2])]);
+        assert_eq!(scene.own(), [true, true], "pushed: {is_pushed}");
+        scene.fail(None);
     }
 }

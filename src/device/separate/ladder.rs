@@ -79,8 +79,10 @@ pub(super) struct Decided {
     pub(super) shadows: Vec<(usize, u64)>,
     /// Set numbers, and samplers to push there.
     pub(super) pushes: Vec<(u32, Other)>,
-    /// The pipeline to bind instead.
-    pub(super) variant: Option<Arc<Variant>>,
+    /// The pipeline to bind instead, and its hidden set; 0 if nothing is known to be read from that.
+    pub(super) variant: Option<(Arc<Variant>, u64)>,
+    /// It holds as long as what it was made of: nothing was missing that may be there the next time.
+    pub(super) is_lasting: bool,
 }
 
 impl How {
@@ -253,12 +255,14 @@ impl Device {
             all.clear();
         }
         let bit = |want: &Want| link_bit(want.link);
-        let no_room = point.is_pushed_beside(&program.layout);
-        let mut variant = program.splits.current().filter(|_| !no_room);
+        // Why no link can read a hidden set.
+        let mut unhidden = point.is_pushed_beside(&program.layout).then_some("push-set-above");
+        let mut is_lasting = true;
+        let mut variant = program.splits.current().filter(|_| unhidden.is_none());
         // Numbers of sets that there is no copy of.
         let mut uncopied = Vec::new();
         loop {
-            let mask = if no_room { 0 } else { program.splits.mask() };
+            let mask = if unhidden.is_some() { 0 } else { program.splits.mask() };
             let (refused, why) = program.splits.refused();
             let crowded = program.splits.crowded();
             for want in all.iter_mut() {
@@ -276,7 +280,7 @@ impl Device {
                 let force = |want: &Want| separate.force.splits() && want.image_at != want.sampler_at;
                 let changes = |want: &Want| want.wanted != want.given || force(want);
                 let asks = || own().filter(|want| changes(want) && !want.loose).fold(0, |all, want| all | bit(want));
-                let force = separate.force.splits() && !no_room && asks() & !refused != 0;
+                let force = separate.force.splits() && unhidden.is_none() && asks() & !refused != 0;
                 let Some(first) = own().find(|want| want.wanted != want.given || force) else {
                     told.with_room().push((group, Ok(How::Split)));
                     continue;
@@ -284,7 +288,7 @@ impl Device {
                 let agree = own().all(|want| want.wanted == first.wanted);
                 let common = if agree { Some(first.wanted) } else { self.most_wished(&memory::collect(own())) };
                 let rest = || own().filter(|want| Some(want.wanted) != common);
-                let splits = !no_room && separate.settings.shared == SeparateShared::Split;
+                let splits = unhidden.is_none() && separate.settings.shared == SeparateShared::Split;
                 let may_part = agree || splits && rest().all(|want| bit(want) & !refused != 0);
                 let exchange = match program.blind {
                     _ if force => Err("shared-sampler"),
@@ -305,12 +309,12 @@ impl Device {
                     Err(named) => {
                         let asks = asks();
                         let keeps = named == "shared-sampler" && separate.settings.shared == SeparateShared::Keep;
-                        let named = match () {
-                            () if no_room && asks != 0 => "push-set-above",
-                            () if refused & asks != 0 => why,
-                            () => named,
+                        let named = match unhidden {
+                            Some(why) if asks != 0 => why,
+                            _ if refused & asks != 0 => why,
+                            _ => named,
                         };
-                        join |= if no_room || keeps { 0 } else { asks & !refused };
+                        join |= if unhidden.is_some() || keeps { 0 } else { asks & !refused };
                         told.with_room().push((group, Err(named)));
                     }
                 }
@@ -336,11 +340,25 @@ impl Device {
                     None => asked.with_room().push(Asked { link: want.link, position, pair, task: Ok(task) }),
                 }
             }
-            let (variant, left) = self.with_tasks(separate, program, point, variant, asked);
+            let (made, left) = self.with_tasks(separate, program, unhidden, variant.take(), asked);
+            let variant = match made {
+                None => None,
+                Some(made) => match self.hidden_for(separate, &made, all, asked) {
+                    // Nothing is in the slots that the split links read, so the application's pipeline reads no more than they would.
+                    Some(0) if made.hidden.is_some() && point.is_complete(program) => None,
+                    Some(set) => Some((made, set)),
+                    None => {
+                        // Without its set the split pipeline would read nothing. The application's reads what is in the sets, and
+                        // there each sampler is for other links.
+                        (unhidden, is_lasting) = (Some("memory"), false);
+                        continue;
+                    }
+                },
+            };
             for (group, how) in told {
                 self.tell_group(program, group, how, (mask, left));
             }
-            return Decided { shadows, pushes, variant };
+            return Decided { shadows, pushes, variant, is_lasting };
         }
     }
 

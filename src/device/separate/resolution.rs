@@ -11,10 +11,11 @@ use super::Separate;
 use super::bits::Bits;
 use super::commands::Point;
 use super::found::{Key, Resolution};
-use super::ladder::{Decided, Wants};
+use super::ladder::{Decided, Want};
 use super::programs::{HIDDEN, Program};
 use super::recipe::Variant;
 use super::sets::Brief;
+use super::tasks::Asked;
 use crate::device::Device;
 use crate::table::fold;
 
@@ -129,33 +130,26 @@ impl Device {
         {
             self.program_unresolved(HIDDEN, program);
         }
-        let Decided { shadows, pushes, variant } = self.decide_links(separate, program, point, &mut wants);
-        let Some(variant) = variant else {
-            return Resolution { shadows, pushes, variant: None, is_lasting: true, key: Key::default() };
-        };
-        let hidden = self.hidden_for(separate, &variant, &wants);
-        if hidden == Some(0) && variant.hidden.is_some() && point.is_complete(program) {
-            // Nothing is in the slots that the split links read, so the application's pipeline reads no more than they would.
-            return Resolution { shadows, pushes, variant: None, is_lasting: true, key: Key::default() };
-        }
-        if hidden.is_none() {
-            // Without its set the split pipeline would read nothing; the application's reads what it has.
-            variant.links().for_each(|link| self.link_unresolved("memory", program, link));
-        }
-        let (is_lasting, variant) = (hidden.is_some(), hidden.map(|hidden| (variant, hidden)));
-        Resolution { shadows, pushes, is_lasting, variant, key: Key::default() }
+        let Decided { shadows, pushes, variant, is_lasting } = self.decide_links(separate, program, point, &mut wants);
+        Resolution { shadows, pushes, variant, is_lasting, key: Key::default() }
     }
 
     /// The hidden set of a split pipeline, by what its links ask for; 0 if no sampler that they could read is bound, none if there is
     /// no such set to be had.
-    fn hidden_for(&self, separate: &Separate, variant: &Variant, wants: &Wants) -> Option<u64> {
+    pub(super) fn hidden_for(
+        &self,
+        separate: &Separate,
+        variant: &Variant,
+        wants: &[Want],
+        asked: &[Asked],
+    ) -> Option<u64> {
         let Some(shape) = &variant.hidden else { return Some(0) };
-        let words = variant.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.words(&wants.asked));
+        let words = variant.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.words(asked));
         let mut samplers = Vec::new();
         for (link, count) in &variant.parts {
             let start = samplers.len();
             (0..*count).for_each(|_| samplers.with_room().push(0_u64));
-            for want in wants.all.iter().filter(|want| want.link == *link) {
+            for want in wants.iter().filter(|want| want.link == *link) {
                 // A descriptor that nobody may use can hold a sampler that is gone.
                 let lives = want.wanted != want.given || self.hot.gate.sampler(want.given) != 0;
                 if let Some(target) = samplers.get_mut(start + want.hidden_at as usize).filter(|_| lives) {

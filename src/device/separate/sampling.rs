@@ -14,7 +14,6 @@ use samplin_hot::memory::{self, Room};
 use samplin_spirv::sampling::{self, Left, Passes, Record, flags, sampling};
 use samplin_spirv::{Error, Module, Operand, Specialization};
 
-use super::commands::Point;
 use super::layouts::PipelineShape;
 use super::programs::{Program, ProgramLink, model};
 use super::recipe::{NO_SET, Recipe, StageCode, Variant, When, link_bit};
@@ -287,7 +286,7 @@ impl Device {
         &self,
         separate: &Separate,
         program: &Program,
-        point: &Point,
+        unhidden: Option<&'static str>,
         variant: Option<Arc<Variant>>,
         asked: &[Asked],
     ) -> (Option<Arc<Variant>>, u64) {
@@ -300,9 +299,9 @@ impl Device {
             return (variant, all_left);
         }
         let mask = variant.as_ref().map_or(0, |variant| variant.mask);
-        let made = match point.is_pushed_beside(&program.layout) {
-            true => Err("push-set-above"),
-            false => self.tasked(separate, program, mask, asked, When::Bound),
+        let made = match unhidden {
+            Some(why) => Err(why),
+            None => self.tasked(separate, program, mask, asked, When::Bound),
         };
         let left = |asked: &Asked| match &made {
             Ok(made) => {

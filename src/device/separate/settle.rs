@@ -199,8 +199,9 @@ impl Device {
         let shadow = resolution.shadows.iter().find(|(set, _)| *set == number);
         let wanted = shadow.map_or(bound.set, |(_, shadow)| *shadow);
         if wanted != bound.actual {
-            let (Some(bind), Some(twin)) = (self.fns.cmd_bind_descriptor_sets, self.twin_of_pipeline(separate, layout))
-            else {
+            let twin = self.twin_for_set(separate, layout, number);
+            let (Some(bind), Some((twin, _kept))) = (self.fns.cmd_bind_descriptor_sets, twin) else {
+                point.differs = true;
                 return;
             };
             let set = vk::DescriptorSet::from_raw(wanted);
@@ -243,17 +244,17 @@ impl Device {
                 next.with_room().push((*binding, *element, own));
             }
         }
-        if !std::mem::take(&mut bound.repushed) {
+        if !bound.repushed {
             next.retain(|other| !now.contains(other));
         }
-        bound.pushed = memory::collect(others.iter().copied());
-        if next.is_empty() {
+        let twin = if next.is_empty() { None } else { self.twin_for_set(separate, layout, number) };
+        let push = self.fns.cmd_push_descriptor_set.zip(twin);
+        if push.is_none() && !next.is_empty() {
             return false;
         }
-        let (Some(push), Some(twin)) = (self.fns.cmd_push_descriptor_set, self.twin_of_pipeline(separate, layout))
-        else {
-            return false;
-        };
+        bound.repushed = false;
+        bound.pushed = memory::collect(others.iter().copied());
+        let Some((push, (twin, _kept))) = push else { return false };
         let infos = memory::collect(next.iter().map(|(_, _, sampler)| vk::DescriptorImageInfo {
             sampler: vk::Sampler::from_raw(*sampler),
             ..Default::default()

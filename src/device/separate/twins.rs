@@ -1,13 +1,14 @@
 //! The layer's own copies of set layouts and pipeline layouts: made where one is needed, and gone when no shape has them any more.
 
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory;
 
 use super::Separate;
 use super::layouts::{Own, PipelineShape, SetShape, Twin};
+use super::programs::Program;
 use crate::device::Device;
 use crate::table::lock;
 
@@ -79,6 +80,31 @@ impl Device {
         };
         let made = twin(&shape.twin, &separate.layouts.own_pipelines, make, |made| self.destroy_pipeline_layout(made))?;
         Some(vk::PipelineLayout::from_raw(made))
+    }
+
+    /// A pipeline layout of the layer's own that is compatible with `shape` for the set of a number, and what keeps it. If the driver
+    /// refuses to make it, that of another pipeline: what the layer has bound there was bound with one, whose pipeline lives as long
+    /// as the command buffer is of use.
+    pub(super) fn twin_for_set(
+        &self,
+        separate: &Separate,
+        shape: &PipelineShape,
+        number: usize,
+    ) -> Option<(vk::PipelineLayout, Option<Arc<PipelineShape>>)> {
+        if let Some(twin) = self.twin_of_pipeline(separate, shape) {
+            return Some((twin, None));
+        }
+        let mut found = None;
+        let mut look = |program: &Program| {
+            let layout = &program.layout;
+            if found.is_none() && layout.is_compatible(shape, number) && layout.twin.load(Ordering::Acquire) != 0 {
+                found = Some(Arc::clone(layout));
+            }
+        };
+        separate.programs.for_each(&mut look);
+        separate.shaders.for_each_combination(&mut look);
+        let twin = found.as_ref().map(|layout| vk::PipelineLayout::from_raw(layout.twin.load(Ordering::Acquire)));
+        Some((twin?, found))
     }
 
     fn destroy_set_layout(&self, layout: u64) {
