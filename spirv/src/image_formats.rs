@@ -52,7 +52,7 @@ pub fn image_formats(module: &Module<'_>, options: &Options) -> Result<Rewrite, 
     let functions = Functions::new(&mut editor, uint)?;
     let mut pass = Pass { editor, module, images: &images, lowered: &lowered, functions };
     let mut is_inside = false;
-    for instruction in module.instructions(module.sections.globals, module.words().len()) {
+    for instruction in module.instructions(module.sections.annotations, module.words().len()) {
         match instruction.opcode() {
             op::FUNCTION => is_inside = true,
             op::FUNCTION_END => is_inside = false,
@@ -160,16 +160,16 @@ impl Pass<'_, '_, '_> {
     #[inline(never)]
     fn instruction(&mut self, instruction: &Instruction<'_>) -> Result<(), Why> {
         let word = |n: usize| instruction.word(n);
-        match instruction.opcode() {
-            op::IMAGE_READ | op::IMAGE_SPARSE_READ => match self.codec(word(3)) {
-                Some((codec, sampled)) => self.read(instruction, codec, sampled),
-                None => Ok(()),
-            },
-            op::IMAGE_WRITE => match self.codec(word(1)) {
-                Some((codec, sampled)) => self.write(instruction, codec, sampled),
-                None => Ok(()),
-            },
-            op::IMAGE_TEXEL_POINTER => {
+        let opcode = instruction.opcode();
+        let image = match opcode {
+            op::IMAGE_READ | op::IMAGE_SPARSE_READ => self.codec(word(3)),
+            op::IMAGE_WRITE => self.codec(word(1)),
+            _ => None,
+        };
+        match (opcode, image) {
+            (op::IMAGE_WRITE, Some((codec, sampled))) => self.write(instruction, codec, sampled),
+            (_, Some((codec, sampled))) => self.read(instruction, codec, sampled),
+            (op::IMAGE_TEXEL_POINTER, _) => {
                 let image = self.images.bases.get(&self.module.type_of(word(3)));
                 match image.filter(|image| self.lowered.contains_key(image)) {
                     Some(image) => Err(self.atomics(*image)),
@@ -177,9 +177,9 @@ impl Pass<'_, '_, '_> {
                 }
             }
             // What asks about an image gets the same answer.
-            op::IMAGE_QUERY_FORMAT..=op::IMAGE_QUERY_SAMPLES => Ok(()),
-            opcode if is_followed(opcode) => Ok(()),
-            opcode => {
+            (op::IMAGE_QUERY_FORMAT..=op::IMAGE_QUERY_SAMPLES, _) => Ok(()),
+            _ if is_followed(opcode) => Ok(()),
+            _ => {
                 let leads = |id| {
                     let base = self.images.bases.get(&self.module.type_of(id));
                     base.is_some_and(|image| self.lowered.contains_key(image))
@@ -311,7 +311,7 @@ impl Pass<'_, '_, '_> {
 fn is_followed(opcode: u32) -> bool {
     let reads = matches!(
         opcode,
-        op::SAMPLED_IMAGE..=op::IMAGE_DREF_GATHER | op::IMAGE | op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD..=op::IMAGE_SPARSE_DREF_GATHER
+        op::SAMPLED_IMAGE..=op::IMAGE_WRITE | op::IMAGE | op::IMAGE_SPARSE_READ | op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD..=op::IMAGE_SPARSE_DREF_GATHER
     );
     ids::is_known(opcode) && !reads
 }

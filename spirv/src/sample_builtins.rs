@@ -254,7 +254,8 @@ impl<'w> Pass<'_, 'w> {
         let (module, wrong) = (self.module, Why::Opcode(op::EXT_INST));
         let (ty, id, input) = (instruction.word(1), instruction.word(2), instruction.word(5));
         let pointer = module.definition(module.type_of(input)).filter(|it| it.opcode() == op::TYPE_POINTER);
-        if pointer.is_none_or(|pointer| pointer.word(3) != ty) || self.pointers.contains_key(&input) {
+        let is_input = |it: &Instruction<'_>| it.words.get(2..) == Some(&[StorageClass::Input as u32, ty]);
+        if !pointer.is_some_and(|pointer| is_input(&pointer)) || self.pointers.contains_key(&input) {
             return Err(wrong);
         }
         let mut words = Vec::new();
@@ -276,7 +277,8 @@ impl<'w> Pass<'_, 'w> {
         offset: u32,
     ) -> Result<Option<()>, Error> {
         let module = self.module;
-        let float = module.definition(module.type_of(offset)).map_or(0, |vector| vector.word(2));
+        let two = module.definition(module.type_of(offset)).filter(|vector| vector.word(3) == 2);
+        let float = two.map_or(0, |vector| vector.word(2));
         let of = module.definition(ty);
         let vector = of.is_some_and(|of| of.opcode() == op::TYPE_VECTOR && of.word(2) == float);
         if !is_float(module, float) || !vector && ty != float {

@@ -63,7 +63,8 @@ fn shorten(
     let pointee = module.definition(variable.word(1)).map_or(0, |pointer| pointer.word(3));
     let array = module.definition(pointee).filter(|array| array.opcode() == op::TYPE_ARRAY).ok_or(WRONG)?;
     let length = module.definition(array.word(3)).ok_or(WRONG)?;
-    if length.opcode() != op::CONSTANT {
+    // Of one word, as the shorter one will be.
+    if length.opcode() != op::CONSTANT || length.words.len() != 4 {
         return Err(WRONG);
     }
     if length.word(3) <= most {

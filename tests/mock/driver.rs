@@ -61,6 +61,7 @@ pub(crate) struct Config {
     pub(crate) max_lod_bias: f32,
     pub(crate) max_samplers: u32,
     pub(crate) max_custom_borders: u32,
+    pub(crate) max_sample_mask_words: u32,
     pub(crate) filter_minmax_component_mapping: bool,
     pub(crate) max_block_match_window: [u32; 2],
     pub(crate) formats: Vec<(vk::Format, FormatSupport)>,
@@ -107,6 +108,7 @@ impl Config {
             max_lod_bias: 4.0,
             max_samplers: 4000,
             max_custom_borders: 4096,
+            max_sample_mask_words: 0,
             filter_minmax_component_mapping: true,
             max_block_match_window: [64, 64],
             formats: vec![
@@ -1192,6 +1194,7 @@ fn properties(config: &Config) -> vk::PhysicalDeviceProperties {
     let mut out = vk::PhysicalDeviceProperties { api_version: config.api_version, ..Default::default() };
     out.limits.max_sampler_anisotropy = config.max_anisotropy;
     out.limits.max_sampler_lod_bias = config.max_lod_bias;
+    out.limits.max_sample_mask_words = config.max_sample_mask_words;
     out.limits.max_sampler_allocation_count = config.max_samplers;
     [
         out.limits.max_bound_descriptor_sets,

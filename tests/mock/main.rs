@@ -32,6 +32,7 @@ mod modules;
 mod panics;
 mod paths;
 mod programs;
+mod refused;
 mod resolve;
 mod reuse;
 mod samplers;

@@ -150,6 +150,11 @@ impl<'w> Pass<'_, '_, 'w> {
         self.globals.pointers.contains_key(&typed.word(1))
     }
 
+    /// What a pointer to counters points to, by the type that the module gives it.
+    fn pointee(&self, typed: &Instruction<'_>) -> Option<u32> {
+        self.globals.pointers.get(&typed.word(1)).copied()
+    }
+
     fn is_met(&self, number: usize) -> bool {
         self.met.get(number).copied().unwrap_or(false)
     }
@@ -340,6 +345,9 @@ impl<'w> Pass<'_, '_, 'w> {
                 push(&mut terms, (product, uint))?;
             }
         }
+        if self.pointee(chain) != Some(ty) {
+            return Err(Why::CounterType(ty));
+        }
         let index = if terms.is_empty() {
             if !body.clone {
                 self.editor.forget(id)?;
@@ -393,6 +401,9 @@ impl<'w> Pass<'_, '_, 'w> {
             let parameter = parameters.next().ok_or(Why::Opcode(op::FUNCTION_CALL))?;
             match (self.pointer(*argument, body), self.is_counter(&parameter)) {
                 (Some(pointer), true) => {
+                    if self.pointee(&parameter) != Some(pointer.ty) {
+                        return Err(Why::CounterType(pointer.ty));
+                    }
                     push(&mut buffers, pointer.buffer)?;
                     let index = self.index(pointer)?;
                     push(&mut operands, index)?;
@@ -453,9 +464,10 @@ impl<'w> Pass<'_, '_, 'w> {
         self.semantics += u32::from(changed);
         body.changed |= changed;
         // The value of an operation is never a counter.
-        let others = ids::operands(instruction).filter(|id| at == 0 || *id != instruction.word(at));
-        let mut pointers = others.filter(|id| self.pointer(*id, body).is_some());
-        if pointers.next().is_some() || self.is_counter(instruction) && at == 3 {
+        let mut others = ids::positions(instruction).filter(|other| at == 0 || *other != at);
+        if others.any(|other| self.pointer(instruction.word(other), body).is_some())
+            || self.is_counter(instruction) && at == 3
+        {
             return Err(Why::Opcode(instruction.opcode()));
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! The reader, the links, the editor and the pass `split` on shaders of several compilers.
 
+mod bad;
 mod corpus;
 mod counters;
 mod edit;
@@ -11,6 +12,7 @@ mod machine;
 mod masks;
 mod mutants;
 mod passes;
+mod refused;
 mod rules;
 mod samples;
 mod sampling;

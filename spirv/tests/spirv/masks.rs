@@ -73,18 +73,3 @@ fn masks_that_are_short_enough_stay() {
     let words = masks("", FIRST);
     assert_eq!(sample_mask(&Module::read(&words).expect("a module"), 2), Ok(Rewrite::default()));
 }
-
-#[test]
-fn what_touches_more_is_refused() {
-    for body in [
-        "%c = OpAccessChain %to_out %out %1\nOpStore %c %0",
-        "%c = OpAccessChain %to_out %out %n\nOpStore %c %0",
-        "%b = OpLoad %array %in\nOpStore %out %b",
-        "OpStore %out %null",
-        "%c = OpCopyObject %pointer_out %out",
-    ] {
-        assert_eq!(rewritten(&masks("", body)), Err(Why::MaskWords), "{body}");
-    }
-    assert_eq!(rewritten(&masks("%null", FIRST)), Err(Why::BuiltInType(20)));
-    assert_eq!(Why::MaskWords.name(), "sample-mask-words");
-}

@@ -151,68 +151,18 @@ fn what_needs_no_sample_stays_as_it_is() {
     assert_eq!(rewritten(&words), Ok(Rewrite::default()));
 }
 
-/// A fragment shader with the input `%id`, the number of the sample.
-fn module(decorations: &str, globals: &str, functions: &str, body: &str) -> Vec<u32> {
-    assembled(&format!(
-        "OpCapability Shader\nOpCapability SampleRateShading\nOpMemoryModel Logical GLSL450\n\
-         OpEntryPoint Fragment %main \"main\" %id\nOpExecutionMode %main OriginUpperLeft\n{decorations}\nOpDecorate %id Flat\n\
-         %void = OpTypeVoid\n%ft = OpTypeFunction %void\n%int = OpTypeInt 32 1\n%bool = OpTypeBool\n%true = OpConstantTrue %bool\n\
-         %float = OpTypeFloat 32\n%pointer = OpTypePointer Input %int\n%private = OpTypePointer Private %int\n{globals}\n\
-         %id = OpVariable %pointer Input\n%other = OpVariable %private Private\n{functions}\n\
-         %main = OpFunction %void None %ft\n%b = OpLabel\n{body}\nOpReturn\nOpFunctionEnd\n"
-    ))
-}
-
-const NUMBER: &str = "OpDecorate %id BuiltIn SampleId";
-
+/// Copies of pointers to what becomes the shader's own.
 #[test]
-fn what_cannot_be_done_has_a_name() {
-    let passed = "%gt = OpTypeFunction %void %pointer";
-    let takes = "%g = OpFunction %void None %gt\n%p = OpFunctionParameter %pointer\n%gb = OpLabel\n%l = OpLoad %int %p\nOpReturn\nOpFunctionEnd";
-    let cases = [
-        ("passed-by-pointer", module(NUMBER, passed, takes, "%r = OpFunctionCall %void %g %id")),
-        ("selected-pointer", module(NUMBER, "", "", "%s = OpSelect %pointer %true %id %id")),
-        ("opcode", module(NUMBER, "", "", "OpCopyMemory %other %id")),
-        (
-            "decoration-group",
-            module(
-                "OpDecorate %group BuiltIn SampleId\n%group = OpDecorationGroup\nOpGroupDecorate %group %id",
-                "",
-                "",
-                "",
-            ),
-        ),
-        (
-            "decoration-group",
-            module(
-                &format!("{NUMBER}\nOpDecorate %group Flat\n%group = OpDecorationGroup\nOpGroupDecorate %group %id"),
-                "",
-                "",
-                "",
-            ),
-        ),
-        (
-            "opcode",
-            module("OpMemberDecorate %s 0 BuiltIn SampleId\nOpDecorate %s Block", "%s = OpTypeStruct %int", "", ""),
-        ),
-        ("builtin-type", module("OpDecorate %id BuiltIn SamplePosition", "", "", "")),
-    ];
-    for (name, words) in cases {
-        let why = rewritten(&words).expect_err(name);
-        assert_eq!(why.name(), name, "{why:?}");
-    }
-    let fine = module(
-        NUMBER,
-        "",
-        "",
-        "%l = OpLoad %int %id\n%c = OpCopyObject %pointer %id\n%m = OpLoad %int %c\nOpStore %other %m",
+fn copies_of_pointers_follow() {
+    let words = assembled(
+        "OpCapability Shader\nOpCapability SampleRateShading\nOpMemoryModel Logical GLSL450\n\
+         OpEntryPoint Fragment %main \"main\" %id\nOpExecutionMode %main OriginUpperLeft\nOpDecorate %id BuiltIn SampleId\n\
+         OpDecorate %id Flat\n%void = OpTypeVoid\n%ft = OpTypeFunction %void\n%int = OpTypeInt 32 1\n\
+         %pointer = OpTypePointer Input %int\n%private = OpTypePointer Private %int\n%id = OpVariable %pointer Input\n\
+         %other = OpVariable %private Private\n%main = OpFunction %void None %ft\n%b = OpLabel\n%l = OpLoad %int %id\n\
+         %c = OpCopyObject %pointer %id\n%m = OpLoad %int %c\nOpStore %other %m\nOpReturn\nOpFunctionEnd\n",
     );
-    lowered(&fine, "vulkan1.1");
-    for (capability, why) in [(6, Why::Kernel), (5249, Why::Capability(5249))] {
-        let mut words = fine.clone();
-        words.splice(5..5, [2 << 16 | 17, capability]);
-        assert_eq!(rewritten(&words), Err(why));
-    }
+    lowered(&words, "vulkan1.1");
 }
 
 /// Debug information that names the variable moves with it.

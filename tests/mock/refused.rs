@@ -1,0 +1,70 @@
+//! Modules that no pass can do anything about go down as they came, with a record that says why.
+
+use std::process::Command;
+use std::ptr;
+use std::sync::Arc;
+
+use ash::vk;
+
+use crate::args;
+use crate::driver::{Args, Config, Feature, FormatSupport};
+use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, call};
+use bad::Bad;
+
+#[path = "../../spirv/tests/spirv/bad.rs"]
+mod bad;
+
+/// The words of a text.
+fn assembled(text: &str) -> Vec<u32> {
+    let folder = samplin_testkit::Folder::new();
+    let [file, out] = [folder.join("text"), folder.join("words")];
+    std::fs::write(&file, text).expect("writes a file");
+    let status = Command::new("spirv-as").args(["--target-env", "spv1.3", "-o"]).arg(&out).arg(&file).status();
+    assert!(status.expect("spirv-as is installed").success());
+    let bytes = std::fs::read(&out).expect("words");
+    bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+/// A device that can do as little as the passes may have to make up for.
+fn device(bad: &Bad) -> Device {
+    let stores = |driver: &mut Config| {
+        (driver.api_version, driver.max_sample_mask_words) = (vk::API_VERSION_1_2, 1);
+        for (format, optimal) in [
+            (vk::Format::R8G8B8A8_UNORM, Feature::SAMPLED_IMAGE),
+            (vk::Format::R32_SINT, Feature::SAMPLED_IMAGE),
+            (vk::Format::R32_UINT, Feature::SAMPLED_IMAGE | Feature::STORAGE_IMAGE),
+        ] {
+            driver.formats.retain(|(other, _)| *other != format);
+            driver.formats.push((format, FormatSupport { optimal, ..FormatSupport::default() }));
+        }
+    };
+    let builder = InstanceBuilder::new().traced("decisions").driver(stores);
+    let builder = builder.set("counters", bad.counters).set("storage", "emulate");
+    let features = vk::PhysicalDeviceFeatures {
+        shader_storage_image_read_without_format: bad.reads.into(),
+        shader_storage_image_write_without_format: (!bad.reads).into(),
+        ..Default::default()
+    };
+    let info = DeviceInfo { features, ..DeviceInfo::default() };
+    Arc::new(builder.create().expect("an instance")).device(&info)
+}
+
+#[test]
+fn what_is_refused_goes_down_as_it_came() {
+    for bad in bad::all() {
+        let (words, device) = (assembled(&bad.text), device(&bad));
+        let (before, mut module) = (words.clone(), vk::ShaderModule::null());
+        let info = vk::ShaderModuleCreateInfo::default().code(&words);
+        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+        args!(device, c"vkCreateShaderModule", Args::Create { info: went, .. });
+        let what = format!("{} {}\n{}", bad.pass, bad.name, bad.text);
+        assert!(went == ptr::from_ref(&info) as usize && words == before, "{what}");
+        assert!(device.instance.records("shader").is_empty(), "{what}");
+        let told = device.instance.records("unresolved");
+        let named: Vec<_> = told.iter().map(|record| (record["pass"].as_str(), record["what"].as_str())).collect();
+        assert!(named.contains(&(Some(bad.pass), Some(bad.name))), "{named:?}: {what}");
+        assert!(named.iter().all(|(_, name)| *name == Some(bad.name)), "{named:?}: {what}");
+        call!(device.destroy_module(device.raw, module, allocator()));
+        device.finish();
+    }
+}
