@@ -98,6 +98,12 @@ fn check(
     }
     let after = texts(&split.words, entry, values);
     assert_eq!(after, expected(&before, &parts, &split), "{} {}", shader.file, entry.0);
+    // A second run finds none of them.
+    let again = Module::read(&split.words).expect("a module");
+    for part in &parts {
+        let why = samplin_spirv::split::split(&again, entry, values, HIDDEN + 1, &[*part]).expect_err(&shader.file);
+        assert_eq!(why, Refused::Part(0, Why::NoLink), "{} {}: {part:?}", shader.file, entry.0);
+    }
     parts.len()
 }
 
