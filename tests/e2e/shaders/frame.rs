@@ -2,6 +2,7 @@
 //! again and copied from, in one submission. What comes of it is what the driver itself makes of it.
 
 use super::formats::{COLOR, check_sizes, converts_otherwise, format, kinds, lacking_one, lowering};
+use super::samples::{ONE, fragment, pipeline};
 use super::{Job, buffer, vulkan, write_buffer, write_image};
 use crate::run::{self, Outcome, Skip, skip_if, with_layer, without_layer};
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage, SampleCountFlags as Samples};
@@ -130,6 +131,16 @@ fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> 
         ..ViewDesc::default()
     });
     let (render_pass, framebuffer) = pass(context, format, rendered.handle(), desc.extent);
+    let [width, height, depth] = desc.extent;
+    // What is left of the image by half of the clear, but for the row that was copied.
+    let drawn = vk::Rect2D {
+        offset: vk::Offset2D { x: (width / 2) as i32, y: 0 },
+        extent: vk::Extent2D { width: width - width / 2, height: height - 1 },
+    };
+    // SAFETY: a create info without sets.
+    let none = unsafe { device.create_pipeline_layout(&Default::default(), None) }.expect("vkCreatePipelineLayout");
+    let colors = fragment("o = vec4(place * 0.5 + 0.5, 0.25, 0.75);");
+    let draws = pipeline(context, &colors, ONE, (none, render_pass), drawn);
     let read = buffer(context, &[7; 4 * 192]);
     let given = Buffer::new(context, 256, vk::BufferUsageFlags::TRANSFER_SRC);
     given.write(0, &(0..=255).map(|byte: u8| byte & 0x3b).collect::<Vec<u8>>());
@@ -142,7 +153,6 @@ fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> 
         write_sampled(context, set, sampler, sampled.handle());
     }
     let general = vk::ImageLayout::GENERAL;
-    let [width, height, depth] = desc.extent;
     let range = vk::ImageSubresourceRange::default().aspect_mask(COLOR).level_count(1).layer_count(desc.layers);
     let layers = vk::ImageSubresourceLayers::default().aspect_mask(COLOR);
     context.submit(|commands| {
@@ -175,10 +185,12 @@ fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> 
             vk::ClearAttachment { aspect_mask: COLOR, color_attachment: 0, clear_value: vk::ClearValue { color } };
         let half = vk::Rect2D { extent: vk::Extent2D { width: width / 2, height }, ..area };
         let rect = vk::ClearRect { rect: half, base_array_layer: 0, layer_count: 1 };
-        // SAFETY: pass and frame belong together; the rectangle is inside.
+        // SAFETY: pass, frame and pipeline belong together; what is cleared and drawn is inside.
         unsafe {
             device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
             device.cmd_clear_attachments(commands, &[clear], &[rect]);
+            device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, draws);
+            device.cmd_draw(commands, 3, 1, 0, 0);
             device.cmd_end_render_pass(commands);
         }
         for (job, set) in jobs.iter().zip(sets) {
@@ -201,11 +213,18 @@ fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> 
     });
     // SAFETY: the submission was waited for.
     unsafe {
+        device.destroy_pipeline(draws, None);
+        device.destroy_pipeline_layout(none, None);
         device.destroy_framebuffer(framebuffer, None);
         device.destroy_render_pass(render_pass, None);
         device.destroy_sampler(sampler, None);
     }
-    Ok((left.read(0, left.size()), read.words(), converts_otherwise(context)))
+    let words = read.words();
+    // The red of the last texel that was drawn, as the shader reads it.
+    let red = f32::from_bits(words[4 * (width as usize - 1)]);
+    let length = drawn.extent.width as f32;
+    assert!((red - (length - 0.5) / length).abs() < 0.01, "{red}: nothing was drawn");
+    Ok((left.read(0, left.size()), words, converts_otherwise(context)))
 }
 
 /// Compares what the driver makes of something with what comes of it where the format is taken away.

@@ -35,7 +35,7 @@ const EDGE: u32 = 16;
 
 /// A picture to draw.
 #[derive(Clone, Copy)]
-struct Draw {
+pub(super) struct Draw {
     samples: Samples,
     /// `sampleShadingEnable` and `minSampleShading`.
     shading: Option<f32>,
@@ -45,7 +45,7 @@ struct Draw {
     chained: bool,
 }
 
-const ONE: Draw = Draw { samples: Samples::TYPE_1, shading: None, blends: false, chained: false };
+pub(super) const ONE: Draw = Draw { samples: Samples::TYPE_1, shading: None, blends: false, chained: false };
 const FOUR: Draw = Draw { samples: Samples::TYPE_4, ..ONE };
 
 const VERTEX: &str = "#version 450
@@ -58,7 +58,7 @@ void main() {
 ";
 
 /// A fragment shader of which this is the body; the picture is `o`.
-fn fragment(body: &str) -> Vec<u32> {
+pub(super) fn fragment(body: &str) -> Vec<u32> {
     vulkan(
         "frag",
         &format!(
@@ -121,14 +121,14 @@ fn draw_with(context: &Context, fragment: &[u32], how: Draw, bindings: &[u32]) -
     let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
     // SAFETY: the set layout is alive.
     let layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("vkCreatePipelineLayout");
-    let pipeline = pipeline(context, fragment, how, (layout, pass));
+    let area = vk::Rect2D { offset: Default::default(), extent: vk::Extent2D { width: EDGE, height: EDGE } };
+    let pipeline = pipeline(context, fragment, how, (layout, pass), area);
     context.submit(|commands| {
-        let extent = vk::Extent2D { width: EDGE, height: EDGE };
         let clear = [vk::ClearValue::default(); 2];
         let begin = vk::RenderPassBeginInfo::default()
             .render_pass(pass)
             .framebuffer(frame)
-            .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent })
+            .render_area(area)
             .clear_values(&clear);
         // SAFETY: the buffer is recording; pass, frame and pipeline belong together.
         unsafe {
@@ -154,11 +154,13 @@ fn draw_with(context: &Context, fragment: &[u32], how: Draw, bindings: &[u32]) -
     Ok((picture, buffers.iter().flat_map(Buffer::words).collect()))
 }
 
-fn pipeline(
+/// A pipeline that covers an area.
+pub(super) fn pipeline(
     context: &Context,
     fragment: &[u32],
     how: Draw,
     (layout, pass): (vk::PipelineLayout, vk::RenderPass),
+    area: vk::Rect2D,
 ) -> vk::Pipeline {
     let device = context.device();
     let vertex = vulkan("vert", VERTEX);
@@ -179,8 +181,9 @@ fn pipeline(
     }
     let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
-    let viewports = [vk::Viewport { width: EDGE as f32, height: EDGE as f32, max_depth: 1.0, ..Default::default() }];
-    let scissors = [vk::Rect2D { offset: Default::default(), extent: vk::Extent2D { width: EDGE, height: EDGE } }];
+    let [x, y] = [area.offset.x, area.offset.y].map(|at| at as f32);
+    let [width, height] = [area.extent.width, area.extent.height].map(|length| length as f32);
+    let (viewports, scissors) = ([vk::Viewport { x, y, width, height, min_depth: 0.0, max_depth: 1.0 }], [area]);
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
     let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
     let mut multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(how.samples);
