@@ -9,6 +9,7 @@ use crate::args;
 use crate::driver::{Args, Kind};
 use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, binding, call};
 use crate::pages::Pages;
+use crate::refused::assembled;
 
 const SUCCESS: vk::Result = vk::Result::SUCCESS;
 
@@ -319,6 +320,74 @@ fn rules_about_pipelines_make_modules_for_the_call() {
         assert!(held[0] == "a rule asks for it" && held[1].ends_with("(guard library)"), "{held:?}");
         call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
         device.finish();
+    }
+}
+
+/// What drivers here do not have holds a rule back as well: fragments that wait for each other, and the shading rate. A rule that switches
+/// the guard off is followed.
+#[test]
+fn guards_look_at_what_the_shader_does() {
+    let of = |capability: &str, extension: &str, inputs: &str, mode: &str, body: &str| {
+        let (decorations, variable) = match inputs {
+            "" => ("", ""),
+            _ => (
+                "OpDecorate %rate BuiltIn ShadingRateKHR\nOpDecorate %rate Flat\n",
+                "%rate = OpVariable %pointer Input\n",
+            ),
+        };
+        assembled(&format!(
+            "OpCapability Shader\nOpCapability {capability}\nOpExtension \"{extension}\"\nOpMemoryModel Logical GLSL450\n\
+             OpEntryPoint Fragment %main \"main\" %in {inputs}\nOpExecutionMode %main OriginUpperLeft\n{mode}\n{decorations}\
+             OpDecorate %in Location 0\n%void = OpTypeVoid\n%ft = OpTypeFunction %void\n%int = OpTypeInt 32 1\n%float = OpTypeFloat 32\n\
+             %pointer = OpTypePointer Input %int\n%pf = OpTypePointer Input %float\n%in = OpVariable %pf Input\n{variable}\
+             %main = OpFunction %void None %ft\n%label = OpLabel\n{body}\nOpReturn\nOpFunctionEnd\n"
+        ))
+    };
+    let interlock = of(
+        "FragmentShaderPixelInterlockEXT",
+        "SPV_EXT_fragment_shader_interlock",
+        "",
+        "OpExecutionMode %main PixelInterlockOrderedEXT",
+        "OpBeginInvocationInterlockEXT\nOpEndInvocationInterlockEXT",
+    );
+    let rate = of("FragmentShadingRateKHR", "SPV_KHR_fragment_shading_rate", "%rate", "", "");
+    let folder = samplin_testkit::Folder::new();
+    for (words, guard) in [(interlock, "interlock"), (rate, "shading-rate")] {
+        for off in ["", guard] {
+            let path = folder.join("samplin.toml");
+            let off_list = if off.is_empty() { String::new() } else { format!("guards_off = [\"{off}\"]\n") };
+            std::fs::write(&path, format!("[[rule]]\nset = {{ sample_shading = 1.0 }}\n{off_list}"))
+                .expect("writes a file");
+            let builder = InstanceBuilder::new().traced("decisions").set("config", path.to_str().expect("UTF-8"));
+            let features = vk::PhysicalDeviceFeatures { sample_rate_shading: 1, ..Default::default() };
+            let given = DeviceInfo { features, ..builder.device_info() };
+            let device = Arc::new(builder.create().expect("an instance")).device(&given);
+            let (layout, mut module) = (device.pipeline_layout(&[]), vk::ShaderModule::null());
+            let info = vk::ShaderModuleCreateInfo::default().code(&words);
+            assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+            let stages = [vk::PipelineShaderStageCreateInfo::default()
+                .stage(vk::ShaderStageFlags::FRAGMENT)
+                .module(module)
+                .name(c"main")];
+            let state =
+                vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_4);
+            let info =
+                vk::GraphicsPipelineCreateInfo::default().layout(layout).stages(&stages).multisample_state(&state);
+            let (mut pipeline, none) = (vk::Pipeline::null(), vk::PipelineCache::null());
+            device.driver.calls_of(c"vkCreateGraphicsPipelines");
+            let result =
+                call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
+            assert_eq!(result, SUCCESS);
+            args!(device, c"vkCreateGraphicsPipelines", Args::Create { info: went, .. });
+            let records = device.instance.records("shader");
+            let because = records[0]["changes"][0]["because"].as_str().expect("a reason");
+            assert_eq!(went == ptr::from_ref(&info) as usize, off.is_empty(), "{records:#?}");
+            assert_eq!(because.ends_with(&format!("(guard {guard})")), off.is_empty(), "{because}");
+            call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+            call!(device.destroy_module(device.raw, module, allocator()));
+            call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
+            device.finish();
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use bad::Bad;
 mod bad;
 
 /// The words of a text.
-fn assembled(text: &str) -> Vec<u32> {
+pub(crate) fn assembled(text: &str) -> Vec<u32> {
     let folder = samplin_testkit::Folder::new();
     let [file, out] = [folder.join("text"), folder.join("words")];
     std::fs::write(&file, text).expect("writes a file");

@@ -227,18 +227,35 @@ fn added(judged: &Judged) -> bool {
     judged.trace.first("device")["augmented"].to_string().contains("sampleRateShading")
 }
 
-/// The application does not ask for the feature, and needs it: a shade of its own for each sample.
+/// The application does not ask for the feature, and needs it: a shade of its own for each sample. What is drawn is what one that asks
+/// gets, for which nothing is done.
 fn feature_added() -> Outcome {
     let by_sample = fragment("o = vec4(float(gl_SampleID + 1) / 8.0, gl_SamplePosition, 1.0);");
     let plain = fragment("o = vec4(place, 0.5, 1.0);");
-    for (words, how) in [(&by_sample, ONE), (&by_sample, FOUR), (&plain, Draw { shading: Some(1.0), ..FOUR })] {
-        let (wanted, errors) = without_layer(unasked(), |context| draw(context, words, how))?;
-        assert!(wants_feature(&errors), "without samplin: {errors:#?}");
-        let (got, judged) = with_layer(unasked(), |context| draw(context, words, how))?;
-        judged.assert_silent("with samplin");
-        judged.assert_untouched("a feature is all it takes");
-        assert!(added(&judged) && judged.trace.first("device")["features"]["sampleRateShading"] == true);
-        assert_eq!(got, wanted);
+    // The second is what older validation layers call it.
+    let declared = ["pCode-08740", "pCode-01091"];
+    let asked = ["sampleShadingEnable-00784"; 2];
+    for (words, how, rules) in [
+        (&by_sample, ONE, declared),
+        (&by_sample, FOUR, declared),
+        (&plain, Draw { shading: Some(1.0), ..FOUR }, asked),
+    ] {
+        let run = |context: &Context| draw(context, words, how);
+        let (_, errors) = without_layer(unasked(), run)?;
+        assert!(
+            errors.iter().any(|error| rules.iter().any(|rule| error.id.ends_with(rule))),
+            "without samplin: {errors:#?}"
+        );
+        let (wanted, errors) = without_layer(Context::builder(), run)?;
+        assert!(errors.is_empty(), "of one that asks: {errors:#?}");
+        for (builder, asks) in [(unasked(), false), (Context::builder(), true)] {
+            let (got, judged) = with_layer(builder, run)?;
+            judged.assert_silent("with samplin");
+            judged.assert_untouched("a feature is all it takes");
+            assert_eq!(added(&judged), !asks);
+            assert_eq!(judged.trace.first("device")["features"]["sampleRateShading"], true);
+            assert_eq!((judged.trace.events("shader").count(), got), (0, wanted.clone()));
+        }
     }
     Ok(())
 }
