@@ -548,7 +548,7 @@ fn sampler_write<'i>(
 }
 
 /// A render pass without attachments.
-fn render_pass(context: &Context) -> vk::RenderPass {
+pub(crate) fn render_pass(context: &Context) -> vk::RenderPass {
     let subpasses = [vk::SubpassDescription::default().pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)];
     let info = vk::RenderPassCreateInfo::default().subpasses(&subpasses);
     // SAFETY: a valid create info.

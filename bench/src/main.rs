@@ -8,6 +8,7 @@ mod binds;
 mod callgrind;
 mod floor;
 mod held;
+mod pipelines;
 mod row;
 mod sample;
 mod scene;

@@ -1,7 +1,7 @@
 //! The rows of the table.
 
 use crate::binds::{State, Step};
-use crate::sample;
+use crate::{pipelines, sample};
 
 /// Which pairs a row draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,16 +43,19 @@ pub(crate) enum Under {
     Gl,
     /// A view of a format that the device cannot store is stored to through another one.
     Storage,
+    /// A rule has all samples shaded.
+    Shading,
 }
 
 impl Under {
-    const ALL: [Self; 3] = [Self::Emulate, Self::Gl, Self::Storage];
+    const ALL: [Self; 4] = [Self::Emulate, Self::Gl, Self::Storage, Self::Shading];
 
     fn name(self) -> &'static str {
         match self {
             Self::Emulate => "unfilterable=emulate",
             Self::Gl => "GL address modes",
             Self::Storage => "storage=emulate",
+            Self::Shading => "sample_shading",
         }
     }
 
@@ -62,6 +65,7 @@ impl Under {
             Self::Emulate => &[("unfilterable", "emulate")],
             Self::Gl => &[],
             Self::Storage => &[("storage", "emulate"), ("device", "qualcomm-adreno-540-android")],
+            Self::Shading => &[("config", concat!(env!("CARGO_MANIFEST_DIR"), "/sample-shading.toml"))],
         }
     }
 
@@ -77,6 +81,7 @@ impl Under {
             Self::Storage => {
                 &[Row::Update(1, Pairs::Legal), Row::Array(256, Pairs::Legal), Row::Stored(1), Row::Stored(16)]
             }
+            Self::Shading => &[Row::Pipeline],
         };
         rows.iter().map(|row| Row::Under(self, row)).collect()
     }
@@ -105,6 +110,8 @@ pub(crate) enum Row {
     /// One of a state that was never seen before.
     NewSampler,
     View,
+    /// A graphics pipeline of four samples.
+    Pipeline,
     /// One write of so many storage images.
     Stored(usize),
     /// Another row, where more is on.
@@ -154,7 +161,7 @@ impl Row {
             out.extend([Self::Push(pairs), Self::PushTemplate(16, pairs), Self::Sets(pairs), Self::Overflow(pairs)]);
         }
         out.extend([Self::Copies, Self::Buffers, Self::Sampler(true), Self::Sampler(false)]);
-        out.extend([Self::NewSampler, Self::View]);
+        out.extend([Self::NewSampler, Self::View, Self::Pipeline]);
         out
     }
 
@@ -187,6 +194,7 @@ impl Row {
             Self::Sampler(false) => "create and destroy an illegal sampler".to_owned(),
             Self::NewSampler => "create and destroy a sampler of a new state".to_owned(),
             Self::View => "create and destroy a view".to_owned(),
+            Self::Pipeline => "create and destroy a pipeline of 4 samples".to_owned(),
             Self::Stored(n) => format!("update, {n} storage image(s)"),
             Self::Under(under, row) => format!("{}, {}", row.name(), under.name()),
             Self::Separate(step, state) => step.name(state),
@@ -207,6 +215,7 @@ impl Row {
             | Self::Sampler(_)
             | Self::NewSampler
             | Self::View
+            | Self::Pipeline
             | Self::Separate(..) => 0,
         }
     }
@@ -224,13 +233,21 @@ impl Row {
     }
 
     /// Whether only instructions of the layer itself count: the driver keeps all commands on its heap, of which the order
-    /// varies.
+    /// varies, or has its compiler at work.
     pub(crate) fn is_own(self) -> bool {
-        matches!(self, Self::Separate(step, _) if step.is_own())
+        self.is_pipeline() || matches!(self, Self::Separate(step, _) if step.is_own())
+    }
+
+    fn is_pipeline(self) -> bool {
+        matches!(self, Self::Pipeline | Self::Under(_, Self::Pipeline))
     }
 
     /// Calls that one sample of instructions covers.
     pub(crate) fn counted(self) -> usize {
-        if let Self::Separate(step, _) = self { step.counted() } else { sample::COUNTED }
+        match self {
+            Self::Separate(step, _) => step.counted(),
+            _ if self.is_pipeline() => pipelines::COUNTED,
+            _ => sample::COUNTED,
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::callgrind;
 /// Calls that one sample times together.
 pub(crate) const CALLS: usize = 256;
 /// How often they are made for one sample, so that reading the clock does not count.
-const PASSES: usize = 4;
+pub(crate) const PASSES: usize = 4;
 /// Calls that one sample of instructions covers.
 pub(crate) const COUNTED: usize = CALLS * PASSES;
 

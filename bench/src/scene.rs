@@ -7,9 +7,9 @@ use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::image::{Buffer, Image, ImageDesc};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::binds;
 use crate::row::{On, Pairs, Row, Shape, Via};
 use crate::sample::{CALLS, create_view, time};
+use crate::{binds, pipelines};
 
 /// Median and range of a row's samples, in ns per call.
 #[derive(Clone, Copy, Debug)]
@@ -294,6 +294,7 @@ impl Parts<'_> {
                     }
                 }))
             }
+            Row::Pipeline => Some(pipelines::measure(self.context)),
             Row::View => {
                 let calls = vec![(); CALLS];
                 Some(time(&calls, |()| {
