@@ -61,8 +61,31 @@ enum Profile {
     Compatibility = 2,
 }
 
-/// Makes a context of version 4.5 current, of llvmpipe's.
-fn begin(profile: Profile) -> Result<Library, Skip> {
+/// A context of version 4.5, of llvmpipe's, which is current.
+struct Context {
+    gl: Library,
+    display: Any,
+    context: Any,
+}
+
+impl Drop for Context {
+    /// Ends the driver's threads as well: Mesa frees what they use when the process ends, and does not wait for all of them.
+    fn drop(&mut self) {
+        let ended = || -> Result<(), Skip> {
+            let (gl, none) = (&self.gl, ptr::null_mut());
+            call!(gl.eglMakeCurrent(self.display => Any, none => Any, none => Any, none => Any) -> c_uint);
+            if !self.context.is_null() {
+                call!(gl.eglDestroyContext(self.display => Any, self.context => Any) -> c_uint);
+            }
+            call!(gl.eglTerminate(self.display => Any) -> c_uint);
+            Ok(())
+        };
+        assert!(ended().is_ok(), "EGL lacks what every version has");
+    }
+}
+
+/// Makes a context current.
+fn begin(profile: Profile) -> Result<Context, Skip> {
     let gl = Library::open()?;
     // Without a surface and without a configuration.
     let display = call!(gl.eglGetPlatformDisplayEXT(0x31DD => c_uint, ptr::null_mut() => Any, ptr::null() => *const c_int) -> Any);
@@ -74,7 +97,8 @@ fn begin(profile: Profile) -> Result<Library, Skip> {
     call!(gl.eglBindAPI(0x30A2 => c_uint) -> c_uint);
     let attributes: [c_int; 7] = [0x3098, 4, 0x30FB, 5, 0x30FD, profile as c_int, 0x3038];
     let context = call!(gl.eglCreateContext(display => Any, ptr::null_mut() => Any, ptr::null_mut() => Any, attributes.as_ptr() => *const c_int) -> Any);
-    let none = ptr::null_mut();
+    let begun = Context { gl, display, context };
+    let (gl, none) = (&begun.gl, ptr::null_mut());
     let current = call!(gl.eglMakeCurrent(display => Any, none => Any, none => Any, context => Any) -> c_uint);
     if context.is_null() || current == 0 {
         return Err(Skip(format!("there is no OpenGL 4.5 ({profile:?})")));
@@ -86,7 +110,7 @@ fn begin(profile: Profile) -> Result<Library, Skip> {
         // That of NVIDIA counts what an array's elements are to count in the first one.
         return Err(Skip(format!("OpenGL is that of {renderer}, and not llvmpipe's")));
     }
-    Ok(gl)
+    Ok(begun)
 }
 
 /// Runs a compute shader on so many groups; each buffer is (target, binding, words) and comes back as it is then.
@@ -128,12 +152,13 @@ fn dispatch(gl: &Library, shader: c_uint, groups: u32, buffers: &mut [(c_uint, u
 ///
 /// If OpenGL refuses the module, or reports an error.
 pub fn run(words: &[u32], groups: u32, buffers: &mut [(c_uint, u32, Vec<u32>)]) -> Result<(), Skip> {
-    let gl = begin(Profile::Core)?;
+    let context = begin(Profile::Core)?;
+    let gl = &context.gl;
     let shader = call!(gl.glCreateShader(0x91B9 => c_uint) -> c_uint);
     let size = size_of_val(words) as c_int;
     call!(gl.glShaderBinary(1 => c_int, &shader => *const c_uint, 0x9551 => c_uint, words.as_ptr().cast() => *const c_void, size => c_int));
     call!(gl.glSpecializeShaderARB(shader => c_uint, c"main".as_ptr() => *const c_char, 0 => c_uint, ptr::null() => *const c_uint, ptr::null() => *const c_uint));
-    dispatch(&gl, shader, groups, buffers)
+    dispatch(gl, shader, groups, buffers)
 }
 
 /// A texture of 8-bit colours with `GL_CLAMP` on all its axes.
@@ -158,7 +183,8 @@ pub struct Clamped<'a> {
 ///
 /// If OpenGL refuses the shader, or reports an error.
 pub fn sample(texture: &Clamped<'_>, points: &[[f32; 4]], lod: f32) -> Result<Vec<[f32; 4]>, Skip> {
-    let gl = begin(Profile::Compatibility)?;
+    let context = begin(Profile::Compatibility)?;
+    let gl = &context.gl;
     let (target, suffix, at) = [(0x0DE0, "1D", "x"), (0x0DE1, "2D", "xy"), (0x806F, "3D", "xyz")][texture.axes - 1];
     let mut name: c_uint = 0;
     call!(gl.glGenTextures(1 => c_int, &mut name => *mut c_uint));
@@ -209,7 +235,7 @@ pub fn sample(texture: &Clamped<'_>, points: &[[f32; 4]], lod: f32) -> Result<Ve
     call!(gl.glCompileShader(shader => c_uint));
     let words = points.iter().flatten().map(|coordinate| coordinate.to_bits()).collect();
     let mut buffers = [(STORAGE, 0, words), (STORAGE, 1, vec![0; points.len() * 4])];
-    dispatch(&gl, shader, points.len() as u32, &mut buffers)?;
+    dispatch(gl, shader, points.len() as u32, &mut buffers)?;
     let [_, (_, _, results)] = buffers;
     Ok(results.as_chunks().0.iter().map(|four: &[u32; 4]| four.map(f32::from_bits)).collect())
 }
