@@ -1,9 +1,8 @@
 //! Shaders that the pass `sampling` has rewritten, on a driver, without the layer: with records that ask for nothing they draw what
 //! the original draws, bit by bit; with others what OpenGL says.
 
-use std::process::Command;
-
 use ash::vk;
+use samplin_compiler::Language;
 use samplin_spirv::sampling::{Keys, Limits, Passes, Record, Slot, flags, sampling};
 use samplin_spirv::{Module, Operand};
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, update, write_combined, write_images};
@@ -72,18 +71,7 @@ void main() {
 ";
 
 fn compile(stage: &str, source: &str) -> Vec<u32> {
-    static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    let file = std::env::temp_dir().join(format!("samplin-sampling-{}-{number}.{stage}", std::process::id()));
-    let out = file.with_extension("spv");
-    std::fs::write(&file, source).expect("writes a file");
-    let run = Command::new("glslangValidator").args(["--quiet", "-V", "-o"]).arg(&out).arg(&file).output();
-    let run = run.expect("glslangValidator is installed");
-    assert!(run.status.success(), "{source}\n{}", String::from_utf8_lossy(&run.stdout));
-    let bytes = std::fs::read(&out).expect("a module");
-    std::fs::remove_file(&file).expect("removes a file");
-    std::fs::remove_file(&out).expect("removes a file");
-    bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+    samplin_compiler::compile(Language::Glsl("vulkan1.0"), stage, source)
 }
 
 /// The original, and what the pass makes of it.

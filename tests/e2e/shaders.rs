@@ -13,11 +13,9 @@ mod storage;
 use crate::run::{Outcome, build};
 use ash::vk;
 use libtest_mimic::Trial;
+use samplin_compiler::{Language, compile};
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::{Buffer, Context, View};
-use std::path::PathBuf;
-use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [counters::trials(), storage::trials(), formats::trials(), formatless::trials(), frame::trials(), samples::trials()]
@@ -36,41 +34,14 @@ pub(crate) fn application(name: &str) -> Outcome {
 
 // --- compilers ------------------------------------------------------------------------------------------------------
 
-fn scratch(extension: &str) -> PathBuf {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    std::env::temp_dir().join(format!("samplin-e2e-{}-{number}.{extension}", std::process::id()))
-}
-
-/// What a compiler makes of a source.
-fn compile(source: &str, extension: &str, command: impl FnOnce(&PathBuf, &PathBuf) -> Command) -> Vec<u32> {
-    let (file, out) = (scratch(extension), scratch("spv"));
-    std::fs::write(&file, source).expect("writes a file");
-    let said = command(&file, &out).output().expect("the compiler is installed");
-    assert!(said.status.success(), "{source}\n{said:?}");
-    let bytes = std::fs::read(&out).expect("a module");
-    for file in [file, out] {
-        std::fs::remove_file(file).expect("removes a file");
-    }
-    bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
-}
-
 /// GLSL for Vulkan.
 fn vulkan(stage: &str, source: &str) -> Vec<u32> {
-    compile(source, stage, |file, out| {
-        let mut command = Command::new("glslangValidator");
-        command.args(["--quiet", "-V", "-S", stage, "-o"]).arg(out).arg(file);
-        command
-    })
+    compile(Language::Glsl("vulkan1.0"), stage, source)
 }
 
 /// HLSL for Vulkan, with the entry point `main`.
 fn hlsl(stage: &str, source: &str) -> Vec<u32> {
-    compile(source, "hlsl", |file, out| {
-        let mut command = Command::new("glslangValidator");
-        command.args(["--quiet", "-V", "-D", "-e", "main", "-S", stage, "-o"]).arg(out).arg(file);
-        command
-    })
+    compile(Language::Hlsl("vulkan1.0"), stage, source)
 }
 
 /// A capability in front of all others, as compilers declare it for nothing.
@@ -81,21 +52,7 @@ fn declaring(mut words: Vec<u32>, capability: u32) -> Vec<u32> {
 
 /// GLSL for OpenGL, with room for eight bindings of counters.
 fn opengl(stage: &str, source: &str) -> Vec<u32> {
-    let defaults = Command::new("glslangValidator").arg("-c").output().expect("glslangValidator is installed");
-    let raised = |line: &str| match line.split_once(' ') {
-        Some((name, _)) if name.contains("AtomicCounter") => format!("{name} 8\n"),
-        _ => format!("{line}\n"),
-    };
-    let limits = scratch("conf");
-    let text: String = String::from_utf8_lossy(&defaults.stdout).lines().map(raised).collect();
-    std::fs::write(&limits, text).expect("writes a file");
-    let words = compile(source, stage, |file, out| {
-        let mut command = Command::new("glslangValidator");
-        command.args(["--quiet", "-G", "-S", stage, "-l"]).arg(&limits).arg("-o").arg(out).arg(file);
-        command
-    });
-    std::fs::remove_file(limits).expect("removes a file");
-    words
+    compile(Language::OpenGl(8), stage, source)
 }
 
 // --- compute shaders ------------------------------------------------------------------------------------------------

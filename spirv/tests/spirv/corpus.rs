@@ -6,11 +6,11 @@
 //! GLSL and assembly are compiled here. What other compilers made of a source is beside it, in assembly: `data/README.md`.
 
 use std::collections::HashMap;
-use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
+pub(crate) use samplin_compiler::validate;
+use samplin_compiler::{Language, compile, disassemble, kept};
 use samplin_spirv::{Index, Link, Operand, Sampled, Specialization};
 use spirv::ExecutionModel;
 
@@ -95,93 +95,33 @@ fn shader(file: &Path) -> Shader {
     }
     assert!(!tables.is_empty(), "{name} has no table");
     tables.iter_mut().for_each(|table| table.links.sort());
-    let made_of_it = std::fs::read_to_string(file.with_file_name(format!("{name}.spvasm"))).unwrap_or_default();
-    let words = kept(&format!("{name} {target} {version} {source} {made_of_it}"), || {
-        let words = match file.extension().and_then(|extension| extension.to_str()).expect("an extension") {
-            "spvasm" => assemble(file, version),
-            "frag" | "vert" | "comp" => {
-                let out = scratch("compiled");
-                run(Command::new("glslangValidator")
-                    .args(["--quiet", "-V", "--target-env", &target, "-o"])
-                    .arg(&out)
-                    .arg(file));
-                take(&out)
-            }
-            _ => assemble(&file.with_file_name(format!("{name}.spvasm")), version),
-        };
-        assert_eq!(validate(&words, &target).is_ok(), valid, "{name}: {:?}", validate(&words, &target));
-        words
-    });
+    let read =
+        |file: &Path| std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let words = match file.extension().and_then(|extension| extension.to_str()).expect("an extension") {
+        "spvasm" => compile(Language::Assembly(version), "", &source),
+        stage @ ("frag" | "vert" | "comp") => compile(Language::Glsl(&target), stage, &source),
+        _ => compile(Language::Assembly(version), "", &read(&file.with_file_name(format!("{name}.spvasm")))),
+    };
+    // What was found valid once is kept, or the other way round, so that only the first test of all waits for the answers.
+    let is_valid = kept(&("valid", &words, &target), || vec![validate(&words, &target).is_ok().into()]) == [1];
+    assert_eq!(is_valid, valid, "{name}: {:?}", validate(&words, &target));
     Shader { file: name, environment: target, valid, words, tables }
-}
-
-/// What was made of `input` once by the programs that are installed, else what `make` makes: each test is a process, and would wait
-/// for all shaders to be compiled.
-fn kept(input: &str, make: impl FnOnce() -> Vec<u32>) -> Vec<u32> {
-    static PROGRAMS: OnceLock<String> = OnceLock::new();
-    let programs = PROGRAMS.get_or_init(|| {
-        let version = |program| Command::new(program).arg("--version").output().expect("it is installed").stdout;
-        ["glslangValidator", "spirv-as", "spirv-val"]
-            .map(|one| String::from_utf8_lossy(&version(one)).into_owned())
-            .concat()
-    });
-    let mut hasher = std::hash::DefaultHasher::new();
-    (programs, input).hash(&mut hasher);
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("shader-{:016x}.spv", hasher.finish()));
-    if file.exists() {
-        return read(&file);
-    }
-    let words = make();
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    // By its name it is there as a whole or not at all.
-    let part = file.with_extension(std::process::id().to_string());
-    std::fs::write(&part, bytes).expect("writes a file");
-    std::fs::rename(&part, &file).expect("renames it");
-    words
-}
-
-fn assemble(file: &Path, version: &str) -> Vec<u32> {
-    let out = scratch("assembled");
-    run(Command::new("spirv-as").args(["--target-env", version, "-o"]).arg(&out).arg(file));
-    take(&out)
 }
 
 /// Assembles a text as SPIR-V 1.3.
 pub(crate) fn assembled(text: &str) -> Vec<u32> {
-    let file = scratch("text");
-    std::fs::write(&file, text).expect("writes a file");
-    let words = assemble(&file, "spv1.3");
-    std::fs::remove_file(&file).expect("removes a file");
-    words
+    compile(Language::Assembly("spv1.3"), "", text)
 }
 
 /// Compiles GLSL for a stage, named as a file would be: for OpenGL, where limits are such that counters may be used, or for an
 /// environment of Vulkan's; or HLSL for Vulkan 1.1.
 pub(crate) fn glsl(stage: &str, environment: &str, source: &str) -> Vec<u32> {
-    let file = scratch("glsl");
-    let (limits, out) = (file.with_extension("conf"), file.with_extension("spv"));
-    std::fs::write(&file, source).expect("writes a file");
-    let mut compiler = Command::new("glslangValidator");
-    compiler.args(["--quiet", "-S", stage]);
-    match environment {
-        "opengl" => {
-            let defaults = Command::new("glslangValidator").arg("-c").output().expect("glslangValidator is installed");
-            let raised = |line: &str| match line.split_once(' ') {
-                Some((name, _)) if name.contains("AtomicCounter") => format!("{name} 64\n"),
-                _ => format!("{line}\n"),
-            };
-            let text: String = String::from_utf8_lossy(&defaults.stdout).lines().map(raised).collect();
-            std::fs::write(&limits, text).expect("writes a file");
-            compiler.args(["-G", "-l"]).arg(&limits);
-        }
-        "hlsl" => _ = compiler.args(["-V", "-D", "-e", "main", "--target-env", "vulkan1.1"]),
-        environment => _ = compiler.args(["-V", "--target-env", environment]),
-    }
-    run(compiler.arg("-o").arg(&out).arg(&file));
-    let words = take(&out);
-    std::fs::remove_file(&file).expect("removes a file");
-    let _ = std::fs::remove_file(&limits);
-    words
+    let language = match environment {
+        "opengl" => Language::OpenGl(64),
+        "hlsl" => Language::Hlsl("vulkan1.1"),
+        environment => Language::Glsl(environment),
+    };
+    compile(language, stage, source)
 }
 
 /// The instructions of a module, as words.
@@ -203,13 +143,7 @@ pub(crate) fn having(words: &[u32], opcode: spirv::Op) -> Vec<&[u32]> {
 /// A module as text in which the numbers of ids and the order of declarations say nothing: what is declared is written out where it
 /// is used, and what functions define is counted in each.
 pub(crate) fn meaning(words: &[u32]) -> Vec<String> {
-    let file = scratch("meaning");
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    std::fs::write(&file, bytes).expect("writes a file");
-    let output =
-        Command::new("spirv-dis").args(["--raw-id", "--no-header", "--no-color", "--no-indent"]).arg(&file).output();
-    std::fs::remove_file(&file).expect("removes a file");
-    let text = String::from_utf8(output.expect("spirv-dis is installed").stdout).expect("text");
+    let text = disassemble(words);
     let mut decorations: HashMap<&str, Vec<String>> = HashMap::new();
     for line in text.lines() {
         let mut words = line.split(' ');
@@ -257,42 +191,6 @@ pub(crate) fn meaning(words: &[u32]) -> Vec<String> {
     globals.sort();
     globals.extend(functions);
     globals
-}
-
-/// What `spirv-val` has against a module.
-pub(crate) fn validate(words: &[u32], environment: &str) -> Result<(), String> {
-    let file = scratch("module");
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    std::fs::write(&file, bytes).expect("writes a file");
-    let output = Command::new("spirv-val").args(["--target-env", environment]).arg(&file).output();
-    std::fs::remove_file(&file).expect("removes a file");
-    let output = output.expect("spirv-val is installed");
-    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
-}
-
-/// A file that no other test has.
-fn scratch(what: &str) -> PathBuf {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    std::env::temp_dir().join(format!("samplin-spirv-{what}-{}-{number}", std::process::id()))
-}
-
-fn run(command: &mut Command) {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let said = [output.stdout, output.stderr].concat();
-    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&said));
-}
-
-fn read(file: &Path) -> Vec<u32> {
-    let bytes = std::fs::read(file).expect("what was made");
-    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
-}
-
-fn take(file: &Path) -> Vec<u32> {
-    let words = read(file);
-    std::fs::remove_file(file).expect("removes a file");
-    words
 }
 
 /// A link as the tables write it: image, sampler, dimension, what is read, uses.
