@@ -4,8 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Each source, and what the compiler is told of it: the counters are OpenGL's.
-const SHADERS: [(&str, &[&str]); 3] =
-    [("count.comp", &["-G"]), ("store.hlsl", &["-V", "-D", "-e", "main", "-S", "comp"]), ("samples.frag", &["-V"])];
+const SHADERS: [(&str, &[&str]); 4] = [
+    ("count.comp", &["-G"]),
+    ("store.hlsl", &["-V", "-D", "-e", "main", "-S", "comp"]),
+    ("lamps.comp", &["-V"]),
+    ("samples.frag", &["-V"]),
+];
 
 /// A device that the other is but for sample shading.
 const DEVICE: &str = "../../devices/llvmpipe-mesa-22.3-debian12.json";

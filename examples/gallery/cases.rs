@@ -272,6 +272,13 @@ pub(crate) const CASES: &[Case] = &[
         paint: shaders::store,
     },
     Case {
+        name: "r11g11b10-store",
+        title: "R11G11B10F, read and stored to",
+        asks: "A shader adds light to an image of small floats. An application that asks first (left) is refused by the simulated device.",
+        prepare: |builder| builder.setting("storage", "emulate").setting("device", shaders::NO_SMALL_FLOATS),
+        paint: shaders::lamps,
+    },
+    Case {
         name: "one-sample",
         title: "Sample shading, one sample",
         asks: "Inputs and builtins of samples, and a target that has one, on a device that is simulated to have no sample shading.",

@@ -19,9 +19,14 @@ pub(crate) fn weak(builder: ContextBuilder) -> ContextBuilder {
 }
 
 /// The setting that the left half has, of a case about a setting: both halves are with the layer then. Most devices filter
-/// 32-bit floats, so that without the layer there would be no stairs to see.
+/// 32-bit floats, so that without the layer there would be no stairs to see; and most store small floats, so that an application
+/// which asks would not be refused.
 pub(crate) fn contrast(case: &Case) -> Option<(&'static str, &'static str)> {
-    (case.name == "r32f-linear").then_some(("unfilterable", "nearest"))
+    match case.name {
+        "r32f-linear" => Some(("unfilterable", "nearest")),
+        "r11g11b10-store" => Some(("device_visible", "on")),
+        _ => None,
+    }
 }
 
 pub(crate) fn gl_clamp(context: &Context) -> Result<Picture, String> {

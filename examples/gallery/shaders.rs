@@ -4,7 +4,7 @@ use crate::cases::{PANEL, Picture, colour, relief, scale};
 use ash::vk;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, update, write_images};
 use samplin_testkit::shader::{Kind, Mapping, Painter, Shape, make_compute, make_graphics};
-use samplin_testkit::{Buffer, Context, Image, ImageDesc, ViewDesc};
+use samplin_testkit::{Buffer, Context, Image, ImageDesc, Value, ViewDesc};
 use std::ffi::CStr;
 
 /// The extension that takes shaders for OpenGL.
@@ -95,16 +95,14 @@ pub(crate) fn counters(context: &Context) -> Result<Picture, String> {
     Ok(places().map(pixel).collect())
 }
 
-/// What a shader stores that declares Rgba32f, in an image of RGBA8.
-pub(crate) fn store(context: &Context) -> Result<Picture, String> {
-    let format = vk::Format::R8G8B8A8_UNORM;
+/// What is in an image of the panel's size after a shader has gone over it.
+fn stored(context: &Context, format: vk::Format, bytes: &[u8]) -> Result<Vec<Value>, String> {
     let usage = vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
     let image = Image::new(context, &ImageDesc { usage, ..ImageDesc::d2(format, PANEL, PANEL) })?;
     image.clear(vk::ClearColorValue { uint32: [0; 4] });
     let view = image.view(&ViewDesc::default());
     let kind = vk::DescriptorType::STORAGE_IMAGE;
-    let words = words(include_bytes!(concat!(env!("OUT_DIR"), "/store.spv")));
-    dispatch(context, &words, &[Binding::new(0, kind, 1)], |set| {
+    dispatch(context, &words(bytes), &[Binding::new(0, kind, 1)], |set| {
         let info = vk::DescriptorImageInfo {
             image_view: view.handle(),
             image_layout: vk::ImageLayout::GENERAL,
@@ -112,8 +110,33 @@ pub(crate) fn store(context: &Context) -> Result<Picture, String> {
         };
         write_images(context, set, (0, 0), kind, &[info]);
     });
-    let values = image.read(vk::ImageAspectFlags::COLOR, 0, 0);
+    Ok(image.read(vk::ImageAspectFlags::COLOR, 0, 0))
+}
+
+/// What a shader stores that declares Rgba32f, in an image of RGBA8.
+pub(crate) fn store(context: &Context) -> Result<Picture, String> {
+    let format = vk::Format::R8G8B8A8_UNORM;
+    let values = stored(context, format, include_bytes!(concat!(env!("OUT_DIR"), "/store.spv")))?;
     Ok(values.into_iter().map(|value| colour(format, value)).collect())
+}
+
+/// A device that stores no small floats.
+pub(crate) const NO_SMALL_FLOATS: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../devices/qualcomm-adreno-540-android.json");
+
+/// Light that a shader adds up in an image of small floats; the brighter, the nearer to white.
+pub(crate) fn lamps(context: &Context) -> Result<Picture, String> {
+    let format = vk::Format::B10G11R11_UFLOAT_PACK32;
+    let features = context.format_features(format, vk::ImageTiling::OPTIMAL);
+    if !features.contains(vk::FormatFeatureFlags::STORAGE_IMAGE) {
+        return Err("the device says that it cannot store to R11G11B10F".to_owned());
+    }
+    let values = stored(context, format, include_bytes!(concat!(env!("OUT_DIR"), "/lamps.spv")))?;
+    let pixel = |value: Value| {
+        let [r, g, b, _] = value.components();
+        [r, g, b].map(|light| (255.0 * light / (1.0 + light)).round() as u8)
+    };
+    Ok(values.into_iter().map(pixel).collect())
 }
 
 /// The device that [`samples`] is painted on with the layer.

@@ -122,6 +122,23 @@ fn what_the_compiler_made_up_is_not_believed() {
 }
 
 #[test]
+fn what_the_device_cannot_store_is_stored_all_the_same() {
+    let Some((trace, report)) = drawn("lamps", "r11g11b10-store", &[], &[]) else { return };
+    assert_eq!(report["contrast"], "device_visible=on");
+    let refused = report["without"]["lacking"].as_str();
+    assert!(refused.is_some_and(|why| why.contains("cannot store to R11G11B10F")), "{report:#}");
+    let changes = trace.changes();
+    assert!(!changes.is_empty() && changes.iter().all(|change| change.catalog == "H-5"), "{changes:#?}");
+    assert_eq!(trace.events("unresolved").count(), 0, "{trace:#?}");
+    // The driver itself makes the same picture.
+    let Some((trace, native)) = drawn("lamps-base", "r11g11b10-store", &["--setting", "storage=base"], &[]) else {
+        return;
+    };
+    assert_eq!((trace.changes().len(), &native["with"]), (0, &report["with"]));
+    assert_ne!(native["with"]["checksum"], Value::Null);
+}
+
+#[test]
 fn one_sample_needs_no_sample_shading() {
     let Some((trace, report)) = drawn("samples", "one-sample", &[], &[]) else { return };
     assert_eq!(report["differing"], 0.0, "{report:#}");
