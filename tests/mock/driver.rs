@@ -39,6 +39,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) struct FormatSupport {
     pub(crate) optimal: Feature,
     pub(crate) linear: Feature,
+    pub(crate) buffer: Feature,
     pub(crate) modifiers: Vec<(u64, Feature)>,
 }
 
@@ -99,7 +100,7 @@ impl Config {
     /// What the tests take for granted: RGBA8 filters, R32_UINT and D32 do not, RGBA8 does not with linear tiling.
     pub(crate) fn new() -> Self {
         let linear = Feature::SAMPLED_IMAGE_FILTER_LINEAR;
-        let of = |optimal: Feature, linear: Feature| FormatSupport { optimal, linear, modifiers: Vec::new() };
+        let of = |optimal: Feature, linear: Feature| FormatSupport { optimal, linear, ..FormatSupport::default() };
         let depth = SAMPLED | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON;
         Self {
             api_version: vk::API_VERSION_1_3,
@@ -128,6 +129,7 @@ impl Config {
                         optimal: SAMPLED | linear,
                         linear: SAMPLED,
                         modifiers: vec![(7, SAMPLED | linear), (9, SAMPLED)],
+                        ..FormatSupport::default()
                     },
                 ),
             ],
@@ -257,6 +259,12 @@ pub(crate) struct Element {
     pub(crate) bytes: Vec<u8>,
 }
 
+/// What a pointer of the call led to, and where that was.
+type At<T> = Option<(usize, T)>;
+type Image = vk::DescriptorImageInfo;
+/// A storage texel buffer.
+type Texels = vk::DescriptorAddressInfoEXT<'static>;
+
 /// Arguments of a call.
 #[derive(Clone, Debug)]
 pub(crate) enum Args {
@@ -269,7 +277,7 @@ pub(crate) enum Args {
     Push2 { info: Chained<vk::PushDescriptorSetInfoKHR<'static>>, writes: Array<Write> },
     Template { target: u64, template: u64, data: usize, elements: Vec<Element> },
     Template2 { info: Chained<vk::PushDescriptorSetWithTemplateInfoKHR<'static>>, elements: Vec<Element> },
-    GetDescriptor { info: Chained<vk::DescriptorGetInfoEXT<'static>>, image: Option<(usize, vk::DescriptorImageInfo)> },
+    GetDescriptor { info: Chained<vk::DescriptorGetInfoEXT<'static>>, image: At<Image>, texels: At<Texels> },
     ViewHandle { info: Chained<vk::ImageViewHandleInfoNVX<'static>> },
     Blit { source: u64, filter: vk::Filter, regions: usize },
     Blit2 { info: Chained<vk::BlitImageInfo2<'static>> },
@@ -1317,7 +1325,7 @@ unsafe extern "system" fn get_format_properties(
         out.write(vk::FormatProperties {
             optimal_tiling_features: narrow(support.optimal),
             linear_tiling_features: narrow(support.linear),
-            ..Default::default()
+            buffer_features: narrow(support.buffer),
         });
     }
 }
@@ -1410,6 +1418,7 @@ unsafe extern "system" fn get_format_properties2(
                     let three = next.cast::<vk::FormatProperties3<'_>>();
                     (*three).optimal_tiling_features = support.optimal;
                     (*three).linear_tiling_features = support.linear;
+                    (*three).buffer_features = support.buffer;
                 }
                 vk::DrmFormatModifierPropertiesListEXT::STRUCTURE_TYPE => {
                     let list = next.cast::<vk::DrmFormatModifierPropertiesListEXT<'_>>();
@@ -2048,7 +2057,10 @@ unsafe extern "system" fn get_descriptor(
         {
             out.cast::<u64>().write_unaligned(image.sampler.as_raw());
         }
-        dev(device).arrive(c"vkGetDescriptorEXT", Args::GetDescriptor { info: copy(info), image });
+        let is_texels = (*info).ty == vk::DescriptorType::STORAGE_TEXEL_BUFFER;
+        let texels = is_texels.then(|| (*info).data.p_storage_texel_buffer).filter(|at| !at.is_null());
+        let texels = texels.map(|at| (at as usize, at.cast::<Texels>().read()));
+        dev(device).arrive(c"vkGetDescriptorEXT", Args::GetDescriptor { info: copy(info), image, texels });
     }
 }
 

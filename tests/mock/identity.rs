@@ -403,7 +403,7 @@ fn descriptor_buffers_and_view_handles_get_a_copy_with_another_sampler() {
         };
         let mut out = [0_u64; 2];
         call!(device.get_descriptor(device.raw, &info, 16, out.as_mut_ptr().cast()));
-        args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, image: found });
+        args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, image: found, .. });
         let (at, found) = found.expect("a combined image sampler");
         assert_eq!(down.at == ptr::from_ref(&info) as usize, legal);
         assert_eq!(at == ptr::from_ref(&image) as usize, legal);

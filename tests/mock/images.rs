@@ -12,7 +12,7 @@ use vk_layer_sys::{
 };
 
 use crate::args;
-use crate::driver::{Args, Config, Kind, Reuse};
+use crate::driver::{Args, Config, FormatSupport, Kind, Reuse};
 use crate::loader::{
     Device, DeviceInfo, InstanceBuilder, allocator, call, combined, image_info, linear_info, pair, view_info, written,
 };
@@ -492,7 +492,7 @@ fn descriptors_in_memory_are_of_the_view_that_is_stored_to() {
         let info = vk::DescriptorGetInfoEXT { ty, data, ..Default::default() };
         let mut out = [0_u64; 2];
         call!(device.get_descriptor(device.raw, &info, 16, out.as_mut_ptr().cast()));
-        args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, image: found });
+        args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, image: found, .. });
         let (at, found) = found.expect("a storage image");
         assert_eq!(
             (down.at != ptr::from_ref(&info) as usize, at != ptr::from_ref(&image) as usize),
@@ -508,4 +508,46 @@ fn descriptors_in_memory_are_of_the_view_that_is_stored_to() {
         assert_eq!(device.driver.live(Kind::View).len(), views.len() - 1 - usize::from(is_other));
     }
     device.finish();
+}
+
+/// A texel buffer in memory has no view: its description names another format, if the device does not store to that one.
+#[test]
+fn texel_buffers_in_memory_are_of_the_format_that_is_stored_to() {
+    const STORED: vk::Format = vk::Format::R16_SFLOAT;
+    let config = |driver: &mut Config| {
+        let (reads, stores) =
+            (vk::FormatFeatureFlags2::UNIFORM_TEXEL_BUFFER, vk::FormatFeatureFlags2::STORAGE_TEXEL_BUFFER);
+        for (format, buffer) in [(FILTERED, reads), (UNFILTERED, reads | stores), (STORED, reads | stores)] {
+            driver.formats.retain(|(other, _)| *other != format);
+            driver.formats.push((format, FormatSupport { buffer, ..FormatSupport::default() }));
+        }
+    };
+    for (setting, lowers) in [("emulate", true), ("base", false)] {
+        let builder = InstanceBuilder::new().set("storage", setting).driver(config);
+        let instance = Arc::new(builder.create().unwrap());
+        let extensions = vec![ash::ext::descriptor_buffer::NAME];
+        let device = instance.device(&DeviceInfo { extensions, ..Default::default() });
+        for (format, wanted) in [(STORED, STORED), (UNFILTERED, UNFILTERED), (FILTERED, UNFILTERED)] {
+            let wanted = if lowers { wanted } else { format };
+            let texels = vk::DescriptorAddressInfoEXT { address: 0x1000, range: 256, format, ..Default::default() };
+            let data = vk::DescriptorDataEXT { p_storage_texel_buffer: &texels };
+            let ty = vk::DescriptorType::STORAGE_TEXEL_BUFFER;
+            let info = vk::DescriptorGetInfoEXT { ty, data, ..Default::default() };
+            let mut out = [0_u64; 2];
+            call!(device.get_descriptor(device.raw, &info, 16, out.as_mut_ptr().cast()));
+            args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, texels: found, .. });
+            let (at, found) = found.expect("a storage texel buffer");
+            assert_eq!((found.format, found.address, found.range), (wanted, 0x1000, 256), "{setting}");
+            let is_own = (down.at == ptr::from_ref(&info) as usize, at == ptr::from_ref(&texels) as usize);
+            assert_eq!(is_own, (wanted == format, wanted == format), "{setting} {format:?}");
+            // One that is only read from is as it was.
+            let data = vk::DescriptorDataEXT { p_uniform_texel_buffer: &texels };
+            let ty = vk::DescriptorType::UNIFORM_TEXEL_BUFFER;
+            let info = vk::DescriptorGetInfoEXT { ty, data, ..Default::default() };
+            call!(device.get_descriptor(device.raw, &info, 16, out.as_mut_ptr().cast()));
+            args!(device, c"vkGetDescriptorEXT", Args::GetDescriptor { info: down, .. });
+            assert_eq!(down.at, ptr::from_ref(&info) as usize);
+        }
+        device.finish();
+    }
 }

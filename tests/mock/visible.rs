@@ -214,7 +214,7 @@ fn image_queries_agree_with_the_format_features() {
             let all = FormatSupport {
                 optimal: Feature::from_raw(0xffff),
                 linear: Feature::from_raw(0xffff),
-                modifiers: Vec::new(),
+                ..FormatSupport::default()
             };
             let has = [RGBA, DEPTH, vk::Format::R16_UNORM, vk::Format::A4R4G4B4_UNORM_PACK16];
             driver.formats = has.into_iter().map(|format| (format, all.clone())).collect();

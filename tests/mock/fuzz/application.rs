@@ -240,7 +240,7 @@ impl Application {
             }
             let [optimal, linear, nine] = std::array::from_fn(|_| draw::features(dice).unwrap_or_default());
             let modifiers = if random.below(2) == 0 { vec![(7, linear), (9, nine)] } else { Vec::new() };
-            formats.push((format, FormatSupport { optimal, linear, modifiers }));
+            formats.push((format, FormatSupport { optimal, linear, modifiers, ..FormatSupport::default() }));
         }
         let few_samplers = random.below(12) == 0;
         let few_borders = random.below(12) == 0;
