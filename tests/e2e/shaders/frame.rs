@@ -2,7 +2,7 @@
 //! again and copied from, in one submission. What comes of it is what the driver itself makes of it.
 
 use super::formats::{COLOR, check_sizes, converts_otherwise, format, kinds, lacking_one, lowering};
-use super::samples::{ONE, fragment, pipeline};
+use super::samples::{ONE, SHADED, fragment, pipeline, sampled};
 use super::{Job, buffer, vulkan, write_buffer, write_image};
 use crate::run::{self, Outcome, Skip, skip_if, with_layer, without_layer};
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage, SampleCountFlags as Samples};
@@ -41,14 +41,14 @@ fn barrier(context: &Context, commands: vk::CommandBuffer, images: &[vk::ImageMe
 /// A render pass that keeps what is there, in the layout GENERAL, and a framebuffer of a view.
 fn pass(
     context: &Context,
-    format: vk::Format,
+    (format, samples): (vk::Format, Samples),
     view: vk::ImageView,
     [width, height, _]: [u32; 3],
 ) -> (vk::RenderPass, vk::Framebuffer) {
     let layout = vk::ImageLayout::GENERAL;
     let attachments = [vk::AttachmentDescription::default()
         .format(format)
-        .samples(Samples::TYPE_1)
+        .samples(samples)
         .load_op(vk::AttachmentLoadOp::LOAD)
         .store_op(vk::AttachmentStoreOp::STORE)
         .initial_layout(layout)
@@ -76,6 +76,15 @@ fn write_sampled(context: &Context, set: vk::DescriptorSet, sampler: vk::Sampler
         .image_info(&info);
     // SAFETY: set, sampler and view are alive and not in use.
     unsafe { context.device().update_descriptor_sets(&[write], &[]) };
+}
+
+/// That a texel is read as what was drawn there, as near as eight bits and interpolation are.
+fn assert_drawn(codec: &Codec, read: &[u32], drawn: [f32; 4]) {
+    for (at, drawn) in drawn.into_iter().enumerate() {
+        let wanted = if codec.widths[at] > 0 { drawn } else { [0.0, 0.0, 0.0, 1.0][at] };
+        let got = f32::from_bits(read[at]);
+        assert!((got - wanted).abs() < 0.5 / 255.0 + 0.001, "component {at} of {drawn:?}: {got} and not {wanted}");
+    }
 }
 
 fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> {
@@ -130,7 +139,7 @@ fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> 
         layers: Some((0, 1)),
         ..ViewDesc::default()
     });
-    let (render_pass, framebuffer) = pass(context, format, rendered.handle(), desc.extent);
+    let (render_pass, framebuffer) = pass(context, (format, desc.samples), rendered.handle(), desc.extent);
     let [width, height, depth] = desc.extent;
     // What is left of the image by half of the clear, but for the row that was copied.
     let drawn = vk::Rect2D {
@@ -220,10 +229,12 @@ fn frame(context: &Context, codec: &Codec, which: usize) -> Result<Frame, Skip> 
         device.destroy_sampler(sampler, None);
     }
     let words = read.words();
-    // The red of the last texel that was drawn, as the shader reads it.
-    let red = f32::from_bits(words[4 * (width as usize - 1)]);
-    let length = drawn.extent.width as f32;
-    assert!((red - (length - 0.5) / length).abs() < 0.01, "{red}: nothing was drawn");
+    let [across, down] = [drawn.extent.width, drawn.extent.height];
+    for (x, y) in (0..across).flat_map(|x| (0..down).map(move |y| (x, y))) {
+        let at = 4 * (y * width + width / 2 + x) as usize;
+        let [x, y] = [(x, across), (y, down)].map(|(at, length)| (at as f32 + 0.5) / length as f32);
+        assert_drawn(codec, &words[at..at + 4], [x, y, 0.25, 0.75]);
+    }
     Ok((left.read(0, left.size()), words, converts_otherwise(context)))
 }
 
@@ -331,19 +342,58 @@ fn nothing() -> Outcome {
     })
 }
 
-/// An image of four samples: stored to, read, and read through a sampler.
+/// Where each of four samples is in its pixel (Rasterization, "Multisampling", standard sample locations).
+const LOCATIONS: [[f32; 2]; 4] = [[0.375, 0.125], [0.875, 0.375], [0.125, 0.625], [0.625, 0.875]];
+
+/// Draws over all of an image of four samples, each of which has its own place and number.
+fn draw_samples(context: &Context, image: &Image<'_>, view: vk::ImageView) {
+    let device = context.device();
+    let (extent, format) = (image.desc().extent, (image.desc().format, Samples::TYPE_4));
+    let (render_pass, framebuffer) = pass(context, format, view, extent);
+    let area = vk::Rect2D { extent: vk::Extent2D { width: extent[0], height: extent[1] }, ..Default::default() };
+    // SAFETY: a create info without sets.
+    let layout = unsafe { device.create_pipeline_layout(&Default::default(), None) }.expect("vkCreatePipelineLayout");
+    let colors = sampled("o = vec4(place * 0.5 + 0.5, gl_SampleID / 4.0, 0.75);");
+    let draws = pipeline(context, &colors, SHADED, (layout, render_pass), area);
+    context.submit(|commands| {
+        let begin =
+            vk::RenderPassBeginInfo::default().render_pass(render_pass).framebuffer(framebuffer).render_area(area);
+        // SAFETY: pass, frame and pipeline belong together.
+        unsafe {
+            device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
+            device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, draws);
+            device.cmd_draw(commands, 3, 1, 0, 0);
+            device.cmd_end_render_pass(commands);
+        }
+        barrier(context, commands, &[]);
+    });
+    // SAFETY: the submission was waited for.
+    unsafe {
+        device.destroy_pipeline(draws, None);
+        device.destroy_pipeline_layout(layout, None);
+        device.destroy_framebuffer(framebuffer, None);
+        device.destroy_render_pass(render_pass, None);
+    }
+}
+
+/// An image of four samples: rendered to with a colour for each, read, stored to, and read again, also through a sampler.
 fn several_samples() -> Outcome {
     compare(&[4, 7], 1, |context, codec| {
         let (format, name, _) = format(codec);
+        let uses = Feature::STORAGE_IMAGE | Feature::SAMPLED_IMAGE | Feature::COLOR_ATTACHMENT;
         let has = context.supports(Capability::StorageMultisample)
-            && context.format_features(format, vk::ImageTiling::OPTIMAL).contains(Feature::STORAGE_IMAGE);
-        skip_if((!has).then(|| format!("{} lacks storage images of several samples", context.device_name())))?;
-        let usage = Usage::SAMPLED | Usage::STORAGE;
+            && context.supports(Capability::SampleRateShading)
+            && context.properties().limits.standard_sample_locations != vk::FALSE
+            && context.format_features(format, vk::ImageTiling::OPTIMAL).contains(uses);
+        let device = context.device_name();
+        skip_if((!has).then(|| format!("{device} lacks storage images of several samples, or shading of each")))?;
+        let usage = Usage::SAMPLED | Usage::STORAGE | Usage::COLOR_ATTACHMENT;
         let desc = ImageDesc { usage, samples: Samples::TYPE_4, ..ImageDesc::d2(format, 8, 8) };
         let image = Image::new(context, &desc).map_err(Skip)?;
         check_sizes(context, &image);
         image.transition(vk::ImageLayout::GENERAL);
         let view = image.view(&ViewDesc::default());
+        draw_samples(context, &image, view.handle());
         let shader = |body: &str| {
             vulkan(
                 "comp",
@@ -365,22 +415,30 @@ fn several_samples() -> Outcome {
         // SAFETY: a create info without a chain.
         let sampler =
             unsafe { device.create_sampler(&vk::SamplerCreateInfo::default(), None) }.expect("vkCreateSampler");
-        for body in [
-            "imageStore(im, at, i, vec4(n + 64 * i, 64 - n, 16 * i, 3 * n + i) / 256.0);",
-            "words[4 * n + i] = floatBitsToUint(imageLoad(im, at, i));\n\
-             words[256 + 4 * n + i] = floatBitsToUint(texelFetch(s, at, i));",
-        ] {
+        let drawn = buffer(context, &[7; 4 * 512]);
+        let reads = "words[4 * n + i] = floatBitsToUint(imageLoad(im, at, i));\n\
+             words[256 + 4 * n + i] = floatBitsToUint(texelFetch(s, at, i));";
+        let stores = "imageStore(im, at, i, vec4(n + 64 * i, 64 - n, 16 * i, 3 * n + i) / 256.0);";
+        for (body, buffer) in [(reads, &drawn), (stores, &read), (reads, &read)] {
             Job::new(context, &shader(body), &bindings).expect("a pipeline").run(1, |set| {
                 write_image(context, set, 0, &view);
-                write_buffer(context, set, 1, &read);
+                write_buffer(context, set, 1, buffer);
                 write_sampled(context, set, sampler, view.handle());
             });
         }
         // SAFETY: every run waited for its submission.
         unsafe { device.destroy_sampler(sampler, None) };
-        let words = read.words();
+        let [drawn, mut words] = [drawn, read].map(|buffer| buffer.words());
         // Samples differ, and both ways to read agree.
-        assert!(words[..1024] == words[1024..] && words[..4] != words[4..8], "{words:?}");
+        for words in [&drawn, &words] {
+            assert!(words[..1024] == words[1024..] && words[..4] != words[4..8], "{words:?}");
+        }
+        for (texel, read) in drawn[..1024].chunks(4).enumerate() {
+            let ([x, y], sample) = ([texel / 4 % 8, texel / 32].map(|at| at as f32), texel % 4);
+            let [right, down] = LOCATIONS[sample];
+            assert_drawn(codec, read, [(x + right) / 8.0, (y + down) / 8.0, sample as f32 / 4.0, 0.75]);
+        }
+        words.extend(drawn);
         Ok((Vec::new(), words, converts_otherwise(context)))
     })
 }

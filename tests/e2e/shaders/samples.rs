@@ -47,6 +47,8 @@ pub(super) struct Draw {
 
 pub(super) const ONE: Draw = Draw { samples: Samples::TYPE_1, shading: None, blends: false, chained: false };
 const FOUR: Draw = Draw { samples: Samples::TYPE_4, ..ONE };
+/// Each of four samples is shaded.
+pub(super) const SHADED: Draw = Draw { shading: Some(1.0), ..FOUR };
 
 const VERTEX: &str = "#version 450
 layout(location = 0) out vec2 place;
@@ -442,7 +444,7 @@ fn ruled(builder: ContextBuilder, folder: &Folder, text: &str) -> ContextBuilder
 }
 
 /// Shaded for each sample by the application: the feature, and inputs that say so.
-fn sampled(body: &str) -> Vec<u32> {
+pub(super) fn sampled(body: &str) -> Vec<u32> {
     let text = format!(
         "#version 450\nlayout(location = 0) sample in vec2 place;\nlayout(location = 0) out vec4 o;\nvoid main() {{ {body} }}\n"
     );
@@ -462,8 +464,7 @@ const ALL: &str = "[[rule]]\nname = \"smooth\"\nset = { sample_shading = 1.0 }\n
 /// The picture of an application which shades each sample itself; it is not the one that is shaded by pixel.
 fn shaded_by_sample() -> Result<Vec<Value>, Skip> {
     let (coarse, _) = without_layer(Context::builder(), |context| draw(context, &fragment(FINE), FOUR))?;
-    let shaded = Draw { shading: Some(1.0), ..FOUR };
-    let (wanted, errors) = without_layer(Context::builder(), |context| draw(context, &sampled(FINE), shaded))?;
+    let (wanted, errors) = without_layer(Context::builder(), |context| draw(context, &sampled(FINE), SHADED))?;
     assert!(errors.is_empty() && coarse != wanted, "the shader does not tell samples apart: {errors:#?}");
     Ok(wanted)
 }
