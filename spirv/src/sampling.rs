@@ -1,8 +1,8 @@
-//! The pass `sampling`: what a sampler cannot be told is done in the shader, as a record for each descriptor asks.
+//! The pass `sampling`: what a sampler cannot be told is done in the shader, as a task for each descriptor asks.
 //!
 //! An image instruction becomes a call of a function that the pass adds, with the same type and id, so the control flow of the
-//! application's functions stays as it is. The function gets the record of the descriptor, and executes the application's own
-//! instruction if the record asks for nothing. One function is made for each way of sampling and each pair of variables, not for
+//! application's functions stays as it is. The function gets the task of the descriptor, and executes the application's own
+//! instruction if the task asks for nothing. One function is made for each way of sampling and each pair of variables, not for
 //! each instruction.
 //!
 //! It runs behind [`split`](crate::split): a slot's operands are those that the module has by then.
@@ -12,8 +12,8 @@ mod cube;
 mod fetch;
 mod filter;
 mod helper;
-mod records;
 mod site;
+mod tasks;
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -36,7 +36,7 @@ const NAME: &str = "samplin.sampling";
 /// Most functions that are added to a module; each has up to a thousand words.
 pub const FUNCTIONS: usize = 1024;
 
-/// Bits of [`Record::flags`].
+/// Bits of [`Task::flags`].
 pub mod flags {
     /// `GL_CLAMP` for the first coordinate: it is clamped to where the texture is.
     pub const CLAMP_S: u32 = 1;
@@ -85,7 +85,7 @@ pub mod flags {
 /// What the new module reads for one descriptor: 16 bytes, little endian, in the order of the members.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Record {
+pub struct Task {
     /// Of [`flags`].
     pub flags: u32,
     /// Of the sampler that was asked for, as the three below: what it adds to the level of detail.
@@ -96,8 +96,8 @@ pub struct Record {
     pub max_lod: f32,
 }
 
-impl Record {
-    /// The words of the record, in the order in which they lie in memory.
+impl Task {
+    /// The words of the task, in the order in which they lie in memory.
     pub const fn words(&self) -> [u32; 4] {
         [self.flags, self.bias.to_bits(), self.min_lod.to_bits(), self.max_lod.to_bits()]
     }
@@ -146,23 +146,23 @@ pub struct Slot {
     pub image: Operand,
     /// Its sampler; the same for a combined descriptor.
     pub sampler: Operand,
-    /// Its first record: there are [`Slot::records`].
+    /// Its first task: there are [`Slot::tasks`].
     pub first: u32,
     /// What may be asked of it.
     pub passes: Passes,
-    /// Where image and sampler are both indexed dynamically, in arrays that are not one: records for each element of the image, so
-    /// that element *i* of the image with *j* of the sampler has record `first + i * row + j`. 0 where *j* alone counts, as it does
+    /// Where image and sampler are both indexed dynamically, in arrays that are not one: tasks for each element of the image, so
+    /// that element *i* of the image with *j* of the sampler has task `first + i * row + j`. 0 where *j* alone counts, as it does
     /// in a hidden set of [`split`](crate::split), which has an element for each pair.
     pub row: u32,
 }
 
 impl Slot {
-    /// Records of the slot: one for each element of what is indexed dynamically.
+    /// Tasks of the slot: one for each element of what is indexed dynamically.
     ///
     /// # Errors
     ///
     /// [`Left::Unbounded`] if that has no end, or more than 64 elements.
-    pub fn records(&self) -> Result<u32, Left> {
+    pub fn tasks(&self) -> Result<u32, Left> {
         let reach = |operand: &Operand| match operand.index {
             Index::Whole | Index::Const(_) | Index::Spec(_) => Ok(1),
             Index::Push(_) | Index::Dynamic { .. } if (1..=ELEMENTS).contains(&operand.count) => Ok(operand.count),
@@ -179,33 +179,33 @@ impl Slot {
     }
 }
 
-/// Where records are read.
+/// Where tasks are read.
 #[derive(Clone, Copy, Debug)]
 pub enum Keys<'a> {
-    /// From a uniform block of the layout std140, `{ uvec4 records[count]; }`, floats by their bits.
+    /// From a uniform block of the layout std140, `{ uvec4 tasks[count]; }`, floats by their bits.
     Block {
         /// Its descriptor set.
         set: u32,
         /// Its binding.
         binding: u32,
-        /// Records in it.
+        /// Tasks in it.
         count: u32,
     },
     /// They are constants of the new module.
-    Fixed(&'a [Record]),
+    Fixed(&'a [Task]),
 }
 
 impl Keys<'_> {
-    /// Records of a slot, 0 if it is known that they ask for nothing.
+    /// Tasks of a slot, 0 if it is known that they ask for nothing.
     fn count(&self, slot: &Slot) -> Result<u32, Left> {
-        let count = slot.records()?;
-        let end = slot.first.checked_add(count).ok_or(Left::Records)?;
+        let count = slot.tasks()?;
+        let end = slot.first.checked_add(count).ok_or(Left::Tasks)?;
         match self {
             Keys::Block { count: all, .. } if end <= *all => Ok(count),
-            Keys::Block { .. } => Err(Left::Records),
-            Keys::Fixed(records) => {
-                let own = records.get(slot.first as usize..end as usize).ok_or(Left::Records)?;
-                let idle = own.iter().all(|record| record.flags & slot.passes.asks() == 0);
+            Keys::Block { .. } => Err(Left::Tasks),
+            Keys::Fixed(tasks) => {
+                let own = tasks.get(slot.first as usize..end as usize).ok_or(Left::Tasks)?;
+                let idle = own.iter().all(|task| task.flags & slot.passes.asks() == 0);
                 Ok(if idle { 0 } else { count })
             }
         }
@@ -222,7 +222,7 @@ pub struct Limits {
 /// What became of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sampled {
-    /// The new module, for the entry point that was asked for: functions that others share with it read records there too.
+    /// The new module, for the entry point that was asked for: functions that others share with it read tasks there too.
     pub words: Vec<u32>,
     /// Image instructions that were changed.
     pub changed: u32,
@@ -261,8 +261,8 @@ pub enum Left {
     Sparse,
     /// Texels would have to be fetched for an instruction that takes more than one, or compares them.
     Fetch,
-    /// There are not enough records.
-    Records,
+    /// There are not enough tasks.
+    Tasks,
 }
 
 impl Left {
@@ -283,7 +283,7 @@ impl Left {
             Left::Functions => "too-many-functions",
             Left::Sparse => "sparse",
             Left::Fetch => "fetch",
-            Left::Records => "records",
+            Left::Tasks => "tasks",
         }
     }
 }
@@ -345,7 +345,7 @@ pub fn sampling(
         keys,
         limits,
         editor: Editor::new(module),
-        records: records::Records::default(),
+        tasks: tasks::Tasks::default(),
         helpers: Helpers::default(),
         joined: Vec::new(),
         changed: 0,
@@ -392,7 +392,7 @@ struct Pass<'a, 'm, 'w> {
     keys: Keys<'a>,
     limits: Limits,
     editor: Editor<'m, 'w>,
-    records: records::Records,
+    tasks: tasks::Tasks,
     helpers: Helpers,
     /// Functions and pairs that texels are fetched past, once for each instruction that read one.
     joined: Vec<(usize, u32)>,
@@ -466,18 +466,18 @@ impl<'w> Pass<'_, '_, 'w> {
     fn passes(&self, source: Source) -> Passes {
         match source {
             Source::Part(slot) => self.slots.get(slot).map(|(_, slot)| slot.passes).unwrap_or_default(),
-            // What is passed may be any slot's record.
+            // What is passed may be any slot's task.
             _ => self.slots.iter().fold(Passes::default(), |all, (_, slot)| all.or(slot.passes)),
         }
     }
 
     /// Whether it is known of what comes from a source that its texels are fetched, so that nothing has to be read through its sampler.
     fn fetches(&self, source: Source) -> bool {
-        let (Source::Part(slot), Keys::Fixed(records)) = (source, self.keys) else { return false };
+        let (Source::Part(slot), Keys::Fixed(tasks)) = (source, self.keys) else { return false };
         let Some((_, slot)) = self.slots.get(slot) else { return false };
-        let (first, count) = (slot.first as usize, slot.records().unwrap_or(0) as usize);
-        let own = records.get(first..first + count).unwrap_or(&[]);
-        !own.is_empty() && own.iter().all(|record| record.flags & flags::FETCH != 0)
+        let (first, count) = (slot.first as usize, slot.tasks().unwrap_or(0) as usize);
+        let own = tasks.get(first..first + count).unwrap_or(&[]);
+        !own.is_empty() && own.iter().all(|task| task.flags & flags::FETCH != 0)
     }
 
     /// Makes an image instruction a call; says whether there was a reason to.
@@ -494,7 +494,7 @@ impl<'w> Pass<'_, '_, 'w> {
             return Ok(false);
         }
         let mut before = Vec::new();
-        let Some(record) = self.source(number, source, pair, &mut before)? else { return Ok(false) };
+        let Some(task) = self.source(number, source, pair, &mut before)? else { return Ok(false) };
         let helper = match self.helpers.get(&sample.key) {
             Some(helper) => *helper,
             None if self.helpers.len() >= FUNCTIONS => return Err(Stop::Left(Left::Functions)),
@@ -508,7 +508,7 @@ impl<'w> Pass<'_, '_, 'w> {
             }
         };
         let mut arguments = Vec::new();
-        push(&mut arguments, record)?;
+        push(&mut arguments, task)?;
         for (id, _) in &sample.passed {
             push(&mut arguments, *id)?;
         }
@@ -520,7 +520,7 @@ impl<'w> Pass<'_, '_, 'w> {
         Ok(true)
     }
 
-    /// The id of the record for a pair in a function, as [`Pass::record`] gives it.
+    /// The id of the task for a pair in a function, as [`Pass::task`] gives it.
     fn source(
         &mut self,
         number: usize,
@@ -531,14 +531,14 @@ impl<'w> Pass<'_, '_, 'w> {
         match source {
             Source::Own => Ok(None),
             Source::Part(slot) => match self.slots.get(slot).copied() {
-                Some((_, slot)) => self.record(&slot, pair, before).map(Some),
+                Some((_, slot)) => self.task(&slot, pair, before).map(Some),
                 None => Ok(None),
             },
             Source::Passed(_) => Ok(Some(self.sources.parameter(number, pair)).filter(|id| *id != 0)),
         }
     }
 
-    /// Passes to a function the records that it takes now.
+    /// Passes to a function the tasks that it takes now.
     fn call(
         &mut self,
         (number, function): (usize, &Function),
@@ -549,18 +549,18 @@ impl<'w> Pass<'_, '_, 'w> {
         let (mut before, mut arguments) = (Vec::new(), Vec::new());
         for position in 0..self.sources.count(callee) {
             let Some((open, _)) = self.sources.passed(callee, position) else { continue };
-            let mut record = Ok(None);
+            let mut task = Ok(None);
             if self.sources.is_reached(number) {
                 scratch.call(&mut self.tracer, function, call, &open)?;
                 let source = self.sources.source(&mut self.tracer, number, scratch)?;
                 if let (Ok(source @ (Source::Part(slot) | Source::Passed(slot))), Some((pair, _))) =
                     (source, scratch.pairs.first())
                 {
-                    record = self.source(number, source, pair, &mut before).map_err(|stop| (slot, stop));
+                    task = self.source(number, source, pair, &mut before).map_err(|stop| (slot, stop));
                 }
             }
-            let record = match record {
-                Ok(record) => record,
+            let task = match task {
+                Ok(task) => task,
                 Err((slot, Stop::Left(why))) => {
                     push(&mut self.left, (slot, why))?;
                     None
@@ -569,8 +569,8 @@ impl<'w> Pass<'_, '_, 'w> {
             };
             push(
                 &mut arguments,
-                match record {
-                    Some(record) => record,
+                match task {
+                    Some(task) => task,
                     None => self.nothing()?,
                 },
             )?;

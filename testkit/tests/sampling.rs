@@ -1,9 +1,9 @@
-//! Shaders that the pass `sampling` has rewritten, on a driver, without the layer: with records that ask for nothing they draw what
+//! Shaders that the pass `sampling` has rewritten, on a driver, without the layer: with tasks that ask for nothing they draw what
 //! the original draws, bit by bit; with others what OpenGL says.
 
 use ash::vk;
 use samplin_compiler::Language;
-use samplin_spirv::sampling::{Keys, Limits, Passes, Record, Slot, flags, sampling};
+use samplin_spirv::sampling::{Keys, Limits, Passes, Slot, Task, flags, sampling};
 use samplin_spirv::{Module, Operand};
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, update, write_combined, write_images};
 use samplin_testkit::lookup::{Access, Kind, Shape};
@@ -29,8 +29,8 @@ fn context(builder: ContextBuilder) -> Option<Context> {
     }
 }
 
-/// Where records are, in the set that the pair is in.
-const RECORDS: u32 = 5;
+/// Where tasks are, in the set that the pair is in.
+const TASKS: u32 = 5;
 
 const LIMITS: Limits = Limits { lod_bias: 16.0 };
 
@@ -458,9 +458,9 @@ fn gather(texture: &Texture, state: &State, lookup: &Lookup, offsets: [[i32; 3];
 
 // --- what is drawn with -----------------------------------------------------------------------------------------------
 
-/// A layout for an image, a sampler and records.
+/// A layout for an image, a sampler and tasks.
 fn layout(context: &Context, separate: bool) -> SetLayout<'_> {
-    let mut bindings = vec![Binding::new(RECORDS, vk::DescriptorType::UNIFORM_BUFFER, 1)];
+    let mut bindings = vec![Binding::new(TASKS, vk::DescriptorType::UNIFORM_BUFFER, 1)];
     if separate {
         bindings.extend([Binding::image(0), Binding::sampler(1)]);
     } else {
@@ -469,11 +469,11 @@ fn layout(context: &Context, separate: bool) -> SetLayout<'_> {
     SetLayout::new(context, &bindings)
 }
 
-fn write_records(context: &Context, set: vk::DescriptorSet, records: &Buffer<'_>) {
-    let info = [vk::DescriptorBufferInfo { buffer: records.handle(), offset: 0, range: vk::WHOLE_SIZE }];
+fn write_tasks(context: &Context, set: vk::DescriptorSet, tasks: &Buffer<'_>) {
+    let info = [vk::DescriptorBufferInfo { buffer: tasks.handle(), offset: 0, range: vk::WHOLE_SIZE }];
     let write = vk::WriteDescriptorSet::default()
         .dst_set(set)
-        .dst_binding(RECORDS)
+        .dst_binding(TASKS)
         .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)
         .buffer_info(&info);
     update(context, &[write], &[], &[]);
@@ -482,7 +482,7 @@ fn write_records(context: &Context, set: vk::DescriptorSet, records: &Buffer<'_>
 /// A set of that layout.
 struct Bench<'c> {
     set: vk::DescriptorSet,
-    records: Buffer<'c>,
+    tasks: Buffer<'c>,
     _pool: Pool<'c>,
 }
 
@@ -496,14 +496,14 @@ impl<'c> Bench<'c> {
         } else {
             write_combined(context, set, (0, 0), &[pair]);
         }
-        let records = Buffer::new(context, 64, vk::BufferUsageFlags::UNIFORM_BUFFER);
-        write_records(context, set, &records);
-        Bench { set, records, _pool: pool }
+        let tasks = Buffer::new(context, 64, vk::BufferUsageFlags::UNIFORM_BUFFER);
+        write_tasks(context, set, &tasks);
+        Bench { set, tasks, _pool: pool }
     }
 
-    fn record(&self, record: Record) {
-        let bytes: Vec<u8> = record.words().iter().flat_map(|word| word.to_le_bytes()).collect();
-        self.records.write(0, &bytes);
+    fn task(&self, task: Task) {
+        let bytes: Vec<u8> = task.words().iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.tasks.write(0, &bytes);
     }
 }
 
@@ -618,8 +618,8 @@ fn cases() -> Vec<Case> {
 
 const BORDER: [f64; 4] = [1.0; 4];
 
-/// OpenGL's state, the sampler that is bound for it, and its record.
-fn states() -> Vec<(State, SamplerDesc, Record)> {
+/// OpenGL's state, the sampler that is bound for it, and its task.
+fn states() -> Vec<(State, SamplerDesc, Task)> {
     let clamp = flags::CLAMP_S | flags::CLAMP_T | flags::CLAMP_R;
     let mirror = flags::MIRROR_S | flags::MIRROR_T | flags::MIRROR_R;
     let linear =
@@ -647,8 +647,8 @@ fn states() -> Vec<(State, SamplerDesc, Record)> {
         if flags & flags::BASE_LEVEL != 0 {
             sampler.max_lod = 0.25;
         }
-        let record = Record { flags, bias: 0.0, min_lod: sampler.min_lod, max_lod: sampler.max_lod };
-        (state, sampler, record)
+        let task = Task { flags, bias: 0.0, min_lod: sampler.min_lod, max_lod: sampler.max_lod };
+        (state, sampler, task)
     })
     .collect()
 }
@@ -665,8 +665,8 @@ fn expected(texture: &Texture, state: &State, case: &Case, lookup: &Lookup) -> (
 /// Draws each case that is chosen with the original and the rewritten shader and hands both to `check`.
 fn each(
     which: impl Fn(&Case) -> bool,
-    (passes, states, format): (Passes, &[(State, SamplerDesc, Record)], vk::Format),
-    mut check: impl FnMut(&Case, &Texture, &(State, SamplerDesc, Record), &[Value], &[Value], &[Value]),
+    (passes, states, format): (Passes, &[(State, SamplerDesc, Task)], vk::Format),
+    mut check: impl FnMut(&Case, &Texture, &(State, SamplerDesc, Task), &[Value], &[Value], &[Value]),
 ) {
     let Some(context) = context(Context::builder()) else { return };
     let mut cases = cases();
@@ -699,14 +699,14 @@ fn each(
             }
             let bench = Bench::new(&context, &layout, pair, case.separate);
             let (original, rewritten) = programs.get_or_insert_with(|| {
-                let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
+                let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
                 let new = rewrite(&words, case.fragment, keys, passes, LIMITS);
                 (case.program(&context, &layout, &words), case.program(&context, &layout, &new))
             });
             let before = original.run(case, bench.set);
-            bench.record(Record { flags: 0, ..state.2 });
+            bench.task(Task { flags: 0, ..state.2 });
             let idle = rewritten.run(case, bench.set);
-            bench.record(state.2);
+            bench.task(state.2);
             let asked = rewritten.run(case, bench.set);
             check(case, &texture, state, &before, &idle, &asked);
         }
@@ -720,18 +720,18 @@ fn compare(which: impl Fn(&Case) -> bool) {
     compare_in(&states(), which);
 }
 
-fn compare_in(states: &[(State, SamplerDesc, Record)], which: impl Fn(&Case) -> bool) {
+fn compare_in(states: &[(State, SamplerDesc, Task)], which: impl Fn(&Case) -> bool) {
     let (mut compared, mut left, mut differ) = (0, 0, 0);
     let mut worst = Vec::new();
     let saturate = Passes { saturate: true, ..Passes::default() };
     let asked_for = (saturate, states, vk::Format::R8G8B8A8_UNORM);
-    each(which, asked_for, |case, texture, (state, sampler, record), before, idle, asked| {
+    each(which, asked_for, |case, texture, (state, sampler, task), before, idle, asked| {
         assert!(before.iter().zip(idle).all(|(a, b)| a.bits() == b.bits()), "{case:?} {sampler:?}: not the same bits");
         let mut most = 0.0f64;
         // Weights of 8 bits on up to three axes; levels of detail of derivatives are approximations.
         let tolerance = if state.mip_linear { 0.05 } else { 0.02 };
         for ((lookup, got), before) in case.lookups(texture.size(0)).iter().zip(asked).zip(before) {
-            let lookup = &Lookup { lambda: lookup.lambda.min(f64::from(record.max_lod)), ..*lookup };
+            let lookup = &Lookup { lambda: lookup.lambda.min(f64::from(task.max_lod)), ..*lookup };
             let (want, near) = expected(texture, state, case, lookup);
             // Where rounding decides between two texels or levels.
             if near < 0.02 || lookup.lambda.abs() < 0.01 && lookup.lambda != 0.0 {
@@ -748,7 +748,7 @@ fn compare_in(states: &[(State, SamplerDesc, Record)], which: impl Fn(&Case) -> 
             }
         }
         if most > 0.0 {
-            worst.push(format!("{most:.3} {case:?} {:#x} {:?}", record.flags, state.wrap));
+            worst.push(format!("{most:.3} {case:?} {:#x} {:?}", task.flags, state.wrap));
         }
     });
     println!("{compared} lookups, {left} left out, {differ} different without the clamp");
@@ -784,8 +784,8 @@ fn clamps_are_those_of_opengl_with_separate_samplers() {
     compare_in(&some, |case| case.separate);
 }
 
-/// Samplers that filter, and what is bound for them: NEAREST, with a record.
-fn filtering() -> Vec<(State, SamplerDesc, Record)> {
+/// Samplers that filter, and what is bound for them: NEAREST, with a task.
+fn filtering() -> Vec<(State, SamplerDesc, Task)> {
     let linear = State {
         mag_linear: true,
         min_linear: true,
@@ -826,27 +826,27 @@ fn filtering() -> Vec<(State, SamplerDesc, Record)> {
                 _ => 0,
             };
         }
-        (state, sampler, Record { flags, bias, min_lod, max_lod })
+        (state, sampler, Task { flags, bias, min_lod, max_lod })
     })
     .collect()
 }
 
 /// The same and more, fetched past a sampler that does all of it wrong.
-fn fetching() -> Vec<(State, SamplerDesc, Record)> {
+fn fetching() -> Vec<(State, SamplerDesc, Task)> {
     let mut all = filtering();
-    let (first, _, record) = all[0].clone();
+    let (first, _, task) = all[0].clone();
     let nearest =
         State { mag_linear: false, min_linear: false, wrap: [Wrap::MirrorEdge, Wrap::Border, Wrap::Mirrored], ..first };
     let mirrored = State { wrap: [Wrap::Mirrored, Wrap::MirrorEdge, Wrap::Edge], ..first };
     let linear = flags::MAG_LINEAR | flags::MIN_LINEAR;
     for (state, flags) in [(nearest, 0), (mirrored, linear)] {
-        all.push((state, SamplerDesc::nearest(), Record { flags: flags::EMULATE | flags, ..record }));
+        all.push((state, SamplerDesc::nearest(), Task { flags: flags::EMULATE | flags, ..task }));
     }
-    for (state, sampler, record) in &mut all {
+    for (state, sampler, task) in &mut all {
         *sampler = SamplerDesc { lod_bias: 1.0, ..SamplerDesc::trilinear().address(vk::SamplerAddressMode::REPEAT) };
-        record.flags |= flags::FETCH | (0xf * flags::BORDER);
+        task.flags |= flags::FETCH | (0xf * flags::BORDER);
         for (axis, wrap) in state.wrap.into_iter().enumerate() {
-            record.flags |= axis_flags(wrap) << axis;
+            task.flags |= axis_flags(wrap) << axis;
         }
     }
     all
@@ -871,18 +871,13 @@ fn filter(which: impl Fn(&Case) -> bool, format: vk::Format) {
     filter_in(FILTER, &filtering(), which, format);
 }
 
-fn filter_in(
-    passes: Passes,
-    states: &[(State, SamplerDesc, Record)],
-    which: impl Fn(&Case) -> bool,
-    format: vk::Format,
-) {
+fn filter_in(passes: Passes, states: &[(State, SamplerDesc, Task)], which: impl Fn(&Case) -> bool, format: vk::Format) {
     let (mut compared, mut left) = (0, 0);
     let mut worst = Vec::new();
     each(
         |case| which(case) && !case.shadow && case.gather == Gather::No,
         (passes, states, format),
-        |case, texture, (state, sampler, record), before, idle, asked| {
+        |case, texture, (state, sampler, task), before, idle, asked| {
             assert!(
                 before.iter().zip(idle).all(|(a, b)| a.bits() == b.bits()),
                 "{case:?} {sampler:?}: not the same bits"
@@ -892,8 +887,8 @@ fn filter_in(
             let tolerance = if computed && state.mip_linear { 2e-3 } else { 1.0 / f64::from(1 << 20) };
             let mut most = 0.0f64;
             for (lookup, got) in case.lookups(texture.size(0)).into_iter().zip(asked) {
-                let lambda = lookup.lambda + f64::from(record.bias);
-                let lambda = lambda.max(f64::from(record.min_lod)).min(f64::from(record.max_lod));
+                let lambda = lookup.lambda + f64::from(task.bias);
+                let lambda = lambda.max(f64::from(task.min_lod)).min(f64::from(task.max_lod));
                 let (want, near) = gl(texture, state, &Lookup { lambda, ..lookup });
                 let step = computed && state.mag_linear != state.min_linear && lambda.abs() < 0.01;
                 if near < 0.02 || step {
@@ -907,7 +902,7 @@ fn filter_in(
                 most = relative.fold(most, f64::max);
             }
             if most > tolerance {
-                worst.push(format!("{most:e} {case:?} {:#x} {:?}", record.flags, state.wrap));
+                worst.push(format!("{most:e} {case:?} {:#x} {:?}", task.flags, state.wrap));
             }
         },
     );
@@ -950,7 +945,7 @@ fn fetches_are_exact_in_3d() {
     filter_in(FETCH, &fetching(), |case| case.axes() == 3, vk::Format::R32G32B32A32_SFLOAT);
 }
 
-/// Elements of arrays, functions that are called with different pairs, and records that are constants.
+/// Elements of arrays, functions that are called with different pairs, and tasks that are constants.
 #[test]
 fn records_belong_to_their_descriptors() {
     let Some(context) = context(Context::builder()) else { return };
@@ -965,18 +960,18 @@ fn records_belong_to_their_descriptors() {
     let view = image.view(&ViewDesc::default());
     let sampler = SamplerDesc::linear().border(vk::BorderColor::FLOAT_OPAQUE_WHITE).create(&context);
     let pair = Pair::new(&view, &sampler);
-    let records = Binding::new(RECORDS, vk::DescriptorType::UNIFORM_BUFFER, 1);
-    let layout = SetLayout::new(&context, &[Binding::combined(0, COUNT), records]);
+    let tasks = Binding::new(TASKS, vk::DescriptorType::UNIFORM_BUFFER, 1);
+    let layout = SetLayout::new(&context, &[Binding::combined(0, COUNT), tasks]);
     let pool = Pool::new(&context, &[&layout]);
     let set = pool.allocate(&layout);
     write_combined(&context, set, (0, 0), &[pair; COUNT as usize]);
     let buffer = Buffer::new(&context, 16 * 8, vk::BufferUsageFlags::UNIFORM_BUFFER);
-    write_records(&context, set, &buffer);
+    write_tasks(&context, set, &buffer);
     // Behind two of other slots: nothing, the first axis, both axes.
     let wanted = [0, flags::CLAMP_S, flags::CLAMP_S | flags::CLAMP_T];
-    let mut all = vec![Record { flags: u32::MAX, bias: 9.0, min_lod: 9.0, max_lod: 9.0 }; 2];
-    all.extend(wanted.map(|flags| Record { flags, bias: 0.0, min_lod: 0.0, max_lod: 1000.0 }));
-    let bytes: Vec<u8> = all.iter().flat_map(Record::words).flat_map(u32::to_le_bytes).collect();
+    let mut all = vec![Task { flags: u32::MAX, bias: 9.0, min_lod: 9.0, max_lod: 9.0 }; 2];
+    all.extend(wanted.map(|flags| Task { flags, bias: 0.0, min_lod: 0.0, max_lod: 1000.0 }));
+    let bytes: Vec<u8> = all.iter().flat_map(Task::words).flat_map(u32::to_le_bytes).collect();
     buffer.write(0, &bytes);
     let case = Case { shape: Shape::D2, whole: true, alike: true, ..cases().remove(0) };
     let mut shaders = vec![(&*function, "all(index / 64u % 3u, p.xy)")];
@@ -986,10 +981,10 @@ fn records_belong_to_their_descriptors() {
     }
     for (declare, lookup) in shaders {
         let words = compile("comp", &COMPUTE.replace("DECLARE", declare).replace("LOOKUP", lookup));
-        for keys in [Keys::Block { set: 0, binding: RECORDS, count: 8 }, Keys::Fixed(&all)] {
+        for keys in [Keys::Block { set: 0, binding: TASKS, count: 8 }, Keys::Fixed(&all)] {
             let module = Module::read(&words).expect("a module");
             let links = module.links("main", 5, None).expect("links");
-            // A dynamic index has all records of its array, a constant one its own.
+            // A dynamic index has all tasks of its array, a constant one its own.
             let slots: Vec<Slot> = (2..)
                 .zip(&links)
                 .map(|(first, link)| {
@@ -1034,7 +1029,7 @@ fn coordinates_may_be_texels() {
         ..cases().remove(0)
     };
     let words = compile("comp", &case.source());
-    let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
+    let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
     let layout = layout(&context, false);
     let new = rewrite(&words, false, keys, FILTER, LIMITS);
     let (original, rewritten) = (case.program(&context, &layout, &words), case.program(&context, &layout, &new));
@@ -1045,7 +1040,7 @@ fn coordinates_may_be_texels() {
     {
         let sampler = SamplerDesc::unnormalized(filter).border(vk::BorderColor::FLOAT_OPAQUE_WHITE).create(&context);
         let bench = Bench::new(&context, &layout, Pair::new(&view, &sampler), false);
-        bench.record(Record { flags, ..Record::default() });
+        bench.task(Task { flags, ..Task::default() });
         let (before, got) = (original.run(&case, bench.set), rewritten.run(&case, bench.set));
         let mut differ = 0;
         for ((lookup, got), before) in case.lookups(texture.size(0)).into_iter().zip(got).zip(before) {
@@ -1069,7 +1064,7 @@ fn biases_are_limited_together() {
     let lookup = "texture(pair, p.xy, l)".to_owned();
     let case = Case { shape: Shape::D2, fragment: true, whole: true, lookup, ..cases().remove(0) };
     let words = compile("frag", &case.source());
-    let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
+    let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
     let limits = Limits { lod_bias: 0.5 };
     let new = rewrite(&words, true, keys, FILTER, limits);
     let layout = layout(&context, false);
@@ -1081,7 +1076,7 @@ fn biases_are_limited_together() {
     for (sampler, flags) in [(trilinear, clamp), (SamplerDesc::nearest(), clamp | linear)] {
         let sampler = sampler.border(vk::BorderColor::FLOAT_OPAQUE_WHITE).create(&context);
         let bench = Bench::new(&context, &layout, Pair::new(&view, &sampler), false);
-        bench.record(Record { flags, bias: 0.25, min_lod: 0.0, max_lod: 1000.0 });
+        bench.task(Task { flags, bias: 0.25, min_lod: 0.0, max_lod: 1000.0 });
         for (lookup, got) in case.lookups(texture.size(0)).into_iter().zip(rewritten.run(&case, bench.set)) {
             // The instruction asks for a whole level.
             let (want, _) = gl(&texture, &state, &Lookup { lambda: lookup.lambda + 0.5, ..lookup });
@@ -1124,7 +1119,7 @@ fn cubes_are_filtered_on_their_faces() {
     );
     let image = image.expect("a format for sampling");
     let view = image.view(&ViewDesc::default());
-    let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
+    let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
     let layout = layout(&context, false);
     let state = flags::EMULATE | flags::MAG_LINEAR | flags::MIN_LINEAR | flags::MIP_LINEAR;
     let explicit =
@@ -1168,7 +1163,7 @@ fn cubes_are_filtered_on_their_faces() {
             let want: Vec<Value> = all.chunks(512).flat_map(|all| exact.run(&Bind::Set(bench.set), all)).collect();
             let nearest = SamplerDesc::nearest().create(&context);
             let bench = Bench::new(&context, &layout, Pair::new(&view, &nearest), false);
-            bench.record(Record { flags: state, bias: 0.0, min_lod: 0.0, max_lod: 1000.0 });
+            bench.task(Task { flags: state, bias: 0.0, min_lod: 0.0, max_lod: 1000.0 });
             let (plain, got) = (original.run(&case, bench.set), rewritten.run(&case, bench.set));
             let (mut inside, mut differ) = (0, 0);
             for (n, Point { coord: at, lod: lambda, .. }) in all.iter().enumerate() {
@@ -1204,7 +1199,7 @@ fn levels_of_detail_are_those_of_the_sampler_that_was_asked_for() {
         .replace("DECLARE", "layout(set = 0, binding = 0) uniform sampler2D pair;")
         .replace("LOOKUP", "textureQueryLod(pair, p.xy), 0.0, 0.0");
     let words = compile("frag", &source);
-    let keys = Keys::Block { set: 0, binding: RECORDS, count: 1 };
+    let keys = Keys::Block { set: 0, binding: TASKS, count: 1 };
     let rewritten = rewrite(&words, true, keys, FILTER, LIMITS);
     let (image, _) = texture(&context, Shape::D2, vk::Format::R8G8B8A8_UNORM);
     let view = image.view(&ViewDesc::default());
@@ -1218,7 +1213,7 @@ fn levels_of_detail_are_those_of_the_sampler_that_was_asked_for() {
         let bench = Bench::new(&context, &layout, Pair::new(&view, &asked_sampler), false);
         let want = original.run(&case, bench.set);
         let bench = Bench::new(&context, &layout, Pair::new(&view, &bound), false);
-        bench.record(Record {
+        bench.task(Task {
             flags: flags::EMULATE | flag,
             bias: asked.lod_bias,
             min_lod: asked.min_lod,

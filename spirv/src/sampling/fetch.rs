@@ -1,5 +1,5 @@
 //! Texels that are fetched, where no other sampler can be had: what a sampler would do to coordinates and beyond edges is done here
-//! ("Wrapping Operation", "Border Replacement"), with what the record says of it.
+//! ("Wrapping Operation", "Border Replacement"), with what the task says of it.
 
 use spirv::{GlslStd450Op, ImageOperands, Op};
 

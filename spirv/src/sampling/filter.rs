@@ -155,7 +155,7 @@ impl Helper<'_, '_, '_, '_> {
             roots,
             operands,
             limits: self.limits,
-            record: 0,
+            task: 0,
             flags,
             loaded: [(0, 0); 2],
             made: &mut *self.made,

@@ -30,15 +30,15 @@ pub(super) fn make<'m, 'w>(
     let (function, parameters) = code.parameters(&types)?;
     code.editor.name(function, NAME)?;
     let mut parameters = parameters.iter().copied();
-    let record = parameters.next().unwrap_or(0);
+    let task = parameters.next().unwrap_or(0);
     let mut roots = sample.roots;
     rooted(&mut roots, &mut parameters);
     let mut operands = sample.operands;
     for (operand, _) in operands.iter_mut().zip(sample.types).filter(|(_, ty)| *ty != 0) {
         *operand = parameters.next().unwrap_or(0);
     }
-    let flags = code.op(Op::CompositeExtract, code.uint, &[record, 0])?;
-    let mut helper = Helper { code, module, sample, roots, operands, limits, record, flags, loaded: [(0, 0); 2], made };
+    let flags = code.op(Op::CompositeExtract, code.uint, &[task, 0])?;
+    let mut helper = Helper { code, module, sample, roots, operands, limits, task, flags, loaded: [(0, 0); 2], made };
     helper.load()?;
     let result = helper.body()?;
     helper.code.end(result)?;
@@ -64,7 +64,7 @@ pub(super) struct Helper<'e, 'm, 'w, 's> {
     pub(super) roots: [Option<Root>; 2],
     pub(super) operands: [u32; COUNT],
     pub(super) limits: Limits,
-    pub(super) record: u32,
+    pub(super) task: u32,
     pub(super) flags: u32,
     /// The pair, or image and sampler, each with its type.
     pub(super) loaded: [(u32, u32); 2],
@@ -141,7 +141,7 @@ impl Helper<'_, '_, '_, '_> {
         Ok((value, ty))
     }
 
-    /// The application's own instruction, or what the record asks for.
+    /// The application's own instruction, or what the task asks for.
     fn body(&mut self) -> Result<u32, Error> {
         let original = self.sample.form.stated(self.sample.form.opcode);
         if self.sample.form.asks {
@@ -252,7 +252,7 @@ impl Helper<'_, '_, '_, '_> {
         (self.operands[COORDINATE], count)
     }
 
-    /// What the record asks for.
+    /// What the task asks for.
     fn changed(&mut self, place: &Place) -> Result<u32, Error> {
         match (self.sample.passes.saturate, self.sample.passes.filter) {
             (_, false) => return self.sampled(place),
@@ -338,7 +338,7 @@ impl Helper<'_, '_, '_, '_> {
         self.code.float(Op::CompositeExtract, &[given, self.sample.axes])
     }
 
-    /// Coordinates, moved by an offset in texels if that is not 0, and clamped on the axes that the record names.
+    /// Coordinates, moved by an offset in texels if that is not 0, and clamped on the axes that the task names.
     fn saturated(&mut self, place: &Place, offset: u32) -> Result<u32, Error> {
         let axes = self.sample.axes;
         let vector = self.code.vec(axes)?;
@@ -417,9 +417,9 @@ impl Helper<'_, '_, '_, '_> {
         self.code.glsl(GlslStd450Op::NMin, float, &[detail, most])
     }
 
-    /// A float of the record.
+    /// A float of the task.
     fn field(&mut self, position: u32) -> Result<u32, Error> {
-        let bits = self.code.op(Op::CompositeExtract, self.code.uint, &[self.record, position])?;
+        let bits = self.code.op(Op::CompositeExtract, self.code.uint, &[self.task, position])?;
         self.code.float(Op::Bitcast, &[bits])
     }
 
@@ -504,7 +504,7 @@ impl Helper<'_, '_, '_, '_> {
         self.code.op(Op::Select, vector, &[condition, yes, no])
     }
 
-    /// Coordinates clamped on the axes that the record names.
+    /// Coordinates clamped on the axes that the task names.
     pub(super) fn clamped(&mut self, at: u32, bounds: [u32; 2]) -> Result<u32, Error> {
         let vector = self.code.vec(self.sample.axes)?;
         let positive = self.code.glsl(GlslStd450Op::FAbs, vector, &[at])?;

@@ -126,7 +126,7 @@ pub(super) struct Sample {
     pub(super) sides: u32,
     /// Whether texels are integers.
     pub(super) whole: bool,
-    /// Whether they are fetched whatever the record says.
+    /// Whether they are fetched whatever the task says.
     pub(super) fetches: bool,
     pub(super) nonuniform: bool,
     pub(super) relaxed: bool,
@@ -136,7 +136,7 @@ pub(super) struct Sample {
     pub(super) types: [u32; COUNT],
     /// The bits of the mask that have no operand.
     pub(super) plain: u32,
-    /// Ids and types of what is passed behind the record: for the roots, then for the operands.
+    /// Ids and types of what is passed behind the task: for the roots, then for the operands.
     pub(super) passed: Vec<(u32, u32)>,
     /// All that the function depends on.
     pub(super) key: Vec<u32>,

@@ -1,8 +1,8 @@
-//! The pass `sampling`: every link of every shader that it takes asks its record first.
+//! The pass `sampling`: every link of every shader that it takes asks its task first.
 
 use std::collections::BTreeMap;
 
-use samplin_spirv::sampling::{FUNCTIONS, Keys, Left, Limits, Passes, Record, Sampled, Slot, flags, sampling};
+use samplin_spirv::sampling::{FUNCTIONS, Keys, Left, Limits, Passes, Sampled, Slot, Task, flags, sampling};
 use samplin_spirv::split::{Part, Refused, split};
 use samplin_spirv::{Index, Link, Module, Specialization, Uses};
 use spirv::{ExecutionModel, Op};
@@ -19,7 +19,7 @@ const LIMITS: Limits = Limits { lod_bias: 16.0 };
 
 const BOTH: Passes = Passes { saturate: true, filter: true, fetch: false };
 
-/// A slot for each link that is sampled through, and the number of records.
+/// A slot for each link that is sampled through, and the number of tasks.
 fn slots(links: &[Link], passes: Passes) -> (Vec<Slot>, u32) {
     let (mut slots, mut first) = (Vec::<Slot>::new(), 0);
     for link in links.iter().filter(|link| link.uses.samples()) {
@@ -31,14 +31,14 @@ fn slots(links: &[Link], passes: Passes) -> (Vec<Slot>, u32) {
         // A hidden set has an element for each pair.
         let varies = varies && sampler.set != HIDDEN;
         let slot = Slot { image, sampler, first, passes, row: if varies { sampler.count } else { 0 } };
-        first += slot.records().unwrap_or(0);
+        first += slot.tasks().unwrap_or(0);
         slots.push(slot);
     }
     (slots, first)
 }
 
-fn all_flags() -> Record {
-    Record { flags: 0xfff, bias: 0.5, min_lod: 0.0, max_lod: 4.0 }
+fn all_flags() -> Task {
+    Task { flags: 0xfff, bias: 0.5, min_lod: 0.0, max_lod: 4.0 }
 }
 
 /// Runs the pass on each entry point of each shader.
@@ -67,12 +67,12 @@ fn run(
 }
 
 #[test]
-fn everything_is_sampled_through_records() {
+fn everything_is_sampled_through_tasks() {
     let mut refused: BTreeMap<String, Vec<Left>> = BTreeMap::new();
     let (mut modules, mut changed) = (0, 0);
     each(|shader, entry, values, _, slots, count| {
-        let records = vec![all_flags(); count as usize];
-        for keys in [Keys::Block { set: SET, binding: 0, count: count.max(1) }, Keys::Fixed(&records)] {
+        let tasks = vec![all_flags(); count as usize];
+        for keys in [Keys::Block { set: SET, binding: 0, count: count.max(1) }, Keys::Fixed(&tasks)] {
             let sampled = run(&shader.words, entry, values, keys, slots);
             if let Err(error) = validate(&sampled.words, &shader.environment) {
                 panic!("{} {} {keys:?}: {error}", shader.file, entry.0);
@@ -110,7 +110,7 @@ fn everything_is_sampled_through_records() {
 
 /// Every slot by itself: where calls of one function disagree, what is not asked for goes on as it does.
 #[test]
-fn one_slot_at_a_time_is_sampled_through_its_record() {
+fn one_slot_at_a_time_is_sampled_through_its_task() {
     each(|shader, entry, values, _, slots, count| {
         for slot in slots {
             let keys = Keys::Block { set: SET, binding: 0, count: count.max(1) };
@@ -129,9 +129,9 @@ fn one_slot_at_a_time_is_sampled_through_its_record() {
     });
 }
 
-/// What `split` has made is sampled through records as what it was made of is.
+/// What `split` has made is sampled through tasks as what it was made of is.
 #[test]
-fn split_links_are_sampled_through_records() {
+fn split_links_are_sampled_through_tasks() {
     let mut changed = 0;
     each(|shader, entry, values, module, slots, _| {
         let mut parts: Vec<Part> = (0..)
@@ -148,9 +148,9 @@ fn split_links_are_sampled_through_records() {
         let links = Module::read(&split.words).expect("a module").links(entry.0, entry.1, values).expect("links");
         let (slots, count) = self::slots(&links, BOTH);
         for part in &split.hidden {
-            // One record for each element, whatever the image's array is.
+            // One task for each element, whatever the image's array is.
             let own = slots.iter().find(|slot| (slot.sampler.set, slot.sampler.binding) == (HIDDEN, part.binding));
-            assert_eq!(own.map(Slot::records), own.map(|_| Ok(part.count)), "{}", shader.file);
+            assert_eq!(own.map(Slot::tasks), own.map(|_| Ok(part.count)), "{}", shader.file);
         }
         let keys = Keys::Block { set: SET, binding: 0, count: count.max(1) };
         let sampled = run(&split.words, entry, values, keys, &slots);
@@ -178,10 +178,10 @@ fn is_asked_only(shader: &Shader, entry: (&str, u32), values: Option<&Specializa
 }
 
 #[test]
-fn records_that_ask_for_nothing_change_nothing_if_they_are_fixed() {
+fn tasks_that_ask_for_nothing_change_nothing_if_they_are_fixed() {
     each(|shader, entry, values, _, slots, count| {
         // What is of no use without the flags of a pass does not count.
-        let idle = Record { flags: !(flags::CLAMP_S | flags::CLAMP_T | flags::CLAMP_R) & !0x138, ..all_flags() };
+        let idle = Task { flags: !(flags::CLAMP_S | flags::CLAMP_T | flags::CLAMP_R) & !0x138, ..all_flags() };
         let sampled = run(&shader.words, entry, values, Keys::Fixed(&vec![idle; count as usize]), slots);
         assert_eq!((sampled.changed, sampled.words == shader.words), (0, true), "{}", shader.file);
     });

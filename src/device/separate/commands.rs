@@ -16,7 +16,7 @@ use super::found::{Found, Resolution};
 use super::layouts::PipelineShape;
 use super::objects::BoundShader;
 use super::programs::Program;
-use super::recipe::Variant;
+use super::recipe::Second;
 use super::sets::{Brief, SetEntry};
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 use crate::variant::Gate;
@@ -120,9 +120,9 @@ impl Hidden {
     }
 
     /// Whether it is this one, bound where the pipeline reads it.
-    pub(super) fn is_of(&self, variant: &Variant, set: u64) -> bool {
-        let number = variant.number();
-        self.set == set && self.number() == number && self.layout.is_compatible(&variant.layout, number)
+    pub(super) fn is_of(&self, second: &Second, set: u64) -> bool {
+        let number = second.number();
+        self.set == set && self.number() == number && self.layout.is_compatible(&second.layout, number)
     }
 }
 

@@ -484,9 +484,9 @@ impl Point {
     /// Takes over what was found out. Returns the pipeline to bind; `own` is the application's.
     #[inline(always)]
     fn put_in_force(&mut self, found: Arc<Resolution>, own: u64, binds: Range<usize>) -> Follow<u64> {
-        let wanted = match &found.variant {
+        let wanted = match &found.second {
             None => own,
-            Some((variant, _)) => match &variant.made {
+            Some((second, _)) => match &second.made {
                 Executable::Pipeline(made) => *made,
                 Executable::Shaders(_) => return Follow::Slowly,
             },
@@ -494,7 +494,7 @@ impl Point {
         if self.has_pushes {
             return Follow::Slowly;
         }
-        let (mut differs, mut is_settled) = (found.variant.is_some(), true);
+        let (mut differs, mut is_settled) = (found.second.is_some(), true);
         for (number, bound) in self.sets.iter_mut().enumerate() {
             let shadow = found.shadows.iter().find(|(at, _)| *at == number);
             let wanted = shadow.map_or(bound.set, |(_, shadow)| *shadow);
@@ -504,8 +504,8 @@ impl Point {
             is_settled &= bound.actual == wanted;
             differs |= bound.actual != bound.set;
         }
-        if let Some((variant, set)) = &found.variant {
-            is_settled &= *set == 0 || self.hidden.as_ref().is_some_and(|hidden| hidden.is_of(variant, *set));
+        if let Some((second, set)) = &found.second {
+            is_settled &= *set == 0 || self.hidden.as_ref().is_some_and(|hidden| hidden.is_of(second, *set));
         }
         self.differs = differs;
         if is_settled {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use samplin_hot::memory::{self, Room};
 
-use super::recipe::Variant;
+use super::recipe::Second;
 use super::sets::Other;
 use crate::table::{FastMap, fold, lock};
 
@@ -17,7 +17,7 @@ pub(super) struct Resolution {
     /// Set numbers, and samplers to push there.
     pub(super) pushes: Vec<(u32, Other)>,
     /// The pipeline to bind instead, and its hidden set; 0 if nothing is known to be read from that.
-    pub(super) variant: Option<(Arc<Variant>, u64)>,
+    pub(super) second: Option<(Arc<Second>, u64)>,
     /// It holds as long as what it was made of: nothing was missing that may be there the next time.
     pub(super) is_lasting: bool,
     /// What it was made of.
@@ -27,7 +27,7 @@ pub(super) struct Resolution {
 impl Resolution {
     /// Whether what the application has bound is what is to be bound.
     pub(super) fn is_nothing(&self) -> bool {
-        self.shadows.is_empty() && self.pushes.is_empty() && self.variant.is_none()
+        self.shadows.is_empty() && self.pushes.is_empty() && self.second.is_none()
     }
 }
 

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use ash::vk::{self, Handle};
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
-use samplin_spirv::sampling::Record;
+use samplin_spirv::sampling::Task;
 use samplin_spirv::{Index, Operand};
 
 use super::Separate;
 use super::commands::Point;
 use super::layouts::{Binding, LARGEST};
 use super::programs::{Program, ProgramLink};
-use super::recipe::{LINKS, Variant, When, link_bit};
+use super::recipe::{LINKS, Second, When, link_bit};
 use super::sets::{Other, SetEntry};
 use super::split::position_of;
 use super::tasks::{Asked, ELEMENTS};
@@ -45,7 +45,7 @@ pub(super) struct Want {
     /// Position in the link's samplers of a hidden set.
     pub(super) hidden_at: u32,
     /// What the shader does instead, where there is no room for another sampler.
-    pub(super) fetch: Option<Record>,
+    pub(super) fetch: Option<Task>,
     /// It reads the sampler of its set.
     reads: bool,
 }
@@ -80,7 +80,7 @@ pub(super) struct Decided {
     /// Set numbers, and samplers to push there.
     pub(super) pushes: Vec<(u32, Other)>,
     /// The pipeline to bind instead, and its hidden set; 0 if nothing is known to be read from that.
-    pub(super) variant: Option<(Arc<Variant>, u64)>,
+    pub(super) second: Option<(Arc<Second>, u64)>,
     /// It holds as long as what it was made of: nothing was missing that may be there the next time.
     pub(super) is_lasting: bool,
 }
@@ -258,7 +258,7 @@ impl Device {
         // Why no link can read a hidden set.
         let mut unhidden = point.is_pushed_beside(&program.layout).then_some("push-set-above");
         let mut is_lasting = true;
-        let mut variant = program.splits.current().filter(|_| unhidden.is_none());
+        let mut second = program.splits.current().filter(|_| unhidden.is_none());
         // Numbers of sets that there is no copy of.
         let mut uncopied = Vec::new();
         loop {
@@ -322,7 +322,7 @@ impl Device {
             if join != 0 {
                 let wished = all.iter().filter(|want| join & bit(want) != 0 && self.is_wish(want));
                 let wishes = wished.fold(0, |all, want| all | bit(want));
-                variant = self.split_all(separate, program, (join, wishes), When::Bound).or(variant);
+                second = self.split_all(separate, program, (join, wishes), When::Bound).or(second);
                 continue;
             }
             let (shadows, pushes) = match self.exchange(separate, program, point, &others) {
@@ -340,8 +340,8 @@ impl Device {
                     None => asked.with_room().push(Asked { link: want.link, position, pair, task: Ok(task) }),
                 }
             }
-            let (made, left) = self.with_tasks(separate, program, unhidden, variant.take(), asked);
-            let variant = match made {
+            let (made, left) = self.with_tasks(separate, program, unhidden, second.take(), asked);
+            let second = match made {
                 None => None,
                 Some(made) => match self.hidden_for(separate, &made, all, asked) {
                     // Nothing is in the slots that the split links read, so the application's pipeline reads no more than they would.
@@ -358,7 +358,7 @@ impl Device {
             for (group, how) in told {
                 self.tell_group(program, group, how, (mask, left));
             }
-            return Decided { shadows, pushes, variant, is_lasting };
+            return Decided { shadows, pushes, second, is_lasting };
         }
     }
 

@@ -338,7 +338,7 @@ impl Device {
                 // They hold second pipelines.
                 separate.resolutions.clear();
             }
-            self.destroy_variants_of(separate, &program);
+            self.destroy_seconds_of(separate, &program);
             separate.programs.remove(pipeline.as_raw());
             if let Ok(recipe) = program.recipe() {
                 self.leave_render_passes(separate, &recipe);

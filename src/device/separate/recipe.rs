@@ -73,7 +73,7 @@ impl Recipe {
 }
 
 /// A second pipeline, or second shader objects.
-pub(super) struct Variant {
+pub(super) struct Second {
     /// The links that are split, by their positions.
     pub(super) mask: u64,
     pub(super) made: Executable,
@@ -88,7 +88,7 @@ pub(super) struct Variant {
     pub(super) tasks: Option<Tasks>,
 }
 
-impl Variant {
+impl Second {
     /// The links that it is there for: those that are split, or else those whose descriptors may have tasks.
     pub(super) fn links(&self) -> impl Iterator<Item = usize> {
         let tasks = self.tasks.as_ref().filter(|_| self.parts.is_empty()).map(Tasks::links).unwrap_or_default();
@@ -118,9 +118,9 @@ pub(super) struct Splits {
     /// The one that was wanted last, likewise.
     wanted: AtomicU64,
     /// The last is the one in use; command buffers may hold those before it.
-    pub(super) made: Mutex<Vec<Arc<Variant>>>,
+    pub(super) made: Mutex<Vec<Arc<Second>>>,
     /// Those whose shaders do tasks.
-    pub(super) tasked: Mutex<Vec<Arc<Variant>>>,
+    pub(super) tasked: Mutex<Vec<Arc<Second>>>,
 }
 
 impl Splits {
@@ -149,7 +149,7 @@ impl Splits {
     }
 
     /// All that were made, which are about to be destroyed.
-    pub(super) fn take(&self) -> Vec<Arc<Variant>> {
+    pub(super) fn take(&self) -> Vec<Arc<Second>> {
         let mut all = std::mem::take(&mut *lock(&self.made));
         all.append(&mut lock(&self.tasked));
         all
@@ -184,7 +184,7 @@ impl Splits {
     }
 
     /// The pipeline to bind instead of the application's, if any.
-    pub(super) fn current(&self) -> Option<Arc<Variant>> {
+    pub(super) fn current(&self) -> Option<Arc<Second>> {
         if self.mask() == 0 { None } else { lock(&self.made).last().cloned() }
     }
 }

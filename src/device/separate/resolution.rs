@@ -13,7 +13,7 @@ use super::commands::Point;
 use super::found::{Key, Resolution};
 use super::ladder::{Decided, Want};
 use super::programs::{HIDDEN, Program};
-use super::recipe::Variant;
+use super::recipe::Second;
 use super::sets::Brief;
 use super::tasks::Asked;
 use crate::device::Device;
@@ -130,8 +130,8 @@ impl Device {
         {
             self.program_unresolved(HIDDEN, program);
         }
-        let Decided { shadows, pushes, variant, is_lasting } = self.decide_links(separate, program, point, &mut wants);
-        Resolution { shadows, pushes, variant, is_lasting, key: Key::default() }
+        let Decided { shadows, pushes, second, is_lasting } = self.decide_links(separate, program, point, &mut wants);
+        Resolution { shadows, pushes, second, is_lasting, key: Key::default() }
     }
 
     /// The hidden set of a split pipeline, by what its links ask for; 0 if no sampler that they could read is bound, none if there is
@@ -139,14 +139,14 @@ impl Device {
     pub(super) fn hidden_for(
         &self,
         separate: &Separate,
-        variant: &Variant,
+        second: &Second,
         wants: &[Want],
         asked: &[Asked],
     ) -> Option<u64> {
-        let Some(shape) = &variant.hidden else { return Some(0) };
-        let words = variant.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.words(asked));
+        let Some(shape) = &second.hidden else { return Some(0) };
+        let words = second.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.words(asked));
         let mut samplers = Vec::new();
-        for (link, count) in &variant.parts {
+        for (link, count) in &second.parts {
             let start = samplers.len();
             (0..*count).for_each(|_| samplers.with_room().push(0_u64));
             for want in wants.iter().filter(|want| want.link == *link) {

@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use samplin_hot::Pair;
 use samplin_hot::memory::{self, Room};
-use samplin_spirv::sampling::{self, Left, Passes, Record, flags, sampling};
+use samplin_spirv::sampling::{self, Left, Passes, Task, flags, sampling};
 use samplin_spirv::{Error, Module, Operand, Specialization};
 
 use super::layouts::PipelineShape;
 use super::programs::{Program, ProgramLink, model};
-use super::recipe::{NO_SET, Recipe, StageCode, Variant, When, link_bit};
-use super::tasks::{Asked, ELEMENTS, Keys, Tasked, Tasks, fetches, records};
+use super::recipe::{NO_SET, Recipe, Second, StageCode, When, link_bit};
+use super::tasks::{Asked, ELEMENTS, Keys, Tasked, Tasks, fetches, tasks};
 use super::{Separate, fetch};
 use crate::decide::Dimensions;
 use crate::device::Device;
@@ -50,7 +50,7 @@ pub(super) fn named(why: Error) -> &'static str {
 /// The name of why instructions of a link are left.
 fn name_of(left: Left) -> &'static str {
     match left {
-        Left::Unbounded | Left::Index | Left::Records => "bindless",
+        Left::Unbounded | Left::Index | Left::Tasks => "bindless",
         Left::NoLink | Left::Opaque | Left::Dimension => "opaque-operand",
         Left::Vendor | Left::Footprint => "vendor-instruction",
         Left::Call | Left::Functions => "too-many-clones",
@@ -163,7 +163,7 @@ fn rewrite(
             let count = tasks.tasked.iter().map(|tasked| tasked.count).sum();
             sampling::Keys::Block { set: place.set, binding: place.first + place.chosen.len() as u32, count }
         }
-        Keys::Fixed(records) => sampling::Keys::Fixed(records),
+        Keys::Fixed(tasks) => sampling::Keys::Fixed(tasks),
     };
     let done = sampling(&module, (&stage.name, model), Some(&constants), keys, &slots, place.limits).map_err(named)?;
     for (position, why) in done.left {
@@ -176,12 +176,7 @@ fn rewrite(
 
 impl Device {
     /// What the shader has to do for a pair, if anything; the name of what keeps it from that. `fetches`: it is to do without the sampler.
-    pub(super) fn task_of(
-        &self,
-        separate: &Separate,
-        pair: Pair,
-        fetches: bool,
-    ) -> Option<Result<Record, &'static str>> {
+    pub(super) fn task_of(&self, separate: &Separate, pair: Pair, fetches: bool) -> Option<Result<Task, &'static str>> {
         let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
         let meeting = self.meeting_of(&shared, class);
         let fetch = if fetches { fetch::flags_of(&meeting, &class.traits)? } else { 0 };
@@ -189,7 +184,7 @@ impl Device {
         let bits = |on: [bool; 3], flags: [u32; 3]| {
             on.iter().zip(flags).fold(0, |all, (on, flag)| if *on { all | flag } else { all })
         };
-        let mut task = Record { flags: fetch, bias, min_lod, max_lod };
+        let mut task = Task { flags: fetch, bias, min_lod, max_lod };
         if separate.tasks.saturate {
             let clamp = std::array::from_fn(|axis| saturate.get(axis) != mirror.get(axis));
             task.flags |= bits(clamp, [flags::CLAMP_S, flags::CLAMP_T, flags::CLAMP_R])
@@ -239,18 +234,18 @@ impl Device {
         mask: u64,
         asked: &[Asked],
         when: When,
-    ) -> Result<Arc<Variant>, &'static str> {
+    ) -> Result<Arc<Second>, &'static str> {
         // What is fetched is in the code alone, so that nothing of it reads through the sampler.
         let has_fetch = asked.iter().any(|asked| asked.task.as_ref().is_ok_and(fetches));
-        let records = match !has_fetch && has_block(separate, &program.layout) {
+        let tasks = match !has_fetch && has_block(separate, &program.layout) {
             true => None,
-            false => Some(records(&tasked(program, separate.limits.tasks()).0, asked)),
+            false => Some(tasks(&tasked(program, separate.limits.tasks()).0, asked)),
         };
-        let is_it = |variant: &&Arc<Variant>| {
-            let keys = variant.tasks.as_ref().map(|tasks| &tasks.keys);
-            variant.mask == mask
-                && match (keys, &records) {
-                    (Some(Keys::Fixed(own)), Some(records)) => **own == **records,
+        let is_it = |second: &&Arc<Second>| {
+            let keys = second.tasks.as_ref().map(|tasks| &tasks.keys);
+            second.mask == mask
+                && match (keys, &tasks) {
+                    (Some(Keys::Fixed(own)), Some(tasks)) => **own == **tasks,
                     (Some(Keys::Block), None) => true,
                     _ => false,
                 }
@@ -265,8 +260,8 @@ impl Device {
         if lock(&program.splits.tasked).len() >= FIXED {
             return Err("memory");
         }
-        let keys = records.as_ref().map_or(Keys::Block, |records| Keys::Fixed(Box::from(&**records)));
-        let made = Arc::new(self.make_variant(separate, program, (mask, Some(keys)), when)?);
+        let keys = tasks.as_ref().map_or(Keys::Block, |tasks| Keys::Fixed(Box::from(&**tasks)));
+        let made = Arc::new(self.make_second(separate, program, (mask, Some(keys)), when)?);
         let mut all = lock(&program.splits.tasked);
         if let Some(known) = all.iter().find(is_it).cloned() {
             // Another thread was faster.
@@ -280,25 +275,25 @@ impl Device {
         Ok(made)
     }
 
-    /// The pipeline to bind for what is asked, in place of `variant` or of the application's own; and, of those that
+    /// The pipeline to bind for what is asked, in place of `second` or of the application's own; and, of those that
     /// have a bit, the links for which it does not do that.
     pub(super) fn with_tasks(
         &self,
         separate: &Separate,
         program: &Program,
         unhidden: Option<&'static str>,
-        variant: Option<Arc<Variant>>,
+        second: Option<Arc<Second>>,
         asked: &[Asked],
-    ) -> (Option<Arc<Variant>>, u64) {
+    ) -> (Option<Arc<Second>>, u64) {
         let mut all_left = 0;
         for (asked, why) in asked.iter().filter_map(|asked| Some((asked, asked.task.err()?))) {
             self.task_left(why, program, asked);
         }
         let has_task = asked.iter().any(|asked| asked.task.is_ok());
         if !has_task && !separate.force.tasks() {
-            return (variant, all_left);
+            return (second, all_left);
         }
-        let mask = variant.as_ref().map_or(0, |variant| variant.mask);
+        let mask = second.as_ref().map_or(0, |second| second.mask);
         let made = match unhidden {
             Some(why) => Err(why),
             None => self.tasked(separate, program, mask, asked, When::Bound),
@@ -316,7 +311,7 @@ impl Device {
                 all_left |= link_bit(asked.link);
             }
         }
-        (made.ok().or(variant), all_left)
+        (made.ok().or(second), all_left)
     }
 }
 

@@ -13,7 +13,7 @@ use super::commands::{Actual, Binds, Hidden, Point, bind_point, index};
 use super::found::Resolution;
 use super::layouts::PipelineShape;
 use super::programs::Program;
-use super::recipe::{Executable, Variant};
+use super::recipe::{Executable, Second};
 use super::sets::{Brief, Other, SetEntry};
 use crate::device::Device;
 use crate::device::hot::follow;
@@ -77,7 +77,7 @@ impl Device {
         (program, point, at): (&Program, &mut Point, usize),
         resolution: &Resolution,
     ) {
-        let wanted = resolution.variant.as_ref().map_or(&program.own, |(variant, _)| &variant.made);
+        let wanted = resolution.second.as_ref().map_or(&program.own, |(second, _)| &second.made);
         let mut is_bound = point.has_bound(wanted);
         if let Executable::Pipeline(wanted) = wanted {
             let other = if *wanted == program.handle { 0 } else { *wanted };
@@ -90,7 +90,7 @@ impl Device {
         }
         let waits = point.feeds_back && !is_bound;
         if waits {
-            let links = resolution.variant.iter().flat_map(|(variant, _)| variant.links());
+            let links = resolution.second.iter().flat_map(|(second, _)| second.links());
             links.for_each(|link| self.link_unresolved("transform-feedback", program, link));
         } else if !is_bound {
             // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_program` asks for the same.
@@ -101,12 +101,12 @@ impl Device {
             // SAFETY: as above, for `settle_set`.
             unsafe { self.settle_set(separate, commands, (point, &program.layout), (at, number), resolution) };
         }
-        if let Some((variant, hidden)) = resolution.variant.as_ref().filter(|_| !waits) {
+        if let Some((second, hidden)) = resolution.second.as_ref().filter(|_| !waits) {
             point.differs = true;
             if *hidden != 0 {
                 // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_hidden` asks for the
                 // same.
-                unsafe { self.settle_hidden(separate, commands, (point, at), variant, *hidden) };
+                unsafe { self.settle_hidden(separate, commands, (point, at), second, *hidden) };
             }
         }
     }
@@ -149,22 +149,22 @@ impl Device {
         separate: &Separate,
         commands: vk::CommandBuffer,
         (point, at): (&mut Point, usize),
-        variant: &Variant,
+        second: &Second,
         set: u64,
     ) {
-        if point.hidden.as_ref().is_some_and(|hidden| hidden.is_of(variant, set)) {
+        if point.hidden.as_ref().is_some_and(|hidden| hidden.is_of(second, set)) {
             return;
         }
         let (Some(bind), Some(twin)) =
-            (self.fns.cmd_bind_descriptor_sets, self.twin_of_pipeline(separate, &variant.layout))
+            (self.fns.cmd_bind_descriptor_sets, self.twin_of_pipeline(separate, &second.layout))
         else {
             return;
         };
         let raw = vk::DescriptorSet::from_raw(set);
         // SAFETY: the command buffer is recording; the layout is the one that the bound pipeline was made with, compatible with the
         // application's for all sets below.
-        unsafe { bind(commands, bind_point(at), twin, variant.number() as u32, 1, &raw, 0, std::ptr::null()) };
-        point.hide(Hidden { set, layout: Arc::clone(&variant.layout) });
+        unsafe { bind(commands, bind_point(at), twin, second.number() as u32, 1, &raw, 0, std::ptr::null()) };
+        point.hide(Hidden { set, layout: Arc::clone(&second.layout) });
     }
 
     /// Binds what has to be bound at a set number.
@@ -277,7 +277,7 @@ impl Device {
     /// # Safety
     ///
     /// `commands` is a valid command buffer in the recording state, `pipeline` a valid pipeline.
-    pub unsafe fn separate_variant(
+    pub unsafe fn separate_second(
         &self,
         separate: &Separate,
         commands: vk::CommandBuffer,
@@ -286,8 +286,8 @@ impl Device {
     ) -> vk::Pipeline {
         // SAFETY: `pipeline` is valid by this function's contract, so it is not destroyed and its entry stays meanwhile.
         let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return pipeline };
-        let (variant, expected) = (program.splits.current_pipeline(), program.splits.expected());
-        if variant | expected == 0 {
+        let (second, expected) = (program.splits.current_pipeline(), program.splits.expected());
+        if second | expected == 0 {
             return pipeline;
         }
         // SAFETY: `commands` is recording by this function's contract, so it is not freed meanwhile.
@@ -295,9 +295,9 @@ impl Device {
         let wanted = |point: &mut Point| match () {
             () if point.is_pushed_beside(&program.layout) => 0,
             () if expected != 0 && !point.is_complete(program) => expected,
-            () => variant,
+            () => second,
         };
-        let wanted = buffer.map_or(variant, |(at, buffer)| buffer.with(at, wanted));
+        let wanted = buffer.map_or(second, |(at, buffer)| buffer.with(at, wanted));
         if wanted == 0 { pipeline } else { vk::Pipeline::from_raw(wanted) }
     }
 

@@ -200,7 +200,7 @@ impl Device {
             }
             stays
         });
-        gone.iter().for_each(|program| self.destroy_variants_of(separate, program));
+        gone.iter().for_each(|program| self.destroy_seconds_of(separate, program));
     }
 
     /// Takes over shaders that are about to be bound. Returns what to bind instead of them, if anything: what is split stays so.
@@ -236,8 +236,8 @@ impl Device {
                 // The pipeline is bound no more (vkCmdBindShadersEXT).
                 point.pipeline = 0;
                 let Some(program) = &point.program else { return };
-                let Some(variant) = program.splits.current() else { return };
-                let Executable::Shaders(made) = &variant.made else { return };
+                let Some(second) = program.splits.current() else { return };
+                let Executable::Shaders(made) = &second.made else { return };
                 if point.is_pushed_beside(&program.layout) {
                     return;
                 }

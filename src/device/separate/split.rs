@@ -16,7 +16,7 @@ use super::Separate;
 use super::layouts::PipelineShape;
 use super::limits::Limits;
 use super::programs::{Program, model};
-use super::recipe::{Executable, LINKS, NO_SAMPLER, NO_SET, Recipe, Source, StageCode, Variant, When};
+use super::recipe::{Executable, LINKS, NO_SAMPLER, NO_SET, Recipe, Second, Source, StageCode, When};
 use super::sampling;
 use super::tasks::Keys;
 use crate::device::Device;
@@ -44,7 +44,7 @@ impl Device {
         program: &Program,
         links: u64,
         when: When,
-    ) -> Result<Arc<Variant>, &'static str> {
+    ) -> Result<Arc<Second>, &'static str> {
         let splits = &program.splits;
         let wanted = {
             let made = lock(&splits.made);
@@ -56,29 +56,29 @@ impl Device {
         };
         let made = match (when, separate.settings.compile) {
             (When::Bound, SplitCompile::Learn) => Err("learned"),
-            _ => self.make_variant(separate, program, (wanted, None), when),
+            _ => self.make_second(separate, program, (wanted, None), when),
         };
         if when == When::Bound && matches!(made, Ok(_) | Err("learned")) {
             separate.learn(program, links);
         }
-        let variant = Arc::new(made?);
+        let second = Arc::new(made?);
         let mut made = lock(&splits.made);
         if let Some(last) = made.last().filter(|last| last.mask & !wanted != 0 || last.mask & links == links) {
             // Another thread was faster. The one in use has all links that are split, so where that one has others as well, and not
             // these, there has to be one with both.
             let (last, is_enough) = (Arc::clone(last), last.mask & links == links);
             drop(made);
-            self.destroy_second(&variant);
+            self.destroy_second(&second);
             return if is_enough { Ok(last) } else { self.split(separate, program, links, when) };
         }
-        made.with_room().push(Arc::clone(&variant));
-        let pipeline = if let Executable::Pipeline(made) = variant.made { made } else { 0 };
+        made.with_room().push(Arc::clone(&second));
+        let pipeline = if let Executable::Pipeline(made) = second.made { made } else { 0 };
         splits.pipeline.store(pipeline, Ordering::Release);
         self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         separate.resolutions.clear();
         splits.mask.fetch_or(wanted, Ordering::AcqRel);
         separate.splits.fetch_add(1, Ordering::Relaxed);
-        Ok(variant)
+        Ok(second)
     }
 
     /// [`Device::split`] with as many of the links as can be, of which those that are only wished for come last; what cannot be is
@@ -89,7 +89,7 @@ impl Device {
         program: &Program,
         (links, wishes): (u64, u64),
         when: When,
-    ) -> Option<Arc<Variant>> {
+    ) -> Option<Arc<Second>> {
         if links == 0 {
             return None;
         }
@@ -110,13 +110,13 @@ impl Device {
 
     /// Makes a second pipeline in which some links are split. `keys`: where its shaders find what to do for descriptors, if they are
     /// to do anything.
-    pub(super) fn make_variant(
+    pub(super) fn make_second(
         &self,
         separate: &Separate,
         program: &Program,
         (mask, keys): (u64, Option<Keys>),
         when: When,
-    ) -> Result<Variant, &'static str> {
+    ) -> Result<Second, &'static str> {
         let started = Instant::now();
         let recipe = program.recipe()?;
         let number = program.layout.sets.len();
@@ -177,7 +177,7 @@ impl Device {
                 self.shader_rewritten(program, stage.stage, (pass, &links), count, (took, when));
             }
         }
-        Ok(Variant { mask, made, libraries, layout, hidden, parts, tasks })
+        Ok(Second { mask, made, libraries, layout, hidden, parts, tasks })
     }
 
     /// Makes what a recipe is for, with other code where there is any and the private layout, of which `twin` is made; and libraries
@@ -278,9 +278,9 @@ impl Device {
     }
 
     /// Destroys a second pipeline or second shaders.
-    pub(super) fn destroy_second(&self, variant: &Variant) {
-        self.destroy_executable(&variant.made);
-        variant.libraries.iter().for_each(|library| self.destroy_executable(&Executable::Pipeline(*library)));
+    pub(super) fn destroy_second(&self, second: &Second) {
+        self.destroy_executable(&second.made);
+        second.libraries.iter().for_each(|library| self.destroy_executable(&Executable::Pipeline(*library)));
     }
 
     fn destroy_executable(&self, made: &Executable) {
@@ -297,10 +297,10 @@ impl Device {
     }
 
     /// Destroys the second pipelines or shaders of a program that is about to go.
-    pub(super) fn destroy_variants_of(&self, separate: &Separate, program: &Program) {
-        for variant in program.splits.take() {
-            self.destroy_second(&variant);
-            if let (Some(_), Some(shape)) = (&variant.tasks, &variant.hidden) {
+    pub(super) fn destroy_seconds_of(&self, separate: &Separate, program: &Program) {
+        for second in program.splits.take() {
+            self.destroy_second(&second);
+            if let (Some(_), Some(shape)) = (&second.tasks, &second.hidden) {
                 self.leave_hidden(separate, shape);
             }
         }
@@ -311,13 +311,13 @@ impl Device {
         self.destroy_hidden(separate);
         let mut gone = Vec::new();
         let mut take = |program: &Program| {
-            for variant in program.splits.take() {
-                gone.with_room().push(variant);
+            for second in program.splits.take() {
+                gone.with_room().push(second);
             }
         };
         separate.programs.for_each(&mut |program| take(program));
         separate.shaders.for_each_combination(&mut take);
-        gone.iter().for_each(|variant| self.destroy_second(variant));
+        gone.iter().for_each(|second| self.destroy_second(second));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use samplin_hot::Pair;
 use samplin_hot::memory;
-use samplin_spirv::sampling::{Passes, Record, flags};
+use samplin_spirv::sampling::{Passes, Task, flags};
 
 /// Most elements of an array that is indexed dynamically, and most tasks of a link.
 pub(super) const ELEMENTS: u32 = 64;
@@ -12,7 +12,7 @@ pub(super) enum Keys {
     /// In a uniform buffer of the hidden set, behind its samplers.
     Block,
     /// In their code: those of all descriptors.
-    Fixed(Box<[Record]>),
+    Fixed(Box<[Task]>),
 }
 
 /// A link whose descriptors may have tasks.
@@ -41,9 +41,9 @@ impl Tasks {
 
     /// Whether texels of a link are fetched.
     pub(super) fn fetches(&self, tasked: &Tasked) -> bool {
-        let Keys::Fixed(records) = &self.keys else { return false };
+        let Keys::Fixed(tasks) = &self.keys else { return false };
         let end = tasked.first + tasked.count;
-        records.get(tasked.first as usize..end as usize).is_some_and(|own| own.iter().any(fetches))
+        tasks.get(tasked.first as usize..end as usize).is_some_and(|own| own.iter().any(fetches))
     }
 
     /// The name of what its shaders do, on a device whose shaders may do `all`.
@@ -58,7 +58,7 @@ impl Tasks {
     /// The words of its uniform buffer, by what descriptors ask for; none if it has none.
     pub(super) fn words(&self, asked: &[Asked]) -> Vec<u32> {
         match self.keys {
-            Keys::Block => words_of(&records(&self.tasked, asked)),
+            Keys::Block => words_of(&tasks(&self.tasked, asked)),
             Keys::Fixed(_) => Vec::new(),
         }
     }
@@ -72,23 +72,23 @@ pub(super) struct Asked {
     /// The sampler and the view that ask for it.
     pub(super) pair: Pair,
     /// What the shader has to do, or why it cannot be said.
-    pub(super) task: Result<Record, &'static str>,
+    pub(super) task: Result<Task, &'static str>,
 }
 
 /// Whether a task goes past the sampler that is bound.
-pub(super) fn fetches(task: &Record) -> bool {
+pub(super) fn fetches(task: &Task) -> bool {
     task.flags & flags::FETCH != 0
 }
 
-fn words_of(records: &[Record]) -> Vec<u32> {
-    memory::collect(records.iter().flat_map(Record::words))
+fn words_of(tasks: &[Task]) -> Vec<u32> {
+    memory::collect(tasks.iter().flat_map(Task::words))
 }
 
 /// The tasks of all descriptors, in their order.
-pub(super) fn records(tasked: &[Tasked], asked: &[Asked]) -> Vec<Record> {
+pub(super) fn tasks(tasked: &[Tasked], asked: &[Asked]) -> Vec<Task> {
     let count = tasked.iter().map(|tasked| tasked.count as usize).sum();
     let mut all = memory::vec(count);
-    all.resize(count, Record::default());
+    all.resize(count, Task::default());
     for (asked, task) in asked.iter().filter_map(|asked| Some((asked, asked.task.ok()?))) {
         let Some(of) = tasked.iter().find(|tasked| tasked.link == asked.link) else { continue };
         if let Some(place) = all.get_mut((of.first + asked.position) as usize).filter(|_| asked.position < of.count) {

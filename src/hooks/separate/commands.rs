@@ -155,7 +155,7 @@ unsafe extern "system" fn bind_pipeline_slowly(commands: vk::CommandBuffer, poin
         return down!(next(commands, point, pipeline));
     };
     // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
-    let actual = device.guard(|| unsafe { device.separate_variant(separate, commands, point, pipeline) }, || pipeline);
+    let actual = device.guard(|| unsafe { device.separate_second(separate, commands, point, pipeline) }, || pipeline);
     // SAFETY: the application's own arguments, or a pipeline that differs in the samplers that it reads.
     unsafe { next(commands, point, actual) };
     // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).

@@ -13,7 +13,7 @@ use samplin_cli::trace::reader;
 use samplin_config::{overrides, settings};
 use samplin_core::decide::YcbcrConversion;
 use samplin_spirv::passes::{Step, run};
-use samplin_spirv::sampling::{self, Keys, Limits, Passes, Record, Slot};
+use samplin_spirv::sampling::{self, Keys, Limits, Passes, Slot, Task};
 use samplin_spirv::scan::scan;
 use samplin_spirv::split::{Part, split};
 use samplin_spirv::{
@@ -180,11 +180,11 @@ pub fn spirv(data: &[u8]) {
     }
 }
 
-/// Links that read records: what is made can be read, is the same each time, and leaves nothing to do.
+/// Links that read tasks: what is made can be read, is the same each time, and leaves nothing to do.
 pub fn sampling(data: &[u8]) {
     let words: Vec<u32> = data.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
     let Ok(module) = Module::read(&words) else { return };
-    let records = [Record { flags: u32::MAX, bias: 0.5, min_lod: 0.0, max_lod: 3.0 }; 128];
+    let tasks = [Task { flags: u32::MAX, bias: 0.5, min_lod: 0.0, max_lod: 3.0 }; 128];
     let limits = Limits { lod_bias: 16.0 };
     for entry in module.entry_points().take(2) {
         let Ok(name) = String::from_utf8(entry.name().collect()) else { continue };
@@ -192,7 +192,7 @@ pub fn sampling(data: &[u8]) {
         let passes = Passes { saturate: true, filter: true, fetch: words.len().is_multiple_of(2) };
         let slot = |link: &Link| Some(Slot { image: link.image?, sampler: link.sampler?, first: 1, passes, row: 1 });
         let slots: Vec<Slot> = links.iter().filter_map(slot).take(16).collect();
-        for keys in [Keys::Block { set: 3, binding: 1, count: 128 }, Keys::Fixed(&records)] {
+        for keys in [Keys::Block { set: 3, binding: 1, count: 128 }, Keys::Fixed(&tasks)] {
             let of = |words: &[u32]| {
                 let module = Module::read(words).expect("what was made can be read");
                 sampling::sampling(&module, (&name, entry.model()), None, keys, &slots, limits)

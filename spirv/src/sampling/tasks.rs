@@ -1,8 +1,8 @@
-//! The record of a descriptor: where it is read, as a vector of four words.
+//! The task of a descriptor: where it is read, as a vector of four words.
 
 use spirv::{Decoration, Op, StorageClass};
 
-use super::{Keys, Left, Pass, Record, Slot, Stop};
+use super::{Keys, Left, Pass, Slot, Stop, Task};
 use crate::edit::{Editor, assemble};
 use crate::error::{Error, push};
 use crate::links::Pair;
@@ -10,28 +10,28 @@ use crate::op;
 use crate::operand::{Index, Operand};
 use crate::trace::Element;
 
-/// What the module has for records, made when it is first needed; 0 if it is not yet.
+/// What the module has for tasks, made when it is first needed; 0 if it is not yet.
 #[derive(Default)]
-pub(super) struct Records {
-    /// The block, or the variable with all fixed records.
+pub(super) struct Tasks {
+    /// The block, or the variable with all fixed tasks.
     variable: u32,
     /// The type of a pointer to one of them.
     pointer: u32,
-    /// Fixed records, by position.
+    /// Fixed tasks, by position.
     constants: Vec<(u32, u32)>,
-    /// The record that asks for nothing.
+    /// The task that asks for nothing.
     nothing: u32,
 }
 
 impl Pass<'_, '_, '_> {
-    /// The id of the record for a slot's pair at the end of `before`, to which is added what has to be computed for it.
-    pub(super) fn record(&mut self, slot: &Slot, pair: &Pair, before: &mut Vec<u32>) -> Result<u32, Stop> {
+    /// The id of the task for a slot's pair at the end of `before`, to which is added what has to be computed for it.
+    pub(super) fn task(&mut self, slot: &Slot, pair: &Pair, before: &mut Vec<u32>) -> Result<u32, Stop> {
         let indices = self.indices(slot, pair)?;
-        if let (Keys::Fixed(records), [None, None]) = (self.keys, indices) {
-            let record = records.get(slot.first as usize).ok_or(Stop::Left(Left::Records))?;
-            return Ok(self.fixed(slot.first, record)?);
+        if let (Keys::Fixed(tasks), [None, None]) = (self.keys, indices) {
+            let task = tasks.get(slot.first as usize).ok_or(Stop::Left(Left::Tasks))?;
+            return Ok(self.fixed(slot.first, task)?);
         }
-        if self.records.variable == 0 {
+        if self.tasks.variable == 0 {
             self.declare()?;
         }
         let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
@@ -55,9 +55,9 @@ impl Pass<'_, '_, '_> {
                 add(&mut self.editor, Op::IAdd, index, element)?
             };
         }
-        let (chain, record) = (self.editor.id()?, self.editor.id()?);
+        let (chain, task) = (self.editor.id()?, self.editor.id()?);
         let mut operands = Vec::new();
-        for id in [self.records.pointer, chain, self.records.variable] {
+        for id in [self.tasks.pointer, chain, self.tasks.variable] {
             push(&mut operands, id)?;
         }
         if matches!(self.keys, Keys::Block { .. }) {
@@ -65,11 +65,11 @@ impl Pass<'_, '_, '_> {
         }
         push(&mut operands, index)?;
         assemble(before, Op::AccessChain, &operands)?;
-        assemble(before, Op::Load, &[vector, record, chain])?;
-        Ok(record)
+        assemble(before, Op::Load, &[vector, task, chain])?;
+        Ok(task)
     }
 
-    /// The ids of the indices, of the image and of the sampler, that the record depends on.
+    /// The ids of the indices, of the image and of the sampler, that the task depends on.
     fn indices(&self, slot: &Slot, pair: &Pair) -> Result<[Option<u32>; 2], Stop> {
         let module = self.tracer.module;
         let index = |operand: &Operand, element: Option<Element>| {
@@ -86,19 +86,19 @@ impl Pass<'_, '_, '_> {
         Ok(if slot.row == 0 && sampler.is_some() { [None, sampler] } else { [image, sampler] })
     }
 
-    /// The type of a record.
+    /// The type of a task.
     pub(super) fn record_type(&mut self) -> Result<u32, Error> {
         let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
         self.editor.ty(Op::TypeVector, &[int, 4])
     }
 
-    /// A record that asks for nothing.
+    /// A task that asks for nothing.
     pub(super) fn nothing(&mut self) -> Result<u32, Error> {
-        if self.records.nothing == 0 {
+        if self.tasks.nothing == 0 {
             let vector = self.record_type()?;
-            self.records.nothing = self.constants([0; 4], vector)?;
+            self.tasks.nothing = self.constants([0; 4], vector)?;
         }
-        Ok(self.records.nothing)
+        Ok(self.tasks.nothing)
     }
 
     fn constants(&mut self, words: [u32; 4], vector: u32) -> Result<u32, Error> {
@@ -110,30 +110,30 @@ impl Pass<'_, '_, '_> {
         self.editor.composite(vector, &ids)
     }
 
-    /// A record that is known as a constant.
-    fn fixed(&mut self, number: u32, record: &Record) -> Result<u32, Error> {
-        let known = self.records.constants.iter().find(|(seen, _)| *seen == number);
+    /// A task that is known as a constant.
+    fn fixed(&mut self, number: u32, task: &Task) -> Result<u32, Error> {
+        let known = self.tasks.constants.iter().find(|(seen, _)| *seen == number);
         if let Some((_, id)) = known {
             return Ok(*id);
         }
         let vector = self.record_type()?;
-        let id = self.constants(record.words(), vector)?;
-        push(&mut self.records.constants, (number, id))?;
+        let id = self.constants(task.words(), vector)?;
+        push(&mut self.tasks.constants, (number, id))?;
         Ok(id)
     }
 
-    /// Declares the block, or the variable that fixed records are looked up in.
+    /// Declares the block, or the variable that fixed tasks are looked up in.
     fn declare(&mut self) -> Result<(), Error> {
         let int = self.editor.ty(Op::TypeInt, &[32, 0])?;
         let vector = self.editor.ty(Op::TypeVector, &[int, 4])?;
         let (count, class) = match self.keys {
             Keys::Block { count, .. } => (count, StorageClass::Uniform),
-            Keys::Fixed(records) => (records.len() as u32, StorageClass::Private),
+            Keys::Fixed(tasks) => (tasks.len() as u32, StorageClass::Private),
         };
         let length = self.editor.constant(int, &[count])?;
         let array = self.editor.aggregate(Op::TypeArray, &[vector, length])?;
-        self.records.pointer = self.editor.ty(Op::TypePointer, &[class as u32, vector])?;
-        self.records.variable = match self.keys {
+        self.tasks.pointer = self.editor.ty(Op::TypePointer, &[class as u32, vector])?;
+        self.tasks.variable = match self.keys {
             Keys::Block { set, binding, .. } => {
                 let block = self.editor.aggregate(Op::TypeStruct, &[array])?;
                 self.editor.decorate(array, Decoration::ArrayStride, &[16])?;
@@ -145,10 +145,10 @@ impl Pass<'_, '_, '_> {
                 self.editor.decorate(variable, Decoration::Binding, &[binding])?;
                 variable
             }
-            Keys::Fixed(records) => {
+            Keys::Fixed(tasks) => {
                 let mut all = Vec::new();
-                for (number, record) in records.iter().enumerate() {
-                    push(&mut all, self.fixed(number as u32, record)?)?;
+                for (number, task) in tasks.iter().enumerate() {
+                    push(&mut all, self.fixed(number as u32, task)?)?;
                 }
                 let value = self.editor.composite(array, &all)?;
                 let pointer = self.editor.ty(Op::TypePointer, &[class as u32, array])?;
