@@ -132,6 +132,9 @@ macro_rules! commands {
                 cmd_bind_shaders: vk::PFN_vkCmdBindShadersEXT, "VK_EXT_shader_object", c"vkCmdBindShadersEXT" => separate::shaders::cmd_bind_shaders;
                 cmd_begin_transform_feedback: vk::PFN_vkCmdBeginTransformFeedbackEXT, "VK_EXT_transform_feedback", c"vkCmdBeginTransformFeedbackEXT" => separate::commands::cmd_begin_transform_feedback;
                 cmd_end_transform_feedback: vk::PFN_vkCmdEndTransformFeedbackEXT, "VK_EXT_transform_feedback", c"vkCmdEndTransformFeedbackEXT" => separate::commands::cmd_end_transform_feedback;
+                cmd_execute_generated_commands: vk_layer_sys::PfnCmdExecuteGeneratedCommands, "VK_EXT_device_generated_commands", c"vkCmdExecuteGeneratedCommandsEXT" => separate::generated::cmd_execute_generated_commands;
+                cmd_execute_generated_commands_nv: vk::PFN_vkCmdExecuteGeneratedCommandsNV, "VK_NV_device_generated_commands", c"vkCmdExecuteGeneratedCommandsNV" => separate::generated::cmd_execute_generated_commands_nv;
+                cmd_bind_pipeline_shader_group: vk::PFN_vkCmdBindPipelineShaderGroupNV, "VK_NV_device_generated_commands", c"vkCmdBindPipelineShaderGroupNV" => separate::generated::cmd_bind_pipeline_shader_group;
                 cmd_bind_descriptor_sets: vk::PFN_vkCmdBindDescriptorSets, "1.0", c"vkCmdBindDescriptorSets" => separate::commands::cmd_bind_descriptor_sets;
                 cmd_bind_descriptor_sets2: vk::PFN_vkCmdBindDescriptorSets2KHR, "1.4", c"vkCmdBindDescriptorSets2", c"vkCmdBindDescriptorSets2KHR" => separate::commands::cmd_bind_descriptor_sets2;
             }

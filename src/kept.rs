@@ -17,7 +17,7 @@ mod stage;
 #[cfg(test)]
 mod tests;
 
-pub use chain::is_library;
+pub use chain::{all_flags, is_library};
 pub use compute::Compute;
 pub use graphics::{Context, Graphics, attachments, parts};
 pub use layout::{Binding, PipelineLayout, SetLayout};

@@ -69,7 +69,7 @@ impl Device {
         if path != Path::Draw && (!meeting.changes.is_empty() || self.records_all()) {
             self.count(&meeting.changes);
             if self.records_decisions() {
-                self.record_pair(pair, &shared, class, &meeting, choice, (path, None));
+                self.record_pair(pair, &shared, (class, class), &meeting, choice, (path, None));
             }
         }
         choice

@@ -166,17 +166,18 @@ impl Device {
         false
     }
 
+    /// Writes a `pair` record; `because` is the class that the changes are because of.
     pub(super) fn record_pair<V>(
         &self,
         pair: Pair,
         shared: &SharedState,
-        class: &ViewClass,
+        (class, because): (&ViewClass, &ViewClass),
         meeting: &Meeting<'_, V>,
         choice: u64,
         (path, joined): (Path, Option<record::Joined>),
     ) {
         let trilinear = shared.kept.original.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
-        let context = Context { trilinear, ..self.context(Some(class)) };
+        let context = Context { trilinear, ..self.context(Some(because)) };
         self.trace().emit(
             "pair",
             &kinds::Pair {

@@ -1,8 +1,10 @@
 //! Commands that are followed for the sake of samplers and images which only a shader joins (`separate=resolve`): pipelines
-//! in [`pipeline`], ray tracing pipelines in [`rays`], shader objects in [`shaders`], command buffers in [`commands`], and in [`sets`] what other hooks do with descriptors, with a look
-//! before. With `separate=base` none of these is ever called.
+//! in [`pipeline`], ray tracing pipelines in [`rays`], shader objects in [`shaders`], command buffers in [`commands`], commands that
+//! the device generates in [`generated`], and in [`sets`] what other hooks do with descriptors, with a look before. With
+//! `separate=base` none of these is ever called.
 
 pub mod commands;
+pub mod generated;
 pub mod pipeline;
 pub mod rays;
 pub mod sets;

@@ -108,7 +108,7 @@ const DROPPED: u64 = {
 /// # Safety
 ///
 /// `p_next` is the chain of a valid create info.
-unsafe fn all_flags(flags: vk::PipelineCreateFlags, p_next: *const c_void) -> u64 {
+pub unsafe fn all_flags(flags: vk::PipelineCreateFlags, p_next: *const c_void) -> u64 {
     // SAFETY: `p_next` is a valid chain by this function's contract, so a flags structure in it is whole.
     let wide = unsafe { pnext::find::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>(p_next) };
     wide.map_or(u64::from(flags.as_raw()), |wide| wide.flags.as_raw())

@@ -177,6 +177,8 @@ const EXTENSIONS: &[&CStr] = &[
     ash::ext::non_seamless_cube_map::NAME,
     ash::ext::fragment_density_map::NAME,
     ash::ext::shader_object::NAME,
+    ash::nv::device_generated_commands::NAME,
+    c"VK_EXT_device_generated_commands",
     ash::ext::transform_feedback::NAME,
     ash::khr::ray_tracing_pipeline::NAME,
     ash::khr::deferred_host_operations::NAME,
@@ -984,6 +986,9 @@ commands! {
     Device followed::begin_command_buffer: vk::PFN_vkBeginCommandBuffer = c"vkBeginCommandBuffer" V10;
     Device followed::execute_commands: vk::PFN_vkCmdExecuteCommands = c"vkCmdExecuteCommands" V10;
     Device followed::bind_pipeline: vk::PFN_vkCmdBindPipeline = c"vkCmdBindPipeline" V10;
+    Device followed::bind_pipeline_shader_group: vk::PFN_vkCmdBindPipelineShaderGroupNV = c"vkCmdBindPipelineShaderGroupNV" Need::Of(ash::nv::device_generated_commands::NAME);
+    Device followed::execute_generated_commands_nv: vk::PFN_vkCmdExecuteGeneratedCommandsNV = c"vkCmdExecuteGeneratedCommandsNV" Need::Of(ash::nv::device_generated_commands::NAME);
+    Device followed::execute_generated_commands: vk_layer_sys::PfnCmdExecuteGeneratedCommands = c"vkCmdExecuteGeneratedCommandsEXT" Need::Of(c"VK_EXT_device_generated_commands");
     Device followed::bind_sets: vk::PFN_vkCmdBindDescriptorSets = c"vkCmdBindDescriptorSets" V10;
     Device followed::bind_sets2: vk::PFN_vkCmdBindDescriptorSets2KHR = c"vkCmdBindDescriptorSets2" V14, c"vkCmdBindDescriptorSets2KHR" MAINTENANCE6;
     Device get_descriptor: vk::PFN_vkGetDescriptorEXT = c"vkGetDescriptorEXT" Need::Of(ash::ext::descriptor_buffer::NAME);

@@ -210,6 +210,28 @@ fn a_shared_sampler_is_kept_where_it_is_to_be() {
     assert_eq!((&counts["splits"], &counts["learned"]), (&0.into(), &0.into()));
 }
 
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn images_of_a_shared_sampler_get_what_suits_them_all() {
+    let scene = Scene::new(&[("separate_shared", "meet")]);
+    scene.bind(scene.pipeline(&[0], 0));
+    assert_eq!(scene.records("pair").len(), 0, "it suits the only image");
+    scene.bind(scene.pipeline(&[0, 1], 0));
+    assert_eq!((scene.splits(), scene.left()), (vec![], vec![]));
+    let pairs = scene.records("pair");
+    let told: Vec<_> =
+        pairs.iter().map(|pair| (&pair["how"], &pair["format"], &pair["link"]["image"]["binding"])).collect();
+    let (shadow, formats) =
+        (Value::from("shadow"), [FILTERED, UNFILTERED].map(|format| Value::from(format!("VK_FORMAT_{format:?}"))));
+    let numbers = [0, 1].map(Value::from);
+    assert_eq!(told, [(&shadow, &formats[0], &numbers[0]), (&shadow, &formats[1], &numbers[1])]);
+    // Both for the same reason, which is the other image's.
+    assert_eq!((&pairs[0]["changes"], &pairs[0]["variant"]), (&pairs[1]["changes"], &pairs[1]["variant"]));
+    assert!(pairs[0]["changes"].to_string().contains("R32_SFLOAT lacks"), "{pairs:#?}");
+    let counts = scene.finish();
+    assert_eq!(counts["shadows"], serde_json::json!({ "live": 1, "peak": 1 }));
+}
+
 // ---- the file ----
 
 /// A path of this test alone, removed at the end.

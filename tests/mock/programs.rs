@@ -2,6 +2,7 @@
 //!
 //! Where both images want the same, a copy of the set is bound; where only one wants another sampler, what runs is split.
 
+use std::collections::HashSet;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,7 +11,7 @@ use ash::vk::{self, Handle};
 
 use crate::driver::machine::place;
 use crate::driver::{Args, Kind, lock};
-use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, binding, call};
+use crate::loader::{Device, DeviceInfo, InstanceBuilder, allocator, binding, call, cast};
 use crate::separate::{Operand, shader};
 
 use vk::PipelineBindPoint as Point;
@@ -303,6 +304,132 @@ fn attachments_of_advanced_blending_are_made_again() {
         assert_eq!(stand.own(Point::GRAPHICS), [false, true]);
         // VUID-VkPipelineColorBlendStateCreateInfo-pAttachments-07353: without the feature nobody reads them.
         assert_eq!(made.load(Ordering::Relaxed), if advanced { 2 } else { 1 });
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn what_the_device_chooses_is_named_and_gets_what_the_application_bound() {
+    let (stand, point) = (Stand::new(), Point::GRAPHICS);
+    let device = &stand.device;
+    let group: vk::PFN_vkCmdBindPipelineShaderGroupNV =
+        cast(device.resolve(c"vkCmdBindPipelineShaderGroupNV")).expect("it resolves");
+    let generated: vk_layer_sys::PfnCmdExecuteGeneratedCommands =
+        cast(device.resolve(c"vkCmdExecuteGeneratedCommandsEXT")).expect("it resolves");
+    let pipeline = stand.graphics(&[], vk::PipelineCreateFlags::empty(), ptr::null());
+    let [goods, mixed, bads] = [[stand.good; 2], [stand.bad, stand.good], [stand.bad; 2]].map(|views| stand.set(views));
+    stand.begin();
+    stand.bind(point, pipeline);
+    stand.bind_set(point, mixed);
+    assert_eq!(stand.left(), [""; 0], "nothing was chosen by the device");
+    for (set, own) in [(mixed, [false, true]), (bads, [false, false])] {
+        stand.begin();
+        stand.bind(point, pipeline);
+        stand.bind_set(point, set);
+        assert_eq!(stand.own(point), own);
+        // Nothing that the layer has exchanged is left for a group of which it knows nothing.
+        device.driver.calls();
+        // SAFETY: a recording command buffer and a pipeline of the device.
+        unsafe { group(device.commands, point, pipeline, 1) };
+        let arrived = device.driver.calls_of(c"vkCmdBindPipelineShaderGroupNV");
+        assert_eq!(arrived.len(), 1, "{arrived:?}");
+        assert_eq!((stand.own(point), stand.bound(point)), ([true, true], pipeline.as_raw()));
+        assert_eq!(stand.left(), ["generated-commands"]);
+        // Another set exchanges no pipeline under it.
+        stand.bind_set(point, goods);
+        stand.bind_set(point, set);
+        assert_eq!((stand.own(point), stand.bound(point)), ([true, true], pipeline.as_raw()));
+        // The next bind is followed again.
+        stand.bind(point, pipeline);
+        assert_eq!(stand.own(point), own);
+        // SAFETY: a recording command buffer; the driver does not look at the structure.
+        unsafe { generated(device.commands, vk::FALSE, ptr::dangling()) };
+        assert_eq!(device.driver.calls_of(c"vkCmdExecuteGeneratedCommandsEXT").len(), 1);
+        device.driver.check();
+    }
+    assert_eq!(stand.left(), ["generated-commands"]);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn descriptor_buffers_are_named_where_a_shader_joins() {
+    let (stand, point) = (Stand::new(), Point::COMPUTE);
+    let device = &stand.device;
+    let with = |words: &[u32], flags: u64, wide: bool| {
+        let mut made = vk::Pipeline::null();
+        let chained =
+            vk::PipelineCreateFlags2CreateInfoKHR::default().flags(vk::PipelineCreateFlags2KHR::from_raw(flags));
+        let mut info = vk::ComputePipelineCreateInfo::default().layout(stand.layout);
+        info = info.stage(stage(S::COMPUTE, stand.module(words)));
+        if wide {
+            info.p_next = (&raw const chained).cast();
+        } else {
+            info.flags = vk::PipelineCreateFlags::from_raw(flags as u32);
+        }
+        let none = vk::PipelineCache::null();
+        assert_eq!(call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut made)), SUCCESS);
+        made
+    };
+    let flag = u64::from(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT.as_raw());
+    with(&words(5), 0, false);
+    with(&shader(5, &[]), flag, false);
+    assert_eq!(stand.left(), [""; 0], "one joins nothing, the other is followed");
+    let pipeline = with(&words(5), flag, true);
+    assert_eq!(stand.left(), ["descriptor-buffer"]);
+    with(&words(5), flag, false);
+    let mixed = stand.set([stand.bad, stand.good]);
+    stand.begin();
+    stand.bind(point, pipeline);
+    stand.bind_set(point, mixed);
+    assert_eq!((stand.bound(point), stand.left()), (pipeline.as_raw(), vec!["descriptor-buffer".to_owned()]));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn the_first_sixty_four_links_can_be_split() {
+    let (stand, point) = (Stand::new(), Point::COMPUTE);
+    let (device, image, sampler) = (&stand.device, vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER);
+    let layouts = [(image, 66), (sampler, 8)].map(|(ty, count)| {
+        device.layout(&(0..count).map(|number| binding(number, ty, 1).stage_flags(S::ALL)).collect::<Vec<_>>())
+    });
+    let layout = device.pipeline_layout(&layouts);
+    let sets = layouts.map(|of_set| device.sets(stand.pool, &[of_set])[0]);
+    let write = |set, ty, number, info: vk::DescriptorImageInfo| {
+        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(number).descriptor_type(ty);
+        device.update(&[write.image_info(&[info])], &[]);
+    };
+    // Each sampler is for some of the images, of which the last alone needs another one.
+    for number in 0..66 {
+        let image_view = if number == 65 { stand.bad } else { stand.good };
+        write(sets[0], image, number, vk::DescriptorImageInfo { image_view, ..Default::default() });
+    }
+    for number in 0..8 {
+        let info = vk::DescriptorImageInfo { sampler: stand.linear, ..Default::default() };
+        write(sets[1], sampler, number, info);
+    }
+    let of = |set, binding| Operand { set, binding, count: 1, element: Some(0) };
+    let links: Vec<_> = (0..66).map(|link| (of(0, link), of(1, link / 9))).collect();
+    let pipeline = |links: &[_]| {
+        let mut made = vk::Pipeline::null();
+        let stage = stage(S::COMPUTE, stand.module(&shader(5, links)));
+        let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
+        let none = vk::PipelineCache::null();
+        assert_eq!(call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut made)), SUCCESS);
+        made
+    };
+    let last_first: Vec<_> = links.iter().rev().copied().collect();
+    for (links, left) in [(&last_first, vec![]), (&links, vec!["too-many-links".to_owned()])] {
+        let made = pipeline(links);
+        stand.begin();
+        stand.bind(point, made);
+        call!(device.bind_sets(device.commands, point, layout, 0, 2, sets.as_ptr(), 0, ptr::null()));
+        device.driver.check();
+        assert_eq!(stand.left(), left);
+        let reads = lock(&device.driver.machine).draw(device.commands.as_raw(), place(point));
+        let reads = reads.expect("what is bound can be drawn with");
+        let others: HashSet<_> =
+            reads.iter().filter(|read| read.handle != stand.linear.as_raw()).map(|read| read.image.1).collect();
+        assert_eq!(others, left.is_empty().then_some(65).into_iter().collect(), "images that are read otherwise");
     }
 }
 

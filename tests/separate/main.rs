@@ -13,6 +13,7 @@ mod fetch;
 mod filter;
 mod immutable;
 mod matrix;
+mod meet;
 mod modes;
 mod programs;
 mod sequences;
@@ -372,6 +373,7 @@ fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
     let trials = [
         matrix::trials(),
+        meet::trials(),
         shared::trials(),
         programs::trials(),
         sequences::trials(),

@@ -29,18 +29,18 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 #[derive(Clone, Copy)]
-struct Way {
-    other_set: bool,
-    push: bool,
-    stage: Stage,
+pub(crate) struct Way {
+    pub(crate) other_set: bool,
+    pub(crate) push: bool,
+    pub(crate) stage: Stage,
 }
 
 impl Way {
-    fn state(self) -> Place {
+    pub(crate) fn state(self) -> Place {
         place(u32::from(self.other_set), 1, 0)
     }
 
-    fn oracle(self, conflict: &Conflict) -> Oracle {
+    pub(crate) fn oracle(self, conflict: &Conflict) -> Oracle {
         if self.other_set { conflict.oracle.where_seen() } else { conflict.oracle }
     }
 }
@@ -70,7 +70,7 @@ fn agree(conflict: &Conflict, way: Way) -> Outcome {
 }
 
 /// Samples two images with one sampler; `conflict` says whether the device can have the conflict at all.
-fn look(
+pub(crate) fn look(
     context: &Context,
     conflict: &Conflict,
     sampler: &SamplerDesc,

@@ -7,6 +7,10 @@ use core::ffi::{CStr, c_void};
 pub type PfnGetImageViewHandle64Nvx =
     unsafe extern "system" fn(device: vk::Device, info: *const vk::ImageViewHandleInfoNVX<'_>) -> u64;
 
+/// `PFN_vkCmdExecuteGeneratedCommandsEXT` (VK_EXT_device_generated_commands); `info` is a `VkGeneratedCommandsInfoEXT`.
+pub type PfnCmdExecuteGeneratedCommands =
+    unsafe extern "system" fn(commands: vk::CommandBuffer, is_preprocessed: vk::Bool32, info: *const c_void);
+
 /// `VkPipelineCreateInfoKHR` (VK_KHR_pipeline_binary): what a pipeline is created with is in its chain.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

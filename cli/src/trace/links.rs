@@ -12,7 +12,7 @@ const HOWS: [(&str, &str); 5] = [
 ];
 
 /// What to do about each thing that keeps a link from being repaired.
-const LEFT: [(&str, &str); 24] = [
+const LEFT: [(&str, &str); 27] = [
     ("shared-sampler", "give the image a sampler of its own"),
     ("immutable-sampler", "write the sampler into the set, or make the immutable one NEAREST"),
     ("update-after-bind", "write the set before it is bound, or give the image a sampler that suits it"),
@@ -36,6 +36,9 @@ const LEFT: [(&str, &str); 24] = [
     ("push-set-above", "push descriptors to a number below all sets of the pipeline layouts that are used with them"),
     ("sampler-limit", "leave the stage room for one more sampler"),
     ("learned", "run it again with the setting learned, or let resolve_memory and split_compile allow more"),
+    ("too-many-links", "give the shader fewer images and samplers, or the image a sampler that suits it"),
+    ("descriptor-buffer", "put images and samplers into descriptor sets, or give the images samplers that suit them"),
+    ("generated-commands", "give the images of pipelines that the device chooses samplers that suit them"),
     ("memory", "nothing in the program: the host or the device has no memory left"),
 ];
 

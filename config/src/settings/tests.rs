@@ -88,6 +88,7 @@ const VALUES: &[(&str, &str, fn(&Settings) -> bool)] = &[
     ("separate", "base", |s| s.separate == Separate::Base),
     ("separate_shared", "split", |s| s.separate_shared == SeparateShared::Split),
     ("separate_shared", "keep", |s| s.separate_shared == SeparateShared::Keep),
+    ("separate_shared", "meet", |s| s.separate_shared == SeparateShared::Meet),
     ("split_compile", "wait", |s| s.split_compile == SplitCompile::Wait),
     ("split_compile", "learn", |s| s.split_compile == SplitCompile::Learn),
     ("shader_keys", "uniform", |s| s.shader_keys == ShaderKeys::Uniform),

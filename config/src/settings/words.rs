@@ -126,6 +126,8 @@ words! {
         Split = "split",
         /// It stays as it is.
         Keep = "keep",
+        /// All get the one that suits them all, if one of them needs that; else as `split`.
+        Meet = "meet",
     }
 }
 

@@ -10,7 +10,8 @@ use super::recipe::Second;
 use super::sets::Other;
 use crate::table::{FastMap, fold, lock};
 
-/// What is to be bound for a pipeline and what is in its sets.
+/// What is to be bound for a pipeline and what is in its sets; by default what the application has bound.
+#[derive(Default)]
 pub(super) struct Resolution {
     /// Set numbers, and the shadow to bind there.
     pub(super) shadows: Vec<(usize, u64)>,

@@ -20,12 +20,12 @@ use super::sets::{Other, SetEntry};
 use super::split::position_of;
 use super::tasks::{Asked, ELEMENTS};
 use crate::counters::Path;
-use crate::decide::{Bits, Rule};
+use crate::decide::{self, Bits, Rule};
 use crate::device::Device;
 use crate::settings::SeparateShared;
 
 /// A descriptor: set number, binding, element.
-type Descriptor = (u32, u32, u32);
+pub(super) type Descriptor = (u32, u32, u32);
 
 /// What one use of a sampler asks for.
 pub(super) struct Want {
@@ -38,16 +38,23 @@ pub(super) struct Want {
     pub(super) wanted: u64,
     /// State and class, if they conflict.
     pub(super) pair: Option<Pair>,
+    /// The image's view; 0 if there is none, so that any sampler does.
+    pub(super) view: u64,
     /// Image or sampler may be another one after the bind.
     loose: bool,
-    /// There is no image, so that any sampler does.
-    free: bool,
     /// Position in the link's samplers of a hidden set.
     pub(super) hidden_at: u32,
     /// What the shader does instead, where there is no room for another sampler.
     pub(super) fetch: Option<Task>,
     /// It reads the sampler of its set.
-    reads: bool,
+    pub(super) reads: bool,
+}
+
+impl Want {
+    /// The link, and the descriptors of its image and its sampler.
+    pub(super) fn at(&self) -> (usize, Descriptor, Descriptor) {
+        (self.link, self.image_at, self.sampler_at)
+    }
 }
 
 /// What uses of samplers ask for, by the sets that are bound.
@@ -158,7 +165,7 @@ impl Device {
             (Some(images), Some(samplers)) => (images, samplers),
             _ => {
                 wants.blocked.with_room().push((link.sampler.set, link.sampler.binding));
-                return self.link_unresolved("bindless", program, index);
+                return self.tell_bindless(program, index, (images, image), (samplers, sampler));
             }
         };
         for image_element in image_elements {
@@ -190,11 +197,35 @@ impl Device {
                     wanted,
                     pair,
                     loose: after_bind,
-                    free: view == 0,
+                    view,
                     hidden_at: position,
                     fetch: None,
                     reads: false,
                 });
+            }
+        }
+    }
+
+    /// Names a link whose descriptors are not all known, by the first pair of those that are in its bindings which conflicts. Nothing is
+    /// said where none does.
+    fn tell_bindless(
+        &self,
+        program: &Program,
+        link: usize,
+        (images, image): (&SetEntry, &Binding),
+        (samplers, sampler): (&SetEntry, &Binding),
+    ) {
+        let Some(ProgramLink { image: image_at, sampler: sampler_at, .. }) = program.links.get(link) else { return };
+        for (image_element, sampler_element) in
+            (0..image.count).flat_map(|image| (0..sampler.count).map(move |sampler| (image, sampler)))
+        {
+            let view = image.image_slot(image_element).map_or(0, |slot| images.get(slot));
+            let given = sampler.sampler_slot(sampler_element).map_or(0, |slot| samplers.get(slot));
+            let pair = self.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view));
+            if let Some(pair) = pair.filter(|_| given != 0) {
+                let of = [(image_at, image_element), (sampler_at, sampler_element)];
+                let [image_at, sampler_at] = of.map(|(of, element)| (of.set, of.binding, element));
+                return self.link_left("bindless", program, (link, image_at, sampler_at), pair);
             }
         }
     }
@@ -266,11 +297,11 @@ impl Device {
             let (refused, why) = program.splits.refused();
             let crowded = program.splits.crowded();
             for want in all.iter_mut() {
-                if crowded & bit(want) != 0 && !want.free && !want.loose && want.wanted != want.given {
+                if crowded & bit(want) != 0 && want.view != 0 && !want.loose && want.wanted != want.given {
                     let task = want.pair.map(|pair| self.task_of(separate, pair, true));
                     want.fetch = task.flatten().and_then(Result::ok);
                 }
-                want.reads = !want.free && want.fetch.is_none() && mask & bit(want) == 0;
+                want.reads = want.view != 0 && want.fetch.is_none() && mask & bit(want) == 0;
             }
             let (mut others, mut join) = (Vec::new(), 0_u64);
             let mut told = Vec::new();
@@ -279,16 +310,24 @@ impl Device {
                 let own = || group.iter().filter(|want| want.reads);
                 let force = |want: &Want| separate.force.splits() && want.image_at != want.sampler_at;
                 let changes = |want: &Want| want.wanted != want.given || force(want);
+                let is_beyond = |want: &Want| changes(want) && !want.loose && bit(want) == 0;
                 let asks = || own().filter(|want| changes(want) && !want.loose).fold(0, |all, want| all | bit(want));
                 let force = separate.force.splits() && unhidden.is_none() && asks() & !refused != 0;
                 let Some(first) = own().find(|want| want.wanted != want.given || force) else {
-                    told.with_room().push((group, Ok(How::Split)));
+                    told.with_room().push((group, Ok(How::Split), None));
                     continue;
                 };
                 let agree = own().all(|want| want.wanted == first.wanted);
-                let common = if agree { Some(first.wanted) } else { self.most_wished(&memory::collect(own())) };
+                let meets = !agree && !force && separate.settings.shared == SeparateShared::Meet;
+                let met = if meets { self.meet(&memory::collect(own())) } else { None };
+                let common = match met {
+                    Some((sampler, _)) => Some(sampler),
+                    None if agree => Some(first.wanted),
+                    None => self.most_wished(&memory::collect(own())),
+                };
+                let agree = agree || met.is_some();
                 let rest = || own().filter(|want| Some(want.wanted) != common);
-                let splits = unhidden.is_none() && separate.settings.shared == SeparateShared::Split;
+                let splits = unhidden.is_none() && separate.settings.shared != SeparateShared::Keep;
                 let may_part = agree || splits && rest().all(|want| bit(want) & !refused != 0);
                 let exchange = match program.blind {
                     _ if force => Err("shared-sampler"),
@@ -303,19 +342,22 @@ impl Device {
                     // They read samplers of their own from then on.
                     Ok(_) if !agree => rest().for_each(|want| join |= bit(want)),
                     Ok(how) => {
-                        others.with_room().push((set, (binding, element, first.wanted)));
-                        told.with_room().push((group, Ok(how)));
+                        others.with_room().push((set, (binding, element, common.unwrap_or(first.wanted))));
+                        told.with_room().push((group, Ok(how), met));
                     }
                     Err(named) => {
                         let asks = asks();
                         let keeps = named == "shared-sampler" && separate.settings.shared == SeparateShared::Keep;
-                        let named = match unhidden {
-                            Some(why) if asks != 0 => why,
+                        let named = match (unhidden, named) {
+                            (Some(why), _) if asks != 0 => why,
                             _ if refused & asks != 0 => why,
+                            (_, "shared-sampler" | "immutable-sampler") if !keeps && own().any(is_beyond) => {
+                                "too-many-links"
+                            }
                             _ => named,
                         };
                         join |= if unhidden.is_some() || keeps { 0 } else { asks & !refused };
-                        told.with_room().push((group, Err(named)));
+                        told.with_room().push((group, Err(named), None));
                     }
                 }
             }
@@ -355,8 +397,8 @@ impl Device {
                     }
                 },
             };
-            for (group, how) in told {
-                self.tell_group(program, group, how, (mask, left));
+            for (group, how, met) in told {
+                self.tell_group(program, group, (how, met), (mask, left));
             }
             return Decided { shadows, pushes, second, is_lasting };
         }
@@ -367,6 +409,18 @@ impl Device {
         let of = want.pair.and_then(|pair| Some((self.rows().state(pair.state)?, self.class(pair.class)?)));
         let Some((shared, class)) = of.filter(|(shared, _)| shared.overrides != 0) else { return false };
         self.meeting_of(&shared, class).changes.iter().all(|change| change.catalog.rule() == Rule::Override)
+    }
+
+    /// Of the samplers that uses of one want the first that suits the images of all, and the pair that it is wanted for.
+    fn meet(&self, uses: &[&Want]) -> Option<(u64, Pair)> {
+        uses.iter().filter(|want| want.wanted != want.given && !self.is_wish(want)).find_map(|want| {
+            let pair = want.pair?;
+            let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);
+            let state = self.meeting_of(&shared, class).state;
+            let needs = self.relevant(decide::needs(&state, &state, &self.caps, &self.policy));
+            let suits = |other: &&Want| needs.0 & (self.hot.gate.view(other.view) >> 32) as u32 == 0;
+            uses.iter().all(suits).then_some((want.wanted, pair))
+        })
     }
 
     /// The sampler that most uses of one want, if that is another one because of wishes: they are about most of what a sampler meets, and

@@ -180,7 +180,7 @@ pub enum Made<'a> {
     Graphics(&'a vk::GraphicsPipelineCreateInfo<'a>),
     /// A ray tracing pipeline of this layout and with these flags. It is never made again: the application holds handles of its groups
     /// (vkGetRayTracingShaderGroupHandlesKHR), of which another pipeline has others.
-    RayTracing(vk::PipelineLayout, vk::PipelineCreateFlags),
+    RayTracing(vk::PipelineLayout, u64),
 }
 
 /// A stage of a pipeline that is being made.
@@ -366,18 +366,21 @@ impl Device {
         let libraries =
             memory::collect(libraries.iter().map(|library| unsafe { separate.programs.share(library.as_raw()) }));
         // SAFETY: `made` is of a valid create info, by this function's contract, and so is its chain.
-        let (layout, flags, is_library) = unsafe {
+        let (layout, flags) = unsafe {
             match made {
-                Made::Compute(info) => (Some(info.layout), info.flags, false),
-                Made::Graphics(info) => {
-                    (own_layout(info, &libraries), info.flags, kept::is_library(info.flags, info.p_next))
-                }
-                Made::RayTracing(layout, flags) => {
-                    (Some(*layout), *flags, flags.contains(vk::PipelineCreateFlags::LIBRARY_KHR))
-                }
+                Made::Compute(info) => (Some(info.layout), kept::all_flags(info.flags, info.p_next)),
+                Made::Graphics(info) => (own_layout(info, &libraries), kept::all_flags(info.flags, info.p_next)),
+                Made::RayTracing(layout, flags) => (Some(*layout), *flags),
             }
         };
-        if flags.contains(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
+        let has = |flag: vk::PipelineCreateFlags| flags & u64::from(flag.as_raw()) != 0;
+        let is_library = has(vk::PipelineCreateFlags::LIBRARY_KHR) && !matches!(made, Made::Compute(_));
+        if has(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT) {
+            let mut found = Found::default();
+            stages.iter().for_each(|stage| self.links_of(separate, pipeline.as_raw(), stage, &mut found));
+            if !found.links.is_empty() {
+                self.descriptor_buffer(pipeline);
+            }
             return None;
         }
         let layout = match layout {
@@ -435,7 +438,7 @@ impl Device {
         (program.handle, program.own) = (handle, Executable::Pipeline(handle));
         let program = Arc::new(program);
         if !program.is_library {
-            if !self.audit && separate.settings.shared == SeparateShared::Split {
+            if !self.audit && separate.settings.shared != SeparateShared::Keep {
                 let links = separate.learned(&program) | if separate.demotes { self.named_links(&program) } else { 0 };
                 self.split_all(separate, &program, (links, 0), When::Made);
             }

@@ -335,6 +335,30 @@ impl Device {
         });
     }
 
+    /// Takes note that shaders are about to be bound of which nothing is known: for them everything has to be what the application has
+    /// bound.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state.
+    pub unsafe fn separate_unknown(
+        &self,
+        separate: &Separate,
+        commands: vk::CommandBuffer,
+        point: vk::PipelineBindPoint,
+    ) {
+        // SAFETY: `commands` is recording by this function's contract, so it is not freed while `buffer` is used.
+        let Some((at, buffer)) = index(point).zip(unsafe { separate.buffer(commands) }) else { return };
+        buffer.with(at, |point| {
+            self.with_program(separate, point, |program, point| {
+                // SAFETY: `commands` is recording and `point` is of it, by this function's contract.
+                unsafe { self.settle_all(separate, commands, (program, point, at), &Resolution::default()) };
+            });
+            (point.program, point.given, point.pipeline) = (None, 0, 0);
+            point.shaders.clear();
+        });
+    }
+
     /// Takes over sets that are about to be bound. Returns what to bind instead of them, if anything.
     ///
     /// # Safety

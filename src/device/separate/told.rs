@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use ash::vk;
+use ash::vk::{self, Handle};
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
 use samplin_wire::kinds;
@@ -12,7 +12,7 @@ use samplin_wire::text::handle;
 use serde_json::json;
 
 use super::commands::{CommandBuffer, Point};
-use super::ladder::{How, Want};
+use super::ladder::{self, How, Want};
 use super::programs::{Program, ProgramLink, Stage};
 use super::recipe::{When, link_bit};
 use super::tasks::Asked;
@@ -73,6 +73,11 @@ fn reason(what: &str) -> Option<&'static str> {
             "the pipeline layout has all sets that the device can bind, so there is none for another sampler"
         }
         "sampler-limit" => "the pipeline layout has all samplers that the device allows a stage or a layout",
+        "too-many-links" => "the link is none of the first 64 of its pipeline, which can be split",
+        "descriptor-buffer" => "the descriptors that the shader joins lie in memory, where they are not followed",
+        "generated-commands" => {
+            "the device chooses pipelines for commands that it generates, and those are the application's own"
+        }
         "memory" => "the host or the device has no memory left",
         _ => return None,
     })
@@ -92,12 +97,15 @@ fn stages(stages: vk::ShaderStageFlags) -> Vec<String> {
     format!("{stages:?}").split(" | ").map(str::to_lowercase).collect()
 }
 
-fn link_members(program: &Program, want: &Want) -> Link {
+/// A link by its position, with the descriptors of image and sampler.
+type LinkAt = (usize, ladder::Descriptor, ladder::Descriptor);
+
+fn link_members(program: &Program, (link, image, sampler): LinkAt) -> Link {
     let descriptor = |(set, binding, element)| Descriptor { set, binding, element: Some(element) };
-    let link = program.links.get(want.link);
+    let link = program.links.get(link);
     Link {
-        image: descriptor(want.image_at),
-        sampler: descriptor(want.sampler_at),
+        image: descriptor(image),
+        sampler: descriptor(sampler),
         uses: link.map(|link| words(link.uses)),
         stages: link.map(|link| stages(link.stages)),
     }
@@ -127,10 +135,12 @@ impl Device {
         outcome::meeting(&shared.kept, &class.traits, overrides, &self.terms(), |_| Ok(()))
     }
 
-    /// Writes the `pair` record of a link.
-    fn record_link(&self, pair: Pair, wanted: u64, joined: Joined) {
+    /// Writes the `pair` record of a link; `because`: the pair that its sampler is wanted for, another one where all images of a sampler get
+    /// what suits them all.
+    fn record_link(&self, (pair, because): (Pair, Pair), wanted: u64, joined: Joined) {
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
-        let meeting = self.meeting_of(&shared, class);
+        let Some(of) = self.class(because.class) else { return };
+        let meeting = self.meeting_of(&shared, of);
         // There was no sampler, which has been told.
         let is_refused = matches!(meeting.chosen, Chosen::Variant(())) && wanted == pair.sampler;
         if is_refused || (meeting.changes.is_empty() && !self.records_all()) {
@@ -139,15 +149,21 @@ impl Device {
         self.count(&meeting.changes);
         if self.records_decisions() {
             let choice = if wanted == pair.sampler { KEEP } else { wanted };
-            self.record_pair(pair, &shared, class, &meeting, choice, (Path::Draw, Some(joined)));
+            self.record_pair(pair, &shared, (class, of), &meeting, choice, (Path::Draw, Some(joined)));
         }
     }
 
+    /// State and class of a use, whether they conflict or not.
+    fn pair_at(&self, want: &Want) -> Option<Pair> {
+        let (state, class) = (self.hot.gate.sampler(want.given), self.hot.gate.view(want.view));
+        let number = |word: u64| (word as u32).checked_sub(1);
+        Some(Pair { sampler: want.given, view: want.view, state: number(state)?, class: number(class)? })
+    }
+
     /// Whether it is told for the first time that a link is repaired, or left.
-    fn is_untold(program: &Program, want: &Want, left: bool) -> bool {
-        let Some(pair) = want.pair else { return false };
+    fn is_untold(program: &Program, (link, pair): (usize, Pair), left: bool) -> bool {
         let mut told = lock(&program.told.links);
-        told.len() < TOLD && told.with_room().insert((want.link, pair.state, pair.class, left))
+        told.len() < TOLD && told.with_room().insert((link, pair.state, pair.class, left))
     }
 
     /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not. `left`: links whose
@@ -156,31 +172,35 @@ impl Device {
         &self,
         program: &Program,
         group: &[Want],
-        how: Result<How, &'static str>,
+        (how, met): (Result<How, &'static str>, Option<(u64, Pair)>),
         (split, left): (u64, u64),
     ) {
         for want in group {
-            let Some(pair) = want.pair else { continue };
             let is_split = split & link_bit(want.link) != 0;
-            let changes = want.wanted != want.given;
+            // What one of them needs, all get that do not read one of their own.
+            let met = met.filter(|_| want.reads && !is_split);
+            let Some(pair) = want.pair.or_else(|| met.and_then(|_| self.pair_at(want))) else { continue };
+            let wanted = met.map_or(want.wanted, |(sampler, _)| sampler);
+            let changes = wanted != want.given;
             let how = match want.fetch {
                 Some(_) if left & link_bit(want.link) != 0 => continue,
                 Some(_) => Ok(How::Fetch),
                 None => how,
             };
             match how {
-                Err(what) if changes && !is_split && Self::is_untold(program, want, true) => {
-                    self.link_left(what, program, want, pair);
+                Err(what) if changes && !is_split && Self::is_untold(program, (want.link, pair), true) => {
+                    self.link_left(what, program, want.at(), pair);
                 }
                 Err(_) if changes && !is_split => {}
                 // In audit mode and with what no other sampler repairs nothing changes.
-                _ if Self::is_untold(program, want, false) => {
+                _ if Self::is_untold(program, (want.link, pair), false) => {
                     let how = if is_split { Ok(How::Split) } else { how };
                     let how = how.ok().filter(|_| changes).map(How::name);
-                    let link = link_members(program, want);
+                    let link = link_members(program, want.at());
+                    let because = met.map_or(pair, |(_, because)| because);
                     self.record_link(
-                        pair,
-                        want.wanted,
+                        (pair, because),
+                        wanted,
                         Joined { pipeline: handle(program.handle), link, how: how.map(Into::into) },
                     );
                 }
@@ -222,9 +242,9 @@ impl Device {
     }
 
     /// Writes the `unresolved` record of a link that conflicts.
-    fn link_left(&self, what: &str, program: &Program, want: &Want, pair: Pair) {
-        let key = (fold(program.number) ^ want.link as u64, (u64::from(pair.state) << 32) | u64::from(pair.class));
-        self.pair_left(what, program, pair, Some(link_members(program, want)), (false, key));
+    pub(super) fn link_left(&self, what: &str, program: &Program, at: LinkAt, pair: Pair) {
+        let key = (fold(program.number) ^ at.0 as u64, (u64::from(pair.state) << 32) | u64::from(pair.class));
+        self.pair_left(what, program, pair, Some(link_members(program, at)), (false, key));
     }
 
     /// Says that a shader does not do what a descriptor asks for.
@@ -272,6 +292,18 @@ impl Device {
             }),
             key,
         );
+    }
+
+    /// Says once that a pipeline joins what lies in descriptor buffers.
+    pub(super) fn descriptor_buffer(&self, pipeline: vk::Pipeline) {
+        let what = "descriptor-buffer";
+        self.unresolved(what, why(what), None, json!({ "pipeline": handle(pipeline.as_raw()) }), (0, 0));
+    }
+
+    /// Says once that the device generates commands.
+    pub fn generated_commands(&self) {
+        let what = "generated-commands";
+        self.unresolved(what, why(what), None, json!({}), (0, 0));
     }
 
     /// Says what of a pipeline's links is not known in a command buffer that was begun before binds were followed.

@@ -6,6 +6,7 @@ use samplin_hot::memory;
 use super::pipeline::program;
 use crate::device::{Device, Made, Program, Separate};
 use crate::hooks::slice;
+use crate::kept;
 
 /// What has to be remembered of pipelines; `made` are their handles, if they are there already.
 ///
@@ -18,7 +19,8 @@ unsafe fn of_khr(
     info: &vk::RayTracingPipelineCreateInfoKHR<'_>,
     pipeline: vk::Pipeline,
 ) -> Option<Program> {
-    let made = Made::RayTracing(info.layout, info.flags);
+    // SAFETY: the chain of a valid create info, by this function's contract.
+    let made = Made::RayTracing(info.layout, unsafe { kept::all_flags(info.flags, info.p_next) });
     // SAFETY: forwarded from the caller; as many elements as the create info says (VUID-VkRayTracingPipelineCreateInfoKHR-pStages-parameter,
     // -pLibraryInfo-parameter).
     unsafe {
@@ -111,7 +113,8 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines_nv(
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(pipelines.cast_const(), count)) };
                 insert(device, separate, made, |index, pipeline| {
                     let info = infos.get(index)?;
-                    let made = Made::RayTracing(info.layout, info.flags);
+                    // SAFETY: VUID-VkRayTracingPipelineCreateInfoNV-pNext-pNext.
+                    let made = Made::RayTracing(info.layout, unsafe { kept::all_flags(info.flags, info.p_next) });
                     // SAFETY: VUID-VkRayTracingPipelineCreateInfoNV-pStages-parameter.
                     unsafe { program(device, separate, pipeline, &made, slice(info.p_stages, info.stage_count), &[]) }
                 });

@@ -367,6 +367,37 @@ pub(super) unsafe extern "system" fn bind_pipeline(
     state.follow(|machine| machine.bind_pipeline(commands.as_raw(), place(point), pipeline.as_raw()));
 }
 
+pub(super) unsafe extern "system" fn bind_pipeline_shader_group(
+    commands: vk::CommandBuffer,
+    point: vk::PipelineBindPoint,
+    pipeline: vk::Pipeline,
+    group: u32,
+) {
+    // SAFETY: the command's valid usage.
+    let state = unsafe { cmd(commands) };
+    let passed = vec![commands.as_raw(), pipeline.as_raw(), u64::from(group)];
+    state.arrive(c"vkCmdBindPipelineShaderGroupNV", Args::Other(passed));
+    state.follow(|machine| machine.bind_pipeline(commands.as_raw(), place(point), pipeline.as_raw()));
+}
+
+pub(super) unsafe extern "system" fn execute_generated_commands_nv(
+    commands: vk::CommandBuffer,
+    _is_preprocessed: vk::Bool32,
+    info: *const vk::GeneratedCommandsInfoNV<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe { cmd(commands) }.arrive(c"vkCmdExecuteGeneratedCommandsNV", Args::Other(vec![info as u64]));
+}
+
+pub(super) unsafe extern "system" fn execute_generated_commands(
+    commands: vk::CommandBuffer,
+    _is_preprocessed: vk::Bool32,
+    info: *const std::ffi::c_void,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe { cmd(commands) }.arrive(c"vkCmdExecuteGeneratedCommandsEXT", Args::Other(vec![info as u64]));
+}
+
 pub(super) unsafe extern "system" fn bind_sets(
     commands: vk::CommandBuffer,
     point: vk::PipelineBindPoint,
