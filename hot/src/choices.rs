@@ -168,7 +168,7 @@ impl Choices {
             owned.with_room().push(AtomicPtr::new(rows));
             self.rows.store(rows, Ordering::Release);
         }
-        // SAFETY: as above.
+        // SAFETY: null, or from `Box::into_raw` and kept in `owned`, where these rows may just have been put.
         let place = unsafe { self.rows.load(Ordering::Relaxed).as_ref() }?.get(state)?;
         if place.load(Ordering::Relaxed).is_null() {
             place.store(Box::into_raw(Box::new(Row::new())), Ordering::Release);
