@@ -227,7 +227,7 @@ impl Formats {
         let Some(get2) = fns.get_physical_device_format_properties2 else {
             let get = fns.get_physical_device_format_properties?;
             let mut plain = vk::FormatProperties::default();
-            // SAFETY: valid physical device and a live local.
+            // SAFETY: `self.physical` is of the instance of `fns`, as `get` asks, which calls this; the output is a live local.
             unsafe { get(self.physical, format, &mut plain) };
             out.optimal = widen(plain.optimal_tiling_features);
             out.linear = widen(plain.linear_tiling_features);
@@ -250,7 +250,7 @@ impl Formats {
                 properties.p_next = (&raw mut list1).cast::<c_void>();
             }
         }
-        // SAFETY: valid physical device; the chain is made of live locals.
+        // SAFETY: `self.physical` is of the instance of `fns`, as `get` asks, which calls this; the chain is made of live locals.
         unsafe { get2(self.physical, format, &mut properties) };
         // Some drivers fill only one of the two widths.
         let plain = properties.format_properties;
@@ -264,7 +264,8 @@ impl Formats {
             let mut items =
                 vec![vk::DrmFormatModifierProperties2EXT::default(); list.drm_format_modifier_count as usize];
             list.p_drm_format_modifier_properties = items.as_mut_ptr();
-            // SAFETY: as above; the array has as many elements as the count says.
+            // SAFETY: the physical device is the one of the call above; the list in the chain of `properties` leads to `items`, which has
+            // room for as many modifiers as that call counted.
             unsafe { get2(self.physical, format, &mut properties) };
             items.truncate(list.drm_format_modifier_count as usize);
             out.modifiers =

@@ -142,7 +142,7 @@ unsafe impl GlobalAlloc for WithReserve {
         }
         // SAFETY: the caller promises that `size`, rounded up to the alignment, fits.
         let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
-        // SAFETY: `size` is not 0, by the caller's promise.
+        // SAFETY: `size` is not 0, which callers of `GlobalAlloc::realloc` promise, so the layout may be asked for.
         let moved = if kept { unsafe { self.alloc(wanted) } } else { take(wanted) };
         if !moved.is_null() {
             // SAFETY: both are at least that long and are different allocations; the old one is not used after this.

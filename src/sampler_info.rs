@@ -369,12 +369,12 @@ mod tests {
         let unknown = Base { s_type: vk::StructureType::from_raw(unknown_type), p_next: std::ptr::null() };
         reduction.p_next = (&raw const unknown).cast();
         let info = vk::SamplerCreateInfo { p_next: (&raw const reduction).cast(), ..Default::default() };
-        // SAFETY: live locals.
+        // SAFETY: `info` and its chain of two are locals that live to the end of the test.
         let given = unsafe { read(&info, plain) };
         assert_eq!(given.unknown, Some(unknown_type));
         let mut changed = given.state;
         changed.reduction_mode = None;
-        // SAFETY: live locals.
+        // SAFETY: the same chain, which nothing has changed.
         unsafe {
             with_create_info(&changed, Some((&info, &given.state)), |out, dropped| {
                 assert_eq!(dropped, None);
@@ -385,7 +385,7 @@ mod tests {
         let behind = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MIN);
         let unknown = Base { s_type: vk::StructureType::from_raw(unknown_type), p_next: (&raw const behind).cast() };
         let info = vk::SamplerCreateInfo { p_next: (&raw const unknown).cast(), ..Default::default() };
-        // SAFETY: live locals.
+        // SAFETY: `info` and its chain in the other order, locals that live to the end of the test.
         unsafe {
             with_create_info(&changed, Some((&info, &given.state)), |out, dropped| {
                 assert_eq!(dropped, Some(unknown_type));

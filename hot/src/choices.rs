@@ -168,13 +168,13 @@ impl Choices {
             owned.with_room().push(AtomicPtr::new(rows));
             self.rows.store(rows, Ordering::Release);
         }
-        // SAFETY: as above.
-        let place = unsafe { self.rows.load(Ordering::Relaxed).as_ref() }?.get(state)?;
-        if place.load(Ordering::Relaxed).is_null() {
-            place.store(Box::into_raw(Box::new(Row::new())), Ordering::Release);
+        // SAFETY: null, or from `Box::into_raw` and kept in `owned`, where these rows may just have been put.
+        let cell = unsafe { self.rows.load(Ordering::Relaxed).as_ref() }?.get(state)?;
+        if cell.load(Ordering::Relaxed).is_null() {
+            cell.store(Box::into_raw(Box::new(Row::new())), Ordering::Release);
         }
         // SAFETY: just found to be there, and kept as long as `self`.
-        unsafe { place.load(Ordering::Relaxed).as_ref() }
+        unsafe { cell.load(Ordering::Relaxed).as_ref() }
     }
 
     /// The choice for (state, view class): a sampler's handle, [`KEEP`] or [`UNDECIDED`].

@@ -57,7 +57,7 @@ impl<T> Keyed<T> {
     pub unsafe fn first(&self, key: u64) -> Option<&T> {
         let [place, ..] = &self.near;
         if place.key.load(Ordering::Acquire) == key {
-            // SAFETY: null, or kept alive by the share in the place, which stays there by the caller's promise.
+            // SAFETY: null, or kept alive by the share in the place, which stays there by this function's contract.
             unsafe { place.value.load(Ordering::Acquire).as_ref() }
         } else {
             None
@@ -105,7 +105,7 @@ impl<T> Keyed<T> {
         if value.is_null() {
             return None;
         }
-        // SAFETY: from `Arc::into_raw`; the place keeps its own share meanwhile by the caller's promise.
+        // SAFETY: from `Arc::into_raw`; the place keeps its own share meanwhile by this function's contract.
         unsafe {
             Arc::increment_strong_count(value);
             Some(Arc::from_raw(value))
@@ -126,7 +126,7 @@ impl<T> Keyed<T> {
             }
         }
         let far = self.far.get()?;
-        // SAFETY: nobody else removes this key meanwhile by the caller's promise.
+        // SAFETY: nobody else removes this key meanwhile by this function's contract.
         let value = unsafe { far.share(key) };
         far.remove(key);
         value
@@ -163,7 +163,7 @@ mod tests {
             // SAFETY: no reference is left.
             let value = unsafe { keyed.remove(key) }.expect("it is there");
             assert_eq!((*value, Arc::strong_count(&value)), (key * 10, 1), "the only share");
-            // SAFETY: as above.
+            // SAFETY: the references of this round ended in the lines above.
             assert!(unsafe { keyed.remove(key) }.is_none() && unsafe { keyed.share(key) }.is_none());
             assert_eq!(found(key), (None, None));
         }

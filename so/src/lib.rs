@@ -19,6 +19,6 @@ static ALLOCATOR: WithReserve = WithReserve;
 pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
     interface: *mut NegotiateLayerInterface,
 ) -> vk::Result {
-    // SAFETY: the caller's promise is the one that `negotiate` asks for.
+    // SAFETY: `interface` is null or may be written by this function's contract, which is all that `negotiate` asks.
     unsafe { samplin::entry::negotiate(interface) }
 }

@@ -198,12 +198,12 @@ impl Device {
     #[inline(never)]
     pub unsafe fn image_copy(&self, info: &vk::ImageCreateInfo<'_>) -> Option<ImageCopy> {
         if self.storage.lowered.images != 0 {
-            // SAFETY: `info` is valid by this function's contract.
+            // SAFETY: `info` is valid by this function's contract; `lowered_image` reads its chain and nothing else that is pointed to.
             if let Some(copy) = unsafe { self.lowered_image(info) } {
                 return Some(copy);
             }
         }
-        // SAFETY: as above.
+        // SAFETY: `info` is valid by this function's contract; `wider_flags` reads its chain and nothing else that is pointed to.
         let wider = unsafe { self.wider_flags(info) };
         let copy = wider.map(|(flags, change)| ImageCopy { flags, formats: Vec::new(), change, is_aliased: false });
         if copy.is_none() && self.storage.emulates && storage::declared(info.format).is_none() {
@@ -247,7 +247,7 @@ impl Device {
         if !info.usage.contains(vk::ImageUsageFlags::STORAGE) {
             return None;
         }
-        // SAFETY: the chain of a valid create info.
+        // SAFETY: `info` is valid by this function's contract, so a list of formats in its chain is whole.
         let given = unsafe { listed(info.p_next) };
         let mutable = info.flags.contains(vk::ImageCreateFlags::MUTABLE_FORMAT);
         let own = self.storage.lowers(info.format);
@@ -282,7 +282,7 @@ impl Device {
                 "neither version 1.1 nor VK_KHR_maintenance2 is enabled, which a view of another format needs"
             }
             () if tiling.is_none() => "its memory is laid out by a DRM format modifier, which others know it by",
-            // SAFETY: the chain of a valid create info.
+            // SAFETY: `info` is valid by this function's contract, so each node of its chain can be read as a base.
             () if !unsafe { super::usage::is_plain(info.p_next) } => {
                 "its chain has structures beside the list of formats"
             }
@@ -339,7 +339,7 @@ impl Device {
         let alias = storage::alias(info.format)?;
         let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::INPUT_ATTACHMENT;
         let chain = match stated {
-            // SAFETY: the chain of a valid create info.
+            // SAFETY: `info` is a valid create info of a view by this function's contract, so its chain is one.
             Some(_) => unsafe { without_usage(info.p_next) },
             None => Some((Vec::new(), info.p_next)),
         };
@@ -406,7 +406,8 @@ impl Device {
         // A storage image has no swizzle (VUID-VkWriteDescriptorSet-descriptorType-00336).
         (down.p_next, down.format, down.components) = ((&raw const usage).cast(), alias, Default::default());
         let mut stored = vk::ImageView::null();
-        // SAFETY: as above; the view is the layer's own.
+        // SAFETY: the create info that the driver has just accepted, with a format that the image may be viewed as (the list that it was
+        // made with) and a usage that it has; the handle is written to a local.
         let made = unsafe { create(self.handle, &down, std::ptr::null(), &mut stored) };
         let stands_in = if made == vk::Result::SUCCESS { stored.as_raw() } else { self.nothing() };
         self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, given, stands_in);

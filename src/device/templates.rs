@@ -218,7 +218,7 @@ unsafe fn rewrite_copy(
         return data;
     }
     // Where samplers are immutable it is mostly for them that the data is looked at.
-    // SAFETY: `data` is valid for the template by this function's contract.
+    // SAFETY: `conflicts` reads what the template describes, which `data` has by this function's contract.
     if layout.is_some() && !unsafe { template.conflicts(device, layout, data) } {
         device.hot.counters.add(path, template.seen, 0);
         return data;
@@ -313,7 +313,8 @@ unsafe fn patches(
         let with = |index, pair: Pair| {
             let choice = device.choose(pair, path);
             if choice != pair.sampler {
-                // SAFETY: below the count.
+                // SAFETY: `each_conflict` calls with indices below the count of this entry, and `data` is valid for its template by this
+                // function's contract.
                 let info = unsafe { entry.read(data, index) };
                 let info = DescriptorImageInfo { sampler: vk::Sampler::from_raw(choice), ..info };
                 let element = entry.element.wrapping_add(index as u32);
@@ -324,7 +325,7 @@ unsafe fn patches(
         // SAFETY: an entry of the template that `data` is valid for, of combined image samplers.
         unsafe { entry.each_conflict(&device.hot.gate, data, with) };
     }
-    // SAFETY: `data` is valid for the template by this function's contract.
+    // SAFETY: `data` is valid for the template by this function's contract, and `changed` are places in what it describes.
     (unsafe { again(template, layout, data, &changed) }, changed.len() as u64)
 }
 
@@ -461,7 +462,7 @@ impl Device {
         // SAFETY: the template is valid by this function's contract, so it is not destroyed meanwhile.
         let Some(template) = (unsafe { self.template(template) }) else { return down(data) };
         let aliased = if template.has_stores() && self.stores_elsewhere() {
-            // SAFETY: `data` is valid for the template by this function's contract.
+            // SAFETY: `data` is valid for the template by this function's contract, and `template` is its entry.
             unsafe { self.aliased_data(template, data) }
         } else {
             None
@@ -477,7 +478,7 @@ impl Device {
             // SAFETY: `data` is valid for the template, and the room has the pieces of the largest extent that is copied so.
             return down(unsafe { rewrite_copy(self, template, layout, data, path, &mut room) });
         }
-        // SAFETY: `data` is valid for the template by this function's contract.
+        // SAFETY: `data` is valid for the template by this function's contract, which is what `forward_large` asks.
         unsafe { self.forward_large(template, layout, data, path, down, patch) };
     }
 
@@ -497,7 +498,8 @@ impl Device {
             return None;
         }
         let Some((extent, spans)) = &template.copied else {
-            // SAFETY: as above; there is no copy.
+            // SAFETY: `data` is valid for the template by this function's contract; the null pointer says that there is no copy to write
+            // to.
             if unsafe { self.exchange_stored(&template.stores, data, std::ptr::null_mut()) } {
                 self.template_unresolved();
             }
@@ -532,7 +534,7 @@ impl Device {
         down: impl FnOnce(*const c_void),
         patch: impl FnOnce(vk::PipelineBindPoint, &mut [vk::WriteDescriptorSet<'_>]),
     ) {
-        // SAFETY: `data` is valid for the template by this function's contract.
+        // SAFETY: `data` has all that the template describes by this function's contract, and `conflicts` reads no more.
         if !unsafe { template.conflicts(self, layout, data) } {
             self.hot.counters.add(path, template.seen, 0);
             return down(data);
@@ -547,7 +549,7 @@ impl Device {
             return down(unsafe { rewrite_copy(self, template, layout, data, path, room.spare_capacity_mut()) });
         }
         let made = || {
-            // SAFETY: `data` is valid for the template by this function's contract.
+            // SAFETY: `patches` reads what the template describes, which `data` has by this function's contract.
             let (patches, changed) = unsafe { patches(self, template, layout, data, path) };
             (writes(&patches), patches, changed)
         };

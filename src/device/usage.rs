@@ -26,7 +26,8 @@ pub(super) struct Narrows(AtomicBool);
 ///
 /// `p_next` is the chain of a valid create info.
 pub unsafe fn listed<'a>(p_next: *const c_void) -> Option<&'a [vk::Format]> {
-    // SAFETY: forwarded from the caller; as many formats as the node says (VUID-VkImageFormatListCreateInfo-pViewFormats-parameter).
+    // SAFETY: the chain is valid by this function's contract, so a list in it is whole and has as many formats as it says
+    // (VUID-VkImageFormatListCreateInfo-pViewFormats-parameter).
     unsafe {
         let node = pnext::find::<vk::ImageFormatListCreateInfo<'_>>(p_next)?;
         (node.view_format_count > 0).then(|| crate::hooks::slice(node.p_view_formats, node.view_format_count))
@@ -197,10 +198,10 @@ impl Device {
         if !own_flags.contains(vk::ImageCreateFlags::MUTABLE_FORMAT) || !self.caps.view_usage {
             return None;
         }
-        // SAFETY: the chain of a valid create info.
+        // SAFETY: `info` is valid by this function's contract, so each node of its chain can be read as a base.
         let plain = unsafe { is_plain(info.p_next) };
         let tiling = tiling_of(info.tiling)?;
-        // SAFETY: as above.
+        // SAFETY: `info` is valid by this function's contract, so a list of formats in its chain is whole.
         let formats = unsafe { listed(info.p_next) }?;
         let features = |format| self.features_with(tiling, 0, format);
         let own = features(info.format)?;

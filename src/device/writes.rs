@@ -77,7 +77,7 @@ impl Device {
         }
         let mut types = 0;
         for index in 0..count as usize {
-            // SAFETY: below the count.
+            // SAFETY: the index is below `count`, and that many writes are valid by this function's contract.
             types |= type_bit(unsafe { (*writes.add(index)).descriptor_type });
         }
         copies != 0 || types & watched != 0
@@ -109,7 +109,7 @@ impl Device {
     pub unsafe fn pass_all(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> bool {
         let (mut seen, mut types) = (0, 0);
         for index in 0..count as usize {
-            // SAFETY: below the count.
+            // SAFETY: there are `count` valid writes by this function's contract, and the index is below that.
             let write = unsafe { &*writes.add(index) };
             // Without a branch: types alternate in ways of their own.
             let is_combined = write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
@@ -133,23 +133,23 @@ impl Device {
         let (single, plain) = (self.hot.single(), self.hot.plain());
         let mut seen = 0;
         let mut write = writes;
-        // SAFETY: the end of the writes.
+        // SAFETY: one past the last of the `count` writes that there are by this function's contract.
         let end = unsafe { writes.add(count as usize) };
         while write != end {
-            // SAFETY: before the end.
+            // SAFETY: `write` is before the end, so it is one of the valid writes.
             let kind = unsafe { kind_of(write) };
             let passes = if kind == single {
                 seen += 1;
-                // SAFETY: before the end.
+                // SAFETY: one of the valid writes, and one descriptor of a combined image sampler, as its kind says.
                 !unsafe { self.is_candidate(write) }
             } else {
                 kind >= plain || (self.hot.watched() | COMBINED) & bit_of(kind) == 0
             };
             if !passes {
-                // SAFETY: both are of the same array.
+                // SAFETY: `write` was reached from `writes` within one array.
                 return Err(unsafe { write.offset_from_unsigned(writes) } as u32);
             }
-            // SAFETY: before the end.
+            // SAFETY: `write` is before the end, so the next one is at most the end.
             write = unsafe { write.add(1) };
         }
         if seen == 0 || self.hot.counters.add_here(path, seen) { Ok(()) } else { Err(u32::MAX) }
@@ -178,14 +178,15 @@ impl Device {
         };
         // SAFETY: there is one write, valid by this function's contract.
         if count == 1 && unsafe { kind_of(writes) } == SINGLE && !self.has_immutables() && self.hot.gate.must_look() {
-            // SAFETY: as above.
+            // SAFETY: there is one write, valid by this function's contract or copied from such a one, and its kind is that of one combined
+            // image sampler.
             return unsafe { self.forward_single(writes, path, down) };
         }
-        // SAFETY: `count` valid writes.
+        // SAFETY: `count` valid writes by this function's contract, or as many copies of them.
         let given = unsafe { crate::hooks::slice(writes, count) };
         // SAFETY: the writes are valid by this function's contract.
         if let Some(from) = unsafe { self.look(given, first as usize, layout_of) } {
-            // SAFETY: as above.
+            // SAFETY: the writes are valid by this function's contract, and `from` is where `look` has just found the first that conflicts.
             return unsafe { rewrite(self, given, from, path, layout_of, down) };
         }
         let seen = combined(given);
@@ -236,7 +237,7 @@ impl Device {
                 if !look {
                     continue;
                 }
-                // SAFETY: valid by the caller's promise.
+                // SAFETY: the write is one of those that are valid by this function's contract, and of combined image samplers.
                 match unsafe { infos(write) } {
                     [info] if self.hot.gate.candidate(info.sampler, info.image_view) => return Some((index, None)),
                     [_] => {}
@@ -268,7 +269,8 @@ impl Device {
         let mut out = None;
         for (index, write) in writes.iter().enumerate().skip(first) {
             if write.descriptor_type == vk::DescriptorType::COMBINED_IMAGE_SAMPLER {
-                // SAFETY: valid by the caller's promise.
+                // SAFETY: the write is valid by this function's contract, and of combined image samplers, so it has as many infos as it
+                // says.
                 unsafe {
                     if let Some(layout) = self.ignoring(write, layout_of) {
                         let target = (write.dst_binding, write.dst_array_element);
@@ -289,7 +291,7 @@ impl Device {
     /// The write is valid, of combined image samplers.
     #[inline(always)]
     unsafe fn conflicts(&self, write: &WriteDescriptorSet<'_>) -> bool {
-        // SAFETY: valid by the caller's promise.
+        // SAFETY: the write is valid and of combined image samplers by this function's contract, so it has as many infos as it says.
         match unsafe { infos(write) } {
             [info] => self.hot.gate.conflict(info.sampler, info.image_view).is_some(),
             infos => self.hot.gate.first_conflict(infos).is_some(),
@@ -483,7 +485,7 @@ unsafe fn rewrite_into<'a>(
         // SAFETY: it is valid, of combined image samplers, and was just copied.
         unsafe { copies.array(write, 0, start) };
     } else {
-        // SAFETY: as above.
+        // SAFETY: the writes are valid by this function's contract and were just copied; there is room for all their infos.
         unsafe { copies.all(writes, (first, start), layout_of) };
     }
     device.hot.counters.add(path, seen as u64, copies.rewritten);

@@ -319,7 +319,8 @@ pub(super) unsafe fn plan(
                 bits.push(feature);
             }
         }
-        // SAFETY: `info` is valid by this function's contract.
+        // SAFETY: `info` is valid by this function's contract, so all structures of its chain are whole, and `bits` are of this physical
+        // device.
         unsafe { out.enable_core(info, &bits) };
     }
     let changed = out.gl_address_modes || out.gl_shaders || !out.added.is_empty();

@@ -34,7 +34,7 @@ pub(crate) unsafe extern "system" fn create_buffer(
             || {
                 // SAFETY: valid by VUID-vkCreateBuffer-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *buffer) };
-                // SAFETY: the chain of a valid create info.
+                // SAFETY: the chain of that create info (VUID-VkBufferCreateInfo-pNext-pNext), so a usage structure in it is whole.
                 let usage = unsafe { stated(info.p_next) }.unwrap_or(info.usage.as_raw().into());
                 device.insert_buffer(made, usage);
             },
@@ -64,7 +64,8 @@ unsafe fn lowered(
     if device.audit || !is_plain {
         return None;
     }
-    // SAFETY: as above, with the application's own arguments.
+    // SAFETY: the arguments are those of a valid `vkCreateBufferView` by this function's contract, and the chain is that of its create
+    // info.
     unsafe { device.make_buffer_view(next, info, stated(info.p_next), allocator, view) }
 }
 
@@ -75,7 +76,7 @@ pub(crate) unsafe extern "system" fn create_buffer_view(
     view: *mut vk::BufferView,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_buffer_view);
-    // SAFETY: the application's own arguments.
+    // SAFETY: `lowered` asks for the arguments of a valid `vkCreateBufferView`, which this command was called with.
     match unsafe { lowered(device, next, create_info, allocator, view) } {
         Some(vk::Result::SUCCESS) => vk::Result::SUCCESS,
         _ => down!(next(handle, create_info, allocator, view)),

@@ -50,7 +50,8 @@ unsafe extern "system" fn update_followed(
     copy_count: u32,
     copies: *const vk::CopyDescriptorSet<'_>,
 ) {
-    // SAFETY: the application's own arguments.
+    // SAFETY: `update_descriptor_sets` was called for one write (VUID-vkUpdateDescriptorSets-pDescriptorWrites-parameter), of samplers or
+    // sampled images, and jumps here with all its arguments.
     unsafe {
         if let Some(device) = Device::find_first(handle)
             && let Some(separate) = device.separate.as_deref()
@@ -72,7 +73,8 @@ unsafe extern "system" fn update_several(
     copy_count: u32,
     copies: *const vk::CopyDescriptorSet<'_>,
 ) {
-    // SAFETY: the application's own arguments.
+    // SAFETY: all arguments are those that `update_descriptor_sets` was called with and jumps on with; device and arrays are valid during
+    // the command (VUID-vkUpdateDescriptorSets-device-parameter, -pDescriptorWrites-parameter, -pDescriptorCopies-parameter).
     unsafe {
         if let Some(device) = Device::find_first(handle) {
             if copy_count != 0 {
@@ -105,7 +107,8 @@ unsafe extern "system" fn update_all(
     copies: *const vk::CopyDescriptorSet<'_>,
     device: &Device,
 ) {
-    // SAFETY: the application's own arguments.
+    // SAFETY: `count` valid writes (VUID-vkUpdateDescriptorSets-pDescriptorWrites-parameter), as `pass_all` asks; the rest goes on as
+    // `update_several` was given it.
     unsafe {
         if device.pass_all(count, writes, Path::Update)
             && let Some(next) = device.fns.update_descriptor_sets
@@ -126,7 +129,8 @@ unsafe extern "system" fn update_each(
     copies: *const vk::CopyDescriptorSet<'_>,
     device: &Device,
 ) {
-    // SAFETY: the application's own arguments.
+    // SAFETY: `count` valid writes (VUID-vkUpdateDescriptorSets-pDescriptorWrites-parameter), as `pass_each` asks; the rest goes on as
+    // `update_several` was given it.
     unsafe {
         match (device.pass_each(count, writes, Path::Update), device.fns.update_descriptor_sets) {
             (Ok(()), Some(next)) => next(handle, count, writes, copy_count, copies),
@@ -181,7 +185,9 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     count: u32,
     writes: *const WriteDescriptorSet<'_>,
 ) {
-    // SAFETY: the command's valid usage.
+    // SAFETY: `count` valid writes (VUID-vkCmdPushDescriptorSet-pDescriptorWrites-06494 and
+    // VUID-vkCmdPushDescriptorSet-pDescriptorWrites-parameter), and a command buffer that is not freed meanwhile
+    // (-commandBuffer-parameter).
     unsafe {
         if count != 1 {
             return push_several(commands, bind_point, layout, set, count, writes);
@@ -205,7 +211,9 @@ unsafe extern "system" fn push_several(
     count: u32,
     writes: *const WriteDescriptorSet<'_>,
 ) {
-    // SAFETY: the command's valid usage.
+    // SAFETY: what `cmd_push_descriptor_set` was called with: `count` valid writes
+    // (VUID-vkCmdPushDescriptorSet-pDescriptorWrites-parameter) and a command buffer that is not freed meanwhile
+    // (-commandBuffer-parameter).
     unsafe {
         if let Some(device) = Device::find_first(commands) {
             let passes = if device.hot.gate.must_look() {
@@ -271,7 +279,8 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set2(
     info: *const vk::PushDescriptorSetInfoKHR<'_>,
 ) {
     let (device, next) = enter!(commands, cmd_push_descriptor_set2);
-    // SAFETY: valid by the command's valid usage; the layout is null or valid.
+    // SAFETY: null or valid by VUID-vkCmdPushDescriptorSet2-pPushDescriptorSetInfo-parameter; the layout in it is null or valid
+    // (VUID-VkPushDescriptorSetInfo-layout-parameter).
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
         let layout = push_layout(device, given.layout, given.p_next, given.set);

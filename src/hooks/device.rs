@@ -46,7 +46,7 @@ pub(crate) unsafe extern "system" fn create_device(
     let Some(info) = (unsafe { create_info.as_ref() }) else { return MISSING };
     // SAFETY: a valid physical device by VUID-vkCreateDevice-physicalDevice-parameter.
     let Some(instance) = (unsafe { Instance::share(physical) }) else { return MISSING };
-    // SAFETY: `info` is valid.
+    // SAFETY: `info` is a valid create info (VUID-vkCreateDevice-pCreateInfo-parameter), so all structures of its chain are whole.
     if let Some(refusal) = unsafe { physical::refusal(&instance, info) } {
         tracing::info!(result = ?refusal, "the simulated device lacks what the application asks of it");
         return refusal;
@@ -93,7 +93,8 @@ pub(crate) unsafe extern "system" fn create_device(
             tracing::warn!(?result, added = ?augmented.added, "vkCreateDevice failed; tried again without what was added");
             augmented.withdraw(info);
             down = augmented.link(info);
-            // SAFETY: as above; the layers below have advanced the link, which goes back to where this layer found it.
+            // SAFETY: the arguments of the first call, which were valid then; the layers below have advanced the link, which goes back to
+            // where this layer found it.
             result = unsafe {
                 restore(info.p_next, link_below);
                 device.cast::<MaybeUninit<vk::Device>>().write(given);
@@ -111,7 +112,7 @@ pub(crate) unsafe extern "system" fn create_device(
         tracing::info!(?result, "vkCreateDevice failed below");
         return result;
     }
-    // SAFETY: set by the call above.
+    // SAFETY: the call succeeded, so it has set the handle.
     let handle = unsafe { *device };
     let registered = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: `info` is valid and `handle` was just created from `physical`.
@@ -140,7 +141,7 @@ pub(crate) unsafe extern "system" fn create_device(
 ///
 /// `p_next` is the chain of a `VkDeviceCreateInfo` that the loader passed to a layer, `below` was read from its link.
 unsafe fn restore(p_next: *const c_void, below: *mut vk_layer_sys::LayerDeviceLink) {
-    // SAFETY: forwarded from the caller; a layer may write this one member of the loader's node.
+    // SAFETY: the chain is the loader's own by this function's contract, and a layer may write this one member of its node.
     unsafe {
         if let Some(link) = link(p_next) {
             (*link).u.p_layer_info = below;
@@ -277,23 +278,23 @@ unsafe fn register(
     // SAFETY: `handle` is valid for the resolver below.
     let fns = DeviceFns::load(|name| unsafe { next_gdpa(handle, name.as_ptr()) });
     let (instance_fns, api_version, properties) =
-        // SAFETY: the caller's promises.
+        // SAFETY: `physical` is a physical device of `instance` by this function's contract.
         if off { Default::default() } else { unsafe { fns_for(&instance, physical) } };
     let (caps, enabled, overrides) = if off {
         tracing::info!("device created; nothing is hooked, since mode is off");
         Default::default()
     } else {
-        // SAFETY: the caller's promises; the commands are those for this physical device.
+        // SAFETY: `info` is valid for `physical` by this function's contract, and the commands are those of its instance.
         unsafe { abilities(&instance, &instance_fns, physical, info, properties.as_ref(), plan) }
     };
-    // SAFETY: as above; without a command nothing is asked.
+    // SAFETY: the commands are those of the instance that `physical` belongs to; with `mode` off there are none, and nothing is asked.
     let formats = unsafe { Formats::new(&instance_fns, physical, api_version, instance.simulation.clone()) };
     let mut memory = vk::PhysicalDeviceMemoryProperties::default();
     if let Some(get) = instance_fns.get_physical_device_memory_properties {
         // SAFETY: `physical` is valid by this function's contract; `memory` is a live local.
         unsafe { get(physical, &mut memory) };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `info` is a valid create info of a device by this function's contract.
     let limits = properties.map_or_else(Limits::default, |known| unsafe { Limits::of(&known, &memory, info) });
     let device = Device::new(NewDevice {
         handle,
@@ -315,7 +316,7 @@ unsafe fn register(
             samplin_hot::memory::give_up();
         }
     }
-    // SAFETY: `handle` is valid.
+    // SAFETY: `handle` was just created, by this function's contract, so it starts with its dispatch key.
     unsafe { Arc::new(device).register() };
 }
 

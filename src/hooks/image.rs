@@ -73,7 +73,7 @@ pub(crate) unsafe extern "system" fn create_image(
                     traits.tiling = Tiling::Modifier;
                     traits.modifier = query_modifier(device, made);
                 }
-                // SAFETY: the chain of a valid create info.
+                // SAFETY: the chain of that create info (VUID-VkImageCreateInfo-pNext-pNext), so a list of formats in it is whole.
                 let formats = unsafe { listed(info.p_next) };
                 if !traits.aliased {
                     traits.aliased = device.may_alias(&traits, formats);
@@ -220,7 +220,7 @@ pub(crate) unsafe extern "system" fn create_swapchain(
     let (device, next) = enter!(handle, create_swapchain);
     let result = down!(next(handle, create_info, allocator, swapchain));
     if result == vk::Result::SUCCESS {
-        // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
+        // SAFETY: valid by VUID-vkCreateSwapchainKHR-pCreateInfo-parameter; the handle was set by the successful call.
         device.guard(|| unsafe { insert_swapchain(device, *swapchain, &*create_info) }, || ());
     }
     result
@@ -285,13 +285,13 @@ pub(crate) unsafe extern "system" fn create_image_view(
         None => 0,
     };
     if known == 0 {
-        // SAFETY: the application's own arguments.
+        // SAFETY: `create_new_view` asks for the arguments of a valid `vkCreateImageView`, which this command was called with.
         return unsafe { create_new_view(device, next, create_info, allocator, view) };
     }
     let result = down!(next(handle, create_info, allocator, view));
     // SAFETY: the handle was set by the successful call.
     if result == vk::Result::SUCCESS && !device.insert_view_again(unsafe { *view }, known) {
-        // SAFETY: as above, and the create info is valid.
+        // SAFETY: the handle was set by the successful call, and the create info is valid by VUID-vkCreateImageView-pCreateInfo-parameter.
         device.guard(|| unsafe { remember_view(device, &*create_info, *view) }, || ());
     }
     result
@@ -326,7 +326,7 @@ unsafe fn create_new_view(
     if !copied {
         result = match &narrowed {
             Some((_, usage, _)) if !device.audit => {
-                // SAFETY: as above.
+                // SAFETY: the create info is that of a valid `vkCreateImageView` by this function's contract.
                 let mut copy = unsafe { *create_info };
                 let usage = vk::ImageViewUsageCreateInfo {
                     p_next: copy.p_next,
@@ -345,7 +345,7 @@ unsafe fn create_new_view(
             || {
                 // SAFETY: valid by VUID-vkCreateImageView-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *view) };
-                // SAFETY: as above.
+                // SAFETY: `info` is the valid create info that `made` was just made with.
                 unsafe { remember_view(device, info, made) };
                 let mut told = (Tiling::Optimal, None, Vec::new());
                 if let Some((tiling, _, changes)) = &narrowed {
@@ -358,7 +358,7 @@ unsafe fn create_new_view(
                 if let Some((copy, tiling)) = copy.as_ref().filter(|_| copied || device.audit) {
                     told = (*tiling, Some(copy.alias_format), vec![copy.change]);
                 }
-                // SAFETY: as above.
+                // SAFETY: `info` is the valid create info of this call.
                 let class = if device.records_all() { unsafe { usage_class(device, info) } } else { Vec::new() };
                 let (tiling, alias, changes) = told;
                 if !(changes.is_empty() && class.is_empty()) {
@@ -407,7 +407,7 @@ unsafe fn changed_view(
     // SAFETY: `info` is a valid create info of a view by this function's contract.
     let stated = unsafe { stated_usage(info) };
     let inherited = inherited_usage(info, image);
-    // SAFETY: as above.
+    // SAFETY: `info` is a valid create info of a view by this function's contract, which is all that `lowered_view` asks.
     if let Some(copy) = unsafe { device.lowered_view(info, image, stated, inherited) } {
         return (None, Some((copy, image.tiling)));
     }

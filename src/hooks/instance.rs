@@ -94,7 +94,8 @@ unsafe fn setting_values(setting: &vk::LayerSettingEXT<'_>) -> Vec<String> {
         vk::LayerSettingTypeEXT::FLOAT32 => numbers!(f32),
         vk::LayerSettingTypeEXT::FLOAT64 => numbers!(f64),
         vk::LayerSettingTypeEXT::STRING => {
-            // SAFETY: as above; each string is null-terminated.
+            // SAFETY: for strings, `pValues` leads to `valueCount` pointers, each to a null-terminated one
+            // (VUID-VkLayerSettingEXT-pValues-parameter).
             unsafe { slice(setting.p_values.cast::<*const c_char>(), setting.value_count) }
                 .iter()
                 .filter(|text| !text.is_null())
@@ -148,7 +149,7 @@ pub(crate) unsafe extern "system" fn create_instance(
         tracing::info!(?result, "vkCreateInstance failed below");
         return result;
     }
-    // SAFETY: set by the call above.
+    // SAFETY: the call succeeded, so it has set the handle.
     let handle = unsafe { *instance };
     let registered = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: `info` is valid and `handle` was just created by the layer below.
@@ -183,7 +184,7 @@ unsafe fn register(
     next_gipa: vk_layer_sys::PfnGetInstanceProcAddr,
 ) {
     let taken = memory::taken();
-    // SAFETY: `info` is valid.
+    // SAFETY: `info` is a valid create info by this function's contract, so all structures of its chain are whole.
     let (given, (app, engine, api_version)) = unsafe { (application_settings(info.p_next), application(info)) };
     // SAFETY: VUID-VkInstanceCreateInfo-ppEnabledExtensionNames-parameter.
     let extensions = unsafe { caps::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
@@ -256,7 +257,7 @@ unsafe fn register(
     let (Loaded { settings, .. }, trace) = (loaded, Arc::new(trace));
     let instance =
         Instance { handle, next_gipa, fns, settings, trace, api_version, properties2, simulation, overrides };
-    // SAFETY: `handle` is valid.
+    // SAFETY: `handle` was just created, by this function's contract, so it starts with its dispatch key.
     unsafe { Arc::new(instance).register() };
 }
 
@@ -303,7 +304,7 @@ pub(crate) unsafe extern "system" fn destroy_instance(
 ///
 /// `count` is valid; `out` is null or has room for `*count` elements.
 pub(crate) unsafe fn enumerate<T: Copy>(all: &[T], count: *mut u32, out: *mut T) -> vk::Result {
-    // SAFETY: forwarded from the caller; a null `count` breaks the command's valid usage and is only survived.
+    // SAFETY: `count` is valid by this function's contract; a null one breaks the command's valid usage and is only survived.
     let Some(count) = (unsafe { count.as_mut() }) else { return MISSING };
     let available = u32::try_from(all.len()).unwrap_or(u32::MAX);
     if out.is_null() {
@@ -398,7 +399,7 @@ unsafe fn visible_extensions(
     next: vk::PFN_vkEnumerateDeviceExtensionProperties,
 ) -> Result<Vec<vk::ExtensionProperties>, vk::Result> {
     let mut available = 0;
-    // SAFETY: forwarded from the caller; the first call of the idiom.
+    // SAFETY: `physical` is valid by this function's contract; the null pointer asks for the count alone, which goes to a local.
     let result = unsafe { next(physical, std::ptr::null(), &mut available, std::ptr::null_mut()) };
     if result != vk::Result::SUCCESS {
         return Err(result);
@@ -406,7 +407,7 @@ unsafe fn visible_extensions(
     // Room for the layer's own as well.
     let mut all = samplin_hot::memory::vec(available as usize + OWN_EXTENSIONS.len());
     all.resize(available as usize, vk::ExtensionProperties::default());
-    // SAFETY: as above; the second call writes at most `available` elements.
+    // SAFETY: `physical` is valid by this function's contract; the call writes at most `available` elements, which the vector has.
     let result = unsafe { next(physical, std::ptr::null(), &mut available, all.as_mut_ptr()) };
     if result != vk::Result::SUCCESS && result != vk::Result::INCOMPLETE {
         return Err(result);
@@ -429,18 +430,19 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
     count: *mut u32,
     properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
-    // SAFETY: null or null-terminated by the command's valid usage.
+    // SAFETY: null or null-terminated by VUID-vkEnumerateDeviceExtensionProperties-pLayerName-parameter.
     if unsafe { is_own(layer) } {
-        // SAFETY: as at the end, where everything is enumerated.
+        // SAFETY: `count` is valid and the array has that many elements
+        // (VUID-vkEnumerateDeviceExtensionProperties-pPropertyCount-parameter, -pProperties-parameter).
         return unsafe { enumerate(&own_extensions(), count, properties) };
     }
-    // SAFETY: a valid physical device by the command's valid usage.
+    // SAFETY: a valid physical device by VUID-vkEnumerateDeviceExtensionProperties-physicalDevice-parameter.
     let Some(instance) = (unsafe { Instance::find(physical) }) else { return MISSING };
     let Some(next) = instance.fns.enumerate_device_extension_properties else { return MISSING };
     if !layer.is_null() || instance.is_off() {
         return down!(next(physical, layer, count, properties));
     }
-    // SAFETY: a valid physical device by the command's valid usage.
+    // SAFETY: `physical` is one of `instance`, which was found by it.
     let all =
         catch_unwind(AssertUnwindSafe(|| memory::inside(|| unsafe { visible_extensions(instance, physical, next) })));
     let all = match all {
@@ -448,6 +450,7 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
         Ok(Err(result)) => return result,
         Err(payload) => return failure(&*payload),
     };
-    // SAFETY: `count` is valid and the array has that many elements (the -pPropertyCount- and -pProperties-parameter VUIDs).
+    // SAFETY: `count` is valid and the array has that many elements (VUID-vkEnumerateDeviceExtensionProperties-pPropertyCount-parameter,
+    // -pProperties-parameter).
     unsafe { enumerate(&all, count, properties) }
 }

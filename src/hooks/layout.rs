@@ -28,7 +28,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
     if result == vk::Result::SUCCESS {
         device.guard(
             || {
-                // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
+                // SAFETY: valid by VUID-vkCreateDescriptorSetLayout-pCreateInfo-parameter; the handle was set by the successful call.
                 unsafe {
                     remember_layout(device, &*create_info, *layout);
                     if let Some(separate) = device.separate.as_deref() {
@@ -97,7 +97,7 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
     if result == vk::Result::SUCCESS && (device.has_immutables() || device.separate.is_some()) {
         device.guard(
             || {
-                // SAFETY: valid by the command's valid usage; elements may be null with independent sets.
+                // SAFETY: valid by VUID-vkCreatePipelineLayout-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *layout) };
                 if let Some(separate) = device.separate.as_deref() {
                     // SAFETY: `info` was read from the create info of the call that made `made`, valid by
@@ -107,7 +107,7 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
                 // SAFETY: VUID-VkPipelineLayoutCreateInfo-pSetLayouts-parameter.
                 let sets: Vec<Option<Arc<SetLayout>>> = unsafe { slice(info.p_set_layouts, info.set_layout_count) }
                     .iter()
-                    // SAFETY: the set layouts are valid during this command.
+                    // SAFETY: null or valid, and not destroyed during this command (VUID-VkPipelineLayoutCreateInfo-pSetLayouts-parameter).
                     .map(|set| unsafe { device.share_set_layout(*set) })
                     .collect();
                 device.insert_pipeline_layout(made, sets);
@@ -128,7 +128,8 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
     if result == vk::Result::SUCCESS && (device.has_immutables() || device.separate.is_some()) {
         device.guard(
             || {
-                // SAFETY: valid by the command's valid usage; both arrays have `descriptorSetCount` elements.
+                // SAFETY: valid by VUID-vkAllocateDescriptorSets-pAllocateInfo-parameter; both arrays have `descriptorSetCount` elements
+                // (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter, VUID-vkAllocateDescriptorSets-pDescriptorSets-parameter).
                 let (info, layouts, made) = unsafe {
                     let info = &*info;
                     let count = info.descriptor_set_count;
@@ -140,7 +141,7 @@ pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
                     unsafe { device.separate_sets(separate, info, made) };
                 }
                 for (layout, set) in layouts.iter().zip(made) {
-                    // SAFETY: the set layouts are valid during this command.
+                    // SAFETY: valid, and not destroyed during this command (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter).
                     if let Some(layout) = unsafe { device.share_set_layout(*layout) } {
                         device.insert_set(info.descriptor_pool, *set, layout);
                     }

@@ -49,7 +49,8 @@ macro_rules! enter_physical {
 ///
 /// `p_next` is the chain of a valid output structure, which the command may write.
 unsafe fn find_mut<'a, T: vk::TaggedStructure + 'a>(p_next: *mut c_void) -> Option<&'a mut T> {
-    // SAFETY: forwarded from the caller; the type is checked before the rest is touched.
+    // SAFETY: the chain is that of an output structure by this function's contract, which may be written; the type is checked before more
+    // than the base is touched.
     unsafe { pnext::chain(p_next) }.find_map(|node: *const Base| unsafe {
         ((*node).s_type == T::STRUCTURE_TYPE).then(|| &mut *node.cast_mut().cast::<T>())
     })
@@ -89,7 +90,7 @@ unsafe fn restrict_modifiers<T: Copy>(count: &mut u32, items: *mut T, restrict: 
     }
     let mut kept = 0;
     for index in 0..*count as usize {
-        // SAFETY: forwarded from the caller, `kept <= index < count`.
+        // SAFETY: `items` has `count` elements that may be written, by this function's contract, and `kept <= index < count`.
         unsafe {
             let mut item = items.add(index).read();
             if restrict(&mut item) {
@@ -107,7 +108,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_format_properties(
     properties: *mut vk::FormatProperties,
 ) {
     let ((_, simulation), next) = enter_physical!(physical, get_physical_device_format_properties);
-    // SAFETY: the application's own arguments; the output was just filled.
+    // SAFETY: `properties` may be written (VUID-vkGetPhysicalDeviceFormatProperties-pFormatProperties-parameter) and was just filled.
     unsafe {
         next(physical, format, properties);
         if let Some(properties) = properties.as_mut() {
@@ -122,7 +123,8 @@ pub(crate) unsafe extern "system" fn get_physical_device_format_properties2(
     properties: *mut vk::FormatProperties2<'_>,
 ) {
     let ((_, simulation), next) = enter_physical!(physical, get_physical_device_format_properties2);
-    // SAFETY: the application's own arguments; the output and its chain were just filled.
+    // SAFETY: `properties` and its chain may be written (VUID-vkGetPhysicalDeviceFormatProperties2-pFormatProperties-parameter) and were
+    // just filled.
     unsafe {
         next(physical, format, properties);
         let Some(properties) = properties.as_mut() else { return };
@@ -166,7 +168,7 @@ unsafe fn allows_image(
 ) -> bool {
     let mut own = vk::FormatProperties::default();
     if let Some(get) = instance.fns.get_physical_device_format_properties {
-        // SAFETY: forwarded from the caller; a live local.
+        // SAFETY: `physical` is a valid physical device by this function's contract; the output is a live local.
         unsafe { get(physical, format, &mut own) };
     }
     let (own, is_linear) = match tiling {
@@ -187,7 +189,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_image_format_properties
     properties: *mut vk::ImageFormatProperties,
 ) -> vk::Result {
     let (simulated, next) = enter_physical!(physical, get_physical_device_image_format_properties);
-    // SAFETY: the application's own arguments; the output may be written.
+    // SAFETY: `properties` may be written (VUID-vkGetPhysicalDeviceImageFormatProperties-pImageFormatProperties-parameter).
     unsafe {
         let result = next(physical, format, ty, tiling, usage, flags, properties);
         if result == vk::Result::SUCCESS && !allows_image(simulated, physical, format, tiling, usage, flags) {
@@ -205,7 +207,8 @@ pub(crate) unsafe extern "system" fn get_physical_device_image_format_properties
     properties: *mut vk::ImageFormatProperties2<'_>,
 ) -> vk::Result {
     let (simulated, next) = enter_physical!(physical, get_physical_device_image_format_properties2);
-    // SAFETY: the application's own arguments; the output may be written.
+    // SAFETY: `info` is valid and `properties` may be written (VUID-vkGetPhysicalDeviceImageFormatProperties2-pImageFormatInfo-parameter,
+    // -pImageFormatProperties-parameter).
     unsafe {
         let result = next(physical, info, properties);
         let Some(info) = info.as_ref().filter(|_| result == vk::Result::SUCCESS) else { return result };
@@ -231,7 +234,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_pro
     properties: *mut vk::SparseImageFormatProperties,
 ) {
     let (simulated, next) = enter_physical!(physical, get_physical_device_sparse_image_format_properties);
-    // SAFETY: the application's own arguments; the count may be written.
+    // SAFETY: `count` may be written (VUID-vkGetPhysicalDeviceSparseImageFormatProperties-pPropertyCount-parameter).
     unsafe {
         if !allows_image(simulated, physical, format, tiling, usage, vk::ImageCreateFlags::empty()) {
             // "pPropertyCount will be set to zero upon return, and no data will be written".
@@ -248,7 +251,8 @@ pub(crate) unsafe extern "system" fn get_physical_device_sparse_image_format_pro
     properties: *mut vk::SparseImageFormatProperties2<'_>,
 ) {
     let (simulated, next) = enter_physical!(physical, get_physical_device_sparse_image_format_properties2);
-    // SAFETY: the application's own arguments; the count may be written.
+    // SAFETY: `info` is valid and `count` may be written (VUID-vkGetPhysicalDeviceSparseImageFormatProperties2-pFormatInfo-parameter,
+    // -pPropertyCount-parameter).
     unsafe {
         let Some(given) = info.as_ref() else { return next(physical, info, count, properties) };
         if !allows_image(simulated, physical, given.format, given.tiling, given.usage, vk::ImageCreateFlags::empty()) {
@@ -275,7 +279,8 @@ pub(crate) unsafe extern "system" fn get_physical_device_features(
     features: *mut vk::PhysicalDeviceFeatures,
 ) {
     let ((_, simulation), next) = enter_physical!(physical, get_physical_device_features);
-    // SAFETY: the application's own arguments; the output was just filled, and the chain is one live local.
+    // SAFETY: `features` may be written (VUID-vkGetPhysicalDeviceFeatures-pFeatures-parameter) and was just filled; the chain is one live
+    // local.
     unsafe {
         next(physical, features);
         if let Some(features) = features.as_mut() {
@@ -291,7 +296,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_features2(
     features: *mut vk::PhysicalDeviceFeatures2<'_>,
 ) {
     let ((_, simulation), next) = enter_physical!(physical, get_physical_device_features2);
-    // SAFETY: the application's own arguments; the output and its chain were just filled.
+    // SAFETY: `features` and its chain may be written (VUID-vkGetPhysicalDeviceFeatures2-pFeatures-parameter) and were just filled.
     unsafe {
         next(physical, features);
         hide(simulation, features.cast());
@@ -338,7 +343,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_properties(
     properties: *mut vk::PhysicalDeviceProperties,
 ) {
     let ((_, simulation), next) = enter_physical!(physical, get_physical_device_properties);
-    // SAFETY: the application's own arguments; the output was just filled.
+    // SAFETY: `properties` may be written (VUID-vkGetPhysicalDeviceProperties-pProperties-parameter) and was just filled.
     unsafe {
         next(physical, properties);
         if let Some(properties) = properties.as_mut() {
@@ -353,7 +358,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_properties2(
 ) {
     let ((_, simulation), next) = enter_physical!(physical, get_physical_device_properties2);
     let caps = simulation.caps();
-    // SAFETY: the application's own arguments; the output and its chain were just filled.
+    // SAFETY: `properties` and its chain may be written (VUID-vkGetPhysicalDeviceProperties2-pProperties-parameter) and were just filled.
     unsafe {
         next(physical, properties);
         let Some(properties) = properties.as_mut() else { return };

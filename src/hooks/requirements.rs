@@ -15,10 +15,10 @@ unsafe fn as_created(
     info: *const vk::ImageCreateInfo<'_>,
     ask: &mut dyn FnMut(*const vk::ImageCreateInfo<'_>),
 ) {
-    // SAFETY: `info` is valid by this function's contract.
+    // SAFETY: `info` is valid by this function's contract, which is all that `image_copy` asks.
     let copy = if device.audit { None } else { device.guard(|| unsafe { device.image_copy(&*info) }, || None) };
     match copy {
-        // SAFETY: as above.
+        // SAFETY: `info` is valid by this function's contract, and not written while the copy is asked about.
         Some(copy) => copy.with(unsafe { &*info }, ask),
         None => ask(info),
     }

@@ -26,7 +26,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
     let words = unsafe { create_info.as_ref() }.and_then(|info| device.sampler_words(info));
     let again = words.and_then(|words| device.sampler_again(&words));
     let Some(again) = again.filter(|again| !again.is_changed()) else {
-        // SAFETY: the application's own arguments.
+        // SAFETY: `create_new_sampler` asks for the arguments of a valid `vkCreateSampler`, which this command was called with.
         return unsafe { create_new_sampler(device, next, create_info, allocator, sampler, (words.as_ref(), again)) };
     };
     device.enter_sampler();
@@ -35,7 +35,7 @@ pub(crate) unsafe extern "system" fn create_sampler(
         device.leave_sampler();
         return result;
     }
-    // SAFETY: set by a successful call.
+    // SAFETY: the call succeeded, so it has set the handle.
     let made = unsafe { *sampler };
     if !device.insert_sampler_again(made, again) {
         // SAFETY: it was not null, else there were no words.
@@ -66,7 +66,7 @@ fn remember_sampler(device: &Device, info: &vk::SamplerCreateInfo<'_>, rewritten
 /// `info` is valid.
 #[inline(never)]
 unsafe fn read(device: &Device, info: &vk::SamplerCreateInfo<'_>) -> SamplerInfo {
-    // SAFETY: `info` is valid by this function's contract.
+    // SAFETY: `info` is valid by this function's contract, so the structures of its chain are whole.
     unsafe { sampler_info::read(info, |conversion| device.conversion(conversion)) }
 }
 
@@ -99,7 +99,7 @@ unsafe fn create_new_sampler(
             device.leave_sampler();
             return result;
         }
-        // SAFETY: set by a successful call.
+        // SAFETY: the call succeeded, so it has set the handle.
         let made = unsafe { *sampler };
         if !device.insert_sampler_again(made, again) {
             remember_sampler(device, info, rewritten, made);
@@ -108,7 +108,7 @@ unsafe fn create_new_sampler(
     }
     let plan = device.guard(
         || {
-            // SAFETY: valid, so its chain is.
+            // SAFETY: the create info is valid (VUID-vkCreateSampler-pCreateInfo-parameter), so its chain is.
             let given = unsafe { read(device, info?) };
             Some(device.plan_sampler(given))
         },
@@ -137,7 +137,7 @@ unsafe fn create_new_sampler(
     }
     if let Some(plan) = plan {
         if result == vk::Result::SUCCESS {
-            // SAFETY: set by the successful call.
+            // SAFETY: the call succeeded, so it has set the handle.
             let made = unsafe { *sampler };
             let words = words.map(|words| (*words, rewritten));
             device.guard(|| device.insert_sampler(made, &plan, words, dropped), || ());
@@ -204,7 +204,7 @@ pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
     if result == vk::Result::SUCCESS
         && let (Some(plan), Some(info)) = (plan, down)
     {
-        // SAFETY: set by the successful call.
+        // SAFETY: the call succeeded, so it has set the conversion.
         let made = unsafe { *conversion };
         device.guard(|| device.insert_conversion(made, &info, &plan), || ());
     }

@@ -49,16 +49,17 @@ pub(crate) unsafe extern "system" fn create_shader_module(
     let result = match &rewritten {
         None => down!(next(handle, create_info, allocator, module)),
         Some(rewritten) => {
-            // SAFETY: as above.
+            // SAFETY: the same create info, which was not null, as it has words.
             let other = with_words(unsafe { &*create_info }, &rewritten.words);
-            // SAFETY: the application's own arguments, but for words that a pass has made of the application's.
+            // SAFETY: what `vkCreateShaderModule` was called with, but for words that a pass has made of the application's, which live
+            // during the call.
             unsafe { next(handle, &other, allocator, module) }
         }
     };
     if result == vk::Result::SUCCESS {
         device.guard(
             || {
-                // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
+                // SAFETY: valid by VUID-vkCreateShaderModule-pCreateInfo-parameter; the handle was set by the successful call.
                 let (given, module) = unsafe { (words(&*create_info), *module) };
                 device.insert_module(module, given, rewritten.as_ref());
             },
@@ -89,9 +90,10 @@ pub(crate) unsafe extern "system" fn get_shader_module_create_info_identifier(
     let Some(rewritten) = (unsafe { rewritten(device, create_info) }) else {
         return down!(next(handle, create_info, identifier));
     };
-    // SAFETY: as above.
+    // SAFETY: the create info that words were just read of, so it is not null.
     let other = with_words(unsafe { &*create_info }, &rewritten.words);
-    // SAFETY: the application's own arguments, but for words that a pass has made of the application's.
+    // SAFETY: what `vkGetShaderModuleCreateInfoIdentifierEXT` was called with, but for words that a pass has made of the application's,
+    // which live during the call.
     unsafe { next(handle, &other, identifier) };
 }
 

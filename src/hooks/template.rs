@@ -23,7 +23,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
     if result == vk::Result::SUCCESS {
         device.guard(
             || {
-                // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
+                // SAFETY: valid by VUID-vkCreateDescriptorUpdateTemplate-pCreateInfo-parameter; the handle was set by the successful call.
                 let (info, made) = unsafe { (&*create_info, *template) };
                 // SAFETY: VUID-VkDescriptorUpdateTemplateCreateInfo-pDescriptorUpdateEntries-parameter.
                 let given = unsafe { slice(info.p_descriptor_update_entries, info.descriptor_update_entry_count) };
@@ -66,7 +66,8 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
     template: vk::DescriptorUpdateTemplate,
     data: *const c_void,
 ) {
-    // SAFETY: the command's valid usage.
+    // SAFETY: template and data are valid during the command (VUID-vkUpdateDescriptorSetWithTemplate-descriptorUpdateTemplate-parameter,
+    // -pData-01685), and so is the device.
     unsafe {
         if let Some(device) = Device::find_first(handle) {
             let look = device.hot.gate.must_look();
@@ -103,7 +104,8 @@ unsafe extern "system" fn update_lone(
     data: *const c_void,
     device: &Device,
 ) {
-    // SAFETY: the command's valid usage, with a copy of all that is described.
+    // SAFETY: `data` has the one pair that the template describes (VUID-vkUpdateDescriptorSetWithTemplate-pData-01685), which is all of it
+    // in the copy.
     unsafe {
         let other = device.rewrite_lone(data, Path::Template);
         if let Some(next) = device.fns.update_descriptor_set_with_template {
@@ -122,7 +124,8 @@ unsafe extern "system" fn update_several(
     device: &Device,
     kept: &Template,
 ) {
-    // SAFETY: the command's valid usage.
+    // SAFETY: `update_descriptor_set_with_template` jumps here with its arguments and the entry of its template, which `data` is valid for
+    // (VUID-vkUpdateDescriptorSetWithTemplate-pData-01685).
     unsafe {
         if !kept.is_one_run() {
             return update_runs(handle, set, template, data, device, kept);
@@ -145,7 +148,8 @@ unsafe extern "system" fn update_runs(
     device: &Device,
     kept: &Template,
 ) {
-    // SAFETY: the command's valid usage.
+    // SAFETY: `kept` is the entry of the template that `data` is valid for (VUID-vkUpdateDescriptorSetWithTemplate-pData-01685), as
+    // `update_several` was told.
     unsafe {
         if device.pass_template(kept, true, data, Path::Template)
             && let Some(next) = device.fns.update_descriptor_set_with_template
@@ -269,7 +273,8 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template2(
     info: *const vk::PushDescriptorSetWithTemplateInfoKHR<'_>,
 ) {
     let (device, next) = enter!(commands, cmd_push_descriptor_set_with_template2);
-    // SAFETY: valid by the command's valid usage; the data is the application's or a copy of what is described.
+    // SAFETY: null or valid by VUID-vkCmdPushDescriptorSetWithTemplate2-pPushDescriptorSetWithTemplateInfo-parameter; the data is the
+    // application's or a copy of what is described.
     unsafe {
         let Some(given) = info.as_ref() else { return next(commands, info) };
         let (template, data) = (given.descriptor_update_template, given.p_data);

@@ -30,8 +30,8 @@ impl Block {
         // There is room, so this does not allocate.
         self.words.resize(old + more, MaybeUninit::new(0));
         let at = old * 8;
-        // SAFETY: the caller's promise; `more` words, which are at least `size` bytes, were just added from `at` on, and are nobody
-        // else's.
+        // SAFETY: `size` bytes can be read from `from` by this function's contract; `more` words, which are at least as many bytes, were
+        // just added from `at` on, and are nobody else's.
         unsafe { ptr::copy_nonoverlapping(from, self.words.as_mut_ptr().cast::<u8>().add(at), size) };
         at
     }
@@ -120,8 +120,8 @@ impl Live<'_> {
     ///
     /// A `T` was copied to `at`.
     pub(super) unsafe fn get<T: Copy>(&self, at: usize) -> &T {
-        // SAFETY: the caller's promise; copies start at multiples of 8, and nothing is written while this is borrowed but through
-        // `write`, which is done before.
+        // SAFETY: a `T` was copied to `at` by this function's contract; copies start at multiples of 8, and nothing is written while this
+        // is borrowed but through `write`, which is done before.
         unsafe { &*self.base.add(at).cast() }
     }
 }

@@ -218,7 +218,8 @@ impl<'a> Keeper<'a> {
         if self.stages.intersects(vk::ShaderStageFlags::TESSELLATION_CONTROL)
             && !self.facts.has(&[Dynamic::PATCH_CONTROL_POINTS_EXT, Dynamic::TESSELLATION_DOMAIN_ORIGIN_EXT])
         {
-            // SAFETY: as said above.
+            // SAFETY: null or valid where tessellation shaders are and not all of it is dynamic
+            // (VUID-VkGraphicsPipelineCreateInfo-pStages-09022).
             unsafe { state!(self, info, p_tessellation_state) }?;
         }
         if !self.facts.discards {

@@ -336,7 +336,8 @@ impl Point {
     pub(super) fn meet_program(&mut self, separate: &Separate) {
         let given = std::mem::take(&mut self.given);
         if given != 0 {
-            // SAFETY: as above.
+            // SAFETY: the application destroys a pipeline only when no command buffer that it is bound in is recording or pending
+            // (VUID-vkDestroyPipeline-pipeline-00765), and this one is recording.
             self.program = unsafe { separate.programs.share(given) };
         }
     }

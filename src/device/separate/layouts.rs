@@ -480,7 +480,8 @@ impl Separate {
         ranges: &[vk::PushConstantRange],
     ) -> PipelineShape {
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(ranges);
-        // SAFETY: forwarded from the caller; the create info is a local with the caller's ranges.
+        // SAFETY: `sets` are null or valid by this function's contract, which is all that `set_shape` asks; the create info is a local with
+        // the caller's ranges.
         unsafe {
             let sets = memory::collect(sets.iter().map(|set| self.set_shape(*set)));
             PipelineShape::new(self.number(), sets, kept::PipelineLayout::new(&info).map(Arc::new))

@@ -323,7 +323,7 @@ unsafe fn own_layout(
     libraries: &[Option<Arc<Program>>],
 ) -> Option<vk::PipelineLayout> {
     use vk::GraphicsPipelineLibraryFlagsEXT as Part;
-    // SAFETY: `info` is valid by this function's contract.
+    // SAFETY: `info` is valid by this function's contract, so a library structure in its chain is whole.
     let has_shaders = unsafe { kept::parts(info) }.intersects(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER);
     let is_independent = |library: &Arc<Program>| library.layout.has_independent_sets();
     (has_shaders || libraries.iter().flatten().any(is_independent)).then_some(info.layout)

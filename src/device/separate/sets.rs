@@ -474,7 +474,7 @@ impl Device {
             (slice(info.p_set_layouts, info.descriptor_set_count), counts)
         };
         for (index, (layout, set)) in layouts.iter().zip(sets).enumerate() {
-            // SAFETY: the set layouts are valid during this command.
+            // SAFETY: valid, and not destroyed during this command (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter).
             let Some(layout) = (unsafe { separate.set_layout(*layout) }) else { continue };
             if layout.shape.slots == 0 {
                 continue;

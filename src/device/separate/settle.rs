@@ -98,7 +98,7 @@ impl Device {
         }
         point.differs = waits || !point.has_bound(&program.own);
         for number in 0..point.sets.len() {
-            // SAFETY: as above, for `settle_set`.
+            // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_set` asks for the same.
             unsafe { self.settle_set(separate, commands, (point, &program.layout), (at, number), resolution) };
         }
         if let Some((second, hidden)) = resolution.second.as_ref().filter(|_| !waits) {
@@ -131,8 +131,8 @@ impl Device {
             }
             (Executable::Shaders(wanted), _, Some(bind)) => {
                 let (stages, shaders) = point.exchange_shaders(wanted);
-                // SAFETY: the same; as many shaders as stages, which differ from the application's, which are bound, in
-                // the samplers that they read.
+                // SAFETY: `commands` is recording by this function's contract; there are as many shaders as stages, which differ from the
+                // application's, which are bound, in the samplers that they read.
                 unsafe { bind(commands, stages.len() as u32, stages.as_ptr(), shaders.as_ptr()) };
             }
             _ => {}

@@ -267,8 +267,9 @@ impl Device {
                         node.p_next = info.p_next;
                         info.p_next = (&raw const node).cast();
                     }
-                    // SAFETY: as above; the render pass is kept from being destroyed while a recipe names it, and all libraries have
-                    // the one layout, that of all their shaders.
+                    // SAFETY: equal to a create info that the driver accepted, but for a layout with one more set and code that reads it;
+                    // the render pass is kept from being destroyed while a recipe names it, and all libraries have the one layout, that of
+                    // all their shaders.
                     unsafe { create(self.handle, cache, 1, &info, none, pipeline) }
                 })
             }

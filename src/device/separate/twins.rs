@@ -117,7 +117,8 @@ impl Device {
 
     fn destroy_pipeline_layout(&self, layout: u64) {
         if let Some(destroy) = self.fns.destroy_pipeline_layout {
-            // SAFETY: as above, made by `twin_of_pipeline`.
+            // SAFETY: made by `twin_of_pipeline` with a NULL allocator; nobody has seen it, its shape is gone, with which any command that
+            // uses it would be at work, or the device is about to end.
             unsafe { destroy(self.handle, Handle::from_raw(layout), std::ptr::null()) };
         }
     }

@@ -126,7 +126,8 @@ impl Entry {
     unsafe fn candidates(&self, gate: &Gate, data: *const c_void, start: usize) -> u64 {
         let end = self.count.min(start + 64);
         (start..end).rev().fold(0, |all, index| {
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count, and `data` is valid for the template by this function's contract, which is that of
+            // `read`.
             let info = unsafe { self.read(data, index) };
             (all << 1) | u64::from(gate.candidate(info.sampler, info.image_view))
         })
@@ -150,7 +151,8 @@ impl Entry {
             while left != 0 {
                 let index = start + left.trailing_zeros() as usize;
                 left &= left - 1;
-                // SAFETY: below the count.
+                // SAFETY: a bit of `candidates` stands for an index below the count, and `data` is valid for the template by this
+                // function's contract.
                 let info = unsafe { self.read(data, index) };
                 if let Some(pair) = gate.look_up(info.sampler, info.image_view)
                     && with(index, pair).is_break()
@@ -202,7 +204,8 @@ impl Entry {
                 };
                 let choice = look.choice(sampler, view, &mut undecided);
                 changed += u64::from(choice != sampler);
-                // SAFETY: as above, and the copy may be written.
+                // SAFETY: the same info, of which the copy has room for all by this function's contract, and may be written; alignment is
+                // not promised.
                 unsafe { (&raw mut (*info).sampler).write_unaligned(choice) };
             }
         }

@@ -19,7 +19,7 @@ pub(crate) unsafe extern "system" fn allocate_command_buffers(
     if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
         device.guard(
             || {
-                // SAFETY: valid by the command's valid usage; the successful call set that many handles.
+                // SAFETY: valid by VUID-vkAllocateCommandBuffers-pAllocateInfo-parameter; the successful call set that many handles.
                 let (pool, made) = unsafe { ((*info).command_pool, slice(commands, (*info).command_buffer_count)) };
                 separate.insert_commands(pool, made);
             },
@@ -86,7 +86,8 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
     point: Point,
     pipeline: vk::Pipeline,
 ) {
-    // SAFETY: the application's own arguments.
+    // SAFETY: command buffer and pipeline are valid during the command (VUID-vkCmdBindPipeline-commandBuffer-parameter,
+    // -pipeline-parameter), as the look-up and what is jumped to ask.
     unsafe {
         match Device::find_first(commands) {
             Some(device) if device.follows_binds() => bind_pipeline_followed(commands, point, pipeline, device),
@@ -143,7 +144,7 @@ unsafe extern "system" fn bind_pipeline_and_settle(
 ) {
     down!(next(commands, point, pipeline));
     if let Some(separate) = device.separate.as_deref() {
-        // SAFETY: a recording command buffer.
+        // SAFETY: the command buffer is the one that the application binds a pipeline in (VUID-vkCmdBindPipeline-commandBuffer-recording).
         device.guard(|| unsafe { device.separate_bound(separate, commands, point) }, || ());
     }
 }
@@ -154,11 +155,12 @@ unsafe extern "system" fn bind_pipeline_slowly(commands: vk::CommandBuffer, poin
     let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) else {
         return down!(next(commands, point, pipeline));
     };
-    // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
+    // SAFETY: the arguments of this `vkCmdBindPipeline`: a recording command buffer (VUID-vkCmdBindPipeline-commandBuffer-recording) and a
+    // valid pipeline (-pipeline-parameter).
     let actual = device.guard(|| unsafe { device.separate_second(separate, commands, point, pipeline) }, || pipeline);
     // SAFETY: the application's own arguments, or a pipeline that differs in the samplers that it reads.
     unsafe { next(commands, point, actual) };
-    // SAFETY: a recording command buffer and a valid pipeline (VUID-vkCmdBindPipeline-commandBuffer-recording).
+    // SAFETY: the same command buffer and pipeline, with what was bound in its place.
     device.guard(|| unsafe { device.separate_pipeline(separate, commands, point, (pipeline, actual)) }, || ());
 }
 
@@ -170,7 +172,7 @@ pub(crate) unsafe extern "system" fn cmd_begin_transform_feedback(
     offsets: *const vk::DeviceSize,
 ) {
     let (device, next) = enter!(commands, cmd_begin_transform_feedback);
-    // SAFETY: the application's own arguments.
+    // SAFETY: what `vkCmdBeginTransformFeedbackEXT` was called with, once and unchanged.
     unsafe { next(commands, first, count, buffers, offsets) };
     if let Some(separate) = device.separate.as_deref() {
         // SAFETY: a valid command buffer by VUID-vkCmdBeginTransformFeedbackEXT-commandBuffer-parameter.
@@ -187,7 +189,7 @@ pub(crate) unsafe extern "system" fn cmd_end_transform_feedback(
     offsets: *const vk::DeviceSize,
 ) {
     let (device, next) = enter!(commands, cmd_end_transform_feedback);
-    // SAFETY: the application's own arguments.
+    // SAFETY: what `vkCmdEndTransformFeedbackEXT` was called with, once and unchanged.
     unsafe { next(commands, first, count, buffers, offsets) };
     if let Some(separate) = device.separate.as_deref() {
         device.guard(
@@ -215,7 +217,8 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
 ) {
     // One call through what was chosen, as in what it leads to: LLVM makes a jump of that, and of several calls with arguments on the
     // stack none.
-    // SAFETY: the application's own arguments.
+    // SAFETY: the command buffer is valid during the command (VUID-vkCmdBindDescriptorSets-commandBuffer-parameter), which the look-up
+    // asks; what is jumped to gets the application's own arguments.
     unsafe {
         let mut to: vk::PFN_vkCmdBindDescriptorSets = bind_sets_slowly;
         if let Some(device) = Device::find_first(commands) {
@@ -303,13 +306,14 @@ unsafe extern "system" fn bind_other_sets(
     // SAFETY: `count` and `offset_count` elements by the command's valid usage.
     let binds =
         unsafe { Binds { point, layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) } };
-    // SAFETY: a recording command buffer.
+    // SAFETY: the command buffer is recording (VUID-vkCmdBindDescriptorSets-commandBuffer-recording); sets and layout are valid
+    // (-pDescriptorSets-parameter, -layout-parameter).
     let (actual, is_settled) = unsafe { device.followed_sets(separate, commands, &binds) };
     let sets = actual.as_ref().map_or(sets, |actual| actual.as_ptr());
     // SAFETY: the application's own arguments, or as many sets of layouts that are defined alike.
     unsafe { next(commands, point, layout, first, count, sets, offset_count, offsets) };
     if !is_settled {
-        // SAFETY: a recording command buffer.
+        // SAFETY: the command buffer that sets were just bound in (VUID-vkCmdBindDescriptorSets-commandBuffer-recording).
         device.guard(|| unsafe { device.separate_bound(separate, commands, point) }, || ());
     }
 }
@@ -332,12 +336,14 @@ unsafe extern "system" fn bind_sets_slowly(
     // SAFETY: `count` and `offset_count` elements by the command's valid usage.
     let binds =
         unsafe { Binds { point, layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) } };
-    // SAFETY: a recording command buffer, valid sets and a valid layout.
+    // SAFETY: a recording command buffer (VUID-vkCmdBindDescriptorSets-commandBuffer-recording), valid sets and a valid layout
+    // (-pDescriptorSets-parameter, -layout-parameter).
     let other = device.guard(|| unsafe { device.separate_binds(separate, commands, &binds) }, || None);
     let sets = other.as_ref().map_or(sets, |other| other.as_ptr());
     // SAFETY: the application's own arguments, or as many sets of layouts that are defined alike.
     unsafe { next(commands, point, layout, first, count, sets, offset_count, offsets) };
-    // SAFETY: a recording command buffer.
+    // SAFETY: the command buffer that the application is binding sets in, so it is recording
+    // (VUID-vkCmdBindDescriptorSets-commandBuffer-recording).
     device.guard(|| unsafe { device.separate_bound(separate, commands, point) }, || ());
 }
 
@@ -367,7 +373,8 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
     }
     device.guard(
         || {
-            // SAFETY: as many elements as the structure says.
+            // SAFETY: as many sets and offsets as the structure says (VUID-VkBindDescriptorSetsInfo-pDescriptorSets-parameter,
+            // -pDynamicOffsets-parameter).
             let (sets, offsets) = unsafe {
                 (
                     slice(info.p_descriptor_sets, info.descriptor_set_count),
@@ -376,7 +383,8 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets2(
             };
             for point in points(info.stage_flags) {
                 let binds = Binds { point, layout: info.layout, first: info.first_set, sets, offsets };
-                // SAFETY: a recording command buffer, valid sets and a valid layout.
+                // SAFETY: a recording command buffer (VUID-vkCmdBindDescriptorSets2-commandBuffer-recording), valid sets and a layout that
+                // is null or valid (VUID-VkBindDescriptorSetsInfo-pDescriptorSets-parameter, -layout-parameter).
                 unsafe { device.separate_bound_as_given(separate, commands, &binds) };
             }
         },

@@ -129,7 +129,7 @@ pub(super) unsafe fn program(
 /// `info` is valid.
 unsafe fn has_stages(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
     use vk::GraphicsPipelineLibraryFlagsEXT as Part;
-    // SAFETY: `info` is valid by this function's contract.
+    // SAFETY: `info` is valid by this function's contract, so a library structure in its chain is whole.
     unsafe { kept::parts(info) }.intersects(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER)
 }
 
@@ -142,7 +142,7 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_graphics_pipelines);
-    // SAFETY: `count` valid elements by the command's valid usage.
+    // SAFETY: `count` valid create infos (VUID-vkCreateGraphicsPipelines-pCreateInfos-parameter).
     let copies = device.guard(|| unsafe { copies::graphics(device, slice(create_infos, count)) }, || None);
     let differs = copies.as_ref().filter(|copies| copies.differs());
     let create_infos = differs.map_or(create_infos, |copies| copies.infos.as_ptr());
@@ -156,7 +156,8 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
     if let Some(separate) = device.separate.as_deref() {
         device.guard(
             || {
-                // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles.
+                // SAFETY: `count` create infos (VUID-vkCreateGraphicsPipelines-pCreateInfos-parameter) and as many handles, all of which
+                // the call wrote.
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(pipelines.cast_const(), count)) };
                 for (info, pipeline) in infos.iter().zip(made) {
                     // SAFETY: the chain and the arrays of a valid create info.
@@ -183,7 +184,7 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_compute_pipelines);
-    // SAFETY: `count` valid elements by the command's valid usage.
+    // SAFETY: `count` valid create infos (VUID-vkCreateComputePipelines-pCreateInfos-parameter).
     let copies = device.guard(|| unsafe { copies::compute(device, slice(create_infos, count)) }, || None);
     let create_infos = copies.as_ref().map_or(create_infos, |copies| copies.infos.as_ptr());
     // SAFETY: the application's own arguments, or create infos that differ in what had to.
@@ -192,10 +193,11 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
     if let Some(separate) = device.separate.as_deref() {
         device.guard(
             || {
-                // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles.
+                // SAFETY: `count` create infos (VUID-vkCreateComputePipelines-pCreateInfos-parameter) and as many handles, all of which the
+                // call wrote.
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(pipelines.cast_const(), count)) };
                 for (info, pipeline) in infos.iter().zip(made) {
-                    // SAFETY: members of a valid create info.
+                    // SAFETY: the stage and the layout are members of the valid create info of `pipeline`.
                     unsafe {
                         let stages = std::slice::from_ref(&info.stage);
                         remember(device, separate, *pipeline, &Made::Compute(info), stages, &[]);
@@ -222,7 +224,8 @@ macro_rules! create_render_pass {
             if let (vk::Result::SUCCESS, Some(separate)) = (result, device.separate.as_deref()) {
                 device.guard(
                     || {
-                        // SAFETY: valid by the command's valid usage; the handle was set by the successful call.
+                        // SAFETY: the create info is valid by the `-pCreateInfo-parameter` VUID of each command; the handle was set by the
+                        // successful call.
                         let (info, made) = unsafe { (&*create_info, *pass) };
                         // SAFETY: as many subpasses as the create info says (its `-pSubpasses-parameter` VUID).
                         let subpasses = unsafe { slice(info.p_subpasses, info.subpass_count) };

@@ -21,8 +21,8 @@ unsafe fn of_khr(
 ) -> Option<Program> {
     // SAFETY: the chain of a valid create info, by this function's contract.
     let made = Made::RayTracing(info.layout, unsafe { kept::all_flags(info.flags, info.p_next) });
-    // SAFETY: forwarded from the caller; as many elements as the create info says (VUID-VkRayTracingPipelineCreateInfoKHR-pStages-parameter,
-    // -pLibraryInfo-parameter).
+    // SAFETY: the create info is valid by this function's contract, with as many elements as it says
+    // (VUID-VkRayTracingPipelineCreateInfoKHR-pStages-parameter, -pLibraryInfo-parameter).
     unsafe {
         let libraries = info.p_library_info.as_ref();
         let libraries = libraries.map_or(&[][..], |libraries| slice(libraries.p_libraries, libraries.library_count));
@@ -55,17 +55,18 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_ray_tracing_pipelines);
     let Some(separate) = device.separate.as_deref() else {
-        // SAFETY: the application's own arguments.
+        // SAFETY: what `vkCreateRayTracingPipelinesKHR` was called with, unchanged.
         return unsafe { next(handle, operation, cache, count, create_infos, allocator, pipelines) };
     };
-    // SAFETY: `count` elements by the command's valid usage.
+    // SAFETY: `count` create infos by VUID-vkCreateRayTracingPipelinesKHR-pCreateInfos-parameter.
     let infos = unsafe { slice(create_infos, count) };
     if operation != vk::DeferredOperationKHR::null() {
         // Before the call: after it, another thread may complete the operation, and is told so.
         device.guard(
             || {
                 let none = vk::Pipeline::null();
-                // SAFETY: valid create infos.
+                // SAFETY: each create info is valid (VUID-vkCreateRayTracingPipelinesKHR-pCreateInfos-parameter), and no pipeline is made
+                // of it yet.
                 let programs =
                     memory::collect(infos.iter().map(|info| unsafe { of_khr(device, separate, info, none) }));
                 separate.defer_pipelines(operation, pipelines, programs);
@@ -73,7 +74,7 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
             || (),
         );
     }
-    // SAFETY: the application's own arguments.
+    // SAFETY: what `vkCreateRayTracingPipelinesKHR` was called with; nothing that it leads to has been written since.
     let result = unsafe { next(handle, operation, cache, count, create_infos, allocator, pipelines) };
     if operation == vk::DeferredOperationKHR::null() {
         device.guard(
@@ -81,7 +82,8 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
                 // SAFETY: the call wrote all handles, whatever its result.
                 let made = unsafe { slice(pipelines.cast_const(), count) };
                 insert(device, separate, made, |index, pipeline| {
-                    // SAFETY: valid create infos.
+                    // SAFETY: the create info that this pipeline was just made with
+                    // (VUID-vkCreateRayTracingPipelinesKHR-pCreateInfos-parameter).
                     infos.get(index).and_then(|info| unsafe { of_khr(device, separate, info, pipeline) })
                 });
             },
@@ -104,7 +106,7 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines_nv(
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_ray_tracing_pipelines_nv);
-    // SAFETY: the application's own arguments.
+    // SAFETY: what `vkCreateRayTracingPipelinesNV` was called with, before anything is looked at.
     let result = unsafe { next(handle, cache, count, create_infos, allocator, pipelines) };
     if let Some(separate) = device.separate.as_deref() {
         device.guard(
@@ -133,7 +135,8 @@ macro_rules! completion {
             operation: vk::DeferredOperationKHR,
         ) -> vk::Result {
             let (device, next) = enter!(handle, $command);
-            // SAFETY: the application's own arguments.
+            // SAFETY: device and operation are those that the command was called with (its `-device-parameter` and `-operation-parameter`
+            // VUIDs).
             let $result = unsafe { next(handle, operation) };
             if let Some(separate) = device.separate.as_deref().filter(|_| $is_complete) {
                 // SAFETY: the operation is complete, of which nobody is told before its pipelines are taken over.

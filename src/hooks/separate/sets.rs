@@ -15,7 +15,8 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     count: u32,
     writes: *const vk::WriteDescriptorSet<'_>,
 ) {
-    // SAFETY: the hook that this one stands in for is called with what this one was called with.
+    // SAFETY: the arguments of this `vkCmdPushDescriptorSet`, for the hook that this one stands in for, or for what follows the push as
+    // well.
     unsafe {
         if is_left(commands) {
             return descriptor::cmd_push_descriptor_set(commands, bind_point, layout, set, count, writes);
@@ -105,7 +106,8 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
     set: u32,
     data: *const c_void,
 ) {
-    // SAFETY: the template hook that this one stands in for is called with what this one was called with.
+    // SAFETY: the arguments of this `vkCmdPushDescriptorSetWithTemplate`, for the hook that this one stands in for, or for what follows the
+    // push as well.
     unsafe {
         if is_left(commands) {
             return template::cmd_push_descriptor_set_with_template(commands, update, layout, set, data);

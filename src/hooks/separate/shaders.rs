@@ -35,7 +35,7 @@ unsafe fn remember(
     let constants = unsafe { constants(info.p_specialization_info) };
     let words = separate.intern(words);
     let stage = Stage { stage: info.stage, name: &name, constants: &constants, words: &words };
-    // SAFETY: as above.
+    // SAFETY: `info` is the valid create info of `shader` by this function's contract, and the stage holds copies of what it says.
     unsafe { device.insert_shader(separate, shader, info, group, Some(&stage)) };
 }
 
@@ -47,16 +47,17 @@ pub(crate) unsafe extern "system" fn create_shaders(
     shaders: *mut vk::ShaderEXT,
 ) -> vk::Result {
     let (device, next) = enter!(handle, create_shaders);
-    // SAFETY: `count` valid elements by the command's valid usage.
+    // SAFETY: `count` valid create infos (VUID-vkCreateShadersEXT-pCreateInfos-parameter).
     let copies = device.guard(|| unsafe { copies::objects(device, slice(create_infos, count)) }, || None);
     let create_infos = copies.as_ref().map_or(create_infos, |copies| copies.infos.as_ptr());
-    // SAFETY: the application's own arguments, but for words that a pass has made of the application's.
+    // SAFETY: what `vkCreateShadersEXT` was called with, or as many create infos with words that a pass has made of the application's.
     let result = unsafe { next(handle, count, create_infos, allocator, shaders) };
     // Whatever the result: each element was written, with a handle or null (vkCreateShadersEXT).
     if let Some(separate) = device.separate.as_deref() {
         device.guard(
             || {
-                // SAFETY: `count` elements each by the command's valid usage; the call wrote all handles.
+                // SAFETY: `count` create infos (VUID-vkCreateShadersEXT-pCreateInfos-parameter) and as many handles, all of which the call
+                // wrote.
                 let (infos, made) = unsafe { (slice(create_infos, count), slice(shaders.cast_const(), count)) };
                 let linked = infos.iter().filter(|info| info.flags.contains(LINKED)).count();
                 let linked = separate.shader_group(linked);
@@ -81,7 +82,7 @@ pub(crate) unsafe extern "system" fn destroy_shader(
     if let Some(separate) = device.separate.as_deref() {
         device.guard(|| device.forget_shader(separate, shader), || ());
     }
-    // SAFETY: the application's own arguments.
+    // SAFETY: what `vkDestroyShaderEXT` was called with; nothing of the layer's names the shader any more.
     unsafe { next(handle, shader, allocator) };
 }
 
@@ -102,6 +103,6 @@ pub(crate) unsafe extern "system" fn cmd_bind_shaders(
     let shaders = other.as_ref().map_or(shaders, |other| other.as_ptr());
     // SAFETY: the application's own arguments, or as many shaders that differ in the samplers that they read.
     unsafe { next(commands, count, stages, shaders) };
-    // SAFETY: a recording command buffer.
+    // SAFETY: the command buffer that shaders were just bound in (VUID-vkCmdBindShadersEXT-commandBuffer-recording).
     device.guard(|| unsafe { device.separate_shaders_bound(separate, commands, all) }, || ());
 }

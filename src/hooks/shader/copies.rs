@@ -56,11 +56,11 @@ impl<'a, I: Copy> Copies<'a, I> {
         if stage.module != vk::ShaderModule::null() {
             return None;
         }
-        // SAFETY: the chain of a valid stage.
+        // SAFETY: `stage` is valid by this function's contract, so a module structure in its chain is whole.
         let chained = unsafe { pnext::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next) }?;
-        // SAFETY: a structure of a valid chain.
+        // SAFETY: a whole structure of the chain of `stage`, which is valid by this function's contract, so its words can be read.
         let rewritten = self.device.module_words(unsafe { words(chained) })?;
-        // SAFETY: a valid stage.
+        // SAFETY: `stage` is valid by this function's contract, which is all that `with_module` asks.
         unsafe { self.with_module(stage, &rewritten.words, Some(&rewritten)) }
     }
 
@@ -76,7 +76,7 @@ impl<'a, I: Copy> Copies<'a, I> {
         rewritten: Option<&Rewritten>,
     ) -> Option<vk::PipelineShaderStageCreateInfo<'a>> {
         let mut p_next = stage.p_next;
-        // SAFETY: the chain of a valid stage.
+        // SAFETY: `stage` is valid by this function's contract, so a module structure in its chain is whole.
         if let Some(chained) = unsafe { pnext::find::<vk::ShaderModuleCreateInfo<'_>>(p_next) } {
             let first: *const Base = p_next.cast();
             if first != (&raw const *chained).cast() {
@@ -183,7 +183,7 @@ pub(in crate::hooks) unsafe fn graphics<'a>(
     for (position, info) in infos.iter().enumerate() {
         let mut other = Vec::new();
         // Those of a library without shaders, and of a pipeline that is only linked, may dangle.
-        // SAFETY: the chain of a valid create info.
+        // SAFETY: `infos` are valid by this function's contract, so structures in the chain of one are whole.
         if unsafe { is_whole(info) } {
             // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pStages-06600.
             let stages = unsafe { slice(info.p_stages, info.stage_count) };
@@ -197,13 +197,13 @@ pub(in crate::hooks) unsafe fn graphics<'a>(
                 }
             }
         }
-        // SAFETY: a valid create info, and its stages or copies of them.
+        // SAFETY: one of `infos`, which are valid by this function's contract, and its stages or copies of them.
         if let Some(samples) = unsafe { samples::decide(device, info, &other) } {
             if let Some((number, words)) = samples.fragment {
                 // SAFETY: with a fragment shader the stages count.
                 let stages = unsafe { slice(info.p_stages, info.stage_count) };
                 let now = if other.is_empty() { stages } else { &other }.get(number).copied();
-                // SAFETY: a valid stage, or one that has a module made above.
+                // SAFETY: a stage of a create info that is valid by this function's contract, or a copy of one with a module made above.
                 if let Some(stage) = now.and_then(|stage| unsafe { copies.with_module(&stage, &words, None) }) {
                     put(&mut other, stages, number, stage);
                 }

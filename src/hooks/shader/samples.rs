@@ -17,7 +17,7 @@ use crate::pnext;
 ///
 /// `info` is valid.
 pub(super) unsafe fn is_whole(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
-    // SAFETY: the chain of a valid create info.
+    // SAFETY: `info` is valid by this function's contract, so both structures are whole where its chain has them.
     unsafe {
         pnext::find::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>(info.p_next).is_none()
             && pnext::find::<vk::PipelineLibraryCreateInfoKHR<'_>>(info.p_next)
@@ -37,7 +37,7 @@ unsafe fn stages<'a>(
     use vk::GraphicsPipelineLibraryFlagsEXT as Part;
     // SAFETY: `info` is valid by this function's contract, and so is its chain.
     let whole = unsafe { is_whole(info) };
-    // SAFETY: the chain of a valid create info.
+    // SAFETY: `info` is valid by this function's contract, so a library structure in its chain is whole.
     let part = unsafe { pnext::find::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>(info.p_next) };
     if !whole && !part.is_some_and(|part| part.flags.contains(Part::FRAGMENT_SHADER)) {
         return None;
@@ -66,7 +66,7 @@ pub(super) unsafe fn decide<'a>(
     info: &vk::GraphicsPipelineCreateInfo<'a>,
     other: &[vk::PipelineShaderStageCreateInfo<'_>],
 ) -> Option<Samples<'a>> {
-    // SAFETY: `info` is valid by this function's contract.
+    // SAFETY: `info` is valid by this function's contract, and its stages are not looked at where they may dangle.
     let (stages, library) = unsafe { stages(info) }?;
     let stages = if other.is_empty() { stages } else { other };
     // SAFETY: null or valid, by VUID-VkGraphicsPipelineCreateInfo-pDynamicState-parameter; as many states as it says
@@ -102,10 +102,10 @@ pub(super) unsafe fn decide<'a>(
     let asked = Asked {
         shading: SampleShading { enable: state.sample_shading_enable != vk::FALSE, least: state.min_sample_shading },
         samples: known.then_some(state.rasterization_samples.as_raw()),
-        // SAFETY: `info` is valid by this function's contract.
+        // SAFETY: `blended` looks at the valid create info of this function's contract.
         blended: device.looks_at_pipelines().then(|| unsafe { blended(device, info, library, &is_dynamic) }).flatten(),
         library,
-        // SAFETY: the chain of a valid create info.
+        // SAFETY: `info` is valid by this function's contract, so a shading rate structure in its chain is whole.
         rate: is_dynamic(vk::DynamicState::FRAGMENT_SHADING_RATE_KHR)
             || unsafe { pnext::find::<vk::PipelineFragmentShadingRateStateCreateInfoKHR<'_>>(info.p_next) }
                 .is_some_and(|node| node.fragment_size != vk::Extent2D { width: 1, height: 1 }),
@@ -114,7 +114,7 @@ pub(super) unsafe fn decide<'a>(
         return None;
     }
     let Shading { state: got, words, told } = match stage.filter(|_| device.looks_at_pipelines()) {
-        // SAFETY: a valid stage.
+        // SAFETY: a stage of a create info that is valid by this function's contract, or a copy of one.
         Some(stage) => unsafe { with_words(device, stage, |words, name| device.shading(&asked, Some((words, name)))) },
         None => device.shading(&asked, None),
     };
@@ -151,7 +151,7 @@ unsafe fn with_words<R>(
     // SAFETY: the chain of a valid stage; a module in it counts where the stage has none.
     let chained = unsafe { pnext::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next) };
     match chained.filter(|_| stage.module == vk::ShaderModule::null()) {
-        // SAFETY: a structure of a valid chain.
+        // SAFETY: a whole structure of the chain of `stage`, which is valid by this function's contract, so its words can be read.
         Some(chained) => then(Some(unsafe { words(chained) }), &name),
         // SAFETY: the module of a valid stage.
         None => unsafe { device.with_words_of(stage.module, |words| then(words, &name)) },
