@@ -17,7 +17,7 @@ use samplin_spirv::scan::{Scan, scan};
 
 pub use self::sampling::{Asked, Shading};
 pub use self::told::Told;
-pub(super) use self::told::add_module;
+pub(super) use self::told::{add_module, fingerprint};
 use super::Device;
 use crate::decide::{self, DeviceCaps};
 use crate::overrides::Overrides;
@@ -161,7 +161,7 @@ impl Device {
         let Ok(outcome) = passes::for_module(words, found, options) else { memory::give_up() };
         self.tell_of_module(words, &outcome, platform::now_ns().saturating_sub(started));
         if found.intersects(Scan::STORAGE_IMAGES) && self.storage.is_lowering() {
-            self.formatless_module(outcome.words.as_deref().unwrap_or(words), told::fingerprint(words));
+            self.formatless_module(outcome.words.as_deref().unwrap_or(words), fingerprint(words));
         }
         let buffers = outcome.changes.iter().filter_map(|(_, change)| match change {
             Change::Counters(buffer) => Some((buffer.set, buffer.binding)),
@@ -173,7 +173,7 @@ impl Device {
         }
         let lowered = outcome.changes.iter().filter(|(pass, _)| *pass == Pass::SampleBuiltins);
         let lowered = memory::collect(lowered.filter_map(|(pass, change)| told::change(*pass, change)));
-        let lowered = (if lowered.is_empty() { 0 } else { told::fingerprint(words) }, lowered);
+        let lowered = (if lowered.is_empty() { 0 } else { fingerprint(words) }, lowered);
         let kept = Arc::new(Kept { counters, lowered, words: Vec::new() });
         outcome.words.filter(|_| !self.audit).map(|words| Rewritten { words, kept })
     }

@@ -264,6 +264,8 @@ pub struct Binding {
 pub struct Shader {
     /// Vulkan name of its stage.
     pub stage: String,
+    /// Identifies the words that it was made of, as for modules.
+    pub module: String,
     /// The name of the pass.
     pub pass: String,
     /// The application's pipeline.

@@ -173,8 +173,7 @@ impl Device {
                     Some(tasks) => (tasks.pass(separate.tasks), tasks.links()),
                     None => ("split", memory::collect(parts.iter().map(|(link, _)| *link))),
                 };
-                let count = (stage.words.len(), words.len());
-                self.shader_rewritten(program, stage.stage, (pass, &links), count, (took, when));
+                self.shader_rewritten(program, stage, (pass, &links), words.len(), (took, when));
             }
         }
         Ok(Second { mask, made, libraries, layout, hidden, parts, tasks })

@@ -14,10 +14,11 @@ use serde_json::json;
 use super::commands::{CommandBuffer, Point};
 use super::ladder::{self, How, Want};
 use super::programs::{Program, ProgramLink, Stage};
-use super::recipe::{When, link_bit};
+use super::recipe::{StageCode, When, link_bit};
 use super::tasks::Asked;
 use crate::counters::Path;
 use crate::decide::Rule;
+use crate::device::shaders::fingerprint;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
 use crate::overrides::Override;
@@ -209,13 +210,13 @@ impl Device {
         }
     }
 
-    /// Writes the `shader` record of a stage that a pass has rewritten for some links. `words`: how many it had, and has.
+    /// Writes the `shader` record of a stage that a pass has rewritten for some links; `words`: how many it has now.
     pub(super) fn shader_rewritten(
         &self,
         program: &Program,
-        stage: vk::ShaderStageFlags,
+        StageCode { stage, words: given, .. }: &StageCode,
         (pass, links): (&str, &[usize]),
-        words: (usize, usize),
+        words: usize,
         (took, when): (Duration, When),
     ) {
         tracing::debug!(pipeline = handle(program.handle), ?stage, ?took, pass, "shader rewritten");
@@ -224,17 +225,18 @@ impl Device {
         }
         let links = links.iter().filter_map(|link| program.links.get(*link));
         let bindings = links
-            .filter(|link| link.stages.contains(stage))
+            .filter(|link| link.stages.contains(*stage))
             .map(|link| kinds::Binding { set: link.sampler.set, binding: link.sampler.binding });
         self.trace().emit(
             "shader",
             &kinds::Shader {
                 stage: format!("VK_SHADER_STAGE_{stage:?}_BIT"),
+                module: format!("{:016x}", fingerprint(given)),
                 pass: pass.to_owned(),
                 pipeline: handle(program.handle),
                 bindings: bindings.collect(),
                 changes: Vec::new(),
-                words: [words.0, words.1],
+                words: [given.len(), words],
                 ms: took.as_secs_f64() * 1e3,
                 learned: when == When::Made,
             },

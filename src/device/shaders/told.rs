@@ -30,7 +30,7 @@ pub struct Told {
 }
 
 /// Identifies a module in records; the same in every run.
-pub(super) fn fingerprint(words: &[u32]) -> u64 {
+pub(in crate::device) fn fingerprint(words: &[u32]) -> u64 {
     fnv1a(words.iter().flat_map(|word| word.to_le_bytes()))
 }
 

@@ -523,6 +523,7 @@ fn whole_records_survive() {
     survives("unresolved", kinds::Unresolved::passed_through("panic in a hook", "out of sorts"));
     let shader = kinds::Shader {
         stage: text("VK_SHADER_STAGE_FRAGMENT_BIT"),
+        module: text("0011223344556677"),
         pass: text("split"),
         pipeline: handle.clone(),
         bindings: vec![kinds::Binding { set: 1, binding: 2 }],
