@@ -102,7 +102,7 @@ fn main() {
 }
 
 /// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
-const PROGRAMS: [(&str, bool); 15] = [
+const PROGRAMS: [(&str, bool); 18] = [
     ("one", false),
     ("shared", true),
     ("calls", false),
@@ -118,6 +118,9 @@ const PROGRAMS: [(&str, bool); 15] = [
     ("compared", false),
     ("gather", true),
     ("engine", false),
+    ("aliased", true),
+    ("nonuniform", false),
+    ("queried", true),
 ];
 
 /// `separate.glsl` for each program, stage, set of the samplers and kinds of the images.

@@ -5,6 +5,7 @@
 // stages give the same values; invocation i stores what it found for point i, lookup after lookup.
 #version 450
 #extension GL_EXT_samplerless_texture_functions : require
+#extension GL_EXT_nonuniform_qualifier : require
 
 #ifndef FRAGMENT
 layout(local_size_x = 64) in;
@@ -118,6 +119,24 @@ IMAGE(0) TEXTURE_A first;
 IMAGE(2) TEXTURE_B second;
 STATE(1) sampler state;
 
+#elif defined(ALIASED)
+#define LOOKUPS 2
+IMAGE(0) TEXTURE_A first;
+IMAGE(2) TEXTURE_B second;
+STATE(1) sampler state;
+STATE(1) sampler same;
+
+#elif defined(NONUNIFORM)
+#define LOOKUPS 1
+IMAGE(0) TEXTURE_A images[3];
+STATE(1) sampler state;
+
+#elif defined(QUERIED)
+#define LOOKUPS 2
+IMAGE(0) TEXTURE_A asked;
+IMAGE(2) TEXTURE_B sampled;
+STATE(1) sampler state;
+
 #elif defined(ENGINE)
 #define LOOKUPS 4
 IMAGE(0) TEXTURE_A atlas;
@@ -184,6 +203,14 @@ void main() {
 #elif defined(GATHER)
     results[at] = BITS_A(textureGather(JOIN_A(first, state), point.coord.xy));
     results[at + 1] = LOOK_B(second, state);
+#elif defined(ALIASED)
+    results[at] = LOOK_A(first, state);
+    results[at + 1] = LOOK_B(second, same);
+#elif defined(NONUNIFORM)
+    results[at] = LOOK_A(images[nonuniformEXT(index % 3)], state);
+#elif defined(QUERIED)
+    results[at] = uvec4(textureSize(JOIN_A(asked, state), 0), 0, 0);
+    results[at + 1] = LOOK_B(sampled, state);
 #elif defined(ENGINE)
     results[at] = look_again(atlas, point);
     results[at + 1] = look(decals, point);

@@ -66,6 +66,8 @@ pub enum Capability {
     FragmentStores,
     /// Feature `shaderSampledImageArrayDynamicIndexing`.
     ImageArrayIndexing,
+    /// Feature `shaderSampledImageArrayNonUniformIndexing` (Vulkan 1.2).
+    NonUniformIndexing,
     /// Feature `shaderImageGatherExtended`.
     ImageGatherExtended,
     /// `VK_EXT_shader_object` with dynamic rendering (effective version 1.3).
@@ -80,7 +82,7 @@ pub enum Capability {
 
 impl Capability {
     /// Every capability, in declaration order.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::SamplerAnisotropy,
         Self::SampleRateShading,
         Self::ImageCubeArray,
@@ -110,6 +112,7 @@ impl Capability {
         Self::ImageViewMinLod,
         Self::FragmentStores,
         Self::ImageArrayIndexing,
+        Self::NonUniformIndexing,
         Self::ImageGatherExtended,
         Self::ShaderObject,
         Self::GraphicsPipelineLibrary,
@@ -149,6 +152,7 @@ impl Capability {
             Self::ImageViewMinLod => "VK_EXT_image_view_min_lod",
             Self::FragmentStores => "fragmentStoresAndAtomics",
             Self::ImageArrayIndexing => "shaderSampledImageArrayDynamicIndexing",
+            Self::NonUniformIndexing => "shaderSampledImageArrayNonUniformIndexing (Vulkan 1.2)",
             Self::ImageGatherExtended => "shaderImageGatherExtended",
             Self::ShaderObject => "VK_EXT_shader_object",
             Self::GraphicsPipelineLibrary => "VK_EXT_graphics_pipeline_library",
@@ -305,6 +309,10 @@ impl Plan {
                     && on(v12.descriptor_binding_partially_bound)
                     && on(v12.descriptor_binding_variable_descriptor_count)
             }
+            Capability::NonUniformIndexing => {
+                on(v12.shader_sampled_image_array_non_uniform_indexing)
+                    && on(core.shader_sampled_image_array_dynamic_indexing)
+            }
             Capability::Copy2 => at(vk::API_VERSION_1_3),
             Capability::Copy2Khr => has(ash::khr::copy_commands2::NAME) && query.is_some(),
             Capability::FormatFeatureFlags2 => {
@@ -404,6 +412,7 @@ impl Plan {
         wanted.v12.descriptor_binding_sampled_image_update_after_bind = indexing;
         wanted.v12.descriptor_binding_partially_bound = indexing;
         wanted.v12.descriptor_binding_variable_descriptor_count = indexing;
+        wanted.v12.shader_sampled_image_array_non_uniform_indexing = bit(Capability::NonUniformIndexing);
         wanted.border.custom_border_colors = bit(Capability::CustomBorderColor);
         wanted.border.custom_border_color_without_format = bit(Capability::CustomBorderColorWithoutFormat);
         wanted.swizzle.border_color_swizzle = bit(Capability::BorderColorSwizzle);

@@ -420,14 +420,14 @@ impl<'c> Template<'c> {
     pub fn for_push(
         context: &'c Context,
         spelling: Spelling,
-        layout: vk::PipelineLayout,
+        (point, layout): (vk::PipelineBindPoint, vk::PipelineLayout),
         set: u32,
         entries: &[vk::DescriptorUpdateTemplateEntry],
     ) -> Self {
         let info = vk::DescriptorUpdateTemplateCreateInfo::default()
             .descriptor_update_entries(entries)
             .template_type(vk::DescriptorUpdateTemplateType::PUSH_DESCRIPTORS_KHR)
-            .pipeline_bind_point(vk::PipelineBindPoint::COMPUTE)
+            .pipeline_bind_point(point)
             .pipeline_layout(layout)
             .set(set);
         Self::create(context, spelling, &info)

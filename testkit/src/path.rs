@@ -358,7 +358,13 @@ fn push_and_sample(
         .map(|(index, pair)| {
             let access = Access::Single { binding: index };
             let probe = Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access);
-            let template = Template::for_push(context, template_spelling, probe.layout(), 0, entries);
+            let template = Template::for_push(
+                context,
+                template_spelling,
+                (vk::PipelineBindPoint::COMPUTE, probe.layout()),
+                0,
+                entries,
+            );
             let push = |commands: vk::CommandBuffer, pipeline_layout: vk::PipelineLayout| {
                 let point = vk::PipelineBindPoint::COMPUTE;
                 let before = raw_infos(infos);

@@ -55,6 +55,12 @@ pub enum Program {
     /// Images 0 and 2 and image 0 of set 3 with sampler 1, the last with sampler 3 as well: functions take the image and join it with
     /// a sampler of the whole scene.
     Engine,
+    /// Images 0 and 2 with sampler 1, which the shader has a variable for with each.
+    Aliased,
+    /// Image 0`[i]` of 3 with sampler 1; i is another one for each point in turn.
+    NonUniform,
+    /// The size of image 0 is asked for with sampler 1, and image 2 sampled with it.
+    Queried,
 }
 
 impl Program {
@@ -75,17 +81,19 @@ impl Program {
             Self::Compared => "compared",
             Self::Gather => "gather",
             Self::Engine => "engine",
+            Self::Aliased => "aliased",
+            Self::NonUniform => "nonuniform",
+            Self::Queried => "queried",
         }
     }
 
     /// Kinds of its lookups, in order; `a` and `b` are those of its images.
     fn lookups(self, [a, b]: [Kind; 2]) -> Vec<Kind> {
         match self {
-            Self::One | Self::Special | Self::Dynamic | Self::Pairs | Self::Salted | Self::Above | Self::Plain => {
-                vec![a]
-            }
+            Self::One | Self::Special | Self::Dynamic | Self::NonUniform | Self::Pairs => vec![a],
+            Self::Salted | Self::Above | Self::Plain => vec![a],
             Self::Compared => vec![Kind::Shadow],
-            Self::Shared | Self::Fetch | Self::Gather => vec![a, b],
+            Self::Shared | Self::Aliased | Self::Fetch | Self::Gather | Self::Queried => vec![a, b],
             Self::Constant => vec![a, a],
             Self::Calls | Self::Beside => vec![a, a, a],
             Self::Engine => vec![a; 4],

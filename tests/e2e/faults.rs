@@ -19,6 +19,7 @@ use std::ffi::{CStr, OsStr, c_char};
 use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 
+mod binds;
 mod script;
 
 /// Name of the layer that fails calls.
@@ -36,7 +37,9 @@ const RESULTS: [vk::Result; 4] = [
     vk::Result::ERROR_DEVICE_LOST,
 ];
 
-const CASES: [&str; 3] = ["order-of-the-layers", "each-call-fails-once", "every-call-fails-from-then-on"];
+/// The case about calls that the application does not make.
+const BINDS: &str = "calls-in-binds-fail";
+const CASES: [&str; 4] = ["order-of-the-layers", "each-call-fails-once", "every-call-fails-from-then-on", BINDS];
 
 /// The tests of this file.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -64,7 +67,11 @@ fn run(name: &'static str) -> Outcome {
     search.extend(std::env::var_os(variable).iter().flat_map(std::env::split_paths));
     let search = std::env::join_paths(search).expect("paths without colons");
     let trace = folder.join("trace.jsonl");
-    let shares = if name == "order-of-the-layers" { 1 } else { SHARES };
+    let shares = match name {
+        "order-of-the-layers" => 1,
+        BINDS => binds::SHARES,
+        _ => SHARES,
+    };
     let mut told: BTreeMap<String, u64> = BTreeMap::new();
     for share in 0..shares {
         for (what, count) in application_of(name, share, variable, &search, &trace)? {
@@ -98,6 +105,11 @@ fn application_of(name: &str, share: u64, variable: &str, search: &OsStr, trace:
 /// The application of a case, which tells its counts.
 pub(crate) fn application(name: &str) -> Outcome {
     let share = std::env::var(SHARE).ok().and_then(|share| share.parse().ok()).expect("the number of this process");
+    if name == BINDS {
+        let trace = PathBuf::from(std::env::var_os("SAMPLIN_TRACE").expect("is set"));
+        println!("told={}", serde_json::json!(binds::fail_binds(&trace, share)?));
+        return Ok(());
+    }
     let tests = Tests::new()?;
     let told = match name {
         "order-of-the-layers" => order(&tests),

@@ -677,7 +677,13 @@ fn large_push_template() -> Outcome {
             let pair = five.pair(index);
             let access = Access::Single { binding };
             let probe = Probe::new(context, &layout, Op::Sample, pair.shape, pair.kind, access);
-            let template = Template::for_push(context, Spelling::Core, probe.layout(), 0, &entries);
+            let template = Template::for_push(
+                context,
+                Spelling::Core,
+                (vk::PipelineBindPoint::COMPUTE, probe.layout()),
+                0,
+                &entries,
+            );
             let push = |commands, pipeline_layout| {
                 data.watch(|data| {
                     let template = template.handle();

@@ -701,3 +701,200 @@ fn without_a_layout_of_its_own_a_pipeline_reads_what_was_given() {
         scene.fail(None);
     }
 }
+
+// ---- what is bound again, call by call ----
+
+/// A call that arrives below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Below {
+    /// The application's own pipeline.
+    Own,
+    /// One of the layer's.
+    Second,
+    /// Sets by the application's pointer.
+    Given,
+    /// Sets by a pointer of the layer's: copies in the place of the application's, or a hidden one.
+    Layers,
+}
+
+use Below::{Given, Layers, Own, Second};
+
+impl Scene {
+    /// What arrives while something is bound; `sets` is the application's array, if it binds one.
+    fn arrives(&self, sets: &[vk::DescriptorSet], bind: impl FnOnce()) -> Vec<Below> {
+        let driver = &self.device.driver;
+        driver.calls();
+        bind();
+        let below = |call: crate::driver::Call| {
+            let crate::driver::Args::Other(words) = call.args else { return None };
+            match call.command.to_bytes() {
+                b"vkCmdBindPipeline" if driver.is_layers(Kind::Pipeline, words[1]) => Some(Second),
+                b"vkCmdBindPipeline" => Some(Own),
+                b"vkCmdBindDescriptorSets" if words[1] == sets.as_ptr() as u64 => Some(Given),
+                b"vkCmdBindDescriptorSets" => Some(Layers),
+                _ => None,
+            }
+        };
+        let below = driver.calls().into_iter().filter_map(below).collect();
+        driver.check();
+        below
+    }
+}
+
+/// A pipeline at its point and a set at its number, which are there already, are one call each: what is bound in their place, where
+/// something is, and nothing besides.
+#[test]
+fn what_is_bound_is_bound_again_by_one_call() {
+    for ((formats, own), [pipeline_again, sets_again]) in
+        CONTENTS.into_iter().zip([[Own, Given], [Own, Layers], [Second, Given]]).rev()
+    {
+        let scene = Scene::new();
+        let (pipeline, layout, sets) = (scene.pipeline(), scene.layouts[0], [scene.set(formats)]);
+        scene.bind(pipeline);
+        scene.bind_sets(layout, 0, &sets);
+        for turn in 0..4 {
+            let what = format!("{formats:?}, turn {turn}");
+            assert_eq!(scene.arrives(&[], || scene.bind(pipeline)), [pipeline_again], "{what}");
+            assert_eq!(scene.own(), own, "{what}");
+            assert_eq!(scene.arrives(&sets, || scene.bind_sets(layout, 0, &sets)), [sets_again], "{what}");
+            assert_eq!(scene.own(), own, "{what}");
+            assert_eq!(scene.arrives(&sets, || scene.bind_sets(layout, 0, &sets)), [sets_again], "{what}");
+            assert_eq!(scene.own(), own, "{what}");
+        }
+    }
+}
+
+/// A pipeline comes first and is taken for what its sets wanted last; the sets that come then want another, or the first ones again.
+#[test]
+fn sets_that_want_another_pipeline_than_was_expected_correct_it() {
+    let scene = Scene::new();
+    let layout = scene.layouts[0];
+    let [first, second] = [scene.pipeline(), scene.pipeline()];
+    let [legal, bads, half] = CONTENTS.map(|(formats, own)| ([scene.set(formats)], own));
+    // Each pipeline by itself is split by the set that has its images disagree, and from then on for good. What arrives for it, and
+    // for the sets, and whether a copy of the set is bound then; what was found out before is bound by an array of the layer's.
+    let turns: [(_, _, &[Below], &[Below], bool); 9] = [
+        (first, &legal, &[Own], &[Given], false),
+        (first, &bads, &[Own], &[Layers], true),
+        (first, &half, &[Own], &[Given, Second, Layers], false),
+        (second, &legal, &[Own], &[Given], false),
+        (first, &half, &[Second], &[Layers, Layers], false),
+        (second, &half, &[Own], &[Given, Second, Layers], false),
+        (first, &legal, &[Second], &[Given, Layers], false),
+        (second, &bads, &[Second], &[Layers, Layers], true),
+        (first, &half, &[Second], &[Given, Layers], false),
+    ];
+    for (turn, (pipeline, (sets, own), with_pipeline, with_sets, is_copy)) in turns.into_iter().enumerate() {
+        scene.begin();
+        assert_eq!(scene.arrives(&[], || scene.bind(pipeline)), with_pipeline, "turn {turn}");
+        assert_eq!(scene.arrives(sets, || scene.bind_sets(layout, 0, sets)), with_sets, "turn {turn}");
+        assert_eq!(scene.own(), *own, "turn {turn}");
+        let bound = lock(&scene.device.driver.machine).bound_sets(scene.commands.get().as_raw());
+        assert_eq!(bound.first() != Some(&sets[0].as_raw()), is_copy, "turn {turn}");
+    }
+}
+
+/// Two command buffers are recorded by turns: what is bound in one is not bound in the other, whatever was found out in it.
+#[test]
+fn what_is_bound_in_one_command_buffer_is_not_bound_in_another() {
+    let scene = Scene::new();
+    let layout = scene.layouts[0];
+    let pipeline = scene.pipeline();
+    let sets = CONTENTS.map(|(formats, own)| ([scene.set(formats)], own));
+    let buffers = [commands(&scene.device), commands(&scene.device)];
+    for turn in 0..3 {
+        for buffer in buffers {
+            scene.commands.set(buffer);
+            scene.begin();
+            scene.bind(pipeline);
+        }
+        // Each of the sets in one of them beside each of the others, and beside itself, in the other.
+        for (here, here_own) in &sets {
+            for (there, there_own) in &sets {
+                for (buffer, (sets, own)) in buffers.into_iter().zip([(here, here_own), (there, there_own)]) {
+                    scene.commands.set(buffer);
+                    scene.bind_sets(layout, 0, sets);
+                    assert_eq!(scene.own(), *own, "turn {turn}");
+                }
+                scene.commands.set(buffers[0]);
+                assert_eq!(scene.own(), *here_own, "turn {turn}: the first one is as it was");
+                let again = scene.arrives(here, || scene.bind_sets(layout, 0, here));
+                assert!(again.len() <= 2 && !again.contains(&Own), "turn {turn}: {again:?}");
+                assert_eq!(scene.own(), *here_own, "turn {turn}");
+            }
+        }
+    }
+}
+
+/// A view is gone, and another with its handle and of another format is where it was: the same words are written, and mean
+/// something else.
+#[test]
+fn a_set_with_a_view_in_the_place_of_one_that_is_gone_is_looked_at_again() {
+    // The shortest way is that of the first device.
+    for (formats, own) in CONTENTS.into_iter().rev() {
+        let scene = Scene::with(Reuse::AtOnce);
+        let (device, pipeline, layout) = (&scene.device, scene.pipeline(), scene.layouts[0]);
+        let images = [FILTERED, UNFILTERED].map(|format| (format, device.image(format)));
+        let view = |format| {
+            let (_, image) = images.iter().find(|(other, _)| *other == format).expect("one of both");
+            device.view_of(*image, format)
+        };
+        let (sets, legal) = ([scene.set([FILTERED; 2])], [scene.set([FILTERED; 2])]);
+        let mut views: [Option<vk::ImageView>; 2] = [None; 2];
+        let none: [Option<vk::ImageView>; 2] = [None; 2];
+        for turn in 0..4 {
+            let (formats, own) = if turn % 2 == 0 { ([FILTERED; 2], [true; 2]) } else { (formats, own) };
+            let before = views;
+            for (number, format) in (0..).zip(formats) {
+                let at = number as usize;
+                // What was recorded with it is invalid from now on.
+                views[at].iter().for_each(|view| device.destroy_view(*view));
+                let made = view(format);
+                views[at] = Some(made);
+                let info = [pair(vk::Sampler::null(), made)];
+                let write = vk::WriteDescriptorSet::default().dst_set(sets[0]).dst_binding(number);
+                let write = write.descriptor_type(vk::DescriptorType::SAMPLED_IMAGE).image_info(&info);
+                device.update(&[write], &[]);
+            }
+            assert!(before == none || before == views, "the driver hands them out again");
+            for _ in 0..2 {
+                scene.begin();
+                scene.bind(pipeline);
+                // Where nothing conflicts binds pass, and one that does must not.
+                for sets in [&legal, &legal, &sets, &sets] {
+                    scene.bind_sets(layout, 0, sets);
+                }
+                assert_eq!(scene.own(), own, "{formats:?}, turn {turn}");
+            }
+        }
+    }
+}
+
+/// Nor does a view that is gone count for the other image of its set, which the shader reads: where it is repaired, it is without it.
+#[test]
+fn a_view_that_is_gone_is_no_part_of_what_is_bound() {
+    for (format, is_own) in [(FILTERED, true), (UNFILTERED, false)] {
+        let scene = Scene::new();
+        let (device, layout) = (&scene.device, scene.layouts[0]);
+        let pipeline = scene.pipeline_with(layout, &[[(0, 1), (0, 2)]]);
+        let sets = [scene.set([UNFILTERED, format])];
+        let dead = device.view(UNFILTERED);
+        let info = [pair(vk::Sampler::null(), dead)];
+        let write = vk::WriteDescriptorSet::default().dst_set(sets[0]).image_info(&info);
+        device.update(&[write.descriptor_type(vk::DescriptorType::SAMPLED_IMAGE)], &[]);
+        for turn in 0..4 {
+            scene.begin();
+            scene.bind(pipeline);
+            let found = scene.arrives(&sets, || scene.bind_sets(layout, 0, &sets));
+            assert_eq!(found, [if is_own { Given } else { Layers }], "{format:?}, turn {turn}");
+            let reads = scene.reads();
+            assert!(reads.iter().all(|read| read.image == (0, 1, 0) && read.view != dead.as_raw()), "{reads:?}");
+            let filter = |read: &Read| device.driver.sampler(read.handle).expect("it lives").info.min_filter;
+            let is_as_expected = reads.iter().all(|read| (filter(read) == vk::Filter::LINEAR) == is_own);
+            assert!(is_as_expected && !reads.is_empty(), "{format:?}, turn {turn}: {reads:?}");
+            if turn == 1 {
+                device.destroy_view(dead);
+            }
+        }
+    }
+}

@@ -269,17 +269,31 @@ fn with_keys_in_the_code_a_bind_makes_the_pipeline() {
 #[test]
 #[cfg_attr(miri, ignore = "reads a trace")]
 fn without_memory_the_address_mode_is_left() {
-    for command in [c"vkCreateBuffer", c"vkAllocateMemory", c"vkBindBufferMemory", c"vkMapMemory"] {
+    // What each command may return, and what none does.
+    let memory = [vk::Result::ERROR_OUT_OF_HOST_MEMORY, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY];
+    let and =
+        |more: &[vk::Result]| [&memory[..], &[vk::Result::ERROR_UNKNOWN, vk::Result::ERROR_DEVICE_LOST], more].concat();
+    let address = vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS;
+    let all = [
+        (c"vkCreateBuffer", and(&[address])),
+        (
+            c"vkAllocateMemory",
+            and(&[vk::Result::ERROR_TOO_MANY_OBJECTS, vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, address]),
+        ),
+        (c"vkBindBufferMemory", and(&[address])),
+        (c"vkMapMemory", and(&[vk::Result::ERROR_MEMORY_MAP_FAILED])),
+    ];
+    for (command, result) in all.iter().flat_map(|(command, all)| all.iter().map(|result| (*command, *result))) {
         let device = device(&[], true);
         let scene = Scene::new(&device, clamp(&device));
-        device.driver.fail(command, [vk::Result::ERROR_OUT_OF_HOST_MEMORY]);
-        assert_eq!(scene.bind(&device), [scene.pipeline.as_raw()], "{command:?}");
+        device.driver.fail(command, [result]);
+        assert_eq!(scene.bind(&device), [scene.pipeline.as_raw()], "{command:?}: {result:?}");
         let left: Vec<_> =
             device.instance.records("unresolved").iter().map(|record| record["what"].to_string()).collect();
-        assert_eq!(left, ["\"memory\""], "{command:?}");
+        assert_eq!(left, ["\"memory\""], "{command:?}: {result:?}");
         assert!(device.driver.live(Kind::Buffer).is_empty() && device.driver.live(Kind::Memory).is_empty());
         // There is memory again.
-        assert_eq!(scene.bind(&device).len(), 2, "{command:?}");
+        assert_eq!(scene.bind(&device).len(), 2, "{command:?}: {result:?}");
         device.finish();
     }
 }

@@ -29,6 +29,7 @@ mod lifetime;
 mod log;
 mod memory;
 mod modules;
+mod names;
 mod panics;
 mod paths;
 mod programs;

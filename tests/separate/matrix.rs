@@ -27,7 +27,7 @@ impl Way {
     }
 }
 
-const WAYS: [(&str, Way, Stage); 20] = [
+const WAYS: [(&str, Way, Stage); 26] = [
     ("same-set", Way::SameSet, Stage::Compute),
     ("other-set", Way::OtherSet, Stage::Compute),
     ("other-set-first", Way::OtherSetFirst, Stage::Compute),
@@ -39,11 +39,17 @@ const WAYS: [(&str, Way, Stage); 20] = [
     ("graphics", Way::SameSet, Stage::Fragment),
     ("graphics-other-set", Way::OtherSet, Stage::Fragment),
     ("graphics-push", Way::Push, Stage::Fragment),
+    ("graphics-push-template", Way::PushTemplate, Stage::Fragment),
+    ("graphics-template", Way::Template, Stage::Fragment),
+    ("graphics-copy", Way::Copy, Stage::Fragment),
     ("graphics-secondary", Way::Secondary, Stage::Fragment),
     ("compute", Way::SameSet, Stage::ComputeObject),
     ("graphics", Way::SameSet, Stage::FragmentObject),
     ("graphics-other-set", Way::OtherSet, Stage::FragmentObject),
     ("graphics-push", Way::Push, Stage::FragmentObject),
+    ("graphics-push-template", Way::PushTemplate, Stage::FragmentObject),
+    ("graphics-template", Way::Template, Stage::FragmentObject),
+    ("graphics-copy", Way::Copy, Stage::FragmentObject),
     ("graphics-secondary", Way::Secondary, Stage::FragmentObject),
     ("linked", Way::SameSet, Stage::LinkedObjects),
     ("linked", Way::SameSet, Stage::Libraries),
@@ -126,8 +132,8 @@ fn look(context: &Context, conflict: &Conflict, of: &Conflict, way: Way, stage: 
     let layouts: Vec<_> = held.iter().map(|held| &held.layout).chain(&pushed).collect();
     let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &layouts).stage(stage));
     let job = Job::new(&rig, &points());
-    let template =
-        (way == Way::PushTemplate).then(|| Template::for_push(context, Spelling::Core, rig.layout(), 0, &entries));
+    let template = (way == Way::PushTemplate)
+        .then(|| Template::for_push(context, Spelling::Core, (rig.point(), rig.layout()), 0, &entries));
     let sets: Vec<_> = held.iter().map(|held| held.set).collect();
     let bind = |commands| match way {
         Way::PushTemplate => {

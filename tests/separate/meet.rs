@@ -1,7 +1,7 @@
 //! `separate_shared=meet`: images that share a sampler get the one that suits them all, in a copy of the set; where none of them needs
 //! one that does, their links part as ever.
 
-use super::shared::{Way, look};
+use super::shared::{By, Way, look};
 use super::*;
 
 /// Conflicts whose repair takes from the good image what its own sampler has: kinds of border suit images of one kind only.
@@ -9,14 +9,14 @@ const PART: [&str; 2] = ["border-kind", "border-format"];
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
-    for (name, other_set, push, stage) in [
-        ("same-set", false, false, Stage::Compute),
-        ("other-set", true, false, Stage::Fragment),
-        ("push", false, true, Stage::Compute),
-        ("shader-object", false, false, Stage::ComputeObject),
+    for (name, by, stage) in [
+        ("same-set", By::Set, Stage::Compute),
+        ("other-set", By::Sets, Stage::Fragment),
+        ("push", By::Push, Stage::Compute),
+        ("shader-object", By::Set, Stage::ComputeObject),
     ] {
         for conflict in conflicts::all() {
-            let way = Way { other_set, push, stage };
+            let way = Way { by, stage };
             let name = format!("meet/{}/{name}", conflict.name);
             trials.push(trial_in(stage, name, move || meets(&conflict, way)));
         }
@@ -27,7 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn meets(conflict: &Conflict, way: Way) -> Outcome {
     let builder = Context::builder().setting("separate_shared", "meet");
     let (parts, own) = (PART.contains(&conflict.name), conflict.good_twin());
-    let how = match way.push {
+    let how = match way.pushes() {
         _ if parts => How::Split,
         true => How::Push,
         false => How::Shadow,

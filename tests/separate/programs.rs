@@ -6,7 +6,7 @@ type Row = (&'static str, fn(Stage) -> Outcome);
 type RowOf = (&'static str, fn(Stage, &Conflict) -> Outcome);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [Row; 14] = [
+    let all: [Row; 19] = [
         ("calls", calls_agree),
         ("array/constant", constant),
         ("array/special", special),
@@ -19,8 +19,13 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("beside-immutable", beside_immutable),
         ("immutable", immutable),
         ("immutable-shared", immutable_shared),
+        ("immutable-good-and-bad", immutable_good_and_bad),
         ("mutable", mutable),
         ("variable-count", variable_count),
+        ("variable-samplers", variable_samplers),
+        ("aliased", aliased),
+        ("array/non-uniform", non_uniform),
+        ("queried", queried),
     ];
     let mut trials = Vec::new();
     for (name, body) in all {
@@ -446,6 +451,33 @@ fn immutable_shared(stage: Stage) -> Outcome {
     judge_legal(&builder, &|context| look(context, &nearest, &nearest))
 }
 
+/// The same where the sampler suits the second image: that one keeps it.
+fn immutable_good_and_bad(stage: Stage) -> Outcome {
+    let conflict = conflicts::uint();
+    let good = conflict.good_twin();
+    let look = |context: &Context, images: [&Conflict; 2]| {
+        check(context, stage)?;
+        let [first, second] = [Texture::new(context, images[0].scene)?, Texture::new(context, images[1].scene)?];
+        let sampler = conflict.sampler.create(context);
+        let bindings = [Binding::image(0), Binding::sampler(1).immutable(&[&sampler]), Binding::image(2)];
+        let held = Held::new(context, &bindings, &[first.slot(0, 0), second.slot(2, 0)]);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::Shared, first.kind(), &layouts).second(second.kind()).stage(stage);
+        let mut found = found(context, &plan, held.set);
+        let other = found.remove(1);
+        Ok(vec![
+            first.look("the first image", &images[0].legal, found.remove(0)),
+            second.look("the second image", &images[1].legal, other),
+        ])
+    };
+    let builder = Context::builder();
+    let expected = Expected::one(How::Split, place(0, 0, 0), place(0, 1, 0));
+    judge(&builder, conflict.oracle, &expected, &|context| look(context, [&conflict, &good]))?;
+    let expected = Expected::one(How::Split, place(0, 2, 0), place(0, 1, 0));
+    judge(&builder, conflict.oracle, &expected, &|context| look(context, [&good, &conflict]))?;
+    judge_legal(&builder, &|context| look(context, [&good, &good]))
+}
+
 /// Image and sampler in bindings that hold what is written to them: a sampler where an image was, an image where a buffer was.
 fn mutable(stage: Stage) -> Outcome {
     let look = |context: &Context, sampler: &SamplerDesc, legal: &SamplerDesc| {
@@ -506,4 +538,118 @@ fn variable_count(stage: Stage) -> Outcome {
     let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
     judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
     judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+}
+
+/// The array that is joined is the one whose length the set chooses: samplers behind its end are no part of a link.
+fn variable_samplers(stage: Stage) -> Outcome {
+    let (linear, nearest) = (SamplerDesc::linear(), SamplerDesc::nearest());
+    let look = |context: &Context, samplers: [&SamplerDesc; 2]| {
+        check(context, stage)?;
+        skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
+        let (textures, made, slots) = arrays(context, [conflicts::UINT; 3], samplers)?;
+        let states = Binding::new(1, vk::DescriptorType::SAMPLER, 48);
+        let [images, _] = array_bindings();
+        let variable = states.flags(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT);
+        let layout = SetLayout::new(context, &[images, variable]);
+        let pool = Pool::new(context, &[&layout]);
+        let plan_layouts = [&layout];
+        let plan = Plan::new(Program::Constant, textures[0].kind(), &plan_layouts).stage(stage);
+        let mut looks = Vec::new();
+        for count in [2, 48, 3] {
+            let set = pool.allocate_with(&layout, Some(count));
+            write(context, set, &slots);
+            // What no link reads may be as it likes.
+            (2..count).for_each(|element| write(context, set, &[Slot::sampler(&made[1], 1, element)]));
+            let mut found = found(context, &plan, set);
+            let second = found.remove(1);
+            looks.push(textures[2].look("element 2", &nearest, found.remove(0)));
+            looks.push(textures[0].look("element 0", &nearest, second));
+            // SAFETY: the set is of this pool, which frees sets one by one, and its execution was waited for.
+            unsafe { context.device().free_descriptor_sets(pool.handle(), &[set]) }.expect("vkFreeDescriptorSets");
+        }
+        Ok(looks)
+    };
+    let (builder, oracle) = (Context::builder(), conflicts::uint().oracle.where_seen());
+    let expected = Expected::one(How::Shadow, place(0, 0, 2), place(0, 1, 1));
+    judge(&builder, oracle, &expected, &|context| look(context, [&nearest, &linear]))?;
+    judge_legal(&builder, &|context| look(context, [&nearest, &nearest]))
+}
+
+/// One descriptor with a sampler that the shader has two variables for.
+fn aliased(stage: Stage) -> Outcome {
+    let conflict = conflicts::uint();
+    let good = conflict.good_twin();
+    let look = |context: &Context, sampler: &SamplerDesc, images: [&Conflict; 2]| {
+        check(context, stage)?;
+        let [first, second] = [Texture::new(context, images[0].scene)?, Texture::new(context, images[1].scene)?];
+        let sampler = sampler.create(context);
+        let slots = [first.slot(0, 0), second.slot(2, 0), Slot::sampler(&sampler, 1, 0)];
+        let held = Held::new(context, &[Binding::image(0), Binding::image(2), Binding::sampler(1)], &slots);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::Aliased, first.kind(), &layouts).second(second.kind()).stage(stage);
+        let mut found = found(context, &plan, held.set);
+        let other = found.remove(1);
+        Ok(vec![
+            first.look("the first image", &images[0].legal, found.remove(0)),
+            second.look("the second image", &images[1].legal, other),
+        ])
+    };
+    let (builder, sampler) = (Context::builder(), place(0, 1, 0));
+    let split = Expected::one(How::Split, place(0, 0, 0), sampler);
+    judge(&builder, conflict.oracle, &split, &|context| look(context, &conflict.sampler, [&conflict, &good]))?;
+    let shadow = Expected::one(How::Shadow, place(0, 0, 0), sampler).and(How::Shadow, place(0, 2, 0), sampler);
+    judge(&builder, conflict.oracle, &shadow, &|context| look(context, &conflict.sampler, [&conflict, &conflict]))?;
+    judge_legal(&builder, &|context| look(context, &conflict.sampler, [&good, &good]))?;
+    judge_legal(&builder, &|context| look(context, &conflict.legal, [&conflict.twin(), &conflict.twin()]))
+}
+
+/// Invocations choose different elements of an array at once. Its images are alike, so that each reads the same of its own.
+fn non_uniform(stage: Stage) -> Outcome {
+    let look = |context: &Context, scenes: [Scene; 3], sampler: &SamplerDesc, legal: &SamplerDesc| {
+        check(context, stage)?;
+        skip_if(context.missing(&[Capability::NonUniformIndexing]))?;
+        let textures = scenes.into_iter().map(|scene| Texture::new(context, scene)).collect::<Result<Vec<_>, _>>()?;
+        let made = sampler.create(context);
+        let mut slots: Vec<_> = (0..).zip(&textures).map(|(element, texture)| texture.slot(0, element)).collect();
+        slots.push(Slot::sampler(&made, 1, 0));
+        let images = Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3);
+        let held = Held::new(context, &[images, Binding::sampler(1)], &slots);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::NonUniform, textures[0].kind(), &layouts).stage(stage);
+        let found = found(context, &plan, held.set).remove(0);
+        Ok(vec![textures[0].look("an element", legal, found)])
+    };
+    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
+    let uint = [conflicts::UINT; 3];
+    let oracle = conflicts::uint().oracle.where_seen();
+    judge(&builder, oracle, &expected, &|context| look(context, uint, &linear, &nearest))?;
+    judge_legal(&builder, &|context| look(context, uint, &nearest, &nearest))?;
+    judge_legal(&builder, &|context| look(context, [RGBA8; 3], &linear, &linear))
+}
+
+/// To ask for sizes is not to sample: the image of integers is asked through the sampler that suits the other one only.
+fn queried(stage: Stage) -> Outcome {
+    let (looks, judged) = with_layer(resolve(Context::builder()), |context| {
+        check(context, stage)?;
+        let [asked, sampled] = [Texture::new(context, conflicts::UINT)?, Texture::new(context, RGBA8)?];
+        let linear = SamplerDesc::linear();
+        let sampler = linear.create(context);
+        let slots = [asked.slot(0, 0), Slot::sampler(&sampler, 1, 0), sampled.slot(2, 0)];
+        let held = Held::new(context, &[Binding::image(0), Binding::sampler(1), Binding::image(2)], &slots);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::Queried, asked.kind(), &layouts).second(sampled.kind()).stage(stage);
+        let mut found = found(context, &plan, held.set);
+        let smooth = found.remove(1);
+        let [width, height, _] = asked.image.desc().level_extent(0);
+        let size = Value::Uint([width, height, 0, 0]);
+        let is_size = |value: &Value| context.is_record_only() || *value == size;
+        assert!(found[0].iter().all(is_size), "{:?} is not {size:?}", found[0][0]);
+        Ok(vec![sampled.look("the sampled image", &linear, smooth)])
+    })?;
+    // Not every version of the validation layer tells them apart either.
+    conflicts::uint().oracle.where_seen().assert(&judged.errors, "what is asked for its size");
+    looks.iter().for_each(|look| look.assert("what is asked for its size"));
+    judged.assert_untouched("what is asked for its size");
+    Ok(())
 }

@@ -67,7 +67,16 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial_in(stage, name("pipeline-and-objects"), move || pipeline_and_objects(shape)));
         }
     }
+    for (suffix, stage) in STAGES.into_iter().filter(|(suffix, _)| *suffix == "graphics") {
+        for (links, second) in [("agree", false), ("disagree", true)] {
+            let name = format!("sequence/in-render-pass/{links}/{suffix}");
+            trials.push(trial_in(stage, name, move || in_render_pass(Shape { stage, second })));
+        }
+    }
     trials.push(trial("sequence/update-after-bind", update_after_bind));
+    trials.push(trial("sequence/updated-after-bind/bad-then-good", || updated_after_bind([Has::Bad, Has::Good])));
+    trials.push(trial("sequence/updated-after-bind/good-then-bad", || updated_after_bind([Has::Good, Has::Bad])));
+    trials.push(trial("sequence/updated-after-bind/good-then-good", || updated_after_bind([Has::Good, Has::Good])));
     trials
 }
 
@@ -610,6 +619,36 @@ fn pipeline_and_objects(shape: Shape) -> Outcome {
     })
 }
 
+/// What another sampler and another pipeline are wanted for is bound when the render pass has begun.
+fn in_render_pass(shape: Shape) -> Outcome {
+    let body = |stand: &Stand<'_>, order: &[Has]| {
+        let pool = stand.pool(2);
+        let [bads, goods] = [Has::Bad, Has::Good].map(|has| stand.set(&pool, has));
+        let jobs: Vec<_> = order.iter().map(|_| Job::new(&stand.rig, &points())).collect();
+        let set = |has: Has| if has == Has::Bad { bads } else { goods };
+        let commands = Commands::primary(stand.context, |commands| {
+            stand.rig.bind(commands);
+            stand.rig.in_pass(commands, vk::SubpassContents::INLINE, || {
+                for (index, (job, has)) in jobs.iter().zip(order).enumerate() {
+                    // The sets before the pipeline, and after it.
+                    if index % 2 == 1 {
+                        stand.rig.bind(commands);
+                    }
+                    stand.rig.bind_sets(commands, 0, &[set(*has)], &[]);
+                    job.bind(commands);
+                    job.record(commands, 0);
+                }
+            });
+            jobs.iter().for_each(|job| job.finish(commands));
+        });
+        commands.execute();
+        Ok(jobs.iter().zip(order).flat_map(|(job, has)| stand.found("in the render pass", job, *has)).collect())
+    };
+    sequence(shape, |stand| body(stand, &[Has::Bad, Has::Good, Has::Bad, Has::Bad, Has::Good]))?;
+    sequence(shape, |stand| body(stand, &[Has::Good, Has::Bad, Has::Good]))?;
+    judge_legal(&Context::builder(), &|context| body(&Stand::new(context, shape)?, &[Has::Good; 3]))
+}
+
 /// A secondary buffer with binds of its own runs between the primary's; afterwards everything is bound again.
 fn secondary_between(shape: Shape) -> Outcome {
     sequence(shape, |stand| {
@@ -785,4 +824,56 @@ fn update_after_bind() -> Outcome {
         execute(context, &rig, &job, &[set]);
         Ok(vec![stand.texture.look("the image", &legal(), job.results().remove(0))])
     })
+}
+
+/// The image is written again after the bind and before the buffer is submitted: what counts is what is there then. A pair that is
+/// legal by then reads as it was given, whatever there was at the bind.
+fn updated_after_bind([at_bind, at_submit]: [Has; 2]) -> Outcome {
+    let conflict = conflicts::simulated();
+    let builder = Context::builder().setting("device", &conflicts::weak());
+    let body = |context: &Context| {
+        skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
+        let [bad, good] = [Texture::new(context, conflict.scene)?, Texture::new(context, conflict.good)?];
+        let sampler = conflict.sampler.create(context);
+        let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
+        let layout = SetLayout::with_flags(
+            context,
+            &[Binding::image(0).flags(late), Binding::sampler(1)],
+            vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL,
+        );
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let image = |has: Has| if has == Has::Bad { &bad } else { &good };
+        write(context, set, &[image(at_bind).slot(0, 0), Slot::sampler(&sampler, 1, 0)]);
+        let rig = Rig::new(context, &Plan::new(Program::One, good.kind(), &[&layout]));
+        let job = Job::new(&rig, &points());
+        let commands = Commands::primary(context, |commands| {
+            rig.bind(commands);
+            rig.bind_sets(commands, 0, &[set], &[]);
+            job.bind(commands);
+            job.run(commands, 0);
+        });
+        write(context, set, &[image(at_submit).slot(0, 0)]);
+        commands.execute();
+        // The driver filters what the simulated device does not, so that what is left alone is smooth.
+        let what = "what is there when it is executed";
+        let (texture, got) = (image(at_submit), job.results().remove(0));
+        if at_submit == Has::Good {
+            return Ok(vec![texture.look(what, &conflict.sampler, got)]);
+        }
+        // In one descriptor the pair would be repaired, so the specification alone says what it is to be.
+        let (texels, bias) =
+            (reference::Texture::read(&texture.image, &texture.view), context.limits().max_sampler_lod_bias);
+        let reference = points().iter().map(|at| reference::sample(&texels, &conflict.sampler, at, bias)).collect();
+        Ok(vec![Look { what, scene: texture.scene, smooth: true, driver: got.clone(), got, reference }])
+    };
+    if at_bind == Has::Good {
+        // What conflicts only afterwards nobody looks at any more, so nothing is told of it either.
+        return judge_legal(&builder, &body);
+    }
+    let (looks, judged) = with_layer(resolve(builder), body)?;
+    judged.assert_silent("with samplin");
+    assert_left(&judged, "update-after-bind");
+    looks.iter().for_each(|look| look.assert("with samplin"));
+    Ok(())
 }

@@ -307,7 +307,8 @@ pub(super) fn store_by(context: &Context, way: Way, source: &str) -> Result<Vec<
             unsafe { push().cmd_push_descriptor_set(commands, point, job.layout, 0, &[beside, write]) };
         }),
         Way::PushTemplate => {
-            let template = Template::for_push(context, Spelling::Core, job.layout, 0, &entries);
+            let template =
+                Template::for_push(context, Spelling::Core, (vk::PipelineBindPoint::COMPUTE, job.layout), 0, &entries);
             job.dispatch(1, |commands| {
                 data.watch(|data| {
                     // SAFETY: as above; the data has an info where the template says.
