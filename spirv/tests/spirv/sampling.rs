@@ -256,3 +256,26 @@ fn cubes_of_functions_are_left() {
     let sampled = run(&words, entry, None, keys, &slots(&links, BOTH).0);
     assert_eq!((sampled.changed, sampled.left.len()), (1, 0));
 }
+
+/// Gathers that say a level or a bias (SPV_AMD_texture_gather_bias_lod) are left; the same without is not.
+#[test]
+fn gathers_with_levels_are_left() {
+    let entry = ("main", ExecutionModel::Fragment as u32);
+    let keys = Keys::Block { set: SET, binding: 0, count: 1 };
+    let saturate = Passes { saturate: true, ..Passes::default() };
+    for (lookup, left) in [
+        ("textureGather(pair, vec2(1.0), 0, 0.5)", vec![(0, Left::Operands)]),
+        ("textureGatherLodAMD(pair, vec2(1.0), 1.0, 0)", vec![(0, Left::Operands)]),
+        ("textureGather(pair, vec2(1.0), 0)", vec![]),
+    ] {
+        let source = format!(
+            "#version 450\n#extension GL_AMD_texture_gather_bias_lod : require\n\
+             layout(set = 0, binding = 0) uniform sampler2D pair;\nlayout(location = 0) out vec4 colour;\n\
+             void main() {{ colour = {lookup}; }}"
+        );
+        let words = glsl("frag", "vulkan1.1", &source);
+        let links = Module::read(&words).expect("a module").links(entry.0, entry.1, None).expect("links");
+        let sampled = run(&words, entry, None, keys, &slots(&links, saturate).0);
+        assert_eq!((sampled.left.clone(), sampled.changed), (left.clone(), u32::from(left.is_empty())), "{lookup}");
+    }
+}
