@@ -13,6 +13,7 @@ const EXTENSION: &std::ffi::CStr = c"VK_SAMPLIN_gl_address_modes";
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = run::trials(&[
+        ("clamp/mixed", mixed),
         ("clamp/array", array),
         ("clamp/array-constant", array_constant),
         ("clamp/rewritten-set", rewritten),
@@ -201,6 +202,61 @@ fn untouched(stage: Stage) -> Outcome {
     if std::env::var("TESTSWITCH_SEPARATE").as_deref() != Ok("saturate") {
         assert_eq!(judged.summary()["separate"]["hidden_sets"], 0, "{:#}", judged.summary());
     }
+    Ok(())
+}
+
+/// One filter that is LINEAR and one that is not: the border takes part where the first one reads, and nowhere else. Beside the same
+/// samplers with an address mode of Vulkan, which are left alone. In fragment shaders `testkit/tests/sampling.rs` looks at them, as
+/// llvmpipe 22 has one filter for all pixels of a block, also for those that nothing covers.
+fn mixed() -> Outcome {
+    use vk::Filter as T;
+    use vk::SamplerMipmapMode as Mip;
+    let look = |context: &Context, gl: bool| {
+        let texture = Texture::new(context, RGBA8)?;
+        let texels = reference::Texture::read(&texture.image, &texture.view);
+        let mut wrong = Vec::new();
+        for (mag_filter, min_filter, mipmap_mode) in [
+            (T::LINEAR, T::NEAREST, Mip::LINEAR),
+            (T::LINEAR, T::NEAREST, Mip::NEAREST),
+            (T::NEAREST, T::LINEAR, Mip::NEAREST),
+        ] {
+            let vulkan = SamplerDesc { mag_filter, min_filter, mipmap_mode, ..border() };
+            let made = if gl { vulkan.clone().address(GL_CLAMP) } else { vulkan.clone() }.create(context);
+            let slots = [
+                texture.slot(0, 0),
+                Slot::sampler(&made, 1, 0),
+                combined(&texture, &made, 2, 0),
+                Slot::sampler(&made, 3, 0),
+            ];
+            let held = Held::new(context, &beside(), &slots);
+            let layouts = [&held.layout];
+            let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts));
+            let wanted = |point: &Point| {
+                let filter = if point.lod <= 0.0 { mag_filter } else { min_filter };
+                let inside = if filter == T::NEAREST { edge().address } else { vulkan.address };
+                let address = if gl { inside } else { vulkan.address };
+                let [x, y, z, w] = point.coord;
+                let coord = if gl { [x.clamp(0.0, 1.0), y.clamp(0.0, 1.0), z, w] } else { point.coord };
+                reference::sample(&texels, &SamplerDesc { address, ..vulkan.clone() }, &Point { coord, ..*point }, 2.0)
+            };
+            // Whole groups of one level of detail, for the same reason.
+            for all in points().chunk_by(|one, other| one.lod == other.lod) {
+                let all: Vec<_> = all.iter().copied().cycle().take(1024).collect();
+                let job = Job::new(&rig, &all);
+                execute(context, &rig, &job, &[held.set]);
+                for (lookup, got) in job.results().iter().enumerate() {
+                    let far = got.iter().zip(&all).find(|(got, point)| !got.is_near(wanted(point), 0.02));
+                    wrong.push(far.map(|(got, point)| {
+                        let wanted = wanted(point);
+                        format!("{mag_filter:?} {min_filter:?}, lookup {lookup}: {got:?}, not {wanted:?} at {point:?}")
+                    }));
+                }
+            }
+        }
+        Ok(wrong)
+    };
+    assert_resolved(&judged(builder(), |context| look(context, true))?);
+    judged(builder(), |context| look(context, false))?.assert_untouched("filters that differ");
     Ok(())
 }
 
