@@ -108,6 +108,32 @@ fn everything_is_sampled_through_tasks() {
     assert_eq!((modules, changed), (50, 122));
 }
 
+/// The same where texels can be fetched, by tasks that say so of all, of none, or that are not known.
+#[test]
+fn everything_is_fetched_or_left() {
+    const FETCH: Passes = Passes { fetch: true, ..BOTH };
+    let (mut changed, mut fetched) = (0, 0);
+    each(|shader, entry, values, _, slots, count| {
+        let slots: Vec<Slot> = slots.iter().map(|slot| Slot { passes: FETCH, ..*slot }).collect();
+        let all = vec![Task { flags: all_flags().flags | flags::FETCH, ..all_flags() }; count as usize];
+        // Every second one.
+        let mut some = all.clone();
+        some.iter_mut().step_by(2).for_each(|task| task.flags = flags::CLAMP_S);
+        let block = Keys::Block { set: SET, binding: 0, count: count.max(1) };
+        for keys in [Keys::Fixed(&all), Keys::Fixed(&some), block] {
+            let sampled = run(&shader.words, entry, values, keys, &slots);
+            if let Err(error) = validate(&sampled.words, &shader.environment) {
+                panic!("{} {} {keys:?}: {error}", shader.file, entry.0);
+            }
+            changed += sampled.changed;
+            fetched += having(&sampled.words, Op::ImageFetch).len() - having(&shader.words, Op::ImageFetch).len();
+            let again = run(&sampled.words, entry, values, keys, &slots);
+            assert_eq!((again.changed, again.words == sampled.words), (0, true), "{} again", shader.file);
+        }
+    });
+    assert!(changed > 300 && fetched > 300, "{changed} changed, {fetched} fetches");
+}
+
 /// Every slot by itself: where calls of one function disagree, what is not asked for goes on as it does.
 #[test]
 fn one_slot_at_a_time_is_sampled_through_its_task() {
