@@ -145,7 +145,7 @@ fn rewrite(
         let link = link_of(tasked)?;
         let sampler = sampler(tasked, link)?;
         let is_split = sampler != link.sampler;
-        let fetch = tasks.fetches(tasked);
+        let fetch = place.passes.fetch || tasks.fetches(tasked);
         Some(sampling::Slot {
             image: link.image,
             sampler,
