@@ -45,6 +45,9 @@ const PLAIN: &str = "texture(t, p)";
 /// Between the first two levels.
 const SMALLER: &str = "texture(t, p * 2.4)";
 const CLAMPED: &str = "texture(t, clamp(p, 0.0, 1.0))";
+const SMALLER_CLAMPED: &str = "texture(t, clamp(p * 2.4, 0.0, 1.0))";
+/// With levels of detail of what is not clamped: what saturated coordinates have to cost at least.
+const SMALLER_GRADED: &str = "textureGrad(t, clamp(p * 2.4, 0.0, 1.0), dFdx(p * 2.4), dFdy(p * 2.4))";
 
 fn fragment(lookup: &str) -> String {
     format!(
@@ -67,6 +70,8 @@ fn rows() -> Vec<Row> {
     let border = vk::SamplerAddressMode::CLAMP_TO_BORDER;
     let (nearest, linear) = (vk::SamplerMipmapMode::NEAREST, vk::SamplerMipmapMode::LINEAR);
     let clamp = Pass { shader: CLAMPED, format: vk::Format::R8G8B8A8_UNORM, address: border, mips: nearest };
+    let smaller = Pass { shader: SMALLER_CLAMPED, mips: linear, ..clamp };
+    let ours = Pass { shader: SMALLER, address: GL_CLAMP, ..smaller };
     let repeat = vk::SamplerAddressMode::REPEAT;
     let float = Pass { shader: PLAIN, format: vk::Format::R32_SFLOAT, address: repeat, mips: nearest };
     let trilinear = Pass { shader: SMALLER, mips: linear, ..float };
@@ -78,6 +83,13 @@ fn rows() -> Vec<Row> {
             settings: &[],
             plain: clamp,
             ours: Pass { shader: PLAIN, address: GL_CLAMP, ..clamp },
+        },
+        Row { name: "GL_CLAMP on 4 levels beside clamps", settings: &[], plain: smaller, ours },
+        Row {
+            name: "GL_CLAMP on 4 levels beside gradients",
+            settings: &[],
+            plain: Pass { shader: SMALLER_GRADED, ..smaller },
+            ours,
         },
         Row { name: "bilinear R32_SFLOAT", settings: emulate, plain: float, ours: float },
         Row { name: "trilinear R32_SFLOAT", settings: emulate, plain: trilinear, ours: trilinear },

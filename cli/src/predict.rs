@@ -340,6 +340,7 @@ impl Prediction {
             saturates: false,
             emulates: false,
             trilinear: false,
+            linear: [false; 2],
         };
         self.push(value, &changes, &context, |_| {});
     }
@@ -412,7 +413,9 @@ impl Prediction {
         let meeting = host.meeting(fingerprint, &sampler, &view);
         let (saturates, emulates) = self.rewrites(record.process());
         let trilinear = sampler.kept.original.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
-        let context = Context { caps: &caps, view: Some(&view), source: None, tiling, saturates, emulates, trilinear };
+        let linear = meeting.linear(emulates);
+        let context =
+            Context { caps: &caps, view: Some(&view), source: None, tiling, saturates, emulates, trilinear, linear };
         let variant = matches!(meeting.chosen, Chosen::Variant(()))
             .then(|| Value::from(format!("{:#x}", self.records.len() + 1)));
         self.push(value, &meeting.changes, &context, |members| {
@@ -511,6 +514,7 @@ impl Prediction {
             saturates: false,
             emulates: false,
             trilinear: false,
+            linear: [false; 2],
         };
         self.push(value, &changes, &context, |_| {});
     }

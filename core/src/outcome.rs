@@ -164,6 +164,14 @@ pub struct Unresolved {
 }
 
 impl<V> Meeting<'_, V> {
+    /// Whether magnification and minification are LINEAR, on a device whose shaders filter or not.
+    pub fn linear(&self, emulates: bool) -> [bool; 2] {
+        let filters = [self.state.mag_filter, self.state.min_filter];
+        std::array::from_fn(|n| {
+            filters.get(n) == Some(&ash::vk::Filter::LINEAR) || emulates && self.emulate.get(n) == Some(&true)
+        })
+    }
+
     /// What stays wrong, in the words of `context`.
     pub fn unresolved(&self, context: &Context<'_>) -> impl Iterator<Item = Unresolved> {
         let broken = self.unmendable.map(|catalog| {

@@ -55,6 +55,8 @@ pub mod flags {
     pub const UNNORMALIZED: u32 = 64;
     /// Magnification is NEAREST over CLAMP_TO_BORDER, where minification is LINEAR: the upper end still reads the last texel.
     pub const MAG_NEAREST: u32 = 128;
+    /// Minification is, where magnification is LINEAR.
+    pub const MIN_NEAREST: u32 = 1 << 27;
     /// Whatever the level of detail is, the base level is read, by one filter: it need not be known. Only without [`EMULATE`].
     pub const BASE_LEVEL: u32 = 1 << 26;
     /// LINEAR is made of NEAREST.
@@ -75,6 +77,14 @@ pub mod flags {
     pub const BORDER_S: u32 = 1 << 19;
     /// The first component of the border is 1, and with the next bits the others.
     pub const BORDER: u32 = 1 << 22;
+    /// The first of three bits with the logarithm of how anisotropic the sampler may get, which lowers levels of detail.
+    pub const ANISOTROPY: u32 = 1 << 28;
+
+    /// The bits for a sampler's highest anisotropy: those of the power of two that is next to it.
+    pub fn anisotropy(most: f32) -> u32 {
+        let exponent = (most.clamp(1.0, 16.0) * std::f32::consts::SQRT_2).to_bits() >> 23;
+        (exponent - 127) * ANISOTROPY
+    }
 
     /// All axes of [`CLAMP_S`].
     pub(super) const CLAMP: u32 = CLAMP_S | CLAMP_T | CLAMP_R;

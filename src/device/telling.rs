@@ -126,6 +126,7 @@ impl Device {
             saturates: self.separate.as_deref().is_some_and(|separate| separate.tasks().saturate),
             emulates: self.separate.as_deref().is_some_and(|separate| separate.tasks().filter),
             trilinear: false,
+            linear: [false; 2],
         }
     }
 
@@ -177,7 +178,8 @@ impl Device {
         (path, joined): (Path, Option<record::Joined>),
     ) {
         let trilinear = shared.kept.original.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
-        let context = Context { trilinear, ..self.context(Some(because)) };
+        let context = self.context(Some(because));
+        let context = Context { trilinear, linear: meeting.linear(context.emulates), ..context };
         self.trace().emit(
             "pair",
             &kinds::Pair {

@@ -53,6 +53,33 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         id: "S-4",
         vuid: None,
+        what: "one LINEAR filter is enough for the border where shaders saturate: they keep the other one within the edge",
+        illegal: |t| {
+            t.caps.gl_address_modes = true;
+            t.policy.saturates = true;
+            t.s.mag_filter = LINEAR;
+            t.s.address_mode = [decide::GL_CLAMP, decide::GL_MIRROR_CLAMP, Mode::REPEAT];
+            t.sees(vk::Format::R8_UNORM, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
+        },
+        changes: &["S-4 addressModeU 10496 -> CLAMP_TO_BORDER", "S-4 addressModeV 34626 -> CLAMP_TO_BORDER"],
+        legal: |t| t.s.address_mode = [Mode::CLAMP_TO_BORDER, Mode::CLAMP_TO_BORDER, Mode::REPEAT],
+    },
+    Row {
+        id: "S-4",
+        vuid: None,
+        what: "the same without such shaders, by gl_clamp_rule=both",
+        illegal: |t| {
+            t.caps.gl_address_modes = true;
+            t.s.mag_filter = LINEAR;
+            t.s.address_mode[0] = decide::GL_CLAMP;
+            t.sees(vk::Format::R8_UNORM, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
+        },
+        changes: &["S-4 addressModeU 10496 -> CLAMP_TO_EDGE"],
+        legal: |t| t.s.address_mode[0] = Mode::CLAMP_TO_EDGE,
+    },
+    Row {
+        id: "S-4",
+        vuid: None,
         what: "GL_MIRROR_CLAMP at creation, on a device without MIRROR_CLAMP_TO_EDGE (A-21)",
         illegal: |t| {
             t.caps.gl_address_modes = true;

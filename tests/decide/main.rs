@@ -95,13 +95,63 @@ fn gl_address_modes() {
     assert_eq!(setting.decide().saturate, [false; 3]);
     // It drops signs for mirrored ones among them, and for no others.
     let mut setting = Setting::new();
-    (gl::ROWS[4].illegal)(&mut setting);
+    (gl::ROWS[6].illegal)(&mut setting);
     let decision = setting.decide();
     assert_eq!((decision.saturate, decision.mirror), ([true, true, false], [true, false, false]));
     let mut setting = Setting::new();
-    (gl::ROWS[5].illegal)(&mut setting);
+    (gl::ROWS[7].illegal)(&mut setting);
     let decision = setting.decide();
     assert_eq!((decision.saturate, decision.mirror), ([false; 3], [false; 3]));
+}
+
+/// What is said to be lost of GL_CLAMP, by what the pair filters and what shaders do.
+#[test]
+fn losses_of_gl_address_modes() {
+    let edge = "the border of the filter that is LINEAR";
+    let exact = "nothing where the shader saturates coordinates, edge texels of the filter that is NEAREST elsewhere";
+    for (mode, mag, mip, saturates, lost) in [
+        (decide::GL_CLAMP, true, false, true, exact),
+        (decide::GL_CLAMP, true, false, false, edge),
+        (decide::GL_CLAMP, false, false, true, "nothing but what gathers read"),
+        (
+            decide::GL_CLAMP,
+            true,
+            true,
+            true,
+            "trilinear-offset: between two levels offsets are those of the nearer one; the",
+        ),
+        (
+            decide::GL_MIRROR_CLAMP,
+            true,
+            true,
+            true,
+            "trilinear-offset: between two levels offsets are those of the nearer one, and",
+        ),
+        (decide::GL_MIRROR_CLAMP, true, false, true, "nothing where the shader mirrors"),
+        (decide::GL_MIRROR_CLAMP, true, true, false, "the border"),
+    ] {
+        let mut t = Setting::new();
+        t.caps.gl_address_modes = true;
+        t.policy.saturates = saturates;
+        t.s.address_mode = [mode, Mode::REPEAT, Mode::REPEAT];
+        t.s.mag_filter = if mag { LINEAR } else { NEAREST };
+        t.s.mipmap_mode = if mip { vk::SamplerMipmapMode::LINEAR } else { vk::SamplerMipmapMode::NEAREST };
+        t.sees(vk::Format::R8_UNORM, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
+        let decision = t.decide();
+        let context = decide::Context {
+            caps: &t.caps,
+            view: t.view.as_ref(),
+            source: None,
+            tiling: samplin_core::features::Tiling::Optimal,
+            saturates,
+            emulates: false,
+            trilinear: mip,
+            linear: [mag, false],
+        };
+        let change = decision.changes.iter().find(|change| change.catalog.rule() == decide::Rule::GlClamp);
+        let told = decide::lost(change.expect("a change"), &context);
+        assert!(told.starts_with(lost), "{mode:?} {mag} {mip} {saturates}: {told}");
+    }
 }
 
 #[test]

@@ -48,6 +48,7 @@ impl Scene {
             saturates: false,
             emulates: false,
             trilinear: false,
+            linear: [false; 2],
         }
     }
 
@@ -695,6 +696,7 @@ fn outcomes_agree_with_gate_and_decisions() {
                 saturates: false,
                 emulates: false,
                 trilinear: false,
+                linear: [false; 2],
             };
             if open {
                 proptest::prop_assert!(meeting.changes.is_empty() && meeting.unresolved(&context).next().is_none());

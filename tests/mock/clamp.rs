@@ -182,6 +182,32 @@ fn shaders_are_told_where_levels_of_detail_do_not_matter() {
     }
 }
 
+/// What selects a filter, and how far levels of detail are lowered.
+#[test]
+fn shaders_are_told_of_filters_and_of_anisotropy() {
+    let whole = clamp_info().mipmap_mode(vk::SamplerMipmapMode::NEAREST);
+    for (info, told) in [
+        (whole, 0),
+        (whole.mag_filter(vk::Filter::NEAREST), flags::MAG_NEAREST),
+        (whole.min_filter(vk::Filter::NEAREST), flags::MIN_NEAREST),
+        (whole.anisotropy_enable(true).max_anisotropy(1.0), 0),
+        (whole.anisotropy_enable(true).max_anisotropy(2.0), flags::ANISOTROPY),
+        (whole.anisotropy_enable(true).max_anisotropy(6.0), 3 * flags::ANISOTROPY),
+        (whole.anisotropy_enable(true).max_anisotropy(16.0), 4 * flags::ANISOTROPY),
+        (whole.max_anisotropy(16.0), 0),
+    ] {
+        let builder = InstanceBuilder::new().driver(|config| config.follows = true);
+        let mut created = builder.device_info();
+        created.extensions.push(GL_ADDRESS_MODES);
+        created.features.sampler_anisotropy = 1;
+        let device = std::sync::Arc::new(builder.create().expect("an instance")).device(&created);
+        let scene = Scene::of(&device, device.sampler(&info), 3);
+        scene.bind(&device);
+        assert_eq!(words(&device)[0], 3 | told, "{info:?}");
+        device.finish();
+    }
+}
+
 #[test]
 fn what_is_not_clamped_is_bound_as_it_came() {
     let device = device(&[], true);

@@ -13,15 +13,21 @@ const EXTENSION: &std::ffi::CStr = c"VK_SAMPLIN_gl_address_modes";
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = run::trials(&[
+        ("clamp/mixed", mixed),
+        ("clamp/no-set-fetched", no_set_fetched),
+        ("clamp/texels", texels),
         ("clamp/array", array),
         ("clamp/array-constant", array_constant),
         ("clamp/rewritten-set", rewritten),
         ("clamp/update-after-bind", update_after_bind),
     ]);
     for (name, stage) in STAGES.into_iter().chain([("linked", Stage::LinkedObjects)]) {
-        trials.push(trial_in(stage, format!("clamp/two-draws/{name}"), move || two_draws(stage, "uniform")));
-        trials.push(trial_in(stage, format!("clamp/two-draws-keys/{name}"), move || two_draws(stage, "pipeline")));
-        trials.push(trial_in(stage, format!("clamp/untouched/{name}"), move || untouched(stage)));
+        trials.push(trial_in(stage, format!("clamp/two-draws/{name}"), move || two_draws(stage, "uniform", true)));
+        trials
+            .push(trial_in(stage, format!("clamp/two-draws-keys/{name}"), move || two_draws(stage, "pipeline", true)));
+        trials.push(trial_in(stage, format!("clamp/no-set/{name}"), move || two_draws(stage, "uniform", false)));
+        trials.push(trial_in(stage, format!("clamp/untouched/{name}"), move || untouched(stage, true)));
+        trials.push(trial_in(stage, format!("clamp/untouched-no-set/{name}"), move || untouched(stage, false)));
         trials.push(trial_in(stage, format!("clamp/split/{name}"), move || split(stage)));
         trials.push(trial_in(stage, format!("clamp/immutable/{name}"), move || immutable(stage)));
         trials.push(trial_in(stage, format!("clamp/immutable-combined/{name}"), move || immutable_combined(stage)));
@@ -130,8 +136,14 @@ fn assert_resolved(judged: &Judged) {
     assert!(unresolved.is_empty(), "{unresolved:#?}");
 }
 
+/// Layouts above the first one and the harness's own: as many as there is room for, but where there is to be room for one more.
+fn above(context: &Context, room: bool) -> Result<Vec<SetLayout<'_>>, Skip> {
+    if room { Ok(Vec::new()) } else { fetch::rest(context, 3) }
+}
+
 /// One pipeline, bound once, with sets of which one has GL_CLAMP and one has not, separately and combined, each as the other is not.
-fn two_draws(stage: Stage, keys: &str) -> Outcome {
+/// Without room for another set shaders have in their code what is asked of them.
+fn two_draws(stage: Stage, keys: &str, room: bool) -> Outcome {
     let judged = judged(builder().setting("shader_keys", keys), |context| {
         check(context, stage)?;
         let texture = Texture::new(context, RGBA8)?;
@@ -147,8 +159,11 @@ fn two_draws(stage: Stage, keys: &str) -> Outcome {
             Held::new(context, &beside(), &slots)
         };
         let sets = [set(&gl, &plain), set(&plain, &plain), set(&plain, &gl), set(&gl, &gl)];
-        let layouts = [&sets[0].layout];
-        let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage));
+        let (layouts, rest) = ([&sets[0].layout], above(context, room)?);
+        let above: Vec<_> = rest.iter().collect();
+        let mut plan = Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage);
+        plan.above = &above;
+        let rig = Rig::new(context, &plan);
         let jobs: Vec<_> = sets.iter().map(|_| Job::new(&rig, &points())).collect();
         let commands = Commands::primary(context, |commands| {
             rig.bind(commands);
@@ -171,13 +186,13 @@ fn two_draws(stage: Stage, keys: &str) -> Outcome {
     })?;
     assert_resolved(&judged);
     // In their code shaders have each combination by itself.
-    let count = if keys == "uniform" { 1 } else { 3 };
+    let count = if keys == "uniform" && room { 1 } else { 3 };
     assert_eq!(passes(&judged), vec!["saturate"; count], "{:#?}", judged.trace);
     Ok(())
 }
 
 /// A device that has the extension and samplers that do not use it: nothing is changed.
-fn untouched(stage: Stage) -> Outcome {
+fn untouched(stage: Stage, room: bool) -> Outcome {
     let judged = judged(builder(), |context| {
         check(context, stage)?;
         let texture = Texture::new(context, RGBA8)?;
@@ -189,8 +204,11 @@ fn untouched(stage: Stage) -> Outcome {
             Slot::sampler(&border, 3, 0),
         ];
         let held = Held::new(context, &beside(), &slots);
-        let layouts = [&held.layout];
-        let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage));
+        let (layouts, rest) = ([&held.layout], above(context, room)?);
+        let above: Vec<_> = rest.iter().collect();
+        let mut plan = Plan::new(Program::Beside, texture.kind(), &layouts).stage(stage);
+        plan.above = &above;
+        let rig = Rig::new(context, &plan);
         let job = Job::new(&rig, &points());
         execute(context, &rig, &job, &[held.set]);
         let wanted = [Wanted::Edge, Wanted::Half, Wanted::Half];
@@ -198,9 +216,64 @@ fn untouched(stage: Stage) -> Outcome {
     })?;
     judged.assert_untouched("without GL_CLAMP");
     // But for a test switch that has everything bound so (`scripts/switches`).
-    if std::env::var("TESTSWITCH_SEPARATE").as_deref() != Ok("saturate") {
+    if !matches!(std::env::var("TESTSWITCH_SEPARATE").as_deref(), Ok("saturate" | "filter")) {
         assert_eq!(judged.summary()["separate"]["hidden_sets"], 0, "{:#}", judged.summary());
     }
+    Ok(())
+}
+
+/// One filter that is LINEAR and one that is not: the border takes part where the first one reads, and nowhere else. Beside the same
+/// samplers with an address mode of Vulkan, which are left alone. In fragment shaders `testkit/tests/sampling.rs` looks at them, as
+/// llvmpipe 22 has one filter for all pixels of a block, also for those that nothing covers.
+fn mixed() -> Outcome {
+    use vk::Filter as T;
+    use vk::SamplerMipmapMode as Mip;
+    let look = |context: &Context, gl: bool| {
+        let texture = Texture::new(context, RGBA8)?;
+        let texels = reference::Texture::read(&texture.image, &texture.view);
+        let mut wrong = Vec::new();
+        for (mag_filter, min_filter, mipmap_mode) in [
+            (T::LINEAR, T::NEAREST, Mip::LINEAR),
+            (T::LINEAR, T::NEAREST, Mip::NEAREST),
+            (T::NEAREST, T::LINEAR, Mip::NEAREST),
+        ] {
+            let vulkan = SamplerDesc { mag_filter, min_filter, mipmap_mode, ..border() };
+            let made = if gl { vulkan.clone().address(GL_CLAMP) } else { vulkan.clone() }.create(context);
+            let slots = [
+                texture.slot(0, 0),
+                Slot::sampler(&made, 1, 0),
+                combined(&texture, &made, 2, 0),
+                Slot::sampler(&made, 3, 0),
+            ];
+            let held = Held::new(context, &beside(), &slots);
+            let layouts = [&held.layout];
+            let rig = Rig::new(context, &Plan::new(Program::Beside, texture.kind(), &layouts));
+            let wanted = |point: &Point| {
+                let filter = if point.lod <= 0.0 { mag_filter } else { min_filter };
+                let inside = if filter == T::NEAREST { edge().address } else { vulkan.address };
+                let address = if gl { inside } else { vulkan.address };
+                let [x, y, z, w] = point.coord;
+                let coord = if gl { [x.clamp(0.0, 1.0), y.clamp(0.0, 1.0), z, w] } else { point.coord };
+                reference::sample(&texels, &SamplerDesc { address, ..vulkan.clone() }, &Point { coord, ..*point }, 2.0)
+            };
+            // Whole groups of one level of detail, for the same reason.
+            for all in points().chunk_by(|one, other| one.lod == other.lod) {
+                let all: Vec<_> = all.iter().copied().cycle().take(1024).collect();
+                let job = Job::new(&rig, &all);
+                execute(context, &rig, &job, &[held.set]);
+                for (lookup, got) in job.results().iter().enumerate() {
+                    let far = got.iter().zip(&all).find(|(got, point)| !got.is_near(wanted(point), 0.02));
+                    wrong.push(far.map(|(got, point)| {
+                        let wanted = wanted(point);
+                        format!("{mag_filter:?} {min_filter:?}, lookup {lookup}: {got:?}, not {wanted:?} at {point:?}")
+                    }));
+                }
+            }
+        }
+        Ok(wrong)
+    };
+    assert_resolved(&judged(builder(), |context| look(context, true))?);
+    judged(builder(), |context| look(context, false))?.assert_untouched("filters that differ");
     Ok(())
 }
 
@@ -232,6 +305,71 @@ fn split(stage: Stage) -> Outcome {
         Ok(wrong)
     })?;
     assert_resolved(&judged);
+    Ok(())
+}
+
+/// Without room for another set: a combined descriptor that is clamped beside an immutable sampler whose filter the image lacks, of
+/// which texels are fetched.
+fn no_set_fetched() -> Outcome {
+    let judged = judged(builder().setting("device", &conflicts::weak()), |context| {
+        let [good, bad] = [Texture::new(context, RGBA8)?, Texture::new(context, Scene::colour(F::R32_SFLOAT))?];
+        let (gl, linear, nearest) = (clamp().create(context), edge().create(context), SamplerDesc::nearest());
+        let other = nearest.create(context);
+        let [image, sampler, pair, second] = beside();
+        let bindings = [image, sampler.immutable(&[&linear]), pair, second];
+        let slots = [bad.slot(0, 0), combined(&good, &gl, 2, 0), Slot::sampler(&other, 3, 0)];
+        let held = Held::new(context, &bindings, &slots);
+        let (layouts, rest) = ([&held.layout], above(context, false)?);
+        let above: Vec<_> = rest.iter().collect();
+        let mut plan = Plan::new(Program::Beside, good.kind(), &layouts);
+        plan.above = &above;
+        let rig = Rig::new(context, &plan);
+        let job = Job::new(&rig, &points());
+        execute(context, &rig, &job, &[held.set]);
+        let results = job.results();
+        let texels = reference::Texture::read(&bad.image, &bad.view);
+        let wanted: Vec<_> = points().iter().map(|at| reference::sample(&texels, &nearest, at, 2.0)).collect();
+        Ok(vec![
+            (results[0] != wanted).then(|| "what is fetched".to_owned()),
+            Wanted::Exact.wrong(&good, &results[1], "beside what is fetched"),
+            (results[2] != wanted).then(|| "NEAREST beside that".to_owned()),
+        ])
+    })?;
+    assert_resolved(&judged);
+    let hows: Vec<_> = draws(&judged).iter().filter_map(|record| record["how"].as_str().map(str::to_owned)).collect();
+    assert_eq!((hows, passes(&judged)), (vec!["fetch".to_owned()], vec!["fetch"]), "{:#?}", judged.trace);
+    Ok(())
+}
+
+/// Coordinates in texels, as rectangles of OpenGL have them: they are clamped to the size.
+fn texels() -> Outcome {
+    let judged = judged(builder(), |context| {
+        let texture = Texture::new(context, RGBA8.flat())?;
+        let legal = SamplerDesc::unnormalized(vk::Filter::LINEAR).border(vk::BorderColor::FLOAT_OPAQUE_WHITE);
+        let made = SamplerDesc { address: [GL_CLAMP, GL_CLAMP, legal.address[2]], ..legal.clone() }.create(context);
+        let slots = [texture.slot(0, 0), Slot::sampler(&made, 1, 0)];
+        let held = Held::new(context, &[Binding::image(0), Binding::sampler(1)], &slots);
+        let layouts = [&held.layout];
+        let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &layouts));
+        let all = texture.scene.points(true);
+        let job = Job::new(&rig, &all);
+        execute(context, &rig, &job, &[held.set]);
+        let texels = reference::Texture::read(&texture.image, &texture.view);
+        let exact = |point: &Point| {
+            let [x, y, z, w] = point.coord;
+            reference::sample(
+                &texels,
+                &legal,
+                &Point { coord: [x.clamp(0.0, 8.0), y.clamp(0.0, 8.0), z, w], ..*point },
+                2.0,
+            )
+        };
+        let results = job.results();
+        let far = results[0].iter().zip(&all).find(|(got, point)| !got.is_near(exact(point), 0.02));
+        Ok(vec![far.map(|(got, point)| format!("{got:?}, not {:?}, at {point:?}", exact(point)))])
+    })?;
+    assert_resolved(&judged);
+    assert_eq!(passes(&judged), ["saturate"]);
     Ok(())
 }
 

@@ -26,6 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial(format!("filter/exact/{format}/{shape_name}"), move || body(of, shape)));
         };
         FLOATS.into_iter().for_each(|(name, format)| add(name, floats, format));
+        FLOATS.into_iter().for_each(|(name, format)| add(&format!("driver/{name}"), as_the_driver, format));
         // Floats of half the size, which the same device filters.
         add("rgba16", filtered_by_the_device, F::R16G16B16A16_SFLOAT);
         // Hardly any device has depths in 3D.
@@ -105,6 +106,15 @@ fn points() -> Vec<Point> {
     all.collect()
 }
 
+/// Those that are LINEAR both ways, not with each range of levels: llvmpipe 22 has one filter for neighbours of which it magnifies some, and
+/// which of two texels NEAREST takes at their edge is a driver's choice.
+fn some() -> Vec<SamplerDesc> {
+    let linear = [vk::Filter::LINEAR; 2];
+    let is_it =
+        |desc: &SamplerDesc| [desc.mag_filter, desc.min_filter] == linear && desc.lod_bias <= 0.0 && desc.min_lod < 0.5;
+    samplers().into_iter().filter(is_it).collect()
+}
+
 /// The same with a layer, also one that does not exist, behind the coordinates of an array.
 fn points_of(shape: Shape) -> Vec<Point> {
     let layer = match shape {
@@ -142,7 +152,7 @@ fn image(context: &Context, format: F, shape: Shape) -> Result<Image<'_>, Skip> 
 type Found = (SamplerDesc, Vec<[Value; 2]>);
 
 /// What one program finds through each of the samplers.
-fn look(context: &Context, format: F, shape: Shape) -> Result<Vec<Found>, Skip> {
+fn look(context: &Context, (format, shape): (F, Shape), samplers: Vec<SamplerDesc>) -> Result<Vec<Found>, Skip> {
     skip_if(context.missing(&[Capability::SamplerMirrorClampToEdge]))?;
     let image = image(context, format, shape)?;
     let view = image.view(&samplin_testkit::ViewDesc::default());
@@ -151,7 +161,7 @@ fn look(context: &Context, format: F, shape: Shape) -> Result<Vec<Found>, Skip> 
     let access = Access::Single { binding: 0 };
     let probe = Probe::new(context, &layout, Op::Sample, shape, Kind::Float, access);
     let points = points_of(shape);
-    let all = samplers().into_iter().map(|desc| {
+    let all = samplers.into_iter().map(|desc| {
         let sampler = desc.create(context);
         let pool = Pool::new(context, &[&layout]);
         let set = pool.allocate(&layout);
@@ -172,7 +182,7 @@ fn compare(
     components: usize,
     error: fn(f64, f64) -> bool,
 ) -> Outcome {
-    let (all, judged) = with_layer(builder, |context| look(context, format, shape))?;
+    let (all, judged) = with_layer(builder, |context| look(context, (format, shape), samplers()))?;
     judged.assert_silent("emulated filters");
     for (desc, found) in &all {
         for ([got, wanted], point) in found.iter().zip(points_of(shape)) {
@@ -210,12 +220,53 @@ fn depths(format: F, shape: Shape) -> Outcome {
 
 /// The same samplers with a format that the device filters: the driver's own bits, by the application's own samplers.
 fn filtered_by_the_device(format: F, shape: Shape) -> Outcome {
-    let (own, _) = without_layer(resolve(Context::builder()), |context| look(context, format, shape))?;
-    let (got, judged) = with_layer(adreno(), |context| look(context, format, shape))?;
+    let (own, _) = without_layer(resolve(Context::builder()), |context| look(context, (format, shape), samplers()))?;
+    let (got, judged) = with_layer(adreno(), |context| look(context, (format, shape), samplers()))?;
     judged.assert_untouched("a format that the device filters");
     for ((desc, own), (_, got)) in own.iter().zip(&got) {
         let alike = own.iter().zip(got).all(|([own, _], [got, _])| own.bits() == got.bits());
         assert!(alike, "{desc:#?}: {got:?} is not {own:?}");
     }
+    Ok(())
+}
+
+/// As near to the driver's own filter as that has to be: within 1/256 of what the texels of the footprint differ by.
+fn as_the_driver(format: F, shape: Shape) -> Outcome {
+    let context = run::build(&Context::builder())?;
+    let features = context.format_features(format, vk::ImageTiling::OPTIMAL);
+    let lacks = !features.contains(vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR);
+    skip_if(lacks.then(|| format!("{} does not filter {format:?}", context.device_name())))?;
+    drop(context);
+    let ends = |context: &Context| {
+        let image = image(context, format, shape)?;
+        let texels = reference::Texture::read(&image, &image.view(&samplin_testkit::ViewDesc::default()));
+        let bias = context.limits().max_sampler_lod_bias;
+        let of = |desc: &SamplerDesc, point: &Point| {
+            [vk::SamplerReductionMode::MIN, vk::SamplerReductionMode::MAX].map(|mode| {
+                reference::sample(&texels, &SamplerDesc { reduction: Some(mode), ..desc.clone() }, point, bias)
+                    .components()
+            })
+        };
+        let of = |desc: SamplerDesc| points_of(shape).iter().map(|point| of(&desc, point)).collect::<Vec<_>>();
+        let all: Vec<_> = some().into_iter().map(of).collect();
+        Ok((look(context, (format, shape), some())?, all))
+    };
+    let ((own, ends), _) = without_layer(resolve(Context::builder()), ends)?;
+    let (got, judged) = with_layer(adreno(), |context| look(context, (format, shape), some()))?;
+    judged.assert_silent("emulated filters");
+    let (mut compared, mut differ) = (0, 0);
+    for (((desc, own), (_, got)), ends) in own.iter().zip(&got).zip(&ends) {
+        for ((([own, _], [got, _]), [low, high]), point) in own.iter().zip(got).zip(ends).zip(points_of(shape)) {
+            let (of, to) = (got.components(), own.components());
+            for n in 0..if format == F::R32_SFLOAT { 1 } else { 4 } {
+                let range = high[n] - low[n];
+                compared += 1;
+                differ += u32::from(range > 0.1);
+                let is_off = (of[n] - to[n]).abs() > range / 256.0 + 1e-6;
+                assert!(!is_off, "{desc:#?}: {of:?}, not {to:?}, of {low:?} to {high:?}, at {point:?}");
+            }
+        }
+    }
+    assert!(differ > compared / 4, "{differ} of {compared} have texels that differ");
     Ok(())
 }

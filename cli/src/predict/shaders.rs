@@ -233,8 +233,9 @@ impl Prediction {
         (format, tiling): (vk::Format, Tiling),
         alias: Option<vk::Format>,
     ) {
-        let (saturates, emulates, trilinear) = (false, false, false);
-        let context = Context { caps, view: None, source: Some(format), tiling, saturates, emulates, trilinear };
+        let (saturates, emulates, trilinear, linear) = (false, false, false, [false; 2]);
+        let context =
+            Context { caps, view: None, source: Some(format), tiling, saturates, emulates, trilinear, linear };
         self.push(value, changes, &context, |members| {
             members.remove("alias_format");
             if let Some(alias) = alias {

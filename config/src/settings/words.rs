@@ -165,7 +165,7 @@ words! {
 }
 
 words! {
-    /// When GL_CLAMP becomes CLAMP_TO_BORDER rather than CLAMP_TO_EDGE (`gl_clamp_rule`).
+    /// When GL_CLAMP becomes CLAMP_TO_BORDER rather than CLAMP_TO_EDGE where shaders are not rewritten (`gl_clamp_rule`).
     GlClampRule {
         /// When both the minifying and the magnifying filter are LINEAR.
         #[default]

@@ -48,6 +48,7 @@ impl Pass<'_> {
     /// A mode of OpenGL becomes one of Vulkan. With LINEAR filters a footprint can straddle the edge and blend with the
     /// border, which CLAMP_TO_BORDER does once the shader saturates the coordinate; with NEAREST only edge texels can be read.
     /// The filters are final here: whatever the view cannot filter is NEAREST by now, unless a shader filters.
+    /// A shader keeps what one filter of two reads as NEAREST within the edge; without one `gl_clamp_rule` says what they get.
     /// Mirroring takes a shader that drops the sign of the coordinate: without one its border is given up, as half of what is
     /// sampled would else be the border alone.
     fn gl_mode(&mut self, axis: usize, mode: vk::SamplerAddressMode) {
@@ -56,9 +57,10 @@ impl Pass<'_> {
             |filter: vk::Filter, emulated: bool| filter == vk::Filter::LINEAR || self.policy.emulates && emulated;
         let [mag, min, _] = self.emulate;
         let (mag, min) = (linear(self.state.mag_filter, mag), linear(self.state.min_filter, min));
-        let filters = min && (mag || self.policy.gl_clamp_min);
-        let mut border =
-            filters && self.used.view.is_some_and(|view| acts_on(view.dimensions(), axis, self.state.flags));
+        let dimensions = self.used.view.map(super::ViewTraits::dimensions);
+        let saturates = self.policy.saturates && dimensions != Some(Dimensions::Cube);
+        let filters = if saturates { min || mag } else { min && (mag || self.policy.gl_clamp_min) };
+        let mut border = filters && dimensions.is_some_and(|of| acts_on(of, axis, self.state.flags));
         let mirrors = mode == GL_MIRROR_CLAMP;
         use vk::SamplerCreateFlags as F;
         let only_clamps = self.state.unnormalized_coordinates

@@ -264,7 +264,7 @@ catalog! {
     HeldMaskOutput: "O-2", Override, Layer, "the wish";
     HeldInterlock: "O-2", Override, Layer, "the wish";
     GlClamp: "S-4", GlClamp, Layer, "half of the border's influence until the shader saturates coordinates";
-    GlClampEdge: "S-4", GlClamp, Layer, "nothing: without LINEAR only edge texels are read";
+    GlClampEdge: "S-4", GlClamp, Layer, "nothing but what gathers read: without LINEAR it is edge texels only";
     GlMirrorClamp: "S-4", GlClamp, Layer, "the border";
     DepthCompare: "S-2", DepthCompare, Vuid("VUID-vkCmdDraw-magFilter-04553"), "plain sampling is undefined by today's specification";
     B40: "B-40", Unnormalized, Vuid("VUID-vkCmdDraw-None-08609"), "";

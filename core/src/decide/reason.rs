@@ -26,6 +26,8 @@ pub struct Context<'a> {
     pub emulates: bool,
     /// The sampler that was asked for is LINEAR between levels.
     pub trilinear: bool,
+    /// Magnification and minification are LINEAR, by the sampler of the pair or by the shader.
+    pub linear: [bool; 2],
 }
 
 /// Whether a change of the LOD is what a shader makes up for.
@@ -172,6 +174,9 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::HeldOneDimensional => "held back: the view is 1D (guard one_dimensional)".into(),
         Catalog::GlClamp => format!("the pair filters {format}, so the border takes part"),
         Catalog::GlClampEdge => match context.view {
+            Some(_) if context.linear[0] != context.linear[1] => {
+                "gl_clamp_rule wants another LINEAR for the border".into()
+            }
             Some(_) => "the pair does not filter, so only edge texels are read".into(),
             None => "no view is known yet, and the edge is safe with every view".into(),
         },
@@ -247,10 +252,17 @@ pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
         (Catalog::B1 | Catalog::B2, _) if context.emulates && !context.view.is_some_and(ViewTraits::is_integer) => {
             "nothing where the shader filters, smoothing elsewhere"
         }
-        (Catalog::GlClamp | Catalog::GlMirrorClamp, _)
-            if context.saturates && context.trilinear && change.to == BORDER =>
-        {
+        (Catalog::GlClamp, _) if context.saturates && context.trilinear => {
             "trilinear-offset: between two levels offsets are those of the nearer one; the exact border where no shader saturates"
+        }
+        (Catalog::GlMirrorClamp, _) if context.trilinear && change.to == BORDER => {
+            "trilinear-offset: between two levels offsets are those of the nearer one, and beside the axis shows a bit of the \
+             border; the mirrored half where no shader mirrors"
+        }
+        (Catalog::GlClampEdge, _) if context.view.is_none() => "nothing: each pair is decided by its view",
+        (Catalog::GlClampEdge, _) if context.linear.contains(&true) => "the border of the filter that is LINEAR",
+        (Catalog::GlClamp, _) if context.linear[0] != context.linear[1] => {
+            "nothing where the shader saturates coordinates, edge texels of the filter that is NEAREST elsewhere"
         }
         (Catalog::GlClamp, _) if context.saturates => {
             "nothing where the shader saturates coordinates, half of the border's influence elsewhere"

@@ -287,7 +287,7 @@ pub struct Policy {
     pub strict_border: bool,
     /// `depth_linear=compare`: LINEAR on unfilterable depth becomes comparison with `ALWAYS`.
     pub depth_compare: bool,
-    /// `gl_clamp_rule=min`: GL_CLAMP reaches the border if `minFilter` is LINEAR, whatever `magFilter` is.
+    /// `gl_clamp_rule=min`: GL_CLAMP reaches the border if `minFilter` is LINEAR, whatever `magFilter` is, where shaders do not saturate.
     pub gl_clamp_min: bool,
     /// Shaders are made to saturate coordinates ([`Decision::saturate`](super::Decision::saturate)).
     pub saturates: bool,

@@ -63,13 +63,10 @@ impl Helper<'_, '_, '_, '_> {
     /// The first level for a level of detail that the image has, and the share of the next one.
     fn levels(&mut self, detail: u32) -> Result<(u32, u32), Error> {
         let float = self.code.float;
-        let (zero, half, one) = (self.code.splat(0.0, 1)?, self.code.splat(0.5, 1)?, self.code.splat(1.0, 1)?);
+        let zero = self.code.splat(0.0, 1)?;
         let whole = self.code.glsl(GlslStd450Op::Floor, float, &[detail])?;
         let rest = self.code.float(Op::FSub, &[detail, whole])?;
-        // Of two levels that are equally near the finer one is taken, as the specification prefers.
-        let nearest = self.code.float(Op::FAdd, &[detail, half])?;
-        let nearest = self.code.glsl(GlslStd450Op::Ceil, float, &[nearest])?;
-        let nearest = self.code.float(Op::FSub, &[nearest, one])?;
+        let nearest = self.nearest_level(detail)?;
         let linear = self.code.has(self.flags, flags::MIP_LINEAR)?;
         let level = self.code.float(Op::Select, &[linear, whole, nearest])?;
         let share = self.code.float(Op::Select, &[linear, rest, zero])?;

@@ -345,7 +345,8 @@ impl Helper<'_, '_, '_, '_> {
         if offset != 0 {
             return self.bounded(place, offset);
         }
-        let special = self.code.has(self.flags, flags::MIRROR | flags::MAG_NEAREST | flags::UNNORMALIZED)?;
+        let special = flags::MIRROR | flags::MAG_NEAREST | flags::MIN_NEAREST | flags::UNNORMALIZED;
+        let special = self.code.has(self.flags, special)?;
         let mut fork = self.code.fork(special)?;
         let bounded = self.bounded(place, 0)?;
         self.code.otherwise(&mut fork, [bounded, 0])?;
@@ -367,7 +368,7 @@ impl Helper<'_, '_, '_, '_> {
 
     /// The level of detail that the sampler will find, and the size of the level that is nearest to it.
     fn level(&mut self, place: &Place) -> Result<(u32, u32), Error> {
-        let (float, int) = (self.code.float, self.code.int);
+        let int = self.code.int;
         let place = &self.graded(place)?;
         let texels = self.base()?;
         let base = self.texels(texels)?;
@@ -376,7 +377,7 @@ impl Helper<'_, '_, '_, '_> {
         }
         let detail = self.detail(place, base)?;
         let level = self.within(detail)?;
-        let level = self.code.glsl(GlslStd450Op::RoundEven, float, &[level])?;
+        let level = self.nearest_level(level)?;
         let level = self.code.op(Op::ConvertFToS, int, &[level])?;
         let texels = self.shrunk(texels, level)?;
         Ok((detail, self.texels(texels)?))
@@ -393,11 +394,36 @@ impl Helper<'_, '_, '_, '_> {
                 let texels = self.code.op(Op::FMul, vector, &[*length, size])?;
                 *length = self.code.glsl(GlslStd450Op::Length, float, &[texels])?;
             }
-            let longer = self.code.glsl(GlslStd450Op::NMax, float, &lengths)?;
+            let mut longer = self.code.glsl(GlslStd450Op::NMax, float, &lengths)?;
+            if !self.sample.fetches {
+                longer = self.sampled_once(longer, lengths)?;
+            }
             detail = self.code.glsl(GlslStd450Op::Log2, float, &[longer])?;
         }
         let detail = self.biased(detail)?;
         self.limited(detail)
+    }
+
+    /// How much of the longer of two lengths one of several samples has: it is divided by how often it is longer than the shorter one,
+    /// up to the sampler's anisotropy ("Scale Factor Operation, LOD Operation and Image Level(s) Selection").
+    fn sampled_once(&mut self, longer: u32, lengths: [u32; 2]) -> Result<u32, Error> {
+        let (float, uint) = (self.code.float, self.code.uint);
+        let shift = self.code.unsigned(flags::ANISOTROPY.trailing_zeros())?;
+        let most = self.code.op(Op::ShiftRightLogical, uint, &[self.flags, shift])?;
+        let most = self.code.float(Op::ConvertUToF, &[most])?;
+        let most = self.code.glsl(GlslStd450Op::Exp2, float, &[most])?;
+        let part = self.code.float(Op::FDiv, &[longer, most])?;
+        let shorter = self.code.glsl(GlslStd450Op::NMin, float, &lengths)?;
+        self.code.glsl(GlslStd450Op::NMax, float, &[part, shorter])
+    }
+
+    /// The whole level for a level of detail. Of two that are equally near it is the finer one, as the specification prefers.
+    pub(super) fn nearest_level(&mut self, detail: u32) -> Result<u32, Error> {
+        let float = self.code.float;
+        let (half, one) = (self.code.splat(0.5, 1)?, self.code.splat(1.0, 1)?);
+        let above = self.code.float(Op::FAdd, &[detail, half])?;
+        let above = self.code.glsl(GlslStd450Op::Ceil, float, &[above])?;
+        self.code.float(Op::FSub, &[above, one])
     }
 
     /// A level of detail with what the sampler adds.
@@ -481,13 +507,16 @@ impl Helper<'_, '_, '_, '_> {
         let mut top = high;
         let form = self.sample.form;
         if detail != 0 {
-            // Half a texel before the end NEAREST still finds the last texel, which the border's first one is next to.
-            let nearest = self.code.has(self.flags, flags::MAG_NEAREST)?;
+            // A little before the end NEAREST still finds the last texel, which the border's first one is next to: a quarter of a
+            // texel, which is half of one or less on the levels beside.
+            let (mag, min) = (flags::MAG_NEAREST, flags::MIN_NEAREST);
+            let (mag, min) = (self.code.has(self.flags, mag)?, self.code.has(self.flags, min)?);
             let zero = self.code.splat(0.0, 1)?;
             let magnified = self.code.op(Op::FOrdLessThanEqual, bool, &[detail, zero])?;
-            let both = self.code.op(Op::LogicalAnd, bool, &[nearest, magnified])?;
-            let inner = self.code.op(Op::FSub, vector, &[high, half])?;
-            top = self.choose(both, inner, top)?;
+            let nearest = self.code.op(Op::Select, bool, &[magnified, mag, min])?;
+            let quarter = self.code.op(Op::FMul, vector, &[half, one_half])?;
+            let inner = self.code.op(Op::FSub, vector, &[high, quarter])?;
+            top = self.choose(nearest, inner, top)?;
         }
         if !(form.implicit || form.projected || form.compared) {
             let texels = self.code.has(self.flags, flags::UNNORMALIZED)?;

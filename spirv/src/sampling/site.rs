@@ -164,8 +164,10 @@ impl Sample {
             operands[EXTRA] = site.word(5);
         }
         let plain = masked(site, 5 + usize::from(has_extra), &mut operands).ok_or(Stop::Left(Left::Operands))?;
-        // One code says whether all texels are there, and four gathers give four of them.
-        if form.sparse && operands[CONST_OFFSETS] != 0 {
+        // One code says whether all texels are there, and four gathers give four of them. Levels and biases of gathers
+        // (SPV_AMD_texture_gather_bias_lod) would have to be followed to the size of the level.
+        let levels = form.gathers && operands[BIAS] | operands[LOD] != 0;
+        if levels || form.sparse && operands[CONST_OFFSETS] != 0 {
             return Err(Stop::Left(Left::Operands));
         }
         let mut passes = passes.of(&form, pair.ty.sampled);

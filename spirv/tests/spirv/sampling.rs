@@ -108,6 +108,32 @@ fn everything_is_sampled_through_tasks() {
     assert_eq!((modules, changed), (50, 122));
 }
 
+/// The same where texels can be fetched, by tasks that say so of all, of none, or that are not known.
+#[test]
+fn everything_is_fetched_or_left() {
+    const FETCH: Passes = Passes { fetch: true, ..BOTH };
+    let (mut changed, mut fetched) = (0, 0);
+    each(|shader, entry, values, _, slots, count| {
+        let slots: Vec<Slot> = slots.iter().map(|slot| Slot { passes: FETCH, ..*slot }).collect();
+        let all = vec![Task { flags: all_flags().flags | flags::FETCH, ..all_flags() }; count as usize];
+        // Every second one.
+        let mut some = all.clone();
+        some.iter_mut().step_by(2).for_each(|task| task.flags = flags::CLAMP_S);
+        let block = Keys::Block { set: SET, binding: 0, count: count.max(1) };
+        for keys in [Keys::Fixed(&all), Keys::Fixed(&some), block] {
+            let sampled = run(&shader.words, entry, values, keys, &slots);
+            if let Err(error) = validate(&sampled.words, &shader.environment) {
+                panic!("{} {} {keys:?}: {error}", shader.file, entry.0);
+            }
+            changed += sampled.changed;
+            fetched += having(&sampled.words, Op::ImageFetch).len() - having(&shader.words, Op::ImageFetch).len();
+            let again = run(&sampled.words, entry, values, keys, &slots);
+            assert_eq!((again.changed, again.words == sampled.words), (0, true), "{} again", shader.file);
+        }
+    });
+    assert!(changed > 300 && fetched > 300, "{changed} changed, {fetched} fetches");
+}
+
 /// Every slot by itself: where calls of one function disagree, what is not asked for goes on as it does.
 #[test]
 fn one_slot_at_a_time_is_sampled_through_its_task() {
@@ -255,4 +281,27 @@ fn cubes_of_functions_are_left() {
     assert_eq!((sampled.changed, sampled.words == words), (0, true));
     let sampled = run(&words, entry, None, keys, &slots(&links, BOTH).0);
     assert_eq!((sampled.changed, sampled.left.len()), (1, 0));
+}
+
+/// Gathers that say a level or a bias (SPV_AMD_texture_gather_bias_lod) are left; the same without is not.
+#[test]
+fn gathers_with_levels_are_left() {
+    let entry = ("main", ExecutionModel::Fragment as u32);
+    let keys = Keys::Block { set: SET, binding: 0, count: 1 };
+    let saturate = Passes { saturate: true, ..Passes::default() };
+    for (lookup, left) in [
+        ("textureGather(pair, vec2(1.0), 0, 0.5)", vec![(0, Left::Operands)]),
+        ("textureGatherLodAMD(pair, vec2(1.0), 1.0, 0)", vec![(0, Left::Operands)]),
+        ("textureGather(pair, vec2(1.0), 0)", vec![]),
+    ] {
+        let source = format!(
+            "#version 450\n#extension GL_AMD_texture_gather_bias_lod : require\n\
+             layout(set = 0, binding = 0) uniform sampler2D pair;\nlayout(location = 0) out vec4 colour;\n\
+             void main() {{ colour = {lookup}; }}"
+        );
+        let words = glsl("frag", "vulkan1.1", &source);
+        let links = Module::read(&words).expect("a module").links(entry.0, entry.1, None).expect("links");
+        let sampled = run(&words, entry, None, keys, &slots(&links, saturate).0);
+        assert_eq!((sampled.left.clone(), sampled.changed), (left.clone(), u32::from(left.is_empty())), "{lookup}");
+    }
 }

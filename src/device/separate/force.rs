@@ -1,7 +1,7 @@
 //! Test switches: repairs that nothing asks for, with the application's own samplers, so that no result may differ.
 //!
 //! Only a library built with the feature `test-switches` has them; `scripts/switches` makes one. It reads two variables of the
-//! environment when a device is made: `TESTSWITCH_SEPARATE`, `shadow`, `split` or `saturate`, and `TESTSWITCH_OUT`, a folder that gets a file
+//! environment when a device is made: `TESTSWITCH_SEPARATE`, `shadow`, `split`, `saturate` or `filter`, and `TESTSWITCH_OUT`, a folder that gets a file
 //! for each copy of a set, for each module that a split pipeline was made of, and for each of the application's that was read.
 
 #[cfg(feature = "test-switches")]
@@ -26,6 +26,11 @@ impl Force {
 
     /// Whether shaders are bound that could do more for what they sample than is asked of them.
     pub(super) const fn tasks(&self) -> bool {
+        false
+    }
+
+    /// Whether these could filter and fetch as well.
+    pub(super) const fn filters(&self) -> bool {
         false
     }
 
@@ -79,7 +84,11 @@ mod on {
         }
 
         pub(in super::super) fn tasks(&self) -> bool {
-            self.separate.as_deref() == Some("saturate")
+            self.separate.as_deref() == Some("saturate") || self.filters()
+        }
+
+        pub(in super::super) fn filters(&self) -> bool {
+            self.separate.as_deref() == Some("filter")
         }
 
         pub(in super::super) fn any(&self) -> bool {

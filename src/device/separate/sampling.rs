@@ -145,7 +145,7 @@ fn rewrite(
         let link = link_of(tasked)?;
         let sampler = sampler(tasked, link)?;
         let is_split = sampler != link.sampler;
-        let fetch = tasks.fetches(tasked);
+        let fetch = place.passes.fetch || tasks.fetches(tasked);
         Some(sampling::Slot {
             image: link.image,
             sampler,
@@ -204,8 +204,13 @@ impl Device {
             task.flags |= flags::UNNORMALIZED;
         }
         if !emulates {
-            let is_nearest = state.mag_filter == ash::vk::Filter::NEAREST;
-            task.flags |= if is_nearest { flags::MAG_NEAREST } else { 0 };
+            let is_nearest = [state.mag_filter, state.min_filter].map(|filter| filter == ash::vk::Filter::NEAREST);
+            for (on, flag) in is_nearest.into_iter().zip([flags::MAG_NEAREST, flags::MIN_NEAREST]) {
+                task.flags |= if on { flag } else { 0 };
+            }
+            if state.anisotropy_enable {
+                task.flags |= flags::anisotropy(state.max_anisotropy);
+            }
             // One level, or the first one up to a level of detail of 0.5 (Image Level(s) Selection).
             let whole = state.mipmap_mode == ash::vk::SamplerMipmapMode::NEAREST && state.max_lod < 0.5;
             let is_flat = class.traits.single_level || whole;

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
+use samplin_spirv::sampling::Passes;
 use samplin_spirv::split::{Part, Refused, Why, split};
 use samplin_spirv::{Module, Operand, Specialization};
 
@@ -136,7 +137,8 @@ impl Device {
         let tasks = match keys {
             Some(keys) => {
                 let limits = samplin_spirv::sampling::Limits { lod_bias: self.caps.max_sampler_lod_bias };
-                let passes = separate.tasks;
+                let all = separate.force.filters();
+                let passes = Passes { filter: all || separate.tasks.filter, fetch: all, ..separate.tasks };
                 let at = sampling::Place { set: number as u32, first, chosen: &chosen, limits, passes };
                 Some(sampling::rewrite_all(separate, program, &recipe, &mut codes, at, keys)?)
             }
