@@ -89,8 +89,7 @@ impl Device {
 
     /// Whether a view of this format may have to go down in another way than it came, or something be said of it.
     pub fn looks_at_views_of(&self, image: &ImageTraits, format: vk::Format) -> bool {
-        let mutable = image.flags & u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw()) != 0;
-        mutable && format != image.format || self.storage.lowers(format)
+        decide::may_lack_usage(image.flags, format == image.format) || self.storage.lowers(format)
     }
 
     /// The usage that a view goes down with, if not that which it inherits, and the changes.
@@ -101,7 +100,7 @@ impl Device {
         stated: Option<u64>,
         inherited: u64,
     ) -> Option<(u64, Changes)> {
-        if format == image.format || image.flags & u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw()) == 0 {
+        if !decide::may_lack_usage(image.flags, format == image.format) {
             return None;
         }
         let features = self.features(image, format)?;

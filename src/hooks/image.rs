@@ -11,7 +11,7 @@ use vk_layer_sys::{
 };
 
 use super::slice;
-use crate::decide::{Aspect, Catalog, Change, Changes, ViewTraits, normalize_components};
+use crate::decide::{Aspect, Catalog, Change, Changes, ViewTraits, may_lack_usage, normalize_components};
 use crate::device::{Device, ImageTraits, ViewCopy, listed};
 use crate::features::Tiling;
 use crate::format;
@@ -379,9 +379,8 @@ unsafe fn create_new_view(
 #[inline(never)]
 unsafe fn usage_class(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Vec<u64> {
     let Some((_, image)) = device.image(info.image) else { return Vec::new() };
-    let (mutable, stores) = (vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw(), vk::ImageUsageFlags::STORAGE.as_raw());
-    let differs = info.format != image.format && image.flags & u64::from(mutable) != 0;
-    if !differs && image.usage & u64::from(stores) == 0 {
+    let stores = u64::from(vk::ImageUsageFlags::STORAGE.as_raw());
+    if !may_lack_usage(image.flags, info.format == image.format) && image.usage & stores == 0 {
         return Vec::new();
     }
     // SAFETY: `info` is a valid create info of a view by this function's contract.
