@@ -213,6 +213,7 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
             "held back: the shader or the pipeline has a shading rate (guard shading-rate)".into()
         }
         Catalog::HeldMaskOutput => "held back: the shader writes a sample mask (guard mask-output)".into(),
+        Catalog::HeldMaskInput => "held back: the shader reads the sample mask (guard mask-input)".into(),
         Catalog::HeldInterlock => "held back: fragments wait for each other (guard interlock)".into(),
         Catalog::J2 | Catalog::J2One | Catalog::J2More | Catalog::J2Single | Catalog::J2Many => {
             not_enabled("sampleRateShading")

@@ -102,6 +102,7 @@ impl Device {
                 for (guard, holds) in [
                     (Guard::SideEffects, facts.side_effects),
                     (Guard::ShadingRate, facts.shading_rate),
+                    (Guard::MaskInput, facts.mask_input),
                     (Guard::MaskOutput, facts.mask_output),
                     (Guard::Interlock, facts.interlock),
                 ] {

@@ -25,6 +25,7 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/samples/wish-chained", wish_chained),
         ("shaders/samples/wish-held-back", wish_held_back),
         ("shaders/samples/wish-left-alone", wish_left_alone),
+        ("shaders/samples/wish-mask-input", wish_mask_input),
         ("shaders/samples/wish-off", wish_off),
         ("shaders/samples/wish-audit", wish_audit),
         ("shaders/samples/wish-without-the-feature", wish_without_the_feature),
@@ -615,6 +616,7 @@ fn wish_left_alone() -> Outcome {
     }
     // Each sample is shaded already; what asks for as much itself stays as well.
     let shaded = Draw { shading: Some(1.0), ..FOUR };
+        (COVERED, "mask-input"),
     for (words, how) in [(fragment("o = vec4(place, gl_SampleID, 1.0);"), FOUR), (sampled(FINE), shaded)] {
         let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, how))?;
         let (got, judged) = with_layer(ruled(Context::builder(), &folder, ALL), |context| draw(context, &words, how))?;
@@ -628,6 +630,29 @@ fn wish_left_alone() -> Outcome {
 /// What an application shades for each sample is shaded once; with one sample nothing is lost.
 fn wish_off() -> Outcome {
     let folder = Folder::new();
+/// A shade that says how many samples an invocation covers.
+const COVERED: &str = "o = vec4(vec3(float(bitCount(gl_SampleMaskIn[0])) / 8.0), 1.0);";
+
+/// What the guard is about: where it is switched off each invocation covers a sample, and the shade is another one.
+fn wish_mask_input() -> Outcome {
+    let folder = Folder::new();
+    let words = fragment(COVERED);
+    let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, FOUR))?;
+    let count = |picture: &[Value], shade: f32| {
+        picture.iter().filter(|it| it.is_near(Value::Float([shade, shade, shade, 1.0]), 0.01)).count()
+    };
+    assert!(count(&wanted, 0.125) == 0 && count(&wanted, 0.5) > wanted.len() / 2, "all four samples of most pixels");
+    for (off, held) in [("", true), ("guards_off = [\"mask-input\"]\n", false)] {
+        let text = format!("{ALL}{off}");
+        let (got, judged) =
+            with_layer(ruled(Context::builder(), &folder, &text), |context| draw(context, &words, FOUR))?;
+        judged.assert_silent("with samplin");
+        assert_eq!(count(&got, 0.125), if held { 0 } else { got.len() }, "{off}");
+        assert_eq!(got == wanted, held, "{off}");
+    }
+    Ok(())
+}
+
     let off = "[[rule]]\nset = { sample_shading = \"off\" }\n";
     let words = fragment("o = vec4(float(gl_SampleID + 1) / 8.0, place * 0.5 + 0.5, 1.0);");
     let (native, _) = without_layer(Context::builder(), |context| draw(context, &words, ONE))?;
