@@ -33,7 +33,7 @@ pub use self::blit::{BlitDecision, BlitSource, blit};
 pub use self::border::without_custom_border;
 pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Source, Value};
 pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
-pub use self::reason::{AT_OFFSET, Context, because, lost, no_border_share};
+pub use self::reason::{AT_OFFSET, Context, IN_PLACE, OF_SAMPLES, because, lost, no_border_share};
 pub use self::sample::{SampleShading, ShadingWish, sample_shading, wish_shading};
 pub use self::state::{
     BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, StateKey, YcbcrConversion, fnv1a, is_custom,

@@ -17,6 +17,7 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/samples/feature-not-needed", not_needed),
         ("shaders/samples/lowered", lowered),
         ("shaders/samples/lowered-with-more-samples", lowered_many),
+        ("shaders/samples/what-is-lost-is-told", lost),
         ("shaders/samples/state-without-the-feature", state),
         ("shaders/samples/fraction", fraction),
         ("shaders/samples/fraction-audit", fraction_audit),
@@ -381,6 +382,33 @@ fn state() -> Outcome {
             &["VkPipelineMultisampleStateCreateInfo-sampleShadingEnable-00784"],
             "without samplin",
         );
+/// A mask of its own for each sample is one for all of them then, and derivatives that neighbours part from are no values: both is
+/// said, of the shaders that have it and of no others.
+fn lost() -> Outcome {
+    let folder = Folder::new();
+    let mask = fragment("o = vec4(1.0); gl_SampleMask[0] = 1 << gl_SampleID;");
+    let apart = |head: &str, body: &str| {
+        let head =
+            format!("#version 450\nlayout(location = 0) in vec2 place;\nlayout(location = 0) out vec4 o;\n{head}");
+        vulkan("frag", &format!("{head}\nvoid main() {{ o = vec4(0.5); if (gl_FragCoord.x > 3.0) o.xy = {body}; }}\n"))
+    };
+    let offset = "interpolateAtOffset(place, vec2(0.25))";
+    let ahead = apart("", offset);
+    let there = apart(&format!("vec2 at() {{ return {offset}; }}"), "at()");
+    for (words, coverage, branch) in [(mask, true, false), (ahead, false, false), (there, false, true)] {
+        for how in [ONE, FOUR] {
+            let (_, judged) = with_layer(lacking(&folder), |context| draw(context, &words, how))?;
+            judged.assert_silent("with samplin");
+            let pipeline = judged.trace.events("shader").nth(1).expect("of the pipeline");
+            let lost: Vec<String> = samplin_testkit::trace::changes(pipeline).into_iter().map(|it| it.lost).collect();
+            let says = |text: &str| lost.iter().any(|lost| lost.contains(text));
+            assert_eq!(says("coverage"), coverage && how.samples != Samples::TYPE_1, "{lost:?}");
+            assert_eq!(says("another branch"), branch, "{lost:?}");
+        }
+    }
+    Ok(())
+}
+
         let (got, judged) = with_layer(lacking(&folder), |context| draw(context, &plain, shaded))?;
         judged.assert_silent("with samplin");
         let (wanted, _) = without_layer(unasked(), |context| draw(context, &plain, how))?;
