@@ -25,8 +25,8 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/samples/wish", wish),
         ("shaders/samples/wish-chained", wish_chained),
         ("shaders/samples/wish-held-back", wish_held_back),
-        ("shaders/samples/wish-left-alone", wish_left_alone),
         ("shaders/samples/wish-mask-input", wish_mask_input),
+        ("shaders/samples/wish-left-alone", wish_left_alone),
         ("shaders/samples/wish-off", wish_off),
         ("shaders/samples/wish-audit", wish_audit),
         ("shaders/samples/wish-without-the-feature", wish_without_the_feature),
@@ -78,6 +78,16 @@ fn draw(context: &Context, fragment: &[u32], how: Draw) -> Result<Vec<Value>, Sk
 
 /// The same with storage buffers of a word, of which it reads what they hold then.
 fn draw_with(context: &Context, fragment: &[u32], how: Draw, bindings: &[u32]) -> Result<(Vec<Value>, Vec<u32>), Skip> {
+    draw_stages(context, [&vulkan("vert", VERTEX), fragment], how, bindings)
+}
+
+/// The same with a vertex shader.
+pub(super) fn draw_stages(
+    context: &Context,
+    stages: [&[u32]; 2],
+    how: Draw,
+    bindings: &[u32],
+) -> Result<(Vec<Value>, Vec<u32>), Skip> {
     let device = context.device();
     let format = vk::Format::R8G8B8A8_UNORM;
     let desc = ImageDesc { usage: Usage::COLOR_ATTACHMENT | Usage::TRANSFER_SRC, ..ImageDesc::d2(format, EDGE, EDGE) };
@@ -114,7 +124,12 @@ fn draw_with(context: &Context, fragment: &[u32], how: Draw, bindings: &[u32]) -
     // SAFETY: the views are those of the attachments.
     let frame = unsafe { device.create_framebuffer(&frame, None) }.expect("vkCreateFramebuffer");
     let storage = |binding: &u32| Binding::new(*binding, vk::DescriptorType::STORAGE_BUFFER, 1);
-    let set_layout = SetLayout::new(context, &bindings.iter().map(storage).collect::<Vec<_>>());
+    let set_layout = SetLayout::with_stages(
+        context,
+        &bindings.iter().map(storage).collect::<Vec<_>>(),
+        vk::DescriptorSetLayoutCreateFlags::empty(),
+        vk::ShaderStageFlags::ALL_GRAPHICS,
+    );
     let pool = (!bindings.is_empty()).then(|| Pool::new(context, &[&set_layout]));
     let set = pool.as_ref().map(|pool| pool.allocate(&set_layout));
     let buffers: Vec<_> = bindings.iter().map(|_| buffer(context, &[0])).collect();
@@ -126,7 +141,7 @@ fn draw_with(context: &Context, fragment: &[u32], how: Draw, bindings: &[u32]) -
     // SAFETY: the set layout is alive.
     let layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("vkCreatePipelineLayout");
     let area = vk::Rect2D { offset: Default::default(), extent: vk::Extent2D { width: EDGE, height: EDGE } };
-    let pipeline = pipeline(context, fragment, how, (layout, pass), area);
+    let pipeline = pipeline_of(context, stages, how, (layout, pass), area);
     context.submit(|commands| {
         let clear = [vk::ClearValue::default(); 2];
         let begin = vk::RenderPassBeginInfo::default()
@@ -166,9 +181,19 @@ pub(super) fn pipeline(
     (layout, pass): (vk::PipelineLayout, vk::RenderPass),
     area: vk::Rect2D,
 ) -> vk::Pipeline {
+    pipeline_of(context, [&vulkan("vert", VERTEX), fragment], how, (layout, pass), area)
+}
+
+/// The same with a vertex shader.
+fn pipeline_of(
+    context: &Context,
+    stages: [&[u32]; 2],
+    how: Draw,
+    (layout, pass): (vk::PipelineLayout, vk::RenderPass),
+    area: vk::Rect2D,
+) -> vk::Pipeline {
     let device = context.device();
-    let vertex = vulkan("vert", VERTEX);
-    let mut codes = [&vertex[..], fragment].map(|words| vk::ShaderModuleCreateInfo::default().code(words));
+    let mut codes = stages.map(|words| vk::ShaderModuleCreateInfo::default().code(words));
     let modules = codes.map(|info| {
         if how.chained {
             return vk::ShaderModule::null();
@@ -357,31 +382,6 @@ fn lowered_many() -> Outcome {
     Ok(())
 }
 
-/// One record of the module, and one of the pipeline that says how many samples it has.
-fn assert_lowered(judged: &Judged, single: bool) {
-    let records: Vec<&Json> = judged.trace.events("shader").collect();
-    let [module, pipeline] = records[..] else { panic!("{records:#?}") };
-    assert!(records.iter().all(|record| record["pass"] == "sample_builtins"));
-    assert_eq!((&module["tier"], &pipeline["tier"]), (&"module".into(), &"pipeline".into()));
-    assert_eq!(module["module"], pipeline["module"]);
-    assert_eq!(pipeline["key"], serde_json::json!({ "single": single }));
-    // Counted once.
-    let count = samplin_testkit::trace::changes(module).len();
-    assert_eq!(judged.summary()["changes"]["sample-shading"], count);
-}
-
-/// Sample shading that the pipeline enables and the device lacks.
-fn state() -> Outcome {
-    let folder = Folder::new();
-    let plain = fragment("o = vec4(place, 0.5, 1.0);");
-    for (how, lost) in [(ONE, "nothing: there is one sample"), (FOUR, "shading per sample")] {
-        let shaded = Draw { shading: Some(1.0), ..how };
-        let (_, errors) = without_layer(unasked(), |context| draw(context, &plain, shaded))?;
-        assert_reported(
-            &errors,
-            &["VkPipelineMultisampleStateCreateInfo-sampleShadingEnable-00784"],
-            "without samplin",
-        );
 /// A mask of its own for each sample is one for all of them then, and derivatives that neighbours part from are no values: both is
 /// said, of the shaders that have it and of no others.
 fn lost() -> Outcome {
@@ -409,6 +409,31 @@ fn lost() -> Outcome {
     Ok(())
 }
 
+/// One record of the module, and one of the pipeline that says how many samples it has.
+fn assert_lowered(judged: &Judged, single: bool) {
+    let records: Vec<&Json> = judged.trace.events("shader").collect();
+    let [module, pipeline] = records[..] else { panic!("{records:#?}") };
+    assert!(records.iter().all(|record| record["pass"] == "sample_builtins"));
+    assert_eq!((&module["tier"], &pipeline["tier"]), (&"module".into(), &"pipeline".into()));
+    assert_eq!(module["module"], pipeline["module"]);
+    assert_eq!(pipeline["key"], serde_json::json!({ "single": single }));
+    // Counted once.
+    let count = samplin_testkit::trace::changes(module).len();
+    assert_eq!(judged.summary()["changes"]["sample-shading"], count);
+}
+
+/// Sample shading that the pipeline enables and the device lacks.
+fn state() -> Outcome {
+    let folder = Folder::new();
+    let plain = fragment("o = vec4(place, 0.5, 1.0);");
+    for (how, lost) in [(ONE, "nothing: there is one sample"), (FOUR, "shading per sample")] {
+        let shaded = Draw { shading: Some(1.0), ..how };
+        let (_, errors) = without_layer(unasked(), |context| draw(context, &plain, shaded))?;
+        assert_reported(
+            &errors,
+            &["VkPipelineMultisampleStateCreateInfo-sampleShadingEnable-00784"],
+            "without samplin",
+        );
         let (got, judged) = with_layer(lacking(&folder), |context| draw(context, &plain, shaded))?;
         judged.assert_silent("with samplin");
         let (wanted, _) = without_layer(unasked(), |context| draw(context, &plain, how))?;
@@ -591,6 +616,7 @@ fn wish_held_back() -> Outcome {
     assert_held(&judged, "single-sample");
     for (body, guard) in [
         ("gl_SampleMask[0] = 1; o = vec4(place, 0.5, 1.0);", "mask-output"),
+        (COVERED, "mask-input"),
         ("o = vec4(place, 0.5, 1.0);", "single-sample"),
     ] {
         let how = if guard == "single-sample" { ONE } else { FOUR };
@@ -600,6 +626,29 @@ fn wish_held_back() -> Outcome {
         judged.assert_silent(guard);
         assert_eq!(got, wanted);
         assert_held(&judged, guard);
+    }
+    Ok(())
+}
+
+/// A shade that says how many samples an invocation covers.
+const COVERED: &str = "o = vec4(vec3(float(bitCount(gl_SampleMaskIn[0])) / 8.0), 1.0);";
+
+/// What the guard is about: where it is switched off each invocation covers a sample, and the shade is another one.
+fn wish_mask_input() -> Outcome {
+    let folder = Folder::new();
+    let words = fragment(COVERED);
+    let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, FOUR))?;
+    let count = |picture: &[Value], shade: f32| {
+        picture.iter().filter(|it| it.is_near(Value::Float([shade, shade, shade, 1.0]), 0.01)).count()
+    };
+    assert!(count(&wanted, 0.125) == 0 && count(&wanted, 0.5) > wanted.len() / 2, "all four samples of most pixels");
+    for (off, held) in [("", true), ("guards_off = [\"mask-input\"]\n", false)] {
+        let text = format!("{ALL}{off}");
+        let (got, judged) =
+            with_layer(ruled(Context::builder(), &folder, &text), |context| draw(context, &words, FOUR))?;
+        judged.assert_silent("with samplin");
+        assert_eq!(count(&got, 0.125), if held { 0 } else { got.len() }, "{off}");
+        assert_eq!(got == wanted, held, "{off}");
     }
     Ok(())
 }
@@ -644,7 +693,6 @@ fn wish_left_alone() -> Outcome {
     }
     // Each sample is shaded already; what asks for as much itself stays as well.
     let shaded = Draw { shading: Some(1.0), ..FOUR };
-        (COVERED, "mask-input"),
     for (words, how) in [(fragment("o = vec4(place, gl_SampleID, 1.0);"), FOUR), (sampled(FINE), shaded)] {
         let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, how))?;
         let (got, judged) = with_layer(ruled(Context::builder(), &folder, ALL), |context| draw(context, &words, how))?;
@@ -658,29 +706,6 @@ fn wish_left_alone() -> Outcome {
 /// What an application shades for each sample is shaded once; with one sample nothing is lost.
 fn wish_off() -> Outcome {
     let folder = Folder::new();
-/// A shade that says how many samples an invocation covers.
-const COVERED: &str = "o = vec4(vec3(float(bitCount(gl_SampleMaskIn[0])) / 8.0), 1.0);";
-
-/// What the guard is about: where it is switched off each invocation covers a sample, and the shade is another one.
-fn wish_mask_input() -> Outcome {
-    let folder = Folder::new();
-    let words = fragment(COVERED);
-    let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, FOUR))?;
-    let count = |picture: &[Value], shade: f32| {
-        picture.iter().filter(|it| it.is_near(Value::Float([shade, shade, shade, 1.0]), 0.01)).count()
-    };
-    assert!(count(&wanted, 0.125) == 0 && count(&wanted, 0.5) > wanted.len() / 2, "all four samples of most pixels");
-    for (off, held) in [("", true), ("guards_off = [\"mask-input\"]\n", false)] {
-        let text = format!("{ALL}{off}");
-        let (got, judged) =
-            with_layer(ruled(Context::builder(), &folder, &text), |context| draw(context, &words, FOUR))?;
-        judged.assert_silent("with samplin");
-        assert_eq!(count(&got, 0.125), if held { 0 } else { got.len() }, "{off}");
-        assert_eq!(got == wanted, held, "{off}");
-    }
-    Ok(())
-}
-
     let off = "[[rule]]\nset = { sample_shading = \"off\" }\n";
     let words = fragment("o = vec4(float(gl_SampleID + 1) / 8.0, place * 0.5 + 0.5, 1.0);");
     let (native, _) = without_layer(Context::builder(), |context| draw(context, &words, ONE))?;
