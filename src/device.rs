@@ -41,7 +41,7 @@ pub use self::storage::ViewCopy;
 use self::telling::Telling;
 pub use self::templates::Template;
 use self::usage::Narrows;
-pub use self::usage::listed;
+pub use self::usage::{listed, wide_flags, wide_usage};
 use crate::caps::{Enabled, Formats};
 use crate::commands::Which;
 use crate::decide::{DeviceCaps, Policy};

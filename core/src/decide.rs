@@ -33,7 +33,7 @@ pub use self::blit::{BlitDecision, BlitSource, blit};
 pub use self::border::without_custom_border;
 pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Source, Value};
 pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
-pub use self::reason::{AT_OFFSET, Context, because, lost, no_border_share};
+pub use self::reason::{AT_OFFSET, Context, IN_PLACE, OF_SAMPLES, because, lost, no_border_share};
 pub use self::sample::{SampleShading, ShadingWish, sample_shading, wish_shading};
 pub use self::state::{
     BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, StateKey, YcbcrConversion, fnv1a, is_custom,
@@ -41,8 +41,8 @@ pub use self::state::{
 };
 pub use self::unknown::{is_unknown_enumerant, unknown_enumerants};
 pub use self::usage::{
-    UsageKept, ViewUsage, image_flags, reachable_usage, stored_elsewhere, unsupported_usage, usage_beside_storage,
-    view_usage, viewed_as_integers,
+    UsageKept, ViewUsage, image_flags, may_lack_usage, reachable_usage, stored_elsewhere, unsupported_usage,
+    usage_beside_storage, view_usage, viewed_as_integers,
 };
 pub use self::view::{Aspect, DeviceCaps, Dimensions, Policy, Use, ViewTraits, normalize_components};
 pub use self::ycbcr::{ConversionDecision, ConversionState, conversion};

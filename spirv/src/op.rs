@@ -50,6 +50,7 @@ numbers! {
     SPEC_CONSTANT_COMPOSITE SpecConstantComposite
     SPEC_CONSTANT_OP SpecConstantOp
     FUNCTION Function
+    LABEL Label
     FUNCTION_PARAMETER FunctionParameter
     FUNCTION_END FunctionEnd
     FUNCTION_CALL FunctionCall

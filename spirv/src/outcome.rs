@@ -228,6 +228,8 @@ pub enum Change {
     },
     /// A builtin, by its number, is what it is with one sample, for every sample.
     BuiltInConstant(u32),
+    /// A sample mask that is written holds for all samples of a pixel at once.
+    MaskOfPixels,
     /// This many decorations `Sample` are gone.
     SampleDropped(u32),
     /// This many inputs, or members of them, are interpolated for each sample now.
@@ -238,6 +240,8 @@ pub enum Change {
         at_the_centre: u32,
         /// Instructions that asked for an offset: what derivatives make of it is not exact under perspective.
         at_offsets: u32,
+        /// Those of them whose derivatives are taken where they stand, and undefined if neighbours go another way.
+        diverging: u32,
     },
     /// The location of a uniform variable that is a descriptor is not declared any more.
     LocationDropped(u32),

@@ -4,13 +4,13 @@
 //! value there. With more samples the shader runs once for each pixel instead of once for each sample, which is a loss that the
 //! caller has to tell.
 
-use spirv::{Capability, Decoration, Op, StorageClass};
+use spirv::{BuiltIn, Capability, Decoration, ExecutionModel, Op, StorageClass};
 
 use crate::edit::{Editor, assemble};
-use crate::error::{Error, push};
+use crate::error::{Error, extend, push};
 use crate::ids;
 use crate::map::{Map, put};
-use crate::module::{Instruction, Module};
+use crate::module::{EntryPoint, Instruction, Module};
 use crate::op;
 use crate::outcome::{Change, Rewrite, Why};
 
@@ -38,7 +38,10 @@ pub fn sample_builtins(module: &Module<'_>) -> Result<Rewrite, Why> {
         imports: Vec::new(),
         component: 0,
         offsets: 0,
+        diverging: 0,
         interpolated: 0,
+        blocks: 0,
+        top: None,
     };
     pass.annotations()?;
     pass.variables()?;
@@ -74,7 +77,12 @@ struct Pass<'m, 'w> {
     /// The type of a pointer to a component of the position.
     component: u32,
     offsets: u32,
+    diverging: u32,
     interpolated: u32,
+    /// How many blocks of a function have begun.
+    blocks: u32,
+    /// Where its first instruction is that is no variable, if it is that of a fragment entry point.
+    top: Option<usize>,
 }
 
 impl<'w> Pass<'_, 'w> {
@@ -83,7 +91,7 @@ impl<'w> Pass<'_, 'w> {
     }
 
     fn annotations(&mut self) -> Result<(), Why> {
-        let mut samples = 0;
+        let (mut samples, mut masks) = (0, false);
         for instruction in self.all_annotations() {
             let (decoration, builtin) = match instruction.opcode() {
                 op::DECORATE => (instruction.word(2), instruction.word(3)),
@@ -94,10 +102,14 @@ impl<'w> Pass<'_, 'w> {
                 self.editor.remove(&instruction)?;
                 samples += 1;
             }
+            let id = instruction.word(1);
+            if decoration == Decoration::BuiltIn as u32 && builtin == BuiltIn::SampleMask as u32 {
+                let class = self.module.definition(id).map_or(0, |variable| variable.word(3));
+                masks |= class == StorageClass::Output as u32;
+            }
             if decoration != Decoration::BuiltIn as u32 || !is_of_a_sample(builtin) {
                 continue;
             }
-            let id = instruction.word(1);
             match self.module.definition(id) {
                 Some(variable) if instruction.opcode() == op::DECORATE && is_input(&variable) => {
                     put(&mut self.pointers, id, Pointer { component: false })?;
@@ -110,6 +122,9 @@ impl<'w> Pass<'_, 'w> {
         }
         if samples != 0 {
             push(&mut self.changes, Change::SampleDropped(samples))?;
+        }
+        if masks && !self.changes.is_empty() {
+            push(&mut self.changes, Change::MaskOfPixels)?;
         }
         if self.pointers.is_empty() {
             return Ok(());
@@ -200,6 +215,7 @@ impl<'w> Pass<'_, 'w> {
             }
         }
         for instruction in module.instructions(module.sections.globals, module.words().len()) {
+            self.place(&instruction);
             if instruction.opcode() == op::EXT_INST
                 && matches!(instruction.word(4), AT_CENTROID..=AT_OFFSET)
                 && self.imports.contains(&instruction.word(3))
@@ -224,10 +240,58 @@ impl<'w> Pass<'_, 'w> {
         if self.interpolated + self.offsets != 0 {
             push(
                 &mut self.changes,
-                Change::Interpolation { at_the_centre: self.interpolated, at_offsets: self.offsets },
+                Change::Interpolation {
+                    at_the_centre: self.interpolated,
+                    at_offsets: self.offsets,
+                    diverging: self.diverging,
+                },
             )?;
         }
         Ok(())
+    }
+
+    /// Follows where an instruction stands.
+    #[inline(never)]
+    fn place(&mut self, instruction: &Instruction<'_>) {
+        let behind = instruction.at + instruction.words.len();
+        match instruction.opcode() {
+            op::FUNCTION => {
+                let is_its = |it: EntryPoint<'_>| {
+                    it.model() == ExecutionModel::Fragment as u32 && it.function() == instruction.word(2)
+                };
+                (self.top, self.blocks) = (self.module.entry_points().any(is_its).then_some(behind), 0);
+            }
+            op::LABEL => self.blocks += 1,
+            op::VARIABLE => {}
+            _ => return,
+        }
+        if self.blocks < 2 && self.top.is_some() {
+            self.top = Some(behind);
+        }
+    }
+
+    /// The input where derivatives of it are defined whatever neighbours do: at the begin of the entry point's function. A chain to it
+    /// comes along; none if that is not known there.
+    #[inline(never)]
+    fn hoisted(&mut self, input: u32, ahead: &mut Vec<u32>) -> Result<Option<u32>, Error> {
+        let module = self.module;
+        let is = |id: u32, opcode| module.definition(id).is_some_and(|it| it.opcode() == opcode);
+        if is(input, op::VARIABLE) {
+            return Ok(Some(input));
+        }
+        let is_plain = |chain: &Instruction<'_>| {
+            let mut indices = chain.words.iter().skip(4);
+            chain.opcode() == op::ACCESS_CHAIN
+                && is(chain.word(3), op::VARIABLE)
+                && indices.all(|id| is(*id, op::CONSTANT))
+        };
+        let Some(chain) = module.definition(input).filter(is_plain) else { return Ok(None) };
+        extend(ahead, chain.words)?;
+        let id = self.editor.id()?;
+        if let Some(word) = ahead.get_mut(2) {
+            *word = id;
+        }
+        Ok(Some(id))
     }
 
     /// A pointer into what was a builtin, which gets the type that goes with its new storage class.
@@ -270,6 +334,7 @@ impl<'w> Pass<'_, 'w> {
     }
 
     /// The value at the centre and what its derivatives add to it; none if that has no types.
+    #[inline(never)]
     fn offset(
         &mut self,
         words: &mut Vec<u32>,
@@ -285,12 +350,21 @@ impl<'w> Pass<'_, 'w> {
             return Ok(None);
         }
         let scale = if vector { Op::VectorTimesScalar } else { Op::FMul };
-        let centre = self.editor.id()?;
-        assemble(words, Op::Load, &[ty, centre, input])?;
+        // In the first block of the entry point they are defined as they stand.
+        let top = self.top.filter(|_| self.blocks > 1);
+        let hoisted = if top.is_some() { self.hoisted(input, words)? } else { None };
+        self.diverging += u32::from(hoisted.is_none() && (top.is_some() || self.top.is_none()));
+        let [centre, along_x, along_y] = [self.editor.id()?, self.editor.id()?, self.editor.id()?];
+        assemble(words, Op::Load, &[ty, centre, hoisted.unwrap_or(input)])?;
+        assemble(words, Op::DPdx, &[ty, along_x, centre])?;
+        assemble(words, Op::DPdy, &[ty, along_y, centre])?;
+        if let Some(top) = top.filter(|_| hoisted.is_some()) {
+            self.editor.insert(top, words)?;
+            words.clear();
+        }
         let mut sum = centre;
-        for (component, derivative) in [(0, Op::DPdx), (1, Op::DPdy)] {
-            let (slope, by, product) = (self.editor.id()?, self.editor.id()?, self.editor.id()?);
-            assemble(words, derivative, &[ty, slope, centre])?;
+        for (component, slope) in [(0, along_x), (1, along_y)] {
+            let (by, product) = (self.editor.id()?, self.editor.id()?);
             assemble(words, Op::CompositeExtract, &[float, by, offset, component])?;
             assemble(words, scale, &[ty, product, slope, by])?;
             let next = if component == 1 { id } else { self.editor.id()? };
@@ -302,11 +376,11 @@ impl<'w> Pass<'_, 'w> {
 }
 
 fn is_id(builtin: u32) -> bool {
-    builtin == spirv::BuiltIn::SampleId as u32
+    builtin == BuiltIn::SampleId as u32
 }
 
 fn is_of_a_sample(builtin: u32) -> bool {
-    is_id(builtin) || builtin == spirv::BuiltIn::SamplePosition as u32
+    is_id(builtin) || builtin == BuiltIn::SamplePosition as u32
 }
 
 fn is_input(variable: &Instruction<'_>) -> bool {

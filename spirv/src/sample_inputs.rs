@@ -22,6 +22,8 @@ pub struct Facts {
     pub side_effects: bool,
     /// It writes a sample mask.
     pub mask_output: bool,
+    /// It reads one, which has the samples that an invocation covers.
+    pub mask_input: bool,
     /// It has a section that fragments enter one after the other.
     pub interlock: bool,
     /// It reads the shading rate.
@@ -46,7 +48,9 @@ pub fn facts(module: &Module<'_>, name: &str) -> Result<Facts, Error> {
             continue;
         };
         let is = |builtins: &[BuiltIn]| builtins.iter().any(|it| *it as u32 == builtin);
-        facts.mask_output |= output && is(&[BuiltIn::SampleMask]);
+        let mask = is(&[BuiltIn::SampleMask]);
+        facts.mask_output |= output && mask;
+        facts.mask_input |= !output && mask;
         facts.per_sample |= is(&[BuiltIn::SampleId, BuiltIn::SamplePosition]);
         facts.shading_rate |= is(&[BuiltIn::ShadingRateKHR, BuiltIn::FragSizeEXT, BuiltIn::FragInvocationCountEXT]);
     }

@@ -19,7 +19,7 @@ use samplin_spirv::image_formats;
 pub(super) use self::descriptors::{ElementsOf, Room};
 use self::formatless::Meetings;
 use super::types::type_bit;
-use super::usage::{listed, tiling_of};
+use super::usage::{listed, tiling_of, wide_flags, wide_usage};
 use super::{Device, ImageTraits};
 use crate::caps::{Enabled, Formats};
 use crate::decide::{self, Change, Rule};
@@ -36,6 +36,9 @@ const NOTHING: u64 = u64::MAX;
 const LOST: u64 = u64::MAX - 1;
 /// A view of unsigned integers itself, since all that it is for is to be stored to.
 const OWN: u64 = u64::MAX - 2;
+
+/// Why nothing stands in for a view.
+const UNMADE: &str = "the view of unsigned integers could not be made";
 
 /// What is done about storage images and buffers of one device.
 pub struct Storage {
@@ -197,30 +200,46 @@ impl Device {
     /// `info` is valid.
     #[inline(never)]
     pub unsafe fn image_copy(&self, info: &vk::ImageCreateInfo<'_>) -> Option<ImageCopy> {
+        // SAFETY: `info` is valid by this function's contract.
+        let (flags, usage) = unsafe { (wide_flags(info.p_next, info.flags), wide_usage(info.p_next, info.usage)) };
+        // Of 64 bits the upper ones ask for nothing here, and with such structures in its chain no image changes.
+        let (flags, usage) =
+            (vk::ImageCreateFlags::from_raw(flags as u32), vk::ImageUsageFlags::from_raw(usage as u32));
+        let info = &vk::ImageCreateInfo { flags, usage, ..*info };
+        let mut told = false;
         if self.storage.lowered.images != 0 {
             // SAFETY: `info` is valid by this function's contract; `lowered_image` reads its chain and nothing else that is pointed to.
-            if let Some(copy) = unsafe { self.lowered_image(info) } {
-                return Some(copy);
+            match unsafe { self.lowered_image(info) } {
+                Ok(copy) => return Some(copy),
+                Err(is_told) => told = is_told,
             }
         }
         // SAFETY: `info` is valid by this function's contract; `wider_flags` reads its chain and nothing else that is pointed to.
-        let wider = unsafe { self.wider_flags(info) };
-        let copy = wider.map(|(flags, change)| ImageCopy { flags, formats: Vec::new(), change, is_aliased: false });
-        if copy.is_none() && self.storage.emulates && storage::declared(info.format).is_none() {
-            self.tell_of_undeclared(info);
+        match unsafe { self.wider_flags(info) } {
+            Ok((flags, change)) => Some(ImageCopy { flags, formats: Vec::new(), change, is_aliased: false }),
+            Err(is_told) => {
+                if self.storage.emulates && !told && !is_told {
+                    self.tell_of_unstored(info);
+                }
+                None
+            }
         }
-        copy
     }
 
     /// Says of an image that shaders store to nothing like it.
-    fn tell_of_undeclared(&self, info: &vk::ImageCreateInfo<'_>) {
+    fn tell_of_unstored(&self, info: &vk::ImageCreateInfo<'_>) {
         let extended = info.flags.contains(vk::ImageCreateFlags::EXTENDED_USAGE);
+        let Some(tiling) = tiling_of(info.tiling) else { return };
         if !info.usage.contains(vk::ImageUsageFlags::STORAGE) || extended {
             return;
         }
-        let features = tiling_of(info.tiling).and_then(|tiling| self.features_with(tiling, 0, info.format));
+        let features = self.features_with(tiling, 0, info.format);
         if features.is_some_and(|features| !features.contains(Feature::STORAGE_IMAGE)) {
-            let why = "the format cannot be stored, and no shader can declare it, so that none is rewritten for it";
+            let why = if storage::declared(info.format).is_none() {
+                "the format cannot be stored, and no shader can declare it, so that none is rewritten for it"
+            } else {
+                "the format cannot be stored with its tiling, and nothing stands in for it"
+            };
             self.image_unresolved(info, why);
         }
     }
@@ -239,20 +258,23 @@ impl Device {
 
     /// An image of which some format has to be viewed as integers.
     ///
+    /// # Errors
+    /// It is none; whether that was told.
+    ///
     /// # Safety
     ///
     /// `info` is valid.
     #[inline(never)]
-    unsafe fn lowered_image(&self, info: &vk::ImageCreateInfo<'_>) -> Option<ImageCopy> {
+    unsafe fn lowered_image(&self, info: &vk::ImageCreateInfo<'_>) -> Result<ImageCopy, bool> {
         if !info.usage.contains(vk::ImageUsageFlags::STORAGE) {
-            return None;
+            return Err(false);
         }
         // SAFETY: `info` is valid by this function's contract, so a list of formats in its chain is whole.
         let given = unsafe { listed(info.p_next) };
         let mutable = info.flags.contains(vk::ImageCreateFlags::MUTABLE_FORMAT);
         let own = self.storage.lowers(info.format);
         let listed = mutable && given.is_some_and(|list| list.iter().any(|format| self.storage.lowers(*format)));
-        let alias = storage::alias(info.format).filter(|_| own || listed)?;
+        let alias = storage::alias(info.format).filter(|_| own || listed).ok_or(false)?;
         let mut formats = Vec::new();
         match given {
             _ if !self.storage.lists && given.is_none() => {}
@@ -271,7 +293,7 @@ impl Device {
         let flags = storage::flags_with_alias(info.flags, features(info.format));
         if flags == info.flags && formats.is_empty() {
             // It may be viewed as integers as it is.
-            return None;
+            return Err(false);
         }
         let sparse = vk::ImageCreateFlags::SPARSE_BINDING | vk::ImageCreateFlags::SPARSE_RESIDENCY;
         let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
@@ -299,11 +321,11 @@ impl Device {
             }
             () => {
                 let change = decide::viewed_as_integers(info.flags.as_raw().into(), flags.as_raw().into());
-                return Some(ImageCopy { flags, formats, change, is_aliased: true });
+                return Ok(ImageCopy { flags, formats, change, is_aliased: true });
             }
         };
         self.image_unresolved(info, why);
-        None
+        Err(true)
     }
 
     /// Whether an image that was not made one may be viewed as integers; `formats`: the application's list.
@@ -412,7 +434,7 @@ impl Device {
         let stands_in = if made == vk::Result::SUCCESS { stored.as_raw() } else { self.nothing() };
         self.enter_view(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, given, stands_in);
         if made != vk::Result::SUCCESS {
-            self.view_unmade(info.format);
+            self.view_unresolved(info.format, UNMADE);
         }
         result
     }
@@ -422,8 +444,8 @@ impl Device {
         if self.storage.null_descriptor { NOTHING } else { LOST }
     }
 
-    fn view_unmade(&self, format: vk::Format) {
-        let why = "the view of unsigned integers could not be made";
+    #[inline(never)]
+    fn view_unresolved(&self, format: vk::Format, why: &str) {
         self.guard(|| self.storage_unresolved("storage-view", format, why), || ());
     }
 

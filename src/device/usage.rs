@@ -8,6 +8,7 @@ use samplin_wire::kinds;
 use samplin_wire::text::handle;
 use samplin_wire::words::ImageClass;
 use serde_json::Value as Json;
+use vk_layer_sys::{ImageCreateFlags2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR};
 
 use super::{Device, ImageTraits};
 use crate::decide::{self, Change, Changes, Context, Rule};
@@ -32,6 +33,32 @@ pub unsafe fn listed<'a>(p_next: *const c_void) -> Option<&'a [vk::Format]> {
         let node = pnext::find::<vk::ImageFormatListCreateInfo<'_>>(p_next)?;
         (node.view_format_count > 0).then(|| crate::hooks::slice(node.p_view_formats, node.view_format_count))
     }
+}
+
+/// The create flags that count: with `VkImageCreateFlags2CreateInfoKHR` chained the word is ignored (VkImageCreateInfo).
+///
+/// # Safety
+///
+/// `p_next` is the chain of a valid `VkImageCreateInfo`.
+#[inline(never)]
+pub unsafe fn wide_flags(p_next: *const c_void, word: vk::ImageCreateFlags) -> u64 {
+    type Wide = ImageCreateFlags2CreateInfoKHR;
+    // SAFETY: `p_next` is a valid chain by this function's contract, so a node that says that it is a `Wide` is a whole one.
+    unsafe { pnext::find_as::<Wide>(p_next, Wide::STRUCTURE_TYPE) }.map_or(word.as_raw().into(), |wide| wide.flags)
+}
+
+/// The usage that counts: with `VkImageUsageFlags2CreateInfoKHR` chained the word is ignored (VkImageCreateInfo,
+/// VkSwapchainCreateInfoKHR).
+///
+/// # Safety
+///
+/// `p_next` is the chain of a valid create info of an image or a swapchain.
+#[inline(never)]
+pub unsafe fn wide_usage(p_next: *const c_void, word: vk::ImageUsageFlags) -> u64 {
+    type Wide = ImageUsageFlags2CreateInfoKHR;
+    // SAFETY: `p_next` is the valid chain of an image or a swapchain by this function's contract, so a usage structure in it is
+    // whole.
+    unsafe { pnext::find_as::<Wide>(p_next, Wide::STRUCTURE_TYPE) }.map_or(word.as_raw().into(), |wide| wide.usage)
 }
 
 /// Whether nothing is chained to an image but what its formats and the usage of its stencil aspect are.
@@ -90,8 +117,7 @@ impl Device {
 
     /// Whether a view of this format may have to go down in another way than it came, or something be said of it.
     pub fn looks_at_views_of(&self, image: &ImageTraits, format: vk::Format) -> bool {
-        let mutable = image.flags & u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw()) != 0;
-        mutable && format != image.format || self.storage.lowers(format)
+        decide::may_lack_usage(image.flags, format == image.format) || self.storage.lowers(format)
     }
 
     /// The usage that a view goes down with, if not that which it inherits, and the changes.
@@ -102,7 +128,7 @@ impl Device {
         stated: Option<u64>,
         inherited: u64,
     ) -> Option<(u64, Changes)> {
-        if format == image.format || image.flags & u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw()) == 0 {
+        if !decide::may_lack_usage(image.flags, format == image.format) {
             return None;
         }
         let features = self.features(image, format)?;
@@ -190,24 +216,30 @@ impl Device {
 
     /// The flags that an image goes down with, if not its own, with the change: its usage is one that only other formats of its list have.
     ///
+    /// # Errors
+    /// None do; whether that was told.
+    ///
     /// # Safety
     ///
     /// `info` is valid.
-    pub(super) unsafe fn wider_flags(&self, info: &vk::ImageCreateInfo<'_>) -> Option<(vk::ImageCreateFlags, Change)> {
+    pub(super) unsafe fn wider_flags(
+        &self,
+        info: &vk::ImageCreateInfo<'_>,
+    ) -> Result<(vk::ImageCreateFlags, Change), bool> {
         let own_flags = info.flags;
         if !own_flags.contains(vk::ImageCreateFlags::MUTABLE_FORMAT) || !self.caps.view_usage {
-            return None;
+            return Err(false);
         }
         // SAFETY: `info` is valid by this function's contract, so each node of its chain can be read as a base.
         let plain = unsafe { is_plain(info.p_next) };
-        let tiling = tiling_of(info.tiling)?;
+        let tiling = tiling_of(info.tiling).ok_or(false)?;
         // SAFETY: `info` is valid by this function's contract, so a list of formats in its chain is whole.
-        let formats = unsafe { listed(info.p_next) }?;
+        let formats = unsafe { listed(info.p_next) }.ok_or(false)?;
         let features = |format| self.features_with(tiling, 0, format);
-        let own = features(info.format)?;
+        let own = features(info.format).ok_or(false)?;
         let listed = formats.iter().filter_map(|format| features(*format));
         let (flags, usage) = (u64::from(own_flags.as_raw()), u64::from(info.usage.as_raw()));
-        let (wider, change) = decide::image_flags(flags, usage, own, listed)?;
+        let (wider, change) = decide::image_flags(flags, usage, own, listed).ok_or(false)?;
         let wider = vk::ImageCreateFlags::from_raw(wider as u32);
         let attachments = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
         let why = if !plain {
@@ -218,11 +250,11 @@ impl Device {
         } else if !unsafe { self.can_make(info, wider, info.p_next) } {
             "the device has no such image with VK_IMAGE_CREATE_EXTENDED_USAGE_BIT either"
         } else {
-            return Some((wider, change));
+            return Ok((wider, change));
         };
         let key = (info.format.as_raw() as u64, usage);
         self.unresolved("image-usage", why, Some(Rule::ImageUsage), of_usage(info.format, usage), key);
-        None
+        Err(true)
     }
 
     /// Whether the device can make an image with these flags and this chain instead of its own.

@@ -5,14 +5,11 @@ use std::ffi::c_void;
 use ash::vk::{self, Handle};
 use samplin_hot::recent::Words;
 use samplin_wire::words::UsageClass;
-use vk_layer_sys::{
-    ImageCreateFlags2CreateInfoKHR, ImageStencilUsage2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR,
-    ImageViewUsage2CreateInfoKHR,
-};
+use vk_layer_sys::{ImageStencilUsage2CreateInfoKHR, ImageViewUsage2CreateInfoKHR};
 
 use super::slice;
-use crate::decide::{Aspect, Catalog, Change, Changes, ViewTraits, normalize_components};
-use crate::device::{Device, ImageTraits, ViewCopy, listed};
+use crate::decide::{Aspect, Catalog, Change, Changes, ViewTraits, may_lack_usage, normalize_components};
+use crate::device::{Device, ImageTraits, ViewCopy, listed, wide_flags, wide_usage};
 use crate::features::Tiling;
 use crate::format;
 use crate::pnext;
@@ -89,30 +86,6 @@ pub(crate) unsafe extern "system" fn create_image(
         );
     }
     result
-}
-
-/// The create flags that count: with `VkImageCreateFlags2CreateInfoKHR` chained the word is ignored (VkImageCreateInfo).
-///
-/// # Safety
-///
-/// `p_next` is the chain of a valid `VkImageCreateInfo`.
-unsafe fn wide_flags(p_next: *const c_void, word: vk::ImageCreateFlags) -> u64 {
-    type Wide = ImageCreateFlags2CreateInfoKHR;
-    // SAFETY: `p_next` is a valid chain by this function's contract, so a node that says that it is a `Wide` is a whole one.
-    unsafe { pnext::find_as::<Wide>(p_next, Wide::STRUCTURE_TYPE) }.map_or(word.as_raw().into(), |wide| wide.flags)
-}
-
-/// The usage that counts: with `VkImageUsageFlags2CreateInfoKHR` chained the word is ignored (VkImageCreateInfo,
-/// VkSwapchainCreateInfoKHR).
-///
-/// # Safety
-///
-/// `p_next` is the chain of a valid create info of an image or a swapchain.
-unsafe fn wide_usage(p_next: *const c_void, word: vk::ImageUsageFlags) -> u64 {
-    type Wide = ImageUsageFlags2CreateInfoKHR;
-    // SAFETY: `p_next` is the valid chain of an image or a swapchain by this function's contract, so a usage structure in it is
-    // whole.
-    unsafe { pnext::find_as::<Wide>(p_next, Wide::STRUCTURE_TYPE) }.map_or(word.as_raw().into(), |wide| wide.usage)
 }
 
 /// The usage of an image's stencil aspect, if it has one of its own; at most one of the two structures is chained
@@ -379,9 +352,8 @@ unsafe fn create_new_view(
 #[inline(never)]
 unsafe fn usage_class(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Vec<u64> {
     let Some((_, image)) = device.image(info.image) else { return Vec::new() };
-    let (mutable, stores) = (vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw(), vk::ImageUsageFlags::STORAGE.as_raw());
-    let differs = info.format != image.format && image.flags & u64::from(mutable) != 0;
-    if !differs && image.usage & u64::from(stores) == 0 {
+    let stores = u64::from(vk::ImageUsageFlags::STORAGE.as_raw());
+    if !may_lack_usage(image.flags, info.format == image.format) && image.usage & stores == 0 {
         return Vec::new();
     }
     // SAFETY: `info` is a valid create info of a view by this function's contract.

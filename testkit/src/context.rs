@@ -787,7 +787,7 @@ impl Context {
 
     /// Allocates device memory for `requirements`; `flags` are wanted, and dropped when no type has them, unless
     /// `HOST_VISIBLE` is among them.
-    pub(crate) fn allocate(
+    pub fn allocate(
         &self,
         requirements: vk::MemoryRequirements,
         flags: vk::MemoryPropertyFlags,

@@ -91,6 +91,20 @@ impl<'c> SetLayout<'c> {
     ///
     /// As [`SetLayout::new`].
     pub fn with_flags(context: &'c Context, bindings: &[Binding], flags: vk::DescriptorSetLayoutCreateFlags) -> Self {
+        Self::with_stages(context, bindings, flags, vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::FRAGMENT)
+    }
+
+    /// The same with the stages that see its bindings.
+    ///
+    /// # Panics
+    ///
+    /// As [`SetLayout::new`].
+    pub fn with_stages(
+        context: &'c Context,
+        bindings: &[Binding],
+        flags: vk::DescriptorSetLayoutCreateFlags,
+        stages: vk::ShaderStageFlags,
+    ) -> Self {
         let raw: Vec<_> = bindings
             .iter()
             .map(|binding| {
@@ -98,7 +112,7 @@ impl<'c> SetLayout<'c> {
                     .binding(binding.binding)
                     .descriptor_type(binding.ty)
                     .descriptor_count(binding.count)
-                    .stage_flags(vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::FRAGMENT);
+                    .stage_flags(stages);
                 if binding.immutable.is_empty() { raw } else { raw.immutable_samplers(&binding.immutable) }
             })
             .collect();

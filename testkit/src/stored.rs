@@ -32,8 +32,7 @@ fn random(state: &mut u64) -> u64 {
 /// Width and height: each pattern of 8 and 16 bits, 2²⁰ of the wider ones.
 pub fn edges(codec: &Codec) -> (u32, u32) {
     match codec.bits() {
-        8 => (16, 16),
-        16 => (256, 256),
+        8 | 16 => (256, 256),
         _ => (1024, 1024),
     }
 }
@@ -46,18 +45,18 @@ pub fn patterns(codec: &Codec) -> Vec<u8> {
     (0..u64::from(width * height)).map(pattern).flat_map(|bits| bits.to_le_bytes().into_iter().take(size)).collect()
 }
 
-/// The components that are written, as words: in and out of range, ties, and what lies near them.
+/// The components that are written, as words: in and out of range, and of normalized numbers what lies between two that are stored, to
+/// the bit and a little beside.
 pub fn components(codec: &Codec) -> Vec<u32> {
     let (width, height) = edges(codec);
     let mut state = 17;
     let mut one = |at: usize| {
         let bits = random(&mut state);
-        let low = bits as u32;
-        let most = f64::from((1_u32 << (codec.widths[at % 4].clamp(2, 16) - 1)) - 1);
+        let (low, high, width) = (bits as u32, bits >> 32, codec.widths[at % 4].max(1));
         match codec.kind {
             // What does not fit is undefined ("Texel Output Format Conversion").
-            Kind::Uint => low >> (32 - u32::from(codec.widths[at % 4].max(1))),
-            Kind::Sint => ((low as i32) >> (32 - u32::from(codec.widths[at % 4].max(1)))) as u32,
+            Kind::Uint => low >> (32 - u32::from(width)),
+            Kind::Sint => ((low as i32) >> (32 - u32::from(width))) as u32,
             Kind::Float => loop {
                 // No NaN: which one is stored is nobody's business.
                 let bits = random(&mut state) as u32;
@@ -68,12 +67,35 @@ pub fn components(codec: &Codec) -> Vec<u32> {
                     break value.to_bits();
                 }
             },
-            // Multiples of half a step, and a little beside.
-            _ if bits >> 63 == 0 => ((f64::from(low >> 16) / most - 1.0) as f32).to_bits().wrapping_add(low % 3),
+            // Three of four are a tie, or up to two floats away from one.
+            _ if bits >> 62 != 0 => near_tie(codec.kind, width, low, high as u32),
             _ => (low as i32 as f32 / i32::MAX as f32 * 1.5).to_bits(),
         }
     };
     (0..4 * (width * height) as usize).map(&mut one).collect()
+}
+
+/// (2k + 1) / (2 · largest), of either sign where there are two, and up to two floats beside.
+fn near_tie(kind: Kind, width: u8, which: u32, beside: u32) -> u32 {
+    let bits = if kind == Kind::Snorm { width.max(2) - 1 } else { width };
+    let largest = (1_u32 << bits) - 1;
+    let tie = (f64::from(2 * (which % largest) + 1) / f64::from(2 * largest)) as f32;
+    let sign = if kind == Kind::Snorm { (beside >> 16 & 1) << 31 } else { 0 };
+    (tie.to_bits() + beside % 5 - 2) | sign
+}
+
+/// A half, as it is stored by who rounds toward zero: what is too large is the largest, and infinity stays.
+pub fn half_toward_zero(word: u32) -> u16 {
+    let (sign, size) = ((word >> 16 & 0x8000) as u16, word & 0x7fff_ffff);
+    let exponent = (size >> 23) as i32 - 127;
+    let half = match exponent {
+        128 => 0x7c00,
+        16.. => 0x7bff,
+        -14.. => ((exponent + 15) as u32) << 10 | (size >> 13 & 0x3ff),
+        -24.. => (size & 0x7f_ffff | 0x80_0000) >> (-1 - exponent),
+        _ => 0,
+    };
+    sign | half as u16
 }
 
 /// A channel of a texel in memory.
@@ -132,4 +154,66 @@ pub fn differences(codec: &Codec, native: &Stored, lowered: &Stored, allowed: Al
         }
     }
     (read, written)
+}
+
+#[cfg(test)]
+mod tests {
+    use samplin_spirv::image_formats::CODECS;
+
+    use super::*;
+
+    /// Of each format that has normalized numbers every tie is there, and more values in range than out of it.
+    #[test]
+    fn ties_are_among_what_is_written() {
+        for codec in CODECS.iter().filter(|codec| is_normalized(codec)) {
+            let all = components(codec);
+            assert!(all.len() >= 4 << 16);
+            let (largest, wide) = match codec.kind {
+                Kind::Snorm => ((1_u32 << (codec.widths[0] - 1)) - 1, true),
+                _ => ((1_u32 << codec.widths[0]) - 1, false),
+            };
+            let first: Vec<f32> = all.iter().step_by(4).map(|word| f32::from_bits(*word)).collect();
+            let in_range = first.iter().filter(|value| value.abs() <= 1.0 && (wide || **value >= 0.0)).count();
+            assert!(4 * in_range > 3 * first.len(), "{codec:?}: {in_range}");
+            let is_tie = |value: f32| {
+                let doubled = f64::from(value.abs()) * f64::from(2 * largest);
+                let k = (doubled - 1.0) / 2.0;
+                (k - k.round()).abs() < 1e-9 || ((k.round() * 2.0 + 1.0) / f64::from(2 * largest)) as f32 == value.abs()
+            };
+            let ties = first.iter().filter(|value| is_tie(**value)).count();
+            assert!(10 * ties > first.len(), "{codec:?}: {ties} of {}", first.len());
+            if largest < 256 {
+                let mut seen: Vec<i64> = first
+                    .iter()
+                    .filter(|value| is_tie(**value))
+                    .map(|value| ((f64::from(value.abs()) * f64::from(2 * largest) - 1.0) / 2.0).round() as i64)
+                    .collect();
+                seen.sort_unstable();
+                seen.dedup();
+                assert!(seen.len() >= largest as usize, "{codec:?}: {} of {largest}", seen.len());
+            }
+        }
+    }
+
+    #[test]
+    fn halves_are_rounded_toward_zero() {
+        for (value, half) in [
+            (0.0_f32, 0),
+            (-0.0, 0x8000),
+            (1.0, 0x3c00),
+            (-2.5, 0xc100),
+            (65504.0, 0x7bff),
+            (65535.9, 0x7bff),
+            (1e30, 0x7bff),
+            (f32::INFINITY, 0x7c00),
+            (f32::NEG_INFINITY, 0xfc00),
+            (1.000_976_5, 0x3c00),
+            (6.103_515_6e-5, 0x0400),
+            (6.0e-5, 0x03ee),
+            (5.960_464_5e-8, 1),
+            (5.9e-8, 0),
+        ] {
+            assert_eq!(half_toward_zero(value.to_bits()), half, "{value}");
+        }
+    }
 }

@@ -179,6 +179,7 @@ fn usages_of_views() {
     usages::check();
     usages::kept();
     usages::beside_storage();
+    usages::looked_at();
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use crate::setting::*;
 use ash::vk::ImageUsageFlags as Usage;
-use samplin_core::decide::{UsageKept, ViewUsage, image_flags, unsupported_usage, usage_beside_storage, view_usage};
+use samplin_core::decide::{
+    UsageKept, ViewUsage, image_flags, may_lack_usage, unsupported_usage, usage_beside_storage, view_usage,
+};
 
 /// Id and valid-usage id; usage that is inherited, features of the view's format; usage that is left; features of the legal twin.
 pub(crate) type UsageRow = (&'static str, &'static str, Usage, Feature, Usage, Feature);
@@ -154,5 +156,20 @@ pub(crate) fn images() {
         (mutable, own, &[]),
     ] {
         assert_eq!(decided(flags, features, listed), None, "{flags:#x} {features:?} {listed:?}");
+    }
+}
+
+/// Which views are looked at: those of another format, and those of the image's own where it says that its format need not have the usage.
+pub(crate) fn looked_at() {
+    let mutable = u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw());
+    let extended = u64::from(vk::ImageCreateFlags::EXTENDED_USAGE.as_raw());
+    for (flags, other, own) in [
+        (0, false, false),
+        (extended, false, false),
+        (mutable, true, false),
+        (mutable | extended, true, true),
+        (mutable | extended | 1 << 40, true, true),
+    ] {
+        assert_eq!((may_lack_usage(flags, false), may_lack_usage(flags, true)), (other, own), "{flags:#x}");
     }
 }

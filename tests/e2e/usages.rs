@@ -27,6 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("usage/views-that-nobody-stores-to-are-not-told/emulate", || no_lost_stores("emulate")),
         ("usage/audit", audit),
         ("usage/image-of-a-listed-format", image_of_list),
+        ("usage/view-of-the-own-format-of-an-extended-image", own_format),
         ("usage/image-without-a-list-is-left-alone", image_without_list),
     ])
 }
@@ -207,19 +208,33 @@ fn audit() -> Outcome {
     Ok(())
 }
 
+const MUTABLE: vk::ImageCreateFlags = vk::ImageCreateFlags::MUTABLE_FORMAT;
+const STORED: Usage = Usage::from_raw(Usage::SAMPLED.as_raw() | Usage::STORAGE.as_raw());
+
 /// Creates an sRGB storage image that may be viewed with the formats of `list`; whether there is one.
 fn list_image(context: &Context, list: &[vk::Format]) -> Result<bool, Skip> {
+    image_and_views(context, MUTABLE, STORED, list, &[])
+}
+
+/// Creates an sRGB image that may be viewed with the formats of `list`, and views of it; whether there is one.
+fn image_and_views(
+    context: &Context,
+    flags: vk::ImageCreateFlags,
+    usage: Usage,
+    list: &[vk::Format],
+    views: &[vk::Format],
+) -> Result<bool, Skip> {
     check_device(context)?;
     let mut formats = vk::ImageFormatListCreateInfo::default().view_formats(list);
     let mut info = vk::ImageCreateInfo::default()
-        .flags(vk::ImageCreateFlags::MUTABLE_FORMAT)
+        .flags(flags)
         .image_type(vk::ImageType::TYPE_2D)
         .format(SRGB)
         .extent(vk::Extent3D { width: 4, height: 4, depth: 1 })
         .mip_levels(1)
         .array_layers(1)
         .samples(vk::SampleCountFlags::TYPE_1)
-        .usage(Usage::SAMPLED | Usage::STORAGE);
+        .usage(usage);
     if !list.is_empty() {
         info = info.push_next(&mut formats);
     }
@@ -239,7 +254,24 @@ fn list_image(context: &Context, list: &[vk::Format]) -> Result<bool, Skip> {
                 "what an image would need is what it needs"
             );
         }
+        let requirements = device.get_image_memory_requirements(image);
+        let memory = context.allocate(requirements, vk::MemoryPropertyFlags::DEVICE_LOCAL, false);
+        device.bind_image_memory(image, memory, 0).expect("vkBindImageMemory");
+        for format in views {
+            let range = vk::ImageSubresourceRange::default()
+                .aspect_mask(vk::ImageAspectFlags::COLOR)
+                .level_count(1)
+                .layer_count(1);
+            let info = vk::ImageViewCreateInfo::default()
+                .image(image)
+                .view_type(vk::ImageViewType::TYPE_2D)
+                .format(*format)
+                .subresource_range(range);
+            let view = device.create_image_view(&info, None).expect("vkCreateImageView");
+            device.destroy_image_view(view, None);
+        }
         device.destroy_image(image, None);
+        device.free_memory(memory, None);
     }
     Ok(true)
 }
@@ -254,6 +286,41 @@ fn image_of_list() -> Outcome {
     let [change] = changes.as_slice() else { panic!("{changes:#?}") };
     assert_eq!((change.rule.as_str(), change.catalog.as_str(), change.field.as_str()), ("image-usage", "H-2", "flags"));
     assert!(!change.from.contains("EXTENDED_USAGE") && change.to.contains("VK_IMAGE_CREATE_EXTENDED_USAGE_BIT"));
+    Ok(())
+}
+
+/// An image whose usage only another format of its list has: its views of its own format have to go without, whether the application
+/// says that the usage is an extended one or samplin does.
+fn own_format() -> Outcome {
+    let extended = MUTABLE | vk::ImageCreateFlags::EXTENDED_USAGE;
+    let list = [SRGB, UNORM];
+    let (_, errors) =
+        without_layer(Context::builder(), |context| image_and_views(context, extended, STORED, &list, &list))?;
+    assert_reported(&errors, &[VIEW], "without samplin");
+    for (flags, images) in [(extended, 0), (MUTABLE, 1)] {
+        let (made, judged) =
+            with_layer(Context::builder(), |context| image_and_views(context, flags, STORED, &list, &list))?;
+        assert!(made);
+        judged.assert_silent("with samplin");
+        let changes = judged.changes("view");
+        let [change] = changes.as_slice() else { panic!("{flags:?}: {changes:#?}") };
+        assert_eq!(
+            (change.rule.as_str(), change.catalog.as_str(), change.field.as_str()),
+            ("view-usage", "H-1", "usage")
+        );
+        assert_eq!(judged.trace.first("view")["format"], "VK_FORMAT_R8G8B8A8_SRGB");
+        assert_eq!(
+            (judged.changes("image").len(), judged.trace.events("unresolved").count()),
+            (images, 0),
+            "{flags:?}"
+        );
+    }
+    // The twin says nothing of an extended usage, so that its own format has all of it.
+    let (_, judged) =
+        with_layer(Context::builder(), |context| image_and_views(context, MUTABLE, Usage::SAMPLED, &list, &list))?;
+    judged.assert_silent("a usage that its format has");
+    judged.assert_untouched("a usage that its format has");
+    assert_eq!(judged.trace.events("view").count(), 0);
     Ok(())
 }
 

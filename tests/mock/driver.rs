@@ -190,6 +190,7 @@ const EXTENSIONS: &[&CStr] = &[
     ash::qcom::filter_cubic_clamp::NAME,
     ash::valve::descriptor_set_host_mapping::NAME,
     PIPELINE_BINARY,
+    ash::ext::shader_module_identifier::NAME,
 ];
 
 // ---- what it was called with ----
@@ -994,6 +995,10 @@ commands! {
     Device get_descriptor: vk::PFN_vkGetDescriptorEXT = c"vkGetDescriptorEXT" Need::Of(ash::ext::descriptor_buffer::NAME);
     Device get_view_handle: vk::PFN_vkGetImageViewHandleNVX = c"vkGetImageViewHandleNVX" Need::Of(ash::nvx::image_view_handle::NAME);
     Device get_pipeline_key: PfnGetPipelineKey = c"vkGetPipelineKeyKHR" Need::Of(PIPELINE_BINARY);
+    Device get_identifier: vk::PFN_vkGetShaderModuleCreateInfoIdentifierEXT = c"vkGetShaderModuleCreateInfoIdentifierEXT" Need::Of(ash::ext::shader_module_identifier::NAME);
+    Device image_requirements: vk::PFN_vkGetDeviceImageMemoryRequirements = c"vkGetDeviceImageMemoryRequirements" V13;
+    Device sparse_requirements: vk::PFN_vkGetDeviceImageSparseMemoryRequirements = c"vkGetDeviceImageSparseMemoryRequirements" V13;
+    Device subresource_layout: vk::PFN_vkGetDeviceImageSubresourceLayoutKHR = c"vkGetDeviceImageSubresourceLayoutKHR" Need::Of(ash::khr::maintenance5::NAME);
     Device get_view_handle64: PfnGetImageViewHandle64Nvx = c"vkGetImageViewHandle64NVX" Need::Of(ash::nvx::image_view_handle::NAME);
     Device get_host_mapping: vk::PFN_vkGetDescriptorSetHostMappingVALVE = c"vkGetDescriptorSetHostMappingVALVE" Need::Of(ash::valve::descriptor_set_host_mapping::NAME);
     Device blit: vk::PFN_vkCmdBlitImage = c"vkCmdBlitImage" V10;
@@ -2089,6 +2094,48 @@ unsafe extern "system" fn get_pipeline_key(
         dev(device).arrive(c"vkGetPipelineKeyKHR", Args::Other(vec![info as usize as u64, first]));
     }
     vk::Result::SUCCESS
+}
+
+/// Takes down where the create info is that it was given.
+unsafe extern "system" fn get_identifier(
+    device: vk::Device,
+    info: *const vk::ShaderModuleCreateInfo<'_>,
+    _identifier: *mut vk::ShaderModuleIdentifierEXT<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe { dev(device) }.arrive(c"vkGetShaderModuleCreateInfoIdentifierEXT", Args::Other(vec![info as usize as u64]));
+}
+
+/// These take down where the create info of the image is.
+unsafe extern "system" fn image_requirements(
+    device: vk::Device,
+    info: *const vk::DeviceImageMemoryRequirements<'_>,
+    _requirements: *mut vk::MemoryRequirements2<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    let (state, image) = unsafe { (dev(device), (*info).p_create_info as usize as u64) };
+    state.arrive(c"vkGetDeviceImageMemoryRequirements", Args::Other(vec![image]));
+}
+
+unsafe extern "system" fn sparse_requirements(
+    device: vk::Device,
+    info: *const vk::DeviceImageMemoryRequirements<'_>,
+    _count: *mut u32,
+    _requirements: *mut vk::SparseImageMemoryRequirements2<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    let (state, image) = unsafe { (dev(device), (*info).p_create_info as usize as u64) };
+    state.arrive(c"vkGetDeviceImageSparseMemoryRequirements", Args::Other(vec![image]));
+}
+
+unsafe extern "system" fn subresource_layout(
+    device: vk::Device,
+    info: *const vk::DeviceImageSubresourceInfoKHR<'_>,
+    _layout: *mut vk::SubresourceLayout2KHR<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    let (state, image) = unsafe { (dev(device), (*info).p_create_info as usize as u64) };
+    state.arrive(c"vkGetDeviceImageSubresourceLayoutKHR", Args::Other(vec![image]));
 }
 
 unsafe extern "system" fn get_view_handle64(device: vk::Device, info: *const vk::ImageViewHandleInfoNVX<'_>) -> u64 {

@@ -551,3 +551,107 @@ fn texel_buffers_in_memory_are_of_the_format_that_is_stored_to() {
         device.finish();
     }
 }
+
+/// A device that stores 32-bit integers and no RGBA8.
+fn lowering(builder: InstanceBuilder) -> Device {
+    let stores = vk::FormatFeatureFlags2::STORAGE_IMAGE;
+    let config = |driver: &mut Config| {
+        driver.formats.iter_mut().filter(|(format, _)| *format == UNFILTERED).for_each(|it| it.1.optimal |= stores);
+        driver.extensions.push(ash::khr::maintenance5::NAME);
+    };
+    builder.traced("decisions").driver(config).device()
+}
+
+/// What an image would need is asked of the image that would go down, in every form there is.
+#[test]
+fn images_that_are_not_there_yet_are_asked_about_as_they_would_go_down() {
+    type Seen = (u32, Vec<vk::Format>);
+    let device = lowering(InstanceBuilder::new().set("storage", "emulate"));
+    let resolved = |name| device.resolve(name);
+    let needs: vk::PFN_vkGetDeviceImageMemoryRequirements =
+        crate::loader::cast(resolved(c"vkGetDeviceImageMemoryRequirements")).expect("resolved");
+    let sparse: vk::PFN_vkGetDeviceImageSparseMemoryRequirements =
+        crate::loader::cast(resolved(c"vkGetDeviceImageSparseMemoryRequirements")).expect("resolved");
+    let layout: vk::PFN_vkGetDeviceImageSubresourceLayoutKHR =
+        crate::loader::cast(resolved(c"vkGetDeviceImageSubresourceLayoutKHR")).expect("resolved");
+    let seen: Arc<std::sync::Mutex<Vec<(usize, Seen)>>> = Arc::default();
+    let writes = Arc::clone(&seen);
+    device.driver.observe(move |_, call| {
+        let at = match (call.command.to_str(), &call.args) {
+            (Ok("vkCreateImage"), Args::Create { info, .. }) => *info,
+            (Ok(name), Args::Other(went)) if name.starts_with("vkGetDeviceImage") => went[0] as usize,
+            _ => return,
+        };
+        // SAFETY: the create info of a call that is under way, whose chain is a list of formats if anything.
+        let went = unsafe {
+            let info = &*(at as *const vk::ImageCreateInfo<'_>);
+            let list = info.p_next.cast::<vk::ImageFormatListCreateInfo<'_>>().as_ref();
+            let formats =
+                list.map(|list| std::slice::from_raw_parts(list.p_view_formats, list.view_format_count as usize));
+            (at, (info.flags.as_raw(), formats.unwrap_or_default().to_vec()))
+        };
+        crate::driver::lock(&writes).push(went);
+    });
+    let stored = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE;
+    for (format, usage, differs) in
+        [(FILTERED, stored, true), (FILTERED, vk::ImageUsageFlags::SAMPLED, false), (UNFILTERED, stored, false)]
+    {
+        let info = image_info(format).usage(usage);
+        device.image_with(&info);
+        let asked = vk::DeviceImageMemoryRequirements::default().create_info(&info);
+        let part = vk::ImageSubresource2KHR::default();
+        let about = vk::DeviceImageSubresourceInfoKHR::default().create_info(&info).subresource(&part);
+        let (mut all, mut count, mut of_part) = (Default::default(), 0, Default::default());
+        // SAFETY: the commands' valid usage.
+        unsafe {
+            needs(device.raw, &asked, &mut all);
+            sparse(device.raw, &asked, &mut count, ptr::null_mut());
+            layout(device.raw, &about, &mut of_part);
+        }
+        let seen = std::mem::take(&mut *crate::driver::lock(&seen));
+        let [made, others @ ..] = &seen[..] else { panic!("nothing went down") };
+        assert_eq!(others.len(), 3, "{seen:?}");
+        assert!(others.iter().all(|other| other.1 == made.1), "{seen:?}");
+        for (at, (flags, formats)) in &seen {
+            assert_eq!(*at != ptr::from_ref(&info) as usize, differs, "{seen:?}");
+            assert_eq!((*flags != 0, !formats.is_empty()), (differs, differs && !formats.is_empty()), "{seen:?}");
+        }
+    }
+    device.finish();
+}
+
+/// Usage and flags of 64 bits count where the words do not. No such image changes, so it is named.
+#[test]
+fn images_with_wide_usage_are_named() {
+    let stored = u64::from((vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE).as_raw());
+    let sampled = u64::from(vk::ImageUsageFlags::SAMPLED.as_raw());
+    let mutable = u64::from(vk::ImageCreateFlags::MUTABLE_FORMAT.as_raw());
+    let list = [FILTERED, UNFILTERED];
+    // The setting, whether there is a list, flags and usage of 64 bits; what is named.
+    for (setting, listed, flags, usage, named) in [
+        ("emulate", false, 0, stored, Some("storage-image")),
+        ("emulate", false, 0, stored | 1 << 40, Some("storage-image")),
+        ("emulate", false, 0, sampled, None),
+        ("base", true, mutable, stored, Some("image-usage")),
+        ("base", true, mutable, sampled, None),
+    ] {
+        let device = lowering(InstanceBuilder::new().set("storage", setting));
+        let mut formats = vk::ImageFormatListCreateInfo::default().view_formats(&list);
+        let mut wide_flags = ImageCreateFlags2CreateInfoKHR::new(flags);
+        let mut wide_usage = ImageUsageFlags2CreateInfoKHR::new(usage);
+        wide_flags.p_next = if listed { ptr::from_mut(&mut formats).cast() } else { ptr::null_mut() };
+        wide_usage.p_next = ptr::from_ref(&wide_flags).cast();
+        // The words say the opposite.
+        let word = if usage == sampled { stored } else { sampled };
+        let info = image_info(FILTERED).usage(vk::ImageUsageFlags::from_raw(word as u32));
+        let info = vk::ImageCreateInfo { p_next: ptr::from_ref(&wide_usage).cast(), ..info };
+        device.driver.calls();
+        device.image_with(&info);
+        args!(device, c"vkCreateImage", Args::Create { info: went, .. });
+        assert_eq!(went, ptr::from_ref(&info) as usize);
+        let told = device.instance.records("unresolved");
+        let what: Vec<&str> = told.iter().map(|record| record["what"].as_str().expect("what")).collect();
+        assert_eq!(what, named.into_iter().collect::<Vec<_>>(), "{setting} {flags:#x} {usage:#x}: {told:#?}");
+        device.finish();
+    }
+}

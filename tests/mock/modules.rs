@@ -1,7 +1,7 @@
 //! Shaders that are rewritten as they come: which pointers go down, and that nothing of the layer's own is left.
 
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
 
@@ -235,6 +235,121 @@ fn keys_are_of_what_goes_down() {
     assert!(device.driver.live(Kind::Module).is_empty(), "a module of the layer's is left");
     call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
     device.finish();
+}
+
+/// An identifier is that of the words which go down when the module is made.
+#[test]
+fn identifiers_are_of_what_goes_down() {
+    let device = device(&[("counters", "auto")]);
+    let get: vk::PFN_vkGetShaderModuleCreateInfoIdentifierEXT =
+        crate::loader::cast(device.resolve(c"vkGetShaderModuleCreateInfoIdentifierEXT")).expect("resolved");
+    let seen: Arc<Mutex<Vec<Vec<u32>>>> = Arc::default();
+    let writes = Arc::clone(&seen);
+    device.driver.observe(move |_, call| {
+        let at = match (call.command.to_str(), &call.args) {
+            (Ok("vkCreateShaderModule"), Args::Create { info, .. }) => *info,
+            (Ok("vkGetShaderModuleCreateInfoIdentifierEXT"), Args::Other(went)) => went[0] as usize,
+            _ => return,
+        };
+        // SAFETY: the create info of a call that is under way, whose words are as many as it says.
+        let went = unsafe {
+            let info = &*(at as *const vk::ShaderModuleCreateInfo<'_>);
+            std::slice::from_raw_parts(info.p_code, info.code_size / 4).to_vec()
+        };
+        crate::driver::lock(&writes).push(went);
+    });
+    for counts in [false, true] {
+        let (words, mut module) = (words(counts), vk::ShaderModule::null());
+        let info = vk::ShaderModuleCreateInfo::default().code(&words);
+        let mut identifier = vk::ShaderModuleIdentifierEXT::default();
+        device.driver.calls();
+        // SAFETY: the command's valid usage.
+        unsafe { get(device.raw, &info, &mut identifier) };
+        args!(device, c"vkGetShaderModuleCreateInfoIdentifierEXT", Args::Other(went));
+        assert_eq!(went[0] == ptr::from_ref(&info) as u64, !counts, "the application's own pointer");
+        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+        let seen = std::mem::take(&mut *crate::driver::lock(&seen));
+        let [identified, made] = &seen[..] else { panic!("{seen:?}") };
+        assert_eq!(identified, made);
+        assert_eq!(*made == words, !counts);
+        call!(device.destroy_module(device.raw, module, allocator()));
+    }
+    device.finish();
+}
+
+/// The state of a part of a pipeline library is repaired as that of a whole pipeline is, in each part that has one and in no other: parts
+/// that agree still do. No rule gives it another shader.
+#[test]
+fn parts_of_libraries_get_a_legal_state() {
+    use vk::GraphicsPipelineLibraryFlagsEXT as Part;
+    let pages = Pages::new(1);
+    let dangling: *const vk::PipelineMultisampleStateCreateInfo<'_> = pages.start().cast();
+    let raster: *const vk::PipelineRasterizationStateCreateInfo<'_> = pages.start().cast();
+    let given =
+        |least| vk::PipelineMultisampleStateCreateInfo::default().sample_shading_enable(true).min_sample_shading(least);
+    let (legal, nan) = (given(0.5), given(f32::NAN));
+    for (feature, state, enabled) in [(true, &nan, true), (true, &legal, true), (false, &legal, false)] {
+        let builder = InstanceBuilder::new().traced("decisions");
+        let features = vk::PhysicalDeviceFeatures { sample_rate_shading: feature.into(), ..Default::default() };
+        let info = DeviceInfo { features, ..builder.device_info() };
+        let device = Arc::new(builder.create().expect("an instance")).device(&info);
+        let layout = device.pipeline_layout(&[]);
+        let seen: Arc<Mutex<Vec<(u32, u32)>>> = Arc::default();
+        let writes = Arc::clone(&seen);
+        device.driver.observe(move |_, call| {
+            if let (Ok("vkCreateGraphicsPipelines"), Args::Create { info, .. }) = (call.command.to_str(), &call.args) {
+                // SAFETY: the create info of a call that is under way; its state is none that dangles where it has that flag.
+                let state = unsafe {
+                    let info = &*(*info as *const vk::GraphicsPipelineCreateInfo<'_>);
+                    let part = &*info.p_next.cast::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>();
+                    let has = part.flags.intersects(Part::FRAGMENT_SHADER | Part::FRAGMENT_OUTPUT_INTERFACE);
+                    has.then(|| *info.p_multisample_state)
+                };
+                let members = state.map(|it| (it.sample_shading_enable, it.min_sample_shading.to_bits()));
+                crate::driver::lock(&writes).extend(members);
+            }
+        });
+        let differs = feature != enabled || state.min_sample_shading.is_nan() || !feature;
+        for (flags, state) in [
+            (Part::FRAGMENT_SHADER, ptr::from_ref(state)),
+            (Part::FRAGMENT_OUTPUT_INTERFACE, ptr::from_ref(state)),
+            (Part::VERTEX_INPUT_INTERFACE, dangling),
+            (Part::PRE_RASTERIZATION_SHADERS, dangling),
+        ] {
+            let part = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(flags);
+            let mut info = vk::GraphicsPipelineCreateInfo::default().layout(layout);
+            (info.p_multisample_state, info.p_next) = (state, ptr::from_ref(&part).cast());
+            info.p_rasterization_state = raster;
+            let mut pipeline = vk::Pipeline::null();
+            device.driver.calls_of(c"vkCreateGraphicsPipelines");
+            let none = vk::PipelineCache::null();
+            let result =
+                call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
+            assert_eq!(result, SUCCESS);
+            args!(device, c"vkCreateGraphicsPipelines", Args::Create { info: went, .. });
+            assert_eq!(went != ptr::from_ref(&info) as usize, differs && state != dangling, "{flags:?}");
+            call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+        }
+        let seen = std::mem::take(&mut *crate::driver::lock(&seen));
+        assert_eq!((seen.len(), seen[0]), (2, seen[1]), "both parts have the same");
+        let least = if state.min_sample_shading.is_nan() { 0.0 } else { 0.5_f32 };
+        assert_eq!(seen[0], (enabled.into(), if enabled { least } else { f32::from_bits(seen[0].1) }.to_bits()));
+        let told: Vec<String> = device
+            .instance
+            .records("shader")
+            .iter()
+            .map(|record| record["changes"][0]["catalog"].as_str().expect("a rule").to_owned())
+            .collect();
+        // What both parts have in common is told once.
+        let expected = match (feature, differs) {
+            (true, true) => vec!["J-3"],
+            (false, _) => vec!["J-2"],
+            _ => vec![],
+        };
+        assert_eq!(told, expected);
+        call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
+        device.finish();
+    }
 }
 
 /// A fragment shader with one input and one output.

@@ -38,7 +38,8 @@ pub(super) struct Storage {
 struct Image {
     format: vk::Format,
     tiling: Tiling,
-    mutable: bool,
+    /// Its create flags as they go down.
+    flags: u64,
     reachable: u64,
     aliased: bool,
 }
@@ -82,13 +83,8 @@ impl Prediction {
         let listed: Option<Vec<(vk::Format, Option<Feature>)>> =
             class.views.map(|views| views.into_iter().map(|(one, recorded)| (one, of(one, recorded))).collect());
         let Some(host) = self.hosts.get_mut(&record.process()) else { return };
-        let mut image = Image {
-            format,
-            tiling: class.tiling,
-            mutable: is_any(class.flags, Flags::MUTABLE_FORMAT),
-            reachable: class.usage,
-            aliased: false,
-        };
+        let mut image =
+            Image { format, tiling: class.tiling, flags: class.flags, reachable: class.usage, aliased: false };
         let asked = Asked { flags: class.flags, usage: class.usage, own, listed: listed.as_deref() };
         let change = asked.change(&mut image, &host.storage, &caps);
         let handle = text(value, "image").and_then(|handle| u64::from_str_radix(handle.strip_prefix("0x")?, 16).ok());
@@ -108,7 +104,7 @@ impl Prediction {
         let image = host.storage.images.get(&class.image).copied().unwrap_or(Image {
             format,
             tiling: Tiling::Optimal,
-            mutable: false,
+            flags: 0,
             reachable: class.inherited,
             aliased: false,
         });
@@ -134,9 +130,9 @@ impl Prediction {
             can_be_told: caps.view_usage,
             imageless: caps.imageless_framebuffer,
         };
-        let is_other = image.mutable && format != image.format && gone != 0;
+        let is_looked_at = gone != 0 && decide::may_lack_usage(image.flags, format == image.format);
         match decide::view_usage(&asked) {
-            _ if !is_other => self.push_of(value, &[], &caps, at, None),
+            _ if !is_looked_at => self.push_of(value, &[], &caps, at, None),
             Ok((_, changes)) if class.stated.is_none() => {
                 let changes: Vec<Decided> = changes.iter().copied().collect();
                 self.push_of(value, &changes, &caps, at, None);
@@ -276,7 +272,8 @@ impl Asked<'_> {
         let lowers = |format| lowers(storage.lowered[0], format);
         let alias = storage::alias(image.format).filter(|_| storage.stores_alias_of(image.format));
         let wanted = lowers(image.format)
-            || image.mutable && self.listed.is_some_and(|all| all.iter().any(|(one, _)| lowers(*one)));
+            || is_any(self.flags, Flags::MUTABLE_FORMAT)
+                && self.listed.is_some_and(|all| all.iter().any(|(one, _)| lowers(*one)));
         let imageless = caps.imageless_framebuffer && self.usage & ATTACHMENTS != 0;
         let can_change = caps.view_usage && image.tiling != Tiling::Modifier && !imageless;
         let sparse = is_any(self.flags, Flags::SPARSE_BINDING | Flags::SPARSE_RESIDENCY);
@@ -286,7 +283,8 @@ impl Asked<'_> {
             let is_as_it_is = flags == own_flags && (self.listed.is_none() || is_listed(alias));
             image.aliased = is_as_it_is || can_change && !sparse;
             if image.aliased && !is_as_it_is {
-                return Some(decide::viewed_as_integers(self.flags, u64::from(flags.as_raw())));
+                image.flags = flags.as_raw().into();
+                return Some(decide::viewed_as_integers(self.flags, image.flags));
             }
         }
         let features = || self.listed.into_iter().flatten().filter_map(|(_, features)| *features);
@@ -294,11 +292,11 @@ impl Asked<'_> {
             Some(own) => decide::image_flags(self.flags, self.usage, own, features()),
             None => None,
         };
+        image.flags = wider.map_or(self.flags, |(flags, _)| flags);
         if let Some(own) = self.own.filter(|_| !image.aliased) {
             let mut all = features();
             let listed = self.listed.map(|_| &mut all as &mut dyn Iterator<Item = Feature>);
-            let flags = wider.map_or(self.flags, |(flags, _)| flags);
-            image.reachable = decide::reachable_usage(self.usage, flags, own, listed);
+            image.reachable = decide::reachable_usage(self.usage, image.flags, own, listed);
         }
         wider.map(|(_, change)| change)
     }

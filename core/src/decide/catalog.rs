@@ -262,6 +262,7 @@ catalog! {
     HeldSideEffects: "O-2", Override, Layer, "the wish";
     HeldShadingRate: "O-2", Override, Layer, "the wish";
     HeldMaskOutput: "O-2", Override, Layer, "the wish";
+    HeldMaskInput: "O-2", Override, Layer, "the wish";
     HeldInterlock: "O-2", Override, Layer, "the wish";
     GlClamp: "S-4", GlClamp, Layer, "half of the border's influence until the shader saturates coordinates";
     GlClampEdge: "S-4", GlClamp, Layer, "nothing but what gathers read: without LINEAR it is edge texels only";

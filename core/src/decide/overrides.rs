@@ -111,6 +111,8 @@ guards! {
     ShadingRate = "shading-rate", HeldShadingRate;
     /// Fragment shaders that say which samples they cover.
     MaskOutput = "mask-output", HeldMaskOutput;
+    /// Fragment shaders that read which samples an invocation covers.
+    MaskInput = "mask-input", HeldMaskInput;
     /// Fragment shaders with sections that fragments enter one after the other.
     Interlock = "interlock", HeldInterlock;
 }

@@ -218,6 +218,7 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
             "held back: the shader or the pipeline has a shading rate (guard shading-rate)".into()
         }
         Catalog::HeldMaskOutput => "held back: the shader writes a sample mask (guard mask-output)".into(),
+        Catalog::HeldMaskInput => "held back: the shader reads the sample mask (guard mask-input)".into(),
         Catalog::HeldInterlock => "held back: fragments wait for each other (guard interlock)".into(),
         Catalog::J2 | Catalog::J2One | Catalog::J2More | Catalog::J2Single | Catalog::J2Many => {
             not_enabled("sampleRateShading")
@@ -238,6 +239,11 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
 
 /// What [`Field::Interpolation`] has for an instruction whose value at an offset follows from derivatives.
 pub const AT_OFFSET: &str = "InterpolateAtOffset";
+
+/// What it becomes where derivatives are taken in place, although neighbours may go another way.
+pub const IN_PLACE: &str = "DPdx";
+/// What [`Field::BuiltIn`] has for a mask that each sample wrote for itself.
+pub const OF_SAMPLES: &str = "SampleMask of a sample";
 
 /// What is lost; a change of the anisotropy itself loses less than switching it off.
 pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
@@ -266,6 +272,14 @@ pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
         }
         (Catalog::GlClamp, _) if context.saturates => {
             "nothing where the shader saturates coordinates, half of the border's influence elsewhere"
+        }
+        (Catalog::J2 | Catalog::J2One | Catalog::J2More, Field::Interpolation)
+            if change.to == Value::Spirv(IN_PLACE) =>
+        {
+            "shading per sample; the value where neighbours take another branch"
+        }
+        (Catalog::J2 | Catalog::J2More, Field::BuiltIn) if change.from == Value::Spirv(OF_SAMPLES) => {
+            "shading per sample, and coverage: one mask for all"
         }
         (Catalog::J2One, Field::Interpolation) if change.from == Value::Spirv(AT_OFFSET) => {
             "nothing without perspective; else what it bends within the offset"

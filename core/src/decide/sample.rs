@@ -40,8 +40,15 @@ pub enum ShadingWish {
 }
 
 /// Guards of pipelines, in the order in which they are named.
-const OF_PIPELINES: [Guard; 6] =
-    [Guard::Library, Guard::SingleSample, Guard::SideEffects, Guard::ShadingRate, Guard::MaskOutput, Guard::Interlock];
+const OF_PIPELINES: [Guard; 7] = [
+    Guard::Library,
+    Guard::SingleSample,
+    Guard::SideEffects,
+    Guard::ShadingRate,
+    Guard::MaskOutput,
+    Guard::MaskInput,
+    Guard::Interlock,
+];
 
 /// Applies a wish to what a pipeline asks for; `holding` are the guards that hold for it. Says whether shaders are to follow it, too:
 /// where it was not held back and something is left to change.

@@ -47,6 +47,13 @@ pub fn unsupported_usage(usage: u64, features: Feature) -> u64 {
     usage & DEMANDS.iter().map(of).fold(0, std::ops::BitOr::bitor)
 }
 
+/// Whether a view of an image with these flags can inherit a usage that its format cannot have; `own`: it has the image's own format,
+/// which has the whole usage unless the image says otherwise.
+pub fn may_lack_usage(flags: u64, own: bool) -> bool {
+    let is = |flag: vk::ImageCreateFlags| flags & u64::from(flag.as_raw()) != 0;
+    is(vk::ImageCreateFlags::MUTABLE_FORMAT) && (!own || is(vk::ImageCreateFlags::EXTENDED_USAGE))
+}
+
 /// What is left of a view's usage when shaders store through another view: what its format can have of the rest, or nothing if that is
 /// nothing to use a view for.
 pub fn usage_beside_storage(usage: u64, features: Feature) -> u64 {

@@ -5,7 +5,7 @@ use samplin_spirv::passes::{Change, Rewrite, Why};
 use samplin_spirv::sample_builtins::sample_builtins;
 use spirv::{Decoration, Op, StorageClass};
 
-use crate::corpus::{assembled, glsl, having, shaders, validate};
+use crate::corpus::{assembled, glsl, having, instructions, shaders, validate};
 
 const ENVIRONMENTS: [&str; 4] = ["vulkan1.0", "vulkan1.1", "vulkan1.2", "vulkan1.3"];
 
@@ -97,7 +97,10 @@ fn interpolation_happens_at_the_centre() {
             "o = interpolateAtSample(a, n) + interpolateAtCentroid(a) + interpolateAtSample(f, 1) + interpolateAtCentroid(b[n]).xyxy;",
         );
         let (new, changes) = lowered(&words, environment);
-        assert_eq!(changes, [Change::Interpolation { at_the_centre: 4, at_offsets: 0 }, Change::CapabilityDropped(52)]);
+        assert_eq!(
+            changes,
+            [Change::Interpolation { at_the_centre: 4, at_offsets: 0, diverging: 0 }, Change::CapabilityDropped(52)]
+        );
         // Each is a load now, with the same type, id and pointer.
         for before in having(&words, Op::ExtInst) {
             let load = Module::read(&new).expect("a module").definition(before[2]).expect("the id").words;
@@ -105,7 +108,10 @@ fn interpolation_happens_at_the_centre() {
         }
         let offsets = "o = interpolateAtOffset(a, vec2(0.25, -0.5)) + interpolateAtOffset(f, a.xy) + interpolateAtOffset(b[1], b[0]).xyxy;";
         let (new, changes) = lowered(&fragment(environment, declarations, offsets), environment);
-        assert_eq!(changes, [Change::Interpolation { at_the_centre: 0, at_offsets: 3 }, Change::CapabilityDropped(52)]);
+        assert_eq!(
+            changes,
+            [Change::Interpolation { at_the_centre: 0, at_offsets: 3, diverging: 0 }, Change::CapabilityDropped(52)]
+        );
         assert_eq!((having(&new, Op::DPdx).len(), having(&new, Op::DPdy).len()), (3, 3));
         assert_eq!(having(&new, Op::VectorTimesScalar).len(), 4);
         // What is added up is the value, its slope along x times the x of the offset, and the same for y.
@@ -125,6 +131,63 @@ fn interpolation_happens_at_the_centre() {
     }
 }
 
+/// Whether the derivative with this id is in the first block of the first function.
+fn is_in_the_first_block(words: &[u32], id: u32) -> bool {
+    let all = instructions(words);
+    let slope = |it: &&[u32]| [Op::DPdx as u32, Op::DPdy as u32].contains(&(it[0] & 0xffff)) && it[2] == id;
+    let at = all.iter().position(slope).expect("a derivative");
+    all[..at].iter().filter(|it| it[0] & 0xffff == Op::Label as u32).count() == 1
+}
+
+/// Derivatives are undefined where neighbours go another way, so those of plain inputs are taken before anybody does.
+#[test]
+fn derivatives_are_taken_where_nobody_has_parted_ways() {
+    let declarations =
+        "layout(location = 0) in vec4 a;\nlayout(location = 1) in vec2 b[3];\nlayout(location = 4) flat in int n;";
+    let apart = |what: &str| format!("o = vec4(0.0); if (n > 2) {{ o += {what}; }}");
+    for environment in ENVIRONMENTS {
+        for (body, diverging) in [
+            (apart("interpolateAtOffset(a, vec2(0.25))"), 0),
+            (apart("interpolateAtOffset(b[1], vec2(n)).xyxy"), 0),
+            (apart("interpolateAtOffset(b[n], vec2(0.25)).xyxy"), 1),
+            (apart("interpolateAtOffset(a, vec2(0.25)) + interpolateAtOffset(b[n], vec2(0.25)).xyxy"), 1),
+        ] {
+            let (new, changes) = lowered(&fragment(environment, declarations, &body), environment);
+            let slopes = [having(&new, Op::DPdx), having(&new, Op::DPdy)].concat();
+            let ahead = slopes.iter().filter(|it| is_in_the_first_block(&new, it[2])).count();
+            assert_eq!(slopes.len() - ahead, 2 * diverging as usize, "{body}");
+            let Change::Interpolation { diverging: told, .. } = changes[0] else { panic!("{changes:?}") };
+            assert_eq!(told, diverging, "{body}");
+        }
+        // In a function of its own nobody knows; where nothing has branched yet it stays in place.
+        let of = "vec4 at(vec2 by) { return interpolateAtOffset(a, by); }";
+        let words = fragment(environment, &format!("{declarations}\n{of}"), &apart("at(vec2(0.25))"));
+        assert_eq!(
+            lowered(&words, environment).1[0],
+            Change::Interpolation { at_the_centre: 0, at_offsets: 1, diverging: 1 }
+        );
+        let words = fragment(environment, declarations, "o = interpolateAtOffset(b[n], vec2(0.25)).xyxy;");
+        assert_eq!(
+            lowered(&words, environment).1[0],
+            Change::Interpolation { at_the_centre: 0, at_offsets: 1, diverging: 0 }
+        );
+    }
+}
+
+/// What a mask says of one sample it would say of all.
+#[test]
+fn a_mask_that_is_written_is_told() {
+    let mask = "gl_SampleMask[0] = 1 << gl_SampleID; o = vec4(1.0);";
+    let (_, changes) = lowered(&fragment("vulkan1.0", "", mask), "vulkan1.0");
+    assert_eq!(changes, [Change::BuiltInConstant(18), Change::MaskOfPixels, Change::CapabilityDropped(35)]);
+    let by_input = ("layout(location = 0) sample in vec4 a;", "gl_SampleMask[0] = a.x > 0.0 ? 1 : 0; o = a;");
+    let (_, changes) = lowered(&fragment("vulkan1.0", by_input.0, by_input.1), "vulkan1.0");
+    assert!(changes.contains(&Change::MaskOfPixels), "{changes:?}");
+    // One that is read is none that is written.
+    let (_, changes) = lowered(&fragment("vulkan1.0", "", "o = vec4(gl_SampleID + gl_SampleMaskIn[0]);"), "vulkan1.0");
+    assert!(!changes.contains(&Change::MaskOfPixels), "{changes:?}");
+}
+
 #[test]
 fn all_of_it_together() {
     for environment in ENVIRONMENTS {
@@ -134,7 +197,7 @@ fn all_of_it_together() {
             "o = vec4(gl_SampleID, gl_SamplePosition, gl_SampleMaskIn[0]) + interpolateAtOffset(a, gl_SamplePosition - 0.5); gl_SampleMask[0] = 1 << gl_SampleID;",
         );
         let (_, changes) = lowered(&words, environment);
-        assert_eq!(changes.len(), 6, "{changes:?}");
+        assert_eq!(changes.len(), 7, "{changes:?}");
     }
 }
 

@@ -75,11 +75,10 @@ impl Device {
             state = wished;
             follow = follows.then_some((wish, given, name));
         }
-        if !asked.library {
-            let (legal, changes) = sample_shading(state, self.caps.sample_rate_shading, asked.samples == Some(1));
-            told.changes.extend(changes.iter());
-            state = legal;
-        }
+        // What is illegal is so in each part of a library, and parts that agree still do.
+        let (legal, changes) = sample_shading(state, self.caps.sample_rate_shading, asked.samples == Some(1));
+        told.changes.extend(changes.iter());
+        state = legal;
         if let Some((wish, given, name)) = follow {
             let sampling = match wish {
                 ShadingWish::Off => Sampling::Lower,
@@ -103,6 +102,7 @@ impl Device {
                     (Guard::SideEffects, facts.side_effects),
                     (Guard::ShadingRate, facts.shading_rate),
                     (Guard::MaskOutput, facts.mask_output),
+                    (Guard::MaskInput, facts.mask_input),
                     (Guard::Interlock, facts.interlock),
                 ] {
                     if holds {

@@ -10,7 +10,7 @@ use samplin_wire::record::Descriptor;
 use samplin_wire::text::handle;
 use serde_json::{Value as Json, json};
 
-use crate::decide::{AT_OFFSET, Catalog, Change, Field, Rule, Value, fnv1a};
+use crate::decide::{AT_OFFSET, Catalog, Change, Field, IN_PLACE, OF_SAMPLES, Rule, Value, fnv1a};
 use crate::device::Device;
 use crate::names::{self, Spirv};
 use crate::record;
@@ -85,7 +85,9 @@ pub(super) fn change(pass: Pass, change: &passes::Change) -> Option<Change> {
         (C::Interpolation { at_offsets: 0, .. }, _) => {
             (Catalog::J2, Field::Interpolation, word("InterpolateAtSample"), none)
         }
-        (C::Interpolation { .. }, _) => (Catalog::J2, Field::Interpolation, word(AT_OFFSET), none),
+        (C::Interpolation { diverging: 0, .. }, _) => (Catalog::J2, Field::Interpolation, word(AT_OFFSET), none),
+        (C::Interpolation { .. }, _) => (Catalog::J2, Field::Interpolation, word(AT_OFFSET), word(IN_PLACE)),
+        (C::MaskOfPixels, _) => (Catalog::J2, Field::BuiltIn, word(OF_SAMPLES), word("SampleMask of a pixel")),
         (C::MaskShortened { from, to }, _) => {
             (Catalog::J4, Field::SampleMaskWords, Value::Raw(*from as i32), Value::Raw(*to as i32))
         }

@@ -3,7 +3,7 @@
 use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle};
 use samplin_core::storage::{self, lowers};
 
-use super::OWN;
+use super::{OWN, UNMADE};
 use crate::device::Device;
 
 impl Device {
@@ -60,6 +60,9 @@ impl Device {
         let mut own = *info;
         if self.storage.buffer_usage {
             own.p_next = (&raw const only).cast();
+        } else {
+            let why = "without VK_KHR_maintenance5 it cannot say that it is only read";
+            self.view_unresolved(info.format, why);
         }
         // SAFETY: the application's own arguments, but for a part of the usage.
         let result = unsafe { create(self.handle, &own, allocator, view) };
@@ -74,7 +77,7 @@ impl Device {
         let stands_in = if made == vk::Result::SUCCESS { stored.as_raw() } else { self.nothing() };
         self.enter_view(&self.storage.buffer_views, vk::DescriptorType::STORAGE_TEXEL_BUFFER, given, stands_in);
         if made != vk::Result::SUCCESS {
-            self.view_unmade(info.format);
+            self.view_unresolved(info.format, UNMADE);
         }
         Some(result)
     }

@@ -26,7 +26,7 @@ pub(super) unsafe fn is_whole(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool
 }
 
 /// The stages of a pipeline that count, and whether it is a library: those of a library without shaders, and of a pipeline that is only
-/// linked, may dangle.
+/// linked, may dangle. None of what has no multisample state.
 ///
 /// # Safety
 ///
@@ -39,8 +39,9 @@ unsafe fn stages<'a>(
     let whole = unsafe { is_whole(info) };
     // SAFETY: `info` is valid by this function's contract, so a library structure in its chain is whole.
     let part = unsafe { pnext::find::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>(info.p_next) };
-    if !whole && !part.is_some_and(|part| part.flags.contains(Part::FRAGMENT_SHADER)) {
-        return None;
+    let has = |bit| part.is_some_and(|part| part.flags.contains(bit));
+    if !whole && !has(Part::FRAGMENT_SHADER) {
+        return has(Part::FRAGMENT_OUTPUT_INTERFACE).then_some((&[], true));
     }
     // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pStages-06600, which is of whole pipelines and of libraries with shaders.
     Some((unsafe { slice(info.p_stages, info.stage_count) }, !whole))

@@ -1,11 +1,13 @@
 //! Atomic counters: `VK_SAMPLIN_gl_shaders` and the setting `counters`.
 
+use super::samples::{ONE, draw_stages};
 use super::{Job, buffer, opengl, write_buffer};
 use crate::run::{self, Folder, Judged, Outcome, Skip, read_trace, with_layer, without_layer};
 use ash::vk;
 use libtest_mimic::Trial;
 use samplin_suite::opengl;
 use samplin_testkit::descriptor::Binding;
+use samplin_testkit::texel::Value;
 use samplin_testkit::{Buffer, Context, ContextBuilder, again};
 use serde_json::{Value as Json, json};
 use std::ffi::CStr;
@@ -18,6 +20,8 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/counters/extension", by_extension),
         ("shaders/counters/auto", by_setting),
         ("shaders/counters/fixed", fixed),
+        ("shaders/counters/every-operation", every_operation),
+        ("shaders/counters/stages-that-share", stages_that_share),
         ("shaders/counters/refused", refused),
         ("shaders/counters/binding-taken", binding_taken),
         ("shaders/counters/layout", other_layout),
@@ -113,6 +117,107 @@ fn assert_counts(builder: ContextBuilder, at: [u32; 2]) -> Outcome {
         judged.changes("shader").iter().all(|change| (&*change.rule, &*change.catalog) == ("atomic-counters", "K-1"))
     );
     assert_eq!(judged.trace.events("unresolved").count(), 0);
+    Ok(())
+}
+
+/// What can be done with a counter: in GLSL, where `x` is an operand, and what is left of a counter and given back.
+type Operation = (&'static str, fn(u32, u32) -> (u32, u32));
+
+const OPERATIONS: [Operation; 13] = [
+    ("atomicCounter(c[g])", |c, _| (c, c)),
+    ("atomicCounterIncrement(c[g])", |c, _| (c.wrapping_add(1), c)),
+    // It alone gives what is left.
+    ("atomicCounterDecrement(c[g])", |c, _| (c.wrapping_sub(1), c.wrapping_sub(1))),
+    ("atomicCounterAdd(c[g], x)", |c, x| (c.wrapping_add(x), c)),
+    ("atomicCounterSubtract(c[g], x)", |c, x| (c.wrapping_sub(x), c)),
+    ("atomicCounterMin(c[g], x)", |c, x| (c.min(x), c)),
+    ("atomicCounterMax(c[g], x)", |c, x| (c.max(x), c)),
+    ("atomicCounterAnd(c[g], x)", |c, x| (c & x, c)),
+    ("atomicCounterOr(c[g], x)", |c, x| (c | x, c)),
+    ("atomicCounterXor(c[g], x)", |c, x| (c ^ x, c)),
+    ("atomicCounterExchange(c[g], x)", |c, x| (x, c)),
+    ("atomicCounterCompSwap(c[g], 77u, x)", |c, x| (if c == 77 { x } else { c }, c)),
+    ("atomicCounterCompSwap(c[g], 5u, x)", |c, x| (if c == 5 { x } else { c }, c)),
+];
+
+/// A work group for each operation, with a counter of its own on which it works with each operand.
+const OPERANDS: [u32; 4] = [3, 0xffff_fff0, 77, 0];
+const BEFORE: [u32; 13] = [9, u32::MAX, 0, u32::MAX - 1, 1, 50, 50, 0xabcd, 0xabcd, 0xabcd, 12, 77, 5];
+
+fn operations() -> Vec<u32> {
+    let case = |(n, operation): (usize, &Operation)| format!("case {n}: r = {}; break;\n", operation.0);
+    let cases: String = OPERATIONS.iter().enumerate().map(case).collect();
+    let source = format!(
+        "#version 460\nlayout(local_size_x = 1) in;\nlayout(std430, binding = 0) buffer Result {{ uint result[]; }};\n\
+         layout(binding = 2, offset = 4) uniform atomic_uint c[13];\nvoid main() {{ uint g = gl_WorkGroupID.x;\n\
+         uint xs[4] = uint[4]({}u, {}u, {}u, {}u);\nfor (uint i = 0; i < 4; i++) {{ uint x = xs[i], r = 0;\n\
+         switch (g) {{ {cases} }}\nresult[4 * g + i] = r; }} }}\n",
+        OPERANDS[0], OPERANDS[1], OPERANDS[2], OPERANDS[3]
+    );
+    opengl("comp", &source)
+}
+
+/// What is in the counters behind a word that is none, and what they gave back.
+fn operations_model() -> [Vec<u32>; 2] {
+    let (mut counters, mut results) = (vec![1234], Vec::new());
+    for ((_, of), before) in OPERATIONS.iter().zip(BEFORE) {
+        let mut counter = before;
+        for x in OPERANDS {
+            let (left, given) = of(counter, x);
+            counter = left;
+            results.push(given);
+        }
+        counters.push(counter);
+    }
+    [counters, results]
+}
+
+fn counters_before() -> Vec<u32> {
+    [&[1234][..], &BEFORE].concat()
+}
+
+/// Only the model is asked: llvmpipe's OpenGL ends the process that gives it more than what [`model_is_opengl`] does.
+fn every_operation() -> Outcome {
+    let (got, judged) = with_layer(Context::builder().setting("counters", "auto"), |context| {
+        let storage = |binding| Binding::new(binding, vk::DescriptorType::STORAGE_BUFFER, 1);
+        let job = Job::new(context, &operations(), &[storage(0), storage(3)]).expect("a pipeline");
+        let buffers = [buffer(context, &counters_before()), buffer(context, &[7; 4 * OPERATIONS.len()])];
+        job.run(OPERATIONS.len() as u32, |set| {
+            write_buffer(context, set, 3, &buffers[0]);
+            write_buffer(context, set, 0, &buffers[1]);
+        });
+        Ok(buffers.each_ref().map(Buffer::words))
+    })?;
+    judged.assert_silent("with samplin");
+    assert_eq!(got, operations_model());
+    let mapping = json!([{ "counter_binding": 2, "set": 0, "binding": 3, "offsets": [4], "size": 56 }]);
+    assert_eq!(judged.trace.first("shader")["mapping"], mapping);
+    Ok(())
+}
+
+/// Two stages of a pipeline whose counters are in the same buffer, at a place that the setting says for both.
+fn stages_that_share() -> Outcome {
+    let vertex = opengl(
+        "vert",
+        "#version 460\nlayout(binding = 0, offset = 0) uniform atomic_uint both;\n\
+         void main() { vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0;\n\
+         atomicCounterOr(both, 1u << gl_VertexID); gl_Position = vec4(corner, 0.0, 1.0); }\n",
+    );
+    let fragment = opengl(
+        "frag",
+        "#version 460\nlayout(binding = 0, offset = 0) uniform atomic_uint both;\n\
+         layout(binding = 1, offset = 0) uniform atomic_uint runs;\nlayout(location = 0) out vec4 o;\n\
+         void main() { atomicCounterOr(both, 16u); atomicCounterIncrement(runs); o = vec4(1.0); }\n",
+    );
+    let ((picture, words), judged) = with_layer(Context::builder().setting("counters", "0:4"), |context| {
+        draw_stages(context, [&vertex, &fragment], ONE, &[4, 5])
+    })?;
+    judged.assert_silent("with samplin");
+    assert!(picture.iter().all(|texel| texel.is_near(Value::Float([1.0; 4]), 0.0)));
+    // Three vertices and the fragments in one, a run for each fragment in the other.
+    assert_eq!(words, [0b10111, picture.len() as u32]);
+    let at: Vec<_> = judged.trace.events("shader").map(|record| &record["mapping"][0]["binding"]).collect();
+    assert_eq!(at, [&json!(4), &json!(4)]);
     Ok(())
 }
 

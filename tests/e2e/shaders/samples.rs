@@ -17,6 +17,7 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/samples/feature-not-needed", not_needed),
         ("shaders/samples/lowered", lowered),
         ("shaders/samples/lowered-with-more-samples", lowered_many),
+        ("shaders/samples/what-is-lost-is-told", lost),
         ("shaders/samples/state-without-the-feature", state),
         ("shaders/samples/fraction", fraction),
         ("shaders/samples/fraction-audit", fraction_audit),
@@ -24,6 +25,7 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/samples/wish", wish),
         ("shaders/samples/wish-chained", wish_chained),
         ("shaders/samples/wish-held-back", wish_held_back),
+        ("shaders/samples/wish-mask-input", wish_mask_input),
         ("shaders/samples/wish-left-alone", wish_left_alone),
         ("shaders/samples/wish-off", wish_off),
         ("shaders/samples/wish-audit", wish_audit),
@@ -76,6 +78,16 @@ fn draw(context: &Context, fragment: &[u32], how: Draw) -> Result<Vec<Value>, Sk
 
 /// The same with storage buffers of a word, of which it reads what they hold then.
 fn draw_with(context: &Context, fragment: &[u32], how: Draw, bindings: &[u32]) -> Result<(Vec<Value>, Vec<u32>), Skip> {
+    draw_stages(context, [&vulkan("vert", VERTEX), fragment], how, bindings)
+}
+
+/// The same with a vertex shader.
+pub(super) fn draw_stages(
+    context: &Context,
+    stages: [&[u32]; 2],
+    how: Draw,
+    bindings: &[u32],
+) -> Result<(Vec<Value>, Vec<u32>), Skip> {
     let device = context.device();
     let format = vk::Format::R8G8B8A8_UNORM;
     let desc = ImageDesc { usage: Usage::COLOR_ATTACHMENT | Usage::TRANSFER_SRC, ..ImageDesc::d2(format, EDGE, EDGE) };
@@ -112,7 +124,12 @@ fn draw_with(context: &Context, fragment: &[u32], how: Draw, bindings: &[u32]) -
     // SAFETY: the views are those of the attachments.
     let frame = unsafe { device.create_framebuffer(&frame, None) }.expect("vkCreateFramebuffer");
     let storage = |binding: &u32| Binding::new(*binding, vk::DescriptorType::STORAGE_BUFFER, 1);
-    let set_layout = SetLayout::new(context, &bindings.iter().map(storage).collect::<Vec<_>>());
+    let set_layout = SetLayout::with_stages(
+        context,
+        &bindings.iter().map(storage).collect::<Vec<_>>(),
+        vk::DescriptorSetLayoutCreateFlags::empty(),
+        vk::ShaderStageFlags::ALL_GRAPHICS,
+    );
     let pool = (!bindings.is_empty()).then(|| Pool::new(context, &[&set_layout]));
     let set = pool.as_ref().map(|pool| pool.allocate(&set_layout));
     let buffers: Vec<_> = bindings.iter().map(|_| buffer(context, &[0])).collect();
@@ -124,7 +141,7 @@ fn draw_with(context: &Context, fragment: &[u32], how: Draw, bindings: &[u32]) -
     // SAFETY: the set layout is alive.
     let layout = unsafe { device.create_pipeline_layout(&info, None) }.expect("vkCreatePipelineLayout");
     let area = vk::Rect2D { offset: Default::default(), extent: vk::Extent2D { width: EDGE, height: EDGE } };
-    let pipeline = pipeline(context, fragment, how, (layout, pass), area);
+    let pipeline = pipeline_of(context, stages, how, (layout, pass), area);
     context.submit(|commands| {
         let clear = [vk::ClearValue::default(); 2];
         let begin = vk::RenderPassBeginInfo::default()
@@ -164,9 +181,19 @@ pub(super) fn pipeline(
     (layout, pass): (vk::PipelineLayout, vk::RenderPass),
     area: vk::Rect2D,
 ) -> vk::Pipeline {
+    pipeline_of(context, [&vulkan("vert", VERTEX), fragment], how, (layout, pass), area)
+}
+
+/// The same with a vertex shader.
+fn pipeline_of(
+    context: &Context,
+    stages: [&[u32]; 2],
+    how: Draw,
+    (layout, pass): (vk::PipelineLayout, vk::RenderPass),
+    area: vk::Rect2D,
+) -> vk::Pipeline {
     let device = context.device();
-    let vertex = vulkan("vert", VERTEX);
-    let mut codes = [&vertex[..], fragment].map(|words| vk::ShaderModuleCreateInfo::default().code(words));
+    let mut codes = stages.map(|words| vk::ShaderModuleCreateInfo::default().code(words));
     let modules = codes.map(|info| {
         if how.chained {
             return vk::ShaderModule::null();
@@ -352,6 +379,33 @@ fn lowered_many() -> Outcome {
     assert!(got.iter().all(|value| *value == first), "{got:?}");
     assert!(judged.changes("shader").iter().all(|change| change.lost.starts_with("shading per sample")));
     assert_lowered(&judged, false);
+    Ok(())
+}
+
+/// A mask of its own for each sample is one for all of them then, and derivatives that neighbours part from are no values: both is
+/// said, of the shaders that have it and of no others.
+fn lost() -> Outcome {
+    let folder = Folder::new();
+    let mask = fragment("o = vec4(1.0); gl_SampleMask[0] = 1 << gl_SampleID;");
+    let apart = |head: &str, body: &str| {
+        let head =
+            format!("#version 450\nlayout(location = 0) in vec2 place;\nlayout(location = 0) out vec4 o;\n{head}");
+        vulkan("frag", &format!("{head}\nvoid main() {{ o = vec4(0.5); if (gl_FragCoord.x > 3.0) o.xy = {body}; }}\n"))
+    };
+    let offset = "interpolateAtOffset(place, vec2(0.25))";
+    let ahead = apart("", offset);
+    let there = apart(&format!("vec2 at() {{ return {offset}; }}"), "at()");
+    for (words, coverage, branch) in [(mask, true, false), (ahead, false, false), (there, false, true)] {
+        for how in [ONE, FOUR] {
+            let (_, judged) = with_layer(lacking(&folder), |context| draw(context, &words, how))?;
+            judged.assert_silent("with samplin");
+            let pipeline = judged.trace.events("shader").nth(1).expect("of the pipeline");
+            let lost: Vec<String> = samplin_testkit::trace::changes(pipeline).into_iter().map(|it| it.lost).collect();
+            let says = |text: &str| lost.iter().any(|lost| lost.contains(text));
+            assert_eq!(says("coverage"), coverage && how.samples != Samples::TYPE_1, "{lost:?}");
+            assert_eq!(says("another branch"), branch, "{lost:?}");
+        }
+    }
     Ok(())
 }
 
@@ -562,6 +616,7 @@ fn wish_held_back() -> Outcome {
     assert_held(&judged, "single-sample");
     for (body, guard) in [
         ("gl_SampleMask[0] = 1; o = vec4(place, 0.5, 1.0);", "mask-output"),
+        (COVERED, "mask-input"),
         ("o = vec4(place, 0.5, 1.0);", "single-sample"),
     ] {
         let how = if guard == "single-sample" { ONE } else { FOUR };
@@ -571,6 +626,29 @@ fn wish_held_back() -> Outcome {
         judged.assert_silent(guard);
         assert_eq!(got, wanted);
         assert_held(&judged, guard);
+    }
+    Ok(())
+}
+
+/// A shade that says how many samples an invocation covers.
+const COVERED: &str = "o = vec4(vec3(float(bitCount(gl_SampleMaskIn[0])) / 8.0), 1.0);";
+
+/// What the guard is about: where it is switched off each invocation covers a sample, and the shade is another one.
+fn wish_mask_input() -> Outcome {
+    let folder = Folder::new();
+    let words = fragment(COVERED);
+    let (wanted, _) = without_layer(Context::builder(), |context| draw(context, &words, FOUR))?;
+    let count = |picture: &[Value], shade: f32| {
+        picture.iter().filter(|it| it.is_near(Value::Float([shade, shade, shade, 1.0]), 0.01)).count()
+    };
+    assert!(count(&wanted, 0.125) == 0 && count(&wanted, 0.5) > wanted.len() / 2, "all four samples of most pixels");
+    for (off, held) in [("", true), ("guards_off = [\"mask-input\"]\n", false)] {
+        let text = format!("{ALL}{off}");
+        let (got, judged) =
+            with_layer(ruled(Context::builder(), &folder, &text), |context| draw(context, &words, FOUR))?;
+        judged.assert_silent("with samplin");
+        assert_eq!(count(&got, 0.125), if held { 0 } else { got.len() }, "{off}");
+        assert_eq!(got == wanted, held, "{off}");
     }
     Ok(())
 }

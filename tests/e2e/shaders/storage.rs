@@ -1,6 +1,6 @@
 //! Storage images: what shaders declare of how they read and write them, and formats that compilers made up.
 
-use super::{Job, declaring, hlsl, vulkan, write_image};
+use super::{Job, buffer, declaring, hlsl, vulkan, write_buffer, write_image};
 use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer, without_layer};
 use ash::vk::{self, FormatFeatureFlags as Feature, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
@@ -17,6 +17,7 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/storage/what-is-used-is-named", used),
         ("shaders/storage/augmented", augmented),
         ("shaders/storage/hlsl-store", hlsl_store),
+        ("shaders/storage/hlsl-store-of-every-half", hlsl_halves),
         ("shaders/storage/hlsl-store-that-matches", hlsl_match),
         ("shaders/storage/hlsl-atomics-are-left-alone", hlsl_atomics),
     ])
@@ -202,6 +203,83 @@ fn hlsl_store() -> Outcome {
     // Not without being asked.
     let (_, judged) = with_layer(Context::builder(), run)?;
     assert_eq!(judged.trace.events("shader").count(), 0);
+    Ok(())
+}
+
+/// Every finite half, of 5 bits of exponent and 10 of mantissa, as a float.
+fn halves() -> Vec<f32> {
+    let value = |bits: u32| {
+        let (exponent, mantissa) = (bits >> 10 & 0x1f, (bits & 0x3ff) as f32);
+        let size = if exponent == 0 {
+            mantissa * 2_f32.powi(-24)
+        } else {
+            (1024.0 + mantissa) * 2_f32.powi(exponent as i32 - 25)
+        };
+        if bits & 0x8000 == 0 { size } else { -size }
+    };
+    (0..1 << 16).filter(|bits| bits & 0x7c00 != 0x7c00).map(value).collect()
+}
+
+const HALVES: u32 = 256;
+
+/// What is in an RGBA8 image of 256 × 256 texels to which a shader of HLSL's has stored halves, as they come, backwards, shifted, and 1.
+/// The texels behind the last half have what was there before.
+fn store_halves(context: &Context) -> Result<Vec<u8>, Skip> {
+    let words = hlsl(
+        "comp",
+        &format!(
+            "RWTexture2D<float4> im : register(u0);\nStructuredBuffer<float> halves : register(t1);\n[numthreads(64, 1, 1)]\n\
+             void main(uint3 id : SV_DispatchThreadID) {{ uint n = id.x; uint count = {count};\n\
+             if (n < count) im[uint2(n % {HALVES}, n / {HALVES})] =\n\
+             float4(halves[n], halves[count - 1 - n], halves[(n + count / 4) % count], 1.0); }}\n",
+            count = halves().len()
+        ),
+    );
+    let bindings =
+        [Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, 1), Binding::new(1, vk::DescriptorType::STORAGE_BUFFER, 1)];
+    let job = Job::new(context, &words, &bindings).expect("a pipeline");
+    let usage = Usage::STORAGE | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+    let desc = ImageDesc { usage, ..ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, HALVES, HALVES) };
+    let image = Image::new(context, &desc).map_err(Skip)?;
+    image.clear(vk::ClearColorValue { uint32: [0; 4] });
+    let view = image.view(&ViewDesc::default());
+    let given = buffer(context, &halves().iter().map(|value| value.to_bits()).collect::<Vec<_>>());
+    job.run(HALVES * HALVES / 64, |set| {
+        write_image(context, set, 0, &view);
+        write_buffer(context, set, 1, &given);
+    });
+    Ok(image.read_bytes(vk::ImageAspectFlags::COLOR, 0, 0))
+}
+
+/// How many texels are none of what the specification allows: of a number within 0 and 1 one of the two closest ("Fixed-Point Data
+/// Conversions"), of others the nearer end.
+fn wrong_texels(texels: &[u8]) -> usize {
+    let halves = halves();
+    let count = halves.len();
+    let is_right = |(n, texel): (usize, &[u8])| {
+        let wanted = [halves[n], halves[count - 1 - n], halves[(n + count / 4) % count], 1.0];
+        wanted.iter().zip(texel).all(|(value, got)| {
+            let exact = f64::from(value.clamp(0.0, 1.0)) * 255.0;
+            (exact - f64::from(*got)).abs() < 1.0
+        })
+    };
+    texels.chunks_exact(4).take(count).enumerate().filter(|of| !is_right(*of)).count()
+}
+
+/// Every finite half, stored by a shader of HLSL's to an image of another format than a compiler made up for it.
+fn hlsl_halves() -> Outcome {
+    assert_eq!(halves().len(), (1 << 16) - 2 * (1 << 10), "all but infinities and what is no number");
+    let (off, _) = without_layer(Context::builder(), store_halves)?;
+    let (on, judged) = with_layer(Context::builder().setting("storage", "emulate"), |context| {
+        let wrong = wrong_texels(&off);
+        println!("{wrong} of {} texels are wrong without samplin", halves().len());
+        if context.device_name().contains("SwiftShader") {
+            assert_eq!(wrong, halves().len(), "texels that are wrong without samplin");
+        }
+        store_halves(context)
+    })?;
+    judged.assert_silent("with samplin");
+    assert_eq!(wrong_texels(&on), 0);
     Ok(())
 }
 
