@@ -100,6 +100,17 @@ impl Again {
     }
 }
 
+/// A sampler that was entered.
+#[derive(Clone, Copy, Debug)]
+pub struct Added {
+    /// The row of its state.
+    pub number: u32,
+    /// Whether its handle is. Else it still has to be [released](Rows::release) from the row.
+    pub is_new: bool,
+    /// Samplers now.
+    pub live: u32,
+}
+
 /// What goes with a sampler.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Released {
@@ -126,15 +137,15 @@ pub struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Enters a sampler of `state`. Returns the number of its row, and whether its handle is new; `None` when numbers run out. Where the
-    /// handle is not new the sampler still has to be [released](Self::release) from the row.
-    pub fn add(self, sampler: u64, state: SharedState) -> Option<(u32, bool)> {
+    /// Enters a sampler of `state`; `None` when numbers run out.
+    pub fn add(self, sampler: u64, state: SharedState) -> Option<Added> {
         let mut samplers = self.gate.write_samplers();
         let needs = state.needs;
         let index = samplers.with();
         let number = self.acquire(index, state)?;
         index.samplers.add();
-        Some((number, samplers.add(sampler, needs.0, number)))
+        let live = index.samplers.live;
+        Some(Added { number, is_new: samplers.add(sampler, needs.0, number), live })
     }
 
     /// Lets a sampler of row `from` have another state. Returns the number of its new row, and whether the sampler still has
@@ -175,14 +186,15 @@ impl Rows<'_> {
         Some(number)
     }
 
-    /// Enters a sampler whose create info led [here](Cache::again) before, if its state is still in that row and that takes no memory.
-    /// Whether it did.
+    /// Enters a sampler whose create info led [here](Cache::again) before, if its state is still in that row and that takes no memory, nor
+    /// a place that variants may hold. Whether it did.
     #[inline(always)]
     pub fn add_again(self, sampler: u64, again: Again) -> Option<bool> {
         let mut samplers = self.gate.write_samplers();
         let has_room = samplers.has_room();
         let index = samplers.with();
         let number = again.number()?;
+        let has_room = has_room && index.has_places();
         let row = index.row(number).filter(|row| has_room && row.generation == again.generation())?;
         let needs = row.needs;
         index.enter(number)?;
@@ -269,10 +281,8 @@ impl Rows<'_> {
     #[inline(always)]
     pub fn remove_plain(self, sampler: u64) -> bool {
         let mut samplers = self.gate.write_samplers();
-        let number = self.gate.sampler(sampler) as u32;
-        if samplers.has_duplicates() || number == 0 {
-            return false;
-        }
+        let Some((place, word)) = samplers.find(sampler).filter(|_| !samplers.has_duplicates()) else { return false };
+        let number = word as u32;
         let index = samplers.with();
         let has_room = index.idle.len() < index.idle.capacity();
         let Some(row) = index.row(number - 1).filter(|row| !row.is_touched && row.live > 0) else { return false };
@@ -286,7 +296,7 @@ impl Rows<'_> {
             row.live -= 1;
         }
         index.samplers.live -= 1;
-        samplers.remove(sampler);
+        samplers.remove_at(place);
         true
     }
 

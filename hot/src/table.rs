@@ -239,6 +239,10 @@ impl Reader<'_> {
     }
 }
 
+/// Where a key was found, for as long as nothing is entered or removed.
+#[derive(Clone, Copy)]
+pub struct Place(usize);
+
 /// A table that no other thread changes.
 pub struct Writing<'t, W = ()> {
     table: &'t FlatTable<W>,
@@ -307,29 +311,43 @@ impl<W> Writing<'_, W> {
         }
     }
 
-    /// Removes `key` and returns its value, 0 if it was absent.
+    /// Where `key` is and its value, if it is there.
     #[inline(always)]
-    pub fn remove(&mut self, key: u64) -> u64 {
+    pub fn find(&self, key: u64) -> Option<(Place, u64)> {
         if is_reserved(key) {
-            return 0;
+            return None;
         }
-        let (slots, writer) = (self.table.slots(), &mut *self.writer);
+        let slots = self.table.slots();
         let mut place = home(key);
         loop {
-            let found = slots.at(place).key.load(Ordering::Relaxed);
-            if found == EMPTY {
-                return 0;
-            }
+            let slot = slots.at(place);
+            let found = slot.key.load(Ordering::Relaxed);
             if found == key {
-                break;
+                return Some((Place(place), slot.value.load(Ordering::Relaxed)));
+            }
+            if found == EMPTY {
+                return None;
             }
             place = place.wrapping_add(STEP);
         }
-        let value = slots.at(place).value.load(Ordering::Relaxed);
+    }
+
+    /// Removes `key` and returns its value, 0 if it was absent.
+    #[inline(always)]
+    pub fn remove(&mut self, key: u64) -> u64 {
+        let Some((place, value)) = self.find(key) else { return 0 };
+        self.remove_at(place);
+        value
+    }
+
+    /// Removes the key that was just found there.
+    #[inline(always)]
+    pub fn remove_at(&mut self, Place(mut place): Place) {
+        let (slots, writer) = (self.table.slots(), &mut *self.writer);
         writer.live -= 1;
         if slots.at(place.wrapping_add(STEP)).key.load(Ordering::Relaxed) != EMPTY {
             slots.at(place).key.store(TOMBSTONE, Ordering::Release);
-            return value;
+            return;
         }
         // No probe goes past this slot, so it and the tombstones that lead up to it can become empty again.
         loop {
@@ -337,7 +355,7 @@ impl<W> Writing<'_, W> {
             writer.room += 1;
             place = place.wrapping_sub(STEP);
             if slots.at(place).key.load(Ordering::Relaxed) != TOMBSTONE {
-                return value;
+                return;
             }
         }
     }

@@ -17,14 +17,14 @@ use crate::format;
 use crate::outcome::{self, Creation};
 use crate::sampler_info::{self, SamplerInfo};
 use crate::table::{FastMap, lock};
-use crate::variant::{Again, SharedState};
+use crate::variant::{Added, Again, SharedState};
 
 /// Samplers and conversions of one device. Which sampler has which state stands in the gate.
 #[derive(Default)]
 pub(super) struct Samplers {
     /// Samplers ever, while there are overrides: those by order of creation count with it.
     created: AtomicU64,
-    /// Who holds the places of `maxSamplerAllocationCount`.
+    /// What variants hold of the places of `maxSamplerAllocationCount`.
     pub(super) places: SamplerPlaces,
     /// Y′CbCr conversions.
     conversions: Mutex<FastMap<u64, YcbcrConversion>>,
@@ -134,9 +134,13 @@ impl Device {
             overrides,
             border: creation.border,
         };
-        match self.rows().add(sampler, shared) {
+        let added = self.rows().add(sampler, shared);
+        if let Some(Added { live, .. }) = added {
+            self.look_at_places(live);
+        }
+        match added {
             // Places for custom borders come and go: whether there is one is asked each time.
-            Some((number, true)) => {
+            Some(Added { number, is_new: true, .. }) => {
                 if let Some((words, rewritten)) = words
                     && rewritten.is_some() == creation.rewrite
                     && creation.border == BorderPlace::None
@@ -146,7 +150,7 @@ impl Device {
                     self.rows().remember_recent(&words, number, changed, rewritten);
                 }
             }
-            Some((number, false)) => self.duplicate_sampler(number),
+            Some(Added { number, .. }) => self.duplicate_sampler(number),
             None => {}
         }
         self.record_sampler(sampler, asked, &creation.decision);
@@ -202,23 +206,24 @@ impl Device {
 
     // ---- limits ----
 
-    /// Takes a place of `maxSamplerAllocationCount` for the application.
-    #[inline]
-    pub fn enter_sampler(&self) {
+    /// Says that variants hold places which the application wants, if the last of `live` samplers wants one.
+    fn look_at_places(&self, live: u32) {
         let limit = self.caps.max_sampler_allocation_count;
-        if let Some(crowded) = self.samplers.places.enter(limit) {
+        if let Some(crowded) = self.samplers.places.crowded(live, limit) {
             self.crowded(Rule::SamplerBudget, crowded, limit);
         }
     }
 
-    /// Places of `maxSamplerAllocationCount` that are taken.
-    pub fn samplers_taken(&self) -> u32 {
-        self.samplers.places.taken()
+    /// Takes note that the driver has made no sampler, maybe for want of a place.
+    #[cold]
+    #[inline(never)]
+    pub fn refused_sampler(&self) {
+        self.guard(|| self.look_at_places(self.rows().samplers().live.saturating_add(1)), || ());
     }
 
-    /// Gives a place of `maxSamplerAllocationCount` back, after the driver has destroyed a sampler of the application or refused it.
-    pub fn leave_sampler(&self) {
-        self.samplers.places.leave();
+    /// Places of `maxSamplerAllocationCount` that are taken.
+    pub fn samplers_taken(&self) -> u32 {
+        self.rows().samplers().live + self.samplers.places.variants()
     }
 
     /// Gives a sampler of the application what it wants of `maxCustomBorderColorSamplers`.

@@ -29,10 +29,9 @@ pub(crate) unsafe extern "system" fn create_sampler(
         // SAFETY: the application's own arguments.
         return unsafe { create_new_sampler(device, next, create_info, allocator, sampler, (words.as_ref(), again)) };
     };
-    device.enter_sampler();
     let result = down!(next(handle, create_info, allocator, sampler));
     if result != vk::Result::SUCCESS {
-        device.leave_sampler();
+        device.refused_sampler();
         return result;
     }
     // SAFETY: set by a successful call.
@@ -92,11 +91,10 @@ unsafe fn create_new_sampler(
     {
         let down = rewritten.as_ref().map(sampler_info::from_words);
         let down = down.as_ref().map_or(create_info, std::ptr::from_ref);
-        device.enter_sampler();
         // SAFETY: the application's own arguments, or what went down for the same create info before.
         let result = unsafe { next(handle, down, allocator, sampler) };
         if result != vk::Result::SUCCESS {
-            device.leave_sampler();
+            device.refused_sampler();
             return result;
         }
         // SAFETY: set by a successful call.
@@ -116,7 +114,6 @@ unsafe fn create_new_sampler(
     );
     let mut dropped = None;
     let mut rewritten = None;
-    device.enter_sampler();
     let result = match &plan {
         Some(plan) if plan.creation.rewrite => {
             // SAFETY: `create_info` was dereferenced above; the application's chain is alive during the call; the
@@ -132,9 +129,6 @@ unsafe fn create_new_sampler(
         }
         _ => down!(next(handle, create_info, allocator, sampler)),
     };
-    if result != vk::Result::SUCCESS {
-        device.leave_sampler();
-    }
     if let Some(plan) = plan {
         if result == vk::Result::SUCCESS {
             // SAFETY: set by the successful call.
@@ -142,6 +136,7 @@ unsafe fn create_new_sampler(
             let words = words.map(|words| (*words, rewritten));
             device.guard(|| device.insert_sampler(made, &plan, words, dropped), || ());
         } else {
+            device.refused_sampler();
             device.leave_border(plan.creation.border);
         }
     }
@@ -158,10 +153,7 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
     if let Some(next) = device.fns.destroy_sampler {
         down!(next(handle, sampler, allocator));
     }
-    if !sampler.is_null() {
-        device.leave_sampler();
-        device.leave_border(border);
-    }
+    device.leave_border(border);
 }
 
 pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(

@@ -9,7 +9,7 @@ use samplin_hot::recent::Words;
 
 use super::made::{Census, Use};
 use super::{Found, SharedState};
-use crate::budget::BorderPlace;
+use crate::budget::{BorderPlace, uncrowded};
 use crate::decide::{Bits, StateKey, is_valid_border};
 use crate::outcome::Kept;
 use crate::sampler_info;
@@ -173,9 +173,22 @@ pub struct Index {
     pub(super) rewritten: Vec<Words>,
     pub(super) states: Census,
     pub(super) samplers: Census,
+    /// So many samplers may there be without a look at whether variants hold places that these want.
+    uncrowded: u32,
 }
 
 impl Index {
+    /// An empty one, for a device with this `maxSamplerAllocationCount`.
+    pub fn new(limit: u32) -> Self {
+        Self { uncrowded: uncrowded(limit), ..Self::default() }
+    }
+
+    /// Whether one more sampler is too few to look at whether variants hold places that the application wants.
+    #[inline(always)]
+    pub(super) fn has_places(&self) -> bool {
+        self.samplers.live < self.uncrowded
+    }
+
     /// A row by its number.
     #[inline(always)]
     pub(super) fn row(&mut self, number: u32) -> Option<&mut Row> {
