@@ -12,16 +12,17 @@ use std::sync::{Arc, Mutex};
 
 pub use samplin_hot::choices::{KEEP, UNDECIDED};
 use samplin_hot::memory::{self, Room};
-use samplin_hot::recent::Words;
+use samplin_hot::recent::{Words, mixed};
 use samplin_hot::{Gate as GateOf, Recent};
 
 pub use self::index::Index;
-use self::index::{CHANGED, IDLE, Row, Shared, Stored};
+use self::index::{CHANGED, IDLE, Row, Shared, Stored, hash_of};
 pub use self::made::{Census, Gone, Use};
 use self::made::{Variant, Variants};
 use crate::budget::{BorderPlace, BorderPlaces, Cover};
 use crate::decide::{Bits, StateKey};
 use crate::outcome::Kept;
+use crate::sampler_info;
 use crate::table::lock;
 
 /// The gate of a device: rows of states are written under the lock of its samplers, so that creating a sampler takes one.
@@ -148,6 +149,43 @@ impl Rows<'_> {
         Some(Added { number, is_new: samplers.add(sampler, needs.0, number), live })
     }
 
+    /// Enters a sampler whose create info has these words, which went down as it came and of which nothing is to be said, and remembers
+    /// it; `None` when numbers run out.
+    pub fn add_plain(self, sampler: u64, words: &Words, needs: Bits) -> Option<Added> {
+        let key = sampler_info::key_of(words);
+        let mut samplers = self.gate.write_samplers();
+        let index = samplers.with();
+        let number = self.acquire_plain(index, words, &key, needs)?;
+        index.samplers.add();
+        let (live, generation) = (index.samplers.live, index.row(number)?.generation);
+        let is_new = samplers.add(sampler, needs.0, number);
+        if is_new {
+            // Whoever finds it once the row has another state sees so by the generation.
+            self.cache.recent.set(words, (u64::from(generation) << 32) | u64::from(number + 1));
+        }
+        Some(Added { number, is_new, live })
+    }
+
+    fn acquire_plain(self, index: &mut Index, words: &Words, key: &Words, needs: Bits) -> Option<u32> {
+        let hash = mixed(key);
+        let before = index.by_hash.get(&hash).copied();
+        let number = match before {
+            Some(number) if index.row(number)?.has_key(key) => number,
+            // As in `acquire`.
+            _ => {
+                let is_shareable = before.is_none();
+                let number = self.put(index, Row::plain(words, needs, is_shareable))?;
+                if is_shareable {
+                    index.by_hash.with_room().insert(hash, number);
+                    index.row(number)?.hash = hash;
+                }
+                number
+            }
+        };
+        index.enter(number)?;
+        Some(number)
+    }
+
     /// Lets a sampler of row `from` have another state. Returns the number of its new row, and whether the sampler still has
     /// to be released from `from`: not where variants were chosen for it, which descriptors may hold.
     pub fn acquire_moved(self, from: u32, state: SharedState) -> Option<(u32, bool)> {
@@ -166,7 +204,7 @@ impl Rows<'_> {
     #[inline(never)]
     fn acquire(self, index: &mut Index, state: SharedState) -> Option<u32> {
         let key = Shared::of(&state);
-        let hash = key.hash();
+        let hash = hash_of(&state);
         let before = index.by_hash.get(&hash).copied().filter(|_| state.unknown.is_none());
         let other = before.and_then(|number| index.row(number)?.found());
         let number = match before {

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{Device, Separate};
 use crate::budget::{BorderPlace, BorderWish, Crowded, SamplerPlaces};
-use crate::decide::{self, ConversionDecision, ConversionState, Rule, YcbcrConversion, fnv1a};
+use crate::decide::{self, ConversionDecision, ConversionState, Rule, SamplerState, YcbcrConversion, fnv1a};
 use crate::format;
 use crate::outcome::{self, Creation};
 use crate::sampler_info::{self, SamplerInfo};
@@ -104,6 +104,27 @@ impl Device {
     pub fn plan_sampler(&self, given: SamplerInfo) -> SamplerPlan {
         let creation = outcome::creation(&given.state, &self.terms(), |wish| self.ask_border(wish));
         SamplerPlan { given, creation }
+    }
+
+    /// Whether a sampler of this state, of a create info that [has words](Self::sampler_words), goes down as it came and nothing is to be
+    /// said of it.
+    #[inline(always)]
+    pub fn is_plainly_legal(&self, state: &SamplerState) -> bool {
+        let is_legal = decide::is_plainly_legal(state, &self.caps);
+        debug_assert!(!is_legal || decide::create(state, &self.caps, &self.policy).changes.is_empty());
+        is_legal
+    }
+
+    /// Enters a new sampler of such a state into the tables.
+    pub fn insert_plain_sampler(&self, sampler: vk::Sampler, words: &Words, state: &SamplerState) {
+        let needs = self.relevant(decide::needs(state, state, &self.caps, &self.policy));
+        let Some(Added { number, is_new, live }) = self.rows().add_plain(sampler.as_raw(), words, needs) else {
+            return;
+        };
+        self.look_at_places(live);
+        if !is_new {
+            self.duplicate_sampler(number);
+        }
     }
 
     /// Enters a new sampler into the tables and the trace. `words`: its create info and, if it has no chain either, what went down

@@ -49,9 +49,16 @@ pub(crate) unsafe extern "system" fn create_sampler(
 fn remember_sampler(device: &Device, info: &vk::SamplerCreateInfo<'_>, rewritten: Option<Words>, made: vk::Sampler) {
     device.guard(
         || {
+            let words = device.sampler_words(info);
+            if let (Some(words), None) = (&words, rewritten) {
+                let state = sampler_info::plain_state(info);
+                if device.is_plainly_legal(&state) {
+                    return device.insert_plain_sampler(made, words, &state);
+                }
+            }
             // SAFETY: a create info like one before has no chain.
             let given = unsafe { read(device, info) };
-            let words = device.sampler_words(info).map(|words| (words, rewritten));
+            let words = words.map(|words| (words, rewritten));
             device.insert_sampler(made, &device.plan_sampler(given), words, None);
         },
         || (),
@@ -103,6 +110,20 @@ unsafe fn create_new_sampler(
             remember_sampler(device, info, rewritten, made);
         }
         return result;
+    }
+    if let (Some(info), Some(words), None) = (info, words, again) {
+        let state = sampler_info::plain_state(info);
+        if device.is_plainly_legal(&state) {
+            let result = down!(next(handle, create_info, allocator, sampler));
+            if result == vk::Result::SUCCESS {
+                // SAFETY: set by the successful call.
+                let made = unsafe { *sampler };
+                device.guard(|| device.insert_plain_sampler(made, words, &state), || ());
+            } else {
+                device.refused_sampler();
+            }
+            return result;
+        }
     }
     let plan = device.guard(
         || {

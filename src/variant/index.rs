@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use samplin_hot::memory::{self, Room};
-use samplin_hot::recent::Words;
+use samplin_hot::recent::{Words, mixed};
 
 use super::made::{Census, Use};
 use super::{Found, SharedState};
@@ -38,11 +38,20 @@ impl Shared {
             given: state.given,
         }
     }
+}
 
-    /// Differs as a rule where what is shared differs.
-    pub(super) fn hash(&self) -> u64 {
-        FastMap::<u64, ()>::default().hasher().hash_one(self)
+/// Differs as a rule where what states share differs. That of plain ones is by their words alone.
+pub(super) fn hash_of(state: &SharedState) -> u64 {
+    match plain_key_of(state) {
+        Some(key) => mixed(&key),
+        None => FastMap::<u64, ()>::default().hasher().hash_one(Shared::of(state)),
     }
+}
+
+/// What samplers that share the row of such a state have in common, if it is what their create infos without a chain say and nothing else.
+fn plain_key_of(state: &SharedState) -> Option<Words> {
+    let is_plain = state.given.is_none() && state.overrides == 0 && state.border == BorderPlace::None;
+    if is_plain { sampler_info::plain_key(&state.kept.original) } else { None }
 }
 
 /// The state of a row, in as little memory as it can be given again from: there may be as many as there are samplers.
@@ -124,6 +133,20 @@ impl Row {
         let mut new = Self { state: Stored::of(state), border, needs, is_shareable, from, ..Self::default() };
         new.clear();
         new
+    }
+
+    /// One of a state that went down as these words.
+    pub(super) fn plain(words: &Words, needs: Bits, is_shareable: bool) -> Self {
+        Self { state: Stored::Plain(*words), needs, is_shareable, is_touched: !is_shareable, ..Self::default() }
+    }
+
+    /// Whether samplers of plain words with this key share the row.
+    pub(super) fn has_key(&self, key: &Words) -> bool {
+        match &self.state {
+            Stored::Nothing => false,
+            Stored::Plain(words) => sampler_info::key_of(words) == *key,
+            Stored::Whole(state) => plain_key_of(state).as_ref() == Some(key),
+        }
     }
 
     /// Forgets what it uses, which is returned, and what was chosen for it.

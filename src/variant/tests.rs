@@ -65,6 +65,31 @@ fn equal_states_share_a_place_and_variants_die_with_the_last() {
 }
 
 #[test]
+fn plain_create_infos_share_a_row_with_states_that_behave_the_same() {
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
+    let rows = cache.on(&gate);
+    let words = |bias: f32| sampler_info::words_of(&state(bias).kept.original).unwrap();
+    let number = rows.add_plain(1, &words(0.0), Bits::NONE).unwrap().number;
+    assert_eq!(rows.cache.again(&words(0.0)).and_then(Again::number), Some(number), "it is remembered");
+    assert_eq!(rows.add_plain(2, &words(-0.0), Bits::NONE).unwrap().number, number);
+    assert_eq!(acquire(rows, state(0.0)), Some(number));
+    let chained = |bias| {
+        let mut state = state(bias);
+        state.kept.original.reduction_mode = Some(ash::vk::SamplerReductionMode::WEIGHTED_AVERAGE);
+        state
+    };
+    assert_eq!(acquire(rows, chained(0.0)), Some(number), "what is chained is what an absent structure means");
+    let other = rows.add_plain(3, &words(1.0), Bits::NONE).unwrap();
+    assert_ne!(other.number, number);
+    assert_eq!((other.live, rows.samplers().live, rows.states().live), (5, 5, 2));
+    // The other way around, of a state that is kept as a whole.
+    let whole = acquire(rows, chained(2.0)).unwrap();
+    assert_eq!(rows.add_plain(4, &words(2.0), Bits::NONE).unwrap().number, whole);
+    assert_ne!(acquire(rows, SharedState { overrides: 1, ..state(1.0) }), Some(other.number));
+    assert!(rows.add_plain(4, &words(2.0), Bits::NONE).is_some_and(|added| !added.is_new), "the handle of another");
+}
+
+#[test]
 fn no_choice_is_published_for_a_state_that_has_no_sampler_or_is_gone() {
     let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
