@@ -50,7 +50,7 @@ use crate::instance::Instance;
 use crate::outcome::Terms;
 use crate::overrides::Overrides;
 use crate::settings::{self, BorderMode, DepthLinear, GlClampRule, Mode};
-use crate::variant::{Cache, Gate, Rows};
+use crate::variant::{Cache, Gate, Index, Rows};
 
 static DEVICES: Keyed<Device> = Keyed::new();
 
@@ -145,7 +145,7 @@ impl Device {
         // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.
         let storage = unsafe { Storage::new(settings, &new.formats, &new.instance_fns, &new.enabled, is_on) };
         let shaders = Shaders::new(settings, &new.caps, &new.overrides, storage.lowered);
-        let hot = Hot::new(Gate::with(telling.records_all(), Default::default()));
+        let hot = Hot::new(Gate::with(telling.records_all(), Index::new(new.caps.max_sampler_allocation_count)));
         if !follows {
             // It is to be said once that separate samplers are not followed.
             hot.watch(types::type_bit(vk::DescriptorType::SAMPLER));

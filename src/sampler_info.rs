@@ -5,7 +5,10 @@ use std::ffi::c_void;
 use ash::vk::{self, TaggedStructure};
 use samplin_hot::recent::Words;
 
-use crate::decide::{BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, YcbcrConversion, is_custom};
+use crate::decide::{
+    BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, YcbcrConversion, is_custom, is_gl, is_int_border,
+    is_valid_border,
+};
 use crate::pnext::{self, Base, Copied};
 
 /// A sampler state as read from the application, with what the chain held beyond it.
@@ -95,7 +98,7 @@ pub unsafe fn read(
 
 /// What a create info says without its chain.
 #[inline(never)]
-fn plain_state(info: &vk::SamplerCreateInfo<'_>) -> SamplerState {
+pub fn plain_state(info: &vk::SamplerCreateInfo<'_>) -> SamplerState {
     SamplerState {
         flags: info.flags,
         mag_filter: info.mag_filter,
@@ -286,6 +289,45 @@ pub fn words_of(state: &SamplerState) -> Option<Words> {
     if is_chained { None } else { words(&plain_info(state)) }
 }
 
+/// The same for all words of samplers that behave the same, as a [key](SamplerState::key) of their states; told apart is only whether a
+/// border colour that nobody reads is one, which `border=strict` asks.
+#[inline(never)]
+pub fn key_of(words: &Words) -> Words {
+    const LOW: u64 = u32::MAX as u64;
+    let [flags, min, uv, w, anisotropy, compare, lods, border] = *words;
+    // Neither has a sign then.
+    let low_float = |word: u64| if (word as u32) << 1 == 0 { word & !LOW } else { word };
+    let high_float = |word: u64| if word >> 32 << 33 == 0 { word & LOW } else { word };
+    let modes = [uv as u32, (uv >> 32) as u32, w as u32].map(|raw| vk::SamplerAddressMode::from_raw(raw as i32));
+    let color = vk::BorderColor::from_raw(border as i32);
+    let reads = |mode: &vk::SamplerAddressMode| *mode == vk::SamplerAddressMode::CLAMP_TO_BORDER || is_gl(*mode);
+    let shown = if is_custom(color) || modes.iter().any(reads) {
+        color
+    } else if is_int_border(color) {
+        vk::BorderColor::INT_TRANSPARENT_BLACK
+    } else {
+        vk::BorderColor::FLOAT_TRANSPARENT_BLACK
+    };
+    let (is_unnormalized, is_odd) = (border >> 32 != 0, !is_valid_border(color));
+    let switched = |word: u64| if word as u32 == 0 { 0 } else { word & !LOW | 1 };
+    [
+        flags,
+        min,
+        uv,
+        high_float(w),
+        high_float(switched(anisotropy)),
+        switched(compare),
+        low_float(high_float(lods)),
+        u64::from(shown.as_raw() as u32) | u64::from(is_unnormalized) << 32 | u64::from(is_odd) << 33,
+    ]
+}
+
+/// [`key_of`] the words of a state that behaves as one that nothing is chained for.
+pub fn plain_key(state: &SamplerState) -> Option<Words> {
+    let normalized = SamplerState { border_color: state.border_color, ..state.normalized() };
+    words_of(&normalized).map(|words| key_of(&words))
+}
+
 /// The state that [`words_of`] made these of.
 pub fn state_of(words: &Words) -> SamplerState {
     plain_state(&from_words(words))
@@ -336,6 +378,48 @@ mod tests {
     fn types(info: &vk::SamplerCreateInfo<'_>) -> Vec<i32> {
         // SAFETY: the chains of these tests are made of live locals.
         unsafe { pnext::chain(info.p_next) }.map(|node| unsafe { (*node).s_type.as_raw() }).collect()
+    }
+
+    #[test]
+    fn words_have_equal_keys_where_their_states_do() {
+        let modes = [0, 2, 3, 4, crate::decide::GL_CLAMP.as_raw()].map(vk::SamplerAddressMode::from_raw);
+        let numbers = [0.0, -0.0, 1.5, f32::NAN];
+        let colors = [0, 1, 2, 3, 9, vk::BorderColor::INT_CUSTOM_EXT.as_raw()].map(vk::BorderColor::from_raw);
+        let mut states = Vec::new();
+        for mode in modes {
+            for axis in 0..3 {
+                for border_color in colors {
+                    let mut state = SamplerState { border_color, ..SamplerState::default() };
+                    state.address_mode[axis] = mode;
+                    states.push(state);
+                }
+            }
+        }
+        for number in numbers {
+            for on in [false, true] {
+                let plain = SamplerState { anisotropy_enable: on, compare_enable: on, ..SamplerState::default() };
+                states.push(SamplerState { max_anisotropy: number, unnormalized_coordinates: on, ..plain });
+                states.push(SamplerState { mip_lod_bias: number, compare_op: vk::CompareOp::LESS, ..plain });
+                states.push(SamplerState { min_lod: number, mag_filter: vk::Filter::LINEAR, ..plain });
+                states.push(SamplerState { max_lod: number, min_filter: vk::Filter::CUBIC_EXT, ..plain });
+            }
+        }
+        let key = |state: &SamplerState| key_of(&words_of(state).unwrap());
+        for a in &states {
+            // What behaves as none is none.
+            let chained = SamplerState { reduction_mode: Some(vk::SamplerReductionMode::WEIGHTED_AVERAGE), ..*a };
+            assert_eq!((words_of(&chained), plain_key(&chained)), (None, Some(key(a))));
+            let minmax = SamplerState { reduction_mode: Some(vk::SamplerReductionMode::MIN), ..*a };
+            assert_eq!(plain_key(&minmax), None);
+            for b in &states {
+                let is_odd = |state: &SamplerState| !is_valid_border(state.border_color);
+                assert_eq!(key(a) == key(b), a.key() == b.key() && is_odd(a) == is_odd(b), "{a:?} {b:?}");
+            }
+        }
+        let mut info = plain_info(&SamplerState { compare_enable: true, anisotropy_enable: true, ..states[0] });
+        let one = key_of(&words(&info).unwrap());
+        (info.compare_enable, info.anisotropy_enable) = (2, 3);
+        assert_eq!(key_of(&words(&info).unwrap()), one, "anything but zero is on");
     }
 
     #[test]

@@ -12,16 +12,17 @@ use std::sync::{Arc, Mutex};
 
 pub use samplin_hot::choices::{KEEP, UNDECIDED};
 use samplin_hot::memory::{self, Room};
-use samplin_hot::recent::Words;
+use samplin_hot::recent::{Words, mixed};
 use samplin_hot::{Gate as GateOf, Recent};
 
 pub use self::index::Index;
-use self::index::{CHANGED, IDLE, Row, Shared, Stored};
+use self::index::{CHANGED, IDLE, Row, Shared, Stored, hash_of};
 pub use self::made::{Census, Gone, Use};
 use self::made::{Variant, Variants};
 use crate::budget::{BorderPlace, BorderPlaces, Cover};
 use crate::decide::{Bits, StateKey};
 use crate::outcome::Kept;
+use crate::sampler_info;
 use crate::table::lock;
 
 /// The gate of a device: rows of states are written under the lock of its samplers, so that creating a sampler takes one.
@@ -100,6 +101,17 @@ impl Again {
     }
 }
 
+/// A sampler that was entered.
+#[derive(Clone, Copy, Debug)]
+pub struct Added {
+    /// The row of its state.
+    pub number: u32,
+    /// Whether its handle is. Else it still has to be [released](Rows::release) from the row.
+    pub is_new: bool,
+    /// Samplers now.
+    pub live: u32,
+}
+
 /// What goes with a sampler.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Released {
@@ -126,15 +138,52 @@ pub struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Enters a sampler of `state`. Returns the number of its row, and whether its handle is new; `None` when numbers run out. Where the
-    /// handle is not new the sampler still has to be [released](Self::release) from the row.
-    pub fn add(self, sampler: u64, state: SharedState) -> Option<(u32, bool)> {
+    /// Enters a sampler of `state`; `None` when numbers run out.
+    pub fn add(self, sampler: u64, state: SharedState) -> Option<Added> {
         let mut samplers = self.gate.write_samplers();
         let needs = state.needs;
         let index = samplers.with();
         let number = self.acquire(index, state)?;
         index.samplers.add();
-        Some((number, samplers.add(sampler, needs.0, number)))
+        let live = index.samplers.live;
+        Some(Added { number, is_new: samplers.add(sampler, needs.0, number), live })
+    }
+
+    /// Enters a sampler whose create info has these words, which went down as it came and of which nothing is to be said, and remembers
+    /// it; `None` when numbers run out.
+    pub fn add_plain(self, sampler: u64, words: &Words, needs: Bits) -> Option<Added> {
+        let key = sampler_info::key_of(words);
+        let mut samplers = self.gate.write_samplers();
+        let index = samplers.with();
+        let number = self.acquire_plain(index, words, &key, needs)?;
+        index.samplers.add();
+        let (live, generation) = (index.samplers.live, index.row(number)?.generation);
+        let is_new = samplers.add(sampler, needs.0, number);
+        if is_new {
+            // Whoever finds it once the row has another state sees so by the generation.
+            self.cache.recent.set(words, (u64::from(generation) << 32) | u64::from(number + 1));
+        }
+        Some(Added { number, is_new, live })
+    }
+
+    fn acquire_plain(self, index: &mut Index, words: &Words, key: &Words, needs: Bits) -> Option<u32> {
+        let hash = mixed(key);
+        let before = index.by_hash.get(&hash).copied();
+        let number = match before {
+            Some(number) if index.row(number)?.has_key(key) => number,
+            // As in `acquire`.
+            _ => {
+                let is_shareable = before.is_none();
+                let number = self.put(index, Row::plain(words, needs, is_shareable))?;
+                if is_shareable {
+                    index.by_hash.with_room().insert(hash, number);
+                    index.row(number)?.hash = hash;
+                }
+                number
+            }
+        };
+        index.enter(number)?;
+        Some(number)
     }
 
     /// Lets a sampler of row `from` have another state. Returns the number of its new row, and whether the sampler still has
@@ -155,7 +204,7 @@ impl Rows<'_> {
     #[inline(never)]
     fn acquire(self, index: &mut Index, state: SharedState) -> Option<u32> {
         let key = Shared::of(&state);
-        let hash = key.hash();
+        let hash = hash_of(&state);
         let before = index.by_hash.get(&hash).copied().filter(|_| state.unknown.is_none());
         let other = before.and_then(|number| index.row(number)?.found());
         let number = match before {
@@ -175,14 +224,15 @@ impl Rows<'_> {
         Some(number)
     }
 
-    /// Enters a sampler whose create info led [here](Cache::again) before, if its state is still in that row and that takes no memory.
-    /// Whether it did.
+    /// Enters a sampler whose create info led [here](Cache::again) before, if its state is still in that row and that takes no memory, nor
+    /// a place that variants may hold. Whether it did.
     #[inline(always)]
     pub fn add_again(self, sampler: u64, again: Again) -> Option<bool> {
         let mut samplers = self.gate.write_samplers();
         let has_room = samplers.has_room();
         let index = samplers.with();
         let number = again.number()?;
+        let has_room = has_room && index.has_places();
         let row = index.row(number).filter(|row| has_room && row.generation == again.generation())?;
         let needs = row.needs;
         index.enter(number)?;
@@ -269,10 +319,8 @@ impl Rows<'_> {
     #[inline(always)]
     pub fn remove_plain(self, sampler: u64) -> bool {
         let mut samplers = self.gate.write_samplers();
-        let number = self.gate.sampler(sampler) as u32;
-        if samplers.has_duplicates() || number == 0 {
-            return false;
-        }
+        let Some((place, word)) = samplers.find(sampler).filter(|_| !samplers.has_duplicates()) else { return false };
+        let number = word as u32;
         let index = samplers.with();
         let has_room = index.idle.len() < index.idle.capacity();
         let Some(row) = index.row(number - 1).filter(|row| !row.is_touched && row.live > 0) else { return false };
@@ -286,7 +334,7 @@ impl Rows<'_> {
             row.live -= 1;
         }
         index.samplers.live -= 1;
-        samplers.remove(sampler);
+        samplers.remove_at(place);
         true
     }
 

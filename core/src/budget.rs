@@ -19,62 +19,57 @@ pub struct Crowded {
     pub variants: u32,
 }
 
-/// Places of `maxSamplerAllocationCount`. Every sampler takes one, so they are counted without a lock.
+/// Places of `maxSamplerAllocationCount` that variants leave free, for samplers that threads are just creating or destroying: those are
+/// counted when the driver has made them, and until it is asked to destroy them.
+pub const IN_FLIGHT: u32 = 64;
+
+/// Up to how many samplers of the application there is a place for each, however many variants there are.
+pub const fn uncrowded(limit: u32) -> u32 {
+    limit - share(limit)
+}
+
+/// Places of `maxSamplerAllocationCount` that variants hold. Those of the application are counted by whoever keeps its samplers.
 #[derive(Debug, Default)]
 pub struct SamplerPlaces {
-    /// Samplers that the driver has or is being asked for.
-    taken: AtomicU32,
-    /// Variants among them.
     variants: AtomicU32,
 }
 
 impl SamplerPlaces {
-    /// Samplers that the driver has.
-    pub fn taken(&self) -> u32 {
-        self.taken.load(Ordering::Relaxed)
+    /// Variants that the driver has or is being asked for.
+    pub fn variants(&self) -> u32 {
+        self.variants.load(Ordering::Relaxed)
     }
 
-    /// Takes a place for the application, which is never refused: if it goes over the limit alone, the driver says so.
-    #[inline]
-    pub fn enter(&self, limit: u32) -> Option<Crowded> {
-        let before = self.taken.fetch_add(1, Ordering::Relaxed);
-        if before < limit { None } else { self.crowded(before, limit) }
+    /// Whether the application, which has so many samplers now, went over the limit for variants alone. It is never refused: if it goes
+    /// over alone, the driver says so.
+    pub fn crowded(&self, application: u32, limit: u32) -> Option<Crowded> {
+        let variants = self.variants();
+        let is_over = application.saturating_add(variants) > limit;
+        (is_over && application <= limit).then_some(Crowded { application, variants })
     }
 
-    #[cold]
-    fn crowded(&self, before: u32, limit: u32) -> Option<Crowded> {
-        let variants = self.variants.load(Ordering::Relaxed);
-        let application = before.saturating_sub(variants).saturating_add(1);
-        (application <= limit).then_some(Crowded { application, variants })
-    }
-
-    /// Gives a place of the application back, after the driver has destroyed the sampler.
-    pub fn leave(&self) {
-        self.taken.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    /// Takes a place for a variant.
+    /// Takes a place for a variant beside the samplers of the application, which are counted after that.
     ///
     /// # Errors
     ///
     /// If the variants have their share or nothing is left; says why.
-    pub fn lend(&self, limit: u32) -> Result<(), String> {
-        let take = |count: &AtomicU32, bound: u32| {
-            let below = |now: u32| (now < bound).then_some(now + 1);
-            count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, below)
-        };
-        if let Err(variants) = take(&self.variants, share(limit)) {
-            return Err(no_share(limit, variants));
+    pub fn lend(&self, limit: u32, application: impl FnOnce() -> u32) -> Result<(), String> {
+        let bound = share(limit);
+        let below = |now: u32| (now < bound).then_some(now + 1);
+        let before = self.variants.fetch_update(Ordering::Relaxed, Ordering::Relaxed, below);
+        let variants = before.map_err(|variants| no_share(limit, variants))?;
+        let live = application().saturating_add(variants);
+        if live.saturating_add(IN_FLIGHT) < limit {
+            return Ok(());
         }
-        take(&self.taken, limit).map(|_| ()).map_err(|live| {
-            self.variants.fetch_sub(1, Ordering::Relaxed);
-            format!("{live} samplers are live and maxSamplerAllocationCount allows no more")
-        })
+        self.give_back();
+        Err(format!(
+            "{live} samplers are live, maxSamplerAllocationCount is {limit}, and the last {IN_FLIGHT} places are the application's"
+        ))
     }
 
     /// Gives a place of a variant back, after the driver has destroyed it.
     pub fn give_back(&self) {
-        self.taken.fetch_sub(1, Ordering::Relaxed);
         self.variants.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -242,18 +237,27 @@ mod tests {
     #[test]
     fn samplers_of_the_application_are_not_refused_for_variants() {
         let places = SamplerPlaces::default();
-        assert!(places.lend(96).is_err(), "a small limit is the application's");
-        for _ in 0..1023 {
-            assert_eq!(places.enter(1024), None);
-        }
-        assert_eq!(places.lend(1024), Ok(()));
-        assert!(places.lend(1024).is_err());
-        assert_eq!(places.enter(1024), Some(Crowded { application: 1024, variants: 1 }));
-        assert_eq!(places.enter(1024), None, "alone over the limit");
-        places.leave();
-        places.leave();
+        assert!(places.lend(96, || 0).is_err(), "a small limit is the application's");
+        assert!(places.lend(1024, || 1024 - IN_FLIGHT).is_err(), "for what is being created");
+        assert_eq!(places.lend(1024, || 1023 - IN_FLIGHT), Ok(()));
+        assert!(places.lend(1024, || 1023 - IN_FLIGHT).is_err());
+        assert_eq!(places.variants(), 1, "what was refused is given back");
+        assert_eq!(places.crowded(1023, 1024), None);
+        assert_eq!(places.crowded(1024, 1024), Some(Crowded { application: 1024, variants: 1 }));
+        assert_eq!(places.crowded(1025, 1024), None, "alone over the limit");
         places.give_back();
-        assert_eq!(places.enter(1024), None);
+        assert_eq!(places.crowded(1024, 1024), None);
+    }
+
+    #[test]
+    fn variants_crowd_nobody_who_leaves_them_their_share() {
+        for limit in [0, 96, 1023, 1024, 4000, u32::MAX] {
+            let places = SamplerPlaces::default();
+            for _ in 0..share(limit).min(1000) {
+                assert_eq!(places.lend(limit, || 0), Ok(()));
+            }
+            assert_eq!(places.crowded(uncrowded(limit), limit), None, "{limit}");
+        }
     }
 
     #[test]

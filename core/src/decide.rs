@@ -16,6 +16,7 @@ mod catalog;
 mod compare;
 mod filter;
 mod overrides;
+mod plain;
 mod reason;
 mod sample;
 mod sanitize;
@@ -33,6 +34,7 @@ pub use self::blit::{BlitDecision, BlitSource, blit};
 pub use self::border::without_custom_border;
 pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Source, Value};
 pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
+pub use self::plain::is_plainly_legal;
 pub use self::reason::{AT_OFFSET, Context, IN_PLACE, OF_SAMPLES, because, lost, no_border_share};
 pub use self::sample::{SampleShading, ShadingWish, sample_shading, wish_shading};
 pub use self::state::{

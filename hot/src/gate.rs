@@ -12,7 +12,7 @@ use ash::vk::{self, DescriptorImageInfo, Handle};
 use crate::choices::{Choices, Chosen, KEEP, Pair, UNDECIDED};
 use crate::lock::{Lock, lock};
 use crate::memory::Room;
-use crate::table::{Apart, BitFilter, FastMap, FlatTable, Reader, Writing};
+use crate::table::{Apart, BitFilter, FastMap, FlatTable, Place, Reader, Writing};
 
 /// Union of what samplers ever needed and of what views ever lacked, and how many bits of each filter may be stale.
 #[derive(Default)]
@@ -472,6 +472,18 @@ impl<W> Samplers<'_, W> {
             gate.need(sampler, needs);
         }
         before == 0
+    }
+
+    /// Where a sampler is and its word, if it is there.
+    #[inline(always)]
+    pub fn find(&self, sampler: u64) -> Option<(Place, u64)> {
+        self.table.find(sampler)
+    }
+
+    /// Forgets the sampler that was just found there, and whose handle exists no more than once.
+    #[inline(always)]
+    pub fn remove_at(&mut self, place: Place) {
+        self.table.remove_at(place);
     }
 
     /// Forgets a sampler and returns its word, 0 for one never seen; `None` if its handle exists once more.

@@ -28,7 +28,7 @@ struct Entry {
 
 /// Differs as a rule where the words differ.
 #[inline(always)]
-fn mixed(words: &Words) -> u64 {
+pub fn mixed(words: &Words) -> u64 {
     const FACTOR: u64 = fold(1) | 1;
     // Two sums, so that a product waits for half of the others only.
     let mut sums = [0_u64; 2];

@@ -81,6 +81,44 @@ impl Slots {
         // SAFETY: the number of slots is a power of two, and `mask` is the place of the last.
         unsafe { slot_at(self.slots.as_ptr(), self.mask, place) }
     }
+
+    /// The place of a key, under the lock.
+    #[inline(always)]
+    fn find(&self, key: u64) -> Option<usize> {
+        if is_reserved(key) {
+            return None;
+        }
+        let mut place = home(key);
+        loop {
+            let found = self.at(place).key.load(Ordering::Relaxed);
+            if found == key {
+                return Some(place);
+            }
+            if found == EMPTY {
+                return None;
+            }
+            place = place.wrapping_add(STEP);
+        }
+    }
+
+    /// Removes the key at a place, under the lock.
+    #[inline(always)]
+    fn vacate<W>(&self, mut place: usize, writer: &mut Writer<W>) {
+        writer.live -= 1;
+        if self.at(place.wrapping_add(STEP)).key.load(Ordering::Relaxed) != EMPTY {
+            self.at(place).key.store(TOMBSTONE, Ordering::Release);
+            return;
+        }
+        // No probe goes past this slot, so it and the tombstones that lead up to it can become empty again.
+        loop {
+            self.at(place).key.store(EMPTY, Ordering::Release);
+            writer.room += 1;
+            place = place.wrapping_sub(STEP);
+            if self.at(place).key.load(Ordering::Relaxed) != TOMBSTONE {
+                return;
+            }
+        }
+    }
 }
 
 struct Writer<W> {
@@ -239,6 +277,10 @@ impl Reader<'_> {
     }
 }
 
+/// Where a key was found, for as long as nothing is entered or removed.
+#[derive(Clone, Copy)]
+pub struct Place(usize);
+
 /// A table that no other thread changes.
 pub struct Writing<'t, W = ()> {
     table: &'t FlatTable<W>,
@@ -307,39 +349,28 @@ impl<W> Writing<'_, W> {
         }
     }
 
+    /// Where `key` is and its value, if it is there.
+    #[inline(always)]
+    pub fn find(&self, key: u64) -> Option<(Place, u64)> {
+        let slots = self.table.slots();
+        let place = slots.find(key)?;
+        Some((Place(place), slots.at(place).value.load(Ordering::Relaxed)))
+    }
+
     /// Removes `key` and returns its value, 0 if it was absent.
     #[inline(always)]
     pub fn remove(&mut self, key: u64) -> u64 {
-        if is_reserved(key) {
-            return 0;
-        }
-        let (slots, writer) = (self.table.slots(), &mut *self.writer);
-        let mut place = home(key);
-        loop {
-            let found = slots.at(place).key.load(Ordering::Relaxed);
-            if found == EMPTY {
-                return 0;
-            }
-            if found == key {
-                break;
-            }
-            place = place.wrapping_add(STEP);
-        }
+        let slots = self.table.slots();
+        let Some(place) = slots.find(key) else { return 0 };
         let value = slots.at(place).value.load(Ordering::Relaxed);
-        writer.live -= 1;
-        if slots.at(place.wrapping_add(STEP)).key.load(Ordering::Relaxed) != EMPTY {
-            slots.at(place).key.store(TOMBSTONE, Ordering::Release);
-            return value;
-        }
-        // No probe goes past this slot, so it and the tombstones that lead up to it can become empty again.
-        loop {
-            slots.at(place).key.store(EMPTY, Ordering::Release);
-            writer.room += 1;
-            place = place.wrapping_sub(STEP);
-            if slots.at(place).key.load(Ordering::Relaxed) != TOMBSTONE {
-                return value;
-            }
-        }
+        slots.vacate(place, &mut self.writer);
+        value
+    }
+
+    /// Removes the key that was just found there.
+    #[inline(always)]
+    pub fn remove_at(&mut self, Place(place): Place) {
+        self.table.slots().vacate(place, &mut self.writer);
     }
 
     /// See [`FlatTable::for_each`].

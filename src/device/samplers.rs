@@ -12,19 +12,19 @@ use serde_json::json;
 
 use super::{Device, Separate};
 use crate::budget::{BorderPlace, BorderWish, Crowded, SamplerPlaces};
-use crate::decide::{self, ConversionDecision, ConversionState, Rule, YcbcrConversion, fnv1a};
+use crate::decide::{self, ConversionDecision, ConversionState, Rule, SamplerState, YcbcrConversion, fnv1a};
 use crate::format;
 use crate::outcome::{self, Creation};
 use crate::sampler_info::{self, SamplerInfo};
 use crate::table::{FastMap, lock};
-use crate::variant::{Again, SharedState};
+use crate::variant::{Added, Again, SharedState};
 
 /// Samplers and conversions of one device. Which sampler has which state stands in the gate.
 #[derive(Default)]
 pub(super) struct Samplers {
     /// Samplers ever, while there are overrides: those by order of creation count with it.
     created: AtomicU64,
-    /// Who holds the places of `maxSamplerAllocationCount`.
+    /// What variants hold of the places of `maxSamplerAllocationCount`.
     pub(super) places: SamplerPlaces,
     /// Y′CbCr conversions.
     conversions: Mutex<FastMap<u64, YcbcrConversion>>,
@@ -106,6 +106,27 @@ impl Device {
         SamplerPlan { given, creation }
     }
 
+    /// Whether a sampler of this state, of a create info that [has words](Self::sampler_words), goes down as it came and nothing is to be
+    /// said of it.
+    #[inline(always)]
+    pub fn is_plainly_legal(&self, state: &SamplerState) -> bool {
+        let is_legal = decide::is_plainly_legal(state, &self.caps);
+        debug_assert!(!is_legal || decide::create(state, &self.caps, &self.policy).changes.is_empty());
+        is_legal
+    }
+
+    /// Enters a new sampler of such a state into the tables.
+    pub fn insert_plain_sampler(&self, sampler: vk::Sampler, words: &Words, state: &SamplerState) {
+        let needs = self.relevant(decide::needs(state, state, &self.caps, &self.policy));
+        let Some(Added { number, is_new, live }) = self.rows().add_plain(sampler.as_raw(), words, needs) else {
+            return;
+        };
+        self.look_at_places(live);
+        if !is_new {
+            self.duplicate_sampler(number);
+        }
+    }
+
     /// Enters a new sampler into the tables and the trace. `words`: its create info and, if it has no chain either, what went down
     /// instead.
     pub fn insert_sampler(
@@ -134,9 +155,13 @@ impl Device {
             overrides,
             border: creation.border,
         };
-        match self.rows().add(sampler, shared) {
+        let added = self.rows().add(sampler, shared);
+        if let Some(Added { live, .. }) = added {
+            self.look_at_places(live);
+        }
+        match added {
             // Places for custom borders come and go: whether there is one is asked each time.
-            Some((number, true)) => {
+            Some(Added { number, is_new: true, .. }) => {
                 if let Some((words, rewritten)) = words
                     && rewritten.is_some() == creation.rewrite
                     && creation.border == BorderPlace::None
@@ -146,7 +171,7 @@ impl Device {
                     self.rows().remember_recent(&words, number, changed, rewritten);
                 }
             }
-            Some((number, false)) => self.duplicate_sampler(number),
+            Some(Added { number, .. }) => self.duplicate_sampler(number),
             None => {}
         }
         self.record_sampler(sampler, asked, &creation.decision);
@@ -202,23 +227,24 @@ impl Device {
 
     // ---- limits ----
 
-    /// Takes a place of `maxSamplerAllocationCount` for the application.
-    #[inline]
-    pub fn enter_sampler(&self) {
+    /// Says that variants hold places which the application wants, if the last of `live` samplers wants one.
+    fn look_at_places(&self, live: u32) {
         let limit = self.caps.max_sampler_allocation_count;
-        if let Some(crowded) = self.samplers.places.enter(limit) {
+        if let Some(crowded) = self.samplers.places.crowded(live, limit) {
             self.crowded(Rule::SamplerBudget, crowded, limit);
         }
     }
 
-    /// Places of `maxSamplerAllocationCount` that are taken.
-    pub fn samplers_taken(&self) -> u32 {
-        self.samplers.places.taken()
+    /// Takes note that the driver has made no sampler, maybe for want of a place.
+    #[cold]
+    #[inline(never)]
+    pub fn refused_sampler(&self) {
+        self.guard(|| self.look_at_places(self.rows().samplers().live.saturating_add(1)), || ());
     }
 
-    /// Gives a place of `maxSamplerAllocationCount` back, after the driver has destroyed a sampler of the application or refused it.
-    pub fn leave_sampler(&self) {
-        self.samplers.places.leave();
+    /// Places of `maxSamplerAllocationCount` that are taken.
+    pub fn samplers_taken(&self) -> u32 {
+        self.rows().samplers().live + self.samplers.places.variants()
     }
 
     /// Gives a sampler of the application what it wants of `maxCustomBorderColorSamplers`.

@@ -29,10 +29,9 @@ pub(crate) unsafe extern "system" fn create_sampler(
         // SAFETY: `create_new_sampler` asks for the arguments of a valid `vkCreateSampler`, which this command was called with.
         return unsafe { create_new_sampler(device, next, create_info, allocator, sampler, (words.as_ref(), again)) };
     };
-    device.enter_sampler();
     let result = down!(next(handle, create_info, allocator, sampler));
     if result != vk::Result::SUCCESS {
-        device.leave_sampler();
+        device.refused_sampler();
         return result;
     }
     // SAFETY: the call succeeded, so it has set the handle.
@@ -50,9 +49,16 @@ pub(crate) unsafe extern "system" fn create_sampler(
 fn remember_sampler(device: &Device, info: &vk::SamplerCreateInfo<'_>, rewritten: Option<Words>, made: vk::Sampler) {
     device.guard(
         || {
+            let words = device.sampler_words(info);
+            if let (Some(words), None) = (&words, rewritten) {
+                let state = sampler_info::plain_state(info);
+                if device.is_plainly_legal(&state) {
+                    return device.insert_plain_sampler(made, words, &state);
+                }
+            }
             // SAFETY: a create info like one before has no chain.
             let given = unsafe { read(device, info) };
-            let words = device.sampler_words(info).map(|words| (words, rewritten));
+            let words = words.map(|words| (words, rewritten));
             device.insert_sampler(made, &device.plan_sampler(given), words, None);
         },
         || (),
@@ -92,11 +98,10 @@ unsafe fn create_new_sampler(
     {
         let down = rewritten.as_ref().map(sampler_info::from_words);
         let down = down.as_ref().map_or(create_info, std::ptr::from_ref);
-        device.enter_sampler();
         // SAFETY: the application's own arguments, or what went down for the same create info before.
         let result = unsafe { next(handle, down, allocator, sampler) };
         if result != vk::Result::SUCCESS {
-            device.leave_sampler();
+            device.refused_sampler();
             return result;
         }
         // SAFETY: the call succeeded, so it has set the handle.
@@ -105,6 +110,20 @@ unsafe fn create_new_sampler(
             remember_sampler(device, info, rewritten, made);
         }
         return result;
+    }
+    if let (Some(info), Some(words), None) = (info, words, again) {
+        let state = sampler_info::plain_state(info);
+        if device.is_plainly_legal(&state) {
+            let result = down!(next(handle, create_info, allocator, sampler));
+            if result == vk::Result::SUCCESS {
+                // SAFETY: set by the successful call.
+                let made = unsafe { *sampler };
+                device.guard(|| device.insert_plain_sampler(made, words, &state), || ());
+            } else {
+                device.refused_sampler();
+            }
+            return result;
+        }
     }
     let plan = device.guard(
         || {
@@ -116,7 +135,6 @@ unsafe fn create_new_sampler(
     );
     let mut dropped = None;
     let mut rewritten = None;
-    device.enter_sampler();
     let result = match &plan {
         Some(plan) if plan.creation.rewrite => {
             // SAFETY: `create_info` was dereferenced above; the application's chain is alive during the call; the
@@ -132,9 +150,6 @@ unsafe fn create_new_sampler(
         }
         _ => down!(next(handle, create_info, allocator, sampler)),
     };
-    if result != vk::Result::SUCCESS {
-        device.leave_sampler();
-    }
     if let Some(plan) = plan {
         if result == vk::Result::SUCCESS {
             // SAFETY: the call succeeded, so it has set the handle.
@@ -142,6 +157,7 @@ unsafe fn create_new_sampler(
             let words = words.map(|words| (*words, rewritten));
             device.guard(|| device.insert_sampler(made, &plan, words, dropped), || ());
         } else {
+            device.refused_sampler();
             device.leave_border(plan.creation.border);
         }
     }
@@ -158,10 +174,7 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
     if let Some(next) = device.fns.destroy_sampler {
         down!(next(handle, sampler, allocator));
     }
-    if !sampler.is_null() {
-        device.leave_sampler();
-        device.leave_border(border);
-    }
+    device.leave_border(border);
 }
 
 pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(

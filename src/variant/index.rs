@@ -5,11 +5,11 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use samplin_hot::memory::{self, Room};
-use samplin_hot::recent::Words;
+use samplin_hot::recent::{Words, mixed};
 
 use super::made::{Census, Use};
 use super::{Found, SharedState};
-use crate::budget::BorderPlace;
+use crate::budget::{BorderPlace, uncrowded};
 use crate::decide::{Bits, StateKey, is_valid_border};
 use crate::outcome::Kept;
 use crate::sampler_info;
@@ -38,11 +38,20 @@ impl Shared {
             given: state.given,
         }
     }
+}
 
-    /// Differs as a rule where what is shared differs.
-    pub(super) fn hash(&self) -> u64 {
-        FastMap::<u64, ()>::default().hasher().hash_one(self)
+/// Differs as a rule where what states share differs. That of plain ones is by their words alone.
+pub(super) fn hash_of(state: &SharedState) -> u64 {
+    match plain_key_of(state) {
+        Some(key) => mixed(&key),
+        None => FastMap::<u64, ()>::default().hasher().hash_one(Shared::of(state)),
     }
+}
+
+/// What samplers that share the row of such a state have in common, if it is what their create infos without a chain say and nothing else.
+fn plain_key_of(state: &SharedState) -> Option<Words> {
+    let is_plain = state.given.is_none() && state.overrides == 0 && state.border == BorderPlace::None;
+    if is_plain { sampler_info::plain_key(&state.kept.original) } else { None }
 }
 
 /// The state of a row, in as little memory as it can be given again from: there may be as many as there are samplers.
@@ -126,6 +135,20 @@ impl Row {
         new
     }
 
+    /// One of a state that went down as these words.
+    pub(super) fn plain(words: &Words, needs: Bits, is_shareable: bool) -> Self {
+        Self { state: Stored::Plain(*words), needs, is_shareable, is_touched: !is_shareable, ..Self::default() }
+    }
+
+    /// Whether samplers of plain words with this key share the row.
+    pub(super) fn has_key(&self, key: &Words) -> bool {
+        match &self.state {
+            Stored::Nothing => false,
+            Stored::Plain(words) => sampler_info::key_of(words) == *key,
+            Stored::Whole(state) => plain_key_of(state).as_ref() == Some(key),
+        }
+    }
+
     /// Forgets what it uses, which is returned, and what was chosen for it.
     pub(super) fn clear(&mut self) -> Vec<Use> {
         // Rows that are not shared are free once they are left.
@@ -173,9 +196,22 @@ pub struct Index {
     pub(super) rewritten: Vec<Words>,
     pub(super) states: Census,
     pub(super) samplers: Census,
+    /// So many samplers may there be without a look at whether variants hold places that these want.
+    uncrowded: u32,
 }
 
 impl Index {
+    /// An empty one, for a device with this `maxSamplerAllocationCount`.
+    pub fn new(limit: u32) -> Self {
+        Self { uncrowded: uncrowded(limit), ..Self::default() }
+    }
+
+    /// Whether one more sampler is too few to look at whether variants hold places that the application wants.
+    #[inline(always)]
+    pub(super) fn has_places(&self) -> bool {
+        self.samplers.live < self.uncrowded
+    }
+
     /// A row by its number.
     #[inline(always)]
     pub(super) fn row(&mut self, number: u32) -> Option<&mut Row> {

@@ -40,7 +40,7 @@ fn plain(key: StateKey) -> Use {
 
 #[test]
 fn equal_states_share_a_place_and_variants_die_with_the_last() {
-    let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let a = acquire(rows, state(0.0)).unwrap();
     assert_eq!(acquire(rows, state(0.0)), Some(a));
@@ -65,8 +65,33 @@ fn equal_states_share_a_place_and_variants_die_with_the_last() {
 }
 
 #[test]
+fn plain_create_infos_share_a_row_with_states_that_behave_the_same() {
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
+    let rows = cache.on(&gate);
+    let words = |bias: f32| sampler_info::words_of(&state(bias).kept.original).unwrap();
+    let number = rows.add_plain(1, &words(0.0), Bits::NONE).unwrap().number;
+    assert_eq!(rows.cache.again(&words(0.0)).and_then(Again::number), Some(number), "it is remembered");
+    assert_eq!(rows.add_plain(2, &words(-0.0), Bits::NONE).unwrap().number, number);
+    assert_eq!(acquire(rows, state(0.0)), Some(number));
+    let chained = |bias| {
+        let mut state = state(bias);
+        state.kept.original.reduction_mode = Some(ash::vk::SamplerReductionMode::WEIGHTED_AVERAGE);
+        state
+    };
+    assert_eq!(acquire(rows, chained(0.0)), Some(number), "what is chained is what an absent structure means");
+    let other = rows.add_plain(3, &words(1.0), Bits::NONE).unwrap();
+    assert_ne!(other.number, number);
+    assert_eq!((other.live, rows.samplers().live, rows.states().live), (5, 5, 2));
+    // The other way around, of a state that is kept as a whole.
+    let whole = acquire(rows, chained(2.0)).unwrap();
+    assert_eq!(rows.add_plain(4, &words(2.0), Bits::NONE).unwrap().number, whole);
+    assert_ne!(acquire(rows, SharedState { overrides: 1, ..state(1.0) }), Some(other.number));
+    assert!(rows.add_plain(4, &words(2.0), Bits::NONE).is_some_and(|added| !added.is_new), "the handle of another");
+}
+
+#[test]
 fn no_choice_is_published_for_a_state_that_has_no_sampler_or_is_gone() {
-    let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let number = acquire(rows, state(0.0)).unwrap();
     let decided = rows.state(number).unwrap();
@@ -81,7 +106,7 @@ fn no_choice_is_published_for_a_state_that_has_no_sampler_or_is_gone() {
 
 #[test]
 fn what_was_said_of_a_state_goes_with_its_last_sampler() {
-    let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     for settles in [false, true] {
         let number = acquire(rows, state(0.0)).unwrap();
@@ -99,7 +124,7 @@ fn what_was_said_of_a_state_goes_with_its_last_sampler() {
 
 #[test]
 fn places_are_reused_once_many_are_idle() {
-    let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let words = |n: u32| [u64::from(n), 0, 0, 0, 0, 0, 0, 0];
     let mut numbers = std::collections::HashSet::new();
@@ -122,7 +147,7 @@ fn places_are_reused_once_many_are_idle() {
 
 #[test]
 fn create_infos_of_one_state_keep_what_each_came_to() {
-    let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let words = |n: u64| [n, 0, 0, 0, 0, 0, 0, 0];
     let number = acquire(rows, state(0.0)).unwrap();
@@ -150,7 +175,7 @@ fn create_infos_of_one_state_keep_what_each_came_to() {
 
 #[test]
 fn samplers_with_a_place_for_a_custom_border_do_not_share_with_those_without() {
-    let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let with = acquire(rows, SharedState { border: BorderPlace::Held, ..state(0.0) }).unwrap();
     let without = acquire(rows, state(0.0)).unwrap();
@@ -165,7 +190,7 @@ fn samplers_with_a_place_for_a_custom_border_do_not_share_with_those_without() {
 
 #[test]
 fn a_border_colour_of_no_enumeration_is_shared_with_none() {
-    let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let of = |raw| {
         let original = SamplerState { border_color: ash::vk::BorderColor::from_raw(raw), ..SamplerState::default() };
@@ -178,7 +203,7 @@ fn a_border_colour_of_no_enumeration_is_shared_with_none() {
 
 #[test]
 fn a_row_gives_back_what_was_put_into_it() {
-    let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let bits = |state: &SamplerState| format!("{state:?}");
     let plain = SamplerState {
@@ -205,10 +230,10 @@ fn a_row_gives_back_what_was_put_into_it() {
 
 #[test]
 fn a_sampler_whose_state_is_not_in_its_row_any_more_is_not_entered_there() {
-    let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let words = [7; 8];
-    let (number, is_new) = rows.add(100, state(0.0)).unwrap();
+    let Added { number, is_new, .. } = rows.add(100, state(0.0)).unwrap();
     assert!(is_new);
     rows.remember_recent(&words, number, false, None);
     let before = cache.again(&words).unwrap();
@@ -231,9 +256,9 @@ fn a_sampler_whose_state_is_not_in_its_row_any_more_is_not_entered_there() {
 
 #[test]
 fn what_nothing_hangs_on_is_removed_at_once_and_the_rest_is_left() {
-    let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
-    let (number, _) = rows.add(100, state(0.0)).unwrap();
+    let number = rows.add(100, state(0.0)).unwrap().number;
     rows.add(101, state(0.0)).unwrap();
     assert!(rows.remove_plain(100), "another one is of its state");
     assert!(!rows.remove_plain(101), "no state rested yet, which takes memory");
@@ -251,7 +276,7 @@ fn what_nothing_hangs_on_is_removed_at_once_and_the_rest_is_left() {
 
 #[test]
 fn states_with_unknown_structures_are_not_shared() {
-    let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let odd = SharedState { unknown: Some(1), ..state(0.0) };
     let a = acquire(rows, odd.clone()).unwrap();
@@ -263,7 +288,7 @@ fn states_with_unknown_structures_are_not_shared() {
 
 #[test]
 fn an_isolated_sampler_keeps_its_variants_and_nothing_else() {
-    let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let key = state(0.0).kept.original.key();
     let shared = acquire(rows, state(0.0)).unwrap();
@@ -289,7 +314,7 @@ fn an_isolated_sampler_keeps_its_variants_and_nothing_else() {
 
 #[test]
 fn the_place_of_an_isolated_sampler_is_given_to_no_other_state() {
-    let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let shared = acquire(rows, state(0.0)).unwrap();
     let own = rows.isolate(shared).unwrap();
@@ -312,7 +337,7 @@ fn no_variant_is_lost_while_a_sampler_is_isolated() {
     let key = |class: u32| state(1.0 + class as f32).kept.original.key();
     let start = Barrier::new(2);
     for round in 0..ROUNDS {
-        let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+        let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
         let rows = cache.on(&gate);
         let shared = acquire(rows, state(0.0)).unwrap();
         let decided = rows.state(shared).unwrap();
@@ -348,7 +373,7 @@ fn no_variant_is_lost_while_a_sampler_is_isolated() {
 
 #[test]
 fn a_sampler_that_moves_takes_its_variants_along() {
-    let (cache, gate) = (Cache::default(), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let key = state(0.0).kept.original.key();
     let from = acquire(rows, state(0.0)).unwrap();
@@ -379,7 +404,7 @@ fn given_up(bias: f32) -> SharedState {
 
 #[test]
 fn the_loser_of_a_race_gives_its_sampler_back() {
-    let (cache, gate) = (Cache::new(1024), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::new(1024), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let key = state(0.0).kept.original.key();
     let [a, b] = [0.0, 1.0].map(|bias| acquire(rows, state(bias)).unwrap());
@@ -400,7 +425,7 @@ fn the_loser_of_a_race_gives_its_sampler_back() {
 
 #[test]
 fn a_state_covers_one_variant_by_the_place_that_it_gave_up() {
-    let (cache, gate) = (Cache::new(2), Gate::with(false, Index::default()));
+    let (cache, gate) = (Cache::new(2), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
     let [one, two] = [1.0, 2.0].map(|bias| state(bias).kept.original.key());
     let make = |number: u32, class: u32, key: StateKey, handle: u64| {

@@ -1,5 +1,7 @@
 //! How many custom colours a device holds.
 
+use samplin_core::budget::IN_FLIGHT;
+
 use super::rows::{WITH_CUSTOM, custom_float};
 use super::*;
 
@@ -55,8 +57,9 @@ pub(crate) fn ten_thousand() -> Outcome {
     let builder = Context::builder().setting("augment", "off").setting("device", &device);
     let (count, judged) = with_layer(builder, |context| {
         skip_if(context.missing(&WITH_CUSTOM))?;
-        // Two more must fit: the variant that all share, and the sampler at the end.
-        let count = (context.limits().max_sampler_allocation_count as usize - 2).min(10_000);
+        // Two more must fit: the variant that all share, with what variants leave free, and the sampler at the end.
+        let most = context.limits().max_sampler_allocation_count - IN_FLIGHT - 2;
+        let count = (most as usize).min(10_000);
         let (plain, other) = (small(context, F::R8G8B8A8_UNORM)?, small(context, F::B8G8R8A8_UNORM)?);
         let (plain_view, other_view) = (plain.view(&ViewDesc::default()), other.view(&ViewDesc::default()));
         // The driver may fail none of them.

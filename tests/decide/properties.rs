@@ -109,6 +109,34 @@ fn legal_is_left_alone() {
 }
 
 #[test]
+fn what_is_plainly_legal_is_created_as_it_came() {
+    let [plain, legal] = [const { Cell::new(0_u32) }; 2];
+    for_all(draw::cases(), |case| {
+        let Case { state, caps, policy, .. } = &case;
+        // As drawn, and without what nearly every case has of the rarer things.
+        let bare = SamplerState { flags: vk::SamplerCreateFlags::empty(), unnormalized_coordinates: false, ..*state };
+        let bare =
+            SamplerState { reduction_mode: None, ycbcr: None, custom_border: None, border_mapping: None, ..bare };
+        let bare = SamplerState { cubic_weights: None, block_match: None, opaque_capture: false, ..bare };
+        for state in [*state, bare] {
+            let created = decide::create(&state, caps, policy);
+            legal.set(legal.get() + u32::from(created.changes.is_empty()));
+            if decide::is_plainly_legal(&state, caps) {
+                prop_assert!(created.changes.is_empty(), "it becomes {:#?}", created.changes);
+                prop_assert!(untouched(&state, &created.state) && created.unresolved.is_none());
+                let mut unknown = false;
+                decide::unknown_enumerants(&state, caps, |_, _| unknown = true);
+                prop_assert!(!unknown && !decide::is_custom(state.border_color) && !replays(&state, caps));
+                plain.set(plain.get() + 1);
+            }
+        }
+        Ok(())
+    });
+    println!("{} are plainly legal, {} are legal", plain.get(), legal.get());
+    assert!(plain.get() * 5 > legal.get(), "hardly one is plainly legal");
+}
+
+#[test]
 fn only_what_no_sampler_mends_is_unresolved() {
     for_all(draw::cases(), |case| {
         for (name, used, decision) in asked(&case) {

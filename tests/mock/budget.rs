@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Barrier};
 
 use ash::vk::{self, Handle};
+use samplin_core::budget::IN_FLIGHT;
 
 use crate::args;
 use crate::driver::{Args, Kind};
@@ -121,7 +122,7 @@ fn threads_together_keep_within_the_limit() {
         let device = InstanceBuilder::new().driver(|driver| driver.max_samplers = LIMIT as u32).device();
         let view = device.view(UNFILTERED);
         let samplers: Vec<_> = (0..8).map(|n| device.sampler(&biased(n as f32 / 8.0))).collect();
-        for _ in samplers.len()..LIMIT - 2 {
+        for _ in samplers.len()..LIMIT - IN_FLIGHT as usize - 2 {
             device.nearest();
         }
         let start = Barrier::new(8);
