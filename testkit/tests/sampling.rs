@@ -1157,7 +1157,7 @@ fn sizes_are_those_of_the_level_that_anisotropy_reads() {
             (sampler.anisotropy_enable, sampler.max_anisotropy) = (degree > 1.0, degree);
             let sampler = sampler.create(&context);
             let bench = Bench::new(&context, &layout, Pair::new(&view, &sampler), false);
-            bench.task(Task { flags: wrap * 3 | flags::anisotropy(degree), max_lod: 1000.0, ..Task::default() });
+            bench.task(Task { flags: (wrap * 3) | flags::anisotropy(degree), max_lod: 1000.0, ..Task::default() });
             let (want, got) = (paint(&program(&by_hand, false), bench.set), paint(&program(&lookup, true), bench.set));
             let far = want.iter().zip(&got).filter(|(want, got)| !got.is_near(**want, 0.01)).count();
             assert!(far <= want.len() / 100, "{lookup} at {degree}: {far} of {} are not as by hand", want.len());
