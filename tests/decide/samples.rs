@@ -107,6 +107,15 @@ const WISHES: &[WishRow] = &[
         true,
         &["O-1 sampleShadingEnable false -> true", "O-1 minSampleShading 0 -> 1"],
     ),
+    (
+        (true, 0.5),
+        ShadingWish::Off,
+        &[Guard::MaskInput],
+        &[],
+        (true, 0.5),
+        false,
+        &["O-2 sampleShadingEnable false -> true"],
+    ),
     // A library stays in any case, and guards of samplers hold nothing back.
     (
         (false, 0.0),
@@ -155,7 +164,7 @@ pub(crate) fn wishes() {
         changes.iter().map(|change| change.catalog).next()
     };
     let rows: Vec<_> = Guard::ALL.iter().filter_map(|guard| held(*guard).filter(|row| row.id() == "O-2")).collect();
-    assert_eq!(rows.len(), 6, "{rows:?}");
+    assert_eq!(rows.len(), 7, "{rows:?}");
     assert!(rows.iter().enumerate().all(|(at, row)| !rows[..at].contains(row)));
 }
 
