@@ -858,7 +858,7 @@ fn opengl_says_what_the_reference_says() {
             .collect();
         let found = match look(case, &textures) {
             Ok(found) => found,
-            Err(samplin_testkit::skip::Skip(why)) => return skip(why),
+            Err(skip::Skip(why)) => return skip(why),
         };
         let lookups = case.lookups(reference.size(0));
         for (state, found) in states.iter().zip(found) {
@@ -915,7 +915,7 @@ fn rectangles_of_opengl_are_what_the_reference_says() {
             opengl::Texture { target, levels: &levels, is_depth: false, linear, wrap, max_lod: 0.0, border: [1.0; 4] };
         let found = match look(&case, &[texture]) {
             Ok(mut found) => found.remove(0),
-            Err(samplin_testkit::skip::Skip(why)) => return skip(why),
+            Err(skip::Skip(why)) => return skip(why),
         };
         let state = State {
             mag_linear: linear[0],
@@ -939,7 +939,7 @@ fn rectangles_of_opengl_are_what_the_reference_says() {
 }
 
 /// What OpenGL finds in each texture at the lookups of a case.
-fn look(case: &Case, textures: &[opengl::Texture<'_>]) -> Result<Vec<Vec<[f32; 4]>>, samplin_testkit::skip::Skip> {
+fn look(case: &Case, textures: &[opengl::Texture<'_>]) -> Result<Vec<Vec<[f32; 4]>>, skip::Skip> {
     let source = case.source().replace("#version 450", "#version 450 compatibility");
     let source = source.replace("set = 0, binding", "binding").replace("set = 1, binding", "binding");
     let source = if textures[0].target == opengl::RECTANGLE {
@@ -1350,7 +1350,7 @@ fn sizes_are_those_of_the_level_that_anisotropy_reads() {
             (sampler.anisotropy_enable, sampler.max_anisotropy) = (degree > 1.0, degree);
             let sampler = sampler.create(&context);
             let bench = Bench::new(&context, &layout, Pair::new(&view, &sampler), false);
-            bench.task(Task { flags: wrap * 3 | flags::anisotropy(degree), max_lod: 1000.0, ..Task::default() });
+            bench.task(Task { flags: (wrap * 3) | flags::anisotropy(degree), max_lod: 1000.0, ..Task::default() });
             let (want, got) = (paint(&program(&by_hand, false), bench.set), paint(&program(&lookup, true), bench.set));
             let far = want.iter().zip(&got).filter(|(want, got)| !got.is_near(**want, 0.01)).count();
             assert!(far <= want.len() / 100, "{lookup} at {degree}: {far} of {} are not as by hand", want.len());
