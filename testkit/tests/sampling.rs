@@ -5,6 +5,7 @@ use ash::vk;
 use samplin_compiler::Language;
 use samplin_spirv::sampling::{Keys, Limits, Passes, Slot, Task, flags, sampling};
 use samplin_spirv::{Module, Operand};
+use samplin_suite::opengl;
 use samplin_testkit::descriptor::{Binding, Pool, SetLayout, update, write_combined, write_images};
 use samplin_testkit::lookup::{Access, Kind, Shape};
 use samplin_testkit::shader::{self, Bind, Probe};
@@ -507,17 +508,30 @@ impl<'c> Bench<'c> {
     }
 }
 
+fn noise(level: u32, layer: u32, [x, y, z]: [u32; 3]) -> [f64; 4] {
+    let seed = x + 37 * y + 1009 * z + 20011 * level + 50021 * layer;
+    let byte = |seed: u32| f64::from(seed.wrapping_mul(2_654_435_761) >> 16 & 0xff) / 255.0;
+    [byte(seed), byte(seed + 7), byte(seed + 13), 0.25]
+}
+
+/// What the reference knows of a texture.
+fn reference(shape: Shape) -> Texture {
+    let (extent, axes) = match shape {
+        Shape::D1 | Shape::D1Array => ([8, 1, 1], 1),
+        Shape::D3 => ([8, 4, 4], 3),
+        _ => ([8, 4, 1], 2),
+    };
+    Texture { axes, extent, levels: 3, texel: noise }
+}
+
 /// A texture in memory and what the reference knows of it.
 fn texture<'c>(context: &'c Context, shape: Shape, format: vk::Format) -> (Image<'c>, Texture) {
-    fn noise(level: u32, layer: u32, [x, y, z]: [u32; 3]) -> [f64; 4] {
-        let seed = x + 37 * y + 1009 * z + 20011 * level + 50021 * layer;
-        let byte = |seed: u32| f64::from(seed.wrapping_mul(2_654_435_761) >> 16 & 0xff) / 255.0;
-        [byte(seed), byte(seed + 7), byte(seed + 13), 0.25]
-    }
-    let (mut desc, axes) = match shape {
-        Shape::D1 | Shape::D1Array => (ImageDesc::d1(format, 8), 1),
-        Shape::D3 => (ImageDesc::d3(format, 8, 4, 4), 3),
-        _ => (ImageDesc::d2(format, 8, 4), 2),
+    let reference = reference(shape);
+    let [width, height, depth] = reference.extent;
+    let mut desc = match shape {
+        Shape::D1 | Shape::D1Array => ImageDesc::d1(format, width),
+        Shape::D3 => ImageDesc::d3(format, width, height, depth),
+        _ => ImageDesc::d2(format, width, height),
     };
     if matches!(shape, Shape::D1Array | Shape::D2Array) {
         desc = desc.layers(3);
@@ -526,7 +540,6 @@ fn texture<'c>(context: &'c Context, shape: Shape, format: vk::Format) -> (Image
     let image = Image::filled(context, &desc, |_, level, layer, at| {
         Value::Float(noise(level, layer, at).map(|component| component as f32))
     });
-    let reference = Texture { axes, extent: desc.extent, levels: 3, texel: noise };
     (image.expect("a format for sampling"), reference)
 }
 
@@ -786,6 +799,186 @@ fn clamps_are_those_of_opengl_with_separate_samplers() {
     let states = states();
     let some = [states[1].clone(), states[8].clone()];
     compare_in(&some, |case| case.separate);
+}
+
+/// OpenGL itself, llvmpipe's, says the same as the reference, of each lookup and each kind of state.
+#[test]
+fn opengl_says_what_the_reference_says() {
+    let mut all = cases();
+    all.retain(|case| !case.separate);
+    // LINEAR; filters that differ, between levels too; mirrored; an axis each.
+    let states: Vec<State> = [0, 3, 4, 7, 8].iter().map(|n| states()[*n].0).collect();
+    let (mut compared, mut left, mut worst) = (0, 0, Vec::new());
+    for case in &all {
+        let reference = reference(case.shape);
+        let layers = if matches!(case.shape, Shape::D1Array | Shape::D2Array) { 3 } else { 1 };
+        let levels: Vec<_> = (0..reference.levels)
+            .map(|level| {
+                let [width, height, depth] = reference.size(level).map(|size| size as u32);
+                let mut texels = Vec::new();
+                for (layer, z, y) in
+                    (0..layers).flat_map(|l| (0..depth).flat_map(move |z| (0..height).map(move |y| (l, z, y))))
+                {
+                    for texel in (0..width).map(|x| (reference.texel)(level, layer, [x, y, z]).map(|part| part as f32))
+                    {
+                        texels.extend_from_slice(if case.shadow { &texel[..1] } else { &texel });
+                    }
+                }
+                let size = match case.shape {
+                    Shape::D1Array => [width, layers, 1],
+                    Shape::D2Array => [width, height, layers],
+                    _ => [width, height, depth],
+                };
+                (size, texels)
+            })
+            .collect();
+        let target = match case.shape {
+            Shape::D1 => opengl::D1,
+            Shape::D1Array => opengl::D1_ARRAY,
+            Shape::D2 => opengl::D2,
+            Shape::D2Array => opengl::D2_ARRAY,
+            _ => opengl::D3,
+        };
+        let case = &Case { whole: true, alike: true, ..case.clone() };
+        let textures: Vec<_> = states
+            .iter()
+            .map(|state| opengl::Texture {
+                target,
+                levels: &levels,
+                is_depth: case.shadow,
+                linear: [state.mag_linear, state.min_linear, state.mip_linear],
+                wrap: state.wrap.map(|wrap| match wrap {
+                    Wrap::Clamp => 0x2900,
+                    Wrap::MirrorClamp => 0x8742,
+                    _ => 0x2901,
+                }),
+                max_lod: 1000.0,
+                border: [1.0; 4],
+            })
+            .collect();
+        let found = match look(case, &textures) {
+            Ok(found) => found,
+            Err(skip::Skip(why)) => return skip(why),
+        };
+        let lookups = case.lookups(reference.size(0));
+        for (state, found) in states.iter().zip(found) {
+            let tolerance = if state.mip_linear { 0.05 } else { 0.02 };
+            let mut most = (0.0, String::new());
+            assert_eq!(found.len(), lookups.len());
+            for (lookup, got) in lookups.iter().zip(found) {
+                let (want, near) = expected(&reference, state, case, lookup);
+                // llvmpipe has the border beside the axis as well, against EXT_texture_mirror_clamp.
+                let offsets = if let Gather::Offsets(all) = case.gather { all } else { [lookup.offset; 4] };
+                let is_beside = (0..reference.axes).filter(|axis| state.wrap[*axis] == Wrap::MirrorClamp).any(|axis| {
+                    let sizes = (0..reference.levels).map(|level| reference.size(level)[axis] as f64);
+                    let mut places =
+                        sizes.flat_map(|size| offsets.map(|by| lookup.at[axis] * size + f64::from(by[axis])));
+                    places.any(|place| place.abs() < 0.52)
+                });
+                if is_beside || near < 0.02 || lookup.lambda.abs() < 0.01 && lookup.lambda != 0.0 {
+                    left += 1;
+                    continue;
+                }
+                let components = if case.shadow && case.gather == Gather::No { 1 } else { 4 };
+                let distance = (0..components).map(|n| (f64::from(got[n]) - want[n]).abs()).fold(0.0, f64::max);
+                compared += 1;
+                if distance > tolerance && distance > most.0 {
+                    most = (distance, format!("{got:?}, not {want:?}, at {:?} {}", lookup.at, lookup.lambda));
+                }
+            }
+            if most.0 > 0.0 {
+                worst.push(format!("{} {:?} {} {state:?}", most.1, case.shape, case.lookup));
+            }
+        }
+    }
+    println!("{compared} lookups, {left} left out");
+    assert!(worst.is_empty(), "{} cases differ:\n{}", worst.len(), worst.join("\n"));
+}
+
+/// A rectangle of OpenGL, whose coordinates are texels: the reference with these divided by its size.
+#[test]
+fn rectangles_of_opengl_are_what_the_reference_says() {
+    let case = Case {
+        shape: Shape::D2,
+        whole: true,
+        alike: true,
+        lookup: "texture(rectangle, p.xy * vec2(8.0, 4.0))".to_owned(),
+        ..cases().remove(0)
+    };
+    let reference = reference(Shape::D2);
+    let texels = (0..4).flat_map(|y| (0..8).flat_map(move |x| noise(0, 0, [x, y, 0]).map(|part| part as f32)));
+    let levels = [([8, 4, 1], texels.collect())];
+    for linear in [true, false] {
+        let (linear, wrap) = ([linear, linear, false], [0x2900; 3]);
+        let target = opengl::RECTANGLE;
+        let texture =
+            opengl::Texture { target, levels: &levels, is_depth: false, linear, wrap, max_lod: 0.0, border: [1.0; 4] };
+        let found = match look(&case, &[texture]) {
+            Ok(mut found) => found.remove(0),
+            Err(skip::Skip(why)) => return skip(why),
+        };
+        let state = State {
+            mag_linear: linear[0],
+            min_linear: linear[1],
+            mip_linear: false,
+            wrap: [Wrap::Clamp; 3],
+            border: BORDER,
+        };
+        let mut compared = 0;
+        for (lookup, got) in case.lookups(reference.size(0)).into_iter().zip(found) {
+            let (want, near) = gl(&reference, &state, &Lookup { lambda: 0.0, ..lookup });
+            if near < 0.02 {
+                continue;
+            }
+            compared += 1;
+            let is_off = (0..4).any(|n| (f64::from(got[n]) - want[n]).abs() > 0.02);
+            assert!(!is_off, "{linear:?}: {got:?}, not {want:?}, at {:?}", lookup.at);
+        }
+        assert!(compared > 100, "{compared}");
+    }
+}
+
+/// What OpenGL finds in each texture at the lookups of a case.
+fn look(case: &Case, textures: &[opengl::Texture<'_>]) -> Result<Vec<Vec<[f32; 4]>>, skip::Skip> {
+    let source = case.source().replace("#version 450", "#version 450 compatibility");
+    let source = source.replace("set = 0, binding", "binding").replace("set = 1, binding", "binding");
+    let source = if textures[0].target == opengl::RECTANGLE {
+        source.replace("sampler2D pair", "sampler2DRect rectangle")
+    } else {
+        source
+    };
+    let at = source.find("layout(push_constant)").expect("a shader of the harness");
+    let end = at + source[at..].find("};").expect("a block") + 2;
+    let with = |constants: &str| format!("{}{constants}{}", &source[..at], &source[end..]);
+    if !case.fragment {
+        let points = points(case);
+        let words = points.iter().flat_map(|point| {
+            let [x, y, z, w] = point.coord;
+            [x, y, z, w, point.lod, point.reference, 0.0, 0.0].map(f32::to_bits)
+        });
+        let source = with(&format!("const uint count = {}u;", points.len()));
+        let groups = points.len() as u32 / 64;
+        let shader = opengl::Shader::Compute(&source, groups, words.collect(), points.len() * 4);
+        return opengl::look(textures, &shader);
+    }
+    let mut all = vec![Vec::new(); textures.len()];
+    for mapping in mappings(case) {
+        let four = |name: &str, [x, y, z, w]: [f32; 4]| {
+            let bits = [x, y, z, w].map(|part| format!("uintBitsToFloat({}u)", part.to_bits())).join(", ");
+            format!("vec4 {name} = vec4({bits});\n")
+        };
+        let source = with(&format!(
+            "{}{}{}float d = {:?};\nfloat l = {:?};\n",
+            four("origin", mapping.origin),
+            four("dx", mapping.dx),
+            four("dy", mapping.dy),
+            mapping.reference,
+            mapping.bias
+        ));
+        let found = opengl::look(textures, &opengl::Shader::Fragment(&source, SIDE))?;
+        all.iter_mut().zip(found).for_each(|(all, found)| all.extend(found));
+    }
+    Ok(all)
 }
 
 /// Samplers that filter, and what is bound for them: NEAREST, with a task.

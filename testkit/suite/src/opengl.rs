@@ -161,6 +161,162 @@ pub fn run(words: &[u32], groups: u32, buffers: &mut [(c_uint, u32, Vec<u32>)]) 
     dispatch(gl, shader, groups, buffers)
 }
 
+/// A texture, and how it is sampled.
+#[derive(Clone, Debug)]
+pub struct Texture<'a> {
+    /// `GL_TEXTURE_1D` and so on.
+    pub target: c_uint,
+    /// Width, height and depth of each level, where layers are the last one, and its texels: four floats, or a depth.
+    pub levels: &'a [([u32; 3], Vec<f32>)],
+    /// Whether it has depths of 32 bits, which are compared (`GL_LESS`), and not colours of 8.
+    pub is_depth: bool,
+    /// Whether magnification, minification and mip levels are LINEAR.
+    pub linear: [bool; 3],
+    /// Wrap modes.
+    pub wrap: [c_uint; 3],
+    /// The highest level of detail.
+    pub max_lod: f32,
+    /// The border.
+    pub border: [f32; 4],
+}
+
+/// What samples a texture, which is `pair` at binding 0.
+#[derive(Clone, Debug)]
+pub enum Shader<'a> {
+    /// A compute shader in GLSL; so many groups, what they read from storage buffer 0, and the words that they write to buffer 1.
+    Compute(&'a str, u32, Vec<u32>, usize),
+    /// A fragment shader that paints an image of so many pixels on each side.
+    Fragment(&'a str, u32),
+}
+
+/// `GL_TEXTURE_1D`.
+pub const D1: c_uint = 0x0DE0;
+/// `GL_TEXTURE_2D`.
+pub const D2: c_uint = 0x0DE1;
+/// `GL_TEXTURE_1D_ARRAY`, which has layers for a height.
+pub const D1_ARRAY: c_uint = 0x8C18;
+/// `GL_TEXTURE_2D_ARRAY`.
+pub const D2_ARRAY: c_uint = 0x8C1A;
+/// `GL_TEXTURE_3D`.
+pub const D3: c_uint = 0x806F;
+/// `GL_TEXTURE_RECTANGLE`, which has one level.
+pub const RECTANGLE: c_uint = 0x84F5;
+
+/// Makes a texture and binds it.
+fn bind(gl: &Library, texture: &Texture<'_>) -> Result<(), Skip> {
+    let target = texture.target;
+    let mut name: c_uint = 0;
+    call!(gl.glGenTextures(1 => c_int, &mut name => *mut c_uint));
+    call!(gl.glActiveTexture(0x84C0 => c_uint));
+    call!(gl.glBindTexture(target => c_uint, name => c_uint));
+    // `GL_DEPTH_COMPONENT32F` or `GL_RGBA8`, made of `GL_DEPTH_COMPONENT` or `GL_RGBA` in `GL_FLOAT`.
+    let (kind, format) = if texture.is_depth { (0x8CAC, 0x1902) } else { (0x8058, 0x1908) };
+    for (level, (size, texels)) in (0..).zip(texture.levels) {
+        let [width, height, depth] = size.map(|size| size as c_int);
+        let texels = texels.as_ptr().cast();
+        match target {
+            D1 => {
+                call!(gl.glTexImage1D(target => c_uint, level => c_int, kind => c_int, width => c_int, 0 => c_int, format => c_uint, 0x1406 => c_uint, texels => *const c_void))
+            }
+            D2 | D1_ARRAY | RECTANGLE => {
+                call!(gl.glTexImage2D(target => c_uint, level => c_int, kind => c_int, width => c_int, height => c_int, 0 => c_int, format => c_uint, 0x1406 => c_uint, texels => *const c_void))
+            }
+            _ => {
+                call!(gl.glTexImage3D(target => c_uint, level => c_int, kind => c_int, width => c_int, height => c_int, depth => c_int, 0 => c_int, format => c_uint, 0x1406 => c_uint, texels => *const c_void))
+            }
+        }
+    }
+    let [mag, min, mip] = texture.linear.map(c_int::from);
+    let last = texture.levels.len() as c_int - 1;
+    let least = if target == RECTANGLE { 0x2600 + min } else { 0x2700 + min + 2 * mip };
+    let compares = if texture.is_depth { 0x884E } else { 0 };
+    let [s, t, r] = texture.wrap.map(|mode| mode as c_int);
+    for (parameter, value) in [
+        (0x2802, s),
+        (0x2803, t),
+        (0x8072, r),
+        (0x2800, 0x2600 + mag),
+        (0x2801, least),
+        (0x813D, last),
+        (0x884C, compares),
+        (0x884D, 0x0201),
+    ] {
+        call!(gl.glTexParameteri(target => c_uint, parameter => c_uint, value => c_int));
+    }
+    call!(gl.glTexParameterf(target => c_uint, 0x813B => c_uint, texture.max_lod => f32));
+    call!(gl.glTexParameterfv(target => c_uint, 0x1004 => c_uint, texture.border.as_ptr() => *const f32));
+    Ok(())
+}
+
+/// Compiles a shader.
+fn compile(gl: &Library, kind: c_uint, source: &str) -> Result<c_uint, Skip> {
+    let shader = call!(gl.glCreateShader(kind => c_uint) -> c_uint);
+    let (text, length) = (source.as_ptr().cast::<c_char>(), source.len() as c_int);
+    call!(gl.glShaderSource(shader => c_uint, 1 => c_int, &text => *const *const c_char, &length => *const c_int));
+    call!(gl.glCompileShader(shader => c_uint));
+    let mut compiled = 0;
+    call!(gl.glGetShaderiv(shader => c_uint, 0x8B81 => c_uint, &mut compiled => *mut c_int));
+    assert_eq!(compiled, 1, "OpenGL does not compile {source}");
+    Ok(shader)
+}
+
+/// Paints an image of four floats a pixel, from the lower left.
+fn paint(gl: &Library, source: &str, side: u32) -> Result<Vec<u32>, Skip> {
+    let vertex = "#version 450\nvoid main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }";
+    let program = call!(gl.glCreateProgram() -> c_uint);
+    for (kind, source) in [(0x8B31, vertex), (0x8B30, source)] {
+        let shader = compile(gl, kind, source)?;
+        call!(gl.glAttachShader(program => c_uint, shader => c_uint));
+    }
+    call!(gl.glLinkProgram(program => c_uint));
+    call!(gl.glUseProgram(program => c_uint));
+    let (mut target, mut frame, mut array, size) = (0, 0, 0, side as c_int);
+    call!(gl.glGenRenderbuffers(1 => c_int, &mut target => *mut c_uint));
+    call!(gl.glBindRenderbuffer(0x8D41 => c_uint, target => c_uint));
+    call!(gl.glRenderbufferStorage(0x8D41 => c_uint, 0x8814 => c_uint, size => c_int, size => c_int));
+    call!(gl.glGenFramebuffers(1 => c_int, &mut frame => *mut c_uint));
+    call!(gl.glBindFramebuffer(0x8D40 => c_uint, frame => c_uint));
+    call!(gl.glFramebufferRenderbuffer(0x8D40 => c_uint, 0x8CE0 => c_uint, 0x8D41 => c_uint, target => c_uint));
+    call!(gl.glGenVertexArrays(1 => c_int, &mut array => *mut c_uint));
+    call!(gl.glBindVertexArray(array => c_uint));
+    call!(gl.glViewport(0 => c_int, 0 => c_int, size => c_int, size => c_int));
+    call!(gl.glDrawArrays(4 => c_uint, 0 => c_int, 3 => c_int));
+    let mut words = vec![0_u32; (side * side * 4) as usize];
+    call!(gl.glReadPixels(0 => c_int, 0 => c_int, size => c_int, size => c_int, 0x1908 => c_uint, 0x1406 => c_uint, words.as_mut_ptr().cast() => *mut c_void));
+    assert_eq!(call!(gl.glGetError() -> c_uint), 0, "OpenGL complains");
+    Ok(words)
+}
+
+/// What a shader finds, in fours, in each of the textures.
+///
+/// # Errors
+///
+/// There is no OpenGL of llvmpipe's.
+///
+/// # Panics
+///
+/// If OpenGL refuses the shader, or reports an error.
+pub fn look(textures: &[Texture<'_>], shader: &Shader<'_>) -> Result<Vec<Vec<[f32; 4]>>, Skip> {
+    let context = begin(Profile::Compatibility)?;
+    let gl = &context.gl;
+    let mut all = Vec::new();
+    for texture in textures {
+        bind(gl, texture)?;
+        let words = match shader {
+            Shader::Compute(source, groups, input, output) => {
+                let shader = compile(gl, 0x91B9, source)?;
+                let mut buffers = [(STORAGE, 0, input.clone()), (STORAGE, 1, vec![0; *output])];
+                dispatch(gl, shader, *groups, &mut buffers)?;
+                let [_, (_, _, words)] = buffers;
+                words
+            }
+            Shader::Fragment(source, side) => paint(gl, source, *side)?,
+        };
+        all.push(words.as_chunks().0.iter().map(|four: &[u32; 4]| four.map(f32::from_bits)).collect());
+    }
+    Ok(all)
+}
+
 /// A texture of 8-bit colours with `GL_CLAMP` on all its axes.
 pub struct Clamped<'a> {
     /// How many it has, up to 3.
@@ -183,41 +339,7 @@ pub struct Clamped<'a> {
 ///
 /// If OpenGL refuses the shader, or reports an error.
 pub fn sample(texture: &Clamped<'_>, points: &[[f32; 4]], lod: f32) -> Result<Vec<[f32; 4]>, Skip> {
-    let context = begin(Profile::Compatibility)?;
-    let gl = &context.gl;
-    let (target, suffix, at) = [(0x0DE0, "1D", "x"), (0x0DE1, "2D", "xy"), (0x806F, "3D", "xyz")][texture.axes - 1];
-    let mut name: c_uint = 0;
-    call!(gl.glGenTextures(1 => c_int, &mut name => *mut c_uint));
-    call!(gl.glActiveTexture(0x84C0 => c_uint));
-    call!(gl.glBindTexture(target => c_uint, name => c_uint));
-    for (level, ([width, height, depth], texels)) in (0..).zip(texture.levels) {
-        let [width, height, depth] = [*width, *height, *depth].map(|size| size as c_int);
-        let texels = texels.as_ptr().cast();
-        match texture.axes {
-            1 => {
-                call!(gl.glTexImage1D(target => c_uint, level => c_int, 0x8058 => c_int, width => c_int, 0 => c_int, 0x1908 => c_uint, 0x1401 => c_uint, texels => *const c_void))
-            }
-            2 => {
-                call!(gl.glTexImage2D(target => c_uint, level => c_int, 0x8058 => c_int, width => c_int, height => c_int, 0 => c_int, 0x1908 => c_uint, 0x1401 => c_uint, texels => *const c_void))
-            }
-            _ => {
-                call!(gl.glTexImage3D(target => c_uint, level => c_int, 0x8058 => c_int, width => c_int, height => c_int, depth => c_int, 0 => c_int, 0x1908 => c_uint, 0x1401 => c_uint, texels => *const c_void))
-            }
-        }
-    }
-    let [mag, min, mip] = texture.linear.map(c_int::from);
-    let last = texture.levels.len() as c_int - 1;
-    for (parameter, value) in [
-        (0x2802, 0x2900),
-        (0x2803, 0x2900),
-        (0x8072, 0x2900),
-        (0x2800, 0x2600 + mag),
-        (0x2801, 0x2700 + min + 2 * mip),
-        (0x813D, last),
-    ] {
-        call!(gl.glTexParameteri(target => c_uint, parameter => c_uint, value => c_int));
-    }
-    call!(gl.glTexParameterfv(target => c_uint, 0x1004 => c_uint, texture.border.as_ptr() => *const f32));
+    let (target, suffix, at) = [(D1, "1D", "x"), (D2, "2D", "xy"), (D3, "3D", "xyz")][texture.axes - 1];
     let source = format!(
         "#version 450 compatibility\n\
          layout(local_size_x = 1) in;\n\
@@ -229,13 +351,11 @@ pub fn sample(texture: &Clamped<'_>, points: &[[f32; 4]], lod: f32) -> Result<Ve
              results[n] = textureLod(pair, points[n].{at}, {lod:.8});\n\
          }}\n"
     );
-    let shader = call!(gl.glCreateShader(0x91B9 => c_uint) -> c_uint);
-    let (text, length) = (source.as_ptr().cast::<c_char>(), source.len() as c_int);
-    call!(gl.glShaderSource(shader => c_uint, 1 => c_int, &text => *const *const c_char, &length => *const c_int));
-    call!(gl.glCompileShader(shader => c_uint));
+    let floats = |texels: &Vec<[u8; 4]>| texels.iter().flatten().map(|byte| f32::from(*byte) / 255.0).collect();
+    let levels: Vec<_> = texture.levels.iter().map(|(size, texels)| (*size, floats(texels))).collect();
+    let (wrap, linear, border) = ([0x2900; 3], texture.linear, texture.border);
+    let texture = Texture { target, levels: &levels, is_depth: false, linear, wrap, max_lod: 1000.0, border };
     let words = points.iter().flatten().map(|coordinate| coordinate.to_bits()).collect();
-    let mut buffers = [(STORAGE, 0, words), (STORAGE, 1, vec![0; points.len() * 4])];
-    dispatch(gl, shader, points.len() as u32, &mut buffers)?;
-    let [_, (_, _, results)] = buffers;
-    Ok(results.as_chunks().0.iter().map(|four: &[u32; 4]| four.map(f32::from_bits)).collect())
+    let shader = Shader::Compute(&source, points.len() as u32, words, points.len() * 4);
+    Ok(look(&[texture], &shader)?.remove(0))
 }

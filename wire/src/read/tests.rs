@@ -242,6 +242,7 @@ fn written_blit(filter: vk::Filter, source: &BlitSource, tiling: Tiling, changes
         saturates: false,
         emulates: false,
         trilinear: false,
+        linear: [false; 2],
     };
     let mut written = record::blit(source, changes, &context, !changes.is_empty(), all.then_some((filter, tiling)));
     for (key, value) in [("seq", 1), ("t_ns", 2), ("pid", 3), ("tid", 4)] {
@@ -371,6 +372,7 @@ fn changes_survive_their_record() {
         saturates: false,
         emulates: false,
         trilinear: false,
+        linear: [false; 2],
     };
     for (field, values) in cases {
         for given in *values {
