@@ -172,15 +172,7 @@ impl Rows<'_> {
         let number = match before {
             Some(number) if index.row(number)?.has_key(key) => number,
             // As in `acquire`.
-            _ => {
-                let is_shareable = before.is_none();
-                let number = self.put(index, Row::plain(words, needs, is_shareable))?;
-                if is_shareable {
-                    index.by_hash.with_room().insert(hash, number);
-                    index.row(number)?.hash = hash;
-                }
-                number
-            }
+            _ => self.put(index, Row::plain(words, needs, before.is_none()), hash)?,
         };
         index.enter(number)?;
         Some(number)
@@ -212,12 +204,7 @@ impl Rows<'_> {
             // One of another state with the same hash has a row of its own.
             _ => {
                 let is_shareable = state.unknown.is_none() && before.is_none();
-                let number = self.put(index, Row::new(state, is_shareable, None))?;
-                if is_shareable {
-                    index.by_hash.with_room().insert(hash, number);
-                    index.row(number)?.hash = hash;
-                }
-                number
+                self.put(index, Row::new(state, is_shareable, None), hash)?
             }
         };
         index.enter(number)?;
@@ -271,9 +258,10 @@ impl Rows<'_> {
         self.cache.recent.set(words, (u64::from(row.generation) << 32) | u64::from(value));
     }
 
-    /// Puts a state into a free row, or into that of the state that has been without a sampler for longest if there are many.
+    /// Puts a state into a free row, or into that of the state that has been without a sampler for longest if there are many. It is found
+    /// by its hash if it is shareable.
     #[inline(never)]
-    fn put(self, index: &mut Index, mut new: Row) -> Option<u32> {
+    fn put(self, index: &mut Index, mut new: Row, hash: u64) -> Option<u32> {
         let mut free = index.free.pop();
         while free.is_none() && index.idle.len() > IDLE {
             let number = index.idle.pop_front()?;
@@ -289,10 +277,20 @@ impl Rows<'_> {
             self.gate.choices.clear(number);
             free = Some(number);
         }
-        let Some(number) = free else { return index.push(new) };
-        let row = index.row(number)?;
-        (new.generation, new.rewritten) = (row.generation, row.rewritten);
-        *row = new;
+        let is_shareable = new.is_shareable;
+        new.hash = hash;
+        let number = match free {
+            Some(number) => {
+                let row = index.row(number)?;
+                (new.generation, new.rewritten) = (row.generation, row.rewritten);
+                *row = new;
+                number
+            }
+            None => index.push(new)?,
+        };
+        if is_shareable {
+            index.by_hash.with_room().insert(hash, number);
+        }
         Some(number)
     }
 
@@ -310,7 +308,7 @@ impl Rows<'_> {
 
     /// A row for one sampler that stays counted where it was, and as one sampler and state.
     fn enter_own(self, index: &mut Index, own: Row) -> Option<u32> {
-        let number = self.put(index, own)?;
+        let number = self.put(index, own, 0)?;
         index.row(number)?.live += 1;
         Some(number)
     }

@@ -45,10 +45,14 @@ pub(crate) enum Under {
     Storage,
     /// A rule has all samples shaded.
     Shading,
+    /// The device has seen a layout with an immutable sampler, which is in none of the sets that are written.
+    Immutable,
+    /// Views have twelve classes, and as many again that conflict with samplers.
+    Classes,
 }
 
 impl Under {
-    const ALL: [Self; 4] = [Self::Emulate, Self::Gl, Self::Storage, Self::Shading];
+    const ALL: [Self; 6] = [Self::Emulate, Self::Gl, Self::Storage, Self::Shading, Self::Immutable, Self::Classes];
 
     fn name(self) -> &'static str {
         match self {
@@ -56,6 +60,8 @@ impl Under {
             Self::Gl => "GL address modes",
             Self::Storage => "storage=emulate",
             Self::Shading => "sample_shading",
+            Self::Immutable => "beside an immutable sampler",
+            Self::Classes => "of 24 view classes",
         }
     }
 
@@ -63,7 +69,7 @@ impl Under {
     pub(crate) fn settings(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Emulate => &[("unfilterable", "emulate")],
-            Self::Gl => &[],
+            Self::Gl | Self::Immutable | Self::Classes => &[],
             Self::Storage => &[("storage", "emulate"), ("device", "qualcomm-adreno-540-android")],
             Self::Shading => &[("config", concat!(env!("CARGO_MANIFEST_DIR"), "/sample-shading.toml"))],
         }
@@ -82,6 +88,19 @@ impl Under {
                 &[Row::Update(1, Pairs::Legal), Row::Array(256, Pairs::Legal), Row::Stored(1), Row::Stored(16)]
             }
             Self::Shading => &[Row::Pipeline],
+            Self::Immutable => &[
+                Row::Update(1, Pairs::Legal),
+                Row::Update(1, Pairs::Any),
+                Row::Update(16, Pairs::Legal),
+                Row::Update(16, Pairs::Any),
+                Row::Template(Shape::Packed, 1, Pairs::Legal),
+                Row::Template(Shape::Packed, 1, Pairs::Any),
+                Row::Template(Shape::Entries, 16, Pairs::Legal),
+                Row::Template(Shape::Entries, 16, Pairs::Any),
+                Row::Push(Pairs::Legal),
+                Row::Push(Pairs::Any),
+            ],
+            Self::Classes => &[Row::Update(1, Pairs::Any), Row::Update(16, Pairs::Any), Row::Array(256, Pairs::Any)],
         };
         rows.iter().map(|row| Row::Under(self, row)).collect()
     }

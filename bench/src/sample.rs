@@ -23,10 +23,21 @@ pub(crate) fn thread_ns() -> f64 {
 }
 
 pub(crate) fn create_view(context: &Context, image: vk::Image, format: vk::Format) -> vk::ImageView {
+    create_view_of(context, image, format, vk::ComponentMapping::default())
+}
+
+/// A view that exchanges components.
+pub(crate) fn create_view_of(
+    context: &Context,
+    image: vk::Image,
+    format: vk::Format,
+    components: vk::ComponentMapping,
+) -> vk::ImageView {
     let info = vk::ImageViewCreateInfo::default()
         .image(image)
         .view_type(vk::ImageViewType::TYPE_2D)
         .format(format)
+        .components(components)
         .subresource_range(vk::ImageSubresourceRange {
             aspect_mask: vk::ImageAspectFlags::COLOR,
             base_mip_level: 0,

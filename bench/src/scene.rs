@@ -7,8 +7,8 @@ use samplin_testkit::descriptor::{Binding, Pool, SetLayout};
 use samplin_testkit::image::{Buffer, Image, ImageDesc};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::row::{On, Pairs, Row, Shape, Via};
-use crate::sample::{CALLS, create_view, time};
+use crate::row::{On, Pairs, Row, Shape, Under, Via};
+use crate::sample::{CALLS, create_view, create_view_of, time};
 use crate::{binds, pipelines};
 
 /// Median and range of a row's samples, in ns per call.
@@ -46,6 +46,18 @@ fn shuffled<T>(size: usize, mut make: impl FnMut(usize) -> T) -> Vec<T> {
     made.into_iter().map(|(_, made)| made).collect()
 }
 
+/// One of twelve ways to exchange components.
+fn exchanged(n: usize) -> vk::ComponentMapping {
+    use vk::ComponentSwizzle as C;
+    let turned = |by: usize| [C::R, C::G, C::B, C::A][(n + by) % 4];
+    let [r, g, b, a] = [0, 1, 2, 3].map(turned);
+    match n / 4 % 3 {
+        0 => vk::ComponentMapping { r, g, b, a },
+        1 => vk::ComponentMapping { r: g, g: r, b, a },
+        _ => vk::ComponentMapping { r, g: b, b: g, a },
+    }
+}
+
 /// Everything that one device needs for the rows of a group.
 pub(crate) enum Scene<'c> {
     Combined(Box<Combined<'c>>),
@@ -56,7 +68,7 @@ impl<'c> Scene<'c> {
     /// Of as many samplers and views as `size` says, if it is one of combined ones.
     pub(crate) fn new(context: &'c Context, on: On, size: usize) -> Self {
         match on {
-            On::Default | On::Under(_) => Self::Combined(Box::new(Combined::new(context, size))),
+            On::Default | On::Under(_) => Self::Combined(Box::new(Combined::new(context, on, size))),
             On::Separate(state) => Self::Separate(Box::new(binds::Scene::new(context, state))),
         }
     }
@@ -76,6 +88,7 @@ pub(crate) struct Combined<'c> {
     parts: Parts<'c>,
     layout: SetLayout<'c>,
     pool: Pool<'c>,
+    _immutable: Option<SetLayout<'c>>,
     _buffer: Buffer<'c>,
     _images: [Image<'c>; 2],
 }
@@ -92,7 +105,7 @@ struct Parts<'c> {
 
 impl<'c> Combined<'c> {
     /// `size` samplers, every other one LINEAR, and `size` views, every other one of integers.
-    fn new(context: &'c Context, size: usize) -> Self {
+    fn new(context: &'c Context, on: On, size: usize) -> Self {
         let image = Image::new(context, &ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 4, 4)).expect("an RGBA8 image");
         let integers = Image::new(context, &ImageDesc::d2(vk::Format::R32_UINT, 4, 4)).expect("an R32_UINT image");
         let samplers = shuffled(size, |n| {
@@ -110,8 +123,12 @@ impl<'c> Combined<'c> {
         });
         let views = shuffled(size, |n| {
             let of = if n % 2 == 0 { &image } else { &integers };
-            create_view(context, of.handle(), of.desc().format)
+            let components = if on == On::Under(Under::Classes) { exchanged(n / 2) } else { Default::default() };
+            create_view_of(context, of.handle(), of.desc().format, components)
         });
+        // Kept in mind by the layer, though nothing is ever written for it.
+        let immutable = (on == On::Under(Under::Immutable))
+            .then(|| SetLayout::new(context, &[Binding { immutable: vec![samplers[0]], ..Binding::combined(0, 1) }]));
         let layout = SetLayout::new(
             context,
             &[
@@ -125,7 +142,7 @@ impl<'c> Combined<'c> {
         let buffer = Buffer::new(context, 256, usage);
         let parts =
             Parts { context, samplers, views, image: image.handle(), buffer: buffer.handle(), layout: layout.handle() };
-        Self { parts, layout, pool, _buffer: buffer, _images: [image, integers] }
+        Self { parts, layout, pool, _immutable: immutable, _buffer: buffer, _images: [image, integers] }
     }
 
     fn measure(&self, row: Row, threads: usize) -> Vec<f64> {

@@ -47,6 +47,8 @@ pub struct Gate<W = ()> {
     /// View handle → lacks in the high half, class number + 1 in the low half.
     views: FlatTable,
     sampler_filter: BitFilter,
+    /// The same, or every sampler once [`Gate::take_any_sampler`] was called.
+    any_filter: BitFilter,
     view_filter: BitFilter,
     unions: Apart<Lock<Unions>>,
     /// [`Unions::needs`] in the high half and [`Unions::lacks`] in the low half, for objects that change neither and conflict with
@@ -76,6 +78,7 @@ impl<W> Gate<W> {
             samplers: FlatTable::with(64, with),
             views: FlatTable::new(64),
             sampler_filter: BitFilter::new(everything),
+            any_filter: BitFilter::new(everything),
             view_filter: BitFilter::new(everything),
             unions: Apart::default(),
             sums: AtomicU64::new(0),
@@ -98,17 +101,23 @@ impl<W> Gate<W> {
     }
 
     /// Takes every sampler for one that may conflict from here on: which sampler a descriptor is with is not known where it has an
-    /// immutable one. Then the view alone tells candidates.
+    /// immutable one. Then the view alone tells candidates, until it is known that the sampler is what is written.
     pub fn take_any_sampler(&self) {
         self.unions.0.lock().any_sampler = true;
-        self.sampler_filter.fill();
+        self.any_filter.fill();
     }
 
     // ---- looking ----
 
-    /// Whether the pair may conflict.
+    /// Whether a descriptor that this pair is written to may conflict; its sampler may be another one.
     #[inline(always)]
     pub fn candidate(&self, sampler: vk::Sampler, view: vk::ImageView) -> bool {
+        self.any_filter.both(sampler.as_raw(), &self.view_filter, view.as_raw())
+    }
+
+    /// Whether the pair itself may conflict.
+    #[inline(always)]
+    pub fn may_conflict(&self, sampler: vk::Sampler, view: vk::ImageView) -> bool {
         self.sampler_filter.both(sampler.as_raw(), &self.view_filter, view.as_raw())
     }
 
@@ -117,7 +126,7 @@ impl<W> Gate<W> {
     /// Either word may be any value at all: an unknown one is no conflict.
     #[inline(always)]
     pub fn conflict(&self, sampler: vk::Sampler, view: vk::ImageView) -> Option<Pair> {
-        if self.candidate(sampler, view) { self.conflict_by_tables(sampler, view) } else { None }
+        if self.may_conflict(sampler, view) { self.conflict_by_tables(sampler, view) } else { None }
     }
 
     #[inline(never)]
@@ -145,7 +154,7 @@ impl<W> Gate<W> {
     /// A bit for each of at most [`BLOCK`] pairs that may conflict.
     #[inline(always)]
     fn candidates(&self, block: &[DescriptorImageInfo]) -> u64 {
-        let bits = block.iter().rev().map(|info| u64::from(self.candidate(info.sampler, info.image_view)));
+        let bits = block.iter().rev().map(|info| u64::from(self.may_conflict(info.sampler, info.image_view)));
         bits.fold(0, |all, bit| (all << 1) | bit)
     }
 
@@ -281,6 +290,7 @@ impl<W> Gate<W> {
             unions.needs |= needs;
             self.rebuild_filters(&mut unions);
         } else if needs & unions.lacks != 0 && self.sampler_filter.insert(sampler) {
+            self.any_filter.insert(sampler);
             self.count_stale(&mut unions);
         }
     }
@@ -367,8 +377,9 @@ impl<W> Gate<W> {
         self.sums.store((u64::from(unions.needs) << 32) | u64::from(unions.lacks), Ordering::Relaxed);
         // In proportion to what has to be walked, so that it costs a constant amount per insertion.
         unions.limit = (2 * (self.samplers.len() + self.views.len())).max(8192);
+        fill(&self.sampler_filter, &self.samplers, unions.lacks);
         if !unions.any_sampler {
-            fill(&self.sampler_filter, &self.samplers, unions.lacks);
+            self.any_filter.take(&self.sampler_filter);
         }
         fill(&self.view_filter, &self.views, unions.needs);
         if unions.needs & unions.lacks != 0 && !unions.open {

@@ -465,6 +465,12 @@ impl BitFilter {
         is_new
     }
 
+    /// Makes it the same as another one, which nobody changes meanwhile.
+    pub fn take(&self, other: &Self) {
+        let words = self.words.iter().zip(&other.words);
+        words.for_each(|(word, other)| word.store(other.load(Ordering::Relaxed), Ordering::Release));
+    }
+
     /// Makes it hold everything.
     pub fn fill(&self) {
         self.words.iter().for_each(|word| word.store(u64::MAX, Ordering::Release));

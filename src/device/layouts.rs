@@ -210,6 +210,20 @@ impl Device {
         layout.filter(|layout| layout.is_immutable(write.dst_binding))
     }
 
+    /// Whether a write is for a set, or a push, whose layout has immutable samplers.
+    ///
+    /// # Safety
+    ///
+    /// The write is valid.
+    #[inline(always)]
+    pub(super) unsafe fn has_layout(&self, write: &WriteDescriptorSet<'_>, layout_of: LayoutOf<'_>) -> bool {
+        match layout_of {
+            // SAFETY: a set that a command names is not freed meanwhile.
+            LayoutOf::DstSet => unsafe { self.hot.sets.get(write.dst_set.as_raw()) }.is_some(),
+            LayoutOf::Push(layout) => layout.is_some(),
+        }
+    }
+
     /// [`Device::ignoring`], where it is rarely asked.
     ///
     /// # Safety
@@ -235,7 +249,7 @@ impl Device {
             return;
         }
         layout.for_each(target, infos, |sampler, view| {
-            if self.hot.gate.candidate(sampler, view)
+            if self.hot.gate.may_conflict(sampler, view)
                 && let Some(pair) = self.hot.gate.look_up(sampler, view)
                 && !self.hot.gate.choices.is_settled(pair.state, pair.class)
             {

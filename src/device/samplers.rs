@@ -108,7 +108,7 @@ impl Device {
 
     /// Whether a sampler of this state, of a create info that [has words](Self::sampler_words), goes down as it came and nothing is to be
     /// said of it.
-    #[inline(always)]
+    #[inline(never)]
     pub fn is_plainly_legal(&self, state: &SamplerState) -> bool {
         let is_legal = decide::is_plainly_legal(state, &self.caps);
         debug_assert!(!is_legal || decide::create(state, &self.caps, &self.policy).changes.is_empty());
@@ -116,15 +116,18 @@ impl Device {
     }
 
     /// Enters a new sampler of such a state into the tables.
+    #[inline(never)]
     pub fn insert_plain_sampler(&self, sampler: vk::Sampler, words: &Words, state: &SamplerState) {
-        let needs = self.relevant(decide::needs(state, state, &self.caps, &self.policy));
-        let Some(Added { number, is_new, live }) = self.rows().add_plain(sampler.as_raw(), words, needs) else {
-            return;
+        let insert = || {
+            let needs = self.relevant(decide::needs(state, state, &self.caps, &self.policy));
+            if let Some(Added { number, is_new, live }) = self.rows().add_plain(sampler.as_raw(), words, needs) {
+                self.look_at_places(live);
+                if !is_new {
+                    self.duplicate_sampler(number);
+                }
+            }
         };
-        self.look_at_places(live);
-        if !is_new {
-            self.duplicate_sampler(number);
-        }
+        self.guard(insert, || ());
     }
 
     /// Enters a new sampler into the tables and the trace. `words`: its create info and, if it has no chain either, what went down

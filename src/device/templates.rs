@@ -13,6 +13,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ash::vk::{self, DescriptorImageInfo, Handle};
+use samplin_hot::gate::Start;
 use samplin_hot::memory::{self, Room};
 use samplin_hot::{Pair, SetLayout};
 
@@ -57,6 +58,8 @@ pub struct Template {
     stride: usize,
     /// All of them are at that distance.
     is_one_run: bool,
+    /// All that it describes is these, without gaps.
+    is_array: bool,
     /// One pair, with which its data starts and ends.
     is_lone: bool,
     /// Layout with immutable samplers of the sets that it is for.
@@ -101,12 +104,17 @@ impl Template {
         let seen = runs.iter().map(|run| run.count as u64).sum();
         let is_lone = seen == 1 && first == 0 && entries.len() == 1;
         let is_one_run = runs.len() < 2;
+        let all = (first, seen as usize * size_of::<DescriptorImageInfo>());
+        let is_array = seen > 1
+            && (is_one_run && stride == size_of::<DescriptorImageInfo>())
+            && copied.as_ref().is_some_and(|(_, spans)| *spans == [all]);
         Some(Self {
             runs,
             seen,
             first,
             stride,
             is_one_run,
+            is_array,
             is_lone,
             layout,
             entries,
@@ -159,6 +167,17 @@ impl Template {
         gate.candidate(info.sampler, info.image_view)
     }
 
+    /// Whether a pair in `data` may conflict, if no sampler is an immutable one.
+    ///
+    /// # Safety
+    ///
+    /// `data` is valid for the template.
+    #[inline(never)]
+    unsafe fn may_conflict(&self, gate: &Gate, data: *const c_void) -> bool {
+        // SAFETY: `data` is valid for the template, so for each of its runs.
+        self.runs.iter().any(|run| unsafe { run.may_conflict(gate, data) })
+    }
+
     /// Whether a pair in `data` conflicts whose sampler is not an immutable one of `layout`. Takes note of the immutable ones.
     ///
     /// # Safety
@@ -170,6 +189,41 @@ impl Template {
         // SAFETY: `data` is valid for the template, so for each of its runs.
         unsafe { self.each_run(device, layout, data, |run| out = out || run.conflicts(&device.hot.gate, data)) };
         out
+    }
+
+    /// Whether it [conflicts](Self::conflicts), and where that starts if all that it describes is an array.
+    ///
+    /// # Safety
+    ///
+    /// `data` is valid for the template.
+    #[inline(never)]
+    unsafe fn first_conflict(
+        &self,
+        device: &Device,
+        layout: Option<&SetLayout>,
+        data: *const c_void,
+    ) -> Option<Option<Start>> {
+        // SAFETY: `data` is valid for the template by this function's contract.
+        match unsafe { self.array(data) }.filter(|_| layout.is_none()) {
+            Some(infos) => device.hot.gate.first_conflict(infos).map(Some),
+            // SAFETY: as above.
+            None => unsafe { self.conflicts(device, layout, data) }.then_some(None),
+        }
+    }
+
+    /// Its pairs, if all that it describes is an array of them.
+    ///
+    /// # Safety
+    ///
+    /// `data` is valid for the template, for as long as the reference lives.
+    #[inline(always)]
+    unsafe fn array<'a>(&self, data: *const c_void) -> Option<&'a [DescriptorImageInfo]> {
+        let infos = data.wrapping_byte_add(self.first).cast::<DescriptorImageInfo>();
+        if !self.is_array || !infos.is_aligned() {
+            return None;
+        }
+        // SAFETY: the template describes as many infos there, without gaps, and they are aligned.
+        Some(unsafe { std::slice::from_raw_parts(infos, self.seen as usize) })
     }
 
     /// Calls `with` for the pairs whose samplers are not immutable ones of `layout`. Takes note of the immutable ones in `data`.
@@ -203,11 +257,12 @@ impl Template {
 ///
 /// # Safety
 ///
-/// `data` is valid for the template, whose data can be copied; `room` has the [`Piece`]s for it.
+/// `data` is valid for the template, whose data can be copied; `room` has the [`Piece`]s for it. `start` is where pairs start to conflict,
+/// if that is known of an array of pairs.
 #[inline(never)]
 unsafe fn rewrite_copy(
     device: &Device,
-    template: &Template,
+    (template, start): (&Template, Option<Start>),
     layout: Option<&SetLayout>,
     data: *const c_void,
     path: Path,
@@ -224,6 +279,15 @@ unsafe fn rewrite_copy(
         return data;
     }
     let copy = room.as_mut_ptr().cast::<u8>().wrapping_add(data as usize % Piece::SIZE);
+    // SAFETY: `data` is valid for the template by this function's contract.
+    if let (Some(start), Some(infos)) = (start, unsafe { template.array(data) }) {
+        let to = copy.wrapping_add(template.first).cast::<MaybeUninit<DescriptorImageInfo>>();
+        // SAFETY: the room is as large as the data, whose alignment the copy has, and nobody else has seen it.
+        let to = unsafe { std::slice::from_raw_parts_mut(to, infos.len()) };
+        let changed = device.hot.gate.substitute(infos, to, start, &mut |pair| device.resolve(pair, path));
+        device.hot.counters.add(path, template.seen, changed);
+        return if changed > 0 { copy.cast_const().cast() } else { data };
+    }
     for (at, length) in spans {
         // SAFETY: the template describes these bytes of the data, and the room is as large.
         unsafe {
@@ -473,10 +537,16 @@ impl Device {
             return down(data);
         }
         let layout = layout(template);
+        // What was taken for candidates may be so only because samplers might have been immutable ones.
+        // SAFETY: `data` is valid for the template by this function's contract.
+        if layout.is_none() && self.has_immutables() && !unsafe { template.may_conflict(&self.hot.gate, data) } {
+            self.hot.counters.add(path, template.seen, 0);
+            return down(data);
+        }
         if template.copied.as_ref().is_some_and(|(extent, _)| *extent <= ON_STACK) {
             let mut room = [const { MaybeUninit::uninit() }; Piece::count(ON_STACK)];
             // SAFETY: `data` is valid for the template, and the room has the pieces of the largest extent that is copied so.
-            return down(unsafe { rewrite_copy(self, template, layout, data, path, &mut room) });
+            return down(unsafe { rewrite_copy(self, (template, None), layout, data, path, &mut room) });
         }
         // SAFETY: `data` is valid for the template by this function's contract, which is what `forward_large` asks.
         unsafe { self.forward_large(template, layout, data, path, down, patch) };
@@ -534,11 +604,11 @@ impl Device {
         down: impl FnOnce(*const c_void),
         patch: impl FnOnce(vk::PipelineBindPoint, &mut [vk::WriteDescriptorSet<'_>]),
     ) {
-        // SAFETY: `data` has all that the template describes by this function's contract, and `conflicts` reads no more.
-        if !unsafe { template.conflicts(self, layout, data) } {
+        // SAFETY: `data` has all that the template describes by this function's contract, and `first_conflict` reads no more.
+        let Some(start) = (unsafe { template.first_conflict(self, layout, data) }) else {
             self.hot.counters.add(path, template.seen, 0);
             return down(data);
-        }
+        };
         if let Some((extent, _)) = &template.copied {
             let mut room = Vec::new();
             if room.try_reserve_exact(Piece::count(*extent)).is_err() {
@@ -546,7 +616,9 @@ impl Device {
                 return down(data);
             }
             // SAFETY: `data` is valid for the template, and as many pieces were reserved as its extent has.
-            return down(unsafe { rewrite_copy(self, template, layout, data, path, room.spare_capacity_mut()) });
+            return down(unsafe {
+                rewrite_copy(self, (template, start), layout, data, path, room.spare_capacity_mut())
+            });
         }
         let made = || {
             // SAFETY: `patches` reads what the template describes, which `data` has by this function's contract.

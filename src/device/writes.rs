@@ -5,6 +5,7 @@
 use std::mem::{MaybeUninit, offset_of};
 
 use ash::vk::{self, DescriptorImageInfo, Handle, WriteDescriptorSet};
+use samplin_hot::SetLayout;
 use samplin_hot::gate::Start;
 
 use super::Device;
@@ -100,6 +101,59 @@ impl Device {
         self.hot.gate.candidate(info.sampler, info.image_view)
     }
 
+    /// Whether the pair of a single write may conflict, if its sampler counts.
+    ///
+    /// # Safety
+    ///
+    /// A valid write of one combined image sampler.
+    #[inline(always)]
+    unsafe fn may_conflict(&self, write: *const WriteDescriptorSet<'_>) -> bool {
+        // SAFETY: one element (VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493), which the driver reads as well.
+        let info = unsafe { &*(*write).p_image_info };
+        self.hot.gate.may_conflict(info.sampler, info.image_view)
+    }
+
+    /// Looks at writes from write `first` on once more, and counts all of them, on a device that has seen immutable samplers: those that
+    /// are only candidates because they might be of one, and are not. False if one needs a closer look all the same.
+    ///
+    /// # Safety
+    ///
+    /// `count` valid writes, of which those before `first` need no closer look.
+    #[inline(never)]
+    pub unsafe fn pass_beside(
+        &self,
+        (count, first): (u32, u32),
+        writes: *const WriteDescriptorSet<'_>,
+        layout_of: LayoutOf<'_>,
+        path: Path,
+    ) -> bool {
+        // SAFETY: `count` valid writes by this function's contract.
+        let given = unsafe { crate::hooks::slice(writes, count) };
+        let mut ordinary = None;
+        for write in given.get(first as usize..).unwrap_or_default() {
+            // SAFETY: a valid write.
+            let kind = unsafe { kind_of(write) };
+            if kind != self.hot.single() {
+                if kind >= self.hot.plain() || (self.hot.watched() | COMBINED) & bit_of(kind) == 0 {
+                    continue;
+                }
+                return false;
+            }
+            // SAFETY: a write of one combined image sampler, as its kind says.
+            if unsafe { self.may_conflict(write) } {
+                return false;
+            }
+            if ordinary != Some(write.dst_set) {
+                // SAFETY: a valid write.
+                if unsafe { self.has_layout(write, layout_of) } {
+                    return false;
+                }
+                ordinary = Some(write.dst_set);
+            }
+        }
+        self.hot.counters.add_here(path, combined(given) as u64)
+    }
+
     /// [`Device::pass_write`] for any number of writes where nothing can conflict: only counts, unless a type is watched.
     ///
     /// # Safety
@@ -177,9 +231,13 @@ impl Device {
             writes
         };
         // SAFETY: there is one write, valid by this function's contract.
-        if count == 1 && unsafe { kind_of(writes) } == SINGLE && !self.has_immutables() && self.hot.gate.must_look() {
+        if count == 1 && unsafe { kind_of(writes) } == SINGLE && self.hot.gate.must_look() {
             // SAFETY: there is one write, valid by this function's contract or copied from such a one, and its kind is that of one combined
             // image sampler.
+            if self.has_immutables() && unsafe { self.pass_lone(&*writes, layout_of, path) } {
+                return down(writes);
+            }
+            // SAFETY: there is one such write; its sampler counts, as none is immutable that conflicts.
             return unsafe { self.forward_single(writes, path, down) };
         }
         // SAFETY: `count` valid writes by this function's contract, or as many copies of them.
@@ -239,7 +297,7 @@ impl Device {
                 }
                 // SAFETY: the write is one of those that are valid by this function's contract, and of combined image samplers.
                 match unsafe { infos(write) } {
-                    [info] if self.hot.gate.candidate(info.sampler, info.image_view) => return Some((index, None)),
+                    [info] if self.hot.gate.may_conflict(info.sampler, info.image_view) => return Some((index, None)),
                     [_] => {}
                     infos => {
                         if let Some(start) = self.hot.gate.first_conflict(infos) {
@@ -273,8 +331,7 @@ impl Device {
                 // says.
                 unsafe {
                     if let Some(layout) = self.ignoring(write, layout_of) {
-                        let target = (write.dst_binding, write.dst_array_element);
-                        self.note_immutables(layout, target, infos(write).iter().copied());
+                        self.note_write(layout, write);
                     } else if out.is_none() && self.conflicts(write) {
                         out = Some(index);
                     }
@@ -284,6 +341,38 @@ impl Device {
             }
         }
         out
+    }
+
+    /// Takes note of what is written for immutable samplers of a layout.
+    ///
+    /// # Safety
+    ///
+    /// The write is valid, of combined image samplers.
+    #[inline(never)]
+    unsafe fn note_write(&self, layout: &SetLayout, write: &WriteDescriptorSet<'_>) {
+        let target = (write.dst_binding, write.dst_array_element);
+        // SAFETY: the write is valid by this function's contract.
+        self.note_immutables(layout, target, unsafe { infos(write) }.iter().copied());
+    }
+
+    /// Counts a write that goes down as it is: its sampler is an immutable one, of which note is taken, or it is only a candidate
+    /// because it might be. False if it may conflict.
+    ///
+    /// # Safety
+    ///
+    /// A valid write of one combined image sampler.
+    #[inline(never)]
+    unsafe fn pass_lone(&self, write: &WriteDescriptorSet<'_>, layout_of: LayoutOf<'_>, path: Path) -> bool {
+        // SAFETY: the write is valid by this function's contract, and of one combined image sampler.
+        unsafe {
+            match self.ignoring(write, layout_of) {
+                Some(layout) => self.note_write(layout, write),
+                None if self.may_conflict(write) => return false,
+                None => {}
+            }
+        }
+        self.hot.counters.add(path, 1, 0);
+        true
     }
 
     /// # Safety
@@ -397,7 +486,7 @@ impl Copies<'_, '_> {
                 let kind = unsafe { kind_of(write) };
                 if kind == SINGLE {
                     // SAFETY: one combined image sampler, as its kind says.
-                    left = (left << 1) | u64::from(unsafe { device.is_candidate(write) });
+                    left = (left << 1) | u64::from(unsafe { device.may_conflict(write) });
                     continue;
                 }
                 left <<= 1;

@@ -152,6 +152,12 @@ unsafe extern "system" fn update_slowly(
     let (device, next) = enter!(handle, update_descriptor_sets);
     // SAFETY: the application's own arguments, or a copy of its writes with other samplers.
     unsafe {
+        if (count > 1 && copy_count == 0)
+            && device.has_immutables()
+            && device.pass_beside((count, first), writes, LayoutOf::DstSet, Path::Update)
+        {
+            return next(handle, count, writes, copy_count, copies);
+        }
         if device.follows_writes(count, writes, copy_count) {
             follow(device, slice(writes, count), slice(copies, copy_count));
         }
@@ -243,6 +249,9 @@ unsafe extern "system" fn push_slowly(
     unsafe {
         let down = |writes| next(commands, bind_point, layout, set, count, writes);
         let layout_of = LayoutOf::Push(device.push_layout(layout, set));
+        if count > 1 && device.has_immutables() && device.pass_beside((count, 0), writes, layout_of, Path::Push) {
+            return down(writes);
+        }
         device.forward_writes(count, writes, (0, Path::Push), layout_of, down);
     }
 }

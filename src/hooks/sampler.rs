@@ -47,15 +47,15 @@ pub(crate) unsafe extern "system" fn create_sampler(
 #[cold]
 #[inline(never)]
 fn remember_sampler(device: &Device, info: &vk::SamplerCreateInfo<'_>, rewritten: Option<Words>, made: vk::Sampler) {
+    let words = device.sampler_words(info);
+    if let (Some(words), None) = (&words, rewritten) {
+        let state = sampler_info::plain_state(info);
+        if device.is_plainly_legal(&state) {
+            return device.insert_plain_sampler(made, words, &state);
+        }
+    }
     device.guard(
         || {
-            let words = device.sampler_words(info);
-            if let (Some(words), None) = (&words, rewritten) {
-                let state = sampler_info::plain_state(info);
-                if device.is_plainly_legal(&state) {
-                    return device.insert_plain_sampler(made, words, &state);
-                }
-            }
             // SAFETY: a create info like one before has no chain.
             let given = unsafe { read(device, info) };
             let words = words.map(|words| (words, rewritten));
@@ -118,7 +118,7 @@ unsafe fn create_new_sampler(
             if result == vk::Result::SUCCESS {
                 // SAFETY: set by the successful call.
                 let made = unsafe { *sampler };
-                device.guard(|| device.insert_plain_sampler(made, words, &state), || ());
+                device.insert_plain_sampler(made, words, &state);
             } else {
                 device.refused_sampler();
             }

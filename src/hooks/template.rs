@@ -80,7 +80,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
                 Some(kept) => {
                     if device.pass_first(kept, look, data, Path::Template) {
                         true
-                    } else if look && kept.is_lone() && !device.has_immutables() {
+                    } else if look && kept.is_lone() && kept.layout().is_none() {
                         return update_lone(handle, set, template, data, device);
                     } else {
                         false

@@ -1,7 +1,6 @@
 //! Which row a state has: by what its samplers have in common, and by create infos seen before.
 
 use std::collections::VecDeque;
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use samplin_hot::memory::{self, Room};
@@ -16,7 +15,7 @@ use crate::sampler_info;
 use crate::table::FastMap;
 
 /// What samplers that share a row have in common.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq)]
 pub(super) struct Shared {
     pub(super) state: StateKey,
     pub(super) overrides: u64,
@@ -44,11 +43,15 @@ impl Shared {
 pub(super) fn hash_of(state: &SharedState) -> u64 {
     match plain_key_of(state) {
         Some(key) => mixed(&key),
-        None => FastMap::<u64, ()>::default().hasher().hash_one(Shared::of(state)),
+        None => {
+            let SharedState { kept, given, overrides, border, .. } = state;
+            mixed(&[kept.original.fingerprint(), *overrides, *border as u64, given.unwrap_or_default(), 0, 0, 0, 0])
+        }
     }
 }
 
 /// What samplers that share the row of such a state have in common, if it is what their create infos without a chain say and nothing else.
+#[inline(never)]
 fn plain_key_of(state: &SharedState) -> Option<Words> {
     let is_plain = state.given.is_none() && state.overrides == 0 && state.border == BorderPlace::None;
     if is_plain { sampler_info::plain_key(&state.kept.original) } else { None }
@@ -106,7 +109,7 @@ pub(super) struct Row {
     pub(super) needs: Bits,
     /// One more than the index in [`Index::rewritten`], 0 for none.
     pub(super) rewritten: u32,
-    /// [`Shared::hash`] of its state, if it is shareable and that is the one in [`Index::by_hash`].
+    /// [`hash_of`] its state, by which it is in [`Index::by_hash`] if it is shareable.
     pub(super) hash: u64,
     /// One more than where its one sampler was before, 0 for nowhere. What was chosen for it there may be in descriptors, and a thread
     /// that looked it up before it moved may still be asking there, so it stays counted there as well for as long as it lives.

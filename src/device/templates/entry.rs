@@ -129,7 +129,7 @@ impl Entry {
             // SAFETY: the index is below the count, and `data` is valid for the template by this function's contract, which is that of
             // `read`.
             let info = unsafe { self.read(data, index) };
-            (all << 1) | u64::from(gate.candidate(info.sampler, info.image_view))
+            (all << 1) | u64::from(gate.may_conflict(info.sampler, info.image_view))
         })
     }
 
@@ -161,6 +161,17 @@ impl Entry {
                 }
             }
         }
+    }
+
+    /// Whether a pair of it may conflict.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Entry::each_conflict`].
+    #[inline(always)]
+    pub(super) unsafe fn may_conflict(&self, gate: &Gate, data: *const c_void) -> bool {
+        // SAFETY: the starts are below the count, and `data` is valid for the template of this entry.
+        (0..self.count).step_by(64).any(|start| unsafe { self.candidates(gate, data, start) } != 0)
     }
 
     /// Whether a pair of it conflicts.
