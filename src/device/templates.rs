@@ -5,19 +5,19 @@
 //! offsets and the same alignment, on the stack if they are few, and that goes down.
 
 mod entry;
+mod patches;
 
-use std::cmp;
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, size_of};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ash::vk::{self, DescriptorImageInfo, Handle};
+use samplin_hot::SetLayout;
 use samplin_hot::gate::Start;
-use samplin_hot::memory::{self, Room};
-use samplin_hot::{Pair, SetLayout};
+use samplin_hot::memory;
 
 use self::entry::{Entry, runs_of, spans_of};
+use self::patches::{patches, writes};
 use super::Device;
 use super::storage::ElementsOf;
 use super::types::type_bit;
@@ -206,7 +206,7 @@ impl Template {
         // SAFETY: `data` is valid for the template by this function's contract.
         match unsafe { self.array(data) }.filter(|_| layout.is_none()) {
             Some(infos) => device.hot.gate.first_conflict(infos).map(Some),
-            // SAFETY: as above.
+            // SAFETY: `data` has all that the template describes by this function's contract, and `conflicts` reads no more.
             None => unsafe { self.conflicts(device, layout, data) }.then_some(None),
         }
     }
@@ -299,98 +299,6 @@ unsafe fn rewrite_copy(
     unsafe { template.each_run(device, layout, data, |run| changed += run.substitute(device, copy, path)) };
     device.hot.counters.add(path, template.seen, changed);
     if changed > 0 { copy.cast_const().cast() } else { data }
-}
-
-/// A rewritten write: binding, array element, image info.
-type Patch = (u32, u32, DescriptorImageInfo);
-
-/// A write for each patch, as for a push. They point into `patches`, which must outlive them and not grow.
-fn writes(patches: &[Patch]) -> Vec<vk::WriteDescriptorSet<'static>> {
-    memory::collect(patches.iter().map(|(binding, element, info)| vk::WriteDescriptorSet {
-        dst_binding: *binding,
-        dst_array_element: *element,
-        descriptor_count: 1,
-        descriptor_type: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
-        p_image_info: info,
-        ..Default::default()
-    }))
-}
-
-/// The writes that make `changed`, which has the order of the elements, true after the application's data went down as it is.
-///
-/// A later element may be for the same descriptor, and must stay the last word about it: elements of an entry of which that cannot
-/// be ruled out are written again, in their place of the order.
-///
-/// # Safety
-///
-/// `data` is valid for the template.
-unsafe fn again(
-    template: &Template,
-    layout: Option<&SetLayout>,
-    data: *const c_void,
-    changed: &[(Patch, usize)],
-) -> Vec<Patch> {
-    let mut out: Vec<Patch> = Vec::new();
-    let mut left = changed.iter().peekable();
-    for (number, entry) in template.entries.iter().enumerate().filter(|(_, entry)| entry.is_pair(layout)) {
-        // Elements of one entry are different descriptors. Elements beyond the end of a binding are those of the next, and how many a
-        // binding has is not known here: then an element of a later binding may be one of an earlier binding's.
-        let end = |entry: &Entry| u64::from(entry.element) + entry.count as u64;
-        let reaches = |low: &Entry, high: &Entry| end(low) > u64::from(high.element);
-        let again = template.entries.iter().take(number).any(|earlier| {
-            earlier.combined
-                && match earlier.binding.cmp(&entry.binding) {
-                    cmp::Ordering::Less => reaches(earlier, entry),
-                    cmp::Ordering::Equal => reaches(earlier, entry) && reaches(entry, earlier),
-                    cmp::Ordering::Greater => reaches(entry, earlier),
-                }
-        });
-        for index in 0..entry.count {
-            let (binding, element) = (entry.binding, entry.element.wrapping_add(index as u32));
-            if let Some((patch, _)) =
-                left.next_if(|(patch, at)| (patch.0, patch.1, *at) == (binding, element, entry.at(index)))
-            {
-                out.with_room().push(*patch);
-            } else if again && !out.is_empty() {
-                // SAFETY: the index is below the count of an entry of the template that `data` is valid for.
-                out.with_room().push((binding, element, unsafe { entry.read(data, index) }));
-            }
-        }
-    }
-    out
-}
-
-/// The writes of [`again`] and how many samplers are others.
-///
-/// # Safety
-///
-/// `data` is valid for the template.
-unsafe fn patches(
-    device: &Device,
-    template: &Template,
-    layout: Option<&SetLayout>,
-    data: *const c_void,
-    path: Path,
-) -> (Vec<Patch>, u64) {
-    let mut changed: Vec<(Patch, usize)> = Vec::new();
-    for entry in template.entries.iter().filter(|entry| entry.is_pair(layout)) {
-        let with = |index, pair: Pair| {
-            let choice = device.choose(pair, path);
-            if choice != pair.sampler {
-                // SAFETY: `each_conflict` calls with indices below the count of this entry, and `data` is valid for its template by this
-                // function's contract.
-                let info = unsafe { entry.read(data, index) };
-                let info = DescriptorImageInfo { sampler: vk::Sampler::from_raw(choice), ..info };
-                let element = entry.element.wrapping_add(index as u32);
-                changed.with_room().push(((entry.binding, element, info), entry.at(index)));
-            }
-            ControlFlow::Continue(())
-        };
-        // SAFETY: an entry of the template that `data` is valid for, of combined image samplers.
-        unsafe { entry.each_conflict(&device.hot.gate, data, with) };
-    }
-    // SAFETY: `data` is valid for the template by this function's contract, and `changed` are places in what it describes.
-    (unsafe { again(template, layout, data, &changed) }, changed.len() as u64)
 }
 
 impl Device {
