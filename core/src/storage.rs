@@ -142,6 +142,25 @@ pub fn lowers(lowered: u64, format: vk::Format) -> bool {
     declared(format).is_some_and(|number| lowered >> number & 1 != 0)
 }
 
+/// Why an image is left that is to be stored to and cannot be, by the features of its format with its tiling; nothing where it can be, or
+/// where only its views need to be.
+pub fn unstored(
+    format: vk::Format,
+    flags: vk::ImageCreateFlags,
+    usage: vk::ImageUsageFlags,
+    features: Option<Feature>,
+) -> Option<&'static str> {
+    let is_asked =
+        usage.contains(vk::ImageUsageFlags::STORAGE) && !flags.contains(vk::ImageCreateFlags::EXTENDED_USAGE);
+    if !is_asked || features?.contains(Feature::STORAGE_IMAGE) {
+        return None;
+    }
+    Some(match declared(format) {
+        None => "the format cannot be stored, and no shader can declare it, so that none is rewritten for it",
+        Some(_) => "the format cannot be stored with its tiling, and nothing stands in for it",
+    })
+}
+
 /// The create flags of an image that may be viewed as unsigned integers; `features` are those of its own format.
 pub fn flags_with_alias(flags: vk::ImageCreateFlags, features: Feature) -> vk::ImageCreateFlags {
     let extended = vk::ImageCreateFlags::EXTENDED_USAGE;

@@ -228,18 +228,8 @@ impl Device {
 
     /// Says of an image that shaders store to nothing like it.
     fn tell_of_unstored(&self, info: &vk::ImageCreateInfo<'_>) {
-        let extended = info.flags.contains(vk::ImageCreateFlags::EXTENDED_USAGE);
-        let Some(tiling) = tiling_of(info.tiling) else { return };
-        if !info.usage.contains(vk::ImageUsageFlags::STORAGE) || extended {
-            return;
-        }
-        let features = self.features_with(tiling, 0, info.format);
-        if features.is_some_and(|features| !features.contains(Feature::STORAGE_IMAGE)) {
-            let why = if storage::declared(info.format).is_none() {
-                "the format cannot be stored, and no shader can declare it, so that none is rewritten for it"
-            } else {
-                "the format cannot be stored with its tiling, and nothing stands in for it"
-            };
+        let features = tiling_of(info.tiling).and_then(|tiling| self.features_with(tiling, 0, info.format));
+        if let Some(why) = storage::unstored(info.format, info.flags, info.usage, features) {
             self.image_unresolved(info, why);
         }
     }

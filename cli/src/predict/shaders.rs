@@ -91,8 +91,14 @@ impl Prediction {
         if let Some(handle) = handle {
             host.storage.images.insert(handle, image);
         }
+        let flags = Flags::from_raw(class.flags as u32);
+        let why = storage::unstored(format, flags, Usage::from_raw(class.usage as u32), own);
+        let why = why.filter(|_| change.is_none() && host.storage.emulates);
         self.images += 1;
         self.push_of(value, change.as_slice(), &caps, (format, class.tiling), None);
+        if let Some(why) = why {
+            self.left(value, "storage-image", why, Rule::StorageFormat, json!({ "format": names::format(format) }));
+        }
     }
 
     pub(super) fn view(&mut self, record: &Record<'_>, value: &Value) {
