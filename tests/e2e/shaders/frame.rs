@@ -430,8 +430,11 @@ fn several_samples() -> Outcome {
         unsafe { device.destroy_sampler(sampler, None) };
         let [drawn, mut words] = [drawn, read].map(|buffer| buffer.words());
         // Samples differ, and both ways to read agree.
+        let step = u32::from(converts_otherwise(context));
         for words in [&drawn, &words] {
-            assert!(words[..1024] == words[1024..] && words[..4] != words[4..8], "{words:?}");
+            let (stored, sampled) = words.split_at(1024);
+            let alike = std::iter::zip(stored, sampled).all(|(stored, sampled)| stored.abs_diff(*sampled) <= step);
+            assert!(alike && words[..4] != words[4..8], "{words:?}");
         }
         for (texel, read) in drawn[..1024].chunks(4).enumerate() {
             let ([x, y], sample) = ([texel / 4 % 8, texel / 32].map(|at| at as f32), texel % 4);
