@@ -12,7 +12,7 @@ use ash::vk::{self, DescriptorImageInfo, Handle};
 use crate::choices::{Choices, Chosen, KEEP, Pair, UNDECIDED};
 use crate::lock::{Lock, lock};
 use crate::memory::Room;
-use crate::table::{Apart, BitFilter, FastMap, FlatTable, Place, Reader, Writing};
+use crate::table::{Apart, BitFilter, Cell, FastMap, FlatTable, Reader, Writing};
 
 /// Union of what samplers ever needed and of what views ever lacked, and how many bits of each filter may be stale.
 #[derive(Default)]
@@ -487,14 +487,14 @@ impl<W> Samplers<'_, W> {
 
     /// Where a sampler is and its word, if it is there.
     #[inline(always)]
-    pub fn find(&self, sampler: u64) -> Option<(Place, u64)> {
+    pub fn find(&self, sampler: u64) -> Option<(Cell, u64)> {
         self.table.find(sampler)
     }
 
     /// Forgets the sampler that was just found there, and whose handle exists no more than once.
     #[inline(always)]
-    pub fn remove_at(&mut self, place: Place) {
-        self.table.remove_at(place);
+    pub fn remove_at(&mut self, cell: Cell) {
+        self.table.remove_at(cell);
     }
 
     /// Forgets a sampler and returns its word, 0 for one never seen; `None` if its handle exists once more.

@@ -9,7 +9,7 @@ use crate::table::HandleMap;
 /// Objects that are found by comparing a handful of words in a row, which is all that almost every process needs.
 const NEAR: usize = 8;
 
-struct Place<T> {
+struct Cell<T> {
     key: AtomicU64,
     /// From `Arc::into_raw`, null while the place is free.
     value: AtomicPtr<T>,
@@ -19,7 +19,7 @@ struct Place<T> {
 ///
 /// Meant for a `static`: dropping it frees nothing.
 pub struct Keyed<T> {
-    near: [Place<T>; NEAR],
+    near: [Cell<T>; NEAR],
     /// What found no place among the near ones.
     far: OnceLock<HandleMap<T>>,
 }
@@ -27,7 +27,7 @@ pub struct Keyed<T> {
 impl<T> Keyed<T> {
     /// Without objects.
     pub const fn new() -> Self {
-        let near = [const { Place { key: AtomicU64::new(0), value: AtomicPtr::new(ptr::null_mut()) } }; NEAR];
+        let near = [const { Cell { key: AtomicU64::new(0), value: AtomicPtr::new(ptr::null_mut()) } }; NEAR];
         Self { near, far: OnceLock::new() }
     }
 

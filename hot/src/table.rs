@@ -279,7 +279,7 @@ impl Reader<'_> {
 
 /// Where a key was found, for as long as nothing is entered or removed.
 #[derive(Clone, Copy)]
-pub struct Place(usize);
+pub struct Cell(usize);
 
 /// A table that no other thread changes.
 pub struct Writing<'t, W = ()> {
@@ -351,10 +351,10 @@ impl<W> Writing<'_, W> {
 
     /// Where `key` is and its value, if it is there.
     #[inline(always)]
-    pub fn find(&self, key: u64) -> Option<(Place, u64)> {
+    pub fn find(&self, key: u64) -> Option<(Cell, u64)> {
         let slots = self.table.slots();
         let place = slots.find(key)?;
-        Some((Place(place), slots.at(place).value.load(Ordering::Relaxed)))
+        Some((Cell(place), slots.at(place).value.load(Ordering::Relaxed)))
     }
 
     /// Removes `key` and returns its value, 0 if it was absent.
@@ -369,7 +369,7 @@ impl<W> Writing<'_, W> {
 
     /// Removes the key that was just found there.
     #[inline(always)]
-    pub fn remove_at(&mut self, Place(place): Place) {
+    pub fn remove_at(&mut self, Cell(place): Cell) {
         self.table.slots().vacate(place, &mut self.writer);
     }
 

@@ -237,7 +237,8 @@ impl Device {
             if self.has_immutables() && unsafe { self.pass_lone(&*writes, layout_of, path) } {
                 return down(writes);
             }
-            // SAFETY: there is one such write; its sampler counts, as none is immutable that conflicts.
+            // SAFETY: there is one such write, and its sampler counts: no layout has immutable ones, or `pass_lone` has found that this
+            // write is not for one.
             return unsafe { self.forward_single(writes, path, down) };
         }
         // SAFETY: `count` valid writes by this function's contract, or as many copies of them.
