@@ -5,6 +5,7 @@
 
 use crate::capability::{Capability, Plan};
 use crate::layer;
+use crate::resident;
 use ash::vk;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_void};
@@ -259,8 +260,12 @@ impl ContextBuilder {
         }
         // SAFETY: the Vulkan loader is the system's library of that name; its constructors have no precondition.
         let entry = unsafe { ash::Entry::load() }.map_err(|error| ContextError::Loader(error.to_string()))?;
+        resident::keep_drivers();
         let log = MessageLog::default();
         let instance = Instance::new(self, entry, &log)?;
+        if self.layers.iter().any(|name| name == layer::VALIDATION) {
+            resident::keep_validation();
+        }
         let (physical_device, properties) = self.pick(&instance.raw)?;
         Context::new(self, instance, physical_device, properties, log)
     }

@@ -1,0 +1,55 @@
+//! Keeps drivers and the validation layer in memory for as long as the process lives.
+//!
+//! The Vulkan loader opens a driver for each enumeration and each instance and closes it after the last one. A software driver brings
+//! a compiler along, and relocating that again for each context took a third of the time of a short test. The layer under test is not
+//! kept: that it can be unloaded and loaded again is tested.
+
+use libloading::os::unix::{Library, RTLD_LAZY, RTLD_LOCAL};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+/// What a mapping of the validation layer's library is recognised by.
+const VALIDATION: &str = "libVkLayer_khronos_validation.so";
+
+/// The drivers that the environment names. Whatever cannot be kept is left to the loader, which says what is wrong with it.
+pub(crate) fn keep_drivers() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let named = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].into_iter().find_map(std::env::var_os);
+        for manifest in named.iter().flat_map(std::env::split_paths) {
+            if let Some(library) = library_of(&manifest) {
+                keep(&library);
+            }
+        }
+    });
+}
+
+/// The validation layer, if it is loaded at this moment.
+pub(crate) fn keep_validation() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let path = maps.lines().filter_map(|line| line.find('/').map(|start| &line[start..]));
+        if let Some(path) = path.into_iter().find(|path| path.ends_with(VALIDATION)) {
+            keep(Path::new(path));
+        }
+    });
+}
+
+/// The library that a driver's manifest names: a path, relative to the manifest unless absolute, or a name to search for.
+fn library_of(manifest: &Path) -> Option<PathBuf> {
+    let value: Value = serde_json::from_slice(&fs::read(manifest).ok()?).ok()?;
+    let library = Path::new(value["ICD"]["library_path"].as_str()?);
+    let is_path = library.components().count() > 1;
+    Some(if is_path { manifest.parent()?.join(library) } else { library.to_owned() })
+}
+
+fn keep(library: &Path) {
+    // SAFETY: it is a library that the Vulkan loader opens with these flags in any case, so its constructors run where they ran before.
+    if let Ok(open) = unsafe { Library::open(Some(library), RTLD_LAZY | RTLD_LOCAL) } {
+        // Dropping the handle would close the library.
+        std::mem::forget(open);
+    }
+}
