@@ -3,14 +3,13 @@
 //!
 //!     samplin run --trace-level all --set storage=emulate -- target/debug/examples/stores
 //!
-//! The shaders are compiled by `glslangValidator`.
+//! The shaders are compiled by `glslangValidator`, and kept.
 
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use ash::vk::{self, Format as F, ImageUsageFlags as Usage};
+use samplin_compiler::{Language, compile};
 use samplin_testkit::context::{Context, ContextBuilder};
-use samplin_testkit::folder::Folder;
 
 /// Names of formats in shaders, each with one of Vulkan's, and whether texels are integers.
 const FORMATS: [(F, &str, &str); 8] = [
@@ -33,20 +32,6 @@ const FRAGMENTS: [&str; 2] = [
 /// What an HLSL compiler makes a format up for.
 const HLSL: &str = "RWTexture2D<float4> a : register(u0);\nRWTexture2D<float4> b : register(u1);\n\
     [numthreads(8, 8, 1)] void main(uint2 at : SV_DispatchThreadID) { a[at] = 1.0; b[at] = b[at] + 1.0; }\n";
-
-fn compile(folder: &Folder, stage: &str, source: &str, hlsl: bool) -> Vec<u32> {
-    let (file, out) = (folder.join("source"), folder.join("words"));
-    std::fs::write(&file, source).expect("writes a file");
-    let mut command = Command::new("glslangValidator");
-    command.args(["--quiet", "-V", "-S", stage, "-e", "main"]);
-    if hlsl {
-        command.arg("-D");
-    }
-    let said = command.arg("-o").arg(&out as &Path).arg(&file as &Path).output().expect("glslangValidator");
-    assert!(said.status.success(), "{source}\n{said:?}");
-    let bytes = std::fs::read(out).expect("a module");
-    bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
-}
 
 /// Creates a module and lets it go.
 fn module(context: &Context, words: &[u32]) {
@@ -102,7 +87,7 @@ fn image(context: &Context, format: F, list: Option<&[F]>, flags: vk::ImageCreat
 }
 
 fn ask(context: &Context) {
-    let folder = Folder::new();
+    let glsl = Language::Glsl("vulkan1.0");
     let (sampled, both) = (Usage::SAMPLED, Usage::SAMPLED | Usage::STORAGE);
     let (plain, mutable) = (vk::ImageCreateFlags::empty(), vk::ImageCreateFlags::MUTABLE_FORMAT);
     for (format, name, letter) in FORMATS {
@@ -116,7 +101,7 @@ fn ask(context: &Context) {
                 "#version 450\nlayout(binding = 0, {name}) uniform {letter}{dim} im;\n\
                  void main() {{ imageStore(im, {at}, imageLoad(im, {at})); }}\n"
             );
-            module(context, &compile(&folder, "comp", &source, false));
+            module(context, &compile(glsl, "comp", &source));
         }
     }
     let (unorm, srgb, bits) = (F::R8G8B8A8_UNORM, F::R8G8B8A8_SRGB, F::R32_UINT);
@@ -125,9 +110,9 @@ fn ask(context: &Context) {
     image(context, srgb, Some(&[srgb, unorm]), mutable, both, &[unorm, srgb]);
     image(context, unorm, None, mutable, both | Usage::COLOR_ATTACHMENT, &[unorm, srgb, F::E5B9G9R9_UFLOAT_PACK32]);
     for source in FRAGMENTS {
-        module(context, &compile(&folder, "frag", source, false));
+        module(context, &compile(glsl, "frag", source));
     }
-    module(context, &compile(&folder, "comp", HLSL, true));
+    module(context, &compile(Language::Hlsl("vulkan1.0"), "comp", HLSL));
 }
 
 fn main() -> ExitCode {
