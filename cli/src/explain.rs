@@ -322,7 +322,9 @@ fn details(entry: &Entry, output: &mut Output) {
         }
     }
     if let Some(link) = record.get("link").and_then(read::link) {
-        let joined = format!("{}, pipeline {}", links::describe(&link), text(record, "/pipeline").unwrap_or("?"));
+        let name = text(record, "/pipeline_name").map(|name| format!(" “{name}”")).unwrap_or_default();
+        let pipeline = text(record, "/pipeline").unwrap_or("?");
+        let joined = format!("{}, pipeline {pipeline}{name}", links::describe(&link));
         table.row([Cell::new("joined by").style(Style::Dim), Cell::new(joined)]);
     }
     if let Some(words) = text(record, "/how").and_then(links::how) {

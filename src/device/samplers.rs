@@ -348,9 +348,11 @@ impl Device {
     // ---- names ----
 
     /// Whether the name of an object of this type is asked for, by records or overrides.
-    pub fn wants_name(&self, ty: vk::ObjectType) -> bool {
-        matches!(ty, vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW)
-            && (self.trace().is_on() || self.overrides.use_names())
+    pub fn wants_name(&self, ty: vk::ObjectType, object: u64) -> bool {
+        match ty {
+            vk::ObjectType::SAMPLER | vk::ObjectType::IMAGE_VIEW => self.trace().is_on() || self.overrides.use_names(),
+            _ => self.is_followed(ty, object),
+        }
     }
 
     /// Remembers the name that an object got, and looks at the overrides again.
@@ -359,6 +361,7 @@ impl Device {
             self.rematch(object, &name);
         }
         self.set_name(ty, object, name);
+        self.name_seconds_of(ty, object);
     }
 
     /// Looks at the overrides again for a sampler that got a name. Descriptors written from now on follow them.

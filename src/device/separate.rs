@@ -18,6 +18,7 @@ mod ladder;
 mod layouts;
 mod learned;
 mod limits;
+mod named;
 mod objects;
 mod passes;
 mod programs;

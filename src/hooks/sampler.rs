@@ -230,7 +230,7 @@ pub(crate) unsafe extern "system" fn create_sampler_ycbcr_conversion(
 ///
 /// `name` is null or null-terminated.
 unsafe fn name_object(device: &Device, ty: vk::ObjectType, object: u64, name: *const c_char) {
-    if device.wants_name(ty) {
+    if device.wants_name(ty, object) {
         let text = if name.is_null() {
             String::new()
         } else {

@@ -498,6 +498,8 @@ pub(crate) struct DeviceState {
     pub(crate) fail_with: Mutex<vk::Result>,
     /// What no driver may be asked.
     pub(crate) errors: Mutex<Vec<String>>,
+    /// What was named, in order.
+    pub(crate) names: Mutex<Vec<(vk::ObjectType, u64, String)>>,
     /// What is bound in truth.
     pub(crate) machine: Mutex<Machine>,
     /// The words of memory, where the host has them mapped.
@@ -1525,6 +1527,7 @@ unsafe extern "system" fn create_device(
             fail_nth: AtomicU64::new(0),
             fail_with: Mutex::new(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
             errors: Mutex::default(),
+            names: Mutex::default(),
             machine: Mutex::default(),
             mapped: Mutex::default(),
             deferred: Mutex::default(),
@@ -2176,7 +2179,14 @@ unsafe extern "system" fn blit2(commands: vk::CommandBuffer, info: *const vk::Bl
 
 unsafe extern "system" fn set_name(device: vk::Device, info: *const vk::DebugUtilsObjectNameInfoEXT<'_>) -> vk::Result {
     // SAFETY: the command's valid usage.
-    unsafe { dev(device) }.arrive(c"vkSetDebugUtilsObjectNameEXT", Args::Other(vec![info as usize as u64]));
+    unsafe {
+        let device = dev(device);
+        device.arrive(c"vkSetDebugUtilsObjectNameEXT", Args::Other(vec![info as usize as u64]));
+        if let (info, Some(name)) = (&*info, (*info).object_name_as_c_str()) {
+            let name = name.to_string_lossy().into_owned();
+            lock(&device.names).push((info.object_type, info.object_handle, name));
+        }
+    }
     vk::Result::SUCCESS
 }
 

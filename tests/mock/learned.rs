@@ -1,10 +1,11 @@
 //! When pipelines are split: in the bind that finds a conflict, or when they are made, by what was learned before; and what may be kept
 //! for that.
 
+use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
-use ash::vk;
+use ash::vk::{self, Handle};
 use serde_json::Value;
 
 use crate::loader::{Device, InstanceBuilder, allocator, binding, call, pair};
@@ -147,6 +148,48 @@ fn a_link_that_conflicted_is_split_when_the_next_pipeline_is_made() {
     assert_eq!(counts, expected);
 }
 
+/// Of what was named which pipelines got which names.
+fn names(scene: &Scene) -> Vec<(u64, String)> {
+    let named = std::mem::take(&mut *scene.device.driver.names.lock().expect("no test panicked with it"));
+    assert!(named.iter().all(|(ty, ..)| *ty == vk::ObjectType::PIPELINE), "{named:?}");
+    named.into_iter().map(|(_, pipeline, name)| (pipeline, name)).collect()
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn what_is_bound_instead_is_named_after_it() {
+    let scene = Scene::new(&[]);
+    let device = &scene.device;
+    let name = |pipeline: vk::Pipeline, text: &CStr| {
+        let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(pipeline).object_name(text);
+        assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
+    };
+    // Made for a bind, when the name is there.
+    let first = scene.pipeline(&[0, 1], 0);
+    name(first, c"shadows");
+    scene.bind(first);
+    let named = names(&scene);
+    assert_eq!(named[0], (first.as_raw(), "shadows".to_owned()));
+    assert_eq!((named.len(), named[1].1.as_str()), (2, "shadows (samplin split)"));
+    assert_ne!(named[1].0, first.as_raw());
+    assert_eq!(scene.records("pair")[0]["pipeline_name"], "shadows");
+    // Made with the pipeline, before the name is there.
+    let later = scene.pipeline(&[0, 1], 1);
+    name(later, c"water");
+    let texts = |scene: &Scene| names(scene).into_iter().map(|(_, name)| name).collect::<Vec<_>>();
+    assert_eq!(texts(&scene), ["water (samplin split)", "water"]);
+    // Nothing is made of what is legal, and nothing is named that has no name.
+    let good = scene.pipeline(&[0], 0);
+    name(good, c"sky");
+    scene.bind(good);
+    assert_eq!(texts(&scene), ["sky"]);
+    call!(device.destroy_pipeline(device.raw, first, allocator()));
+    let nameless = scene.pipeline(&[0, 1], 2);
+    scene.bind(nameless);
+    assert_eq!(texts(&scene), [""; 0]);
+    assert!(scene.records("pair").last().is_some_and(|pair| pair.get("pipeline_name").is_none()));
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "reads a trace")]
 fn learn_compiles_nothing_in_a_bind() {
@@ -183,7 +226,7 @@ fn what_is_kept_has_a_limit() {
         let all = scene.records("unresolved");
         let of_first = all
             .first()
-            .is_none_or(|record| record["pipeline"] == samplin_wire::text::handle(vk::Handle::as_raw(pipelines[0])));
+            .is_none_or(|record| record["pipeline"] == samplin_wire::text::handle(Handle::as_raw(pipelines[0])));
         assert!(of_first, "{all:#?}");
     }
     // Equal words are kept once.

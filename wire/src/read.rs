@@ -382,7 +382,13 @@ pub fn joined(value: &Value) -> Option<Joined> {
     let how = optional(value.get("how"), |how| HOWS.into_iter().find(|word| how.is_some_and(|how| how == *word)))?;
     let pipeline = value.get("pipeline")?.as_str()?;
     u64::from_str_radix(pipeline.strip_prefix("0x")?, 16).ok()?;
-    Some(Joined { pipeline: pipeline.to_owned(), link: link(value.get("link")?)?, how: how.map(Cow::Borrowed) })
+    let pipeline_name = optional(value.get("pipeline_name"), |name| Some(name?.as_str()?.to_owned()))?;
+    Some(Joined {
+        pipeline: pipeline.to_owned(),
+        pipeline_name,
+        link: link(value.get("link")?)?,
+        how: how.map(Cow::Borrowed),
+    })
 }
 
 /// Filter, source and tiling of a `blit` record of the level all.

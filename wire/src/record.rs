@@ -295,6 +295,9 @@ pub const HOWS: [&str; 5] = ["shadow", "split", "push", "fetch", "guess"];
 pub struct Joined {
     /// The pipeline whose shader joins the pair, in the trace's spelling of a handle.
     pub pipeline: String,
+    /// The application's name of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipeline_name: Option<String>,
     /// Where image and sampler are.
     pub link: Link,
     /// One of [`HOWS`]; `None` where the pipeline was given no other sampler.

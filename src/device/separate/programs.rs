@@ -339,6 +339,7 @@ impl Device {
                 separate.resolutions.clear();
             }
             self.destroy_seconds_of(separate, &program);
+            self.forget_name(vk::ObjectType::PIPELINE, pipeline.as_raw());
             separate.programs.remove(pipeline.as_raw());
             if let Ok(recipe) = program.recipe() {
                 self.leave_render_passes(separate, &recipe);

@@ -148,6 +148,11 @@ impl Splits {
         self.refused.fetch_or(links, Ordering::AcqRel);
     }
 
+    /// Calls `with` for all that were made.
+    pub(super) fn for_each(&self, with: &mut dyn FnMut(&Second)) {
+        [&self.made, &self.tasked].into_iter().for_each(|some| lock(some).iter().for_each(|second| with(second)));
+    }
+
     /// All that were made, which are about to be destroyed.
     pub(super) fn take(&self) -> Vec<Arc<Second>> {
         let mut all = std::mem::take(&mut *lock(&self.made));

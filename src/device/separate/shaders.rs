@@ -35,6 +35,12 @@ pub(super) struct Shaders {
 }
 
 impl Shaders {
+    /// Whether this is a shader object whose links are followed. It is not destroyed meanwhile.
+    pub(super) fn has(&self, shader: u64) -> bool {
+        // SAFETY: by this function's contract it is not removed meanwhile.
+        unsafe { self.by_handle.share(shader) }.is_some()
+    }
+
     pub(super) fn for_each_combination(&self, with: &mut dyn FnMut(&Program)) {
         lock(&self.combinations).values().for_each(|program| with(program));
     }
@@ -192,6 +198,7 @@ impl Device {
         // SAFETY: the shader is the application's to destroy, so no other call names it.
         let Some(entry) = (unsafe { separate.shaders.by_handle.share(shader.as_raw()) }) else { return };
         separate.shaders.by_handle.remove(shader.as_raw());
+        self.forget_name(vk::ObjectType::SHADER_EXT, shader.as_raw());
         let mut gone = Vec::new();
         lock(&separate.shaders.combinations).retain(|key, program| {
             let stays = !key.contains(&entry.number);

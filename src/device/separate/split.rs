@@ -178,7 +178,9 @@ impl Device {
                 self.shader_rewritten(program, stage, (pass, &links), words.len(), (took, when));
             }
         }
-        Ok(Second { mask, made, libraries, layout, hidden, parts, tasks })
+        let second = Second { mask, made, libraries, layout, hidden, parts, tasks };
+        self.name_second(program, &second);
+        Ok(second)
     }
 
     /// Makes what a recipe is for, with other code where there is any and the private layout, of which `twin` is made; and libraries

@@ -202,7 +202,12 @@ impl Device {
                     self.record_link(
                         (pair, because),
                         wanted,
-                        Joined { pipeline: handle(program.handle), link, how: how.map(Into::into) },
+                        Joined {
+                            pipeline: handle(program.handle),
+                            pipeline_name: self.program_name(program),
+                            link,
+                            how: how.map(Into::into),
+                        },
                     );
                 }
                 _ => {}
@@ -326,17 +331,26 @@ impl Device {
         }
     }
 
+    /// What tells a program in a record.
+    fn of_program(&self, program: &Program) -> serde_json::Value {
+        let mut members = json!({ "pipeline": handle(program.handle) });
+        if let Some(name) = self.program_name(program) {
+            members["pipeline_name"] = json!(name);
+        }
+        members
+    }
+
     /// Says that a link is not followed.
     pub(super) fn link_unresolved(&self, what: &str, program: &Program, link: usize) {
         let Some(found) = program.links.get(link) else { return };
-        let members = json!({ "pipeline": handle(program.handle), "link": joined(found) });
+        let mut members = self.of_program(program);
+        members["link"] = json!(joined(found));
         self.unresolved(what, why(what), None, members, (program.number, link as u64));
     }
 
     /// Says that a program whose links are not all known may join what must not meet.
     pub(super) fn program_unresolved(&self, what: &str, program: &Program) {
-        let members = json!({ "pipeline": handle(program.handle) });
-        self.unresolved(what, why(what), None, members, (program.number, u64::MAX));
+        self.unresolved(what, why(what), None, self.of_program(program), (program.number, u64::MAX));
     }
 
     /// Says that the links of a stage are not known.

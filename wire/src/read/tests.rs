@@ -196,15 +196,21 @@ fn links_survive_their_record() {
     let mut told = BTreeSet::new();
     for link in [a_link(), unknown] {
         for how in HOWS.into_iter().map(Some).chain([None]) {
-            let joined =
-                Joined { pipeline: crate::text::handle(u64::MAX), link: link.clone(), how: how.map(Cow::Borrowed) };
-            let written = written_draw(&joined);
-            keeps_to(&whole, &written);
-            assert_eq!(super::joined(&through_text(&written)), Some(joined));
-            told.insert(written.to_string());
+            for name in [None, Some("shadows".to_owned())] {
+                let joined = Joined {
+                    pipeline: crate::text::handle(u64::MAX),
+                    pipeline_name: name,
+                    link: link.clone(),
+                    how: how.map(Cow::Borrowed),
+                };
+                let written = written_draw(&joined);
+                keeps_to(&whole, &written);
+                assert_eq!(super::joined(&through_text(&written)), Some(joined));
+                told.insert(written.to_string());
+            }
         }
     }
-    assert_eq!(told.len(), 2 * 6, "all that can be said of a link");
+    assert_eq!(told.len(), 2 * 6 * 2, "all that can be said of a link");
     // All that the schema knows of.
     let known = SCHEMA["$defs"]["pair"]["properties"]["how"]["enum"].as_array().expect("words");
     assert_eq!(known.iter().filter_map(Value::as_str).collect::<Vec<_>>(), HOWS);
@@ -212,11 +218,13 @@ fn links_survive_their_record() {
 
 #[test]
 fn what_is_damaged_is_no_link() {
-    let whole = written_draw(&Joined { pipeline: "0x1f".into(), link: a_link(), how: Some("split".into()) });
+    let (pipeline, pipeline_name) = ("0x1f".to_owned(), Some("shadows".to_owned()));
+    let whole = written_draw(&Joined { pipeline, pipeline_name, link: a_link(), how: Some("split".into()) });
     assert!(joined(&whole).is_some());
     assert_eq!(joined(&SCHEMA["$defs"]["pair"]["examples"][0]), None, "a pair of another path");
     for (pointer, word) in [
         ("/pipeline", json!("1f")),
+        ("/pipeline_name", json!(1)),
         ("/how", json!("by hand")),
         ("/how", json!(null)),
         ("/link/image/set", json!(-1)),
@@ -498,7 +506,8 @@ fn whole_records_survive() {
     let class = ImageClass::write(Tiling::Linear, (8, 15), Some(&list), (vk::Format::R8_SRGB, &|_| Some(features)));
     survives("image", kinds::Image { image, name, format, changes, class });
     let traits = ViewTraits::new_2d(vk::Format::D16_UNORM, features);
-    let link = Joined { pipeline: handle.clone(), link: a_link(), how: Some("split".into()) };
+    let pipeline_name = Some(text("shadows"));
+    let link = Joined { pipeline: handle.clone(), pipeline_name, link: a_link(), how: Some("split".into()) };
     for (path, joined, view_class, saturate) in [
         ("update", None, None, vec![text("u"), text("w")]),
         ("draw", Some(link), Some(record::view_class(&traits, Tiling::Linear)), vec![]),
