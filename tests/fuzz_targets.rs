@@ -43,6 +43,11 @@ fn run(name: &str, target: fn(&[u8])) {
     if name == "sample_inputs" {
         files.extend(files_of("fuzz/seeds/sample_builtins"));
     }
+    // What once was survived badly.
+    let found = format!("fuzz/found/{name}");
+    if root().join(&found).is_dir() {
+        files.extend(files_of(&found));
+    }
     let mut seeds: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).expect("a seed")).collect();
     seeds.sort();
     seeds.push(Vec::new());

@@ -231,7 +231,25 @@ impl<'w> Module<'w> {
                     self.define(word(2), bound, at)?;
                 }
             }
+            // Sections follow each other ("Logical Layout of a Module"). What is behind its own would be put there by edits as well.
+            let is_in_functions = open.is_some() || !self.functions.is_empty();
             match opcode {
+                op::CAPABILITY | op::EXTENSION | op::EXT_INST_IMPORT if sections.sources != 0 => {
+                    return Err(wrong("behind its section"));
+                }
+                op::MEMORY_MODEL | op::ENTRY_POINT | op::EXECUTION_MODE if is_in_functions => {
+                    return Err(wrong("behind its section"));
+                }
+                op::DECORATE
+                | op::MEMBER_DECORATE
+                | op::DECORATION_GROUP..=op::GROUP_MEMBER_DECORATE
+                | 332
+                | 5632
+                | 5633
+                    if is_in_functions =>
+                {
+                    return Err(wrong("behind its section"));
+                }
                 op::CAPABILITY => sections.capabilities = next,
                 op::EXTENSION => sections.extensions = next,
                 op::EXT_INST_IMPORT => sections.imports = next,

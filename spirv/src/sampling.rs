@@ -375,7 +375,9 @@ pub fn sampling(
     }
     sort(&mut left);
     left.dedup();
-    Ok(Sampled { words: pass.editor.finish()?, changed: pass.changed, left })
+    // Functions that were cloned for links that are left after all are no change.
+    let editor = if pass.changed == 0 { Editor::new(module) } else { pass.editor };
+    Ok(Sampled { words: editor.finish()?, changed: pass.changed, left })
 }
 
 /// The ids, sorted, of the functions that an earlier run has added.

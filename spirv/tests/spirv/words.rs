@@ -58,7 +58,7 @@ fn the_header_is_checked() {
 /// What stands behind a header, and why it is not read.
 #[test]
 fn instructions_are_checked() {
-    let cases: [(&[u32], usize, &str); 10] = [
+    let cases: [(&[u32], usize, &str); 14] = [
         (&[0], 5, "too short"),
         (&[2 << 16 | 17], 5, "cut off"),
         (&[0xffff << 16], 5, "cut off"),
@@ -69,6 +69,11 @@ fn instructions_are_checked() {
         (&[1 << 16 | 56], 5, "an end without a function"),
         (&[5 << 16 | 54, 1, 2, 0, 3], 10, "a function without an end"),
         (&[5 << 16 | 54, 1, 2, 0, 3, 5 << 16 | 54, 1, 4, 0, 3], 10, "a function in a function"),
+        // A capability behind the memory model, and what precedes types, in a function and behind one.
+        (&[3 << 16 | 14, 0, 1, 2 << 16 | 17, 1], 8, "behind its section"),
+        (&[5 << 16 | 54, 1, 2, 0, 3, 3 << 16 | 14, 0, 1, 1 << 16 | 56], 10, "behind its section"),
+        (&[5 << 16 | 54, 1, 2, 0, 3, 3 << 16 | 71, 2, 0, 1 << 16 | 56], 10, "behind its section"),
+        (&[5 << 16 | 54, 1, 2, 0, 3, 1 << 16 | 56, 3 << 16 | 71, 2, 0], 11, "behind its section"),
     ];
     for (body, at, what) in cases {
         for bound in [100, Module::IDS] {
