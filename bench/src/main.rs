@@ -13,6 +13,7 @@ mod row;
 mod sample;
 mod scene;
 mod shading;
+mod stored;
 
 use std::process::ExitCode;
 

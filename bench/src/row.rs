@@ -43,6 +43,8 @@ pub(crate) enum Under {
     Gl,
     /// A view of a format that the device cannot store is stored to through another one.
     Storage,
+    /// The same might be, but there is no such view.
+    Stored,
     /// A rule has all samples shaded.
     Shading,
     /// The device has seen a layout with an immutable sampler, which is in none of the sets that are written.
@@ -52,13 +54,15 @@ pub(crate) enum Under {
 }
 
 impl Under {
-    const ALL: [Self; 6] = [Self::Emulate, Self::Gl, Self::Storage, Self::Shading, Self::Immutable, Self::Classes];
+    const ALL: [Self; 7] =
+        [Self::Emulate, Self::Gl, Self::Storage, Self::Stored, Self::Shading, Self::Immutable, Self::Classes];
 
     fn name(self) -> &'static str {
         match self {
             Self::Emulate => "unfilterable=emulate",
             Self::Gl => "GL address modes",
             Self::Storage => "storage=emulate",
+            Self::Stored => "storage=emulate, none lowered",
             Self::Shading => "sample_shading",
             Self::Immutable => "beside an immutable sampler",
             Self::Classes => "of 24 view classes",
@@ -70,7 +74,7 @@ impl Under {
         match self {
             Self::Emulate => &[("unfilterable", "emulate")],
             Self::Gl | Self::Immutable | Self::Classes => &[],
-            Self::Storage => &[("storage", "emulate"), ("device", "qualcomm-adreno-540-android")],
+            Self::Storage | Self::Stored => &[("storage", "emulate"), ("device", "qualcomm-adreno-540-android")],
             Self::Shading => &[("config", concat!(env!("CARGO_MANIFEST_DIR"), "/sample-shading.toml"))],
         }
     }
@@ -85,8 +89,9 @@ impl Under {
                 Row::Push(Pairs::Legal),
             ],
             Self::Storage => {
-                &[Row::Update(1, Pairs::Legal), Row::Array(256, Pairs::Legal), Row::Stored(1), Row::Stored(16)]
+                &[Row::Update(1, Pairs::Legal), Row::Array(256, Pairs::Legal), Row::Lowered(1), Row::Lowered(16)]
             }
+            Self::Stored => &[Row::Stored(1, 1), Row::Stored(16, 1), Row::Stored(1, 256)],
             Self::Shading => &[Row::Pipeline],
             Self::Immutable => &[
                 Row::Update(1, Pairs::Legal),
@@ -131,8 +136,10 @@ pub(crate) enum Row {
     View,
     /// A graphics pipeline of four samples.
     Pipeline,
-    /// One write of so many storage images.
-    Stored(usize),
+    /// One write of so many storage images, in place of which others are written.
+    Lowered(usize),
+    /// So many writes of so many storage images each, which the device stores itself.
+    Stored(usize, usize),
     /// Another row, where more is on.
     Under(Under, &'static Row),
     /// What frames are recorded with.
@@ -181,6 +188,7 @@ impl Row {
         }
         out.extend([Self::Copies, Self::Buffers, Self::Sampler(true), Self::Sampler(false)]);
         out.extend([Self::NewSampler, Self::View, Self::Pipeline]);
+        out.extend([Self::Stored(1, 1), Self::Stored(16, 1), Self::Stored(1, 256)]);
         out
     }
 
@@ -214,7 +222,9 @@ impl Row {
             Self::NewSampler => "create and destroy a sampler of a new state".to_owned(),
             Self::View => "create and destroy a view".to_owned(),
             Self::Pipeline => "create and destroy a pipeline of 4 samples".to_owned(),
-            Self::Stored(n) => format!("update, {n} storage image(s)"),
+            Self::Lowered(n) => format!("update, {n} storage image(s)"),
+            Self::Stored(n, 1) => format!("update, {n} write(s) of storage images"),
+            Self::Stored(_, n) => format!("update, array of {n} storage images"),
             Self::Under(under, row) => format!("{}, {}", row.name(), under.name()),
             Self::Separate(step, state) => step.name(state),
         }
@@ -228,7 +238,8 @@ impl Row {
             Self::Mixed(_) => 2,
             Self::Push(_) | Self::Immutable(..) => 1,
             Self::Under(_, row) => row.descriptors(),
-            Self::Stored(_)
+            Self::Lowered(_)
+            | Self::Stored(..)
             | Self::Copies
             | Self::Buffers
             | Self::Sampler(_)

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::row::{On, Pairs, Row, Shape, Under, Via};
 use crate::sample::{CALLS, create_view, create_view_of, time};
-use crate::{binds, pipelines};
+use crate::{binds, pipelines, stored};
 
 /// Median and range of a row's samples, in ns per call.
 #[derive(Clone, Copy, Debug)]
@@ -320,34 +320,11 @@ impl Parts<'_> {
                     unsafe { device.destroy_image_view(view, None) };
                 }))
             }
-            Row::Stored(n) => Some(self.stored(n)),
+            Row::Lowered(n) => Some(stored::measure(self.context, stored::LOWERED, 1, n)),
+            Row::Stored(writes, n) => Some(stored::measure(self.context, stored::STORED, writes, n)),
             Row::Under(_, row) => self.sample(*row, set, seed),
             Row::Separate(..) => None,
         }
-    }
-
-    fn stored(&self, n: usize) -> f64 {
-        let device = self.context.device();
-        let format = vk::Format::B10G11R11_UFLOAT_PACK32;
-        // Also sampled, so that the view of integers stands in for the application's own in descriptors alone.
-        let desc = ImageDesc::d2(format, 4, 4).usage(vk::ImageUsageFlags::STORAGE);
-        let image = Image::new(self.context, &desc).expect("an image that is stored to");
-        let view = create_view(self.context, image.handle(), format);
-        let layout = SetLayout::new(self.context, &[Binding::new(0, vk::DescriptorType::STORAGE_IMAGE, n as u32)]);
-        let pool = Pool::new(self.context, &[&layout]);
-        let set = pool.allocate(&layout);
-        let info =
-            vk::DescriptorImageInfo { image_view: view, image_layout: vk::ImageLayout::GENERAL, ..Default::default() };
-        let infos = vec![info; n];
-        let write = vk::WriteDescriptorSet::default()
-            .dst_set(set)
-            .descriptor_type(vk::DescriptorType::STORAGE_IMAGE)
-            .image_info(&infos);
-        // SAFETY: valid writes to a set that is not in use.
-        let ns = time(&vec![[write]; CALLS], |writes| unsafe { device.update_descriptor_sets(writes, &[]) });
-        // SAFETY: nothing was submitted.
-        unsafe { device.destroy_image_view(view, None) };
-        ns
     }
 
     fn push(&self, pairs: Pairs, seed: u64) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! Maps by id, which ask for room before they grow.
+//! Maps by id, which ask for room before they grow, and what tells cheaply that an id is in none of them.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -45,4 +45,40 @@ pub(crate) fn put<K: Eq + std::hash::Hash, T>(
 ) -> Result<Option<T>, Error> {
     map.try_reserve(1).map_err(|_| Error::Memory)?;
     Ok(map.insert(key, value))
+}
+
+/// Ids that may be in a map: says yes for all that were added, and for few others.
+///
+/// A pass looks at every word of a function, nearly none of which names what it is after; a bit is looked at faster than a map.
+pub(crate) struct Marks {
+    /// A power of two of them. Ids beyond share those of others.
+    bits: Vec<u64>,
+}
+
+impl Marks {
+    /// Nothing, with a bit for each of `ids` ids.
+    pub(crate) fn new(ids: usize) -> Result<Marks, Error> {
+        let length = ids.div_ceil(64).next_power_of_two();
+        let mut bits = Vec::new();
+        bits.try_reserve_exact(length).map_err(|_| Error::Memory)?;
+        bits.resize(length, 0);
+        Ok(Marks { bits })
+    }
+
+    pub(crate) fn add(&mut self, id: u32) {
+        let at = self.at(id);
+        if let Some(bits) = self.bits.get_mut(at) {
+            *bits |= 1 << (id % 64);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn may_have(&self, id: u32) -> bool {
+        self.bits.get(self.at(id)).is_some_and(|bits| bits >> (id % 64) & 1 != 0)
+    }
+
+    #[inline]
+    fn at(&self, id: u32) -> usize {
+        (id / 64) as usize & self.bits.len().wrapping_sub(1)
+    }
 }

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
+use std::ops::Range;
 
 use spirv::{MemorySemantics, Op};
 
@@ -14,7 +15,7 @@ use crate::edit::{Editor, assemble};
 use crate::error::{Error, extend, push};
 use crate::fold::fold;
 use crate::ids;
-use crate::map::{Fold, Map, put};
+use crate::map::{Fold, Map, Marks, put};
 use crate::module::{Function, Instruction, Module};
 use crate::op::{self, Result as Defines};
 use crate::outcome::Why;
@@ -72,6 +73,7 @@ pub(super) fn rewrite<'m, 'w>(
         element: 0,
         masks: Map::default(),
         semantics: 0,
+        marks: marks(module, globals, instance)?,
     };
     pass.met.try_reserve_exact(module.functions().len()).map_err(|_| Error::Memory)?;
     pass.met.resize(module.functions().len(), false);
@@ -96,6 +98,17 @@ pub(super) fn rewrite<'m, 'w>(
     Ok(pass.semantics)
 }
 
+/// What an instruction that stays must not name: counters, the types of pointers to them, and the index of the instance. Pointers are
+/// added as functions make them.
+fn marks(module: &Module<'_>, globals: &Globals<'_>, instance: Option<Instance>) -> Result<Marks, Error> {
+    let mut marks = Marks::new(module.words().len().min(module.bound() as usize))?;
+    let instance = instance.iter().map(|it| &it.variable);
+    for id in globals.by_id.keys().chain(globals.pointers.keys()).chain(instance) {
+        marks.add(*id);
+    }
+    Ok(marks)
+}
+
 pub(super) struct Pass<'e, 'm, 'w> {
     pub(super) editor: &'e mut Editor<'m, 'w>,
     pub(super) module: &'m Module<'w>,
@@ -118,11 +131,16 @@ pub(super) struct Pass<'e, 'm, 'w> {
     /// Memory semantics by the id that stood for them.
     masks: Map<u32>,
     semantics: u32,
+    /// Whatever `check` looks for.
+    marks: Marks,
 }
 
 /// A function that is being written.
-pub(super) struct Body {
+pub(super) struct Body<'w> {
     pub(super) words: Vec<u32>,
+    /// The words of the module, and the range of them that comes next: what stays is copied when it ends, not by the instruction.
+    from: &'w [u32],
+    pending: Range<usize>,
     pointers: Map<Pointer>,
     /// New ids of what the function defines; empty where it stays in its place.
     pub(super) renamed: Map<u32>,
@@ -130,14 +148,31 @@ pub(super) struct Body {
     changed: bool,
 }
 
-impl Body {
+impl Body<'_> {
     fn id(&self, id: u32) -> u32 {
         self.renamed.get(&id).copied().unwrap_or(id)
     }
 
     fn add(&mut self, opcode: Op, operands: &[u32]) -> Result<(), Error> {
         self.changed = true;
+        self.flush()?;
         assemble(&mut self.words, opcode, operands)
+    }
+
+    /// Leaves an instruction as it is.
+    fn keep(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+        let end = instruction.at + instruction.words.len();
+        if self.pending.end != instruction.at {
+            self.flush()?;
+            self.pending = instruction.at..instruction.at;
+        }
+        self.pending.end = end;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let pending = std::mem::take(&mut self.pending);
+        extend(&mut self.words, self.from.get(pending).unwrap_or_default())
     }
 }
 
@@ -205,6 +240,8 @@ impl<'w> Pass<'_, '_, 'w> {
     fn function(&mut self, function: &Function, version: &Version) -> Result<(), Why> {
         let mut body = Body {
             words: Vec::new(),
+            from: self.module.words(),
+            pending: 0..0,
             pointers: Map::default(),
             renamed: Map::default(),
             clone: version.clone,
@@ -225,10 +262,14 @@ impl<'w> Pass<'_, '_, 'w> {
                 let buffer = buffer.ok_or(Why::Opcode(op::FUNCTION_PARAMETER))?;
                 let index = Index::Id(body.id(id));
                 put(&mut body.pointers, id, Pointer { buffer, index, ty })?;
+                self.marks.add(id);
                 body.add(Op::FunctionParameter, &[self.globals.uint, body.id(id)])?;
             } else {
                 self.instruction(&instruction, &mut body)?;
             }
+        }
+        if version.clone || body.changed {
+            body.flush()?;
         }
         if version.clone {
             self.editor.function(&body.words)?;
@@ -243,7 +284,7 @@ impl<'w> Pass<'_, '_, 'w> {
         Ok(())
     }
 
-    fn instruction(&mut self, instruction: &Instruction<'w>, body: &mut Body) -> Result<(), Why> {
+    fn instruction(&mut self, instruction: &Instruction<'w>, body: &mut Body<'_>) -> Result<(), Why> {
         let opcode = instruction.opcode();
         match opcode {
             op::FUNCTION if self.globals.functions.contains_key(&instruction.word(4)) => {
@@ -276,18 +317,20 @@ impl<'w> Pass<'_, '_, 'w> {
     }
 
     /// An instruction that has nothing to do with counters, with the ids of the function that is written.
-    fn verbatim(&mut self, instruction: &Instruction<'w>, body: &mut Body) -> Result<(), Why> {
-        self.check(instruction, body)?;
+    fn verbatim(&mut self, instruction: &Instruction<'w>, body: &mut Body<'_>) -> Result<(), Why> {
+        if instruction.words.iter().any(|word| self.marks.may_have(*word)) {
+            self.check(instruction, body)?;
+        }
+        if !body.clone {
+            return Ok(body.keep(instruction)?);
+        }
         let from = body.words.len();
         extend(&mut body.words, instruction.words)?;
-        if body.clone {
-            rename(self.module, instruction, body, from)?;
-        }
-        Ok(())
+        self.renumber(instruction, body, from)
     }
 
     /// Refuses instructions that use counters and are none of those that may.
-    fn check(&self, instruction: &Instruction<'_>, body: &Body) -> Result<(), Why> {
+    fn check(&self, instruction: &Instruction<'_>, body: &Body<'_>) -> Result<(), Why> {
         let opcode = instruction.opcode();
         let makes = op::result(opcode) == Defines::Typed && self.is_counter(instruction);
         let mut operands = ids::operands(instruction);
@@ -303,7 +346,7 @@ impl<'w> Pass<'_, '_, 'w> {
     }
 
     /// The pointer to counters that an id is.
-    fn pointer(&self, id: u32, body: &Body) -> Option<Pointer> {
+    fn pointer(&self, id: u32, body: &Body<'_>) -> Option<Pointer> {
         if let Some(seen) = body.pointers.get(&id) {
             return Some(*seen);
         }
@@ -313,7 +356,7 @@ impl<'w> Pass<'_, '_, 'w> {
     }
 
     /// An access chain or a copy of a pointer: the index of what it leads to.
-    fn chain(&mut self, chain: &Instruction<'w>, base: Pointer, body: &mut Body) -> Result<(), Why> {
+    fn chain(&mut self, chain: &Instruction<'w>, base: Pointer, body: &mut Body<'_>) -> Result<(), Why> {
         if !self.is_counter(chain) {
             return Err(Why::Opcode(chain.opcode()));
         }
@@ -363,11 +406,12 @@ impl<'w> Pass<'_, '_, 'w> {
             Index::Id(result)
         };
         put(&mut body.pointers, id, Pointer { index, ty, ..base })?;
+        self.marks.add(id);
         Ok(())
     }
 
     /// Adds terms, each with its type, one or more.
-    fn sum(&mut self, terms: &[(u32, u32)], result: u32, body: &mut Body) -> Result<(), Why> {
+    fn sum(&mut self, terms: &[(u32, u32)], result: u32, body: &mut Body<'_>) -> Result<(), Why> {
         let uint = self.globals.uint;
         let Some(((first, ty), rest)) = terms.split_first() else { return Ok(()) };
         let Some(((last, _), between)) = rest.split_last() else {
@@ -384,7 +428,7 @@ impl<'w> Pass<'_, '_, 'w> {
     }
 
     /// A call: counters are passed as indices, to the version for their buffers.
-    fn call(&mut self, call: &Instruction<'w>, body: &mut Body) -> Result<(), Why> {
+    fn call(&mut self, call: &Instruction<'w>, body: &mut Body<'_>) -> Result<(), Why> {
         let number = self.module.function(call.word(3));
         let callee = number.and_then(|number| self.module.functions().get(number));
         let Some((number, callee)) = number.zip(callee).filter(|(_, callee)| self.takes_counters(callee)) else {
@@ -424,7 +468,7 @@ impl<'w> Pass<'_, '_, 'w> {
     }
 
     /// An atomic instruction or a barrier.
-    fn atomic(&mut self, instruction: &Instruction<'w>, body: &mut Body) -> Result<(), Why> {
+    fn atomic(&mut self, instruction: &Instruction<'w>, body: &mut Body<'_>) -> Result<(), Why> {
         // Where the pointer is, 0 for a barrier, and where memory semantics are.
         let (at, semantics): (usize, &[usize]) = match instruction.opcode() {
             op::CONTROL_BARRIER => (0, &[3]),
@@ -444,10 +488,11 @@ impl<'w> Pass<'_, '_, 'w> {
             body.add(Op::AccessChain, &[ty, id, variable, zero, index])?;
             element = Some(id);
         }
+        body.flush()?;
         let from = body.words.len();
         extend(&mut body.words, instruction.words)?;
         if body.clone {
-            rename(self.module, instruction, body, from)?;
+            self.renumber(instruction, body, from)?;
         }
         let mut changed = false;
         for number in semantics {
@@ -504,7 +549,7 @@ impl<'w> Pass<'_, '_, 'w> {
     }
 
     /// `InstanceId`: the index of the instance less that of the first one.
-    fn instance(&mut self, load: &Instruction<'w>, instance: Instance, body: &mut Body) -> Result<(), Why> {
+    fn instance(&mut self, load: &Instruction<'w>, instance: Instance, body: &mut Body<'_>) -> Result<(), Why> {
         let (index, base) = (self.editor.id()?, self.editor.id()?);
         body.add(Op::Load, &[instance.ty, index, instance.variable])?;
         body.add(Op::Load, &[instance.ty, base, instance.base])?;
@@ -545,39 +590,5 @@ impl<'w> Pass<'_, '_, 'w> {
             push(&mut operands, if counter { self.globals.uint } else { *word })?;
         }
         self.editor.ty(Op::TypeFunction, &operands)
-    }
-}
-
-/// Puts a clone's ids into the copy of an instruction that begins at a word offset of the body.
-fn rename(module: &Module<'_>, instruction: &Instruction<'_>, body: &mut Body, from: usize) -> Result<(), Why> {
-    let opcode = instruction.opcode();
-    let result = match op::result(opcode) {
-        Defines::None => None,
-        Defines::Id => Some(1),
-        Defines::Typed => Some(2),
-    };
-    if opcode == op::SWITCH {
-        // Pairs of a literal, as long as the selector, and a label.
-        let selector = module.definition(module.type_of(instruction.word(1)));
-        let literal = if selector.is_some_and(|ty| ty.word(2) > 32) { 2 } else { 1 };
-        for at in (3 + literal..instruction.words.len()).step_by(literal + 1) {
-            put_renamed(body, from + at);
-        }
-    }
-    for at in ids::positions(instruction).chain(result) {
-        let is_local = body.renamed.contains_key(&instruction.word(at));
-        if is_local && Some(at) != result && !ids::is_known(opcode) {
-            return Err(Why::Opcode(opcode));
-        }
-        put_renamed(body, from + at);
-    }
-    Ok(())
-}
-
-fn put_renamed(body: &mut Body, at: usize) {
-    if let Some(word) = body.words.get_mut(at)
-        && let Some(new) = body.renamed.get(word)
-    {
-        *word = *new;
     }
 }

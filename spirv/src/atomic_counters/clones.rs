@@ -4,14 +4,15 @@ use spirv::Decoration;
 
 use super::body::{Body, Pass, Version};
 use crate::error::{Error, extend};
+use crate::ids;
 use crate::map::put;
-use crate::module::{Function, sort};
+use crate::module::{Function, Instruction, sort};
 use crate::op::{self, Result as Defines};
 use crate::outcome::Why;
 
 impl Pass<'_, '_, '_> {
     /// Gives all that a clone defines new ids.
-    pub(super) fn rename(&mut self, function: &Function, version: &Version, body: &mut Body) -> Result<(), Why> {
+    pub(super) fn rename(&mut self, function: &Function, version: &Version, body: &mut Body<'_>) -> Result<(), Why> {
         for instruction in self.module.instructions(function.at, function.end) {
             let id = match op::result(instruction.opcode()) {
                 Defines::None => continue,
@@ -57,5 +58,39 @@ impl Pass<'_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Puts a clone's ids into the copy of an instruction that begins at a word offset of the body.
+    pub(super) fn renumber(&self, instruction: &Instruction<'_>, body: &mut Body<'_>, from: usize) -> Result<(), Why> {
+        let opcode = instruction.opcode();
+        let result = match op::result(opcode) {
+            Defines::None => None,
+            Defines::Id => Some(1),
+            Defines::Typed => Some(2),
+        };
+        if opcode == op::SWITCH {
+            // Pairs of a literal, as long as the selector, and a label.
+            let selector = self.module.definition(self.module.type_of(instruction.word(1)));
+            let literal = if selector.is_some_and(|ty| ty.word(2) > 32) { 2 } else { 1 };
+            for at in (3 + literal..instruction.words.len()).step_by(literal + 1) {
+                put_renamed(body, from + at);
+            }
+        }
+        for at in ids::positions(instruction).chain(result) {
+            let is_local = body.renamed.contains_key(&instruction.word(at));
+            if is_local && Some(at) != result && !ids::is_known(opcode) {
+                return Err(Why::Opcode(opcode));
+            }
+            put_renamed(body, from + at);
+        }
+        Ok(())
+    }
+}
+
+fn put_renamed(body: &mut Body<'_>, at: usize) {
+    if let Some(word) = body.words.get_mut(at)
+        && let Some(new) = body.renamed.get(word)
+    {
+        *word = *new;
     }
 }
