@@ -34,6 +34,7 @@ fn device(bad: &Bad) -> Device {
 fn device_with(bad: &Bad, storage: &str, [reads, writes]: [bool; 2]) -> Device {
     let stores = |driver: &mut Config| {
         (driver.api_version, driver.max_sample_mask_words) = (vk::API_VERSION_1_2, 1);
+        driver.storage_buffers = bad::STORAGE_BUFFERS;
         for (format, optimal) in [
             (vk::Format::R8G8B8A8_UNORM, Feature::SAMPLED_IMAGE),
             (vk::Format::R32_SINT, Feature::SAMPLED_IMAGE),
