@@ -53,6 +53,8 @@ pub struct Enabled {
     pub format_lists: bool,
     /// `nullDescriptor` is enabled.
     pub null_descriptor: bool,
+    /// Limit `maxPerStageDescriptorStorageBuffers`; 0 if not known.
+    pub storage_buffers: u32,
 }
 
 impl Enabled {
@@ -141,6 +143,7 @@ pub unsafe fn query(
         format_lists: has(ash::khr::image_format_list::NAME),
         // SAFETY: as for the features above.
         null_descriptor: unsafe { feature_bits::is_enabled(&NULL_DESCRIPTOR, create_info) },
+        storage_buffers: limits.max_per_stage_descriptor_storage_buffers,
         features: Vec::new(),
         augmented: Vec::new(),
         extensions: asked.iter().map(|name| name.to_string_lossy().into_owned()).collect(),

@@ -144,7 +144,7 @@ impl Device {
         let is_on = !new.instance.is_off();
         // SAFETY: the formats were made for these commands, of an instance that the device keeps alive.
         let storage = unsafe { Storage::new(settings, &new.formats, &new.instance_fns, &new.enabled, is_on) };
-        let shaders = Shaders::new(settings, &new.caps, &new.overrides, storage.lowered);
+        let shaders = Shaders::new(settings, &new.caps, &new.overrides, (storage.lowered, new.enabled.storage_buffers));
         let hot = Hot::new(Gate::with(telling.records_all(), Index::new(new.caps.max_sampler_allocation_count)));
         if !follows {
             // It is to be said once that separate samplers are not followed.

@@ -10,6 +10,7 @@
 mod body;
 mod clones;
 mod interface;
+mod limits;
 
 use spirv::{Capability, Decoration, Op, StorageClass};
 
@@ -45,6 +46,8 @@ pub struct Options {
     pub target: Target,
     /// Whether shaders may read `BaseInstance` (the feature `shaderDrawParameters`).
     pub draw_parameters: bool,
+    /// How many storage buffers a stage may have (`maxPerStageDescriptorStorageBuffers`); 0 if that is not known.
+    pub storage_buffers: u32,
 }
 
 /// The extension that counter operations other than GL's own are declared with.
@@ -98,7 +101,9 @@ pub fn atomic_counters(module: &Module<'_>, options: &Options) -> Result<Rewrite
         return Err(Why::Kernel);
     }
     let mut buffers = Vec::new();
-    for counters in globals.layout(module, options)? {
+    let layout = globals.layout(module, options)?;
+    limits::check(module, layout.len(), options.storage_buffers)?;
+    for counters in layout {
         let variable = globals.declare(&mut editor, module, &counters)?;
         push(&mut buffers, Buffer { counter_binding: counters.counter_binding, variable })?;
         push(&mut changes, Change::Counters(counters))?;

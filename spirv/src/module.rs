@@ -234,7 +234,7 @@ impl<'w> Module<'w> {
             // Sections follow each other ("Logical Layout of a Module"). What is behind its own would be put there by edits as well.
             let is_in_functions = open.is_some() || !self.functions.is_empty();
             match opcode {
-                op::CAPABILITY | op::EXTENSION | op::EXT_INST_IMPORT if sections.sources != 0 => {
+                op::CAPABILITY | op::EXTENSION | op::EXT_INST_IMPORT if sections.sources != 0 || is_in_functions => {
                     return Err(wrong("behind its section"));
                 }
                 op::MEMORY_MODEL | op::ENTRY_POINT | op::EXECUTION_MODE if is_in_functions => {

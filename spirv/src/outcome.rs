@@ -62,6 +62,8 @@ pub enum Why {
         /// Binding in it.
         binding: u32,
     },
+    /// With its counters the stage would have more storage buffers than so many, which the device has.
+    StorageBuffers(u32),
     /// An index is no 32-bit integer.
     IndexWidth,
     /// Memory semantics that are no plain constant.
@@ -145,6 +147,7 @@ impl Why {
             Why::CounterType(_) => "counter-type",
             Why::Overlap(_) => "counters-overlap",
             Why::BindingTaken { .. } => "binding-taken",
+            Why::StorageBuffers(_) => "storage-buffers",
             Why::IndexWidth => "index-width",
             Why::Semantics => "memory-semantics",
             Why::Clones => "function-variants",

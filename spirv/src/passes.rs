@@ -156,14 +156,16 @@ fn run_each<'a>(words: &[u32], steps: &mut dyn Iterator<Item = &'a Step<'a>>) ->
         let now = outcome.words.as_deref().unwrap_or(words);
         match Module::read(now).map_err(Why::Module).and_then(|module| step.run(&module)) {
             Ok(rewrite) => {
+                // Types of counters that nothing is declared with go, but nobody misses them.
+                let is_changed = !rewrite.changes.is_empty();
                 for change in rewrite.changes {
                     push(&mut outcome.changes, (pass, change))?;
                 }
                 for why in rewrite.left {
                     push(&mut outcome.refusals, (pass, why))?;
                 }
-                if rewrite.words.is_some() {
-                    outcome.words = rewrite.words;
+                if let (true, Some(words)) = (is_changed, rewrite.words) {
+                    outcome.words = Some(words);
                 }
             }
             Err(why) => push(&mut outcome.refusals, (pass, why))?,

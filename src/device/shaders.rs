@@ -73,12 +73,12 @@ impl Rewritten {
 }
 
 impl Shaders {
-    /// What settings ask for and the device can need.
+    /// What settings ask for and the device can need: formats that it cannot store, and how many storage buffers a stage may have.
     pub(super) fn new(
         settings: &Settings,
         caps: &DeviceCaps,
         overrides: &Overrides,
-        formats: image_formats::Options,
+        (formats, storage_buffers): (image_formats::Options, u32),
     ) -> Self {
         let (read, write) = (caps.storage_read_without_format, caps.storage_write_without_format);
         let relax = settings.storage == Storage::Emulate && (read || write);
@@ -93,7 +93,7 @@ impl Shaders {
         Self {
             options: ModuleOptions {
                 images: can_find.then_some(image_access::Options { read, write, may_declare, relax }),
-                counters: target.map(|target| atomic_counters::Options { target, draw_parameters }),
+                counters: target.map(|target| atomic_counters::Options { target, draw_parameters, storage_buffers }),
                 formats,
                 // What counts is whether the feature is enabled, by whomever.
                 without_samples: !caps.sample_rate_shading,

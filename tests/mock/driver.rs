@@ -63,6 +63,8 @@ pub(crate) struct Config {
     pub(crate) max_samplers: u32,
     pub(crate) max_custom_borders: u32,
     pub(crate) max_sample_mask_words: u32,
+    /// `maxPerStageDescriptorStorageBuffers`.
+    pub(crate) storage_buffers: u32,
     pub(crate) filter_minmax_component_mapping: bool,
     pub(crate) max_block_match_window: [u32; 2],
     pub(crate) formats: Vec<(vk::Format, FormatSupport)>,
@@ -110,6 +112,7 @@ impl Config {
             max_samplers: 4000,
             max_custom_borders: 4096,
             max_sample_mask_words: 0,
+            storage_buffers: 4,
             filter_minmax_component_mapping: true,
             max_block_match_window: [64, 64],
             formats: vec![
@@ -1224,6 +1227,7 @@ fn properties(config: &Config) -> vk::PhysicalDeviceProperties {
     // The least that every device has, and an alignment.
     out.limits.max_per_stage_descriptor_uniform_buffers = 12;
     out.limits.max_descriptor_set_uniform_buffers = 72;
+    out.limits.max_per_stage_descriptor_storage_buffers = config.storage_buffers;
     out.limits.min_uniform_buffer_offset_alignment = 64;
     for (to, from) in out.device_name.iter_mut().zip(b"mock") {
         *to = *from as c_char;

@@ -27,8 +27,14 @@ pub(crate) fn assembled(text: &str) -> Vec<u32> {
 
 /// A device that can do as little as the passes may have to make up for.
 fn device(bad: &Bad) -> Device {
+    device_with(bad, "emulate", [bad.reads, !bad.reads])
+}
+
+/// The same with a value of `storage`, and with what of reading and writing without a format is enabled.
+fn device_with(bad: &Bad, storage: &str, [reads, writes]: [bool; 2]) -> Device {
     let stores = |driver: &mut Config| {
         (driver.api_version, driver.max_sample_mask_words) = (vk::API_VERSION_1_2, 1);
+        driver.storage_buffers = bad::STORAGE_BUFFERS;
         for (format, optimal) in [
             (vk::Format::R8G8B8A8_UNORM, Feature::SAMPLED_IMAGE),
             (vk::Format::R32_SINT, Feature::SAMPLED_IMAGE),
@@ -39,10 +45,10 @@ fn device(bad: &Bad) -> Device {
         }
     };
     let builder = InstanceBuilder::new().traced("decisions").driver(stores);
-    let builder = builder.set("counters", bad.counters).set("storage", "emulate");
+    let builder = builder.set("counters", bad.counters).set("storage", storage);
     let features = vk::PhysicalDeviceFeatures {
-        shader_storage_image_read_without_format: bad.reads.into(),
-        shader_storage_image_write_without_format: (!bad.reads).into(),
+        shader_storage_image_read_without_format: reads.into(),
+        shader_storage_image_write_without_format: writes.into(),
         ..Default::default()
     };
     let info = DeviceInfo { features, ..DeviceInfo::default() };
@@ -67,4 +73,34 @@ fn what_is_refused_goes_down_as_it_came() {
         call!(device.destroy_module(device.raw, module, allocator()));
         device.finish();
     }
+}
+
+/// What is refused as a read without a format is legal with the feature: by the application's own pointer, with no word of it.
+#[test]
+fn legal_reads_without_a_format_go_down_as_they_came() {
+    let all = bad::all();
+    let reads = all.iter().filter(|bad| bad.name == "read-without-format" && bad.text.contains("2 Unknown"));
+    let mut seen = 0;
+    for bad in reads {
+        // What is not written has to say so, where the module does not declare that it writes without a format
+        // (VUID-RuntimeSpirv-OpTypeImage-06270).
+        let text = bad.text.replacen("OpDecorate %a", "OpDecorate %a NonWritable\nOpDecorate %a", 1);
+        for (storage, writes) in [("base", false), ("base", true), ("emulate", false), ("emulate", true)] {
+            let (words, device) = (assembled(&text), device_with(bad, storage, [true, writes]));
+            let (before, mut module) = (words.clone(), vk::ShaderModule::null());
+            let info = vk::ShaderModuleCreateInfo::default().code(&words);
+            assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+            args!(device, c"vkCreateShaderModule", Args::Create { info: went, .. });
+            let what = format!("storage={storage}, writes: {writes}\n{text}");
+            assert!(went == ptr::from_ref(&info) as usize && words == before, "{what}");
+            for event in ["shader", "unresolved"] {
+                let told = device.instance.records(event);
+                assert!(told.is_empty(), "{told:#?}: {what}");
+            }
+            call!(device.destroy_module(device.raw, module, allocator()));
+            device.finish();
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 4, "shaders of `bad` that read without a format, by settings");
 }

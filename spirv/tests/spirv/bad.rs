@@ -49,6 +49,32 @@ const ARRAY: &str =
 const BEHIND: &str =
     "OpDecorate %c Binding 0\nOpDecorate %c Offset 8\nOpDecorate %d Binding 0\nOpDecorate %d Offset 16";
 
+/// How many storage buffers a stage of the device may have.
+pub(crate) const STORAGE_BUFFERS: u32 = 24;
+
+/// As many counters, each of a binding of its own.
+fn bindings(count: u32) -> (String, String) {
+    let decorated = |n| format!("OpDecorate %x{n} Binding {n}\nOpDecorate %x{n} Offset 0\n");
+    let declared = |n| format!("%x{n} = OpVariable %pointer AtomicCounter\n");
+    // The one that is always there is the last one.
+    let last = format!("OpDecorate %c Binding {}\nOpDecorate %c Offset 0\n", count - 1);
+    ((0..count - 1).map(decorated).collect::<String>() + &last, (0..count - 1).map(declared).collect())
+}
+
+/// Counters of so many bindings beside an array of storage buffers.
+pub(crate) fn beside_buffers(count: u32, buffers: u32, is_used: bool) -> String {
+    let (decorations, variables) = bindings(count);
+    let decorations = format!(
+        "{decorations}OpDecorate %s BufferBlock\nOpMemberDecorate %s 0 Offset 0\nOpDecorate %buf DescriptorSet 1\nOpDecorate %buf Binding 0\n"
+    );
+    let globals = format!(
+        "{variables}%s = OpTypeStruct %uint\n%n = OpConstant %uint {buffers}\n%ss = OpTypeArray %s %n\n%sp = OpTypePointer Uniform %ss\n\
+         %up = OpTypePointer Uniform %uint\n%buf = OpVariable %sp Uniform"
+    );
+    let uses = "%at = OpAccessChain %up %buf %zero %zero\nOpStore %at %one";
+    counting(&decorations, &globals, "", &format!("{COUNTED}\n{}", if is_used { uses } else { "" }))
+}
+
 fn counters() -> Vec<Bad> {
     let bad = |name, text| Bad::new("atomic_counters", name, text);
     let at = |name, counters, text| Bad { counters, ..bad(name, text) };
@@ -111,6 +137,12 @@ fn counters() -> Vec<Bad> {
             "0:4294967294",
             counting("OpDecorate %c Binding 3\nOpDecorate %c Offset 0", "", "", COUNTED),
         ),
+        // More than there is place for.
+        bad("storage-buffers", {
+            let (decorations, variables) = bindings(STORAGE_BUFFERS + 1);
+            counting(&decorations, &variables, "", COUNTED)
+        }),
+        bad("storage-buffers", beside_buffers(STORAGE_BUFFERS - 2, 3, true)),
         // What is done with them.
         placed("selected-pointer", "", "%s = OpSelect %pointer %true %c %c"),
         placed("opcode", "", "%l = OpLoad %uint %c"),

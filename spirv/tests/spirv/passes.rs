@@ -10,7 +10,7 @@ use crate::corpus::{glsl, having, meaning, shaders, validate};
 const IMAGES: image_access::Options =
     image_access::Options { read: false, write: true, may_declare: false, relax: true };
 const COUNTERS: atomic_counters::Options =
-    atomic_counters::Options { target: atomic_counters::Target::Auto, draw_parameters: true };
+    atomic_counters::Options { target: atomic_counters::Target::Auto, draw_parameters: true, storage_buffers: 0 };
 
 const FORMATS: image_formats::Options = image_formats::Options { images: 1 << 15, buffers: 0 };
 

@@ -4,7 +4,7 @@ use samplin_spirv::passes::{ModuleOptions, Outcome, for_module};
 use samplin_spirv::scan::scan;
 use samplin_spirv::{atomic_counters, image_access, image_formats};
 
-use crate::bad::{Bad, all};
+use crate::bad::{self, Bad, all};
 use crate::corpus::assembled;
 
 /// The passes of a device that can do nothing but what it says.
@@ -21,7 +21,11 @@ fn passed(bad: &Bad, words: &[u32]) -> Outcome {
     let formats = image_formats::Options { images: 1 << 4 | 1 << 24, buffers: 0 };
     let options = ModuleOptions {
         images: Some(images),
-        counters: Some(atomic_counters::Options { target, draw_parameters: false }),
+        counters: Some(atomic_counters::Options {
+            target,
+            draw_parameters: false,
+            storage_buffers: bad::STORAGE_BUFFERS,
+        }),
         formats,
         without_samples: true,
         mask_words: 1,
@@ -43,4 +47,25 @@ fn what_cannot_be_done_is_named_and_stays() {
         }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), all().len(), wrong.join("\n"));
+}
+
+/// The twins of what there is no place for: as many as there is, a buffer that nobody uses, and a limit that nobody knows.
+#[test]
+fn as_many_counters_as_there_is_place_for_become_buffers() {
+    use atomic_counters::{Options, atomic_counters};
+    let most = bad::STORAGE_BUFFERS;
+    let known = Options { storage_buffers: most, ..Options::default() };
+    for (text, options) in [
+        (bad::beside_buffers(most - 3, 3, true), known),
+        (bad::beside_buffers(most - 2, 3, false), known),
+        (bad::beside_buffers(most, 1, false), known),
+        (bad::beside_buffers(most, 3, true), Options::default()),
+    ] {
+        let words = assembled(&text);
+        let rewrite = atomic_counters(&samplin_spirv::Module::read(&words).expect("a module"), &options);
+        assert!(rewrite.expect("can be rewritten").words.is_some(), "{text}");
+    }
+    let one_more = assembled(&bad::beside_buffers(most - 2, 3, true));
+    let module = samplin_spirv::Module::read(&one_more).expect("a module");
+    assert_eq!(atomic_counters(&module, &known), Err(samplin_spirv::passes::Why::StorageBuffers(most)));
 }

@@ -28,7 +28,11 @@ fn rewritten(words: &[u32], device: &ModuleDevice) -> Outcome {
     let images = image_access::Options { read, write, may_declare: device.format_feature_flags2, relax: false };
     let options = ModuleOptions {
         images: Some(images),
-        counters: Some(atomic_counters::Options { target: atomic_counters::Target::Auto, draw_parameters: true }),
+        counters: Some(atomic_counters::Options {
+            target: atomic_counters::Target::Auto,
+            draw_parameters: true,
+            storage_buffers: 0,
+        }),
         without_samples: !device.sample_rate_shading,
         mask_words: device.max_sample_mask_words,
         ..ModuleOptions::default()

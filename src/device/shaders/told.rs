@@ -160,6 +160,9 @@ fn sentence(why: &Why) -> String {
         Why::DefaultUniform(location) => {
             return format!("a uniform at location {location} is in no block, for which Vulkan has no place");
         }
+        Why::StorageBuffers(most) => {
+            return format!("with its counters the stage has more storage buffers than the device's {most}");
+        }
         Why::Kernel => "the module is a kernel",
         Why::Selected => "a choice between pointers would have to change",
         Why::Group => "a group of decorations would have to change",

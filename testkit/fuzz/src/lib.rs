@@ -244,7 +244,9 @@ pub fn image_formats(data: &[u8]) {
 
 /// Atomic counters.
 pub fn atomic_counters(data: &[u8]) {
-    let at = |target, draw_parameters| Step::AtomicCounters(atomic_counters::Options { target, draw_parameters });
+    let at = |target, draw_parameters| {
+        Step::AtomicCounters(atomic_counters::Options { target, draw_parameters, storage_buffers: 4 })
+    };
     let fixed = atomic_counters::Target::At { set: 1, first: 2 };
     pass(data, &[at(atomic_counters::Target::Auto, true), at(fixed, false)]);
 }

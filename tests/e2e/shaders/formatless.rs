@@ -6,7 +6,7 @@ use crate::run::{self, Judged, Outcome, Skip, skip_if, with_layer};
 use ash::vk::{self, ImageUsageFlags as Usage};
 use libtest_mimic::Trial;
 use samplin_testkit::descriptor::Binding;
-use samplin_testkit::{Buffer, Context, Folder, Image, ImageDesc, ViewDesc};
+use samplin_testkit::{Buffer, Capability, Context, Folder, Image, ImageDesc, ViewDesc};
 use serde_json::{Value as Json, json};
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -19,6 +19,7 @@ pub(super) fn trials() -> Vec<Trial> {
         ("shaders/formatless/named-whatever-comes-first", either_first),
         ("shaders/formatless/named-of-texel-buffers", texel_buffer),
         ("shaders/formatless/left-alone-where-it-is-stored", stored),
+        ("shaders/formatless/read-left-alone-where-it-is-legal", read),
         ("shaders/formatless/left-alone-where-they-do-not-meet", apart),
     ])
 }
@@ -72,6 +73,42 @@ fn stored() -> Outcome {
         judged.assert_silent("with samplin");
         judged.assert_untouched("a store without a format");
         assert_eq!((bytes, said(&judged)), (wanted.clone(), Vec::new()));
+    }
+    Ok(())
+}
+
+/// Reads without a format where the device has the feature, which speaks for this format: right, and nothing is changed or said. From
+/// version 1.3 on that takes no feature of the application's; before it one that `augment` enables for it, and nothing else.
+fn read() -> Outcome {
+    let double = "imageStore(im, ivec2(at), vec4(at.x + 8 * at.y) / 255.0); imageStore(im, ivec2(at), imageLoad(im, ivec2(at)) * 2.0);";
+    let source = format!(
+        "#version 450\n#extension GL_EXT_shader_image_load_formatted : require\nlayout(local_size_x = 8, local_size_y = 8) in;\n\
+         layout(binding = 1) uniform image2D im;\nvoid main() {{ uvec2 at = gl_LocalInvocationID.xy; {double} }}\n"
+    );
+    let run = |context: &Context| {
+        // SAFETY: a physical device of this instance.
+        let features = unsafe { context.instance().get_physical_device_features(context.physical_device()) };
+        let (reads, writes) =
+            (features.shader_storage_image_read_without_format, features.shader_storage_image_write_without_format);
+        let lacks = reads == 0 || writes == 0;
+        skip_if(lacks.then(|| format!("{} lacks shaderStorageImageReadWithoutFormat", context.device_name())))?;
+        store_by(context, Way::Update, &source)
+    };
+    let folder = Folder::new();
+    let file = lacking_one(&folder, vk::Format::R16_UNORM)?;
+    let wanted: Vec<u8> = (0..64).flat_map(|n| [2 * n; 4]).collect();
+    let before = || Context::builder().api_version(vk::API_VERSION_1_2).without(Capability::FormatFeatureFlags2);
+    for builder in [
+        Context::builder().setting("augment", "off"),
+        Context::builder().setting("storage", "emulate"),
+        lowering(Context::builder(), &file),
+        before(),
+        before().setting("storage", "emulate"),
+    ] {
+        let (bytes, judged) = with_layer(builder, run)?;
+        judged.assert_silent("with samplin");
+        judged.assert_untouched("a read without a format");
+        assert_eq!((judged.trace.events("shader").count(), bytes), (0, wanted.clone()));
     }
     Ok(())
 }
