@@ -210,6 +210,8 @@ impl<'w> Module<'w> {
         // Behind the last of those that precede annotations.
         let mut preamble = Self::HEADER;
         let mut open: Option<Function> = None;
+        // Whether there was a type, a constant, a variable or a function.
+        let mut is_declaring = false;
         let mut at = Self::HEADER;
         while let Some(&first) = words.get(at) {
             let wrong = |what| Error::Instruction { at, what };
@@ -224,17 +226,21 @@ impl<'w> Module<'w> {
                 Defines::None => {}
                 Defines::Id => {
                     need(2)?;
+                    is_declaring |= !matches!(opcode, op::EXT_INST_IMPORT | 7 | op::DECORATION_GROUP);
                     self.define(word(1), bound, at)?;
                 }
                 Defines::Typed => {
                     need(3)?;
+                    is_declaring = true;
                     self.define(word(2), bound, at)?;
                 }
             }
             // Sections follow each other ("Logical Layout of a Module"). What is behind its own would be put there by edits as well.
             let is_in_functions = open.is_some() || !self.functions.is_empty();
             match opcode {
-                op::CAPABILITY | op::EXTENSION | op::EXT_INST_IMPORT if sections.sources != 0 || is_in_functions => {
+                op::CAPABILITY | op::EXTENSION | op::EXT_INST_IMPORT
+                    if is_declaring || preamble != Self::HEADER || sections.annotations != 0 =>
+                {
                     return Err(wrong("behind its section"));
                 }
                 op::MEMORY_MODEL | op::ENTRY_POINT | op::EXECUTION_MODE if is_in_functions => {
