@@ -45,7 +45,8 @@ const UNMADE: &str = "the view of unsigned integers could not be made";
 pub struct Storage {
     /// The image formats that shaders do without; none without `storage=emulate`.
     pub lowered: image_formats::Options,
-    emulates: bool,
+    /// Whether samplin is on.
+    is_on: bool,
     /// The list of formats of an image may be given.
     lists: bool,
     /// Descriptors may have no view.
@@ -89,7 +90,7 @@ impl Storage {
         }
         Self {
             lowered,
-            emulates,
+            is_on,
             lists: enabled.format_lists,
             null_descriptor: enabled.null_descriptor,
             buffer_usage: enabled.extension(ash::khr::maintenance5::NAME),
@@ -220,7 +221,7 @@ impl Device {
         match unsafe { self.wider_flags(info) } {
             Ok((flags, change)) => Some(ImageCopy { flags, formats: Vec::new(), change, is_aliased: false }),
             Err(is_told) => {
-                if self.storage.emulates && !told && !is_told {
+                if self.storage.is_on && usage.contains(vk::ImageUsageFlags::STORAGE) && !told && !is_told {
                     self.tell_of_unstored(info);
                 }
                 None

@@ -664,6 +664,8 @@ fn images_with_wide_usage_are_named() {
         ("emulate", false, 0, stored, Some("storage-image")),
         ("emulate", false, 0, stored | 1 << 40, Some("storage-image")),
         ("emulate", false, 0, sampled, None),
+        ("base", false, 0, stored, Some("storage-image")),
+        ("base", false, 0, sampled, None),
         ("base", true, mutable, stored, Some("image-usage")),
         ("base", true, mutable, sampled, None),
     ] {
