@@ -88,9 +88,15 @@ impl Under {
                 Row::Template(Shape::Entries, 16, Pairs::Legal),
                 Row::Push(Pairs::Legal),
             ],
-            Self::Storage => {
-                &[Row::Update(1, Pairs::Legal), Row::Array(256, Pairs::Legal), Row::Lowered(1), Row::Lowered(16)]
-            }
+            Self::Storage => &[
+                Row::Update(1, Pairs::Legal),
+                Row::Array(256, Pairs::Legal),
+                Row::Lowered(1),
+                Row::Lowered(16),
+                Row::Stored(1, 1),
+                Row::Stored(16, 1),
+                Row::Stored(1, 256),
+            ],
             Self::Stored => &[Row::Stored(1, 1), Row::Stored(16, 1), Row::Stored(1, 256)],
             Self::Shading => &[Row::Pipeline],
             Self::Immutable => &[

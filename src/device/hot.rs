@@ -90,9 +90,11 @@ impl Hot {
         self.plain.fetch_max(types::plain_from(watched), Ordering::Relaxed);
     }
 
-    /// Watches descriptors of a type no more. Whether they were watched.
+    /// Watches descriptors of a type no more. Whether they were watched, and that ends: where all types are, somebody follows whatever is
+    /// written.
     pub(super) fn unwatch(&self, ty: vk::DescriptorType) -> bool {
         let bit = types::type_bit(ty);
-        self.watched() & bit != 0 && self.watched.fetch_and(!bit, Ordering::Relaxed) & bit != 0
+        let without = |watched: u32| (watched & bit != 0 && watched != u32::MAX).then_some(watched & !bit);
+        self.watched() & bit != 0 && self.watched.fetch_update(Ordering::Relaxed, Ordering::Relaxed, without).is_ok()
     }
 }

@@ -10,10 +10,11 @@ mod descriptors;
 mod formatless;
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk::{self, FormatFeatureFlags2 as Feature, Handle, TaggedStructure};
 use samplin_core::storage::{self, Known, lowers};
+use samplin_hot::lock::Lock;
 use samplin_spirv::image_formats;
 
 pub(super) use self::descriptors::{ElementsOf, Room};
@@ -44,15 +45,17 @@ const UNMADE: &str = "the view of unsigned integers could not be made";
 pub struct Storage {
     /// The image formats that shaders do without; none without `storage=emulate`.
     pub lowered: image_formats::Options,
-    emulates: bool,
+    /// Whether samplin is on.
+    is_on: bool,
     /// The list of formats of an image may be given.
     lists: bool,
     /// Descriptors may have no view.
     null_descriptor: bool,
     /// Views of buffers may say what they are used for.
     buffer_usage: bool,
-    /// Views in the table that nothing stands in for, and the classes of which that was said, by their numbers and 1.
-    lost: AtomicU32,
+    /// Held while views enter a table or leave it: with the first one descriptors begin to be looked at, with the last one that ends.
+    entering: Lock<()>,
+    /// The classes of which it was said that nothing stands in for a view of theirs, by their numbers and 1.
     lost_classes: FlatTable,
     /// Shaders that declare no format, and views of integers that may be what they find.
     meetings: Meetings,
@@ -87,11 +90,11 @@ impl Storage {
         }
         Self {
             lowered,
-            emulates,
+            is_on,
             lists: enabled.format_lists,
             null_descriptor: enabled.null_descriptor,
             buffer_usage: enabled.extension(ash::khr::maintenance5::NAME),
-            lost: AtomicU32::new(0),
+            entering: Lock::new(()),
             lost_classes: FlatTable::new(8),
             meetings: Meetings::new(),
             is_used: AtomicBool::new(false),
@@ -218,7 +221,7 @@ impl Device {
         match unsafe { self.wider_flags(info) } {
             Ok((flags, change)) => Some(ImageCopy { flags, formats: Vec::new(), change, is_aliased: false }),
             Err(is_told) => {
-                if self.storage.emulates && !told && !is_told {
+                if self.storage.is_on && usage.contains(vk::ImageUsageFlags::STORAGE) && !told && !is_told {
                     self.tell_of_unstored(info);
                 }
                 None
@@ -444,15 +447,24 @@ impl Device {
     fn enter_view(&self, table: &FlatTable, ty: vk::DescriptorType, view: u64, stands_in: u64) {
         self.guard(
             || {
-                if stands_in == LOST && ty == vk::DescriptorType::STORAGE_IMAGE {
-                    self.storage.lost.fetch_add(1, Ordering::Relaxed);
-                }
+                let _entering = self.storage.entering.lock();
                 table.insert(view, stands_in);
                 self.storage.is_used.store(true, Ordering::Release);
                 self.hot.watch(type_bit(ty));
             },
             || (),
         );
+    }
+
+    /// Takes a view out of its table, and says what the table said of it. Without views nobody looks at descriptors of its type any more.
+    #[inline(never)]
+    fn leave_table(&self, table: &FlatTable, ty: vk::DescriptorType, view: u64) -> u64 {
+        let _entering = self.storage.entering.lock();
+        let found = table.remove(view);
+        if found != 0 && table.is_empty() {
+            self.hot.unwatch(ty);
+        }
+        found
     }
 
     /// Takes note of a view that storing was taken from and that nothing stands in for. Of each class it is said once, when one is
@@ -473,10 +485,7 @@ impl Device {
         if !self.storage.has_stand_ins() {
             return;
         }
-        let alias = self.storage.views.remove(view.as_raw());
-        if alias == LOST {
-            self.found_lost();
-        }
+        let alias = self.leave_table(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view.as_raw());
         if let (1..OWN, Some(destroy)) = (alias, self.fns.destroy_image_view) {
             // SAFETY: made by `make_view` with a NULL allocator, and used by nothing that does not use the application's view, which
             // is about to be destroyed (VUID-vkDestroyImageView-imageView-01026).

@@ -14,7 +14,8 @@ use vk_layer_sys::{
 use crate::args;
 use crate::driver::{Args, Config, FormatSupport, Kind, Reuse};
 use crate::loader::{
-    Device, DeviceInfo, InstanceBuilder, allocator, call, combined, image_info, linear_info, pair, view_info, written,
+    Device, DeviceInfo, InstanceBuilder, allocator, binding, call, combined, image_info, linear_info, pair, view_info,
+    written,
 };
 
 const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -468,6 +469,37 @@ fn formats_are_asked_once() {
     device.finish();
 }
 
+/// With the last view that has another one in its place writes go down by the application's pointer again, and with the next one they do
+/// not.
+#[test]
+fn writes_are_looked_at_while_a_view_has_another_in_its_place() {
+    let device = lowering(InstanceBuilder::new().set("storage", "emulate"));
+    let ty = vk::DescriptorType::STORAGE_IMAGE;
+    let set = device.set(&[binding(0, ty, 1)]);
+    let stored = |format| {
+        let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::STORAGE;
+        device.view_of(device.image_with(&image_info(format).usage(usage)), format)
+    };
+    let goes_as_it_came = |view| {
+        let info = [pair(vk::Sampler::null(), view)];
+        let writes = [vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(ty).image_info(&info)];
+        device.update(&writes, &[]);
+        args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: went, .. });
+        went.at == writes.as_ptr() as usize
+    };
+    let native = stored(UNFILTERED);
+    assert!(goes_as_it_came(native));
+    for _ in 0..2 {
+        let [one, other] = [stored(FILTERED), stored(FILTERED)];
+        assert_eq!([one, other].map(goes_as_it_came), [false; 2]);
+        device.destroy_view(one);
+        assert!(!goes_as_it_came(other), "there is one left");
+        device.destroy_view(other);
+        assert!(goes_as_it_came(native));
+    }
+    device.finish();
+}
+
 /// Descriptors in memory and handles of views are made of the view that is stored to, which comes and goes with the application's.
 #[test]
 fn descriptors_in_memory_are_of_the_view_that_is_stored_to() {
@@ -632,6 +664,8 @@ fn images_with_wide_usage_are_named() {
         ("emulate", false, 0, stored, Some("storage-image")),
         ("emulate", false, 0, stored | 1 << 40, Some("storage-image")),
         ("emulate", false, 0, sampled, None),
+        ("base", false, 0, stored, Some("storage-image")),
+        ("base", false, 0, sampled, None),
         ("base", true, mutable, stored, Some("image-usage")),
         ("base", true, mutable, sampled, None),
     ] {

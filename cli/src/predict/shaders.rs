@@ -93,7 +93,7 @@ impl Prediction {
         }
         let flags = Flags::from_raw(class.flags as u32);
         let why = storage::unstored(format, flags, Usage::from_raw(class.usage as u32), own);
-        let why = why.filter(|_| change.is_none() && host.storage.emulates);
+        let why = why.filter(|_| change.is_none());
         self.images += 1;
         self.push_of(value, change.as_slice(), &caps, (format, class.tiling), None);
         if let Some(why) = why {

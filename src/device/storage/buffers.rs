@@ -84,7 +84,8 @@ impl Device {
 
     /// Forgets what stands in for a view of a buffer, which goes with it.
     pub fn forget_buffer_view(&self, view: vk::BufferView) {
-        let alias = self.storage.buffer_views.remove(view.as_raw());
+        let (table, ty) = (&self.storage.buffer_views, vk::DescriptorType::STORAGE_TEXEL_BUFFER);
+        let alias = self.leave_table(table, ty, view.as_raw());
         if let (1..OWN, Some(destroy)) = (alias, self.fns.destroy_buffer_view) {
             // SAFETY: made by `make_buffer_view` with a NULL allocator, and used by nothing that does not use the application's view,
             // which is about to be destroyed (VUID-vkDestroyBufferView-bufferView-00936).

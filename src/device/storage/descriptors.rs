@@ -4,7 +4,6 @@
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
 
 use ash::vk::{self, DescriptorImageInfo, Handle, WriteDescriptorSet};
 use samplin_core::storage::lowers;
@@ -114,19 +113,7 @@ impl Device {
                        it";
             self.unresolved("storage-view", why, Some(Rule::ViewUsage), of_view(&class.traits), (number, 1));
         }
-        if self.storage.views.remove(view) == LOST {
-            self.found_lost();
-        }
-    }
-
-    /// Looks for one view less that nothing stands in for; where there is nothing else to look for, nobody looks any more.
-    pub(super) fn found_lost(&self) {
-        let lost = &self.storage.lost;
-        let is_last = lost.fetch_sub(1, Ordering::AcqRel) == 1 && self.storage.lowered.images == 0;
-        if is_last && self.hot.unwatch(vk::DescriptorType::STORAGE_IMAGE) && lost.load(Ordering::Acquire) != 0 {
-            // Another one came meanwhile.
-            self.hot.watch(type_bit(vk::DescriptorType::STORAGE_IMAGE));
-        }
+        self.leave_table(&self.storage.views, vk::DescriptorType::STORAGE_IMAGE, view);
     }
 
     /// The writes, or copies with other views, if one needs another one and there is memory for copies.
