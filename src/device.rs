@@ -42,6 +42,7 @@ use self::telling::Telling;
 pub use self::templates::Template;
 use self::usage::Narrows;
 pub use self::usage::{listed, wide_flags, wide_usage};
+pub use self::writes::Stop;
 use crate::caps::{Enabled, Formats};
 use crate::commands::Which;
 use crate::decide::{DeviceCaps, Policy};

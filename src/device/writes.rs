@@ -2,12 +2,15 @@
 //!
 //! The leaf hooks call this without a guard, so nothing here can panic. What is decided for the first time has a guard of its own.
 
+mod singles;
+
 use std::mem::{MaybeUninit, offset_of};
 
 use ash::vk::{self, DescriptorImageInfo, Handle, WriteDescriptorSet};
 use samplin_hot::SetLayout;
 use samplin_hot::gate::Start;
 
+pub use self::singles::Stop;
 use super::Device;
 use super::layouts::LayoutOf;
 use super::storage::Room;
@@ -176,14 +179,14 @@ impl Device {
         seen == 0 || self.hot.counters.add_here(path, seen)
     }
 
-    /// [`Device::pass_write`] for any number of writes where something can conflict. An error is the first that needs a closer look;
-    /// `u32::MAX` if only counting takes longer.
+    /// [`Device::pass_write`] for any number of writes where something can conflict. An error is the first that needs a closer look,
+    /// or that only counting takes longer.
     ///
     /// # Safety
     ///
     /// `count` valid writes.
     #[inline(always)]
-    pub unsafe fn pass_each(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> Result<(), u32> {
+    pub unsafe fn pass_each(&self, count: u32, writes: *const WriteDescriptorSet<'_>, path: Path) -> Result<(), Stop> {
         let (single, plain) = (self.hot.single(), self.hot.plain());
         let mut seen = 0;
         let mut write = writes;
@@ -201,12 +204,13 @@ impl Device {
             };
             if !passes {
                 // SAFETY: `write` was reached from `writes` within one array.
-                return Err(unsafe { write.offset_from_unsigned(writes) } as u32);
+                let at = unsafe { write.offset_from_unsigned(writes) };
+                return Err(Stop::new(at as u32, seen - u64::from(kind == single), kind == single));
             }
             // SAFETY: `write` is before the end, so the next one is at most the end.
             write = unsafe { write.add(1) };
         }
-        if seen == 0 || self.hot.counters.add_here(path, seen) { Ok(()) } else { Err(u32::MAX) }
+        if seen == 0 || self.hot.counters.add_here(path, seen) { Ok(()) } else { Err(Stop::END) }
     }
 
     /// Hands writes that need a closer look, from write `first` on, to `down`, or a copy with legal pairs.

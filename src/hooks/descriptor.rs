@@ -12,7 +12,7 @@ use samplin_hot::SetLayout;
 
 use super::slice;
 use crate::counters::Path;
-use crate::device::{Device, LayoutOf};
+use crate::device::{Device, LayoutOf, Stop};
 use crate::pnext;
 
 pub(crate) unsafe extern "system" fn update_descriptor_sets(
@@ -135,7 +135,30 @@ unsafe extern "system" fn update_each(
         match (device.pass_each(count, writes, Path::Update), device.fns.update_descriptor_sets) {
             (Ok(()), Some(next)) => next(handle, count, writes, copy_count, copies),
             (Ok(()), None) => {}
-            (Err(first), _) => update_slowly(handle, count, writes, copy_count, copies, first),
+            (Err(stop), _) if stop.is_single() && !device.has_immutables() => {
+                update_few(handle, count, writes, copy_count, copies, stop);
+            }
+            (Err(stop), _) => update_slowly(handle, count, writes, copy_count, copies, stop.at()),
+        }
+    }
+}
+
+/// Where something may conflict: for a few writes of single descriptors, without another look at those that were passed.
+#[inline(never)]
+unsafe extern "system" fn update_few(
+    handle: vk::Device,
+    count: u32,
+    writes: *const WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+    stop: Stop,
+) {
+    let (device, next) = enter!(handle, update_descriptor_sets);
+    // SAFETY: the command's valid usage, and `update_each` goes on here with all its arguments and where it stopped in these very writes.
+    unsafe {
+        let down = |writes| next(handle, count, writes, copy_count, copies);
+        if !device.forward_few(count, writes, stop, Path::Update, down) {
+            update_slowly(handle, count, writes, copy_count, copies, stop.at());
         }
     }
 }
