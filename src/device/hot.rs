@@ -33,6 +33,8 @@ pub struct Hot {
     pub has_immutables: AtomicBool,
     /// Descriptor types whose writes need more than to be counted, as [`type_bit`](types::type_bit)s.
     watched: AtomicU32,
+    /// Those that somebody follows as long as the device lives.
+    kept: AtomicU32,
     /// What it comes to for a write of one combined image sampler: its [`kind`](types::kind), or none if all of them are watched.
     single: AtomicU64,
     /// [`kind`](types::kind)s from here on have no sampler and are not watched.
@@ -54,6 +56,7 @@ impl Hot {
             follow: AtomicU8::new(follow::NONE),
             has_immutables: AtomicBool::new(false),
             watched: AtomicU32::new(0),
+            kept: AtomicU32::new(0),
             single: AtomicU64::new(types::SINGLE),
             plain: AtomicU64::new(types::plain_from(0)),
             templates: HandleMap::new(),
@@ -82,7 +85,7 @@ impl Hot {
 
     /// Watches descriptors of more types.
     pub fn watch(&self, types: u32) {
-        let watched = self.watched.fetch_or(types, Ordering::AcqRel) | types;
+        let watched = self.watched.fetch_or(types, Ordering::SeqCst) | types;
         if watched & types::COMBINED != 0 {
             self.single.store(u64::MAX, Ordering::Relaxed);
         }
@@ -90,11 +93,44 @@ impl Hot {
         self.plain.fetch_max(types::plain_from(watched), Ordering::Relaxed);
     }
 
-    /// Watches descriptors of a type no more. Whether they were watched, and that ends: where all types are, somebody follows whatever is
-    /// written.
+    /// Watches descriptors of more types as long as the device lives, whoever else stops to.
+    pub fn keep_watching(&self, types: u32) {
+        self.kept.fetch_or(types, Ordering::SeqCst);
+        self.watch(types);
+    }
+
+    /// Watches descriptors of a type no more, unless somebody follows them. Whether they were watched, and that ends.
     pub(super) fn unwatch(&self, ty: vk::DescriptorType) -> bool {
         let bit = types::type_bit(ty);
-        let without = |watched: u32| (watched & bit != 0 && watched != u32::MAX).then_some(watched & !bit);
-        self.watched() & bit != 0 && self.watched.fetch_update(Ordering::Relaxed, Ordering::Relaxed, without).is_ok()
+        let is_kept = || self.kept.load(Ordering::SeqCst) & bit != 0;
+        if is_kept() || self.watched() & bit == 0 || self.watched.fetch_and(!bit, Ordering::SeqCst) & bit == 0 {
+            return false;
+        }
+        // Who follows them from now on has either found them unwatched, or is seen here.
+        if is_kept() {
+            self.watch(bit);
+            return false;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_somebody_follows_stays_watched() {
+        let hot = Hot::new(Gate::with(false, crate::variant::Index::new(u32::MAX)));
+        let (image, buffer) = (vk::DescriptorType::STORAGE_IMAGE, vk::DescriptorType::STORAGE_TEXEL_BUFFER);
+        let (image_bit, buffer_bit) = (types::type_bit(image), types::type_bit(buffer));
+        hot.watch(image_bit);
+        assert!(hot.unwatch(image) && !hot.unwatch(image));
+        assert_eq!(hot.watched(), 0);
+        hot.keep_watching(image_bit);
+        hot.watch(image_bit | buffer_bit);
+        assert!(!hot.unwatch(image), "somebody follows what is written to mutable descriptors, say");
+        assert!(hot.unwatch(buffer));
+        assert_eq!(hot.watched(), image_bit);
     }
 }

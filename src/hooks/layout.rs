@@ -33,7 +33,7 @@ pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
                     remember_layout(device, &*create_info, *layout);
                     if let Some(separate) = device.separate.as_deref() {
                         let types = separate.insert_set_layout(*layout, &*create_info);
-                        device.hot.watch(types);
+                        device.hot.keep_watching(types);
                     }
                 }
             },

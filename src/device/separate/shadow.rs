@@ -44,7 +44,7 @@ impl Device {
         }
         entry.has_shadows.store(true, Ordering::Release);
         // Whatever is written to a set from now on, a copy of it goes stale.
-        self.hot.watch(u32::MAX);
+        self.hot.keep_watching(u32::MAX);
         let live = separate.shadows.fetch_add(1, Ordering::Relaxed) + 1;
         separate.most_shadows.fetch_max(live, Ordering::Relaxed);
         Some(made.as_raw())
