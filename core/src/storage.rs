@@ -143,7 +143,8 @@ pub fn lowers(lowered: u64, format: vk::Format) -> bool {
 }
 
 /// Why an image is left that is to be stored to and cannot be, by the features of its format with its tiling; nothing where it can be, or
-/// where only its views need to be.
+/// where only its views need to be (VUID-VkImageCreateInfo-imageCreateMaxMipLevels-02251: such an image has no limits, as its usage needs
+/// `STORAGE_IMAGE` of its format unless `EXTENDED_USAGE` leaves that to views).
 pub fn unstored(
     format: vk::Format,
     flags: vk::ImageCreateFlags,

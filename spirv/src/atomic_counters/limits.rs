@@ -10,7 +10,9 @@ use crate::module::{Instruction, Module};
 use crate::op;
 use crate::outcome::Why;
 
-/// Refuses a stage that would have more storage buffers than it may, `counters` of them for counters.
+/// Refuses a stage that would have more storage buffers than it may, `counters` of them for counters
+/// (VUID-VkPipelineLayoutCreateInfo-descriptorType-03018). That rule leaves out buffers in set layouts that may be updated after they are
+/// bound; a module does not say which of its own are in such, so all count.
 ///
 /// Of a module with several entry points nobody knows here which of them has what.
 pub(super) fn check(module: &Module<'_>, counters: usize, most: u32) -> Result<(), Why> {
