@@ -17,7 +17,7 @@ pub mod layer;
 pub mod lookup;
 pub mod path;
 pub mod reference;
-mod resident;
+pub mod resident;
 pub mod sampler;
 pub mod separate;
 pub mod shader;

@@ -13,8 +13,13 @@ use std::sync::Once;
 /// What a mapping of the validation layer's library is recognised by.
 const VALIDATION: &str = "libVkLayer_khronos_validation.so";
 
+/// The Vulkan loader.
+pub fn keep_loader() {
+    keep(Path::new("libvulkan.so.1"));
+}
+
 /// The drivers that the environment names. Whatever cannot be kept is left to the loader, which says what is wrong with it.
-pub(crate) fn keep_drivers() {
+pub fn keep_drivers() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let named = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].into_iter().find_map(std::env::var_os);
@@ -30,12 +35,17 @@ pub(crate) fn keep_drivers() {
 pub(crate) fn keep_validation() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
-        let path = maps.lines().filter_map(|line| line.find('/').map(|start| &line[start..]));
-        if let Some(path) = path.into_iter().find(|path| path.ends_with(VALIDATION)) {
-            keep(Path::new(path));
+        if let Some(path) = loaded_validation() {
+            keep(&path);
         }
     });
+}
+
+/// The validation layer's library, if it is loaded at this moment.
+pub fn loaded_validation() -> Option<PathBuf> {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let mut paths = maps.lines().filter_map(|line| line.find('/').map(|start| &line[start..]));
+    paths.find(|path| path.ends_with(VALIDATION)).map(PathBuf::from)
 }
 
 /// The library that a driver's manifest names: a path, relative to the manifest unless absolute, or a name to search for.
@@ -46,7 +56,8 @@ fn library_of(manifest: &Path) -> Option<PathBuf> {
     Some(if is_path { manifest.parent()?.join(library) } else { library.to_owned() })
 }
 
-fn keep(library: &Path) {
+/// A library that the Vulkan loader is going to load.
+pub fn keep(library: &Path) {
     // SAFETY: it is a library that the Vulkan loader opens with these flags in any case, so its constructors run where they ran before.
     if let Ok(open) = unsafe { Library::open(Some(library), RTLD_LAZY | RTLD_LOCAL) } {
         // Dropping the handle would close the library.

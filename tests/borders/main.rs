@@ -233,12 +233,11 @@ fn variant_per_view() -> Outcome {
 }
 
 fn main() -> std::process::ExitCode {
-    let arguments = libtest_mimic::Arguments::from_args();
     let mut trials: Vec<Trial> = rows().into_iter().map(|row| trial(row.name.clone(), move || row.run())).collect();
     trials.extend(clamp::trials());
     trials.extend(augment::trials());
     trials.push(trial("variant-per-view", variant_per_view));
     trials.push(trial("budget/ten-thousand", budget::ten_thousand));
     trials.push(trial("budget/variants-count", budget::variants_count));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    samplin_suite::forked::main(trials)
 }

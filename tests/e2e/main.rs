@@ -41,7 +41,6 @@ fn main() -> std::process::ExitCode {
         });
         return std::process::ExitCode::SUCCESS;
     }
-    let arguments = libtest_mimic::Arguments::from_args();
     let trials = [
         chain::trials(),
         legality::trials(),
@@ -61,5 +60,5 @@ fn main() -> std::process::ExitCode {
         process::trials(),
         faults::trials(),
     ];
-    libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
+    samplin_suite::forked::main(trials.into_iter().flatten().collect())
 }

@@ -47,8 +47,7 @@ fn main() -> std::process::ExitCode {
         again::tell(processes::be_child(&trace));
         return std::process::ExitCode::SUCCESS;
     }
-    let arguments = libtest_mimic::Arguments::from_args();
     let trials =
         [when::trials(), set::trials(), guards::trials(), processes::trials(), mistakes::trials(), editors::trials()];
-    libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
+    samplin_suite::forked::main(trials.into_iter().flatten().collect())
 }

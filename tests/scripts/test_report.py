@@ -1,5 +1,6 @@
 """Tests of scripts/test-report: skips that are listed, that are not, and lists that say too much."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -18,6 +19,12 @@ def junit(*cases):
         text += '<failure type="test failure">failed</failure>' if failed else ""
         text += f"<system-out>{xml.sax.saxutils.escape(said)}</system-out></testcase>\n"
     return text + "</testsuite></testsuites>\n"
+
+
+def records(*cases):
+    """The same from a program that copies itself for each test."""
+    keys = ("program", "test", "output", "failed")
+    return "".join(json.dumps(dict(zip(keys, case, strict=True))) + "\n" for case in cases)
 
 
 def case(name, *reasons, program="e2e", failed=False):
@@ -55,6 +62,16 @@ class Report(unittest.TestCase):
     def test_listed(self):
         self.assert_ends(0, self.report(junit(PASSED, SKIPPED), LISTED), "1 passed, 0 failed, 1 skipped")
         self.assert_ends(0, self.report(junit(PASSED, SKIPPED), shared=[LISTED]), "1 passed, 0 failed, 1 skipped")
+
+    def test_several_files_of_a_run(self):
+        (self.folder / "driver.xml").write_text(junit(PASSED), encoding="utf-8")
+        arguments = ["--whole", self.folder / "driver.xml"]
+        name = "driver.e2e.jsonl"
+        self.assert_ends(0, self.report(records(SKIPPED), LISTED, arguments=arguments, name=name), "1 passed, 0 failed, 1 skipped")
+        self.assert_ends(1, self.report(records(SKIPPED), arguments=arguments, name=name), "driver: skip that is not listed")
+        failed = records(case("borders/custom", failed=True))
+        self.assert_ends(1, self.report(failed, LISTED, arguments=arguments, name=name), "1 passed, 1 failed, 0 skipped")
+        self.assert_ends(3, self.report(records(SKIPPED)[:9], LISTED, arguments=arguments, name=name), name)
 
     def test_unlisted(self):
         self.assert_ends(1, self.report(junit(PASSED, SKIPPED)), f"driver: skip that is not listed: {LISTED}\n")

@@ -370,7 +370,6 @@ fn assert_changed(judged: &Judged, expected: &[Changed]) {
 }
 
 fn main() -> std::process::ExitCode {
-    let arguments = libtest_mimic::Arguments::from_args();
     let trials = [
         matrix::trials(),
         meet::trials(),
@@ -386,5 +385,5 @@ fn main() -> std::process::ExitCode {
         engine::trials(),
         wishes::trials(),
     ];
-    libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
+    samplin_suite::forked::main(trials.into_iter().flatten().collect())
 }

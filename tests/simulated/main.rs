@@ -582,7 +582,6 @@ fn main() -> std::process::ExitCode {
         print_table();
         return std::process::ExitCode::SUCCESS;
     }
-    let arguments = libtest_mimic::Arguments::from_args();
     let mut trials: Vec<_> = devices()
         .into_iter()
         .map(|path| trial(format!("device/{}", Checker::new(&path).name()), move || on_device(&path)))
@@ -597,5 +596,5 @@ fn main() -> std::process::ExitCode {
     trials.push(trial("visible", shown));
     trials.push(trial("short-names", short_names));
     trials.push(trial("unusable", unusable));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    samplin_suite::forked::main(trials)
 }

@@ -160,7 +160,8 @@ pub fn read_trace(path: &Path) -> Trace {
     trace
 }
 
-fn schema() -> &'static Validator {
+/// What each record has to follow.
+pub(crate) fn schema() -> &'static Validator {
     static SCHEMA: OnceLock<Validator> = OnceLock::new();
     SCHEMA.get_or_init(|| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../manifest/trace.schema.json");
