@@ -195,8 +195,12 @@ fn what_is_bound_instead_is_named_after_it() {
 fn learn_compiles_nothing_in_a_bind() {
     let scene = Scene::new(&[("split_compile", "learn")]);
     let first = scene.pipeline(&[0, 1], 0);
+    let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(first).object_name(c"shadows");
+    let device = &scene.device;
+    assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
     scene.bind(first);
     assert_eq!((scene.splits(), scene.left()), (vec![], vec!["learned".to_owned()]));
+    assert_eq!(scene.records("unresolved")[0]["pipeline_name"], "shadows");
     let later = scene.pipeline(&[0, 1], 0);
     scene.bind(later);
     scene.bind(first);

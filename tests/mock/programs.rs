@@ -587,6 +587,8 @@ fn shader_objects_come_and_go_with_those_they_stand_in_for() {
         let mut shaders = [vk::ShaderEXT::null(); 2];
         let result = call!(device.create_shaders(device.raw, 2, infos.as_ptr(), allocator(), shaders.as_mut_ptr()));
         assert_eq!(result, SUCCESS);
+        let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(shaders[1]).object_name(c"lit");
+        assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
         if fails {
             // The driver makes the first of several nevertheless.
             device.driver.fail(c"vkCreateShadersEXT", [failure]);
@@ -602,6 +604,11 @@ fn shader_objects_come_and_go_with_those_they_stand_in_for() {
             assert_eq!(live(), 2, "what was made is destroyed again");
         } else {
             assert_eq!((stand.own(point), stand.left().len(), live()), ([false, true], 0, 4));
+            // The vertex shader has no name that its own could be after.
+            let named = std::mem::take(&mut *device.driver.names.lock().expect("no test panicked with it"));
+            let named: Vec<_> = named.iter().map(|(ty, _, name)| (*ty, name.as_str())).collect();
+            let ty = vk::ObjectType::SHADER_EXT;
+            assert_eq!(named, [(ty, "lit"), (ty, "lit (samplin split)")]);
             // Bound again, it is what stands in at once.
             device.driver.calls();
             call!(device.bind_shaders(device.commands, 2, stages.as_ptr(), shaders.as_ptr()));

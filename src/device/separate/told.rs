@@ -284,19 +284,21 @@ impl Device {
             what,
             why(what),
             rule,
-            json!({
-                "vuid": first.and_then(|catalog| catalog.vuid()),
-                "sampler": handle(pair.sampler),
-                "view": handle(pair.view),
-                "names": self.names(pair),
-                "fingerprint": format!("{:016x}", shared.fingerprint()),
-                "format": members.format,
-                "aspect": members.aspect,
-                "view_type": members.view_type,
-                "pipeline": handle(program.handle),
-                "link": link,
-                "changes": samplin_wire::record::changes(changes.iter(), &context),
-            }),
+            self.of_program(
+                program,
+                json!({
+                    "vuid": first.and_then(|catalog| catalog.vuid()),
+                    "sampler": handle(pair.sampler),
+                    "view": handle(pair.view),
+                    "names": self.names(pair),
+                    "fingerprint": format!("{:016x}", shared.fingerprint()),
+                    "format": members.format,
+                    "aspect": members.aspect,
+                    "view_type": members.view_type,
+                    "link": link,
+                    "changes": samplin_wire::record::changes(changes.iter(), &context),
+                }),
+            ),
             key,
         );
     }
@@ -331,9 +333,9 @@ impl Device {
         }
     }
 
-    /// What tells a program in a record.
-    fn of_program(&self, program: &Program) -> serde_json::Value {
-        let mut members = json!({ "pipeline": handle(program.handle) });
+    /// The members of a record with those that tell a program.
+    fn of_program(&self, program: &Program, mut members: serde_json::Value) -> serde_json::Value {
+        members["pipeline"] = json!(handle(program.handle));
         if let Some(name) = self.program_name(program) {
             members["pipeline_name"] = json!(name);
         }
@@ -343,14 +345,13 @@ impl Device {
     /// Says that a link is not followed.
     pub(super) fn link_unresolved(&self, what: &str, program: &Program, link: usize) {
         let Some(found) = program.links.get(link) else { return };
-        let mut members = self.of_program(program);
-        members["link"] = json!(joined(found));
+        let members = self.of_program(program, json!({ "link": joined(found) }));
         self.unresolved(what, why(what), None, members, (program.number, link as u64));
     }
 
     /// Says that a program whose links are not all known may join what must not meet.
     pub(super) fn program_unresolved(&self, what: &str, program: &Program) {
-        self.unresolved(what, why(what), None, self.of_program(program), (program.number, u64::MAX));
+        self.unresolved(what, why(what), None, self.of_program(program, json!({})), (program.number, u64::MAX));
     }
 
     /// Says that the links of a stage are not known.
