@@ -1,4 +1,4 @@
-//! Keeps drivers and the validation layer in memory for as long as the process lives.
+//! Keeps the Vulkan loader, drivers and the validation layer in memory for as long as the process lives.
 //!
 //! The Vulkan loader opens a driver for each enumeration and each instance and closes it after the last one. A software driver brings
 //! a compiler along, and relocating that again for each context took a third of the time of a short test. The layer under test is not
@@ -15,7 +15,8 @@ const VALIDATION: &str = "libVkLayer_khronos_validation.so";
 
 /// The Vulkan loader.
 pub fn keep_loader() {
-    keep(Path::new("libvulkan.so.1"));
+    // SAFETY: it is the library that each context opens by this name (`ash::Entry::load`).
+    unsafe { keep(Path::new("libvulkan.so.1")) };
 }
 
 /// The drivers that the environment names. Whatever cannot be kept is left to the loader, which says what is wrong with it.
@@ -25,7 +26,8 @@ pub fn keep_drivers() {
         let named = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].into_iter().find_map(std::env::var_os);
         for manifest in named.iter().flat_map(std::env::split_paths) {
             if let Some(library) = library_of(&manifest) {
-                keep(&library);
+                // SAFETY: the Vulkan loader opens what the manifest names, which is where this name is from.
+                unsafe { keep(&library) };
             }
         }
     });
@@ -36,9 +38,16 @@ pub(crate) fn keep_validation() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         if let Some(path) = loaded_validation() {
-            keep(&path);
+            keep_validation_at(&path);
         }
     });
+}
+
+/// The validation layer, which [`loaded_validation`] has found in this process or in a copy of it.
+pub fn keep_validation_at(path: &Path) {
+    assert!(path.ends_with(VALIDATION), "{} is no validation layer", path.display());
+    // SAFETY: it is the validation layer by its name, and was loaded from this path by the Vulkan loader before.
+    unsafe { keep(path) };
 }
 
 /// The validation layer's library, if it is loaded at this moment.
@@ -56,9 +65,13 @@ fn library_of(manifest: &Path) -> Option<PathBuf> {
     Some(if is_path { manifest.parent()?.join(library) } else { library.to_owned() })
 }
 
-/// A library that the Vulkan loader is going to load.
-pub fn keep(library: &Path) {
-    // SAFETY: it is a library that the Vulkan loader opens with these flags in any case, so its constructors run where they ran before.
+/// Opens a library for good.
+///
+/// # Safety
+///
+/// It is one that this process loads in any case, so that its constructors do nothing that would not be done.
+unsafe fn keep(library: &Path) {
+    // SAFETY: the caller says that it is loaded in any case.
     if let Ok(open) = unsafe { Library::open(Some(library), RTLD_LAZY | RTLD_LOCAL) } {
         // Dropping the handle would close the library.
         std::mem::forget(open);

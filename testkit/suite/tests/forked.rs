@@ -7,6 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// What a test finds that another has left in memory.
 static LEFT: AtomicU32 = AtomicU32::new(0);
@@ -25,6 +26,12 @@ fn played() -> Vec<Trial> {
         trial("ends/skips", || Err(Skip("there is no such device".to_owned()))),
         trial("ends/panics", || panic!("of its own accord")),
         trial("ends/dies", || std::process::abort()),
+        trial("ends/leaves", || std::process::exit(0)),
+        trial("ends/hangs", || {
+            // With a process of its own, which has its output as well.
+            let status = Command::new("sleep").arg("1000").status();
+            panic!("it came back: {status:?}")
+        }),
     ]
 }
 
@@ -45,12 +52,14 @@ fn tells_how_each_ended() {
     assert!(!content, "some of them failed");
     let failed: BTreeMap<&str, bool> =
         records.iter().map(|(test, record)| (&**test, record["failed"].as_bool().expect("a verdict"))).collect();
-    let expected =
-        [("ends/one", false), ("ends/two", false), ("ends/skips", false), ("ends/panics", true), ("ends/dies", true)];
-    assert_eq!(failed, BTreeMap::from(expected));
+    let good = ["ends/one", "ends/two", "ends/skips"].map(|name| (name, false));
+    let bad = ["ends/panics", "ends/dies", "ends/leaves", "ends/hangs"].map(|name| (name, true));
+    assert_eq!(failed, good.into_iter().chain(bad).collect());
     let said = |test: &str, text: &str| records[test]["output"].as_str().is_some_and(|output| output.contains(text));
     assert!(said("ends/skips", "\nSKIP: there is no such device\n"), "{records:#?}");
     assert!(said("ends/panics", "of its own accord"), "{records:#?}");
+    assert!(said("ends/dies", "ended by signal 6\n"), "{records:#?}");
+    assert!(said("ends/hangs", "ended by signal 9, when its time was over\n"), "{records:#?}");
     assert!(records.values().all(|record| record["program"] == "forked"), "{records:#?}");
 }
 
@@ -60,11 +69,14 @@ fn a_filter_selects() {
     assert_eq!(records.keys().collect::<Vec<_>>(), ["ends/one"]);
     let (records, content) = play(&["no test of this name"]);
     assert!(!content && records.is_empty(), "that nothing ran is no success");
+    let mut none = Command::new(std::env::current_exe().expect("a path"));
+    none.args(["--processes", "0", "--report", "/dev/null"]);
+    assert!(!none.output().expect("a program that starts").status.success(), "no process runs nothing");
 }
 
 fn main() -> ExitCode {
     if std::env::args().any(|argument| argument == "--processes") {
-        return forked::main(played());
+        return forked::main_within(played(), Duration::from_secs(2));
     }
     let test = |name: &str, body: fn()| {
         Trial::test(name, move || {
