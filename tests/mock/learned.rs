@@ -221,6 +221,8 @@ fn what_is_kept_has_a_limit() {
         let scene = Scene::new(&[("resolve_memory", budget)]);
         let pipelines = sizes.map(|more| scene.pipeline(&[0, 1], more));
         pipelines.into_iter().for_each(|pipeline| scene.bind(pipeline));
+        let named = scene.records("unresolved").iter().filter(|record| record.get("pipeline_name").is_some()).count();
+        assert_eq!(named, 0, "they have no names");
         assert_eq!(
             (scene.splits(), scene.left()),
             (vec![false; 3 - left], vec!["learned".to_owned(); left]),
