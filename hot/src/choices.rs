@@ -25,10 +25,33 @@ pub struct Pair {
     pub class: u32,
 }
 
-/// Classes whose choices lie in the row itself, so that reading one takes a single load that depends on others. Classes are
-/// numbered as they appear, and few applications have more that conflict.
-const NEAR: usize = 8;
+/// Different choices that lie in the row of a state itself: what a view lacks decides, so most classes share one.
+const NEAR: usize = 3;
 
+/// Classes that have a bit in a row; the highest bit stands for all others and is never set.
+const BITS: usize = 63;
+
+/// The bit of a class in a word, or the one that is never set.
+#[inline(always)]
+fn bit(class: u32) -> u64 {
+    1 << class.min(BITS as u32)
+}
+
+/// A choice and the classes that it is made for.
+struct Shared {
+    choice: AtomicU64,
+    classes: AtomicU64,
+}
+
+impl Shared {
+    /// The choice, if it is one for the class of a bit.
+    #[inline(always)]
+    fn of(&self, bit: u64) -> Option<u64> {
+        (self.classes.load(Ordering::Acquire) & bit != 0).then(|| self.choice.load(Ordering::Relaxed))
+    }
+}
+
+/// What has no place in a row, by class.
 struct Far {
     choices: Box<[AtomicU64]>,
     /// A bit for each.
@@ -47,21 +70,33 @@ impl Drop for Far {
     }
 }
 
-/// The choices of one state.
+/// The choices of one state, in one cache line: where there are thousands, each is a miss.
+#[repr(align(64))]
 struct Row {
-    near: [AtomicU64; NEAR],
-    /// A bit for each class in `near`, set once nothing is left to be said about an immutable sampler.
+    near: [Shared; NEAR],
+    /// A bit for each class, set once nothing is left to be said about an immutable sampler.
     settled: AtomicU64,
-    /// Those of the classes from [`NEAR`] on.
     far: AtomicPtr<Far>,
 }
+
+const _: () = assert!(size_of::<Row>() == 64);
 
 impl Row {
     fn new() -> Self {
         Self {
-            near: [const { AtomicU64::new(UNDECIDED) }; NEAR],
+            near: [const { Shared { choice: AtomicU64::new(UNDECIDED), classes: AtomicU64::new(0) } }; NEAR],
             settled: AtomicU64::new(0),
             far: AtomicPtr::new(std::ptr::null_mut()),
+        }
+    }
+
+    /// The same row in another array.
+    fn again(&self) -> Self {
+        let word = |word: &AtomicU64| AtomicU64::new(word.load(Ordering::Relaxed));
+        Self {
+            near: self.near.each_ref().map(|from| Shared { choice: word(&from.choice), classes: word(&from.classes) }),
+            settled: word(&self.settled),
+            far: AtomicPtr::new(self.far.load(Ordering::Relaxed)),
         }
     }
 
@@ -70,30 +105,48 @@ impl Row {
         unsafe { self.far.load(Ordering::Acquire).as_ref() }
     }
 
-    /// The cell of a class, if there is one yet.
-    #[inline(always)]
-    fn cell(&self, class: usize) -> Option<&AtomicU64> {
-        match class.checked_sub(NEAR) {
-            None => self.near.get(class),
-            Some(index) => self.far()?.choices.get(index),
+    /// The choice for a class that is none of the first choice's.
+    #[inline(never)]
+    fn other(&self, class: u32) -> u64 {
+        let near = self.near.iter().find_map(|shared| shared.of(bit(class)));
+        let far = || Some(self.far()?.choices.get(class as usize)?.load(Ordering::Acquire));
+        near.or_else(far).unwrap_or(UNDECIDED)
+    }
+
+    /// Enters a choice for a class that has none. No other thread may change the row meanwhile.
+    fn enter(&self, class: u32, choice: u64) {
+        let shared = self.near.iter().find(|shared| {
+            let is_free = shared.classes.load(Ordering::Relaxed) == 0;
+            is_free || shared.choice.load(Ordering::Relaxed) == choice
+        });
+        match shared.filter(|_| (class as usize) < BITS) {
+            Some(shared) => {
+                shared.choice.store(choice, Ordering::Relaxed);
+                shared.classes.fetch_or(bit(class), Ordering::Release);
+            }
+            None => {
+                let cell = self.grow(class as usize).and_then(|far| far.choices.get(class as usize));
+                if let Some(cell) = cell {
+                    cell.store(choice, Ordering::Release);
+                }
+            }
         }
     }
 
-    /// The word and the bit in it that tell whether a class is settled, if there is a cell for it yet.
+    /// The word and the bit in it that tell whether a class is settled, if there is one for it yet.
     #[inline(always)]
-    fn settled(&self, class: usize) -> Option<(&AtomicU64, u64)> {
-        match class.checked_sub(NEAR) {
-            None => Some((&self.settled, 1 << class)),
-            Some(index) => Some((self.far()?.settled.get(index / 64)?, 1 << (index % 64))),
+    fn settled(&self, class: u32) -> Option<(&AtomicU64, u64)> {
+        if (class as usize) < BITS {
+            return Some((&self.settled, bit(class)));
         }
+        Some((self.far()?.settled.get(class as usize / 64)?, 1 << (class % 64)))
     }
 
-    /// Makes a cell for a class. No other thread may do so meanwhile.
-    fn grow(&self, class: usize) {
-        let Some(index) = class.checked_sub(NEAR) else { return };
+    /// What has no place in the row, with room for a class. No other thread may change the row meanwhile.
+    fn grow(&self, class: usize) -> Option<&Far> {
         let old = self.far();
-        if old.map_or(0, |far| far.choices.len()) <= index {
-            let len = (index + 1).next_power_of_two().max(8);
+        if old.map_or(0, |far| far.choices.len()) <= class {
+            let len = (class + 1).next_power_of_two().max(64);
             let larger = |len: usize, old: Option<&[AtomicU64]>| {
                 let old = old.unwrap_or(&[]).iter().map(|from| AtomicU64::new(from.load(Ordering::Relaxed)));
                 let mut fresh = memory::vec(len);
@@ -103,35 +156,28 @@ impl Row {
             };
             let fresh = Far {
                 choices: larger(len, old.map(|far| &*far.choices)),
-                settled: larger(len.div_ceil(64), old.map(|far| &*far.settled)),
+                settled: larger(len / 64, old.map(|far| &*far.settled)),
                 older: AtomicPtr::new(self.far.load(Ordering::Relaxed)),
             };
             self.far.store(Box::into_raw(Box::new(fresh)), Ordering::Release);
         }
+        self.far()
     }
 }
 
-impl Drop for Row {
-    fn drop(&mut self) {
-        let far = *self.far.get_mut();
-        if !far.is_null() {
-            // SAFETY: made by `Box::into_raw` in `grow`, and in no other place: what it replaced hangs on it.
-            drop(unsafe { Box::from_raw(far) });
-        }
-    }
-}
+/// Rows by the number of their state.
+type Rows = Box<[Row]>;
 
-/// A row for each state that something was chosen for, by number, or null.
-type Rows = Box<[AtomicPtr<Row>]>;
-
-/// One row for each state number that something was ever chosen for; rows are never freed, only used again, so that a stale number is
-/// harmless.
+/// A row for each state number up to the highest that something was ever chosen for; rows are never freed, only used again, so that a
+/// stale number is harmless.
 ///
-/// A state that nothing was chosen for has a null pointer and no row: most of the states of an application conflict with no view, and
-/// many samplers are alive at once where each has a state of its own.
+/// They lie one after the other, so that a choice is one load away from the words of sampler and view. Where nothing conflicts there
+/// are none.
+///
+/// Whoever changes something keeps all others from doing so meanwhile; readers need nothing.
 pub struct Choices {
     rows: AtomicPtr<Rows>,
-    /// Every array ever published, the last one in force; readers may still hold the older ones. Its lock serialises growth.
+    /// Every array ever published, the last one in force; readers may still hold the older ones.
     owned: Mutex<Vec<AtomicPtr<Rows>>>,
 }
 
@@ -142,39 +188,26 @@ impl Default for Choices {
 }
 
 impl Choices {
-    /// The row of a state that something was chosen for.
+    /// The row of a state, if there is one yet.
     #[inline(always)]
     fn row(&self, state: u32) -> Option<&Row> {
-        // SAFETY: null, or from `Box::into_raw` and kept in `owned`.
-        let rows = unsafe { self.rows.load(Ordering::Acquire).as_ref() }?;
-        // SAFETY: null, or from `Box::into_raw`, and kept as long as `self`.
-        unsafe { rows.get(state as usize)?.load(Ordering::Acquire).as_ref() }
+        self.reader().rows.get(state as usize)
     }
 
     /// The row of a state, made if there is none.
     fn row_of(&self, state: u32) -> Option<&Row> {
-        if let Some(row) = self.row(state) {
-            return Some(row);
-        }
-        let mut owned = lock(&self.owned);
-        let state = state as usize;
-        // SAFETY: null, or from `Box::into_raw` and kept in `owned`.
-        let old = unsafe { self.rows.load(Ordering::Relaxed).as_ref() }.map_or(&[][..], |rows| rows);
-        if old.len() <= state {
-            let mut rows = memory::vec((state + 1).next_power_of_two().max(64));
-            rows.extend(old.iter().map(|row| AtomicPtr::new(row.load(Ordering::Relaxed))));
-            rows.resize_with(rows.capacity(), AtomicPtr::default);
+        let old = self.reader().rows;
+        if old.len() <= state as usize {
+            let mut rows = memory::vec((state as usize + 1).next_power_of_two().max(64));
+            rows.extend(old.iter().map(Row::again));
+            rows.resize_with(rows.capacity(), Row::new);
+            let mut owned = lock(&self.owned);
+            owned.with_room();
             let rows = Box::into_raw(Box::new(rows.into_boxed_slice()));
-            owned.with_room().push(AtomicPtr::new(rows));
+            owned.push(AtomicPtr::new(rows));
             self.rows.store(rows, Ordering::Release);
         }
-        // SAFETY: null, or from `Box::into_raw` and kept in `owned`, where these rows may just have been put.
-        let cell = unsafe { self.rows.load(Ordering::Relaxed).as_ref() }?.get(state)?;
-        if cell.load(Ordering::Relaxed).is_null() {
-            cell.store(Box::into_raw(Box::new(Row::new())), Ordering::Release);
-        }
-        // SAFETY: just found to be there, and kept as long as `self`.
-        unsafe { cell.load(Ordering::Relaxed).as_ref() }
+        self.row(state)
     }
 
     /// The choice for (state, view class): a sampler's handle, [`KEEP`] or [`UNDECIDED`].
@@ -190,35 +223,30 @@ impl Choices {
         Chosen { rows: unsafe { self.rows.load(Ordering::Acquire).as_ref() }.map_or(&[], |rows| rows), of: self }
     }
 
-    #[inline(never)]
-    fn far_choice(row: &Row, class: u32) -> u64 {
-        row.cell(class as usize).map_or(UNDECIDED, |cell| cell.load(Ordering::Acquire))
-    }
-
     /// Sets the choice for (state, view class) unless there is one; returns the one before, [`UNDECIDED`] if there was none.
-    ///
-    /// The caller serialises this with [`Choices::settle`] and [`Choices::clear`] for the same state.
     pub fn publish(&self, state: u32, class: u32, choice: u64) -> u64 {
         let Some(row) = self.row_of(state) else { return KEEP };
-        row.grow(class as usize);
-        let Some(cell) = row.cell(class as usize) else { return KEEP };
-        match cell.compare_exchange(UNDECIDED, choice, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(before) | Err(before) => before,
+        let before = row.other(class);
+        if before == UNDECIDED {
+            row.enter(class, choice);
         }
+        before
     }
 
     /// Whether nothing is left to be said about an immutable sampler of this state with a view of this class.
     #[inline(always)]
     pub fn is_settled(&self, state: u32, class: u32) -> bool {
-        let Some((word, bit)) = self.row(state).and_then(|row| row.settled(class as usize)) else { return false };
+        let Some((word, bit)) = self.row(state).and_then(|row| row.settled(class)) else { return false };
         word.load(Ordering::Relaxed) & bit != 0
     }
 
     /// Remembers that nothing is left to be said about an immutable sampler.
     pub fn settle(&self, state: u32, class: u32) {
         let Some(row) = self.row_of(state) else { return };
-        row.grow(class as usize);
-        if let Some((word, bit)) = row.settled(class as usize) {
+        if class as usize >= BITS {
+            row.grow(class as usize);
+        }
+        if let Some((word, bit)) = row.settled(class) {
             word.fetch_or(bit, Ordering::Relaxed);
         }
     }
@@ -227,7 +255,7 @@ impl Choices {
     pub fn clear(&self, state: u32) {
         let Some(row) = self.row(state) else { return };
         let clear = |words: &[AtomicU64]| words.iter().for_each(|word| word.store(UNDECIDED, Ordering::Release));
-        clear(&row.near);
+        row.near.iter().for_each(|shared| shared.classes.store(0, Ordering::Release));
         row.settled.store(0, Ordering::Release);
         if let Some(far) = row.far() {
             clear(&far.choices);
@@ -243,9 +271,9 @@ impl Drop for Choices {
             // SAFETY: from `Box::into_raw`, listed once. The last one has all that the others had.
             rows = *unsafe { Box::from_raw(array.into_inner()) };
         }
-        for row in rows.into_iter().map(AtomicPtr::into_inner).filter(|row| !row.is_null()) {
-            // SAFETY: made by `Box::into_raw` in `row_of`, once for each number.
-            drop(unsafe { Box::from_raw(row) });
+        for far in rows.into_iter().map(|row| row.far.into_inner()).filter(|far| !far.is_null()) {
+            // SAFETY: made by `Box::into_raw` in `Row::grow`, and in no other row of the last array: what it replaced hangs on it.
+            drop(unsafe { Box::from_raw(far) });
         }
     }
 }
@@ -253,7 +281,7 @@ impl Drop for Choices {
 /// [`Choices`] as they were at one time, but for what is in rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Chosen<'c> {
-    rows: &'c [AtomicPtr<Row>],
+    rows: &'c [Row],
     pub(crate) of: &'c Choices,
 }
 
@@ -272,12 +300,8 @@ impl Chosen<'_> {
     #[inline(always)]
     pub(crate) fn choice(&self, state: u32, class: u32) -> u64 {
         let Some(row) = self.rows.get(state as usize) else { return UNDECIDED };
-        // SAFETY: null, or from `Box::into_raw`, and kept as long as the choices.
-        let Some(row) = (unsafe { row.load(Ordering::Acquire).as_ref() }) else { return UNDECIDED };
-        match row.near.get(class as usize) {
-            Some(cell) => cell.load(Ordering::Acquire),
-            None => Choices::far_choice(row, class),
-        }
+        let [first, ..] = &row.near;
+        first.of(bit(class)).unwrap_or_else(|| row.other(class))
     }
 }
 
