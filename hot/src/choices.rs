@@ -25,25 +25,37 @@ pub struct Pair {
     pub class: u32,
 }
 
-/// Different choices that lie in the row of a state itself: what a view lacks decides, so most classes share one.
+/// Different choices of a state that are kept with their classes: what a view lacks decides, so most classes share one.
 const NEAR: usize = 3;
 
-/// Classes that have a bit in a row; the highest bit stands for all others and is never set.
-const BITS: usize = 63;
+/// Classes that have a bit: at one more than their number, as the words of views have it. The highest bit stands for all others and is
+/// never set.
+const BITS: u32 = 62;
 
-/// The bit of a class in a word, or the one that is never set.
+/// The bit of a class, by one more than its number, or the one that is never set.
 #[inline(always)]
-fn bit(class: u32) -> u64 {
-    1 << class.min(BITS as u32)
+fn bit(next: u32) -> u64 {
+    1 << next.min(BITS + 1)
 }
 
 /// A choice and the classes that it is made for.
+#[repr(align(16))]
 struct Shared {
     choice: AtomicU64,
     classes: AtomicU64,
 }
 
 impl Shared {
+    const fn new() -> Self {
+        Self { choice: AtomicU64::new(UNDECIDED), classes: AtomicU64::new(0) }
+    }
+
+    /// The same in another array.
+    fn again(&self) -> Self {
+        let word = |word: &AtomicU64| AtomicU64::new(word.load(Ordering::Relaxed));
+        Self { choice: word(&self.choice), classes: word(&self.classes) }
+    }
+
     /// The choice, if it is one for the class of a bit.
     #[inline(always)]
     fn of(&self, bit: u64) -> Option<u64> {
@@ -51,7 +63,7 @@ impl Shared {
     }
 }
 
-/// What has no place in a row, by class.
+/// What a row has no place for, by class.
 struct Far {
     choices: Box<[AtomicU64]>,
     /// A bit for each.
@@ -70,32 +82,25 @@ impl Drop for Far {
     }
 }
 
-/// The choices of one state, in one cache line: where there are thousands, each is a miss.
-#[repr(align(64))]
+/// What there is for a state beside the choice that most of its classes share.
 struct Row {
-    near: [Shared; NEAR],
+    near: [Shared; NEAR - 1],
     /// A bit for each class, set once nothing is left to be said about an immutable sampler.
     settled: AtomicU64,
     far: AtomicPtr<Far>,
 }
 
-const _: () = assert!(size_of::<Row>() == 64);
-
 impl Row {
     fn new() -> Self {
-        Self {
-            near: [const { Shared { choice: AtomicU64::new(UNDECIDED), classes: AtomicU64::new(0) } }; NEAR],
-            settled: AtomicU64::new(0),
-            far: AtomicPtr::new(std::ptr::null_mut()),
-        }
+        let near = [const { Shared::new() }; NEAR - 1];
+        Self { near, settled: AtomicU64::new(0), far: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
     /// The same row in another array.
     fn again(&self) -> Self {
-        let word = |word: &AtomicU64| AtomicU64::new(word.load(Ordering::Relaxed));
         Self {
-            near: self.near.each_ref().map(|from| Shared { choice: word(&from.choice), classes: word(&from.classes) }),
-            settled: word(&self.settled),
+            near: self.near.each_ref().map(Shared::again),
+            settled: AtomicU64::new(self.settled.load(Ordering::Relaxed)),
             far: AtomicPtr::new(self.far.load(Ordering::Relaxed)),
         }
     }
@@ -105,39 +110,11 @@ impl Row {
         unsafe { self.far.load(Ordering::Acquire).as_ref() }
     }
 
-    /// The choice for a class that is none of the first choice's.
-    #[inline(never)]
-    fn other(&self, class: u32) -> u64 {
-        let near = self.near.iter().find_map(|shared| shared.of(bit(class)));
-        let far = || Some(self.far()?.choices.get(class as usize)?.load(Ordering::Acquire));
-        near.or_else(far).unwrap_or(UNDECIDED)
-    }
-
-    /// Enters a choice for a class that has none. No other thread may change the row meanwhile.
-    fn enter(&self, class: u32, choice: u64) {
-        let shared = self.near.iter().find(|shared| {
-            let is_free = shared.classes.load(Ordering::Relaxed) == 0;
-            is_free || shared.choice.load(Ordering::Relaxed) == choice
-        });
-        match shared.filter(|_| (class as usize) < BITS) {
-            Some(shared) => {
-                shared.choice.store(choice, Ordering::Relaxed);
-                shared.classes.fetch_or(bit(class), Ordering::Release);
-            }
-            None => {
-                let cell = self.grow(class as usize).and_then(|far| far.choices.get(class as usize));
-                if let Some(cell) = cell {
-                    cell.store(choice, Ordering::Release);
-                }
-            }
-        }
-    }
-
     /// The word and the bit in it that tell whether a class is settled, if there is one for it yet.
     #[inline(always)]
     fn settled(&self, class: u32) -> Option<(&AtomicU64, u64)> {
-        if (class as usize) < BITS {
-            return Some((&self.settled, bit(class)));
+        if class < BITS {
+            return Some((&self.settled, bit(class + 1)));
         }
         Some((self.far()?.settled.get(class as usize / 64)?, 1 << (class % 64)))
     }
@@ -165,19 +142,56 @@ impl Row {
     }
 }
 
-/// Rows by the number of their state.
-type Rows = Box<[Row]>;
+/// What is kept of states, by number.
+#[derive(Default)]
+struct Rows {
+    /// The choice that most classes share, by itself: where there are thousands of states, each that is looked at is a cache miss, and
+    /// four of these lie in one line. At one more than the number of the state, as the words of samplers have it.
+    first: Box<[Shared]>,
+    rest: Box<[Row]>,
+}
 
-/// A row for each state number up to the highest that something was ever chosen for; rows are never freed, only used again, so that a
-/// stale number is harmless.
+impl Rows {
+    fn near(&self, state: usize) -> Option<impl Iterator<Item = &Shared>> {
+        Some(std::iter::once(self.first.get(state + 1)?).chain(&self.rest.get(state)?.near))
+    }
+
+    fn choice(&self, state: u32, class: u32) -> Option<u64> {
+        let (number, row) = (state as usize, self.rest.get(state as usize)?);
+        let far = || Some(row.far()?.choices.get(class as usize)?.load(Ordering::Acquire));
+        self.near(number)?.find_map(|shared| shared.of(bit(class.saturating_add(1)))).or_else(far)
+    }
+
+    /// Enters a choice for a class that has none. No other thread may change anything meanwhile.
+    fn enter(&self, state: u32, class: u32, choice: u64) -> Option<()> {
+        let shared = self.near(state as usize)?.find(|shared| {
+            let is_free = shared.classes.load(Ordering::Relaxed) == 0;
+            is_free || shared.choice.load(Ordering::Relaxed) == choice
+        });
+        match shared.filter(|_| class < BITS) {
+            Some(shared) => {
+                shared.choice.store(choice, Ordering::Relaxed);
+                shared.classes.fetch_or(bit(class + 1), Ordering::Release);
+            }
+            None => {
+                let far = self.rest.get(state as usize)?.grow(class as usize)?;
+                far.choices.get(class as usize)?.store(choice, Ordering::Release);
+            }
+        }
+        Some(())
+    }
+}
+
+/// What was chosen for each state number up to the highest that something was ever chosen for; nothing of it is freed, only used again,
+/// so that a stale number is harmless.
 ///
-/// They lie one after the other, so that a choice is one load away from the words of sampler and view. Where nothing conflicts there
+/// States lie one after the other, so that a choice is one load away from the words of sampler and view. Where nothing conflicts there
 /// are none.
 ///
 /// Whoever changes something keeps all others from doing so meanwhile; readers need nothing.
 pub struct Choices {
     rows: AtomicPtr<Rows>,
-    /// Every array ever published, the last one in force; readers may still hold the older ones.
+    /// All that was ever published, the last one in force; readers may still hold the older ones.
     owned: Mutex<Vec<AtomicPtr<Rows>>>,
 }
 
@@ -188,47 +202,51 @@ impl Default for Choices {
 }
 
 impl Choices {
-    /// The row of a state, if there is one yet.
-    #[inline(always)]
-    fn row(&self, state: u32) -> Option<&Row> {
-        self.reader().rows.get(state as usize)
+    fn rows(&self) -> Option<&Rows> {
+        // SAFETY: null, or from `Box::into_raw` and kept in `owned`.
+        unsafe { self.rows.load(Ordering::Acquire).as_ref() }
     }
 
-    /// The row of a state, made if there is none.
-    fn row_of(&self, state: u32) -> Option<&Row> {
-        let old = self.reader().rows;
-        if old.len() <= state as usize {
-            let mut rows = memory::vec((state as usize + 1).next_power_of_two().max(64));
-            rows.extend(old.iter().map(Row::again));
-            rows.resize_with(rows.capacity(), Row::new);
+    /// The rows, with one of a state.
+    fn rows_with(&self, state: u32) -> Option<&Rows> {
+        let old = self.rows();
+        if old.is_none_or(|old| old.rest.len() <= state as usize) {
+            let len = (state as usize + 1).next_power_of_two().max(64);
+            let (mut first, mut rest) = (memory::vec(len + 1), memory::vec(len));
+            if let Some(old) = old {
+                first.extend(old.first.iter().map(Shared::again));
+                rest.extend(old.rest.iter().map(Row::again));
+            }
+            first.resize_with(len + 1, Shared::new);
+            rest.resize_with(len, Row::new);
             let mut owned = lock(&self.owned);
             owned.with_room();
-            let rows = Box::into_raw(Box::new(rows.into_boxed_slice()));
+            let rows = Rows { first: first.into_boxed_slice(), rest: rest.into_boxed_slice() };
+            let rows = Box::into_raw(Box::new(rows));
             owned.push(AtomicPtr::new(rows));
             self.rows.store(rows, Ordering::Release);
         }
-        self.row(state)
+        self.rows()
     }
 
     /// The choice for (state, view class): a sampler's handle, [`KEEP`] or [`UNDECIDED`].
-    #[inline(always)]
+    #[inline(never)]
     pub fn choice(&self, state: u32, class: u32) -> u64 {
-        self.reader().choice(state, class)
+        self.rows().and_then(|rows| rows.choice(state, class)).unwrap_or(UNDECIDED)
     }
 
-    /// The choices as they are now, for several look-ups: what is made first for a state later may be missing.
+    /// The choices, for several look-ups.
     #[inline(always)]
     pub(crate) fn reader(&self) -> Chosen<'_> {
-        // SAFETY: null, or from `Box::into_raw` and kept in `owned`.
-        Chosen { rows: unsafe { self.rows.load(Ordering::Acquire).as_ref() }.map_or(&[], |rows| rows), of: self }
+        Chosen { first: self.rows().map_or(&[], |rows| &rows.first), of: self }
     }
 
     /// Sets the choice for (state, view class) unless there is one; returns the one before, [`UNDECIDED`] if there was none.
     pub fn publish(&self, state: u32, class: u32, choice: u64) -> u64 {
-        let Some(row) = self.row_of(state) else { return KEEP };
-        let before = row.other(class);
+        let Some(rows) = self.rows_with(state) else { return KEEP };
+        let before = rows.choice(state, class).unwrap_or(UNDECIDED);
         if before == UNDECIDED {
-            row.enter(class, choice);
+            rows.enter(state, class, choice);
         }
         before
     }
@@ -236,14 +254,15 @@ impl Choices {
     /// Whether nothing is left to be said about an immutable sampler of this state with a view of this class.
     #[inline(always)]
     pub fn is_settled(&self, state: u32, class: u32) -> bool {
-        let Some((word, bit)) = self.row(state).and_then(|row| row.settled(class)) else { return false };
+        let row = self.rows().and_then(|rows| rows.rest.get(state as usize));
+        let Some((word, bit)) = row.and_then(|row| row.settled(class)) else { return false };
         word.load(Ordering::Relaxed) & bit != 0
     }
 
     /// Remembers that nothing is left to be said about an immutable sampler.
     pub fn settle(&self, state: u32, class: u32) {
-        let Some(row) = self.row_of(state) else { return };
-        if class as usize >= BITS {
+        let Some(row) = self.rows_with(state).and_then(|rows| rows.rest.get(state as usize)) else { return };
+        if class >= BITS {
             row.grow(class as usize);
         }
         if let Some((word, bit)) = row.settled(class) {
@@ -253,9 +272,10 @@ impl Choices {
 
     /// Forgets everything about a state.
     pub fn clear(&self, state: u32) {
-        let Some(row) = self.row(state) else { return };
+        let Some(rows) = self.rows() else { return };
+        let (Some(near), Some(row)) = (rows.near(state as usize), rows.rest.get(state as usize)) else { return };
         let clear = |words: &[AtomicU64]| words.iter().for_each(|word| word.store(UNDECIDED, Ordering::Release));
-        row.near.iter().for_each(|shared| shared.classes.store(0, Ordering::Release));
+        near.for_each(|shared| shared.classes.store(0, Ordering::Release));
         row.settled.store(0, Ordering::Release);
         if let Some(far) = row.far() {
             clear(&far.choices);
@@ -271,37 +291,26 @@ impl Drop for Choices {
             // SAFETY: from `Box::into_raw`, listed once. The last one has all that the others had.
             rows = *unsafe { Box::from_raw(array.into_inner()) };
         }
-        for far in rows.into_iter().map(|row| row.far.into_inner()).filter(|far| !far.is_null()) {
+        for far in rows.rest.into_iter().map(|row| row.far.into_inner()).filter(|far| !far.is_null()) {
             // SAFETY: made by `Box::into_raw` in `Row::grow`, and in no other row of the last array: what it replaced hangs on it.
             drop(unsafe { Box::from_raw(far) });
         }
     }
 }
 
-/// [`Choices`] as they were at one time, but for what is in rows.
+/// [`Choices`] with what most pairs need of them at hand.
 #[derive(Clone, Copy)]
 pub(crate) struct Chosen<'c> {
-    rows: &'c [Row],
-    pub(crate) of: &'c Choices,
+    first: &'c [Shared],
+    of: &'c Choices,
 }
 
 impl Chosen<'_> {
-    /// The choice for a pair that had none when this was made, which `undecided` makes if there still is none.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn now(of: &Choices, pair: Pair, undecided: &mut dyn FnMut(Pair) -> u64) -> u64 {
-        match of.choice(pair.state, pair.class) {
-            UNDECIDED => undecided(pair),
-            choice => choice,
-        }
-    }
-
-    /// See [`Choices::choice`].
+    /// The choice for the state and class of numbers that are one less, see [`Choices::choice`].
     #[inline(always)]
-    pub(crate) fn choice(&self, state: u32, class: u32) -> u64 {
-        let Some(row) = self.rows.get(state as usize) else { return UNDECIDED };
-        let [first, ..] = &row.near;
-        first.of(bit(class)).unwrap_or_else(|| row.other(class))
+    pub(crate) fn choice(&self, next_state: u32, next_class: u32) -> u64 {
+        let first = self.first.get(next_state as usize).and_then(|first| first.of(bit(next_class)));
+        first.unwrap_or_else(|| self.of.choice(next_state.wrapping_sub(1), next_class.wrapping_sub(1)))
     }
 }
 
@@ -323,7 +332,7 @@ mod tests {
     fn near_and_far_choices_are_told_apart() {
         let choices = Choices::default();
         let (state, other) = (3, 700);
-        let classes = [0, NEAR as u32 - 1, NEAR as u32, 99, 1000];
+        let classes = [0, NEAR as u32 - 1, NEAR as u32, BITS - 1, BITS, 99, 1000];
         for class in classes {
             assert_eq!(choices.choice(state, class), UNDECIDED);
             assert_eq!(choices.publish(state, class, u64::from(class) + 1), UNDECIDED);
@@ -339,10 +348,38 @@ mod tests {
     }
 
     #[test]
+    fn classes_share_choices_and_readers_find_the_same() {
+        let choices = Choices::default();
+        // Two choices by turns, then more than lie beside each other, for classes with and without a bit.
+        let choice = |state: u32, class: u32| match class {
+            _ if (state + class).is_multiple_of(7) => UNDECIDED,
+            0..50 => u64::from(1 + class % 2),
+            _ => u64::from(1 + class % 9),
+        };
+        let pairs = || (0..70).flat_map(|state| (0..80).map(move |class| (state, class)));
+        for (state, class) in pairs().filter(|(state, class)| choice(*state, *class) != UNDECIDED) {
+            assert_eq!(choices.publish(state, class, choice(state, class)), UNDECIDED);
+        }
+        for (state, class) in pairs() {
+            let found = (choices.choice(state, class), choices.reader().choice(state + 1, class + 1));
+            assert_eq!(found, (choice(state, class), choice(state, class)), "of {state} and {class}");
+        }
+        let shared =
+            choices.rows().and_then(|rows| rows.near(3)).map(|near| near.map(|it| it.classes.load(Ordering::Relaxed)));
+        assert!(
+            shared.is_some_and(|mut all| all.all(|classes| classes.count_ones() > 1)),
+            "they take no room of their own"
+        );
+        choices.clear(3);
+        assert!((0..80).all(|class| choices.reader().choice(4, class + 1) == UNDECIDED));
+        assert!((0..80).all(|class| choices.reader().choice(5, class + 1) == choice(4, class)));
+    }
+
+    #[test]
     fn what_is_settled_is_no_choice_and_is_forgotten_with_the_state() {
         let choices = Choices::default();
         let (state, other) = (0, 1);
-        let classes = [0, NEAR as u32 - 1, NEAR as u32, NEAR as u32 + 63, NEAR as u32 + 64, 1000];
+        let classes = [0, NEAR as u32 - 1, NEAR as u32, BITS - 1, BITS, 1000];
         for (nth, class) in classes.into_iter().enumerate() {
             assert!(!choices.is_settled(state, class));
             choices.settle(state, class);

@@ -138,7 +138,7 @@ impl<W> Gate<W> {
     #[inline(always)]
     pub fn look_up(&self, sampler: vk::Sampler, view: vk::ImageView) -> Option<Pair> {
         let (sampler, view) = (sampler.as_raw(), view.as_raw());
-        let (sampler_word, view_word) = (self.samplers.get(sampler), self.views.get(view));
+        let (sampler_word, view_word) = (self.samplers.get_in_line(sampler), self.views.get_in_line(view));
         let conflict = ((sampler_word & view_word) >> 32) as u32;
         if conflict | self.force == 0 || sampler_word == 0 || view_word == 0 {
             return None;
@@ -161,12 +161,8 @@ impl<W> Gate<W> {
     /// What is asked of for each pair of a block that may conflict, found once for all of them.
     #[inline(always)]
     pub fn look(&self) -> Look<'_> {
-        Look {
-            samplers: self.samplers.reader(),
-            views: self.views.reader(),
-            force: self.force,
-            choices: self.choices.reader(),
-        }
+        let (samplers, views) = (self.samplers.reader(), self.views.reader());
+        Look { samplers, views, force: self.force, choices: self.choices.reader() }
     }
 
     /// Where the first pair is that conflicts.
@@ -211,14 +207,12 @@ impl<W> Gate<W> {
                 left = self.candidates(block);
             }
             let look = self.look();
-            while left != 0 {
-                let at = left.trailing_zeros() as usize;
-                left &= left - 1;
-                let Some(info) = block.get_mut(at) else { break };
-                let choice = look.choice(info.sampler, info.image_view, undecided);
-                changed += u64::from(choice != info.sampler);
-                info.sampler = choice;
-            }
+            let is_large = look.samplers.suits_buckets() && look.views.suits_buckets();
+            changed += if is_large {
+                look.substitute::<true>(block, left, undecided)
+            } else {
+                look.substitute::<false>(block, left, undecided)
+            };
         }
         changed
     }
@@ -413,17 +407,52 @@ impl Look<'_> {
         view: vk::ImageView,
         undecided: &mut dyn FnMut(Pair) -> u64,
     ) -> vk::Sampler {
-        let (sampler_word, view_word) = (self.samplers.get(sampler.as_raw()), self.views.get(view.as_raw()));
+        self.choice_by::<false>(sampler, view, undecided)
+    }
+
+    /// Exchanges the samplers of those pairs of a block that `left` has a bit for and that conflict. Returns how many differ.
+    ///
+    /// By itself for each size of tables: with both ways in one loop there are too few registers.
+    #[inline(never)]
+    fn substitute<const LARGE: bool>(
+        &self,
+        block: &mut [DescriptorImageInfo],
+        mut left: u64,
+        undecided: &mut dyn FnMut(Pair) -> u64,
+    ) -> u64 {
+        let mut changed = 0;
+        while left != 0 {
+            let at = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let Some(info) = block.get_mut(at) else { break };
+            let choice = self.choice_by::<LARGE>(info.sampler, info.image_view, undecided);
+            changed += u64::from(choice != info.sampler);
+            info.sampler = choice;
+        }
+        changed
+    }
+
+    #[inline(always)]
+    fn choice_by<const LARGE: bool>(
+        &self,
+        sampler: vk::Sampler,
+        view: vk::ImageView,
+        undecided: &mut dyn FnMut(Pair) -> u64,
+    ) -> vk::Sampler {
+        let (sampler_word, view_word) = if LARGE {
+            self.samplers.both(sampler.as_raw(), self.views, view.as_raw())
+        } else {
+            (self.samplers.get(sampler.as_raw()), self.views.get(view.as_raw()))
+        };
         let conflict = ((sampler_word & view_word) >> 32) as u32;
         // Where every pair is one that conflicts, both still have to be known.
         if conflict == 0 && (self.force == 0 || sampler_word == 0 || view_word == 0) {
             return sampler;
         }
-        let (state, class) = ((sampler_word as u32).wrapping_sub(1), (view_word as u32).wrapping_sub(1));
-        let choice = match self.choices.choice(state, class) {
+        let choice = match self.choices.choice(sampler_word as u32, view_word as u32) {
             UNDECIDED => {
-                let pair = Pair { sampler: sampler.as_raw(), view: view.as_raw(), state, class };
-                Chosen::now(self.choices.of, pair, undecided)
+                let (state, class) = ((sampler_word as u32).wrapping_sub(1), (view_word as u32).wrapping_sub(1));
+                undecided(Pair { sampler: sampler.as_raw(), view: view.as_raw(), state, class })
             }
             choice => choice,
         };

@@ -3,11 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
+/// What [`fold`] multiplies by.
+pub(crate) const FACTOR: u64 = 0xd6e8_feb8_6659_fd93;
+
 /// Mixes the bits of a handle. Drivers hand out evenly strided pointers, which multiplicative hashing by one
 /// constant clusters badly; folding the 128-bit product does not.
 #[inline(always)]
 pub const fn fold(key: u64) -> u64 {
-    let product = key as u128 * 0xd6e8_feb8_6659_fd93_u128;
+    let product = key as u128 * FACTOR as u128;
     (product as u64) ^ ((product >> 64) as u64)
 }
 

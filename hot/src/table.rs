@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 pub use self::append::{AppendVec, Interner};
+use crate::hash::FACTOR;
 pub use crate::hash::{FastMap, FastSet, fold};
 pub use crate::lock::lock;
 use crate::lock::{Guard, Lock};
@@ -29,7 +30,10 @@ use std::sync::atomic::{AtomicPtr, AtomicU64};
 #[repr(align(128))]
 pub(crate) struct Apart<T>(pub(crate) T);
 
-const EMPTY: u64 = 0;
+/// The key of a slot that never had one. Not zero, which callers do ask for: nothing has that, so it needs no case of its own. The factor
+/// of the hash, because it is at hand.
+const EMPTY: u64 = FACTOR;
+/// The key of a slot whose key was removed.
 const TOMBSTONE: u64 = u64::MAX;
 
 /// Slots from which on a table is large.
@@ -40,46 +44,108 @@ struct Slot {
     value: AtomicU64,
 }
 
+/// Slots that lie in one cache line.
+const BUCKET: usize = 4;
+
+#[repr(align(64))]
+struct Bucket([Slot; BUCKET]);
+
 /// What a place in a table is a multiple of: as many bytes as a slot has, so that a masked hash is where a slot lies.
 const STEP: usize = 16;
 
-const _: () = assert!(cfg!(all(loom, test)) || size_of::<Slot>() == STEP);
+/// The part of a place that says which slot of a bucket it is.
+const WITHIN: usize = (BUCKET - 1) * STEP;
 
-/// The place where a key is looked for first.
-#[inline(always)]
-fn home(key: u64) -> usize {
-    (fold(key) as usize).wrapping_mul(STEP)
-}
+const _: () = assert!(cfg!(all(loom, test)) || size_of::<Slot>() == STEP && size_of::<Bucket>() == BUCKET * STEP);
 
-/// The slot at a place, of as many as a power of two.
+/// The bucket of a place.
 ///
 /// # Safety
 ///
-/// There are `mask / STEP + 1` slots, which live as long as the reference.
+/// There are as many buckets as that takes, which live as long as the reference.
 #[inline(always)]
-unsafe fn slot_at<'t>(slots: *const Slot, mask: usize, place: usize) -> &'t Slot {
-    let masked = place & mask;
-    // SAFETY: the masked place is that of one of the slots, by this function's contract.
-    unsafe { if cfg!(all(loom, test)) { &*slots.add(masked / STEP) } else { &*slots.byte_add(masked) } }
+unsafe fn bucket_at<'t>(buckets: *const Bucket, place: usize) -> &'t Bucket {
+    // SAFETY: what is left of the place is that of one of the buckets, by this function's contract.
+    unsafe {
+        if cfg!(all(loom, test)) { &*buckets.add(place / (BUCKET * STEP)) } else { &*buckets.byte_add(place & !WITHIN) }
+    }
+}
+
+/// The slot at a place.
+///
+/// # Safety
+///
+/// As for [`bucket_at`].
+#[inline(always)]
+unsafe fn slot_at<'t>(buckets: *const Bucket, place: usize) -> &'t Slot {
+    if cfg!(all(loom, test)) {
+        // SAFETY: by this function's contract.
+        let Bucket(slots) = unsafe { bucket_at(buckets, place) };
+        return &slots[place / STEP % BUCKET];
+    }
+    // SAFETY: a bucket is nothing but its slots, and the place is that of one of them, by this function's contract.
+    unsafe { &*buckets.byte_add(place).cast::<Slot>() }
+}
+
+/// The slots of a table, of which there are as many as a power of two.
+#[derive(Clone, Copy)]
+struct Places {
+    /// What masks a key's hash: in a large table without [`WITHIN`], so that a key is first looked for at the start of a bucket and can
+    /// be looked for in all of it at once.
+    mask: usize,
+    buckets: *const Bucket,
+}
+
+impl Places {
+    #[inline(always)]
+    fn first(self, key: u64) -> usize {
+        (fold(key) as usize).wrapping_mul(STEP) & self.mask
+    }
+
+    #[inline(always)]
+    fn after(self, place: usize) -> usize {
+        place.wrapping_add(STEP) & (self.mask | WITHIN)
+    }
+
+    #[inline(always)]
+    fn before(self, place: usize) -> usize {
+        place.wrapping_sub(STEP) & (self.mask | WITHIN)
+    }
+
+    /// Whether a key is looked for in a whole bucket at once.
+    #[inline(always)]
+    fn are_many(self) -> bool {
+        self.mask & WITHIN == 0
+    }
 }
 
 struct Slots {
-    /// The place of the last slot.
     mask: usize,
-    slots: Box<[Slot]>,
+    buckets: Box<[Bucket]>,
 }
 
 impl Slots {
     fn new(capacity: usize) -> Box<Self> {
-        let mut slots = memory::vec(capacity);
-        slots.resize_with(capacity, || Slot { key: AtomicU64::new(EMPTY), value: AtomicU64::new(0) });
-        Box::new(Self { mask: (capacity - 1) * STEP, slots: slots.into_boxed_slice() })
+        let mut buckets = memory::vec(capacity / BUCKET);
+        let slot = |_| Slot { key: AtomicU64::new(EMPTY), value: AtomicU64::new(0) };
+        buckets.resize_with(capacity / BUCKET, || Bucket(std::array::from_fn(slot)));
+        let within = if capacity < LARGE { 0 } else { WITHIN };
+        Box::new(Self { mask: (capacity - 1) * STEP & !within, buckets: buckets.into_boxed_slice() })
+    }
+
+    fn len(&self) -> usize {
+        self.buckets.len() * BUCKET
+    }
+
+    #[inline(always)]
+    fn places(&self) -> Places {
+        Places { mask: self.mask, buckets: self.buckets.as_ptr() }
     }
 
     #[inline(always)]
     fn at(&self, place: usize) -> &Slot {
-        // SAFETY: the number of slots is a power of two, and `mask` is the place of the last.
-        unsafe { slot_at(self.slots.as_ptr(), self.mask, place) }
+        // SAFETY: the number of slots is a power of two, and a masked place is that of one of them.
+        unsafe { slot_at(self.buckets.as_ptr(), place) }
     }
 
     /// The place of a key, under the lock.
@@ -88,7 +154,8 @@ impl Slots {
         if is_reserved(key) {
             return None;
         }
-        let mut place = home(key);
+        let places = self.places();
+        let mut place = places.first(key);
         loop {
             let found = self.at(place).key.load(Ordering::Relaxed);
             if found == key {
@@ -97,7 +164,7 @@ impl Slots {
             if found == EMPTY {
                 return None;
             }
-            place = place.wrapping_add(STEP);
+            place = places.after(place);
         }
     }
 
@@ -105,7 +172,8 @@ impl Slots {
     #[inline(always)]
     fn vacate<W>(&self, mut place: usize, writer: &mut Writer<W>) {
         writer.live -= 1;
-        if self.at(place.wrapping_add(STEP)).key.load(Ordering::Relaxed) != EMPTY {
+        let places = self.places();
+        if self.at(places.after(place)).key.load(Ordering::Relaxed) != EMPTY {
             self.at(place).key.store(TOMBSTONE, Ordering::Release);
             return;
         }
@@ -113,7 +181,7 @@ impl Slots {
         loop {
             self.at(place).key.store(EMPTY, Ordering::Release);
             writer.room += 1;
-            place = place.wrapping_sub(STEP);
+            place = places.before(place);
             if self.at(place).key.load(Ordering::Relaxed) != TOMBSTONE {
                 return;
             }
@@ -148,13 +216,11 @@ pub struct FlatTable<W = ()> {
     writer: Apart<Lock<Writer<W>>>,
 }
 
-/// A null key and the one reserved word are ignored: no driver hands them out as a handle.
+/// A null key and two reserved words are ignored: no driver hands them out as a handle.
 #[inline(always)]
 const fn is_reserved(key: u64) -> bool {
-    key.wrapping_add(1) <= 1
+    matches!(key, 0 | EMPTY | TOMBSTONE)
 }
-
-const _: () = assert!(is_reserved(EMPTY) && is_reserved(TOMBSTONE) && !is_reserved(1));
 
 impl FlatTable {
     /// An empty table of `capacity` slots, rounded up to a power of two.
@@ -197,16 +263,21 @@ impl<W> FlatTable<W> {
     }
 
     /// The value of `key`, or 0 when it is absent.
-    #[inline(always)]
+    #[inline(never)]
     pub fn get(&self, key: u64) -> u64 {
+        self.get_in_line(key)
+    }
+
+    /// The same, for leaf hooks.
+    #[inline(always)]
+    pub fn get_in_line(&self, key: u64) -> u64 {
         self.reader().get(key)
     }
 
     /// The table as it is now, for several look-ups: what is entered later may be missing.
     #[inline(always)]
     pub fn reader(&self) -> Reader<'_> {
-        let Slots { mask, slots } = self.slots();
-        Reader { mask: *mask, slots: slots.as_ptr(), table: std::marker::PhantomData }
+        Reader { places: self.slots().places(), table: std::marker::PhantomData }
     }
 
     /// Keeps other threads from changing the table, and from what its lock guards.
@@ -251,29 +322,62 @@ impl<W> FlatTable<W> {
 /// A [`FlatTable`] as it was at one time, but for the values.
 #[derive(Clone, Copy)]
 pub struct Reader<'t> {
-    mask: usize,
-    slots: *const Slot,
+    places: Places,
     table: std::marker::PhantomData<&'t Slots>,
 }
 
 impl Reader<'_> {
     /// The value of `key`, or 0 when it is absent.
     #[inline(always)]
-    pub fn get(&self, key: u64) -> u64 {
-        let mut place = home(key);
+    pub fn get(self, key: u64) -> u64 {
+        let mut place = self.places.first(key);
         loop {
-            // SAFETY: both are of the same slots, which live as long as the table.
-            let slot = unsafe { slot_at(self.slots, self.mask, place) };
+            // SAFETY: a masked place of the same buckets, which live as long as the table.
+            let slot = unsafe { slot_at(self.places.buckets, place) };
             let found = slot.key.load(Ordering::Acquire);
             if found == key {
-                // A zero key finds an empty slot and the reserved word a removed key's, whose value was never set or is stale.
-                return if is_reserved(key) { 0 } else { slot.value.load(Ordering::Acquire) };
+                return slot.value.load(Ordering::Acquire);
             }
             if found == EMPTY {
                 return 0;
             }
-            place = place.wrapping_add(STEP);
+            place = self.places.after(place);
         }
+    }
+
+    /// The same for the few keys of a large table that are not in their bucket.
+    #[cold]
+    #[inline(never)]
+    fn get_far(self, key: u64) -> u64 {
+        self.get(key)
+    }
+
+    /// The value of `key` if it is in its bucket, else 0. Without a branch: which slot it is in is random, and in a large table a wrong
+    /// guess is noticed only when the line has come.
+    #[inline(always)]
+    fn in_bucket(self, key: u64) -> u64 {
+        // SAFETY: a masked place of the same buckets, which live as long as the table.
+        let Bucket(slots) = unsafe { bucket_at(self.places.buckets, self.places.first(key)) };
+        slots.iter().fold(0, |value, slot| {
+            let is_here = slot.key.load(Ordering::Acquire) == key;
+            select_unpredictable(is_here, slot.value.load(Ordering::Acquire), value)
+        })
+    }
+
+    /// Whether looking for a key in all of its bucket at once is the quicker way.
+    #[inline(always)]
+    pub fn suits_buckets(self) -> bool {
+        self.places.are_many()
+    }
+
+    /// The values of `key` here and of `other_key` in another table, 0 where it is absent, with a look at whole buckets.
+    #[inline(always)]
+    pub fn both(self, key: u64, other: Self, other_key: u64) -> (u64, u64) {
+        let (value, other_value) = (self.in_bucket(key), other.in_bucket(other_key));
+        if value == 0 || other_value == 0 {
+            return (self.get_far(key), other.get_far(other_key));
+        }
+        (value, other_value)
     }
 }
 
@@ -322,7 +426,8 @@ impl<W> Writing<'_, W> {
         }
         let (slots, writer) = (self.table.slots(), &mut *self.writer);
         writer.insertions += 1;
-        let mut place = home(key);
+        let places = slots.places();
+        let mut place = places.first(key);
         let mut free: Option<&Slot> = None;
         loop {
             let slot = slots.at(place);
@@ -345,7 +450,7 @@ impl<W> Writing<'_, W> {
                 TOMBSTONE => free = free.or(Some(slot)),
                 _ => {}
             }
-            place = place.wrapping_add(STEP);
+            place = places.after(place);
         }
     }
 
@@ -375,7 +480,7 @@ impl<W> Writing<'_, W> {
 
     /// See [`FlatTable::for_each`].
     fn for_each(&self, with: &mut dyn FnMut(u64, u64)) {
-        for slot in &self.table.slots().slots {
+        for slot in self.table.slots().buckets.iter().flat_map(|Bucket(slots)| slots) {
             let key = slot.key.load(Ordering::Relaxed);
             if !is_reserved(key) {
                 with(key, slot.value.load(Ordering::Relaxed));
@@ -387,12 +492,13 @@ impl<W> Writing<'_, W> {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let len = self.table.slots().slots.len() * 2;
+        let len = self.table.slots().len() * 2;
         let new = Slots::new(len);
+        let places = new.places();
         self.for_each(&mut |key, value| {
-            let mut place = home(key);
+            let mut place = places.first(key);
             while new.at(place).key.load(Ordering::Relaxed) != EMPTY {
-                place = place.wrapping_add(STEP);
+                place = places.after(place);
             }
             new.at(place).value.store(value, Ordering::Relaxed);
             new.at(place).key.store(key, Ordering::Relaxed);
@@ -530,10 +636,30 @@ impl<T> HandleMap<T> {
     ///
     /// The handle must not be removed while the reference lives. Hooks get this from the API: a handle that a
     /// command names is valid, and its destruction is externally synchronised, for the duration of the command.
-    #[inline]
     pub unsafe fn get(&self, handle: u64) -> Option<&T> {
-        let word = self.table.get(handle);
-        // SAFETY: a non-zero word came from `Arc::into_raw`, and the caller promises that it stays in the table.
+        // SAFETY: the word is in the table, where the caller promises that it stays.
+        unsafe { Self::at(self.table.get(handle)) }
+    }
+
+    /// The same, for leaf hooks.
+    ///
+    /// # Safety
+    ///
+    /// As for [`HandleMap::get`].
+    #[inline(always)]
+    pub unsafe fn get_in_line(&self, handle: u64) -> Option<&T> {
+        // SAFETY: the word is in the table, where the caller promises that it stays.
+        unsafe { Self::at(self.table.get_in_line(handle)) }
+    }
+
+    /// What a word stands for.
+    ///
+    /// # Safety
+    ///
+    /// It is that of a handle, or 0, and stays in the table while the reference lives.
+    #[inline(always)]
+    unsafe fn at<'t>(word: u64) -> Option<&'t T> {
+        // SAFETY: a non-zero word came from `Arc::into_raw`, and its share is the table's, by this function's contract.
         (word != 0).then(|| unsafe { &*(word as usize as *const T) })
     }
 

@@ -96,7 +96,7 @@ impl Device {
     /// Number of an image's traits, if the layer saw the image.
     #[inline]
     pub fn image_number(&self, image: vk::Image) -> Option<u32> {
-        (self.images.by_handle.get(image.as_raw()) as u32).checked_sub(1)
+        (self.images.by_handle.get_in_line(image.as_raw()) as u32).checked_sub(1)
     }
 
     /// Traits of an image that the layer saw.

@@ -204,7 +204,7 @@ impl Device {
     ) -> Option<&'a SetLayout> {
         let layout = match layout_of {
             // SAFETY: a set that a command names is not freed meanwhile.
-            LayoutOf::DstSet => unsafe { self.hot.sets.get(write.dst_set.as_raw()) },
+            LayoutOf::DstSet => unsafe { self.hot.sets.get_in_line(write.dst_set.as_raw()) },
             LayoutOf::Push(layout) => layout,
         };
         layout.filter(|layout| layout.is_immutable(write.dst_binding))
@@ -219,7 +219,7 @@ impl Device {
     pub(super) unsafe fn has_layout(&self, write: &WriteDescriptorSet<'_>, layout_of: LayoutOf<'_>) -> bool {
         match layout_of {
             // SAFETY: a set that a command names is not freed meanwhile.
-            LayoutOf::DstSet => unsafe { self.hot.sets.get(write.dst_set.as_raw()) }.is_some(),
+            LayoutOf::DstSet => unsafe { self.hot.sets.get_in_line(write.dst_set.as_raw()) }.is_some(),
             LayoutOf::Push(layout) => layout.is_some(),
         }
     }

@@ -334,7 +334,7 @@ impl Device {
     #[inline(always)]
     pub unsafe fn template(&self, template: vk::DescriptorUpdateTemplate) -> Option<&Template> {
         // SAFETY: a template is valid during the command and destroyed under external synchronisation.
-        unsafe { self.hot.templates.get(template.as_raw()) }
+        unsafe { self.hot.templates.get_in_line(template.as_raw()) }
     }
 
     /// Looks at the data of a template and counts it; only at the first pair, and not even at that unless `look` says so. False if it

@@ -528,7 +528,7 @@ impl Separate {
     pub unsafe fn buffer(&self, commands: vk::CommandBuffer) -> Option<&CommandBuffer> {
         // SAFETY: a command buffer's entry is removed when it is freed, which it is not while the reference is used, by this
         // function's contract.
-        if let Some(buffer) = unsafe { self.commands.buffers.get(commands.as_raw()) } {
+        if let Some(buffer) = unsafe { self.commands.buffers.get_in_line(commands.as_raw()) } {
             return Some(buffer);
         }
         self.commands.buffers.insert(commands.as_raw(), Arc::default());

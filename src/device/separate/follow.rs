@@ -63,7 +63,7 @@ impl Device {
     unsafe fn followed(&self, commands: vk::CommandBuffer) -> Option<(&Separate, &CommandBuffer)> {
         let separate = self.separate.as_deref().filter(|separate| !separate.force.any())?;
         // SAFETY: the command buffer is valid while the references are used, by this function's contract, so it is not freed meanwhile.
-        Some((separate, unsafe { separate.commands.buffers.get(commands.as_raw()) }?))
+        Some((separate, unsafe { separate.commands.buffers.get_in_line(commands.as_raw()) }?))
     }
 
     /// Whether a pipeline needs nothing but what is bound with it, as far as that is seen without a look at what was found out.
@@ -273,7 +273,7 @@ impl Device {
         binds: &Binds<'_>,
     ) -> (Option<Few>, bool) {
         // SAFETY: the command buffer is valid by this function's contract, so it is not freed meanwhile.
-        let buffer = unsafe { separate.commands.buffers.get(commands.as_raw()) };
+        let buffer = unsafe { separate.commands.buffers.get_in_line(commands.as_raw()) };
         let taken = buffer.zip(index(binds.point)).and_then(|(buffer, at)| {
             buffer.read(at, |point| (Some(point.actual_few(binds.first as usize)), point.is_settled))
         });

@@ -34,7 +34,7 @@ impl Separate {
                 Some((set, entry)) if set == write.dst_set => entry,
                 _ => {
                     // SAFETY: a set that a command names is not freed meanwhile.
-                    let Some(entry) = (unsafe { self.sets.get(write.dst_set.as_raw()) }) else { continue };
+                    let Some(entry) = (unsafe { self.sets.get_in_line(write.dst_set.as_raw()) }) else { continue };
                     last = Some((write.dst_set, entry));
                     entry
                 }
@@ -69,7 +69,7 @@ impl Separate {
     #[inline(always)]
     pub unsafe fn follow_write(&self, write: &vk::WriteDescriptorSet<'_>) -> bool {
         // SAFETY: a set that a command names is not freed meanwhile.
-        let Some(entry) = (unsafe { self.sets.get(write.dst_set.as_raw()) }) else { return true };
+        let Some(entry) = (unsafe { self.sets.get_in_line(write.dst_set.as_raw()) }) else { return true };
         if entry.has_shadows.load(Ordering::Acquire) {
             return false;
         }
@@ -107,7 +107,7 @@ impl Separate {
         changes: impl FnOnce(&SetEntry) -> bool,
     ) -> bool {
         // SAFETY: set and template are valid during the command.
-        let (entry, runs) = unsafe { (self.sets.get(set.as_raw()), self.templates.get(template.as_raw())) };
+        let (entry, runs) = unsafe { (self.sets.get_in_line(set.as_raw()), self.templates.get(template.as_raw())) };
         let Some(entry) = entry else { return true };
         if !changes(entry) {
             return false;

@@ -253,7 +253,7 @@ impl Device {
         if !self.stores_elsewhere() {
             return view;
         }
-        let (view, found) = (view.as_raw(), self.storage.views.get(view.as_raw()));
+        let (view, found) = (view.as_raw(), self.storage.views.get_in_line(view.as_raw()));
         self.stored_to(found, view, (None, false));
         vk::ImageView::from_raw(Self::stands_in(found, view))
     }
