@@ -2,10 +2,12 @@
 
 use std::hint::black_box;
 
+use ash::vk;
 use samplin_hot::counters::Path;
 use samplin_hot::recent::Words;
 use samplin_hot::table::{BitFilter, FastMap, FlatTable};
 use samplin_hot::{Counters, Recent};
+use samplin_testkit::context::Context;
 
 use crate::sample::{CALLS, time};
 
@@ -80,7 +82,7 @@ pub(crate) fn measure(size: usize) -> [f64; ROWS.len()] {
         black_box(record[0] == 1 && record[1..] == *sets);
     });
     let [template, four] = [template(&near, &far, &calls), four_buffers()];
-    let [again, new, view] = [sampler(1), sampler(u64::MAX), view(&needs)];
+    let [again, new, view] = [sampler(1, &|_| {}), sampler(u64::MAX, &|_| {}), view(&needs)];
     [each(looked), each(found), each(copied), bound, template, four, again, new, view]
 }
 
@@ -109,9 +111,35 @@ fn four_buffers() -> f64 {
     })
 }
 
+/// What [`measure_over`] measures.
+pub(crate) const ROWS_OVER: [&str; 2] =
+    ["a sampler seen before, around the driver's calls", "a sampler never seen, around the driver's calls"];
+
+/// What the loops of samplers add to a driver's own creation and destruction, whose code and data take the caches and predictors
+/// between two of their turns; in ns.
+pub(crate) fn measure_over(context: &Context) -> [f64; ROWS_OVER.len()] {
+    [1, u64::MAX].map(|states| {
+        let driver = |state: u64| {
+            let info = vk::SamplerCreateInfo::default().max_lod((state % (1 << 24)) as f32);
+            // SAFETY: a valid create info; the sampler is not in use.
+            unsafe {
+                let sampler = context.device().create_sampler(&info, None).expect("a sampler");
+                context.device().destroy_sampler(sampler, None);
+            }
+        };
+        let mut nth = 0_u64;
+        let alone = time(&[(); CALLS], |()| {
+            nth += 1;
+            driver(nth % states);
+        });
+        sampler(states, &driver) - alone
+    })
+}
+
 /// What a sampler that is created and destroyed cannot do without: device, the look for its create info, an entry by its handle and the
-/// count of its state under a lock, and both taken back; of `states` that are not seen again also what leads to the next one.
-fn sampler(states: u64) -> f64 {
+/// count of its state under a lock, and both taken back; of `states` that are not seen again also what leads to the next one. `driver`
+/// is what comes before it is entered.
+fn sampler(states: u64, driver: &dyn Fn(u64)) -> f64 {
     let (recent, samplers) = (Recent::new(), FlatTable::with(64, FastMap::<u64, [u64; 16]>::default()));
     let words = |state: u64| -> Words { [1, 2, 3, 4, 5, 6, state, 8] };
     recent.set(&words(0), 1);
@@ -122,6 +150,7 @@ fn sampler(states: u64) -> f64 {
         let state = nth % states;
         let words = black_box(words(state));
         let is_known = *device == KEY && recent.get(&words) != 0;
+        driver(state);
         let mut table = samplers.write();
         if !is_known {
             // Its state by its hash, and the oldest one of 512 that have no sampler goes.

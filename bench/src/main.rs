@@ -207,6 +207,12 @@ fn floor(args: &Args) -> Result<(), String> {
         }
     }
     let context = context(None, On::Default).map_err(|error| format!("{error} {}", error.hint()))?;
+    println!("{}, without a layer: added to the driver's own", context.device_name());
+    let rounds: Vec<_> = (0..args.rounds).map(|_| floor::measure_over(&context)).collect();
+    for (at, name) in floor::ROWS_OVER.iter().enumerate() {
+        let figure = Figure::of(rounds.iter().map(|rows| rows[at]).collect()).ok_or("no rounds")?;
+        println!("{name:<66} {:.1} ns ({:.1} to {:.1})", figure.median, figure.min, figure.max);
+    }
     let scene = binds::Scene::new(&context, Repaired::STATE);
     let repaired = Repaired::new(&scene);
     let rounds: Vec<_> = (0..args.rounds).map(|_| repaired.measure()).collect();
