@@ -63,7 +63,12 @@ pub(crate) fn measure(size: usize) -> [f64; ROWS.len()] {
         black_box(all);
     });
     let found = time(&calls, |pairs| {
-        black_box(pairs.iter().fold(0, |all, pair| all | needs.get(pair[0]) & lacks.get(pair[1])));
+        let (needs, lacks) = (needs.reader(), lacks.reader());
+        let words = |pair: &[u64; 3]| match needs.suits_buckets() && lacks.suits_buckets() {
+            true => needs.both_in_buckets(pair[0], lacks, pair[1]),
+            false => (needs.get(pair[0]), lacks.get(pair[1])),
+        };
+        black_box(pairs.iter().map(words).fold(0, |all, (need, lack)| all | need & lack));
     });
     let mut copy = vec![[0; 3]; ARRAY];
     let copied = time(&calls, |pairs| {
@@ -78,7 +83,7 @@ pub(crate) fn measure(size: usize) -> [f64; ROWS.len()] {
     let sets = [2, 3, 4];
     let binds: Vec<(u64, [u64; 3])> = (0..CALLS).map(|_| (buffers[0], sets)).collect();
     let bound = time(&binds, |(buffer, sets)| {
-        let record = &records[table.get(*buffer) as usize - 1];
+        let record = &records[table.get_in_line(*buffer) as usize - 1];
         black_box(record[0] == 1 && record[1..] == *sets);
     });
     let [template, four] = [template(&near, &far, &calls), four_buffers()];
@@ -96,7 +101,7 @@ fn template(near: &BitFilter, far: &BitFilter, calls: &[Vec<[u64; 3]>]) -> f64 {
     counters.add(Path::Template, 1, 0);
     let calls: Vec<_> = calls.iter().map(|pairs| (KEY, KEY, pairs[0])).collect();
     time(&calls, |(device, template, pair)| {
-        if *device == KEY && templates.get(*template) == 1 && !near.both(pair[0], far, pair[1]) {
+        if *device == KEY && templates.get_in_line(*template) == 1 && !near.both(pair[0], far, pair[1]) {
             black_box(counters.add_here(Path::Template, 1));
         }
     })
@@ -177,7 +182,7 @@ fn sampler(states: u64, driver: &dyn Fn(u64)) -> f64 {
 fn view(images: &FlatTable) -> f64 {
     let (recent, views) = (Recent::new(), FlatTable::new(64));
     let image = handles(1, 64)[0];
-    let words = |image: u64| -> Words { [images.get(image), 2, 3, 4, 5, 6, 7, 8] };
+    let words = |image: u64| -> Words { [images.get_in_line(image), 2, 3, 4, 5, 6, 7, 8] };
     recent.set(&words(image), 1);
     time(&[(KEY, image, KEY + 64); CALLS], |(device, image, view)| {
         let known = if *device == KEY { recent.get(&black_box(words(*image))) } else { 0 };

@@ -138,7 +138,7 @@ impl<W> Gate<W> {
     #[inline(always)]
     pub fn look_up(&self, sampler: vk::Sampler, view: vk::ImageView) -> Option<Pair> {
         let (sampler, view) = (sampler.as_raw(), view.as_raw());
-        let (sampler_word, view_word) = (self.samplers.get_in_line(sampler), self.views.get_in_line(view));
+        let (sampler_word, view_word) = self.samplers.reader().both(sampler, self.views.reader(), view);
         let conflict = ((sampler_word & view_word) >> 32) as u32;
         if conflict | self.force == 0 || sampler_word == 0 || view_word == 0 {
             return None;
@@ -407,7 +407,8 @@ impl Look<'_> {
         view: vk::ImageView,
         undecided: &mut dyn FnMut(Pair) -> u64,
     ) -> vk::Sampler {
-        self.choice_by::<false>(sampler, view, undecided)
+        let words = self.samplers.both(sampler.as_raw(), self.views, view.as_raw());
+        self.choice_by(words, sampler, view, undecided)
     }
 
     /// Exchanges the samplers of those pairs of a block that `left` has a bit for and that conflict. Returns how many differ.
@@ -425,7 +426,12 @@ impl Look<'_> {
             let at = left.trailing_zeros() as usize;
             left &= left - 1;
             let Some(info) = block.get_mut(at) else { break };
-            let choice = self.choice_by::<LARGE>(info.sampler, info.image_view, undecided);
+            let (sampler, view) = (info.sampler.as_raw(), info.image_view.as_raw());
+            let words = match LARGE {
+                true => self.samplers.both_in_buckets(sampler, self.views, view),
+                false => (self.samplers.get(sampler), self.views.get(view)),
+            };
+            let choice = self.choice_by(words, info.sampler, info.image_view, undecided);
             changed += u64::from(choice != info.sampler);
             info.sampler = choice;
         }
@@ -433,17 +439,13 @@ impl Look<'_> {
     }
 
     #[inline(always)]
-    fn choice_by<const LARGE: bool>(
+    fn choice_by(
         &self,
+        (sampler_word, view_word): (u64, u64),
         sampler: vk::Sampler,
         view: vk::ImageView,
         undecided: &mut dyn FnMut(Pair) -> u64,
     ) -> vk::Sampler {
-        let (sampler_word, view_word) = if LARGE {
-            self.samplers.both(sampler.as_raw(), self.views, view.as_raw())
-        } else {
-            (self.samplers.get(sampler.as_raw()), self.views.get(view.as_raw()))
-        };
         let conflict = ((sampler_word & view_word) >> 32) as u32;
         // Where every pair is one that conflicts, both still have to be known.
         if conflict == 0 && (self.force == 0 || sampler_word == 0 || view_word == 0) {

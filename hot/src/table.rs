@@ -370,9 +370,24 @@ impl Reader<'_> {
         self.places.are_many()
     }
 
-    /// The values of `key` here and of `other_key` in another table, 0 where it is absent, with a look at whole buckets.
+    /// The values of `key` here and of `other_key` in another table, 0 where it is absent.
     #[inline(always)]
     pub fn both(self, key: u64, other: Self, other_key: u64) -> (u64, u64) {
+        if self.suits_buckets() && other.suits_buckets() {
+            return self.both_by_a_call(key, other, other_key);
+        }
+        (self.get(key), other.get(other_key))
+    }
+
+    /// By a call: with both ways in one loop there are too few registers.
+    #[inline(never)]
+    fn both_by_a_call(self, key: u64, other: Self, other_key: u64) -> (u64, u64) {
+        self.both_in_buckets(key, other, other_key)
+    }
+
+    /// The same where that suits both, with a look at whole buckets.
+    #[inline(always)]
+    pub fn both_in_buckets(self, key: u64, other: Self, other_key: u64) -> (u64, u64) {
         let (value, other_value) = (self.in_bucket(key), other.in_bucket(other_key));
         if value == 0 || other_value == 0 {
             return (self.get_far(key), other.get_far(other_key));

@@ -135,17 +135,19 @@ unsafe extern "system" fn update_each(
         match (device.pass_each(count, writes, Path::Update), device.fns.update_descriptor_sets) {
             (Ok(()), Some(next)) => next(handle, count, writes, copy_count, copies),
             (Ok(()), None) => {}
-            (Err(stop), _) if stop.is_single() && !device.has_immutables() => {
-                update_few(handle, count, writes, copy_count, copies, stop);
+            (Err(stop), _) if stop.is_single() && device.has_immutables() => {
+                update_few::<true>(handle, count, writes, copy_count, copies, stop);
             }
+            (Err(stop), _) if stop.is_single() => update_few::<false>(handle, count, writes, copy_count, copies, stop),
             (Err(stop), _) => update_slowly(handle, count, writes, copy_count, copies, stop.at()),
         }
     }
 }
 
-/// Where something may conflict: for a few writes of single descriptors, without another look at those that were passed.
+/// Where something may conflict: for a few writes of single descriptors, without another look at those that were passed. `BESIDE`: on a
+/// device that has seen immutable samplers.
 #[inline(never)]
-unsafe extern "system" fn update_few(
+unsafe extern "system" fn update_few<const BESIDE: bool>(
     handle: vk::Device,
     count: u32,
     writes: *const WriteDescriptorSet<'_>,
@@ -157,7 +159,7 @@ unsafe extern "system" fn update_few(
     // SAFETY: the command's valid usage, and `update_each` goes on here with all its arguments and where it stopped in these very writes.
     unsafe {
         let down = |writes| next(handle, count, writes, copy_count, copies);
-        if !device.forward_few(count, writes, stop, Path::Update, down) {
+        if !device.forward_few::<BESIDE>(count, writes, stop, Path::Update, down) {
             update_slowly(handle, count, writes, copy_count, copies, stop.at());
         }
     }

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use ash::vk::{DescriptorImageInfo, WriteDescriptorSet};
 
 use super::super::Device;
-use super::{WRITES, kind_of};
+use super::{LayoutOf, WRITES, kind_of};
 use crate::counters::Path;
 
 /// Where the look through writes stopped, in a word that one more argument has room for.
@@ -48,13 +48,14 @@ impl Stop {
 impl Device {
     /// Hands a few writes of single combined image samplers to `down`, or a copy with legal pairs, and counts them. Others may stand between
     /// them, of which nothing is to be looked at. False, and nothing is done, if it is not that simple: there are more writes or others, or
-    /// descriptors are stored to through other views.
+    /// descriptors are stored to through other views, or a set may have immutable samplers.
     ///
     /// # Safety
     ///
-    /// `count` valid writes, in which [`Device::pass_each`] has stopped there. No layout has immutable samplers.
+    /// `count` valid writes to sets, in which [`Device::pass_each`] has stopped there. If no layout has immutable samplers it need not be told
+    /// (`BESIDE`) to look for them.
     #[inline(always)]
-    pub unsafe fn forward_few<'a>(
+    pub unsafe fn forward_few<'a, const BESIDE: bool>(
         &self,
         count: u32,
         writes: *const WriteDescriptorSet<'a>,
@@ -68,7 +69,7 @@ impl Device {
         }
         let (single, plain) = (self.hot.single(), self.hot.plain());
         // Those before the first may not conflict; a bit for each from there on.
-        let (mut left, mut seen) = (0_u64, stop.seen());
+        let (mut left, mut seen, mut ordinary) = (0_u64, stop.seen(), None);
         for at in (first..count).rev() {
             // SAFETY: the index is below the number of valid writes.
             let write = unsafe { writes.add(at) };
@@ -77,11 +78,25 @@ impl Device {
             left <<= 1;
             if kind == single {
                 seen += 1;
+                if BESIDE {
+                    // SAFETY: one of the valid writes, which are to sets.
+                    let (set, write) = unsafe { ((*write).dst_set, &*write) };
+                    // SAFETY: the same one.
+                    if ordinary != Some(set) && unsafe { self.has_layout(write, LayoutOf::DstSet) } {
+                        return false;
+                    }
+                    ordinary = Some(set);
+                }
                 // SAFETY: one of the valid writes, and one descriptor of a combined image sampler, as its kind says.
                 left |= u64::from(unsafe { self.may_conflict(write) });
             } else if kind < plain {
                 return false;
             }
+        }
+        if left == 0 {
+            self.hot.counters.add(path, seen, 0);
+            down(writes);
+            return true;
         }
         let mut copies = [const { MaybeUninit::<WriteDescriptorSet<'a>>::uninit() }; WRITES];
         let mut infos = [const { MaybeUninit::<DescriptorImageInfo>::uninit() }; WRITES];
