@@ -222,6 +222,54 @@ fn immutable_samplers_are_left_alone_across_bindings() {
 
 #[test]
 #[cfg_attr(miri, ignore = "reads a trace")]
+fn writes_to_ordinary_sets_are_repaired_beside_those_to_immutable_samplers() {
+    let scene = Scene::traced();
+    let device = &scene.device;
+    let immutable =
+        device.layout(&[binding(0, COMBINED, 1).immutable_samplers(&[scene.sampler]), binding(1, COMBINED, 1)]);
+    let ordinary = device.layout(&[binding(0, COMBINED, 16)]);
+    let sets = device.sets(device.pool(), &[immutable, ordinary, ordinary]);
+    // Set, binding, whether the view is one that conflicts, and whether another sampler has to go down.
+    type Asked = (usize, u32, bool, bool);
+    const FIXED: Asked = (0, 0, true, false);
+    const DYNAMIC: Asked = (0, 1, true, true);
+    const ILLEGAL: Asked = (1, 0, true, true);
+    const OTHER: Asked = (2, 0, true, true);
+    const LEGAL: Asked = (1, 0, false, false);
+    let calls: [&[Asked]; 9] = [
+        &[ILLEGAL, LEGAL],
+        &[LEGAL, ILLEGAL, OTHER],
+        &[ILLEGAL, FIXED],
+        &[FIXED, ILLEGAL],
+        &[LEGAL, OTHER, DYNAMIC, FIXED, ILLEGAL],
+        &[DYNAMIC, FIXED],
+        &[FIXED, FIXED],
+        &[LEGAL, LEGAL],
+        &[OTHER; 16],
+    ];
+    for call in calls {
+        let given = call.iter().map(|(_, _, conflicts, _)| if *conflicts { scene.illegal } else { scene.legal });
+        let infos: Vec<_> = given.map(|view| [pair(scene.sampler, view)]).collect();
+        let asked = call.iter().zip(&infos);
+        let writes: Vec<_> = asked.map(|((set, binding, ..), info)| combined(sets[*set], *binding, info)).collect();
+        device.driver.calls();
+        device.update(&writes, &[]);
+        args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, .. });
+        let changes = call.iter().any(|(.., changes)| *changes);
+        assert_eq!(down.at == writes.as_ptr() as usize, !changes, "{call:?}");
+        assert_eq!(down.items.len(), call.len());
+        for (item, asked) in down.items.iter().zip(call) {
+            let sampler = item.images[0].sampler;
+            assert_eq!(scene.is_variant(sampler), asked.3, "{asked:?} in {call:?}");
+            assert!(asked.3 || sampler == scene.sampler, "{asked:?} in {call:?}");
+        }
+    }
+    assert_eq!(scene.unresolved("immutable sampler").len(), 1, "said once, whatever stands beside it");
+    scene.device.finish();
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
 fn pushes_find_the_immutable_samplers_of_the_pipeline_layout() {
     let scene = Scene::traced();
     let device = &scene.device;
