@@ -5,7 +5,7 @@
 
 use std::mem::MaybeUninit;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use ash::vk::{self, DescriptorImageInfo, Handle};
 
@@ -27,6 +27,14 @@ struct Unions {
     /// [`Gate::take_any_sampler`] was called.
     any_sampler: bool,
 }
+
+/// The sides of a pair, in [`Gate::stale`].
+const SAMPLERS: usize = 0;
+const VIEWS: usize = 1;
+
+/// Bits of removed objects on one side that are put up with although a new object meets one: what filters are made anew for costs as much
+/// as a hundred instructions for each.
+const STALE: u32 = 64;
 
 /// Descriptors looked at together: one bit each.
 const BLOCK: usize = 64;
@@ -55,6 +63,9 @@ pub struct Gate<W = ()> {
     /// nothing: those need no second lock. Read under the lock of a table after the object was entered there, and written before the
     /// tables are walked for new filters, under these locks: so whoever comes second sees the other.
     sums: AtomicU64,
+    /// How many samplers and views were removed whose bits are still in the filters: what is created in their place would be taken for
+    /// what they were. Each is written under the lock of its table.
+    stale: [AtomicU32; 2],
     /// How often a sampler handle exists beyond once: drivers may return one handle for equal states. Guarded by the table's
     /// own lock; the flag spares all others a second one.
     duplicates: Apart<Mutex<FastMap<u64, u32>>>,
@@ -82,6 +93,7 @@ impl<W> Gate<W> {
             view_filter: BitFilter::new(everything),
             unions: Apart::default(),
             sums: AtomicU64::new(0),
+            stale: Default::default(),
             duplicates: Apart::default(),
             has_duplicates: AtomicBool::new(false),
         }
@@ -315,6 +327,8 @@ impl<W> Gate<W> {
         drop(views);
         if self.concerns(lacks, sums as u32, (sums >> 32) as u32) {
             self.lack(view, lacks);
+        } else {
+            self.look_for_stale(VIEWS, &self.view_filter, view);
         }
         true
     }
@@ -337,7 +351,34 @@ impl<W> Gate<W> {
     /// Forgets a view.
     #[inline]
     pub fn remove_view(&self, view: u64) {
-        self.views.write().remove(view);
+        let mut views = self.views.write();
+        let word = views.remove(view);
+        self.leave(VIEWS, (word >> 32) & self.sums.load(Ordering::Relaxed) >> 32);
+    }
+
+    /// Counts an object that was removed, under the lock of its table; `meets` is what of the other side it may have conflicted with.
+    #[inline(always)]
+    fn leave(&self, side: usize, meets: u64) {
+        if meets != 0 {
+            let stale = &self.stale[side];
+            stale.store(stale.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        }
+    }
+
+    /// Makes filters anew if one takes a new object, which conflicts with nothing, for one of many that were removed.
+    #[inline(always)]
+    fn look_for_stale(&self, side: usize, filter: &BitFilter, handle: u64) {
+        if self.stale[side].load(Ordering::Relaxed) >= STALE && filter.may_hold(handle) {
+            self.renew();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn renew(&self) {
+        if self.force == 0 {
+            self.rebuild_filters(&mut self.unions.0.lock());
+        }
     }
 
     /// Views ever.
@@ -368,6 +409,7 @@ impl<W> Gate<W> {
     #[cold]
     fn rebuild_filters(&self, unions: &mut Unions) {
         unions.stale = 0;
+        self.stale.iter().for_each(|stale| stale.store(0, Ordering::Relaxed));
         self.sums.store((u64::from(unions.needs) << 32) | u64::from(unions.lacks), Ordering::Relaxed);
         // In proportion to what has to be walked, so that it costs a constant amount per insertion.
         unions.limit = (2 * (self.samplers.len() + self.views.len())).max(8192);
@@ -512,6 +554,8 @@ impl<W> Samplers<'_, W> {
         drop(self);
         if gate.concerns(needs, (sums >> 32) as u32, sums as u32) {
             gate.need(sampler, needs);
+        } else {
+            gate.look_for_stale(SAMPLERS, &gate.sampler_filter, sampler);
         }
         before == 0
     }
@@ -522,10 +566,11 @@ impl<W> Samplers<'_, W> {
         self.table.find(sampler)
     }
 
-    /// Forgets the sampler that was just found there, and whose handle exists no more than once.
+    /// Forgets the sampler that was just found there with this word, and whose handle exists no more than once.
     #[inline(always)]
-    pub fn remove_at(&mut self, cell: Cell) {
+    pub fn remove_at(&mut self, cell: Cell, word: u64) {
         self.table.remove_at(cell);
+        self.gate.leave(SAMPLERS, (word >> 32) & self.gate.sums.load(Ordering::Relaxed));
     }
 
     /// Forgets a sampler and returns its word, 0 for one never seen; `None` if its handle exists once more.
@@ -534,7 +579,9 @@ impl<W> Samplers<'_, W> {
         if self.has_duplicates() && self.gate.uncount_duplicate(sampler) {
             return None;
         }
-        Some(self.table.remove(sampler))
+        let word = self.table.remove(sampler);
+        self.gate.leave(SAMPLERS, (word >> 32) & self.gate.sums.load(Ordering::Relaxed));
+        Some(word)
     }
 }
 

@@ -574,6 +574,13 @@ impl BitFilter {
         both >> (other_bit & 63) & 1 != 0
     }
 
+    /// Whether the set may hold a key.
+    #[inline(always)]
+    pub fn may_hold(&self, key: u64) -> bool {
+        let (word, bit) = Self::place(key);
+        self.words[word].load(Ordering::Relaxed) >> (bit & 63) & 1 != 0
+    }
+
     /// Adds a key. Whether that changed anything.
     pub fn insert(&self, key: u64) -> bool {
         let (word, bit) = Self::place(key);

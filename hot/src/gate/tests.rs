@@ -77,6 +77,30 @@ fn a_handle_that_another_thread_is_still_entering_is_looked_at() {
 }
 
 #[test]
+fn what_is_created_in_place_of_what_conflicted_is_not_taken_for_it() {
+    let (gate, samplers, views) = scene(200);
+    let raw = |n: usize| (samplers[n].as_raw(), views[n].as_raw());
+    // The same handles with the roles exchanged, as when everything is made anew.
+    for n in 0..200 {
+        gate.write_samplers().remove(raw(n).0);
+        gate.remove_view(raw(n).1);
+    }
+    for n in 0..200 {
+        gate.add_sampler(raw(n).0, u32::from(!n.is_multiple_of(2)), n as u32);
+        assert!(gate.insert_view_in_room(raw(n).1, u32::from(n.is_multiple_of(2)), 0));
+    }
+    let mut taken = 0;
+    for (at, sampler) in samplers.iter().enumerate() {
+        for (nth, view) in views.iter().enumerate() {
+            let conflicts = !at.is_multiple_of(2) && nth.is_multiple_of(2);
+            assert_eq!(gate.conflict(*sampler, *view).is_some(), conflicts);
+            taken += u32::from(gate.may_conflict(*sampler, *view) && !conflicts);
+        }
+    }
+    assert!(taken < 1000, "{taken} of 30,000 pairs that do not conflict");
+}
+
+#[test]
 fn where_any_sampler_may_be_meant_the_view_alone_tells_candidates() {
     let (gate, samplers, views) = scene(64);
     let unknown = vk::Sampler::from_raw(0x1234);
