@@ -11,6 +11,9 @@ use crate::row::{On, Pairs, Row, Shape, Under, Via};
 use crate::sample::{CALLS, create_view, create_view_of, time};
 use crate::{binds, pipelines, stored};
 
+/// Threads that can have a set at once.
+const THREADS: usize = 128;
+
 /// Median and range of a row's samples, in ns per call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Figure {
@@ -137,7 +140,7 @@ impl<'c> Combined<'c> {
                 Binding::new(2, vk::DescriptorType::STORAGE_BUFFER, 1),
             ],
         );
-        let pool = Pool::new(context, &[&layout, &layout, &layout, &layout]);
+        let pool = Pool::new(context, &[&layout; THREADS]);
         let usage = vk::BufferUsageFlags::UNIFORM_BUFFER | vk::BufferUsageFlags::STORAGE_BUFFER;
         let buffer = Buffer::new(context, 256, usage);
         let parts =
