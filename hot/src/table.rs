@@ -7,12 +7,15 @@
 //! word (an ignored member, say) may return a stale value, which is why values are plain words and never freed memory.
 
 mod append;
+mod filter;
+mod handles;
 
 use std::hint::select_unpredictable;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 pub use self::append::{AppendVec, Interner};
+pub use self::filter::BitFilter;
+pub use self::handles::HandleMap;
 use crate::hash::FACTOR;
 pub use crate::hash::{FastMap, FastSet, fold};
 pub use crate::lock::lock;
@@ -120,6 +123,7 @@ impl Places {
 }
 
 struct Slots {
+    /// See [`Places::mask`].
     mask: usize,
     buckets: Box<[Bucket]>,
 }
@@ -130,7 +134,7 @@ impl Slots {
         let slot = |_| Slot { key: AtomicU64::new(EMPTY), value: AtomicU64::new(0) };
         buckets.resize_with(capacity / BUCKET, || Bucket(std::array::from_fn(slot)));
         let within = if capacity < LARGE { 0 } else { WITHIN };
-        Box::new(Self { mask: (capacity - 1) * STEP & !within, buckets: buckets.into_boxed_slice() })
+        Box::new(Self { mask: ((capacity - 1) * STEP) & !within, buckets: buckets.into_boxed_slice() })
     }
 
     fn len(&self) -> usize {
@@ -532,205 +536,6 @@ impl<W> Drop for FlatTable<W> {
             // SAFETY: made by `Box::into_raw`, listed once, and `&mut self` proves that no reader is left.
             drop(unsafe { Box::from_raw(slots) });
         }
-    }
-}
-
-/// A set of handles with false positives and no false negatives, small enough for the first-level cache: one bit per hash.
-///
-/// Bits are only ever added, until [`BitFilter::reset`] writes a new set. A reader that knows a handle got it from a call that
-/// returned after the bit was set, so it never misses one.
-pub struct BitFilter {
-    words: [AtomicU64; BitFilter::WORDS],
-}
-
-impl BitFilter {
-    const WORDS: usize = if cfg!(all(loom, test)) { 2 } else { 512 };
-
-    /// 20 240 / 32 749 of a full turn. The divisor is the largest prime below the number of bits, so that handles which a pool lays
-    /// out evenly, whatever their stride, get bits of their own until they have been through nearly all of them.
-    const TURN: u64 = ((20_240_u128 << 64) / 32_749) as u64;
-
-    /// An empty set, or one that holds everything.
-    pub fn new(full: bool) -> Self {
-        let word = if full { u64::MAX } else { 0 };
-        Self { words: std::array::from_fn(|_| AtomicU64::new(word)) }
-    }
-
-    /// The word that a key is in, and the key's bit in its lowest six bits.
-    #[inline(always)]
-    fn place(key: u64) -> (usize, u64) {
-        let bit = key.wrapping_mul(Self::TURN) >> (u64::BITS - 6 - Self::WORDS.ilog2());
-        ((bit >> 6) as usize & (Self::WORDS - 1), bit)
-    }
-
-    /// Whether both sets may hold their keys. Without a branch, because one for each of two random bits costs more than everything
-    /// else here.
-    #[inline(always)]
-    pub fn both(&self, key: u64, other: &Self, other_key: u64) -> bool {
-        let ((word, bit), (other_word, other_bit)) = (Self::place(key), Self::place(other_key));
-        let word = self.words[word].load(Ordering::Relaxed);
-        let other_word = other.words[other_word].load(Ordering::Relaxed);
-        let both = select_unpredictable(word >> (bit & 63) & 1 != 0, other_word, 0);
-        both >> (other_bit & 63) & 1 != 0
-    }
-
-    /// Whether the set may hold a key.
-    #[inline(always)]
-    pub fn may_hold(&self, key: u64) -> bool {
-        let (word, bit) = Self::place(key);
-        self.words[word].load(Ordering::Relaxed) >> (bit & 63) & 1 != 0
-    }
-
-    /// Adds a key. Whether that changed anything.
-    pub fn insert(&self, key: u64) -> bool {
-        let (word, bit) = Self::place(key);
-        let bit = 1 << (bit & 63);
-        // Asked first, because a bit that is set takes no exchange.
-        let is_new = self.words[word].load(Ordering::Acquire) & bit == 0;
-        if is_new {
-            self.words[word].fetch_or(bit, Ordering::Release);
-        }
-        is_new
-    }
-
-    /// Makes it the same as another one, which nobody changes meanwhile.
-    pub fn take(&self, other: &Self) {
-        let words = self.words.iter().zip(&other.words);
-        words.for_each(|(word, other)| word.store(other.load(Ordering::Relaxed), Ordering::Release));
-    }
-
-    /// Makes it hold everything.
-    pub fn fill(&self) {
-        self.words.iter().for_each(|word| word.store(u64::MAX, Ordering::Release));
-    }
-
-    /// Replaces the set by the keys that `fill` adds. Keys that are in both sets are never missed meanwhile.
-    pub fn reset(&self, fill: impl FnOnce(&mut dyn FnMut(u64))) {
-        let mut fresh = [0_u64; Self::WORDS];
-        fill(&mut |key| {
-            let (word, bit) = Self::place(key);
-            fresh[word] |= 1 << (bit & 63);
-        });
-        for (word, value) in self.words.iter().zip(fresh) {
-            word.store(value, Ordering::Release);
-        }
-    }
-}
-
-/// A [`FlatTable`] whose values are reference-counted.
-pub struct HandleMap<T> {
-    table: FlatTable,
-    marker: std::marker::PhantomData<Arc<T>>,
-}
-
-impl<T> HandleMap<T> {
-    /// An empty map.
-    pub fn new() -> Self {
-        Self { table: FlatTable::new(16), marker: std::marker::PhantomData }
-    }
-
-    /// An empty map that holds many handles in little memory, and takes longer to find them.
-    pub fn dense() -> Self {
-        Self { table: FlatTable::of(16, (), true), marker: std::marker::PhantomData }
-    }
-
-    /// Inserts what belongs to a handle, replacing what did.
-    pub fn insert(&self, handle: u64, value: Arc<T>) {
-        let word = Arc::as_ptr(&value) as usize as u64;
-        let old = self.table.insert(handle, word);
-        if self.table.get(handle) == word {
-            // The table has this share now. Not before, because an insertion without memory unwinds.
-            let _ = Arc::into_raw(value);
-        }
-        Self::release(old);
-    }
-
-    fn release(word: u64) {
-        if word != 0 {
-            // SAFETY: the word came from `Arc::into_raw` in `insert` and left the table exactly once.
-            drop(unsafe { Arc::from_raw(word as usize as *const T) });
-        }
-    }
-
-    /// What belongs to a handle.
-    ///
-    /// # Safety
-    ///
-    /// The handle must not be removed while the reference lives. Hooks get this from the API: a handle that a
-    /// command names is valid, and its destruction is externally synchronised, for the duration of the command.
-    pub unsafe fn get(&self, handle: u64) -> Option<&T> {
-        // SAFETY: the word is in the table, where the caller promises that it stays.
-        unsafe { Self::at(self.table.get(handle)) }
-    }
-
-    /// The same, for leaf hooks.
-    ///
-    /// # Safety
-    ///
-    /// As for [`HandleMap::get`].
-    #[inline(always)]
-    pub unsafe fn get_in_line(&self, handle: u64) -> Option<&T> {
-        // SAFETY: the word is in the table, where the caller promises that it stays.
-        unsafe { Self::at(self.table.get_in_line(handle)) }
-    }
-
-    /// What a word stands for.
-    ///
-    /// # Safety
-    ///
-    /// It is that of a handle, or 0, and stays in the table while the reference lives.
-    #[inline(always)]
-    unsafe fn at<'t>(word: u64) -> Option<&'t T> {
-        // SAFETY: a non-zero word came from `Arc::into_raw`, and its share is the table's, by this function's contract.
-        (word != 0).then(|| unsafe { &*(word as usize as *const T) })
-    }
-
-    /// A share of what belongs to a handle.
-    ///
-    /// # Safety
-    ///
-    /// As for [`HandleMap::get`].
-    pub unsafe fn share(&self, handle: u64) -> Option<Arc<T>> {
-        let word = self.table.get(handle);
-        if word == 0 {
-            return None;
-        }
-        let pointer = word as usize as *const T;
-        // SAFETY: the table owns one count of this `Arc` and the caller promises that it keeps it meanwhile.
-        unsafe {
-            Arc::increment_strong_count(pointer);
-            Some(Arc::from_raw(pointer))
-        }
-    }
-
-    /// Removes a handle.
-    pub fn remove(&self, handle: u64) {
-        Self::release(self.table.remove(handle));
-    }
-
-    /// Calls `with` for every record, in no order. It must not change the map.
-    pub fn for_each(&self, with: &mut dyn FnMut(&T)) {
-        self.table.for_each(&mut |_, word| {
-            // SAFETY: the word came from `Arc::into_raw` in `insert`, and nothing leaves the table meanwhile, whose writers are kept out.
-            with(unsafe { &*(word as usize as *const T) });
-        });
-    }
-
-    /// Whether no handle is present.
-    pub fn is_empty(&self) -> bool {
-        self.table.is_empty()
-    }
-}
-
-impl<T> Default for HandleMap<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T> Drop for HandleMap<T> {
-    fn drop(&mut self) {
-        self.table.for_each(&mut |_, word| Self::release(word));
     }
 }
 
