@@ -90,8 +90,9 @@ fn what_is_created_in_place_of_what_conflicted_is_not_taken_for_it() {
         assert!(gate.insert_view_in_room(raw(n).1, u32::from(n.is_multiple_of(2)), 0));
     }
     let mut taken = 0;
-    for (at, sampler) in samplers.iter().enumerate() {
-        for (nth, view) in views.iter().enumerate() {
+    let step = if cfg!(miri) { 19 } else { 1 };
+    for (at, sampler) in samplers.iter().enumerate().step_by(step) {
+        for (nth, view) in views.iter().enumerate().step_by(step) {
             let conflicts = !at.is_multiple_of(2) && nth.is_multiple_of(2);
             assert_eq!(gate.conflict(*sampler, *view).is_some(), conflicts);
             taken += u32::from(gate.may_conflict(*sampler, *view) && !conflicts);
