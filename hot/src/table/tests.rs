@@ -140,3 +140,20 @@ fn a_dense_map_keeps_what_is_inserted_and_nothing_else() {
     }
     assert_eq!(map.table.slots().len(), slots, "three quarters of it are taken");
 }
+
+#[test]
+fn a_look_at_whole_buckets_finds_what_a_search_does() {
+    let (table, other) = (FlatTable::new(LARGE), FlatTable::new(LARGE));
+    let count = if cfg!(miri) { 60 } else { 2000 };
+    let handle = |n: u64| 0x7f00_0000_0040 + n * 0x140;
+    (1..count).for_each(|n| _ = (table.insert(handle(n), n), other.insert(handle(n), n + 1)));
+    (1..count).step_by(5).for_each(|n| _ = table.remove(handle(n)));
+    assert!(table.reader().suits_buckets());
+    let keys = || (0..2 * count).map(handle).chain([0, EMPTY, TOMBSTONE]);
+    for (key, other_key) in keys().zip(keys().rev()) {
+        let (here, there) = table.reader().both_in_buckets(key, other.reader(), other_key);
+        if !matches!(key, EMPTY | TOMBSTONE) && !matches!(other_key, EMPTY | TOMBSTONE) {
+            assert_eq!((here, there), (table.get(key), other.get(other_key)), "{key:#x} and {other_key:#x}");
+        }
+    }
+}
