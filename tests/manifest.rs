@@ -2,7 +2,6 @@
 
 use samplin_config::settings;
 use serde_json::Value;
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -72,30 +71,4 @@ fn sample_settings_file_names_every_setting_at_its_default() {
     let loaded = settings::load(&[]);
     let known: Vec<(&str, &str)> = loaded.sources.iter().map(|(name, value, _)| (*name, value.as_str())).collect();
     assert_eq!(sample, known);
-}
-
-#[test]
-fn the_readme_explains_every_setting_with_its_default_first() {
-    let text = read("README.md");
-    let table = text.lines().skip_while(|line| !line.starts_with("| key | values")).skip(2);
-    let rows: Vec<(&str, &str)> = table
-        .map_while(|line| line.strip_prefix("| `")?.split_once("` | "))
-        .map(|(key, rest)| (key, first(rest)))
-        .collect();
-    let loaded = settings::load(&[]);
-    let keys = |rows: &mut dyn Iterator<Item = &str>| rows.map(str::to_owned).collect::<BTreeSet<_>>();
-    assert_eq!(keys(&mut rows.iter().map(|row| row.0)), keys(&mut loaded.sources.iter().map(|source| source.0)));
-    for (key, default, _) in &loaded.sources {
-        let explained = rows.iter().find(|row| row.0 == *key).expect("a row").1;
-        // One in italics is explained, because it is no word that can be set.
-        assert!(
-            explained.starts_with("*(") || explained == format!("`{default}`"),
-            "{key}: {explained}, not {default}"
-        );
-    }
-}
-
-/// The first of the values in a row of the README's table.
-fn first(row: &str) -> &str {
-    row.split([',', '|']).next().unwrap_or_default().trim()
 }

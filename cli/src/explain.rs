@@ -1,357 +1,330 @@
-//! `samplin inspect --object`: the whole story of one object.
+//! `samplin explain`: what a rule, a valid-usage id, a name of what is left, or a setting means, and what to do about it.
 
-use std::collections::BTreeSet;
-
-use samplin_wire::read;
+use samplin_core::decide::{Catalog, Rule, Source};
+use samplin_wire::left::{LEFT, Left};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
-use crate::trace::links;
-use crate::trace::reader::{Event, Record, Source};
-use crate::trace::record::{self, Change, grouped, short};
+use crate::settings::{self, Described};
 
-/// How many records of a story are kept.
-const LONGEST: usize = 10_000;
-
-/// What a trace of another level than `all` does not tell.
-const PARTIAL: &str = "The trace holds only what was changed, and names the first of the samplers that ask for the same; \
-    `--set trace_level=all` records every sampler and pair.";
-
-/// How many names are offered when none fits.
-const SUGGESTIONS: usize = 5;
-
-/// How the object is called.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Wanted {
-    /// A handle, in the trace's spelling.
-    Handle(String),
-    /// A fingerprint.
-    Fingerprint(String),
-    /// A debug name.
-    Name(String),
+/// The arguments of `samplin explain`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  samplin explain linear-filter     a rule, as records and `inspect` name it
+  samplin explain 04553             a valid-usage id, or its number
+  samplin explain update-after-bind a name of what was left, an `unresolved` record's `what`
+  samplin explain unfilterable      a setting")]
+pub struct Arguments {
+    /// A rule, a valid-usage id, a name of what was left, or a setting; without it, all of them
+    #[arg(value_name = "WORD")]
+    pub word: Option<String>,
 }
 
-impl Wanted {
-    fn of(text: &str) -> Self {
-        let lower = text.to_ascii_lowercase();
-        if let Some(digits) = lower.strip_prefix("0x")
-            && let Ok(handle) = u64::from_str_radix(digits, 16)
-        {
-            return Self::Handle(format!("{handle:#x}"));
-        }
-        if lower.len() == 16 && lower.bytes().all(|b| b.is_ascii_hexdigit()) {
-            return Self::Fingerprint(lower);
-        }
-        Self::Name(text.to_owned())
-    }
-
-    fn text(&self) -> &str {
-        match self {
-            Self::Handle(text) | Self::Fingerprint(text) | Self::Name(text) => text,
-        }
-    }
-
-    /// What the bytes of every line about the object hold, for a quick first look.
-    fn needle(&self) -> String {
-        // As JSON writes it.
-        serde_json::to_string(self.text()).unwrap_or_default()
-    }
+macro_rules! pages {
+    ($($name:literal)+) => {
+        /// The page of each rule.
+        const PAGES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../docs/rules/", $name, ".md"))),)+];
+    };
 }
 
-/// One record about the object.
+pages! {
+    "linear-filter" "linear-mipmap" "minmax" "cubic" "stencil" "anisotropy" "lod-bias" "lod-range" "unnormalized" "mirror-clamp"
+    "address-mode" "compare" "reduction" "border-type" "border-value" "border-format" "border-swizzle" "border-custom"
+    "border-budget" "ycbcr" "flags" "sampler-budget" "blit-filter" "heap" "view-usage" "image-usage" "storage-access"
+    "storage-format" "sample-shading" "atomic-counters" "depth-compare" "gl-clamp" "override"
+}
+
+/// What is said of a rule.
 #[derive(Clone, Debug, Serialize)]
-struct Entry {
-    trace: String,
-    line: u64,
-    /// What the object is in the record: `sampler`, `view`, `variant`, `conversion`, `image`, `device`, `pipeline` or `fingerprint`.
-    role: &'static str,
-    record: Value,
+pub struct Page {
+    /// The rule's name.
+    pub rule: &'static str,
+    /// What it is about, in a sentence.
+    pub summary: &'static str,
+    /// Heading and text of each section.
+    pub sections: Vec<Section>,
+    /// The rows of the catalogue that share the name.
+    pub rows: Vec<Row>,
 }
 
-#[derive(Debug, Default, Serialize)]
-struct Story {
-    entries: Vec<Entry>,
-    /// Records beyond the limit.
-    left_out: u64,
-    /// Handles under which the object went.
-    handles: BTreeSet<String>,
-    /// Fingerprints of its state.
-    fingerprints: BTreeSet<String>,
-    /// Debug names.
-    names: BTreeSet<String>,
-    /// Whether the traces hold every sampler and pair, not only what was changed.
-    complete: bool,
-    #[serde(skip)]
-    other_names: BTreeSet<String>,
+/// A section of a rule's page.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Section {
+    /// Its heading.
+    pub heading: &'static str,
+    /// Its text, in Markdown.
+    pub text: &'static str,
+}
+
+/// A row of the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// Such as `B-1`.
+    pub catalog: &'static str,
+    /// The valid-usage id, or chapter and heading of the specification; `None` for rules that are the layer's own.
+    pub source: Option<&'static str>,
+    /// What the application loses.
+    pub lost: &'static str,
+}
+
+impl Page {
+    /// The page of a rule.
+    pub fn of(rule: Rule) -> Option<Self> {
+        let (_, text) = PAGES.iter().find(|(name, _)| *name == rule.name())?;
+        let mut parts = text.split("\n## ");
+        let (_, summary) = parts.next()?.split_once('\n')?;
+        let sections = parts
+            .filter_map(|part| part.split_once('\n'))
+            .map(|(heading, text)| Section { heading, text: text.trim() });
+        let mut rows: Vec<Row> = Vec::new();
+        for row in Catalog::ALL.iter().filter(|row| row.rule() == rule) {
+            let source = match row.source() {
+                Source::Vuid(text) | Source::Text(text) => Some(text),
+                Source::Layer => None,
+            };
+            let row = Row { catalog: row.id(), source, lost: row.lost() };
+            if !rows.contains(&row) {
+                rows.push(row);
+            }
+        }
+        Some(Self { rule: rule.name(), summary: summary.trim(), sections: sections.collect(), rows })
+    }
+
+    /// The text of a section.
+    pub fn section(&self, heading: &str) -> Option<&'static str> {
+        self.sections.iter().find(|section| section.heading == heading).map(|section| section.text)
+    }
+}
+
+/// What a word may mean.
+#[derive(Debug, Serialize)]
+struct Found {
+    rules: Vec<Page>,
+    left: Vec<Name>,
+    settings: Vec<Described>,
+}
+
+/// A name of what is left.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Name {
+    name: &'static str,
+    meaning: &'static str,
+    advice: &'static str,
+}
+
+impl From<&'static Left> for Name {
+    fn from(left: &'static Left) -> Self {
+        Self { name: left.name, meaning: left.meaning, advice: left.advice }
+    }
+}
+
+/// Whether a rule's valid-usage id is meant: the id itself, that of another command, or its number.
+fn is_meant(vuid: &str, word: &str) -> bool {
+    let last = |text: &str| text.rsplit('-').next().unwrap_or_default().to_owned();
+    let number = last(word);
+    let is_number = number.len() == 5 && number.bytes().all(|byte| byte.is_ascii_digit());
+    vuid.eq_ignore_ascii_case(word) || is_number && last(vuid) == number
+}
+
+fn find(word: &str) -> Found {
+    let meant = |rule: &Rule| {
+        rule.name().eq_ignore_ascii_case(word)
+            || Catalog::ALL
+                .iter()
+                .filter(|row| row.rule() == *rule)
+                .any(|row| row.id().eq_ignore_ascii_case(word) || row.vuid().is_some_and(|vuid| is_meant(vuid, word)))
+    };
+    let spelled = |name: &str| name.replace(' ', "-").eq_ignore_ascii_case(&word.replace([' ', '_'], "-"));
+    Found {
+        rules: Rule::ALL.iter().filter(|rule| meant(rule)).filter_map(|rule| Page::of(*rule)).collect(),
+        left: LEFT.iter().filter(|left| spelled(left.name)).map(Name::from).collect(),
+        settings: settings::described(&settings::load()).into_iter().filter(|one| one.is_called(word)).collect(),
+    }
 }
 
 /// Runs the command.
 ///
 /// # Errors
 ///
-/// When a trace cannot be read.
-pub fn run(sources: &[Source], object: &str, output: &mut Output) -> Result {
-    let wanted = Wanted::of(object);
-    if wanted.text().is_empty() {
-        return Err(Failure::usage("--object needs a handle, a debug name or a fingerprint"));
-    }
-    let mut story = Story::default();
-    for source in sources {
-        let needle = wanted.needle();
-        let finder = memchr::memmem::Finder::new(needle.as_bytes());
-        let name = source.name();
-        source.read(true, |record| {
-            if record.event == Event::Layer {
-                let layer: Option<Value> = serde_json::from_slice(record.text).ok();
-                story.complete |= layer.is_some_and(|layer| read::setting(&layer, "trace_level") == Some("all"));
-            }
-            if matches!(wanted, Wanted::Name(_)) {
-                story.remember_names(record);
-            }
-            if finder.find(record.text).is_some() {
-                story.consider(&name, &wanted, record);
-            }
-            Ok(())
-        })?;
-    }
-    if story.entries.is_empty() {
-        return Err(nothing(&wanted, &story));
+/// When nothing has that name.
+pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
+    let Some(word) = &arguments.word else {
+        list(output);
+        return Ok(Outcome::Fine);
+    };
+    let found = find(word.trim());
+    if found.rules.is_empty() && found.left.is_empty() && found.settings.is_empty() {
+        return Err(unknown(word));
     }
     if output.json {
-        output.json(&serde_json::json!({ "object": wanted, "story": story }));
-    } else {
-        tell(&wanted, &story, output);
+        output.json(&found);
+        return Ok(Outcome::Fine);
+    }
+    let mut is_first = true;
+    let mut part = |output: &mut Output| {
+        if !std::mem::replace(&mut is_first, false) {
+            output.line("");
+        }
+    };
+    for page in &found.rules {
+        part(output);
+        tell_rule(page, output);
+    }
+    for name in &found.left {
+        part(output);
+        output.styled_line(Style::Heading, format!("{} (left as it is)", name.name));
+        output.line(name.meaning);
+        output.line(format!("To repair it: {}.", name.advice));
+    }
+    for setting in &found.settings {
+        part(output);
+        settings::tell(setting, output);
     }
     Ok(Outcome::Fine)
 }
 
-fn nothing(wanted: &Wanted, story: &Story) -> Failure {
-    let failure = Failure::input(format!("no record is about {}", wanted.text()));
-    let Wanted::Name(name) = wanted else {
-        return if story.complete { failure } else { failure.hint(PARTIAL) };
-    };
-    let lower = name.to_lowercase();
-    let near: Vec<&str> = story
-        .other_names
+fn unknown(word: &str) -> Failure {
+    let settings = settings::described(&settings::load());
+    let names: Vec<&str> = Rule::ALL
         .iter()
-        .filter(|other| other.to_lowercase().contains(&lower) || lower.contains(&other.to_lowercase()))
-        .map(String::as_str)
-        .take(SUGGESTIONS)
+        .map(|rule| rule.name())
+        .chain(LEFT.iter().map(|left| left.name))
+        .chain(settings.iter().map(|setting| setting.key.as_str()))
         .collect();
-    if !near.is_empty() {
-        failure.hint(format!("there is {}", near.iter().map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(", ")))
-    } else if story.other_names.is_empty() {
-        failure.hint("no object in the trace has a debug name; use a handle (0x…) or a fingerprint")
-    } else {
-        let some: Vec<_> = story.other_names.iter().take(SUGGESTIONS).map(|n| format!("\"{n}\"")).collect();
-        failure.hint(format!("names in the trace: {}", some.join(", ")))
+    let failure = Failure::usage(format!("no rule, valid-usage id, name or setting is called {word}"));
+    match samplin_config::settings::nearest(word, &names) {
+        Some(near) => failure.hint(format!("did you mean {near}?")),
+        None if word.to_ascii_uppercase().starts_with("VUID-") => {
+            failure.hint("samplin has no rule for that id; `samplin explain` lists the rules it has")
+        }
+        None => failure.hint("`samplin explain` lists all of them"),
     }
 }
 
-impl Story {
-    fn remember_names(&mut self, record: &Record<'_>) {
-        if self.other_names.len() >= 10_000 {
-            return;
-        }
-        let names: Value = record.fields.names.parse().unwrap_or_default();
-        let own = record.fields.name.text().map(std::borrow::Cow::into_owned);
-        let of_pair = names.as_object().into_iter().flat_map(|names| names.values());
-        self.other_names.extend(of_pair.filter_map(Value::as_str).map(str::to_owned).chain(own));
-    }
-
-    fn consider(&mut self, trace: &str, wanted: &Wanted, record: &Record<'_>) {
-        let Ok(value) = serde_json::from_slice::<Value>(record.text) else { return };
-        let is = |pointer: &str| value.pointer(pointer).and_then(Value::as_str) == Some(wanted.text());
-        let roles: &[(&str, &'static str)] = match wanted {
-            Wanted::Handle(_) => &[
-                ("/sampler", "sampler"),
-                ("/view", "view"),
-                ("/variant", "variant"),
-                ("/conversion", "conversion"),
-                ("/state/ycbcrConversion", "conversion"),
-                ("/image", "image"),
-                ("/device", "device"),
-                ("/pipeline", "pipeline"),
-            ],
-            Wanted::Fingerprint(_) => &[("/fingerprint", "fingerprint")],
-            Wanted::Name(_) => &[("/name", "sampler"), ("/names/sampler", "sampler"), ("/names/view", "view")],
-        };
-        let Some((_, role)) = roles.iter().find(|(pointer, _)| is(pointer)) else { return };
-        let note = |set: &mut BTreeSet<String>, pointer: &str| {
-            if let Some(text) = value.pointer(pointer).and_then(Value::as_str) {
-                set.insert(text.to_owned());
-            }
-        };
-        match *role {
-            "sampler" | "fingerprint" => {
-                note(&mut self.handles, "/sampler");
-                note(&mut self.fingerprints, "/fingerprint");
-                note(&mut self.names, "/name");
-                note(&mut self.names, "/names/sampler");
-            }
-            "view" => {
-                note(&mut self.handles, "/view");
-                note(&mut self.names, "/names/view");
-            }
-            _ => {}
-        }
-        if self.entries.len() >= LONGEST {
-            self.left_out += 1;
-            return;
-        }
-        self.entries.push(Entry { trace: trace.to_owned(), line: record.line, role, record: value });
-    }
-}
-
-fn tell(wanted: &Wanted, story: &Story, output: &mut Output) {
-    let role = story.entries.first().map_or("object", |entry| match entry.role {
-        "fingerprint" => "samplers of fingerprint",
-        role => role,
-    });
-    output.styled_line(Style::Heading, format!("The {role} {}", wanted.text()));
-    let mut table = Table::new(2);
-    for (key, set) in [("handles", &story.handles), ("fingerprints", &story.fingerprints), ("names", &story.names)] {
-        let says_nothing = set.is_empty() || (set.len() == 1 && set.contains(wanted.text()));
-        if !says_nothing {
-            let shown: Vec<&str> = set.iter().map(String::as_str).take(8).collect();
-            let rest = set.len().saturating_sub(8);
-            let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-            table.row([Cell::new(key).style(Style::Dim), Cell::new(shown.join(", ") + &rest)]);
-        }
-    }
-    output.table(&table);
-    let many = story.entries.windows(2).any(|pair| matches!(pair, [a, b] if a.trace != b.trace));
-    for entry in &story.entries {
+fn tell_rule(page: &Page, output: &mut Output) {
+    output.styled_line(Style::Heading, format!("{} (rule)", page.rule));
+    output.line(page.summary);
+    for section in &page.sections {
         output.line("");
-        let time = entry.record.get("t_ns").and_then(Value::as_u64).map(record::duration).unwrap_or_default();
-        let position = if many { format!("{}:{}", entry.trace, entry.line) } else { format!("line {}", entry.line) };
-        let head = format!("{time} · {position}");
-        let head = output.styled(Style::Dim, head);
-        output.line(format!("{head}  {}", headline(entry)));
-        details(entry, output);
+        output.styled_line(Style::Name, section.heading);
+        let mut is_code = false;
+        for line in section.text.lines() {
+            if line.starts_with("```") {
+                is_code = !is_code;
+            } else {
+                output.line(format!("  {}{line}", if is_code { "    " } else { "" }).trim_end());
+            }
+        }
     }
     output.line("");
-    if story.left_out > 0 {
-        output.styled_line(Style::Warn, format!("{} later records are left out", grouped(story.left_out)));
-    }
-    if !story.complete {
-        output.styled_line(Style::Dim, PARTIAL);
-    }
-}
-
-fn text<'v>(record: &'v Value, pointer: &str) -> Option<&'v str> {
-    record.pointer(pointer).and_then(Value::as_str)
-}
-
-/// `"name"` or the handle.
-fn called(record: &Value, name: &str, handle: &str) -> String {
-    match (text(record, name), text(record, handle)) {
-        (Some(name), Some(handle)) => format!("\"{name}\" ({handle})"),
-        (Some(name), None) => format!("\"{name}\""),
-        (None, handle) => handle.unwrap_or("?").to_owned(),
-    }
-}
-
-fn headline(entry: &Entry) -> String {
-    let record = &entry.record;
-    let changed = record.get("changes").and_then(Value::as_array).is_some_and(|changes| !changes.is_empty());
-    match text(record, "/event") {
-        Some("sampler") if changed => "created, changed at once".to_owned(),
-        Some("sampler") => "created, legal by itself".to_owned(),
-        Some("pair") => {
-            let view = format!(
-                "{} {} view",
-                short(text(record, "/format").unwrap_or("?")),
-                text(record, "/view_type").map(short).unwrap_or("")
-            );
-            let other = if entry.role == "view" {
-                format!("sampler {}", called(record, "/names/sampler", "/sampler"))
-            } else {
-                format!("{view} {}", called(record, "/names/view", "/view"))
-            };
-            let fate = match (changed, text(record, "/variant")) {
-                (true, Some(variant)) => match text(record, "/how") {
-                    Some(how) => format!("replaced by {variant} ({how})"),
-                    None => format!("replaced by {variant}"),
-                },
-                (true, None) => "illegal, left as it is".to_owned(),
-                (false, Some(variant)) => format!("replaced by {variant}"),
-                (false, None) => "legal".to_owned(),
-            };
-            format!("met {other} by {}: {fate}", text(record, "/path").unwrap_or("?"))
-        }
-        Some("unresolved") => format!("unresolved: {}", text(record, "/what").unwrap_or("?")),
-        Some(created @ ("conversion" | "image" | "view")) => format!("{created} created"),
-        Some("shader") if record.get("pipeline").is_none() => {
-            let [module, pass] = ["/module", "/pass"].map(|member| text(record, member).unwrap_or("?"));
-            format!("module {module} rewritten: {pass}")
-        }
-        Some("shader") => {
-            let stage = text(record, "/stage").map_or("?", short).trim_end_matches("_BIT").to_lowercase();
-            let pass = text(record, "/pass").unwrap_or("?");
-            format!("{stage} shader of pipeline {} rewritten: {pass}", text(record, "/pipeline").unwrap_or("?"))
-        }
-        Some(event) => event.to_owned(),
-        None => String::new(),
-    }
-}
-
-fn details(entry: &Entry, output: &mut Output) {
-    let record = &entry.record;
-    let mut table = Table::new(4);
-    if let Some(state) = record.get("state").and_then(Value::as_object) {
-        let members: Vec<_> = state.iter().map(|(key, value)| format!("{key} {}", record::value(value))).collect();
-        for (index, chunk) in members.chunks(5).enumerate() {
-            let key = if index == 0 { "asked for" } else { "" };
-            table.row([Cell::new(key).style(Style::Dim), Cell::new(chunk.join(", "))]);
-        }
-    }
-    let changes: Vec<Change> =
-        record.get("changes").cloned().and_then(|changes| serde_json::from_value(changes).ok()).unwrap_or_default();
-    for change in &changes {
-        table.row([Cell::new(&change.rule).style(Style::Name), Cell::new(change.brief())]);
-        table.row([Cell::new(""), Cell::new(format!("because {}", change.because)).style(Style::Dim)]);
-        if !change.lost.is_empty() {
-            table.row([Cell::new(""), Cell::new(format!("lost: {}", change.lost)).style(Style::Dim)]);
-        }
-        if let Some(vuid) = &change.vuid {
-            table.row([Cell::new(""), Cell::new(vuid).style(Style::Dim)]);
-        }
-    }
-    if let Some(link) = record.get("link").and_then(read::link) {
-        let name = text(record, "/pipeline_name").map(|name| format!(" “{name}”")).unwrap_or_default();
-        let pipeline = text(record, "/pipeline").unwrap_or("?");
-        let joined = format!("{}, pipeline {pipeline}{name}", links::describe(&link));
-        table.row([Cell::new("joined by").style(Style::Dim), Cell::new(joined)]);
-    }
-    if let Some(words) = text(record, "/how").and_then(links::how) {
-        table.row([Cell::new("how").style(Style::Dim), Cell::new(words)]);
-    }
-    if text(record, "/event") == Some("unresolved") {
-        let rule = text(record, "/rule").unwrap_or("");
-        table.row([Cell::new(rule).style(Style::Name), Cell::new(text(record, "/why").unwrap_or(""))]);
-        if let Some(words) = text(record, "/what").and_then(links::remedy) {
-            table.row([Cell::new("to do").style(Style::Dim), Cell::new(words)]);
-        }
-        if let Some(vuid) = text(record, "/vuid") {
-            table.row([Cell::new(""), Cell::new(vuid).style(Style::Dim)]);
-        }
+    output.styled_line(Style::Name, "In the catalogue");
+    let mut table = Table::new(2);
+    for row in &page.rows {
+        let lost = if row.lost.is_empty() { String::new() } else { format!("lost: {}", row.lost) };
+        table.row([
+            Cell::new(row.catalog),
+            Cell::new(row.source.unwrap_or("samplin")),
+            Cell::new(lost).style(Style::Dim),
+        ]);
     }
     output.table(&table);
+}
+
+/// What can be explained.
+#[derive(Serialize)]
+struct List {
+    rules: Vec<Page>,
+    left: Vec<Name>,
+    settings: Vec<Described>,
+}
+
+fn list(output: &mut Output) {
+    let list = List {
+        rules: Rule::ALL.iter().filter_map(|rule| Page::of(*rule)).collect(),
+        left: LEFT.iter().map(Name::from).collect(),
+        settings: settings::described(&settings::load()),
+    };
+    if output.json {
+        return output.json(&list);
+    }
+    let section = |heading: &str, rows: Vec<(&str, &str)>, output: &mut Output| {
+        output.styled_line(Style::Heading, heading);
+        let mut table = Table::new(2);
+        for (name, text) in rows {
+            table.row([Cell::new(name).style(Style::Name), Cell::new(text)]);
+        }
+        output.table(&table);
+    };
+    section("Rules", list.rules.iter().map(|page| (page.rule, page.summary)).collect(), output);
+    output.line("");
+    section("What is left as it is", list.left.iter().map(|name| (name.name, name.meaning)).collect(), output);
+    output.line("");
+    let rows = list.settings.iter().map(|one| (one.key.as_str(), one.description.as_str())).collect();
+    section("Settings", rows, output);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const HEADINGS: [&str; 5] =
+        ["The specification", "Who trips over it", "What is lost", "In the application", "Settings"];
+
     #[test]
-    fn spellings_are_told_apart() {
-        assert_eq!(Wanted::of("0X0055Ab"), Wanted::Handle("0x55ab".into()));
-        assert_eq!(Wanted::of("E3bc490f004b8617"), Wanted::Fingerprint("e3bc490f004b8617".into()));
-        assert_eq!(Wanted::of("shadow map"), Wanted::Name("shadow map".into()));
-        assert_eq!(Wanted::of("0xghost"), Wanted::Name("0xghost".into()));
+    fn every_rule_has_a_whole_page() {
+        for rule in Rule::ALL {
+            let page = Page::of(*rule).unwrap_or_else(|| panic!("{} has no page", rule.name()));
+            let headings: Vec<&str> = page.sections.iter().map(|section| section.heading).collect();
+            assert_eq!(headings, HEADINGS, "{}", page.rule);
+            assert!(page.sections.iter().all(|section| section.text.len() > 4), "{}", page.rule);
+            assert!(page.summary.ends_with('.'), "{}", page.rule);
+            let text = PAGES.iter().find(|(name, _)| *name == page.rule).unwrap().1;
+            assert!(text.starts_with(&format!("# {}\n", page.rule)));
+            assert!(text.matches("```").count().is_multiple_of(2), "{}: a fence is open", page.rule);
+        }
+        assert_eq!(PAGES.len(), Rule::ALL.len());
+    }
+
+    #[test]
+    fn every_row_every_id_and_every_name_is_found() {
+        for row in Catalog::ALL {
+            let is_of = |word: &str| find(word).rules.iter().any(|page| page.rule == row.rule().name());
+            assert!(is_of(row.id()), "{}", row.id());
+            if let Some(vuid) = row.vuid() {
+                assert!(is_of(vuid), "{vuid}");
+                assert!(!vuid.contains("-parameter") || find("parameter").rules.is_empty());
+            }
+        }
+        for left in &LEFT {
+            assert!(find(left.name).left.iter().any(|found| found.name == left.name), "{}", left.name);
+            assert!(left.meaning.ends_with('.') && !left.advice.ends_with('.'), "{}", left.name);
+        }
+        for setting in settings::described(&settings::load()) {
+            assert_eq!(find(&setting.key).settings.len(), 1, "{}", setting.key);
+        }
+    }
+
+    #[test]
+    fn ids_of_other_commands_and_numbers_alone_are_found() {
+        let rules = |word| find(word).rules.iter().map(|page| page.rule).collect::<Vec<_>>();
+        assert_eq!(rules("VUID-vkCmdDispatch-magFilter-04553"), rules("VUID-vkCmdDraw-magFilter-04553"));
+        assert!(rules("04553").contains(&"linear-filter"));
+        assert!(rules("99999").is_empty() && rules("4553").is_empty());
+    }
+
+    /// A page that names a setting must name one that there is.
+    #[test]
+    fn pages_name_settings_that_there_are() {
+        let described = settings::described(&settings::load());
+        for (name, text) in PAGES {
+            for word in text.split('`').skip(1).step_by(2) {
+                let Some((key, value)) = word.split_once('=') else { continue };
+                let Some(setting) = described.iter().find(|setting| setting.key == key) else { continue };
+                let is_known = setting.values.is_empty() || setting.values.iter().any(|known| known.value == value);
+                assert!(is_known, "{name}: {word}");
+            }
+        }
     }
 }

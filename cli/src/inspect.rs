@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::explain;
 use crate::failure::{Failure, Outcome, Result};
 use crate::folders;
 use crate::output::{Cell, Output, Style, Table};
+use crate::story;
 use crate::trace::analysis::{Analysis, By, Census};
 use crate::trace::links;
 use crate::trace::reader::{Counts, Source};
@@ -39,7 +39,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let sources = sources(&arguments.traces)?;
     if let Some(object) = &arguments.object {
-        return explain::run(&sources, object, output);
+        return story::run(&sources, object, output);
     }
     let analysis = Analysis::of(&sources, true)?;
     if output.json {

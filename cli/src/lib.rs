@@ -28,6 +28,8 @@ pub mod predict;
 pub mod report;
 pub mod rules;
 pub mod run;
+pub mod settings;
+pub mod story;
 pub mod system;
 pub mod trace;
 
@@ -65,6 +67,10 @@ pub enum Command {
     Run(run::Arguments),
     /// Say what traces hold: what was changed and why, the census, what is unresolved
     Inspect(inspect::Arguments),
+    /// Say what a rule, a valid-usage id, a name of what is left or a setting means, and what to do about it
+    Explain(explain::Arguments),
+    /// Show every setting: its value here, who set it, its default
+    Settings(settings::Arguments),
     /// Write a page about a run: charts, a table to sort and filter, the devices
     Report(report::Arguments),
     /// Compare the decisions of two runs; exit status 1 if they differ
@@ -143,6 +149,8 @@ fn dispatch(line: &CommandLine, output: &mut Output) -> failure::Result<Outcome>
         Command::Export(arguments) => export::run(arguments, output),
         Command::Caps(arguments) => caps::run(arguments, output),
         Command::Predict(arguments) => predict::run(arguments, output),
+        Command::Explain(arguments) => explain::run(arguments, output),
+        Command::Settings(arguments) => settings::run(arguments, output),
         Command::Rules(arguments) => rules::run(arguments, line.color, output),
         Command::Install(arguments) => install::run(arguments, output),
         Command::Uninstall(arguments) => install::uninstall(arguments, output),

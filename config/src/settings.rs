@@ -31,6 +31,7 @@ use samplin_platform as platform;
 
 pub use self::keys::Settings;
 use self::keys::{KEYS, Wrong};
+pub use self::suggest::nearest;
 pub use self::words::*;
 
 /// Where the value of a setting came from.
@@ -171,6 +172,12 @@ pub fn load(application: &[(String, String)]) -> Loaded {
     resolve(application, file, environment)
 }
 
+/// Each setting's name and its default as text.
+pub fn defaults() -> Vec<(&'static str, String)> {
+    let settings = Settings::default();
+    KEYS.iter().map(|key| (key.name, (key.show)(&settings))).collect()
+}
+
 /// What the environment says about `log`, and nobody else: for what happens before there is an instance.
 pub fn log_of_environment() -> Log {
     let text = platform::env("SAMPLIN_LOG");
@@ -220,7 +227,7 @@ fn resolve(application: &[(String, String)], file: file::Found, environment: Vec
             }
             Err(Wrong(words)) => {
                 let mut message = format!("\"{}\" is not one of {}", quote(value), words.join(", "));
-                if let Some(near) = suggest::nearest(value, words) {
+                if let Some(near) = nearest(value, words) {
                     message += &format!("; did you mean \"{near}\"?");
                 }
                 problems.push(raw.problem(Level::Error, message));
@@ -281,7 +288,7 @@ fn from_environment(variables: Vec<(String, Option<String>)>) -> Vec<Raw> {
 fn unknown(raw: &Raw) -> Problem {
     let names = KEYS.map(|key| key.name);
     let bare = raw.key.strip_prefix(PREFIX).unwrap_or(&raw.key);
-    let near = suggest::nearest(bare, &names).map(|name| match raw.source {
+    let near = nearest(bare, &names).map(|name| match raw.source {
         Source::Environment => format!("{PREFIX}{}", name.to_ascii_uppercase()),
         Source::File => format!("{}.{name}", file::PREFIXES[0]),
         Source::Application | Source::Default => name.to_owned(),

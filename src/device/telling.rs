@@ -321,6 +321,7 @@ impl Device {
 
     /// Says once (per `what`, rule and `key`) that something is passed through although it may be wrong.
     pub fn unresolved(&self, what: &str, why: &str, rule: Option<Rule>, members: Json, key: (u64, u64)) {
+        debug_assert!(samplin_wire::left::Left::of(what).is_some(), "{what} has no row in samplin_wire::left");
         if !self.records_decisions()
             || !self.is_news(|said| &mut said.unresolved, (what.to_owned(), rule, key.0, key.1))
         {

@@ -11,3 +11,4 @@ mod judges;
 mod program;
 mod programs;
 mod report;
+mod words;

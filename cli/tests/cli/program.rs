@@ -10,6 +10,8 @@ fn help_and_version_are_no_errors() {
     for command in [
         "run",
         "inspect",
+        "explain",
+        "settings",
         "report",
         "diff",
         "check",
@@ -103,6 +105,8 @@ fn everything(home: &Folder) -> Vec<Vec<&'static str>> {
         vec!["run", "--layer", "lib.so", "--json", "--", "true"],
         vec!["inspect", "all.jsonl"],
         vec!["inspect", "all.jsonl", "--object", "shadow"],
+        vec!["explain", "linear-filter"],
+        vec!["settings"],
         vec!["report", "all.jsonl", "-o", "-"],
         vec!["diff", "all.jsonl", "decisions.jsonl"],
         vec!["check", "decisions.jsonl"],

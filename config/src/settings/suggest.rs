@@ -2,7 +2,7 @@
 
 /// The candidate that differs least from `word` in inserted, removed, replaced or swapped characters, whatever the case;
 /// `None` if all differ too much to be a slip: by more than a third of the word, or more than three characters.
-pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let word: Vec<char> = word.to_lowercase().chars().take(64).collect();
     candidates
         .iter()

@@ -1,0 +1,216 @@
+//! `samplin settings`: what each setting means, its value in this environment, and who set it.
+
+use samplin_config::settings::{self as config, Loaded};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::{Failure, Outcome, Result};
+use crate::output::{Cell, Output, Style, Table};
+
+/// The manifest describes the settings, for Vulkan Configurator and for this tool.
+const MANIFEST: &str = include_str!("../../layer.json");
+
+/// The arguments of `samplin settings`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  samplin settings                       what is in force here, and who set it
+  SAMPLIN_MODE=audit samplin settings mode   one setting, with all its values")]
+pub struct Arguments {
+    /// One setting: mode, SAMPLIN_MODE and samplin.mode are the same
+    #[arg(value_name = "KEY")]
+    pub key: Option<String>,
+}
+
+/// A value of an enumeration.
+#[derive(Clone, Debug, Serialize)]
+pub struct Value {
+    /// The word.
+    pub value: String,
+    /// What it means.
+    pub meaning: String,
+}
+
+/// A setting with its value.
+#[derive(Clone, Debug, Serialize)]
+pub struct Described {
+    /// Its name.
+    pub key: String,
+    /// The environment variable.
+    pub variable: String,
+    /// What is in force.
+    pub value: String,
+    /// Who set it.
+    pub source: config::Source,
+    /// What is in force if nobody sets it.
+    pub default: String,
+    /// What it is for.
+    pub description: String,
+    /// The words that it takes, if it takes words.
+    pub values: Vec<Value>,
+}
+
+impl Described {
+    /// Whether a word is this setting's name, in any of its spellings.
+    pub fn is_called(&self, word: &str) -> bool {
+        let bare = word.strip_prefix("samplin.").unwrap_or(word);
+        bare.eq_ignore_ascii_case(&self.key) || word.eq_ignore_ascii_case(&self.variable)
+    }
+}
+
+#[derive(Deserialize)]
+struct Setting {
+    key: String,
+    env: String,
+    description: String,
+    #[serde(default)]
+    flags: Vec<Flag>,
+}
+
+#[derive(Deserialize)]
+struct Flag {
+    key: String,
+    description: String,
+}
+
+/// The settings that a program started here would have, but for what it sets itself.
+pub fn load() -> Loaded {
+    config::load(&[])
+}
+
+/// Every setting, in the manifest's order.
+pub fn described(loaded: &Loaded) -> Vec<Described> {
+    let manifest: serde_json::Value = serde_json::from_str(MANIFEST).unwrap_or_default();
+    let settings = manifest.pointer("/layer/features/settings").cloned().unwrap_or_default();
+    let settings: Vec<Setting> = serde_json::from_value(settings).unwrap_or_default();
+    let defaults = config::defaults();
+    let of = |key: &str| loaded.sources.iter().find(|(name, ..)| *name == key);
+    settings
+        .into_iter()
+        .filter_map(|setting| {
+            let (_, value, source) = of(&setting.key)?;
+            let default = defaults.iter().find(|(name, _)| *name == setting.key)?.1.clone();
+            let values = setting.flags.into_iter().map(|flag| Value { value: flag.key, meaning: flag.description });
+            Some(Described {
+                variable: setting.env,
+                value: value.clone(),
+                source: *source,
+                default,
+                description: setting.description,
+                values: values.collect(),
+                key: setting.key,
+            })
+        })
+        .collect()
+}
+
+/// Who set it, in a word.
+fn source(source: config::Source) -> &'static str {
+    match source {
+        config::Source::Default => "default",
+        config::Source::File => "file",
+        config::Source::Environment => "environment",
+        config::Source::Application => "application",
+    }
+}
+
+/// Prints all that is known of a setting.
+pub fn tell(setting: &Described, output: &mut Output) {
+    output.styled_line(Style::Heading, format!("{} (setting)", setting.key));
+    output.line(&setting.description);
+    let mut table = Table::new(2);
+    table.row([
+        Cell::new("value").style(Style::Dim),
+        Cell::new(format!("{} ({})", setting.value, source(setting.source))),
+    ]);
+    table.row([Cell::new("default").style(Style::Dim), Cell::new(&setting.default)]);
+    table.row([
+        Cell::new("set it").style(Style::Dim),
+        Cell::new(format!(
+            "{}=… in the environment, samplin.{} = … in vk_layer_settings.txt",
+            setting.variable, setting.key
+        )),
+    ]);
+    output.table(&table);
+    if !setting.values.is_empty() {
+        let mut table = Table::new(2);
+        for value in &setting.values {
+            table.row([Cell::new(&value.value).style(Style::Name), Cell::new(&value.meaning)]);
+        }
+        output.table(&table);
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// When there is no such setting.
+pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
+    let loaded = load();
+    let mut settings = described(&loaded);
+    if let Some(key) = &arguments.key {
+        let keys: Vec<String> = settings.iter().map(|setting| setting.key.clone()).collect();
+        settings.retain(|setting| setting.is_called(key));
+        if settings.is_empty() {
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            let hint = config::nearest(key, &keys)
+                .map_or_else(|| format!("there are {}", keys.join(", ")), |near| format!("did you mean {near}?"));
+            return Err(Failure::usage(format!("there is no setting {key}")).hint(hint));
+        }
+    }
+    if output.json {
+        output.json(&serde_json::json!({ "settings": settings, "problems": loaded.problems }));
+        return Ok(Outcome::from_findings(!loaded.problems.is_empty()));
+    }
+    if arguments.key.is_some() {
+        settings.iter().for_each(|setting| tell(setting, output));
+    } else {
+        let mut table = Table::new(0);
+        table.heading(["setting", "value", "set by", "default"]);
+        for setting in &settings {
+            let is_set = setting.source != config::Source::Default;
+            table.row([
+                Cell::new(&setting.key).style(Style::Name),
+                Cell::new(&setting.value).style(if is_set { Style::Heading } else { Style::Plain }),
+                Cell::new(source(setting.source)).style(Style::Dim),
+                Cell::new(&setting.default).style(Style::Dim),
+            ]);
+        }
+        output.table(&table);
+        output.line("");
+        output.styled_line(
+            Style::Dim,
+            "`samplin settings KEY` explains one. A program may set others itself, through VK_EXT_layer_settings.",
+        );
+    }
+    for problem in &loaded.problems {
+        output.styled_line(Style::Bad, problem);
+    }
+    Ok(Outcome::from_findings(!loaded.problems.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_is_described_with_its_default() {
+        let loaded = load();
+        let described = described(&loaded);
+        assert_eq!(described.len(), loaded.sources.len());
+        for setting in &described {
+            assert!(setting.description.ends_with('.'), "{}", setting.key);
+            if !setting.values.is_empty() {
+                assert!(setting.values.iter().any(|value| value.value == setting.default), "{}", setting.key);
+            }
+        }
+    }
+
+    #[test]
+    fn a_setting_has_three_spellings() {
+        let described = described(&load());
+        let mode = described.first().unwrap();
+        assert!(["mode", "SAMPLIN_MODE", "samplin.mode", "Mode"].into_iter().all(|word| mode.is_called(word)));
+        assert!(!mode.is_called("mod"));
+    }
+}
