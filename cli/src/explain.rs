@@ -10,12 +10,6 @@ use crate::settings::{self, Described};
 
 /// The arguments of `samplin explain`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  samplin explain linear-filter     a rule, as records and `inspect` name it
-  samplin explain 04553             a valid-usage id, or its number
-  samplin explain update-after-bind a name of what was left, an `unresolved` record's `what`
-  samplin explain unfilterable      a setting")]
 pub struct Arguments {
     /// A rule, a valid-usage id, a name of what was left, or a setting; without it, all of them
     #[arg(value_name = "WORD")]
@@ -185,14 +179,16 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     Ok(Outcome::Fine)
 }
 
+/// Every word that is explained, but for ids.
+pub fn words() -> Vec<String> {
+    let rules = Rule::ALL.iter().map(|rule| rule.name().to_owned());
+    let settings = settings::described(&settings::load()).into_iter().map(|setting| setting.key);
+    rules.chain(LEFT.iter().map(|left| left.name.to_owned())).chain(settings).collect()
+}
+
 fn unknown(word: &str) -> Failure {
-    let settings = settings::described(&settings::load());
-    let names: Vec<&str> = Rule::ALL
-        .iter()
-        .map(|rule| rule.name())
-        .chain(LEFT.iter().map(|left| left.name))
-        .chain(settings.iter().map(|setting| setting.key.as_str()))
-        .collect();
+    let words = words();
+    let names: Vec<&str> = words.iter().map(String::as_str).collect();
     let failure = Failure::usage(format!("no rule, valid-usage id, name or setting is called {word}"));
     match samplin_config::settings::nearest(word, &names) {
         Some(near) => failure.hint(format!("did you mean {near}?")),

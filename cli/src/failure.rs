@@ -41,6 +41,10 @@ pub enum Kind {
     Input = 3,
     /// Something of the system is missing: a driver, the loader, a program, a right.
     Environment = 4,
+    /// A program is there and cannot be executed, as shells say it.
+    NotExecutable = 126,
+    /// A program is not there, as shells say it.
+    NotThere = 127,
 }
 
 /// Why a command gave up, with what to do about it.
@@ -73,6 +77,15 @@ impl Failure {
     /// A system that lacks something.
     pub fn environment(message: impl Into<String>) -> Self {
         Self { kind: Kind::Environment, message: message.into(), hint: None }
+    }
+
+    /// A program that cannot be started, for the reason that the system gave.
+    pub fn program(name: &str, error: &std::io::Error) -> Self {
+        let (kind, message) = match error.kind() {
+            std::io::ErrorKind::NotFound => (Kind::NotThere, format!("{name}: there is no such program")),
+            _ => (Kind::NotExecutable, format!("{name}: {error}")),
+        };
+        Self { kind, message, hint: None }
     }
 
     /// Adds what to do.

@@ -91,6 +91,11 @@ impl Folders {
         })
     }
 
+    /// The list of the folders that `install` made, for `uninstall` to remove.
+    fn made(&self) -> PathBuf {
+        self.data.join("samplin/made-folders.json")
+    }
+
     fn manifest(&self, kind: LayerKind) -> PathBuf {
         self.data.join("vulkan").join(kind.folder()).join(manifest_name(kind))
     }
@@ -105,6 +110,23 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     }
 }
 
+/// A path as a shell takes it for one word.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    shlex::try_quote(&text).map(Into::into).unwrap_or(text)
+}
+
+/// The folders above a path that are not there, the outermost first.
+fn missing_above(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let missing: Vec<_> = path.ancestors().skip(1).take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
+    missing.into_iter().rev()
+}
+
+/// The folders that `install` made, by its list.
+fn made_folders(list: &Path) -> Vec<PathBuf> {
+    std::fs::read(list).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+}
+
 /// Runs `samplin install`.
 ///
 /// # Errors
@@ -117,7 +139,9 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let source = layer::find(arguments.layer.as_deref(), &system)?;
     let library = folders.library.join(LIBRARY);
     let mut written: Vec<PathBuf> = Vec::new();
+    let mut made = made_folders(&folders.made());
     let mut put = |path: PathBuf, content: &[u8]| -> Result<()> {
+        made.extend(missing_above(&path));
         system::write_atomically(&path, content).map_err(|error| cannot_write(&path, &error))?;
         written.push(path);
         Ok(())
@@ -132,6 +156,10 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         put(folders.devices.join(format!("{}.json", shipped.name)), shipped.text.as_bytes())?;
     }
     put(folders.manifest(kind), layer::manifest(kind, &library)?.as_bytes())?;
+    let list = folders.made();
+    made.extend(missing_above(&list));
+    system::write_atomically(&list, &serde_json::to_vec(&made).unwrap_or_default())
+        .map_err(|error| cannot_write(&list, &error))?;
     // Two manifests of one name confuse every loader, so the other kind goes.
     let other = folders.manifest(if kind == LayerKind::Implicit { LayerKind::Explicit } else { LayerKind::Implicit });
     let removed = remove(&other)?;
@@ -165,8 +193,8 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     }
     if !is_visible {
         let text = format!(
-            "The loader does not look there by itself: export XDG_DATA_DIRS={}:${{XDG_DATA_DIRS:-/usr/local/share:/usr/share}}",
-            folders.data.display()
+            "The loader does not look there by itself: export XDG_DATA_DIRS={}:\"${{XDG_DATA_DIRS:-/usr/local/share:/usr/share}}\"",
+            quoted(&folders.data)
         );
         output.styled_line(Style::Warn, text);
     }
@@ -199,8 +227,14 @@ pub fn uninstall(arguments: &Removal, output: &mut Output) -> Result {
             removed.push(file);
         }
     }
-    // Folders of our own name, if nothing else is in them.
-    for folder in [&folders.devices, &folders.data.join("samplin")] {
+    let mut made = made_folders(&folders.made());
+    if remove(&folders.made())? {
+        removed.push(folders.made());
+    }
+    // The innermost first, if nothing else is in them. Those of our own name go even if an older version made them.
+    made.extend([folders.data.join("samplin"), folders.devices.clone()]);
+    made.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
+    for folder in made {
         let _ = std::fs::remove_dir(folder);
     }
     if output.json {

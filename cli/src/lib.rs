@@ -6,10 +6,12 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap_complete::CompleteEnv;
 
 pub mod caps;
 pub mod check;
+pub mod complete;
 pub mod devices;
 pub mod diff;
 pub mod doctor;
@@ -94,17 +96,20 @@ pub enum Command {
     Doctor(doctor::Arguments),
     /// Print the completions for a shell
     Completions(manual::Completions),
-    /// Print the manual page
-    Man,
+    /// Print a manual page, or write all of them
+    Man(manual::Arguments),
 }
 
 /// Runs the program with this process's arguments.
 pub fn main() -> ExitCode {
+    // A shell that wants completions says so in the environment; this ends the process then.
+    CompleteEnv::with_factory(command).complete();
     start(std::env::args_os())
 }
 
 fn start(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let line = match CommandLine::try_parse_from(arguments) {
+    let matches = command().try_get_matches_from(arguments);
+    let line = match matches.and_then(|matches| CommandLine::from_arg_matches(&matches)) {
         Ok(line) => line,
         Err(error) => {
             // Help and version are no errors; the stream may be closed.
@@ -156,11 +161,11 @@ fn dispatch(line: &CommandLine, output: &mut Output) -> failure::Result<Outcome>
         Command::Uninstall(arguments) => install::uninstall(arguments, output),
         Command::Doctor(arguments) => doctor::run(arguments, output),
         Command::Completions(arguments) => manual::completions(arguments, output),
-        Command::Man => manual::page(output),
+        Command::Man(arguments) => manual::man(arguments, output),
     }
 }
 
-/// The description of the command line, for completions and the manual page.
+/// The description of the command line, with examples and completions.
 pub fn command() -> clap::Command {
-    CommandLine::command()
+    complete::with_completers(manual::with_examples(CommandLine::command()))
 }

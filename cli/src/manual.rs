@@ -1,59 +1,359 @@
-//! Completions and the manual page.
+//! Help, completions and manual pages: what they add to the arguments that commands declare.
 
-use clap_complete::Shell;
+use std::path::{Path, PathBuf};
+
+use clap_complete::env::Shells;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::Output;
+use crate::settings;
+use crate::system;
+
+/// Examples of a command: the line, and what it is for.
+type Examples = &'static [(&'static str, &'static str)];
+
+/// The examples of each command, in the order in which one uses them. Help and manual pages show them, a test parses them.
+pub const EXAMPLES: &[(&str, Examples)] = &[
+    (
+        "samplin",
+        &[
+            ("samplin run --headless -- vkcube --c 100", "run a program under the layer and say what the layer did"),
+            ("samplin inspect", "say it again, of the newest trace, with reasons"),
+            ("samplin explain linear-filter", "what a rule means, and what to change in the application"),
+            ("samplin check trace.jsonl --deny linear-filter", "fail a build on findings"),
+        ],
+    ),
+    (
+        "run",
+        &[
+            ("samplin run -- ./game", "repair, and sum up at the end"),
+            ("samplin run --mode audit --trace audit.jsonl -- ./game", "change nothing, record what is illegal"),
+            ("samplin run --device adreno-650 --headless -- vkcube --c 100", "as if the device were a weaker one"),
+            ("samplin run -- gfxrecon-replay capture.gfxr", "check a capture that somebody else recorded"),
+        ],
+    ),
+    (
+        "inspect",
+        &[
+            ("samplin inspect", "the newest trace"),
+            ("samplin inspect trace.jsonl --by format,link --limit 0", "by format and by shader binding, all rows"),
+            ("samplin inspect trace.jsonl --object \"shadow map\"", "the story of one object"),
+        ],
+    ),
+    (
+        "explain",
+        &[
+            ("samplin explain linear-filter", "a rule"),
+            ("samplin explain 04553", "a valid-usage id, or its number"),
+            ("samplin explain update-after-bind", "a name of what is left, the `what` of an `unresolved` record"),
+        ],
+    ),
+    (
+        "settings",
+        &[
+            ("samplin settings", "what is in force here, and who set it"),
+            ("samplin settings unfilterable", "one setting with all its values"),
+        ],
+    ),
+    (
+        "report",
+        &[
+            ("samplin report -o report.html", "a page about the newest trace"),
+            ("samplin report a.jsonl b.jsonl -o report.html --title nightly", "one page about two runs"),
+        ],
+    ),
+    (
+        "diff",
+        &[
+            ("samplin diff before.jsonl after.jsonl", "what two runs decided differently"),
+            ("samplin diff before.jsonl after.jsonl --deny linear-filter", "fail if the second adds such a change"),
+        ],
+    ),
+    (
+        "check",
+        &[
+            ("samplin check trace.jsonl", "exit status 1 if anything is illegal"),
+            ("samplin check trace.jsonl --deny linear-filter,compare --format junit", "two rules, for a CI server"),
+        ],
+    ),
+    (
+        "export",
+        &[
+            ("samplin export traces --parquet tables", "all traces below a folder as tables"),
+            ("samplin export nightly.jsonl --parquet tables --build 1234", "with the build's name"),
+        ],
+    ),
+    (
+        "predict",
+        &[
+            ("samplin predict trace.jsonl --device adreno-650", "what another device would make of the run"),
+            ("samplin predict trace.jsonl --device apple-a8 --limit 5", "with fewer rows"),
+        ],
+    ),
+    (
+        "caps",
+        &[
+            ("samplin caps", "what this machine's device can do"),
+            ("samplin caps gpu adreno-650", "where two devices differ"),
+            ("samplin caps --list", "the devices that come with samplin"),
+        ],
+    ),
+    (
+        "rules",
+        &[
+            ("samplin rules new", "print a rules file to start from"),
+            ("samplin rules check samplin.toml", "what is wrong with one"),
+        ],
+    ),
+    (
+        "install",
+        &[
+            ("samplin install --user", "for this user, as an implicit layer: ENABLE_SAMPLIN=1 PROGRAM"),
+            ("samplin install --prefix /opt/samplin --explicit", "in a folder, as an explicit layer"),
+        ],
+    ),
+    (
+        "uninstall",
+        &[
+            ("samplin uninstall --user", "what install --user wrote"),
+            ("samplin uninstall --prefix /opt/samplin", "what install --prefix wrote"),
+        ],
+    ),
+    ("doctor", &[("samplin doctor", "why is the layer not there?"), ("samplin doctor --json", "for programs")]),
+    (
+        "completions",
+        &[("samplin completions bash", "print them; source the output"), ("samplin completions fish", "for fish")],
+    ),
+    (
+        "man",
+        &[
+            ("samplin man run", "print one page, for `man -l -`"),
+            ("samplin man --dir /usr/local/share/man/man1", "write all pages"),
+        ],
+    ),
+];
+
+/// The examples of a command by its name.
+fn examples(name: &str) -> Examples {
+    EXAMPLES.iter().find(|(of, _)| *of == name).map_or(&[], |(_, examples)| examples)
+}
+
+/// The same as help has them.
+fn examples_as_help(name: &str) -> String {
+    let width = examples(name).iter().map(|(line, _)| line.chars().count()).max().unwrap_or(0);
+    let lines = examples(name).iter().map(|(line, what)| {
+        if width > 56 { format!("  {line}\n      {what}") } else { format!("  {line:width$}  {what}") }
+    });
+    format!("Examples:\n{}", lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Adds examples to each command that has some.
+pub fn with_examples(mut command: clap::Command) -> clap::Command {
+    let status = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    for (name, _) in EXAMPLES.iter().skip(1) {
+        // One that a feature brings may not be there.
+        if command.find_subcommand(name).is_some() {
+            command = command.mut_subcommand(name, |sub| sub.after_help(examples_as_help(name)));
+        }
+    }
+    command.after_help(format!("{}\n\n{status}", examples_as_help("samplin")))
+}
 
 /// The arguments of `samplin completions`.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Completions {
     /// The shell
-    pub shell: Shell,
+    pub shell: clap_complete::Shell,
 }
 
-/// Prints completions.
+/// Prints what a shell needs to ask this program for completions.
 ///
 /// # Errors
 ///
-/// None.
+/// When there is none for the shell.
 pub fn completions(arguments: &Completions, output: &mut Output) -> Result {
+    let shells = Shells::builtins();
+    let name = arguments.shell.to_string();
+    let completer =
+        shells.completer(&name).ok_or_else(|| Failure::usage(format!("there are no completions for {name}")))?;
     let mut text = Vec::new();
-    clap_complete::generate(arguments.shell, &mut crate::command(), "samplin", &mut text);
+    completer
+        .write_registration("COMPLETE", "samplin", "samplin", "samplin", &mut text)
+        .map_err(|error| Failure::environment(format!("the completions cannot be made: {error}")))?;
     output.document(&String::from_utf8_lossy(&text));
     Ok(Outcome::Fine)
 }
 
-/// Prints the manual page: the program, then each subcommand as a section of its own.
+/// The arguments of `samplin man`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// The page of this command; without it the page of the program
+    #[arg(value_name = "COMMAND", conflicts_with = "dir")]
+    pub command: Option<String>,
+    /// Write every page into this folder
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}
+
+/// Runs `samplin man`.
 ///
 /// # Errors
 ///
-/// When the page cannot be made.
-pub fn page(output: &mut Output) -> Result {
+/// When there is no such command or the folder cannot be written.
+pub fn man(arguments: &Arguments, output: &mut Output) -> Result {
     let mut command = crate::command().version(env!("CARGO_PKG_VERSION"));
     command.build();
-    let mut text = Vec::new();
-    let made = clap_mangen::Man::new(command.clone()).render(&mut text).and_then(|()| sections(&command, &mut text));
-    made.map_err(|error| Failure::environment(format!("the manual page cannot be made: {error}")))?;
-    // Everything is on this one page; there is no samplin-run(1) to look up.
-    let text = String::from_utf8_lossy(&text).replace("(1)\n", "\n").replace(".SH EXTRA\n", ".SH \"EXIT STATUS\"\n");
-    output.document(&text);
+    if let Some(folder) = &arguments.dir {
+        return write_all(&command, folder, output);
+    }
+    let page = match &arguments.command {
+        None => page(&command, "samplin"),
+        Some(name) => {
+            let sub = command.find_subcommand(name).filter(|sub| !sub.is_hide_set());
+            let sub = sub.ok_or_else(|| Failure::usage(format!("there is no command {name}")))?;
+            page(sub, name)
+        }
+    };
+    output.document(&page.map_err(cannot_be_made)?);
     Ok(Outcome::Fine)
 }
 
-/// A section for each subcommand, and for theirs.
-fn sections(command: &clap::Command, text: &mut Vec<u8>) -> std::io::Result<()> {
-    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
-        let name = sub.get_bin_name().unwrap_or_else(|| sub.get_name()).to_owned();
-        let man = clap_mangen::Man::new(sub.clone().display_name(name.clone()));
-        let mut section = Vec::new();
-        man.render_description_section(&mut section)?;
-        man.render_synopsis_section(&mut section)?;
-        man.render_options_section(&mut section)?;
-        // Made for a page of its own; here they stand one level deeper.
-        let section = String::from_utf8_lossy(&section).replace(".SH DESCRIPTION\n", "").replace(".SH ", ".SS ");
-        text.extend_from_slice(format!(".SH \"{}\"\n{section}", name.to_uppercase()).as_bytes());
-        sections(sub, text)?;
+fn cannot_be_made(error: std::io::Error) -> Failure {
+    Failure::environment(format!("the manual page cannot be made: {error}"))
+}
+
+fn write_all(command: &clap::Command, folder: &Path, output: &mut Output) -> Result {
+    let subs = command.get_subcommands().filter(|sub| !sub.is_hide_set()).map(|sub| (sub, sub.get_name()));
+    let mut written = Vec::new();
+    for (command, name) in std::iter::once((command, "samplin")).chain(subs) {
+        let file = if name == "samplin" { "samplin.1".to_owned() } else { format!("samplin-{name}.1") };
+        let path = folder.join(file);
+        system::write_atomically(&path, page(command, name).map_err(cannot_be_made)?.as_bytes())
+            .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
+        written.push(path);
     }
-    Ok(())
+    if output.json {
+        output.json(&serde_json::json!({ "written": written }));
+    } else {
+        written.iter().for_each(|path| output.line(path.display()));
+    }
+    Ok(Outcome::Fine)
+}
+
+/// What the exit status says.
+const STATUS: [(&str, &str); 5] = [
+    ("0", "all is well"),
+    ("1", "findings: the command found what it looks for"),
+    ("2", "the command line is wrong"),
+    ("3", "an input cannot be read or holds no record"),
+    ("4", "the system lacks something: a driver, the loader, a program, a right"),
+];
+
+/// Files that the program and the layer read and write.
+const FILES: [(&str, &str); 4] = [
+    ("$XDG_STATE_HOME/samplin/", "traces without a name of their own; the newest 20 stay"),
+    ("$XDG_CONFIG_HOME/samplin/PROGRAM.toml, samplin.toml", "rules files that the layer looks for"),
+    ("vk_layer_settings.txt", "settings, in the working directory or where VK_LAYER_SETTINGS_PATH says"),
+    ("samplin-check.toml", "what `samplin check` allows, in the working directory"),
+];
+
+/// One page.
+fn page(command: &clap::Command, name: &str) -> std::io::Result<String> {
+    let title = if name == "samplin" { name.to_owned() } else { format!("samplin-{name}") };
+    let man = Man::new(command.clone().display_name(title.clone()).after_help("")).title(title);
+    let mut text = Vec::new();
+    man.render_title(&mut text)?;
+    man.render_name_section(&mut text)?;
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    man.render_options_section(&mut text)?;
+    let is_whole = name == "samplin";
+    if command.get_subcommands().any(|sub| !sub.is_hide_set()) {
+        let mut subs = Vec::new();
+        man.render_subcommands_section(&mut subs)?;
+        // The pages of the program's commands are there; those of theirs stand below.
+        let subs = String::from_utf8_lossy(&subs);
+        text.extend(if is_whole { subs.into_owned() } else { subs.replace("(1)", "") }.into_bytes());
+    }
+    let mut rest = Roff::new();
+    if !is_whole {
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            let mut section = Vec::new();
+            let name = sub.get_bin_name().unwrap_or_else(|| sub.get_name()).to_owned();
+            let man = Man::new(sub.clone().display_name(name.clone()).after_help(""));
+            man.render_synopsis_section(&mut section)?;
+            man.render_options_section(&mut section)?;
+            // Made for a page of its own; here they stand one level deeper.
+            let section = String::from_utf8_lossy(&section).replace(".SH ", ".SS ");
+            text.extend_from_slice(format!(".SH \"{}\"\n{section}", name.to_uppercase()).as_bytes());
+        }
+    }
+    section(&mut rest, "EXAMPLES", examples(name).iter().map(|(line, what)| ((*line).to_owned(), (*what).to_owned())));
+    if is_whole {
+        let described = settings::described(&settings::load());
+        let variables = described.into_iter().map(|setting| (setting.variable, setting.description));
+        let others = [
+            ("ENABLE_SAMPLIN", "switches on the layer that is installed as an implicit one"),
+            ("DISABLE_SAMPLIN", "switches it off, whatever the value"),
+            ("NO_COLOR", "no colours"),
+        ];
+        let others = others.map(|(name, what)| (name.to_owned(), what.to_owned()));
+        section(&mut rest, "ENVIRONMENT", variables.chain(others));
+        section(&mut rest, "FILES", FILES.map(|(name, what)| (name.to_owned(), what.to_owned())));
+    }
+    let run = (
+        "126, 127, 128 + n",
+        "of `run`: the program cannot be executed, is not there, was ended by signal n; else its own",
+    );
+    let status = STATUS.into_iter().chain((is_whole || name == "run").then_some(run));
+    section(&mut rest, "EXIT STATUS", status.map(|(name, what)| (name.to_owned(), what.to_owned())));
+    rest.to_writer(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// A section of terms and what each means.
+fn section(page: &mut Roff, heading: &str, rows: impl IntoIterator<Item = (String, String)>) {
+    let mut rows = rows.into_iter().peekable();
+    if rows.peek().is_none() {
+        return;
+    }
+    page.control("SH", [heading]);
+    for (term, text) in rows {
+        page.control("TP", []);
+        page.text([bold(term)]);
+        page.text([roman(text)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A word of a line, which may have quotes.
+    fn words(line: &str) -> Vec<String> {
+        line.split('"')
+            .enumerate()
+            .flat_map(|(index, part)| match index % 2 {
+                0 => part.split_whitespace().map(str::to_owned).collect(),
+                _ => vec![part.to_owned()],
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_command_has_two_examples_that_it_takes() {
+        let command = crate::command();
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            assert!(examples(sub.get_name()).len() >= 2, "{}", sub.get_name());
+        }
+        for (name, examples) in EXAMPLES {
+            for (line, _) in *examples {
+                assert!(*name == "samplin" || line.starts_with(&format!("samplin {name}")), "{line}");
+                let parsed = crate::command().try_get_matches_from(words(line));
+                assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+            }
+        }
+    }
 }

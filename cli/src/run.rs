@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use samplin_config::settings::{self, Mode, TraceLevel};
 
 use crate::devices;
-use crate::failure::{Failure, Outcome, Result};
+use crate::failure::{Failure, Kind, Outcome, Result};
 use crate::layer::{self, NAME, VALIDATION};
 use crate::output::{ColorChoice, Output, Style};
 use crate::system::{self, LayerKind, System};
@@ -342,11 +342,11 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
 }
 
 fn missing_program(name: &str) -> Failure {
-    let failure = Failure::environment(format!("{name}: there is no such program"));
     if name.contains('/') && Path::new(name).exists() {
-        return Failure::environment(format!("{name}: this is no program that can be started"))
-            .hint(format!("make it one with chmod +x {name}"));
+        let failure = Failure::environment(format!("{name}: this is no program that can be started"));
+        return Failure { kind: Kind::NotExecutable, ..failure }.hint(format!("make it one with chmod +x {name}"));
     }
+    let failure = Failure { kind: Kind::NotThere, ..Failure::environment(format!("{name}: there is no such program")) };
     match name {
         "vkcube" | "vulkaninfo" => failure.hint("on Debian or Ubuntu: sudo apt-get install vulkan-tools"),
         _ if name.starts_with('-') => {

@@ -11,10 +11,6 @@ const MANIFEST: &str = include_str!("../../layer.json");
 
 /// The arguments of `samplin settings`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  samplin settings                       what is in force here, and who set it
-  SAMPLIN_MODE=audit samplin settings mode   one setting, with all its values")]
 pub struct Arguments {
     /// One setting: mode, SAMPLIN_MODE and samplin.mode are the same
     #[arg(value_name = "KEY")]

@@ -45,7 +45,7 @@ pub(super) fn run(mut command: Command, name: &str) -> Result<Ended> {
     let mut signals = SignalsInfo::<WithOrigin>::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2])
         .map_err(|error| trouble("signals cannot be watched", &error))?;
     let handle = signals.handle();
-    let mut child = command.spawn().map_err(|error| trouble(name, &error))?;
+    let mut child = command.spawn().map_err(|error| Failure::program(name, &error))?;
     let process = child.id();
     let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
     let alive = Arc::new(Mutex::new(pid));

@@ -77,6 +77,35 @@ fn a_prefix_of_ones_own_is_told_about() {
     assert!(value["removed"].as_array().unwrap().len() > 10);
 }
 
+/// The line that a shell is given can be pasted, whatever is in the name.
+#[test]
+fn a_prefix_with_blanks_is_quoted_for_the_shell() {
+    let home = Folder::new();
+    home.write("lib.so", library());
+    let told = samplin_in(&home, ["install", "--prefix", "a b$c", "--layer", "lib.so"]).quiet(0);
+    let line = told.lines().find_map(|line| line.split_once(": export ")).expect("a line to paste").1;
+    let script = format!("export {line}; printf %s \"${{XDG_DATA_DIRS%%:*}}\"");
+    let output = std::process::Command::new("bash").args(["-c", &script]).env_remove("XDG_DATA_DIRS").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), home.join("a b$c/share").display().to_string());
+}
+
+#[test]
+fn what_installing_made_goes_and_what_was_there_stays() {
+    let home = Folder::new();
+    home.write("lib.so", library());
+    std::fs::create_dir_all(home.join("opt/share/vulkan")).unwrap();
+    samplin_in(&home, ["install", "--prefix", "opt", "--layer", "lib.so"]).quiet(0);
+    samplin_in(&home, ["install", "--prefix", "opt", "--explicit", "--layer", "lib.so"]).quiet(0);
+    samplin_in(&home, ["uninstall", "--prefix", "opt"]).quiet(0);
+    assert!(home.join("opt/share/vulkan").is_dir(), "an empty folder that was there before");
+    let left: Vec<_> = std::fs::read_dir(home.join("opt/share/vulkan")).unwrap().collect();
+    assert!(left.is_empty() && !home.join("opt/lib").exists() && !home.join("opt/share/samplin").exists());
+    samplin_in(&home, ["install", "--prefix", "new", "--layer", "lib.so"]).quiet(0);
+    home.write("new/lib/other", "somebody else's");
+    samplin_in(&home, ["uninstall", "--prefix", "new"]).quiet(0);
+    assert!(home.join("new/lib/other").is_file() && !home.join("new/share").exists());
+}
+
 #[test]
 fn installations_that_cannot_be_are_refused() {
     let home = Folder::new();

@@ -41,7 +41,7 @@ fn wrong_usage_is_two() {
 fn every_shell_gets_completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let text = samplin(["completions", shell]).quiet(0);
-        assert!(text.contains("inspect") && text.contains("predict"), "{shell}");
+        assert!(text.contains("COMPLETE") && text.contains("samplin"), "{shell}");
     }
     samplin(["completions", "dos"]).fails(2);
 }
@@ -50,13 +50,18 @@ fn every_shell_gets_completions() {
 fn bash_completes_with_them() {
     let home = Folder::new();
     home.write("samplin.bash", samplin(["completions", "bash"]).quiet(0));
+    home.write("programs/vk-something", "");
+    std::fs::set_permissions(home.join("programs/vk-something"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_samplin")).parent().unwrap();
+    let path = format!("{}:{}:/usr/bin:/bin", folder.display(), home.join("programs").display());
     let complete = |words: &str| {
         let script = format!(
             "source ./samplin.bash; COMP_WORDS=(samplin {words}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )); \
-             _samplin samplin \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; echo ${{COMPREPLY[*]}}"
+             _clap_complete_samplin samplin \"${{COMP_WORDS[COMP_CWORD]}}\" ''; echo ${{COMPREPLY[*]}}"
         );
-        let output =
-            std::process::Command::new("bash").args(["-c", &script]).current_dir(home.path()).output().unwrap();
+        let mut bash = std::process::Command::new("bash");
+        let output = bash.args(["-c", &script]).current_dir(home.path()).env("PATH", &path).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
@@ -64,34 +69,48 @@ fn bash_completes_with_them() {
     assert_eq!(complete("rules b"), "bisect");
     assert_eq!(complete("run --mode ''"), "legalize audit off");
     assert_eq!(complete("run --vali"), "--validate");
+    assert_eq!(complete("run --device v3d"), "v3d-4.2 v3d-7.1");
+    assert_eq!(complete("predict --device adreno-7"), "adreno-750");
+    assert_eq!(complete("run --set unf"), "unfilterable=");
+    assert_eq!(complete("run --set unfilterable="), "unfilterable=nearest unfilterable=emulate");
+    assert_eq!(complete("run -- vk-some"), "vk-something");
+    assert_eq!(complete("explain linear"), "linear-filter linear-mipmap");
+    assert_eq!(complete("settings trace_"), "trace_level trace_limit");
 }
 
 #[test]
-fn the_manual_page_has_every_command() {
+fn manual_pages_have_the_sections_that_pages_have() {
     let page = samplin(["man"]).quiet(0);
     assert!(page.contains("\n.TH samplin 1"), "{}", &page[..200]);
-    let lines: Vec<&str> = page.lines().collect();
-    for command in ["RUN", "INSPECT", "REPORT", "PREDICT", "RULES", "RULES BISECT", "DOCTOR"] {
-        assert!(lines.contains(&format!(".SH \"SAMPLIN {command}\"").as_str()), "{command}");
+    for heading in ["NAME", "SYNOPSIS", "SUBCOMMANDS", "EXAMPLES", "ENVIRONMENT", "FILES", "\"EXIT STATUS\""] {
+        assert!(page.contains(&format!("\n.SH {heading}\n")), "{heading}");
     }
-    assert!(page.contains("\\-\\-good\\-if"), "options of subcommands of subcommands too");
+    assert!(
+        ["SAMPLIN_UNFILTERABLE", "XDG_STATE_HOME", "samplin\\-predict(1)"].into_iter().all(|word| page.contains(word))
+    );
     assert!(!page.contains("probe"), "what is hidden stays hidden");
+    let rules = samplin(["man", "rules"]).quiet(0);
+    assert!(rules.contains(".SH \"SAMPLIN RULES BISECT\"") && rules.contains("\\-\\-good\\-if"), "{rules}");
+    assert!(samplin(["man", "conjure"]).fails(2).contains("no command conjure"));
 }
 
 #[test]
-fn the_manual_page_is_typeset_without_complaint() {
+fn each_command_has_a_page_that_is_typeset_without_complaint() {
     let home = Folder::new();
-    home.write("samplin.1", samplin(["man"]).quiet(0));
-    let groff = std::process::Command::new("groff")
-        .args(["-man", "-Kutf8", "-Tutf8", "-P-cbou", "-ww"])
-        .arg(home.join("samplin.1"))
-        .output();
-    let Ok(output) = groff else {
-        skip("there is no groff");
-        return;
-    };
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("SAMPLIN PREDICT"));
+    let written = samplin_in(&home, &["man", "--dir", "pages"]).quiet(0);
+    assert!(written.lines().count() > 14 && written.contains("pages/samplin-run.1"), "{written}");
+    for path in written.lines() {
+        let groff = std::process::Command::new("groff")
+            .args(["-man", "-Kutf8", "-Tutf8", "-P-cbou", "-ww", path])
+            .current_dir(home.path())
+            .output();
+        let Ok(output) = groff else {
+            skip("there is no groff");
+            return;
+        };
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{path}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("EXAMPLES"), "{path}");
+    }
 }
 
 /// A command line for each subcommand that prints something and needs no driver.
