@@ -26,8 +26,23 @@ fn linker_takes(flag: &str, folder: &Path) -> bool {
             .is_ok_and(|status| status.success())
 }
 
+/// The commit that the sources are of, or nothing; of changes that are not committed it knows nothing.
+fn commit() -> String {
+    let said = Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).stderr(Stdio::null()).output();
+    let said = said.ok().filter(|said| said.status.success()).map(|said| said.stdout).unwrap_or_default();
+    env::var("SAMPLIN_COMMIT").unwrap_or_else(|_| String::from_utf8_lossy(&said).trim().to_owned())
+}
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    // One that is not there would count as changed each time.
+    for file in ["../.git/HEAD", "../.git/logs/HEAD"] {
+        if Path::new(file).exists() {
+            println!("cargo:rerun-if-changed={file}");
+        }
+    }
+    println!("cargo:rerun-if-env-changed=SAMPLIN_COMMIT");
+    println!("cargo:rustc-env=SAMPLIN_COMMIT={}", commit());
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
         // A host thread may still return through one of our functions after the loader's dlclose:
         // the object stays mapped for the life of the process.

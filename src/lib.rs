@@ -8,6 +8,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
 
 use ash::vk;
+use once_cell::race::OnceRef;
 
 use samplin_config::{LAYER_NAME, overrides, settings, simulate};
 use samplin_core::{ability, budget, decide, features, format, names, outcome};
@@ -34,5 +35,14 @@ pub mod variant;
 
 /// Version of the layer.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The commit that the loadable library was built from, which it says when it is loaded.
+static COMMIT: OnceRef<'static, &'static str> = OnceRef::new();
+
+/// Remembers the commit that the loadable library was built from.
+pub fn built_from(commit: &'static &'static str) {
+    // The first that says so is right; it is said once for each negotiation.
+    let _ = COMMIT.set(commit);
+}
+
 /// Highest core version that the layer understands.
 pub const API_VERSION: u32 = vk::make_api_version(0, 1, 4, 0);

@@ -42,7 +42,7 @@ use self::output::{ColorChoice, Output, Style};
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "samplin",
-    version,
+    version = env!("SAMPLIN_VERSION"),
     about = "Makes Vulkan texture sampling legal, portable and explained",
     long_about = "Makes Vulkan texture sampling legal, portable and explained.\n\n`samplin run -- PROGRAM` starts a program under the layer; the other commands read what it wrote down, say what other devices would make of it, and look after the installation.",
     after_help = "Exit status: 0 fine, 1 findings, 2 wrong usage, 3 an input cannot be read, 4 the system lacks something.\n`run` passes on the program's status, 128 + n if signal n ended it.",

@@ -204,7 +204,7 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize) -> Result<St
             style => STYLE,
             script => SCRIPT,
             heading,
-            version => env!("CARGO_PKG_VERSION"),
+            version => env!("SAMPLIN_VERSION"),
             traces => analysis.traces.iter().map(|read| {
                 format!("{}: {}, {}", read.source.name(), counted(read.counts.records, "record"), record::bytes(read.counts.bytes))
             }).collect::<Vec<_>>(),

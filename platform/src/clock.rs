@@ -37,6 +37,13 @@ pub fn date() -> String {
     date_of(seconds / 86_400)
 }
 
+/// Date and time in UTC as RFC 3339 has them, to the second: `YYYY-MM-DDThh:mm:ssZ`.
+pub fn date_and_time() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (hours, minutes) = (seconds / 3_600 % 24, seconds / 60 % 60);
+    format!("{}T{hours:02}:{minutes:02}:{:02}Z", date_of(seconds / 86_400), seconds % 60)
+}
+
 /// The date that is `days` days after 1970-01-01, as `YYYY-MM-DD`.
 pub fn date_of(days: u64) -> String {
     let (year, month, day) = civil_from_days(days);
@@ -92,6 +99,17 @@ mod tests {
         let date = date();
         assert_eq!(date.len(), 10, "{date}");
         assert!(date.starts_with("20") && date.bytes().filter(|&byte| byte == b'-').count() == 2, "{date}");
+    }
+
+    #[test]
+    fn date_and_time_are_those_of_the_system() {
+        let said = std::process::Command::new("date").args(["-u", "+%Y-%m-%dT%H:%MZ"]).output().unwrap();
+        let own = date_and_time();
+        // A minute may end between the two.
+        let later = std::process::Command::new("date").args(["-u", "+%Y-%m-%dT%H:%MZ"]).output().unwrap();
+        let minute = format!("{}Z", &own[..16]);
+        assert!([said, later].iter().any(|said| String::from_utf8_lossy(&said.stdout).trim() == minute), "{own}");
+        assert_eq!(own.len(), 20, "{own}");
     }
 
     #[test]

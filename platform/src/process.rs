@@ -37,6 +37,20 @@ pub fn thread_id() -> u64 {
     u64::try_from(id).unwrap_or(0)
 }
 
+/// The arguments that the process was started with, the first of which names the program. Bytes that are not UTF-8 appear as U+FFFD.
+pub fn arguments() -> Vec<String> {
+    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
+/// The name of the host, if the system tells.
+pub fn host_name() -> Option<String> {
+    let mut name = [0_u8; 256];
+    // SAFETY: gethostname writes at most so many bytes through the pointer, which is to an array of as many (gethostname(2)).
+    let result = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len()) };
+    let text = CStr::from_bytes_until_nul(&name).ok()?.to_string_lossy().into_owned();
+    (result == 0 && !text.is_empty()).then_some(text)
+}
+
 /// The file name of the running program without its folders, `"unknown"` if the system does not tell.
 ///
 /// Under Wine it is the Windows program (`game.exe`), not Wine's own loader. Bytes that are not UTF-8 appear as U+FFFD.

@@ -10,6 +10,9 @@ use vk_layer_sys::NegotiateLayerInterface;
 #[global_allocator]
 static ALLOCATOR: WithReserve = WithReserve;
 
+/// The commit that it is built from, or nothing.
+static COMMIT: &str = env!("SAMPLIN_COMMIT");
+
 /// Agrees with the loader on version 2 of the layer interface, see [`samplin::entry::negotiate`].
 ///
 /// # Safety
@@ -19,6 +22,9 @@ static ALLOCATOR: WithReserve = WithReserve;
 pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
     interface: *mut NegotiateLayerInterface,
 ) -> vk::Result {
+    if !COMMIT.is_empty() {
+        samplin::built_from(&COMMIT);
+    }
     // SAFETY: `interface` is null or may be written by this function's contract, which is all that `negotiate` asks.
     unsafe { samplin::entry::negotiate(interface) }
 }

@@ -385,15 +385,24 @@ impl Device {
         );
     }
 
-    /// Writes the `device` record.
-    pub fn record_device(&self, properties: Option<vk::PhysicalDeviceProperties>, intercepts: &[&str]) {
-        let (name, driver) = properties.map_or((String::new(), None), |p| {
+    /// Writes the `device` record, with what the driver calls itself and says of its build.
+    pub fn record_device(
+        &self,
+        properties: Option<(vk::PhysicalDeviceProperties, Option<(String, String)>)>,
+        intercepts: &[&str],
+    ) {
+        let (name, driver) = properties.map_or((String::new(), None), |(p, said)| {
             let name = p.device_name_as_c_str().map_or_else(|_| String::new(), |n| n.to_string_lossy().into_owned());
-            let (vendor_id, device_id, driver_version) = (p.vendor_id, p.device_id, p.driver_version);
-            (
-                name,
-                Some(kinds::Driver { vendor_id, device_id, driver_version, api_version: api_version(p.api_version) }),
-            )
+            let (called, info) = said.unzip();
+            let driver = kinds::Driver {
+                vendor_id: p.vendor_id,
+                device_id: p.device_id,
+                driver_version: p.driver_version,
+                api_version: api_version(p.api_version),
+                name: called.filter(|name| !name.is_empty()),
+                info: info.filter(|info| !info.is_empty()),
+            };
+            (name, Some(driver))
         });
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         self.trace().emit(

@@ -239,7 +239,7 @@ unsafe fn abilities(
 }
 
 /// Writes the records of a new device.
-fn tell(device: &Device, properties: Option<vk::PhysicalDeviceProperties>) {
+fn tell(device: &Device, properties: Option<(vk::PhysicalDeviceProperties, Option<(String, String)>)>) {
     if device.trace().is_on() || tracing::enabled!(tracing::Level::DEBUG) {
         // SAFETY: the device is valid for the resolver below it, and so is the name.
         let is_there = |name: &&CStr| unsafe { (device.next_gdpa)(device.handle, name.as_ptr()) }.is_some();
@@ -296,6 +296,10 @@ unsafe fn register(
     }
     // SAFETY: `info` is a valid create info of a device by this function's contract.
     let limits = properties.map_or_else(Limits::default, |known| unsafe { Limits::of(&known, &memory, info) });
+    let driver = properties.filter(|_| instance.trace.is_on()).and_then(|known| {
+        // SAFETY: `physical` is a physical device of the instance, whose commands these are, by this function's contract.
+        unsafe { caps::driver(&instance_fns, physical, known.api_version) }
+    });
     let device = Device::new(NewDevice {
         handle,
         instance,
@@ -309,7 +313,7 @@ unsafe fn register(
         limits,
     });
     if !off {
-        tell(&device, properties);
+        tell(&device, properties.map(|properties| (properties, driver)));
         device.read_learned();
         if memory::taken() != taken {
             // What a device needs is too much for the reserve to give to many, and this command has a result for it.

@@ -18,7 +18,7 @@ use crate::memory;
 use crate::overrides::{Host, Overrides};
 use crate::platform;
 use crate::pnext;
-use crate::settings::{self, Loaded, Problem};
+use crate::settings::{self, Loaded, Problem, TraceIdentity};
 use crate::simulate;
 use crate::trace::Trace;
 use crate::{LAYER_NAME, VERSION};
@@ -243,6 +243,13 @@ unsafe fn register(
             "layer",
             &kinds::Layer {
                 version: VERSION.to_owned(),
+                commit: crate::COMMIT.get().map(|commit| (*commit).to_owned()),
+                started: Some(platform::date_and_time()),
+                arguments: match loaded.settings.trace_identity {
+                    TraceIdentity::Program => platform::arguments().into_iter().take(1).collect(),
+                    TraceIdentity::Arguments | TraceIdentity::Host => platform::arguments(),
+                },
+                host: (loaded.settings.trace_identity == TraceIdentity::Host).then(platform::host_name).flatten(),
                 exe,
                 app,
                 engine,

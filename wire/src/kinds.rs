@@ -79,6 +79,18 @@ pub struct Line<T> {
 pub struct Layer {
     /// The version of the layer.
     pub version: String,
+    /// The commit that it was built from, if that was known then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// When the instance was created, in UTC, as RFC 3339 has it; older traces do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<String>,
+    /// The arguments of the program: the first, or as the setting `trace_identity` says all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+    /// The name of the host, if the setting `trace_identity` asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// The file name of the program.
     pub exe: String,
     /// What the application calls itself.
@@ -102,6 +114,12 @@ pub struct Driver {
     pub driver_version: u32,
     /// `apiVersion` as `major.minor.patch`.
     pub api_version: String,
+    /// `VkPhysicalDeviceDriverProperties::driverName`, if the device has that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// `driverInfo`, if the device has that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub info: Option<String>,
 }
 
 /// A `device` record: a device was created.

@@ -5,6 +5,7 @@ mod devices;
 #[cfg(feature = "parquet")]
 mod export;
 mod hostile;
+mod identity;
 mod inspect;
 mod installation;
 mod judges;

@@ -2,7 +2,7 @@
 
 use super::words::{
     BorderMode, Counters, DepthLinear, GlClampRule, Immutable, Log, Mode, Separate, SeparateShared, ShaderKeys,
-    SplitCompile, Storage, TraceLevel, TraceTarget, Unfilterable,
+    SplitCompile, Storage, TraceIdentity, TraceLevel, TraceTarget, Unfilterable,
 };
 
 /// One setting: its name, how text becomes its value and back.
@@ -144,6 +144,8 @@ settings! {
     };
     /// How much is written to the trace.
     trace_level: TraceLevel = TraceLevel::default(), word_key!(trace_level: TraceLevel);
+    /// What the trace says about where it comes from.
+    trace_identity: TraceIdentity = TraceIdentity::default(), word_key!(trace_identity: TraceIdentity);
     /// How many bytes the records of one instance may take; `u64::MAX` for any number.
     trace_limit: u64 = 64 << 20, Key {
         name: "trace_limit",

@@ -68,6 +68,20 @@ words! {
 }
 
 words! {
+    /// What the trace says about where it comes from (`trace_identity`). Each value holds what those before it hold.
+    #[derive(PartialOrd, Ord)]
+    TraceIdentity {
+        /// The program's first argument.
+        #[default]
+        Program = "program",
+        /// All arguments.
+        Arguments = "arguments",
+        /// The name of the host.
+        Host = "host",
+    }
+}
+
+words! {
     /// How much of its own work the layer tells on standard error (`log`). Each value holds what those before it hold.
     #[derive(PartialOrd, Ord)]
     Log {

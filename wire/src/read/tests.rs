@@ -461,12 +461,39 @@ fn whole_records_survive() {
     let text = |text: &str| text.to_owned();
     let changes = vec![SCHEMA["$defs"]["pair"]["examples"][0]["changes"][0].clone()];
     let recorded = include_str!("../../../cli/tests/data/all.jsonl").lines().next().expect("a record");
-    let layer: Value = serde_json::from_str(recorded).expect("JSON");
-    for api_version in [None, Some(crate::text::api_version(vk::API_VERSION_1_2))] {
-        let (version, exe, settings) = (text("0.1.0"), text("game"), layer["settings"].clone());
-        survives("layer", kinds::Layer { version, exe, app: None, engine: Some(text("e")), api_version, settings });
-    }
-    let driver = kinds::Driver { vendor_id: 1, device_id: u32::MAX, driver_version: 3, api_version: text("1.3.0") };
+    let recorded: Value = serde_json::from_str(recorded).expect("JSON");
+    let api_version = Some(crate::text::api_version(vk::API_VERSION_1_2));
+    let layer = kinds::Layer {
+        version: text("0.1.0"),
+        commit: Some(text("0123456789ab")),
+        started: Some(text("2001-02-03T04:05:06Z")),
+        arguments: vec![text("./game"), text("--level=3")],
+        host: Some(text("builder")),
+        exe: text("game"),
+        app: None,
+        engine: Some(text("e")),
+        api_version,
+        settings: recorded["settings"].clone(),
+    };
+    // As older ones are.
+    let older = kinds::Layer {
+        commit: None,
+        started: None,
+        arguments: Vec::new(),
+        host: None,
+        api_version: None,
+        ..layer.clone()
+    };
+    survives("layer", layer);
+    survives("layer", older);
+    let driver = kinds::Driver {
+        vendor_id: 1,
+        device_id: u32::MAX,
+        driver_version: 3,
+        api_version: text("1.3.0"),
+        name: text("llvmpipe").into(),
+        info: None,
+    };
     let known = [Known { there: 0xff, stored: 0x0f }, Known::default()];
     for (driver, storage) in [(None, Vec::new()), (Some(driver), words::stored(known))] {
         let device = kinds::Device {
