@@ -15,6 +15,7 @@ mod border;
 mod catalog;
 mod compare;
 mod filter;
+mod nearest;
 mod overrides;
 mod plain;
 mod reason;

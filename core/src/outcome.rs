@@ -73,7 +73,7 @@ pub fn creation(given: &SamplerState, terms: &Terms<'_>, border: impl FnOnce(Bor
     let border = if decide::is_custom(down.border_color) {
         let place = border(BorderWish::Take { must: terms.audit || decide::replays(given, terms.caps) });
         if place == BorderPlace::None {
-            let (state, change) = decide::without_custom_border(&decision.state, None, terms.caps);
+            let (state, change) = decide::without_custom_border(&decision.state, None, terms.caps, terms.policy);
             decision.replace_border(state, change);
             (rewrite, is_refused) = (true, true);
         }
@@ -233,7 +233,7 @@ pub fn meeting<'a, V>(
         };
     }
     if matches!(found, Err(Refusal::Border)) {
-        let (state, change) = decide::without_custom_border(&decision.state, Some(view), terms.caps);
+        let (state, change) = decide::without_custom_border(&decision.state, Some(view), terms.caps, terms.policy);
         decision.replace_border(state, change);
         over_budget = true;
         found = ask(&decision.state);

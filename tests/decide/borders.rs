@@ -2,6 +2,9 @@
 
 use crate::setting::*;
 
+/// Red and blue change places.
+const EXCHANGED: [Swizzle; 4] = [Swizzle::B, Swizzle::IDENTITY, Swizzle::R, Swizzle::IDENTITY];
+
 pub(crate) const ROWS: &[Row] = &[
     Row {
         id: "B-50",
@@ -180,16 +183,38 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         id: "B-52",
         vuid: None,
-        what: "opaque black through a swizzled view on a device that cannot be told",
+        what: "opaque black through a view of alpha's place: the alpha that is read from red is 0, which is transparent black",
         illegal: |t| {
             t.border(vk::BorderColor::INT_OPAQUE_BLACK);
-            t.sees(vk::Format::R8G8B8A8_UINT, Feature::empty()).components[0] = Swizzle::G;
-            t.caps.border_color_swizzle_from_image = false;
-            t.caps.border_color_swizzle = false;
+            t.untold(vk::Format::R8_UINT, [Swizzle::ZERO, Swizzle::ZERO, Swizzle::ZERO, Swizzle::R]);
         },
         changes: &["B-52 borderColor INT_OPAQUE_BLACK -> INT_TRANSPARENT_BLACK"],
-        // Transparent black and white look the same however they are swizzled.
-        legal: |t| t.s.border_color = vk::BorderColor::INT_OPAQUE_WHITE,
+        // Read as luminance it is black without alpha, however it is swizzled.
+        legal: |t| t.seen().components = [Swizzle::R, Swizzle::R, Swizzle::R, Swizzle::ONE],
+    },
+    Row {
+        id: "B-52",
+        vuid: None,
+        what: "opaque black of which alpha takes red's place, and no predefined colour is the same",
+        illegal: |t| {
+            t.border(vk::BorderColor::FLOAT_OPAQUE_BLACK);
+            t.untold(vk::Format::R8G8B8A8_UNORM, [Swizzle::A, Swizzle::IDENTITY, Swizzle::IDENTITY, Swizzle::R]);
+        },
+        changes: &["B-52 borderColor FLOAT_OPAQUE_BLACK -> FLOAT_TRANSPARENT_BLACK"],
+        // Red and blue are both 0.
+        legal: |t| t.seen().components = EXCHANGED,
+    },
+    Row {
+        id: "B-52",
+        vuid: None,
+        what: "border=strict: opaque black through any mapping that the device is not told of",
+        illegal: |t| {
+            t.border(vk::BorderColor::FLOAT_OPAQUE_BLACK);
+            t.untold(vk::Format::B8G8R8A8_UNORM, EXCHANGED);
+            t.policy.strict_border = true;
+        },
+        changes: &["B-52 borderColor FLOAT_OPAQUE_BLACK -> FLOAT_TRANSPARENT_BLACK"],
+        legal: |t| t.policy.strict_border = false,
     },
     Row {
         id: "B-53",
@@ -207,15 +232,38 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         id: "B-53",
         vuid: None,
-        what: "a custom colour through a swizzled view on a device that cannot be told",
+        what: "red that a view shows as blue, on a device that cannot be told: black is nearer than red",
         illegal: |t| {
-            t.float_border([0.9, 0.9, 0.9, 0.8], vk::Format::UNDEFINED);
-            t.sees(vk::Format::R8G8B8A8_UNORM, Feature::empty()).components[0] = Swizzle::G;
-            t.caps.border_color_swizzle_from_image = false;
-            t.caps.border_color_swizzle = false;
+            t.float_border([1.0, 0.0, 0.0, 1.0], vk::Format::UNDEFINED);
+            t.untold(vk::Format::R8G8B8A8_UNORM, EXCHANGED);
+        },
+        changes: &["B-53 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_BLACK"],
+        legal: |t| t.seen().view_type = vk::ImageViewType::CUBE,
+    },
+    Row {
+        id: "B-53",
+        vuid: None,
+        what: "white as red alone shows it is white, of a mapping that reads red alone",
+        illegal: |t| {
+            t.float_border([1.0, 0.0, 0.0, 0.0], vk::Format::UNDEFINED);
+            t.untold(vk::Format::R8_UNORM, [Swizzle::R, Swizzle::R, Swizzle::R, Swizzle::ONE]);
         },
         changes: &["B-53 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_WHITE"],
-        legal: |t| t.seen().view_type = vk::ImageViewType::CUBE,
+        // The components that the format lacks are 0, 0 and 1 for everyone.
+        legal: |t| t.seen().components = [Swizzle::R, Swizzle::ZERO, Swizzle::ZERO, Swizzle::ONE],
+    },
+    Row {
+        id: "B-53",
+        vuid: None,
+        what: "border=strict: grey becomes the nearest colour that no mapping makes undefined",
+        illegal: |t| {
+            t.float_border([0.75, 0.75, 0.75, 1.0], vk::Format::UNDEFINED);
+            t.untold(vk::Format::R8G8B8A8_UNORM, EXCHANGED);
+            t.policy.strict_border = true;
+        },
+        changes: &["B-53 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_WHITE"],
+        // It is grey in whichever order.
+        legal: |t| t.policy.strict_border = false,
     },
     Row {
         id: "B-54",
@@ -268,6 +316,18 @@ pub(crate) const ROWS: &[Row] = &[
         },
         changes: &["B-56 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_BLACK"],
         legal: |t| t.s.custom_border = Some(CustomBorder { color: [0; 4], format: vk::Format::B5G6R5_UNORM_PACK16 }),
+    },
+    Row {
+        id: "B-56",
+        vuid: Some("VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04015"),
+        what: "no format on a view of packed 4444: the predefined opaque black may be another colour there",
+        illegal: |t| {
+            t.float_border([0.0, 0.0, 0.0, 1.0], vk::Format::UNDEFINED);
+            t.sees(vk::Format::B4G4R4A4_UNORM_PACK16, Feature::empty());
+        },
+        changes: &["B-56 format UNDEFINED -> B4G4R4A4_UNORM_PACK16"],
+        // Who asks for that one has what it is.
+        legal: |t| t.s.border_color = vk::BorderColor::FLOAT_OPAQUE_BLACK,
     },
     Row {
         id: "B-56",

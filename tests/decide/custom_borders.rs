@@ -39,6 +39,41 @@ pub(crate) const ROWS: &[Row] = &[
         legal: |t| t.caps.custom_border_colors = true,
     },
     Row {
+        id: "A-30",
+        vuid: Some("VUID-VkSamplerCreateInfo-customBorderColors-04085"),
+        what: "the view has red alone, so red is all that counts",
+        illegal: |t| {
+            t.float_border([1.0, 0.0, 0.0, 0.0], vk::Format::UNDEFINED);
+            t.sees(vk::Format::R8_UNORM, Feature::empty());
+            t.caps.custom_border_colors = false;
+        },
+        changes: &["A-30 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_WHITE"],
+        legal: |t| t.caps.custom_border_colors = true,
+    },
+    Row {
+        id: "A-30",
+        vuid: Some("VUID-VkSamplerCreateInfo-customBorderColors-04085"),
+        what: "the format that is given for the colour has red alone",
+        illegal: |t| {
+            t.float_border([0.75, 0.0, 0.0, 0.0], vk::Format::R16_SFLOAT);
+            t.caps.custom_border_colors = false;
+        },
+        changes: &["A-30 borderColor FLOAT_CUSTOM_EXT -> FLOAT_OPAQUE_WHITE"],
+        legal: |t| t.caps.custom_border_colors = true,
+    },
+    Row {
+        id: "A-30",
+        vuid: Some("VUID-VkSamplerCreateInfo-customBorderColors-04085"),
+        what: "nearest is what the view's mapping shows, of colours that it leaves no doubt about",
+        illegal: |t| {
+            t.int_border([0, 0, 0, 1], vk::Format::UNDEFINED);
+            t.untold(vk::Format::R8G8B8A8_UINT, [Swizzle::A, Swizzle::A, Swizzle::A, Swizzle::A]);
+            t.caps.custom_border_colors = false;
+        },
+        changes: &["A-30 borderColor INT_CUSTOM_EXT -> INT_OPAQUE_WHITE"],
+        legal: |t| t.s.border_color = vk::BorderColor::INT_OPAQUE_WHITE,
+    },
+    Row {
         id: "A-31",
         vuid: Some("VUID-VkSamplerCreateInfo-borderColor-04011"),
         what: "a custom colour that is not chained",

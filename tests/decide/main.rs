@@ -7,6 +7,7 @@
 
 mod addresses;
 mod blits;
+mod border_colors;
 mod borders;
 mod comparison;
 mod conversions;
@@ -261,7 +262,7 @@ fn rule_names_are_stable() {
         ("border-type", &["A-22", "B-50", "B-51"]),
         ("border-value", &["A-33", "A-34", "B-58"]),
         ("border-format", &["A-32", "B-56", "B-57"]),
-        ("border-swizzle", &["B-52", "B-53", "B-54", "B-55"]),
+        ("border-swizzle", &["B-52", "B-53", "B-54", "B-55", "B-65"]),
         ("border-budget", &["A-35"]),
         ("gl-clamp", &["S-4"]),
         ("override", &["O-1", "O-2"]),

@@ -94,6 +94,13 @@ impl Setting {
         self.view.insert(ViewTraits::new_2d(format, Feature::SAMPLED_IMAGE | features))
     }
 
+    /// A view with a mapping that the device knows nothing of.
+    pub(crate) fn untold(&mut self, format: vk::Format, components: [Swizzle; 4]) {
+        self.sees(format, Feature::empty()).components = components;
+        self.caps.border_color_swizzle_from_image = false;
+        self.caps.border_color_swizzle = false;
+    }
+
     pub(crate) fn seen(&mut self) -> &mut ViewTraits {
         self.view.as_mut().expect("the row has a view")
     }

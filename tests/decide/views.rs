@@ -42,6 +42,28 @@ pub(crate) const ROWS: &[ViewRow] = &[
         },
         legal: |t| t.seen().single_layer = true,
     },
+    // Grey that is a little red, of a view that exchanges red and blue: any predefined colour is further away than a little blue.
+    ViewRow {
+        catalog: Catalog::B65,
+        id: "B-65",
+        vuid: None,
+        unmendable: |t| {
+            t.float_border([0.6, 0.5, 0.5, 1.0], vk::Format::UNDEFINED);
+            t.untold(vk::Format::R8G8B8A8_UNORM, [Swizzle::B, Swizzle::IDENTITY, Swizzle::R, Swizzle::IDENTITY]);
+        },
+        legal: |t| t.s.custom_border = Some(CustomBorder { color: [0.5_f32.to_bits(); 4], format: vk::Format::UNDEFINED }),
+    },
+    // Alpha that is shown twice: opaque black is as near as transparent black, and white further away.
+    ViewRow {
+        catalog: Catalog::B65,
+        id: "B-65",
+        vuid: None,
+        unmendable: |t| {
+            t.border(vk::BorderColor::FLOAT_OPAQUE_BLACK);
+            t.untold(vk::Format::R8G8B8A8_UNORM, [Swizzle::IDENTITY, Swizzle::IDENTITY, Swizzle::A, Swizzle::IDENTITY]);
+        },
+        legal: |t| t.caps.border_color_swizzle_from_image = true,
+    },
     // A plain sampler on a subsampled image.
     ViewRow {
         catalog: Catalog::B78,

@@ -6,9 +6,10 @@
 use ash::vk;
 
 use super::address::is_gl;
-use super::border::{is_border_fixed, is_swizzle_sensitive, reaches_border};
+use super::border::{is_border_fixed, reaches_border};
 use super::compare::can_compare;
 use super::filter::{can_filter_linear, can_filter_minmax, can_reduce, cubic_conflict};
+use super::nearest::{changes_opaque_black, is_opaque_black};
 use super::{
     DeviceCaps, Dimensions, Policy, SamplerState, Value, ViewTraits, is_custom, is_int_border, is_unknown_enumerant,
     is_valid_border,
@@ -49,7 +50,7 @@ impl Bits {
     const INT_BORDER: u32 = 16;
     /// First of four bits for float borders.
     const FLOAT_BORDER: u32 = 20;
-    /// First of four bits for opaque black, which swizzling changes.
+    /// First of four bits for opaque black, which a mapping can change.
     const SWIZZLED_BORDER: u32 = 24;
     /// First of four bits for custom colours and border swizzles, whose format, value and mapping depend on the view in ways that
     /// no bit says: every view is decided about, once per class.
@@ -115,18 +116,20 @@ pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, po
     let fixed = is_border_fixed(base);
     let kind = if is_int_border(base.border_color) { Bits::INT_BORDER } else { Bits::FLOAT_BORDER };
     // By what the application asked for: creation may have had to drop a custom colour that a view's format allows.
-    let custom = (is_custom(original.border_color) && original.custom_border.is_some() && caps.custom_border_colors)
-        || base.border_mapping.is_some();
+    // And which predefined colour is nearest to it depends on the view, too.
+    let given = original.custom_border.filter(|_| is_custom(original.border_color));
+    let custom = given.is_some() || base.border_mapping.is_some();
     // A colour without a format concerns some views even where no axis reaches it (B-56).
-    let formatless = custom && original.custom_border.is_some_and(|border| border.format == vk::Format::UNDEFINED);
-    let opaque_black = !is_custom(base.border_color) && is_swizzle_sensitive(base.border_color);
+    let formatless = caps.custom_border_colors && given.is_some_and(|border| border.format == vk::Format::UNDEFINED);
+    let opaque_black = is_opaque_black(base.border_color);
     for dimensions in Bits::DIMENSIONS {
         let slot = Bits::slot(dimensions);
         let reached = !fixed && reaches_border(base, dimensions);
         bits.add(Bits(1 << (kind + slot)), !fixed && (strict || (reached && valid)));
         bits.add(Bits(1 << (Bits::SWIZZLED_BORDER + slot)), reached && opaque_black);
-        // With border=strict a custom colour follows the view even where it cannot be seen.
-        bits.add(Bits(1 << (Bits::CUSTOM_BORDER + slot)), custom && (reached || formatless || (strict && !fixed)));
+        // With border=strict a custom colour follows the view even where it cannot be seen, and every mapping counts.
+        let every_view = custom && (reached || formatless || (strict && !fixed));
+        bits.add(Bits(1 << (Bits::CUSTOM_BORDER + slot)), every_view || (strict && reached && opaque_black));
     }
     bits.add(Bits::GL_ADDRESS, caps.gl_address_modes && original.address_mode.iter().any(|mode| is_gl(*mode)));
     bits
@@ -156,7 +159,9 @@ pub fn lacks(view: &ViewTraits, caps: &DeviceCaps) -> Bits {
     bits.add(Bits(1 << (first + slot)), view.class_is_known());
     let swizzled = view.components != [vk::ComponentSwizzle::IDENTITY; 4];
     let undefined = swizzled && view.class_is_known() && !caps.border_color_swizzle_from_image;
-    bits.add(Bits(1 << (Bits::SWIZZLED_BORDER + slot)), undefined);
+    // Who can be told of the mapping is; for the others only a mapping counts that changes the colour.
+    let matters = undefined && (caps.border_color_swizzle || changes_opaque_black(view));
+    bits.add(Bits(1 << (Bits::SWIZZLED_BORDER + slot)), matters);
     bits.add(Bits(1 << (Bits::CUSTOM_BORDER + slot)), true);
     bits.add(Bits::GL_ADDRESS, true);
     bits.add(Bits::OVERRIDE, true);

@@ -2,8 +2,9 @@
 
 use ash::vk;
 
+use super::nearest::{Sight, is_opaque_black, numbers, own_class, predefined};
 use super::{
-    Aspect, BorderMapping, Catalog, Change, CustomBorder, DeviceCaps, Dimensions, Field, Pass, SamplerState, Value,
+    Aspect, BorderMapping, Catalog, Change, CustomBorder, DeviceCaps, Dimensions, Field, Pass, Policy, SamplerState, Value,
     ViewTraits, is_custom, is_int_border, is_valid_border, normalize_components,
 };
 use crate::format::{self, ComponentRange, NumericClass};
@@ -43,99 +44,10 @@ fn twin(color: vk::BorderColor) -> vk::BorderColor {
     }
 }
 
-/// The words of a predefined colour.
-fn predefined_words(color: vk::BorderColor) -> [u32; 4] {
-    use vk::BorderColor as B;
-    let one = if is_int_border(color) { 1 } else { 1.0_f32.to_bits() };
-    match color {
-        B::FLOAT_OPAQUE_BLACK | B::INT_OPAQUE_BLACK => [0, 0, 0, one],
-        B::FLOAT_OPAQUE_WHITE | B::INT_OPAQUE_WHITE => [one; 4],
-        _ => [0; 4],
-    }
-}
-
-/// The predefined colours of the same kind, the swizzle-invariant ones first.
-fn candidates(int: bool) -> [vk::BorderColor; 3] {
-    use vk::BorderColor as B;
-    if int {
-        [B::INT_TRANSPARENT_BLACK, B::INT_OPAQUE_WHITE, B::INT_OPAQUE_BLACK]
-    } else {
-        [B::FLOAT_TRANSPARENT_BLACK, B::FLOAT_OPAQUE_WHITE, B::FLOAT_OPAQUE_BLACK]
-    }
-}
-
-/// One component as a number. Integers are read as signed: −1 is nearer to 0 than to 1. NaN counts as 0.
-fn number(word: u32, int: bool) -> f64 {
-    let float = f32::from_bits(word);
-    if int {
-        f64::from(word as i32)
-    } else if float.is_nan() {
-        0.0
-    } else {
-        f64::from(float.clamp(-1e9, 1e9))
-    }
-}
-
-/// Squared Euclidean distance of two colours of one kind.
-fn distance(a: [u32; 4], b: [u32; 4], int: bool) -> f64 {
-    a.into_iter().zip(b).map(|(a, b)| number(a, int) - number(b, int)).map(|d| d * d).sum()
-}
-
-/// Nearest of `among` to a colour, as the view's components show the two.
-fn nearest(
-    value: [u32; 4],
-    int: bool,
-    among: &[vk::BorderColor],
-    components: Option<[vk::ComponentSwizzle; 4]>,
-) -> vk::BorderColor {
-    let shown = |words: [u32; 4]| components.map_or(words, |components| swizzle(words, components, int));
-    let wanted = shown(value);
-    let mut best = (f64::INFINITY, vk::BorderColor::FLOAT_TRANSPARENT_BLACK);
-    for candidate in among {
-        let d = distance(wanted, shown(predefined_words(*candidate)), int);
-        if d < best.0 {
-            best = (d, *candidate);
-        }
-    }
-    best.1
-}
-
-/// What a component mapping makes of a colour.
-fn swizzle(words: [u32; 4], components: [vk::ComponentSwizzle; 4], int: bool) -> [u32; 4] {
-    use vk::ComponentSwizzle as C;
-    let one = if int { 1 } else { 1.0_f32.to_bits() };
-    let [r, g, b, a] = words;
-    let mut out = words;
-    for (to, component) in out.iter_mut().zip(components) {
-        match component {
-            C::ZERO => *to = 0,
-            C::ONE => *to = one,
-            C::R => *to = r,
-            C::G => *to = g,
-            C::B => *to = b,
-            C::A => *to = a,
-            _ => {}
-        }
-    }
-    out
-}
-
-/// The predefined colour of the same kind with exactly this value (−0 is 0).
-fn exact_predefined(color: vk::BorderColor, value: [u32; 4]) -> Option<vk::BorderColor> {
-    let int = is_int_border(color);
-    let fold = |word: u32| if !int && word == (-0.0_f32).to_bits() { 0 } else { word };
-    candidates(int).into_iter().find(|candidate| predefined_words(*candidate) == value.map(fold))
-}
-
-/// Nearest predefined colour of the same kind, by Euclidean distance of the four components.
-pub(super) fn nearest_predefined(color: vk::BorderColor, value: [u32; 4]) -> vk::BorderColor {
-    let int = is_int_border(color);
-    nearest(value, int, &candidates(int), None)
-}
-
-/// Whether the colour looks different when its components are exchanged: opaque black and any custom one.
-pub(super) fn is_swizzle_sensitive(color: vk::BorderColor) -> bool {
-    is_custom(color) || matches!(color, vk::BorderColor::FLOAT_OPAQUE_BLACK | vk::BorderColor::INT_OPAQUE_BLACK)
+/// Whether an implementation may exchange two components of the predefined opaque black with this format (*Image Operations*,
+/// "Border Replacement"), which it may not do of a custom colour.
+fn may_exchange_opaque_black(format: vk::Format) -> bool {
+    matches!(format, vk::Format::B4G4R4A4_UNORM_PACK16 | vk::Format::R4G4B4A4_UNORM_PACK16)
 }
 
 /// Converts one word between the kinds: floats round to the nearest integer (NaN is 0), integers become the same float.
@@ -242,12 +154,7 @@ impl Pass<'_> {
         if is_custom(self.state.border_color) {
             self.custom_format();
         }
-        let reached = self
-            .used
-            .view
-            .filter(|view| view.class_is_known() && reaches_border(&self.state, view.dimensions()))
-            .copied();
-        if let Some(view) = reached {
+        if let Some(view) = self.reached_view().copied() {
             if is_custom(self.state.border_color) {
                 self.custom_for_view(&view);
             }
@@ -259,8 +166,35 @@ impl Pass<'_> {
             && let Some(custom) = self.state.custom_border
         {
             // Nobody sees the colour, so it is not worth a place among the custom ones.
-            self.set_border_color(Catalog::B56, nearest_predefined(self.state.border_color, custom.color));
+            self.use_nearest(&custom, Catalog::B56Exact, Catalog::B56);
         }
+    }
+
+    /// The view, if it can show the border and its class is known.
+    fn reached_view(&self) -> Option<&ViewTraits> {
+        self.used.view.filter(|view| view.class_is_known() && reaches_border(&self.state, view.dimensions()))
+    }
+
+    /// A custom colour that is to be had as nearly as can be, and what it is seen through. Without a view that shows it, it is
+    /// seen through whatever format was given for it.
+    fn wanted(&self, custom: &CustomBorder) -> (Sight, [f64; 4]) {
+        let Some(view) = self.reached_view() else {
+            let class = own_class(self.state.border_color, custom.format);
+            return (Sight::of_format(custom.format), numbers(custom.color, class));
+        };
+        // Who can be told of the mapping will be.
+        let told = self.caps.border_color_swizzle_from_image
+            || self.caps.border_color_swizzle
+            || self.state.border_mapping.is_some();
+        let value = self.in_kind_of(custom, view);
+        (Sight::of_view(view, told, self.policy.strict_border), numbers(value, view.numeric_class()))
+    }
+
+    /// A custom colour in the kind of a view, as far as its format holds it.
+    fn in_kind_of(&self, custom: &CustomBorder, view: &ViewTraits) -> [u32; 4] {
+        let same = is_int_border(self.state.border_color) == view.is_integer();
+        let value = if same { custom.color } else { self.converted(custom, view.numeric_class()) };
+        clamp_to_format(value, view.format, view.aspect == Aspect::Stencil)
     }
 
     fn set_custom(&mut self, catalog: Catalog, color: [u32; 4], int_before: bool) {
@@ -293,14 +227,25 @@ impl Pass<'_> {
         (matters && view.class_is_known()).then_some(view)
     }
 
-    /// Replaces a custom colour by the predefined one of exactly its value, if there is one. Only called where the custom
-    /// colour cannot stay as it is, so a legal one is never touched.
+    /// Replaces a custom colour by a predefined one that shows the same, if there is one. Only called where the custom colour
+    /// cannot stay as it is, so a legal one is never touched.
     fn use_exact(&mut self, catalog: Catalog) -> bool {
-        let exact = self.state.custom_border.and_then(|c| exact_predefined(self.state.border_color, c.color));
-        if let Some(exact) = exact {
-            self.set_border_color(catalog, exact);
-        }
-        exact.is_some()
+        let int = is_int_border(self.state.border_color);
+        let exact = self.state.custom_border.and_then(|custom| {
+            let (sight, wanted) = self.wanted(&custom);
+            sight.exact(wanted, int)
+        });
+        let exchanged = self.reached_view().is_some_and(|view| may_exchange_opaque_black(view.format));
+        let Some(exact) = exact.filter(|exact| !(exchanged && is_opaque_black(*exact))) else { return false };
+        self.set_border_color(catalog, exact);
+        true
+    }
+
+    /// Replaces a custom colour by the nearest predefined one.
+    fn use_nearest(&mut self, custom: &CustomBorder, exact: Catalog, lossy: Catalog) {
+        let (sight, wanted) = self.wanted(custom);
+        let (nearest, distance) = sight.nearest(wanted, is_int_border(self.state.border_color));
+        self.set_border_color(if distance == 0.0 { exact } else { lossy }, nearest);
     }
 
     /// where no view that shows the border supplies the format: back to a predefined colour.
@@ -316,13 +261,11 @@ impl Pass<'_> {
         // A format that the view can supply is worth a custom colour only where the view can show it.
         let supplied = self.border_view().is_some_and(|view| view.format != vk::Format::UNDEFINED);
         if !self.caps.custom_border_colors {
-            if !self.use_exact(Catalog::A30Exact) {
-                self.set_border_color(Catalog::A30, nearest_predefined(color, custom.color));
-            }
+            self.use_nearest(&custom, Catalog::A30Exact, Catalog::A30);
         } else if formatless && self.use_exact(Catalog::A32Exact) {
             // No format is needed for a predefined colour.
         } else if formatless && !supplied {
-            self.set_border_color(Catalog::A32, nearest_predefined(color, custom.color));
+            self.use_nearest(&custom, Catalog::A32Exact, Catalog::A32);
         }
     }
 
@@ -337,7 +280,7 @@ impl Pass<'_> {
         match self.state.custom_border {
             Some(custom) if is_custom(self.state.border_color) => {
                 let stencil = view.aspect == Aspect::Stencil;
-                let mut value = clamp_to_format(self.converted(&custom, view.numeric_class()), view.format, stencil);
+                let mut value = self.in_kind_of(&custom, &view);
                 if stencil && custom.format == vk::Format::UNDEFINED {
                     // The value may be taken from G (Image Operations > Border Replacement).
                     value[1] = value[0];
@@ -436,23 +379,36 @@ impl Pass<'_> {
             return;
         }
         let color = self.state.border_color;
-        if view.components == identity || !is_swizzle_sensitive(color) || self.caps.border_color_swizzle_from_image {
-            return;
-        }
         let custom = is_custom(color);
-        let catalog = if custom { Catalog::B53 } else { Catalog::B52 };
-        if self.caps.border_color_swizzle {
-            self.set_mapping(catalog, wanted);
+        if view.components == identity
+            || !(custom || is_opaque_black(color))
+            || self.caps.border_color_swizzle_from_image
+        {
             return;
         }
-        let value = match self.state.custom_border {
-            Some(border) if custom => border.color,
-            _ => predefined_words(color),
+        let [told, exact, lossy] = if custom {
+            [Catalog::B53, Catalog::B53Exact, Catalog::B53Lossy]
+        } else {
+            [Catalog::B52, Catalog::B52Exact, Catalog::B52Lossy]
         };
-        let int = is_int_border(color);
-        let invariant = candidates(int);
-        let to = nearest(value, int, invariant.get(..2).unwrap_or(&[]), Some(view.components));
-        self.set_border_color(if custom { Catalog::B53Lossy } else { Catalog::B52Lossy }, to);
+        if self.caps.border_color_swizzle {
+            self.set_mapping(told, wanted);
+            return;
+        }
+        let strict = self.policy.strict_border;
+        let asked = match self.state.custom_border {
+            Some(border) if custom => numbers(border.color, view.numeric_class()),
+            _ => predefined(color),
+        };
+        let sight = Sight::of_view(view, false, strict);
+        let (nearest, distance) = sight.nearest(asked, is_int_border(color));
+        let doubt = sight.doubt(asked);
+        if strict || distance < doubt {
+            self.set_border_color(if distance == 0.0 { exact } else { lossy }, nearest);
+        } else if doubt > 0.0 {
+            // Whatever this driver makes of it is as near as anything else, or nearer.
+            self.unresolved = Some(Catalog::B65);
+        }
     }
 
     fn set_mapping(&mut self, catalog: Catalog, to: BorderMapping) {
@@ -463,24 +419,25 @@ impl Pass<'_> {
 }
 
 /// The same sampler without its custom border colour, for when the device can hold no more of them: the nearest
-/// predefined colour, of those that swizzling leaves alone where the view's swizzle would matter.
+/// predefined colour, as the view shows it if there is one.
 pub fn without_custom_border(
     state: &SamplerState,
     view: Option<&ViewTraits>,
     caps: &DeviceCaps,
+    policy: &Policy,
 ) -> (SamplerState, Option<Change>) {
     let mut out = *state;
     let Some(custom) = state.custom_border.filter(|_| is_custom(state.border_color)) else { return (out, None) };
-    let int = is_int_border(state.border_color);
-    let identity = [vk::ComponentSwizzle::IDENTITY; 4];
-    let components = view.map_or(identity, |view| view.components);
-    let follows = components == identity || caps.border_color_swizzle_from_image || state.border_mapping.is_some();
-    let all = candidates(int);
-    let among = if follows { &all[..] } else { all.get(..2).unwrap_or(&[]) };
-    out.border_color = nearest(custom.color, int, among, Some(components));
-    let exact = exact_predefined(state.border_color, custom.color) == Some(out.border_color);
+    let told = caps.border_color_swizzle_from_image || state.border_mapping.is_some();
+    let (sight, class) =
+        match view.filter(|view| view.class_is_known() && reaches_border(state, view.dimensions())) {
+            Some(view) => (Sight::of_view(view, told, policy.strict_border), view.numeric_class()),
+            None => (Sight::of_format(custom.format), own_class(state.border_color, custom.format)),
+        };
+    let (nearest, distance) = sight.nearest(numbers(custom.color, class), is_int_border(state.border_color));
+    out.border_color = nearest;
     let change = Change {
-        catalog: if exact { Catalog::A35Exact } else { Catalog::A35 },
+        catalog: if distance == 0.0 { Catalog::A35Exact } else { Catalog::A35 },
         field: Field::BorderColor,
         from: Value::BorderColor(state.border_color),
         to: Value::BorderColor(out.border_color),

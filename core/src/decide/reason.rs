@@ -155,8 +155,13 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
             _ => format!("{format} holds integers"),
         },
         Catalog::B52 | Catalog::B53 => "the view swizzles and borderColorSwizzleFromImage is not enabled".into(),
-        Catalog::B52Lossy | Catalog::B53Lossy => {
+        Catalog::B52Exact | Catalog::B52Lossy | Catalog::B53Exact | Catalog::B53Lossy => {
             "the view swizzles and neither borderColorSwizzleFromImage nor borderColorSwizzle is enabled".into()
+        }
+        Catalog::B65 => {
+            "the view swizzles the border colour, neither borderColorSwizzleFromImage nor borderColorSwizzle is enabled, and no \
+             predefined colour is nearer than what the driver may show instead"
+                .into()
         }
         Catalog::B54 => "the border's component mapping is not the view's".into(),
         Catalog::B55 => format!("srgb does not say what {format} is"),

@@ -267,9 +267,10 @@ fn conversion_of(dice: &mut Dice<'_>) -> YcbcrConversion {
 
 fn color(dice: &mut Dice<'_>, int: bool) -> [u32; 4] {
     let one = if int { 1 } else { 1.0_f32.to_bits() };
-    if dice.chance(30) {
-        // What a predefined colour says as well.
-        dice.pick(&[[0; 4], [0, 0, 0, one], [one; 4]])
+    let grey = if int { [8, 8, 9, 1] } else { [0.5, 0.5, 0.625, 1.0].map(f32::to_bits) };
+    if dice.chance(50) {
+        // What a predefined colour says as well, and what an exchange hardly changes.
+        dice.pick(&[[0; 4], [0, 0, 0, one], [one; 4], grey, grey])
     } else if int {
         const POOL: [u32; 10] = [0, 1, 127, 128, 255, 256, 65_535, u32::MAX, (-128_i32) as u32, (-40_000_i32) as u32];
         std::array::from_fn(|_| if dice.chance(10) { dice.word() } else { dice.pick(&POOL) })
@@ -287,7 +288,7 @@ fn mapping(dice: &mut Dice<'_>) -> BorderMapping {
 /// Identity in either form, the usual exchange of R and B, or anything.
 pub fn swizzle(dice: &mut Dice<'_>) -> [vk::ComponentSwizzle; 4] {
     use vk::ComponentSwizzle as C;
-    match dice.below(4) {
+    match dice.below(6) {
         0 => [C::IDENTITY; 4],
         1 => [C::R, C::G, C::IDENTITY, C::A],
         2 => [C::B, C::G, C::R, C::A],
@@ -413,7 +414,7 @@ fn view(dice: &mut Dice<'_>) -> ViewTraits {
         _ if dice.chance(10) => vk::ImageType::TYPE_3D,
         _ => vk::ImageType::TYPE_2D,
     };
-    if dice.chance(40) {
+    if dice.chance(50) {
         let [r, g, b, a] = swizzle(dice);
         view.components = normalize_components(vk::ComponentMapping { r, g, b, a });
     }
@@ -470,8 +471,8 @@ fn caps(dice: &mut Dice<'_>) -> DeviceCaps {
             filter_linear_2d_img: !dice.chance(30),
             custom_border_colors: !dice.chance(25),
             custom_border_color_without_format: !dice.chance(50),
-            border_color_swizzle: !dice.chance(30),
-            border_color_swizzle_from_image: !dice.chance(60),
+            border_color_swizzle: !dice.chance(60),
+            border_color_swizzle_from_image: !dice.chance(75),
             non_seamless_cube_map: !dice.chance(30),
             cubic_range_clamp: !dice.chance(30),
             selectable_cubic_weights: !dice.chance(30),

@@ -14,8 +14,11 @@
 //! * *Poison is of the border's texels.* Statements under Image Operations > Instruction/Format/Sampler/Image View
 //!   Validation that speak of a border colour are evaluated where an address mode reaches the border; those about its
 //!   kind also elsewhere with `border=strict`. Statements with a valid-usage id hold wherever they say.
+//! * *Poison is one of two colours*, unless `border=strict`: a border colour under a mapping that the device is not told of is
+//!   shown with the mapping or without it. Infinities count as the largest float there, NaN as next to 0.
 
 mod blits;
+mod borders;
 mod creation;
 pub mod draw;
 pub mod formats;
@@ -26,6 +29,7 @@ pub mod replay;
 mod words;
 
 pub use blits::{blit_violations, conversion_violations};
+pub use borders::border_texels;
 pub use creation::representable;
 pub use modules::{ModuleDevice, module_violations};
 pub use pipelines::{Multisample, multisample_violations};
@@ -37,8 +41,8 @@ use samplin_core::decide::{
 };
 use std::collections::BTreeSet;
 
-/// Rows that no other sampler can mend: another view or shader could (reject class `fix-view`).
-pub const VIEW_ONLY: [&str; 3] = ["B-40", "B-41", "B-78"];
+/// Rows that no other sampler can mend: another view, shader or device could (reject class `fix-view`).
+pub const VIEW_ONLY: [&str; 4] = ["B-40", "B-41", "B-65", "B-78"];
 
 /// Whether the sampler's descriptor data was captured and may be replayed, which ties it to its exact state.
 ///

@@ -1,11 +1,10 @@
 //! Rules of action commands and descriptors.
 
 use crate::Judge;
-use crate::creation::{border_pinned, representable};
-use crate::formats::{self, Numeric};
+use crate::formats::Numeric;
 use crate::words::*;
 use ash::vk;
-use samplin_core::decide::{Aspect, DeviceCaps, Policy, SamplerState, ViewTraits};
+use samplin_core::decide::{Aspect, DeviceCaps, SamplerState, ViewTraits};
 
 impl Judge {
     /// Those that the sampler breaks whatever the view.
@@ -90,77 +89,6 @@ impl Judge {
         self.check("B-35", VALIDATION, compares && view.aspect == Aspect::Color && !bit);
     }
 
-    /// Border colours, and the address modes of corner-sampled images.
-    pub(crate) fn borders(&mut self, state: &SamplerState, view: &ViewTraits, caps: &DeviceCaps, policy: &Policy) {
-        // Image Operations > Wrapping Operation: U acts on every view, V on 2D and cube ones, W on 3D ones; cubes ignore
-        // them unless the sampler was made non-seamless.
-        use vk::ImageViewType as T;
-        let axes = match view.view_type {
-            T::TYPE_1D | T::TYPE_1D_ARRAY => 1,
-            T::TYPE_3D => 3,
-            T::CUBE | T::CUBE_ARRAY if !state.flags.contains(vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT) => 0,
-            _ => 2,
-        };
-        let reached = state.address_mode[..axes].contains(&BORDER);
-        // Where A-54 pins the colour, a breach of B-51 has no cure; the colour is all zero bits, which no kind and no
-        // swizzle changes.
-        let judged = valid_border(state.border_color) && !border_pinned(state);
-        if judged && (reached || policy.strict_border) {
-            let (int, kind) = (int_border(state.border_color), numeric(view));
-            self.check("B-50", VALIDATION, int && kind == Numeric::Float);
-            self.check("B-51", VALIDATION, !int && matches!(kind, Numeric::Uint | Numeric::Sint));
-        }
-        // A view whose numeric kind is not known is innocent of the rest.
-        if judged && reached && numeric(view) != Numeric::Unknown {
-            self.border_swizzle(state, view, caps);
-            self.border_format(state, view);
-        }
-        // This statement has an id, and it does not ask whether the border is ever seen.
-        let packed = [
-            vk::Format::B4G4R4A4_UNORM_PACK16,
-            vk::Format::B5G6R5_UNORM_PACK16,
-            vk::Format::A1B5G5R5_UNORM_PACK16_KHR,
-            vk::Format::B5G5R5A1_UNORM_PACK16,
-        ];
-        let formatless = state.custom_border.is_some_and(|border| border.format == vk::Format::UNDEFINED);
-        self.check(
-            "B-56",
-            "VUID-VkSamplerCustomBorderColorCreateInfoEXT-format-04015",
-            custom(state) && formatless && packed.contains(&view.format),
-        );
-        self.check("B-64", "VUID-vkCmdDraw-flags-02696", view.corner_sampled && state.address_mode != [EDGE; 3]);
-    }
-
-    /// Border colours that a component mapping changes.
-    ///
-    /// B-54 and B-55 are written without regard to the colour, and are read so here, although transparent black and
-    /// white look the same however they are swizzled.
-    fn border_swizzle(&mut self, state: &SamplerState, view: &ViewTraits, caps: &DeviceCaps) {
-        let of_view = form_of_identity(view.components);
-        let swizzled = of_view != [vk::ComponentSwizzle::IDENTITY; 4];
-        let untold = swizzled && !caps.border_color_swizzle_from_image && state.border_mapping.is_none();
-        let black = [vk::BorderColor::FLOAT_OPAQUE_BLACK, vk::BorderColor::INT_OPAQUE_BLACK];
-        self.check("B-52", VALIDATION, untold && black.contains(&state.border_color));
-        self.check("B-53", VALIDATION, untold && custom(state));
-        if let Some(mapping) = state.border_mapping {
-            self.check("B-54", VALIDATION, form_of_identity(mapping.components) != of_view);
-            self.check("B-55", VALIDATION, mapping.srgb != format!("{:?}", view.format).contains("SRGB"));
-        }
-    }
-
-    /// A custom colour and the view's format.
-    fn border_format(&mut self, state: &SamplerState, view: &ViewTraits) {
-        let Some(border) = state.custom_border.filter(|_| custom(state)) else { return };
-        let formatless = border.format == vk::Format::UNDEFINED;
-        self.check("B-57", VALIDATION, !formatless && border.format != view.format);
-        // Image Operations > Border Replacement: without a format an implementation may take a stencil value from G, so
-        // either has to be one. That the two may differ is not forbidden; which is read depends on the implementation.
-        let int = int_border(state.border_color);
-        let fits = representable(border.color, int, formats::facts(view.format));
-        let second = int && formatless && view.aspect == Aspect::Stencil && border.color[1] > 0xff;
-        self.check("B-58", VALIDATION, !fits || second);
-    }
-
     /// Rules that only another view could satisfy.
     pub(crate) fn view_only(&mut self, state: &SamplerState, view: &ViewTraits, dynamic: bool) {
         let unnormalized = state.unnormalized_coordinates;
@@ -173,16 +101,4 @@ impl Judge {
         let subsampled = state.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT);
         self.check("B-78", VALIDATION, subsampled != view.subsampled || (subsampled && dynamic));
     }
-}
-
-/// Resources > Image Views, identity mappings: every component that names itself replaced by `IDENTITY`.
-fn form_of_identity(components: [vk::ComponentSwizzle; 4]) -> [vk::ComponentSwizzle; 4] {
-    use vk::ComponentSwizzle as C;
-    let mut out = components;
-    for (component, own) in out.iter_mut().zip([C::R, C::G, C::B, C::A]) {
-        if *component == own {
-            *component = C::IDENTITY;
-        }
-    }
-    out
 }
