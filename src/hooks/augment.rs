@@ -130,7 +130,6 @@ struct Supported {
 ///
 /// `physical` belongs to the instance that `fns` were loaded for.
 unsafe fn query(fns: &InstanceFns, physical: vk::PhysicalDevice, api_version: u32) -> Option<Supported> {
-    let get = fns.get_physical_device_features2?;
     let enumerate = fns.enumerate_device_extension_properties?;
     let mut count = 0;
     let mut list = Vec::new();
@@ -148,22 +147,28 @@ unsafe fn query(fns: &InstanceFns, physical: vk::PhysicalDevice, api_version: u3
         .filter_map(|p| p.extension_name_as_c_str().ok())
         .map(|name| name.to_string_lossy().into_owned())
         .collect();
-    let has = |name: &CStr| names.iter().any(|n| n.as_bytes() == name.to_bytes());
     let mut out = Supported {
         core: vk::PhysicalDeviceFeatures::default(),
         custom: vk::PhysicalDeviceCustomBorderColorFeaturesEXT::default(),
         swizzle: vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT::default(),
         mirror_clamp: false,
         minmax: false,
-        names: Vec::new(),
+        names,
     };
+    let Some(get) = fns.get_physical_device_features2 else {
+        not_added("anything with a feature", "the device does not tell its features");
+        out.names.retain(|name| ALONE.iter().any(|alone| name.as_bytes() == alone.to_bytes()));
+        return Some(out);
+    };
+    let has = |name: &CStr| out.names.iter().any(|n| n.as_bytes() == name.to_bytes());
+    let (has_custom, has_swizzle) = (has(ash::ext::custom_border_color::NAME), has(ash::ext::border_color_swizzle::NAME));
     let mut twelve = vk::PhysicalDeviceVulkan12Features::default();
     let mut features = vk::PhysicalDeviceFeatures2::default();
     let mut chain: *mut c_void = std::ptr::null_mut();
-    if has(ash::ext::custom_border_color::NAME) {
+    if has_custom {
         chain = (&raw mut out.custom).cast();
     }
-    if has(ash::ext::border_color_swizzle::NAME) {
+    if has_swizzle {
         out.swizzle.p_next = chain;
         chain = (&raw mut out.swizzle).cast();
     }
@@ -179,9 +184,11 @@ unsafe fn query(fns: &InstanceFns, physical: vk::PhysicalDevice, api_version: u3
     out.swizzle.p_next = std::ptr::null_mut();
     out.mirror_clamp = twelve.sampler_mirror_clamp_to_edge != 0;
     out.minmax = twelve.sampler_filter_minmax != 0;
-    out.names = names;
     Some(out)
 }
+
+/// Extensions that have no feature and need no other one, not even to be asked about.
+const ALONE: [&CStr; 2] = [ash::khr::maintenance2::NAME, ash::khr::sampler_mirror_clamp_to_edge::NAME];
 
 const LACKING: &str = "the device lacks it";
 const CHAINED: &str = "the application chains its features, which is its own decision";
@@ -232,7 +239,7 @@ pub(super) unsafe fn plan(
     // SAFETY: `physical` is of the instance of `fns`, by this function's contract.
     let supported = if augment { unsafe { query(fns, physical, api_version) } } else { None };
     if augment && supported.is_none() {
-        not_added("anything", "the device does not tell its features");
+        not_added("anything", "the device does not tell its extensions");
     }
     if let Some(supported) = supported {
         let can = |name: &CStr| supported.names.iter().any(|n| n.as_bytes() == name.to_bytes());
@@ -266,6 +273,15 @@ pub(super) unsafe fn plan(
             // Not `customBorderColorWithoutFormat`: see "What is added at vkCreateDevice" in ARCHITECTURE.md.
             out.custom.custom_border_colors = supported.custom.custom_border_colors;
             out.use_custom = true;
+        }
+        // `VkImageViewUsageCreateInfo`, and images with VK_IMAGE_CREATE_EXTENDED_USAGE_BIT.
+        let maintenance2 = ash::khr::maintenance2::NAME;
+        if api_version >= vk::API_VERSION_1_1 {
+            not_added("VK_KHR_maintenance2", "version 1.1 has what it brings");
+        } else if can(maintenance2) {
+            enable(&mut out.names, maintenance2);
+        } else {
+            not_added("VK_KHR_maintenance2", LACKING);
         }
         // Extensions and features of version 1.2 must agree (VUID-VkDeviceCreateInfo-ppEnabledExtensionNames-02831), and a
         // chained VkPhysicalDeviceVulkan12Features would have to be copied, so there the features are set instead.

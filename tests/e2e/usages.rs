@@ -21,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("usage/storage-view-is-left-alone", storage_view),
         ("usage/stated-usage-is-left-alone", stated),
         ("usage/nothing-says-so-in-version-1.0", version_1_0),
+        ("usage/an-extension-says-so-in-version-1.0", extension_of_version_1_0),
         ("usage/told-once", told_once),
         ("usage/stores-that-are-lost-are-told", lost_stores),
         ("usage/views-that-nobody-stores-to-are-not-told", || no_lost_stores("base")),
@@ -115,14 +116,34 @@ fn stated() -> Outcome {
 }
 
 fn version_1_0() -> Outcome {
-    let builder = || Context::builder().api_version(vk::API_VERSION_1_0);
-    let (_, judged) = with_layer(builder(), |context| {
+    let builder = Context::builder().api_version(vk::API_VERSION_1_0).setting("augment", "off");
+    let (_, judged) = with_layer(builder, |context| {
         skip_if(context.extensions().contains(&ash::khr::maintenance2::NAME).then(|| "has maintenance2".into()))?;
         read(context, SRGB)
     })?;
     assert_reported(&judged.errors, &[VIEW], "with samplin");
     assert_eq!(judged.trace.events("view").count(), 0);
     assert_eq!(judged.trace.events("unresolved").filter(|record| record["what"] == "view-usage").count(), 1);
+    Ok(())
+}
+
+/// The layer enables the extension that brings the structure.
+fn extension_of_version_1_0() -> Outcome {
+    let builder = || Context::builder().api_version(vk::API_VERSION_1_0);
+    let (wanted, _) = without_layer(builder(), |context| read(context, SRGB))?;
+    let (got, judged) = with_layer(builder(), |context| {
+        skip_if(context.extensions().contains(&ash::khr::maintenance2::NAME).then(|| "has maintenance2".into()))?;
+        read(context, SRGB)
+    })?;
+    judged.assert_silent("with samplin");
+    assert_eq!(got, wanted);
+    let added = judged.trace.first("device")["augmented"].clone();
+    assert!(added.as_array().expect("a list").contains(&"VK_KHR_maintenance2".into()), "{added}");
+    assert_eq!(judged.changes("view").len(), 1);
+    // Who has version 1.1 has it.
+    let (_, judged) = with_layer(Context::builder().api_version(vk::API_VERSION_1_1), |context| read(context, SRGB))?;
+    let added = judged.trace.first("device")["augmented"].clone();
+    assert!(!added.as_array().expect("a list").contains(&"VK_KHR_maintenance2".into()), "{added}");
     Ok(())
 }
 
