@@ -481,9 +481,7 @@ impl Prediction {
     }
 
     fn note_support(&mut self, view: &ViewTraits) {
-        let there = self.simulation.features(view.format);
-        let sampled = vk::FormatFeatureFlags2::SAMPLED_IMAGE;
-        if !(there.optimal | there.linear).contains(sampled) {
+        if !view.can_be_sampled() {
             *self.unsupported.entry(names::format(view.format)).or_insert(0) += 1;
         }
     }

@@ -260,7 +260,7 @@ pub fn legalize(state: &SamplerState, used: Use<'_>, caps: &DeviceCaps, policy: 
 }
 
 impl Pass<'_> {
-    /// Rules that only another view could satisfy (B-40, B-41, B-78).
+    /// Rules that only another view could satisfy (B-40, B-41, B-66, B-78).
     fn fix_view_only(&mut self) {
         let Some(view) = self.used.view else { return };
         if self.state.unnormalized_coordinates {
@@ -273,6 +273,9 @@ impl Pass<'_> {
         let subsampled = self.state.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT);
         if subsampled != view.subsampled || (subsampled && self.used.dynamic) {
             self.unresolved = Some(Catalog::B78);
+        }
+        if !view.can_be_sampled() {
+            self.unresolved = Some(Catalog::B66);
         }
     }
 }

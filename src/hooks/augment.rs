@@ -156,8 +156,8 @@ unsafe fn query(fns: &InstanceFns, physical: vk::PhysicalDevice, api_version: u3
         names,
     };
     let Some(get) = fns.get_physical_device_features2 else {
-        not_added("anything with a feature", "the device does not tell its features");
-        out.names.retain(|name| ALONE.iter().any(|alone| name.as_bytes() == alone.to_bytes()));
+        not_added("anything that has a feature", "the device does not tell its features");
+        out.names.retain(|name| name.as_bytes() == ALONE.to_bytes());
         return Some(out);
     };
     let has = |name: &CStr| out.names.iter().any(|n| n.as_bytes() == name.to_bytes());
@@ -187,8 +187,8 @@ unsafe fn query(fns: &InstanceFns, physical: vk::PhysicalDevice, api_version: u3
     Some(out)
 }
 
-/// Extensions that have no feature and need no other one, not even to be asked about.
-const ALONE: [&CStr; 2] = [ash::khr::maintenance2::NAME, ash::khr::sampler_mirror_clamp_to_edge::NAME];
+/// It has no feature and needs no other extension, not even to be asked about.
+const ALONE: &CStr = ash::khr::maintenance2::NAME;
 
 const LACKING: &str = "the device lacks it";
 const CHAINED: &str = "the application chains its features, which is its own decision";
@@ -275,11 +275,10 @@ pub(super) unsafe fn plan(
             out.use_custom = true;
         }
         // `VkImageViewUsageCreateInfo`, and images with VK_IMAGE_CREATE_EXTENDED_USAGE_BIT.
-        let maintenance2 = ash::khr::maintenance2::NAME;
         if api_version >= vk::API_VERSION_1_1 {
             not_added("VK_KHR_maintenance2", "version 1.1 has what it brings");
-        } else if can(maintenance2) {
-            enable(&mut out.names, maintenance2);
+        } else if can(ALONE) {
+            enable(&mut out.names, ALONE);
         } else {
             not_added("VK_KHR_maintenance2", LACKING);
         }

@@ -37,7 +37,7 @@ fn mappings() -> impl Iterator<Item = [Swizzle; 4]> {
     let all = [Swizzle::ZERO, Swizzle::ONE, Swizzle::R, Swizzle::G, Swizzle::B, Swizzle::A];
     (0..6_usize.pow(4)).map(move |number| {
         let [r, g, b, a] = [1, 6, 36, 216].map(|weight| all[number / weight % 6]);
-        decide::normalize_components(vk::ComponentMapping { r, g, b, a })
+        normalize_components(vk::ComponentMapping { r, g, b, a })
     })
 }
 

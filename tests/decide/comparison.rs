@@ -23,7 +23,7 @@ pub(crate) const ROWS: &[Row] = &[
             t.sees(vk::Format::R32_SFLOAT, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
         },
         changes: &["B-35 compareEnable true -> false"],
-        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE_DEPTH_COMPARISON),
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON),
     },
     Row {
         id: "B-35",
@@ -34,7 +34,7 @@ pub(crate) const ROWS: &[Row] = &[
             t.sees(vk::Format::R32_UINT, Feature::empty());
         },
         changes: &["B-35 compareEnable true -> false"],
-        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE_DEPTH_COMPARISON),
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON),
     },
     Row {
         id: "B-35",

@@ -12,7 +12,7 @@ pub(crate) const ROWS: &[Row] = &[
             t.sees(vk::Format::R32G32B32A32_SFLOAT, Feature::empty());
         },
         changes: &["B-1 magFilter LINEAR -> NEAREST", "B-1 minFilter LINEAR -> NEAREST"],
-        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE_FILTER_LINEAR),
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_FILTER_LINEAR),
     },
     Row {
         id: "B-1",
@@ -81,7 +81,7 @@ pub(crate) const ROWS: &[Row] = &[
             t.sees(vk::Format::R32G32_SFLOAT, Feature::empty());
         },
         changes: &["B-2 mipmapMode LINEAR -> NEAREST"],
-        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE_FILTER_LINEAR),
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_FILTER_LINEAR),
     },
     Row {
         id: "B-3",
@@ -114,7 +114,7 @@ pub(crate) const ROWS: &[Row] = &[
             "B-3 reductionMode MIN -> WEIGHTED_AVERAGE",
         ],
         // Integers have a minimum.
-        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE_FILTER_MINMAX),
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_FILTER_MINMAX),
     },
     Row {
         id: "B-4",
@@ -126,7 +126,7 @@ pub(crate) const ROWS: &[Row] = &[
             t.sees(vk::Format::R8_UNORM, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
         },
         changes: &["B-4 mipmapMode LINEAR -> NEAREST", "B-4 reductionMode MIN -> WEIGHTED_AVERAGE"],
-        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE_FILTER_MINMAX),
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_FILTER_MINMAX),
     },
     Row {
         id: "B-4",
@@ -149,7 +149,7 @@ pub(crate) const ROWS: &[Row] = &[
             t.sees(vk::Format::R8G8B8A8_UNORM, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
         },
         changes: &["B-5 magFilter CUBIC_EXT -> LINEAR"],
-        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT),
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT),
     },
     Row {
         id: "B-5",
@@ -243,7 +243,7 @@ pub(crate) const ROWS: &[Row] = &[
             "B-5 minFilter CUBIC_EXT -> LINEAR",
             "B-11 reductionMode WEIGHTED_AVERAGE_RANGECLAMP_QCOM -> WEIGHTED_AVERAGE",
         ],
-        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT),
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT),
     },
     Row {
         id: "B-12",
@@ -368,7 +368,7 @@ pub(crate) const ROWS: &[Row] = &[
             "B-2 mipmapMode LINEAR -> NEAREST",
         ],
         // No statement excludes integers: what the device reports is what it can do.
-        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE_FILTER_LINEAR),
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_FILTER_LINEAR),
     },
     Row {
         id: "B-5",
@@ -385,7 +385,7 @@ pub(crate) const ROWS: &[Row] = &[
             "B-16 minFilter LINEAR -> NEAREST",
         ],
         // A PowerVR GE8100 reports it.
-        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT),
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_FILTER_CUBIC_EXT),
     },
     Row {
         id: "B-2",
@@ -448,7 +448,7 @@ pub(crate) const ROWS: &[Row] = &[
         changes: &["B-1 magFilter LINEAR -> NEAREST", "B-1 minFilter LINEAR -> NEAREST"],
         legal: |t| {
             t.s.flags = vk::SamplerCreateFlags::empty();
-            t.seen().features = Some(Feature::SAMPLED_IMAGE_FILTER_LINEAR);
+            t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_FILTER_LINEAR);
         },
     },
     Row {
@@ -474,6 +474,6 @@ pub(crate) const ROWS: &[Row] = &[
             t.caps.mutable_comparison_samplers = false;
         },
         changes: &["B-1 magFilter LINEAR -> NEAREST"],
-        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE_FILTER_LINEAR),
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_FILTER_LINEAR),
     },
 ];

@@ -271,6 +271,7 @@ fn rule_names_are_stable() {
         ("flags", &["A-52", "A-53", "A-54", "A-55", "A-56", "A-57", "B-78"]),
         ("blit-filter", &["C-1", "C-2", "C-3", "C-4", "C-10"]),
         ("view-usage", &["H-1"]),
+        ("unsupported-format", &["B-66"]),
         ("image-usage", &["H-2"]),
         ("storage-access", &["H-3"]),
         ("storage-format", &["H-4", "H-5"]),

@@ -64,6 +64,19 @@ pub(crate) const ROWS: &[ViewRow] = &[
         },
         legal: |t| t.caps.border_color_swizzle_from_image = true,
     },
+    // A format that the device does not have at all: the filter is not the news.
+    ViewRow {
+        catalog: Catalog::B66,
+        id: "B-66",
+        vuid: Some("VUID-VkImageViewCreateInfo-usage-02274"),
+        unmendable: |t| {
+            t.filters(LINEAR);
+            (t.s.mipmap_mode, t.s.reduction_mode) = (MIP_LINEAR, Some(vk::SamplerReductionMode::MIN));
+            t.sees(vk::Format::D24_UNORM_S8_UINT, Feature::empty()).features = Some(Feature::TRANSFER_DST);
+        },
+        // What is not known is not touched.
+        legal: |t| t.seen().features = None,
+    },
     // A plain sampler on a subsampled image.
     ViewRow {
         catalog: Catalog::B78,

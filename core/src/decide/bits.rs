@@ -8,7 +8,7 @@ use ash::vk;
 use super::address::is_gl;
 use super::border::{is_border_fixed, reaches_border};
 use super::compare::can_compare;
-use super::filter::{can_filter_linear, can_filter_minmax, can_reduce, cubic_conflict};
+use super::filter::{can_filter_cubic_minmax, can_filter_linear, can_filter_minmax, can_reduce, cubic_conflict};
 use super::nearest::{changes_opaque_black, is_opaque_black};
 use super::{
     DeviceCaps, Dimensions, Policy, SamplerState, Value, ViewTraits, is_custom, is_int_border, is_unknown_enumerant,
@@ -46,6 +46,8 @@ impl Bits {
     pub const GL_ADDRESS: Self = Self(1 << 10);
     /// An override matches the sampler, and which wishes are held back depends on the view.
     pub const OVERRIDE: Self = Self(1 << 11);
+    /// A view that can be sampled.
+    pub const SAMPLED: Self = Self(1 << 12);
     /// First of four bits for integer borders, one per [`Dimensions`].
     const INT_BORDER: u32 = 16;
     /// First of four bits for float borders.
@@ -95,6 +97,7 @@ pub fn needs(original: &SamplerState, base: &SamplerState, caps: &DeviceCaps, po
     bits.add(Bits::UNNORMALIZED, base.unnormalized_coordinates);
     let subsampled = base.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT);
     bits.add(if subsampled { Bits::SUBSAMPLED } else { Bits::NOT_SUBSAMPLED }, true);
+    bits.add(Bits::SAMPLED, true);
     if replays {
         return bits;
     }
@@ -146,12 +149,13 @@ pub fn lacks(view: &ViewTraits, caps: &DeviceCaps) -> Bits {
     // A subsampled sampler must be immutable, so no view suits it in a dynamic descriptor.
     bits.add(Bits::SUBSAMPLED, true);
     bits.add(Bits::NOT_SUBSAMPLED, view.subsampled);
+    bits.add(Bits::SAMPLED, !view.can_be_sampled());
     bits.add(Bits::UNNORMALIZED, !(flat && single));
     bits.add(Bits::LINEAR, !can_filter_linear(view, caps));
     bits.add(Bits::MINMAX, !can_filter_minmax(view));
     bits.add(Bits::REDUCTION, !can_reduce(view, caps));
     bits.add(Bits::CUBIC, cubic_conflict(view, caps).is_some());
-    bits.add(Bits::CUBIC_MINMAX, caps.filter_cubic_ext && !view.filter_cubic_minmax);
+    bits.add(Bits::CUBIC_MINMAX, caps.filter_cubic_ext && !can_filter_cubic_minmax(view));
     bits.add(Bits::COMPARE, !can_compare(view) || !caps.mutable_comparison_samplers);
     bits.add(Bits::ADDRESS, view.corner_sampled);
     let first = if view.is_integer() { Bits::FLOAT_BORDER } else { Bits::INT_BORDER };

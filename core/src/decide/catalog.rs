@@ -77,6 +77,8 @@ rules! {
     Heap = "heap",
     /// Usage that a view inherits and its format cannot have.
     ViewUsage = "view-usage",
+    /// Views whose format cannot be sampled at all.
+    UnsupportedFormat = "unsupported-format",
     /// Usage of an image that its own format cannot have.
     ImageUsage = "image-usage",
     /// What shaders declare of storage images, and do not use.
@@ -273,6 +275,7 @@ catalog! {
     B40: "B-40", Unnormalized, Vuid("VUID-vkCmdDraw-None-08609"), "";
     B41: "B-41", Unnormalized, Vuid("VUID-vkCmdDraw-unnormalizedCoordinates-09635"), "";
     B65: "B-65", BorderSwizzle, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "";
+    B66: "B-66", UnsupportedFormat, Vuid("VUID-VkImageViewCreateInfo-usage-02274"), "";
     B78: "B-78", Flags, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "";
     C1: "C-1", BlitFilter, Vuid("VUID-vkCmdBlitImage-filter-02001"), "smoothing";
     C2: "C-2", BlitFilter, Vuid("VUID-vkCmdBlitImage-filter-02002"), "cubic kernel";

@@ -10,9 +10,12 @@ const FILTER_LINEAR_2D: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_
 
 /// Whether LINEAR may be used with the view (B-1, B-15, B-17).
 ///
-/// Of a depth/stencil format the filter bits speak of depth only (Formats > VkFormatFeatureFlagBits2), so a stencil aspect
-/// has none of them. An integer format has those that are reported: no statement excludes it.
+/// This and the others below are content with a view that cannot be sampled at all (B-66): no filter mends it. Of a
+/// depth/stencil format the filter bits speak of depth only (Formats > VkFormatFeatureFlagBits2), so a stencil aspect has none of them. An integer format has those that are reported: no statement excludes it.
 pub(super) fn can_filter_linear(view: &ViewTraits, caps: &DeviceCaps) -> bool {
+    if !view.can_be_sampled() {
+        return true;
+    }
     if view.aspect == Aspect::Stencil {
         return false;
     }
@@ -25,7 +28,9 @@ pub(super) fn can_filter_linear(view: &ViewTraits, caps: &DeviceCaps) -> bool {
 pub(super) fn cubic_conflict(view: &ViewTraits, caps: &DeviceCaps) -> Option<Catalog> {
     let deep =
         matches!(view.view_type, vk::ImageViewType::TYPE_3D | vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY);
-    if !view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT) {
+    if !view.can_be_sampled() {
+        None
+    } else if !view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_CUBIC_EXT) {
         Some(Catalog::B5)
     } else if view.aspect == Aspect::Stencil {
         Some(Catalog::B15)
@@ -40,12 +45,18 @@ pub(super) fn cubic_conflict(view: &ViewTraits, caps: &DeviceCaps) -> Option<Cat
 
 /// Whether MIN and MAX may be used at all with the view, whatever the filter (B-13).
 pub(super) fn can_reduce(view: &ViewTraits, caps: &DeviceCaps) -> bool {
-    caps.filter_minmax_component_mapping || view.is_identity(0)
+    caps.filter_minmax_component_mapping || view.is_identity(0) || !view.can_be_sampled()
 }
 
 /// Whether MIN and MAX may be used with a LINEAR footprint (B-3, B-4, B-15).
 pub(super) fn can_filter_minmax(view: &ViewTraits) -> bool {
-    view.aspect != Aspect::Stencil && view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_MINMAX)
+    let can = view.aspect != Aspect::Stencil && view.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE_FILTER_MINMAX);
+    can || !view.can_be_sampled()
+}
+
+/// Whether MIN and MAX may be used with CUBIC (B-8), on a device that says so of each image.
+pub(super) fn can_filter_cubic_minmax(view: &ViewTraits) -> bool {
+    view.filter_cubic_minmax || !view.can_be_sampled()
 }
 
 impl Pass<'_> {
@@ -77,7 +88,7 @@ impl Pass<'_> {
     fn minmax_with(&mut self, view: &ViewTraits) {
         self.cubic();
         let cubic = self.state.uses_filter(vk::Filter::CUBIC_EXT);
-        if cubic && self.caps.filter_cubic_ext && !view.filter_cubic_minmax {
+        if cubic && self.caps.filter_cubic_ext && !can_filter_cubic_minmax(view) {
             self.drop_reduction(Catalog::B8);
             return;
         }

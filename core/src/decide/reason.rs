@@ -158,6 +158,7 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::B52Exact | Catalog::B52Lossy | Catalog::B53Exact | Catalog::B53Lossy => {
             "the view swizzles and neither borderColorSwizzleFromImage nor borderColorSwizzle is enabled".into()
         }
+        Catalog::B66 => format!("{format} cannot be sampled at all ({})", context.tiling.name()),
         Catalog::B65 => {
             "the view swizzles the border colour, neither borderColorSwizzleFromImage nor borderColorSwizzle is enabled, and no \
              predefined colour is nearer than what the driver may show instead"

@@ -121,6 +121,12 @@ impl ViewTraits {
         self.features.is_none_or(|features| features.contains(bit))
     }
 
+    /// Whether the format may be sampled at all. Of one that cannot no other feature says anything: whatever a sampler does with
+    /// such a view is undefined.
+    pub fn can_be_sampled(&self) -> bool {
+        self.may(vk::FormatFeatureFlags2::SAMPLED_IMAGE)
+    }
+
     /// Which axes the address modes act on.
     pub fn dimensions(&self) -> Dimensions {
         match self.view_type {

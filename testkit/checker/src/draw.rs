@@ -233,7 +233,11 @@ fn idiom(dice: &mut Dice<'_>) -> SamplerState {
             cubic_weights: if dice.chance(40) { Some(dice.pick(&[0, 1, 3])) } else { None },
             ..trilinear
         },
-        10 | 11 => SamplerState { border_color: dice.pick(&BORDER_COLORS[..6]), ..bordered },
+        10 | 11 => {
+            let black = [vk::BorderColor::FLOAT_OPAQUE_BLACK, vk::BorderColor::INT_OPAQUE_BLACK];
+            let color = if dice.chance(50) { dice.pick(&black) } else { dice.pick(&BORDER_COLORS[..6]) };
+            SamplerState { border_color: color, ..bordered }
+        }
         12..=15 => {
             let int = dice.chance(50);
             let kinds = [vk::BorderColor::FLOAT_CUSTOM_EXT, vk::BorderColor::INT_CUSTOM_EXT];
@@ -270,7 +274,7 @@ fn color(dice: &mut Dice<'_>, int: bool) -> [u32; 4] {
     let grey = if int { [8, 8, 9, 1] } else { [0.5, 0.5, 0.625, 1.0].map(f32::to_bits) };
     if dice.chance(50) {
         // What a predefined colour says as well, and what an exchange hardly changes.
-        dice.pick(&[[0; 4], [0, 0, 0, one], [one; 4], grey, grey])
+        dice.pick(&[[0; 4], [0, 0, 0, one], [one; 4], grey, grey, grey])
     } else if int {
         const POOL: [u32; 10] = [0, 1, 127, 128, 255, 256, 65_535, u32::MAX, (-128_i32) as u32, (-40_000_i32) as u32];
         std::array::from_fn(|_| if dice.chance(10) { dice.word() } else { dice.pick(&POOL) })
@@ -288,10 +292,10 @@ fn mapping(dice: &mut Dice<'_>) -> BorderMapping {
 /// Identity in either form, the usual exchange of R and B, or anything.
 pub fn swizzle(dice: &mut Dice<'_>) -> [vk::ComponentSwizzle; 4] {
     use vk::ComponentSwizzle as C;
-    match dice.below(6) {
+    match dice.below(8) {
         0 => [C::IDENTITY; 4],
         1 => [C::R, C::G, C::IDENTITY, C::A],
-        2 => [C::B, C::G, C::R, C::A],
+        2 | 3 => [C::B, C::G, C::R, C::A],
         _ => std::array::from_fn(|_| dice.pick(&COMPONENTS)),
     }
 }
@@ -384,6 +388,7 @@ pub fn features(dice: &mut Dice<'_>) -> Option<vk::FormatFeatureFlags2> {
         1 => Some(F::SAMPLED_IMAGE | F::SAMPLED_IMAGE_FILTER_LINEAR),
         2 => Some(F::SAMPLED_IMAGE),
         3 => None,
+        _ if dice.chance(15) => Some(F::empty()),
         _ => Some(BITS.into_iter().filter(|_| dice.chance(50)).fold(F::SAMPLED_IMAGE, |all, bit| all | bit)),
     }
 }

@@ -10,6 +10,8 @@
 //!
 //! * *Unknown is innocent.* Format features that are not known count as present, a format that is not in the table of
 //!   names has no numeric class, a block-match limit of zero is no limit.
+//! * *What cannot be sampled has no filter.* Where a view's format lacks `SAMPLED_IMAGE`, which is a breach of its own, nothing is said of
+//!   the features that filters need on top of it.
 //! * *NaN breaks every comparison*, so a NaN bias breaks A-2, a NaN LOD A-4, a NaN anisotropy A-6.
 //! * *Poison is of the border's texels.* Statements under Image Operations > Instruction/Format/Sampler/Image View
 //!   Validation that speak of a border colour are evaluated where an address mode reaches the border; those about its
@@ -42,7 +44,7 @@ use samplin_core::decide::{
 use std::collections::BTreeSet;
 
 /// Rows that no other sampler can mend: another view, shader or device could (reject class `fix-view`).
-pub const VIEW_ONLY: [&str; 4] = ["B-40", "B-41", "B-65", "B-78"];
+pub const VIEW_ONLY: [&str; 5] = ["B-40", "B-41", "B-65", "B-66", "B-78"];
 
 /// Whether the sampler's descriptor data was captured and may be replayed, which ties it to its exact state.
 ///
@@ -130,7 +132,7 @@ pub fn citations() -> BTreeSet<(&'static str, &'static str)> {
         ..SamplerState::default()
     };
     let mapping = BorderMapping { components: [vk::ComponentSwizzle::IDENTITY; 4], srgb: false };
-    let view = ViewTraits::new_2d(vk::Format::R8_UNORM, vk::FormatFeatureFlags2::empty());
+    let view = ViewTraits::new_2d(vk::Format::R8_UNORM, vk::FormatFeatureFlags2::SAMPLED_IMAGE);
     for state in [
         bordered,
         SamplerState { border_mapping: Some(mapping), ..bordered },

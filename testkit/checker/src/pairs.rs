@@ -29,6 +29,9 @@ impl Judge {
     /// Filtering against format features.
     pub(crate) fn filtering(&mut self, state: &SamplerState, view: &ViewTraits, caps: &DeviceCaps) {
         use vk::FormatFeatureFlags2 as F;
+        if !has(view, F::SAMPLED_IMAGE) {
+            return;
+        }
         let linear = either(state, LINEAR);
         let cubic = either(state, CUBIC);
         let mip = state.mipmap_mode == MIP_LINEAR;
@@ -91,6 +94,8 @@ impl Judge {
 
     /// Rules that only another view could satisfy.
     pub(crate) fn view_only(&mut self, state: &SamplerState, view: &ViewTraits, dynamic: bool) {
+        let sampled = has(view, vk::FormatFeatureFlags2::SAMPLED_IMAGE);
+        self.check("B-66", "VUID-VkImageViewCreateInfo-usage-02274", !sampled);
         let unnormalized = state.unnormalized_coordinates;
         let flat = [vk::ImageViewType::TYPE_1D, vk::ImageViewType::TYPE_2D].contains(&view.view_type);
         self.check("B-40", "VUID-vkCmdDraw-None-08609", unnormalized && !flat);
