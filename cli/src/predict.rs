@@ -332,16 +332,7 @@ impl Prediction {
         }
         self.samplers += 1;
         let changes: Vec<Decided> = creation.decision.changes.iter().copied().collect();
-        let context = Context {
-            caps: &caps,
-            view: None,
-            source: None,
-            tiling: Tiling::Optimal,
-            saturates: false,
-            emulates: false,
-            trilinear: false,
-            linear: [false; 2],
-        };
+        let context = Context::new(&caps);
         self.push(value, &changes, &context, |_| {});
     }
 
@@ -414,8 +405,17 @@ impl Prediction {
         let (saturates, emulates) = self.rewrites(record.process());
         let trilinear = sampler.kept.original.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
         let linear = meeting.linear(emulates);
-        let context =
-            Context { caps: &caps, view: Some(&view), source: None, tiling, saturates, emulates, trilinear, linear };
+        let gathers = value.get("link").is_some_and(read::only_gathers);
+        let context = Context {
+            view: Some(&view),
+            tiling,
+            saturates,
+            emulates,
+            trilinear,
+            linear,
+            gathers,
+            ..Context::new(&caps)
+        };
         let variant = matches!(meeting.chosen, Chosen::Variant(()))
             .then(|| Value::from(format!("{:#x}", self.records.len() + 1)));
         self.push(value, &meeting.changes, &context, |members| {
@@ -504,16 +504,7 @@ impl Prediction {
         self.blits += 1;
         let decision = decide::blit(filter, &source);
         let changes: Vec<Decided> = decision.changes.iter().copied().collect();
-        let context = Context {
-            caps: &caps,
-            view: None,
-            source: Some(source.format),
-            tiling,
-            saturates: false,
-            emulates: false,
-            trilinear: false,
-            linear: [false; 2],
-        };
+        let context = Context { source: Some(source.format), tiling, ..Context::new(&caps) };
         self.push(value, &changes, &context, |_| {});
     }
 

@@ -119,14 +119,11 @@ impl Device {
 
     pub(super) fn context<'a>(&'a self, class: Option<&'a ViewClass>) -> Context<'a> {
         Context {
-            caps: &self.caps,
             view: class.map(|class| &class.traits),
-            source: None,
             tiling: class.map_or(Tiling::Optimal, |class| class.tiling),
             saturates: self.separate.as_deref().is_some_and(|separate| separate.tasks().saturate),
             emulates: self.separate.as_deref().is_some_and(|separate| separate.tasks().filter),
-            trilinear: false,
-            linear: [false; 2],
+            ..Context::new(&self.caps)
         }
     }
 
@@ -179,7 +176,8 @@ impl Device {
     ) {
         let trilinear = shared.kept.original.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
         let context = self.context(Some(because));
-        let context = Context { trilinear, linear: meeting.linear(context.emulates), ..context };
+        let gathers = joined.as_ref().is_some_and(|joined| joined.link.only_gathers());
+        let context = Context { trilinear, linear: meeting.linear(context.emulates), gathers, ..context };
         self.trace().emit(
             "pair",
             &kinds::Pair {

@@ -140,18 +140,155 @@ fn losses_of_gl_address_modes() {
         t.sees(vk::Format::R8_UNORM, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
         let decision = t.decide();
         let context = decide::Context {
-            caps: &t.caps,
             view: t.view.as_ref(),
-            source: None,
-            tiling: samplin_core::features::Tiling::Optimal,
             saturates,
-            emulates: false,
             trilinear: mip,
             linear: [mag, false],
+            ..decide::Context::new(&t.caps)
         };
         let change = decision.changes.iter().find(|change| change.catalog.rule() == decide::Rule::GlClamp);
         let told = decide::lost(change.expect("a change"), &context);
         assert!(told.starts_with(lost), "{mode:?} {mag} {mip} {saturates}: {told}");
+    }
+}
+
+/// What is said to be lost is what happens: each edit, the member whose change is looked at, and the words.
+#[test]
+fn losses_are_what_happens() {
+    type Case = (&'static str, fn(&mut Setting), decide::Field, &'static str);
+    use decide::Field as F;
+    let undefined = "what this driver happened to show";
+    let cases: [Case; 19] = [
+        ("no filter", |t| t.s.mag_filter = vk::Filter::from_raw(77), F::MagFilter, undefined),
+        ("no mode", |t| t.s.mipmap_mode = vk::SamplerMipmapMode::from_raw(77), F::MipmapMode, undefined),
+        ("no bias", |t| t.s.mip_lod_bias = f32::NAN, F::MipLodBias, undefined),
+        ("a long bias", |t| t.s.mip_lod_bias = 99.0, F::MipLodBias, "part of the bias"),
+        ("no address", |t| t.s.address_mode[1] = Mode::from_raw(77), F::AddressModeV, undefined),
+        ("no colour", |t| t.border(vk::BorderColor::from_raw(77)), F::BorderColor, undefined),
+        ("no structure", |t| t.border(vk::BorderColor::INT_CUSTOM_EXT), F::BorderColor, undefined),
+        (
+            "integers on floats",
+            |t| {
+                t.border(vk::BorderColor::INT_OPAQUE_WHITE);
+                t.sees(vk::Format::R8_UNORM, Feature::empty());
+            },
+            F::BorderColor,
+            undefined,
+        ),
+        (
+            "floats on integers",
+            |t| {
+                t.float_border([0.5; 4], vk::Format::UNDEFINED);
+                t.sees(vk::Format::R8_UINT, Feature::empty());
+            },
+            F::CustomBorderColor,
+            "what the format cannot hold of the colour",
+        ),
+        (
+            "white by another name",
+            |t| {
+                t.float_border([1.0, 0.0, 0.0, 0.0], vk::Format::UNDEFINED);
+                t.sees(vk::Format::R8_UNORM, Feature::empty());
+                t.caps.custom_border_colors = false;
+            },
+            F::BorderColor,
+            "nothing: the predefined colour shows the same",
+        ),
+        (
+            "grey",
+            |t| {
+                t.float_border([0.5; 4], vk::Format::UNDEFINED);
+                t.caps.custom_border_colors = false;
+            },
+            F::BorderColor,
+            "exact border colour",
+        ),
+        (
+            "texels",
+            |t| {
+                t.texels();
+                t.s.mipmap_mode = MIP_LINEAR;
+            },
+            F::MipmapMode,
+            "nothing: only the first level is read",
+        ),
+        (
+            "range clamp",
+            |t| {
+                t.s.reduction_mode = Some(vk::SamplerReductionMode::WEIGHTED_AVERAGE_RANGECLAMP_QCOM);
+                t.caps.sampler_filter_minmax = false;
+            },
+            F::ReductionMode,
+            "range clamp",
+        ),
+        (
+            "one level",
+            |t| {
+                t.s.mipmap_mode = MIP_LINEAR;
+                t.sees(vk::Format::R8_UNORM, Feature::empty());
+            },
+            F::MipmapMode,
+            "nothing: the view has one level",
+        ),
+        (
+            "levels",
+            |t| {
+                t.s.mipmap_mode = MIP_LINEAR;
+                t.sees(vk::Format::R8_UNORM, Feature::empty()).single_level = false;
+            },
+            F::MipmapMode,
+            "blending between mip levels",
+        ),
+        (
+            "levels of integers",
+            |t| {
+                t.s.mipmap_mode = MIP_LINEAR;
+                t.sees(vk::Format::R8_UINT, Feature::empty()).single_level = false;
+            },
+            F::MipmapMode,
+            "nothing: integer values have no average",
+        ),
+        (
+            "least stencil value",
+            |t| {
+                t.filters(LINEAR);
+                t.s.reduction_mode = Some(vk::SamplerReductionMode::MIN);
+                t.sees(vk::Format::S8_UINT, Feature::empty());
+            },
+            F::ReductionMode,
+            "footprint minimum or maximum",
+        ),
+        (
+            "smoothing",
+            |t| {
+                t.filters(LINEAR);
+                t.sees(vk::Format::R8_UNORM, Feature::empty());
+            },
+            F::MagFilter,
+            "smoothing",
+        ),
+        (
+            "a gather",
+            |t| {
+                t.filters(LINEAR);
+                t.sees(vk::Format::R8_UNORM, Feature::empty());
+            },
+            F::MinFilter,
+            "nothing: the shader gathers, which no filter takes part in",
+        ),
+    ];
+    for (name, edit, field, wanted) in cases {
+        let mut t = Setting::new();
+        edit(&mut t);
+        let decision = t.decide();
+        let gathers = name == "a gather";
+        let context = decide::Context { view: t.view.as_ref(), gathers, ..decide::Context::new(&t.caps) };
+        let change = decision.changes.iter().find(|change| change.field == field);
+        assert_eq!(decide::lost(change.expect(name), &context), wanted, "{name}");
+    }
+    // What no sampler mends loses nothing by a repair, and everything else says something.
+    for row in Catalog::ALL {
+        assert_eq!(row.lost().is_empty(), samplin_checker::VIEW_ONLY.contains(&row.id()), "{}", row.id());
     }
 }
 

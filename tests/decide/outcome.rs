@@ -5,7 +5,6 @@
 use samplin_checker::draw::{self, Case};
 use samplin_core::budget::{BorderPlace, BorderPlaces, BorderWish};
 use samplin_core::decide::{Compare, Context, Guard, Guards, Rule, Wish};
-use samplin_core::features::Tiling;
 use samplin_core::outcome::{self, Chosen, Kept, Refusal, Terms, Unresolved, Wanted, Wished};
 
 use crate::properties::for_all;
@@ -40,16 +39,7 @@ impl Scene {
     }
 
     fn context(&self) -> Context<'_> {
-        Context {
-            caps: &self.t.caps,
-            view: self.t.view.as_ref(),
-            source: None,
-            tiling: Tiling::Optimal,
-            saturates: false,
-            emulates: false,
-            trilinear: false,
-            linear: [false; 2],
-        }
+        Context { view: self.t.view.as_ref(), ..Context::new(&self.t.caps) }
     }
 
     fn wish(&mut self, name: &'static str, wish: Wish) {
@@ -688,16 +678,7 @@ fn outcomes_agree_with_gate_and_decisions() {
             } else {
                 proptest::prop_assert_eq!(refused.chosen, Chosen::Own);
             }
-            let context = Context {
-                caps,
-                view: Some(view),
-                source: None,
-                tiling: Tiling::Optimal,
-                saturates: false,
-                emulates: false,
-                trilinear: false,
-                linear: [false; 2],
-            };
+            let context = Context { view: Some(view), ..Context::new(caps) };
             if open {
                 proptest::prop_assert!(meeting.changes.is_empty() && meeting.unresolved(&context).next().is_none());
             }

@@ -287,6 +287,26 @@ pub struct Link {
     pub stages: Option<Vec<String>>,
 }
 
+impl Link {
+    /// Whether it is known that the shader does nothing else with the two that the sampler takes part in than gather.
+    pub fn only_gathers(&self) -> bool {
+        self.uses.as_ref().is_some_and(|uses| only_gathers(uses.iter().map(String::as_str)))
+    }
+}
+
+/// Words of `uses` for what a sampler's filter takes no part in, and for the ways to do that.
+const UNFILTERED: [&str; 8] = ["gather", "const_offsets", "offset", "sparse", "dref", "combined", "fetch", "query"];
+
+/// The same of the words of a link.
+pub(crate) fn only_gathers<'a>(mut uses: impl Iterator<Item = &'a str>) -> bool {
+    let mut gathers = false;
+    let unfiltered = uses.all(|word| {
+        gathers |= word == UNFILTERED[0];
+        UNFILTERED.contains(&word)
+    });
+    gathers && unfiltered
+}
+
 /// What a pipeline was given another sampler by: the words of `how`, as the schema has them.
 pub const HOWS: [&str; 5] = ["shadow", "split", "push", "fetch", "guess"];
 

@@ -235,9 +235,7 @@ impl Prediction {
         (format, tiling): (vk::Format, Tiling),
         alias: Option<vk::Format>,
     ) {
-        let (saturates, emulates, trilinear, linear) = (false, false, false, [false; 2]);
-        let context =
-            Context { caps, view: None, source: Some(format), tiling, saturates, emulates, trilinear, linear };
+        let context = Context { source: Some(format), tiling, ..Context::new(caps) };
         self.push(value, changes, &context, |members| {
             members.remove("alias_format");
             if let Some(alias) = alias {

@@ -7,6 +7,7 @@ use crate::budget;
 use crate::features::Tiling;
 use crate::names;
 
+const RANGE_CLAMP: Value = Value::ReductionMode(vk::SamplerReductionMode::WEIGHTED_AVERAGE_RANGECLAMP_QCOM);
 const BORDER: Value = Value::AddressMode(vk::SamplerAddressMode::CLAMP_TO_BORDER);
 
 /// What a change was decided against, for the wording of its reason.
@@ -28,6 +29,25 @@ pub struct Context<'a> {
     pub trilinear: bool,
     /// Magnification and minification are LINEAR, by the sampler of the pair or by the shader.
     pub linear: [bool; 2],
+    /// All that the shader does with the pair is gather, which reads four texels whatever the filter is.
+    pub gathers: bool,
+}
+
+impl<'a> Context<'a> {
+    /// The device, and nothing else.
+    pub fn new(caps: &'a DeviceCaps) -> Self {
+        Self {
+            caps,
+            view: None,
+            source: None,
+            tiling: Tiling::Optimal,
+            saturates: false,
+            emulates: false,
+            trilinear: false,
+            linear: [false; 2],
+            gathers: false,
+        }
+    }
 }
 
 /// Whether a change of the LOD is what a shader makes up for.
@@ -251,9 +271,38 @@ pub const IN_PLACE: &str = "DPdx";
 /// What [`Field::BuiltIn`] has for a mask that each sample wrote for itself.
 pub const OF_SAMPLES: &str = "SampleMask of a sample";
 
+/// What the specification leaves undefined may look like anything.
+const UNDEFINED: &str = "what this driver happened to show";
+
+/// Whether the application's value was no value at all, so that nothing was asked for.
+fn is_garbage(change: &Change) -> bool {
+    match (change.catalog, change.from) {
+        (Catalog::A1Mag | Catalog::A1Min, from) => from != Value::Filter(vk::Filter::CUBIC_EXT),
+        (Catalog::A2 | Catalog::A6, Value::Float(value)) => value.is_nan(),
+        _ => false,
+    }
+}
+
 /// What is lost; a change of the anisotropy itself loses less than switching it off.
 pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
+    let is_integer = context.view.is_some_and(ViewTraits::is_integer);
     match (change.catalog, change.field) {
+        _ if is_garbage(change) => UNDEFINED,
+        (Catalog::A27 | Catalog::A28, _) if change.from == RANGE_CLAMP => "range clamp",
+        (Catalog::A41, Field::AnisotropyEnable) => Catalog::A5.lost(),
+        (Catalog::A41, Field::UnnormalizedCoordinates) => "coordinates in texels",
+        // The value and the format of a custom colour follow its kind.
+        (Catalog::A33 | Catalog::B50 | Catalog::B51, Field::CustomBorderColor) => "what the format cannot hold of the colour",
+        (Catalog::B50 | Catalog::B51, Field::CustomBorderColorFormat) => "nothing",
+        // Of stencil values and of those that MIN and MAX were not asked for, the reduction is what goes.
+        (Catalog::B15, Field::ReductionMode) => Catalog::B3.lost(),
+        (Catalog::B2 | Catalog::B4, Field::MipmapMode) if context.view.is_some_and(|view| view.single_level) => {
+            "nothing: the view has one level"
+        }
+        (Catalog::B2, Field::MipmapMode) if is_integer => Catalog::B16.lost(),
+        (Catalog::B1, Field::MagFilter | Field::MinFilter) if context.gathers => {
+            "nothing: the shader gathers, which no filter takes part in"
+        }
         (Catalog::A6, Field::MaxAnisotropy) => "anisotropic quality above the limit",
         (Catalog::B1 | Catalog::B2, _) if is_of_shader(change) => {
             "nothing where the shader filters, what was asked for elsewhere"
@@ -261,7 +310,7 @@ pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
         (Catalog::B1 | Catalog::B2, _) if context.emulates && context.view.is_some_and(is_cube) => {
             "seam: the texels beside edges of faces are approximate; smoothing where no shader filters"
         }
-        (Catalog::B1 | Catalog::B2, _) if context.emulates && !context.view.is_some_and(ViewTraits::is_integer) => {
+        (Catalog::B1 | Catalog::B2, _) if context.emulates && !is_integer => {
             "nothing where the shader filters, smoothing elsewhere"
         }
         (Catalog::GlClamp, _) if context.saturates && context.trilinear => {

@@ -419,7 +419,7 @@ fn view(dice: &mut Dice<'_>) -> ViewTraits {
         _ if dice.chance(10) => vk::ImageType::TYPE_3D,
         _ => vk::ImageType::TYPE_2D,
     };
-    if dice.chance(50) {
+    if dice.chance(60) {
         let [r, g, b, a] = swizzle(dice);
         view.components = normalize_components(vk::ComponentMapping { r, g, b, a });
     }

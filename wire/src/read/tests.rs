@@ -242,16 +242,7 @@ fn what_is_damaged_is_no_link() {
 /// A blit record, of the level all if it tells what was `asked`, with what the trace adds to each.
 fn written_blit(filter: vk::Filter, source: &BlitSource, tiling: Tiling, changes: &[Change], all: bool) -> Value {
     let caps = DeviceCaps::default();
-    let context = Context {
-        caps: &caps,
-        view: None,
-        source: Some(source.format),
-        tiling,
-        saturates: false,
-        emulates: false,
-        trilinear: false,
-        linear: [false; 2],
-    };
+    let context = Context { source: Some(source.format), tiling, ..Context::new(&caps) };
     let mut written = record::blit(source, changes, &context, !changes.is_empty(), all.then_some((filter, tiling)));
     for (key, value) in [("seq", 1), ("t_ns", 2), ("pid", 3), ("tid", 4)] {
         written[key] = value.into();
@@ -372,16 +363,7 @@ fn changes_survive_their_record() {
     ];
     let schema = schema("change");
     let caps = DeviceCaps::default();
-    let context = Context {
-        caps: &caps,
-        view: None,
-        source: None,
-        tiling: Tiling::Optimal,
-        saturates: false,
-        emulates: false,
-        trilinear: false,
-        linear: [false; 2],
-    };
+    let context = Context::new(&caps);
     for (field, values) in cases {
         for given in *values {
             let change = Change { catalog: Catalog::C1, field: *field, from: *given, to: V::Absent };
