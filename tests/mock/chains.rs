@@ -145,6 +145,27 @@ const ADDED: [&CStr; 4] = [
     ash::ext::sampler_filter_minmax::NAME,
 ];
 
+/// Usages of views need no feature, so they come also where no feature is told; they are part of version 1.1.
+#[test]
+fn version_1_0_gets_the_usages_of_views() {
+    const NAME: &CStr = ash::khr::maintenance2::NAME;
+    for (version, has_it, expected) in [
+        (vk::API_VERSION_1_0, true, text(&[NAME])),
+        (vk::API_VERSION_1_0, false, text(&[])),
+        (vk::API_VERSION_1_1, true, text(&[])),
+    ] {
+        let instance = InstanceBuilder::new().driver(|driver| {
+            driver.api_version = version;
+            driver.extensions.extend(has_it.then_some(NAME));
+        });
+        attempts();
+        let device = Arc::new(instance.create().unwrap()).device(&DeviceInfo::default());
+        assert_eq!(names(&attempts()[0]), expected, "{version:#x} {has_it}");
+        assert_eq!(device.entry().caps.view_usage, version > vk::API_VERSION_1_0 || has_it);
+        device.finish();
+    }
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "maps memory")]
 fn what_a_device_is_augmented_with_comes_on_top() {

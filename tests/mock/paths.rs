@@ -497,7 +497,7 @@ fn what_was_said_of_an_immutable_sampler_is_not_held_of_another_one() {
     let scene = Scene::traced();
     let device = &scene.device;
     let pool = device.pool();
-    let view = device.view(vk::Format::R32_SINT);
+    let view = device.view(vk::Format::R32_UINT);
     let write = |info: &vk::SamplerCreateInfo<'_>| {
         let sampler = [device.sampler(info)];
         let layout = device.layout(&[binding(0, COMBINED, 1).immutable_samplers(&sampler)]);
