@@ -175,8 +175,7 @@ impl<V> Meeting<'_, V> {
     /// What stays wrong, in the words of `context`.
     pub fn unresolved(&self, context: &Context<'_>) -> impl Iterator<Item = Unresolved> {
         let broken = self.unmendable.map(|catalog| {
-            let change = Change { catalog, field: Field::Flags, from: Value::Absent, to: Value::Absent };
-            let why = decide::because(&change, context);
+            let why = why_unmendable(catalog, context);
             Unresolved { rule: catalog.rule(), vuid: catalog.vuid(), why }
         });
         let refused = match &self.chosen {
@@ -185,6 +184,12 @@ impl<V> Meeting<'_, V> {
         };
         broken.into_iter().chain(refused)
     }
+}
+
+/// Why a rule that no other sampler mends is broken.
+fn why_unmendable(catalog: Catalog, context: &Context<'_>) -> String {
+    let change = Change { catalog, field: Field::Flags, from: Value::Absent, to: Value::Absent };
+    decide::because(&change, context)
 }
 
 /// Decides for a sampler that meets a view for the first time by their state and class. `overrides` are those that match
@@ -264,7 +269,12 @@ pub fn immutable(kept: &Kept, view: &ViewTraits, terms: &Terms<'_>, context: &Co
     let created = decide::create(&kept.original, terms.caps, terms.policy);
     let change = decide::new_changes(&decision.changes, &created.changes).into_iter().next();
     let catalog = change.map(|change| change.catalog).or(decision.unresolved)?;
-    let reason = change.map_or_else(String::new, |change| format!(": {}", decide::because(&change, context)));
-    let why = format!("the sampler is immutable, so it is the same for every view{reason}");
+    let why = match change {
+        Some(change) => {
+            let reason = decide::because(&change, context);
+            format!("the sampler is immutable, so it is the same for every view: {reason}")
+        }
+        None => why_unmendable(catalog, context),
+    };
     Some(Unresolved { rule: catalog.rule(), vuid: catalog.vuid(), why })
 }

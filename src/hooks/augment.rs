@@ -161,7 +161,8 @@ unsafe fn query(fns: &InstanceFns, physical: vk::PhysicalDevice, api_version: u3
         return Some(out);
     };
     let has = |name: &CStr| out.names.iter().any(|n| n.as_bytes() == name.to_bytes());
-    let (has_custom, has_swizzle) = (has(ash::ext::custom_border_color::NAME), has(ash::ext::border_color_swizzle::NAME));
+    let (has_custom, has_swizzle) =
+        (has(ash::ext::custom_border_color::NAME), has(ash::ext::border_color_swizzle::NAME));
     let mut twelve = vk::PhysicalDeviceVulkan12Features::default();
     let mut features = vk::PhysicalDeviceFeatures2::default();
     let mut chain: *mut c_void = std::ptr::null_mut();

@@ -627,7 +627,8 @@ fn what_an_immutable_sampler_cannot_have() {
     scene.t.sees(RGBA, Feature::empty()).view_type = vk::ImageViewType::TYPE_3D;
     let said = immutable(&scene).expect("no sampler suits the view");
     assert_eq!((said.rule, said.vuid), (Rule::Unnormalized, Catalog::B40.vuid()));
-    assert_eq!(said.why, "the sampler is immutable, so it is the same for every view");
+    // That it is immutable is not why.
+    assert_eq!(said.why, "the view is neither 1D nor 2D");
 }
 
 // --- properties ----------------------------------------------------------------------------------------------------

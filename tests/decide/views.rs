@@ -51,7 +51,9 @@ pub(crate) const ROWS: &[ViewRow] = &[
             t.float_border([0.6, 0.5, 0.5, 1.0], vk::Format::UNDEFINED);
             t.untold(vk::Format::R8G8B8A8_UNORM, [Swizzle::B, Swizzle::IDENTITY, Swizzle::R, Swizzle::IDENTITY]);
         },
-        legal: |t| t.s.custom_border = Some(CustomBorder { color: [0.5_f32.to_bits(); 4], format: vk::Format::UNDEFINED }),
+        legal: |t| {
+            t.s.custom_border = Some(CustomBorder { color: [0.5_f32.to_bits(); 4], format: vk::Format::UNDEFINED })
+        },
     },
     // Alpha that is shown twice: opaque black is as near as transparent black, and white further away.
     ViewRow {

@@ -119,10 +119,7 @@ impl Config {
                 (vk::Format::R8G8B8A8_UNORM, of(SAMPLED | linear | Feature::SAMPLED_IMAGE_FILTER_MINMAX, SAMPLED)),
                 (vk::Format::B8G8R8A8_UNORM, of(SAMPLED | linear, SAMPLED)),
                 (vk::Format::B8G8R8A8_SRGB, of(SAMPLED, SAMPLED)),
-                (
-                    vk::Format::R32_UINT,
-                    FormatSupport { modifiers: vec![(9, SAMPLED)], ..of(SAMPLED, SAMPLED) },
-                ),
+                (vk::Format::R32_UINT, FormatSupport { modifiers: vec![(9, SAMPLED)], ..of(SAMPLED, SAMPLED) }),
                 (vk::Format::R32_SFLOAT, of(SAMPLED, SAMPLED)),
                 (vk::Format::D32_SFLOAT, of(depth, Feature::empty())),
                 (

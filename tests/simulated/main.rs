@@ -116,7 +116,9 @@ type State = BTreeMap<String, Json>;
 /// Whether a mapping, in letters, makes another colour of the border; of formats with four components.
 fn changes_border(state: &State, swizzle: &str) -> bool {
     let number = |at: usize| match &state["borderColor"] {
-        color if color.as_str().is_some_and(|color| color.contains("CUSTOM")) => state["customBorderColor"][at].as_f64(),
+        color if color.as_str().is_some_and(|color| color.contains("CUSTOM")) => {
+            state["customBorderColor"][at].as_f64()
+        }
         _ => Some(f64::from(u8::from(at == 3))),
     };
     swizzle.chars().enumerate().any(|(at, letter)| match "rgba01".find(letter) {

@@ -4,8 +4,8 @@ use ash::vk;
 
 use super::nearest::{Sight, is_opaque_black, numbers, own_class, predefined};
 use super::{
-    Aspect, BorderMapping, Catalog, Change, CustomBorder, DeviceCaps, Dimensions, Field, Pass, Policy, SamplerState, Value,
-    ViewTraits, is_custom, is_int_border, is_valid_border, normalize_components,
+    Aspect, BorderMapping, Catalog, Change, CustomBorder, DeviceCaps, Dimensions, Field, Pass, Policy, SamplerState,
+    Value, ViewTraits, is_custom, is_int_border, is_valid_border, normalize_components,
 };
 use crate::format::{self, ComponentRange, NumericClass};
 
@@ -429,11 +429,10 @@ pub fn without_custom_border(
     let mut out = *state;
     let Some(custom) = state.custom_border.filter(|_| is_custom(state.border_color)) else { return (out, None) };
     let told = caps.border_color_swizzle_from_image || state.border_mapping.is_some();
-    let (sight, class) =
-        match view.filter(|view| view.class_is_known() && reaches_border(state, view.dimensions())) {
-            Some(view) => (Sight::of_view(view, told, policy.strict_border), view.numeric_class()),
-            None => (Sight::of_format(custom.format), own_class(state.border_color, custom.format)),
-        };
+    let (sight, class) = match view.filter(|view| view.class_is_known() && reaches_border(state, view.dimensions())) {
+        Some(view) => (Sight::of_view(view, told, policy.strict_border), view.numeric_class()),
+        None => (Sight::of_format(custom.format), own_class(state.border_color, custom.format)),
+    };
     let (nearest, distance) = sight.nearest(numbers(custom.color, class), is_int_border(state.border_color));
     out.border_color = nearest;
     let change = Change {

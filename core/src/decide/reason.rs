@@ -292,7 +292,9 @@ pub fn lost(change: &Change, context: &Context<'_>) -> &'static str {
         (Catalog::A41, Field::AnisotropyEnable) => Catalog::A5.lost(),
         (Catalog::A41, Field::UnnormalizedCoordinates) => "coordinates in texels",
         // The value and the format of a custom colour follow its kind.
-        (Catalog::A33 | Catalog::B50 | Catalog::B51, Field::CustomBorderColor) => "what the format cannot hold of the colour",
+        (Catalog::A33 | Catalog::B50 | Catalog::B51, Field::CustomBorderColor) => {
+            "what the format cannot hold of the colour"
+        }
         (Catalog::B50 | Catalog::B51, Field::CustomBorderColorFormat) => "nothing",
         // Of stencil values and of those that MIN and MAX were not asked for, the reduction is what goes.
         (Catalog::B15, Field::ReductionMode) => Catalog::B3.lost(),

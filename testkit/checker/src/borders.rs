@@ -97,8 +97,7 @@ fn texels(color: [f64; 4], view: &ViewTraits) -> [[f64; 4]; 2] {
         Aspect::Color => formats::facts(view.format).bits.map(|bits| bits.is_some()),
         Aspect::Depth | Aspect::Stencil => [true, false, false, false],
     };
-    let plain: [f64; 4] =
-        std::array::from_fn(|at| if held[at] { color[at] } else { f64::from(u8::from(at == 3)) });
+    let plain: [f64; 4] = std::array::from_fn(|at| if held[at] { color[at] } else { f64::from(u8::from(at == 3)) });
     let mapped = std::array::from_fn(|at| match view.components[at] {
         C::ZERO => 0.0,
         C::ONE => 1.0,
