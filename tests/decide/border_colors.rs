@@ -94,8 +94,12 @@ fn judge(t: &mut Setting, color: vk::BorderColor, words: Option<[u32; 4]>) -> [b
             let seen = may_be_seen(t, &state);
             let certain = seen[0] == seen[1] && (seen[0] == border_texels(&state, &view)[1] || !strict);
             let black = [vk::BorderColor::FLOAT_OPAQUE_BLACK, vk::BorderColor::INT_OPAQUE_BLACK].contains(&other);
-            let allowed = certain && !(black && strict && !plain && !told);
-            assert!(!allowed || apart(asked, seen[0]) >= apart(asked, with[0]), "{}: {other:?} is nearer", what());
+            let forbidden = black && strict && !plain && !told;
+            assert!(
+                !certain || forbidden || apart(asked, seen[0]) >= apart(asked, with[0]),
+                "{}: {other:?} is nearer",
+                what()
+            );
         }
     }
     let again = decide::pair(&decision.state, &view, &t.caps, &t.policy);
