@@ -13,7 +13,7 @@ use spirv::{Capability, Decoration, Op};
 use crate::error::{Error, extend, push};
 use crate::map::Fold;
 use crate::module::{Instruction, Module, sort};
-use crate::op::{self, Result as Defines};
+use crate::op::{self, Result as Defines, Section};
 
 /// Appends an instruction to `to`.
 ///
@@ -390,7 +390,6 @@ impl<'m, 'w> Editor<'m, 'w> {
         self.list_interface()?;
         self.clean()?;
         let sections = self.module.sections;
-        let end = self.module.words().len();
         for (at, words) in [
             (sections.capabilities, std::mem::take(&mut self.capabilities)),
             (sections.extensions, std::mem::take(&mut self.extensions)),
@@ -398,7 +397,7 @@ impl<'m, 'w> Editor<'m, 'w> {
             (sections.sources, std::mem::take(&mut self.names)),
             (sections.annotations, std::mem::take(&mut self.annotations)),
             (sections.globals, std::mem::take(&mut self.globals)),
-            (end, std::mem::take(&mut self.functions)),
+            (sections.functions, std::mem::take(&mut self.functions)),
         ] {
             if !words.is_empty() {
                 self.insert(at, &words)?;
@@ -444,17 +443,7 @@ impl<'m, 'w> Editor<'m, 'w> {
         for instruction in module.instructions(module.sections.imports, module.sections.annotations) {
             let gone = |id: &u32| self.gone.binary_search(id).is_ok();
             match instruction.opcode() {
-                op::NAME
-                | op::MEMBER_NAME
-                | op::DECORATE
-                | op::MEMBER_DECORATE
-                | op::DECORATE_ID
-                | op::DECORATE_STRING
-                | op::MEMBER_DECORATE_STRING
-                    if gone(&instruction.word(1)) =>
-                {
-                    self.replace(instruction.at, instruction.words.len(), &[])?;
-                }
+                op::DECORATION_GROUP => {}
                 grouped @ (op::GROUP_DECORATE | op::GROUP_MEMBER_DECORATE)
                     if instruction.words.iter().skip(2).any(gone) =>
                 {
@@ -471,6 +460,10 @@ impl<'m, 'w> Editor<'m, 'w> {
                         *first = length << 16 | grouped;
                     }
                     self.replace(instruction.at, instruction.words.len(), &words)?;
+                }
+                op::GROUP_DECORATE | op::GROUP_MEMBER_DECORATE => {}
+                opcode if names_its_target(opcode) && gone(&instruction.word(1)) => {
+                    self.replace(instruction.at, instruction.words.len(), &[])?;
                 }
                 _ => {}
             }
@@ -501,6 +494,11 @@ impl<'m, 'w> Editor<'m, 'w> {
         }
         Ok(out)
     }
+}
+
+/// Whether an instruction is a name or a decoration, whose first operand is what it is about.
+fn names_its_target(opcode: u32) -> bool {
+    matches!(op::section(opcode), Section::Names | Section::Annotations)
 }
 
 /// The instructions of a list of whole ones.

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use spirv::{Capability, Decoration};
 
 use crate::error::{Error, push};
-use crate::op::{self, Result as Defines};
+use crate::op::{self, Result as Defines, Section};
 
 /// An instruction where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -65,8 +65,10 @@ pub(crate) struct Sections {
     /// Of execution modes, strings and sources: where names may begin.
     pub(crate) sources: usize,
     pub(crate) annotations: usize,
-    /// Of types, constants and global variables: where the first function begins.
+    /// Of types, constants and global variables: where the first function begins, with its lines.
     pub(crate) globals: usize,
+    /// Behind the last function.
+    pub(crate) functions: usize,
 }
 
 /// A function: where it is, and what in it is of interest.
@@ -206,12 +208,12 @@ impl<'w> Module<'w> {
 
     fn scan(&mut self, bound: u32) -> Result<(), Error> {
         let words = self.words;
-        let mut sections = Sections::default();
-        // Behind the last of those that precede annotations.
-        let mut preamble = Self::HEADER;
+        // By section: where its last instruction ends, as far as annotations.
+        let mut ends = [Self::HEADER; Section::Globals as usize];
+        let mut latest = Section::Capabilities;
+        // Where the globals end, once something else begins; where lines begin that belong to what comes next.
+        let (mut globals, mut lines) = (None, None);
         let mut open: Option<Function> = None;
-        // Whether there was a type, a constant, a variable or a function.
-        let mut is_declaring = false;
         let mut at = Self::HEADER;
         while let Some(&first) = words.get(at) {
             let wrong = |what| Error::Instruction { at, what };
@@ -226,66 +228,52 @@ impl<'w> Module<'w> {
                 Defines::None => {}
                 Defines::Id => {
                     need(2)?;
-                    is_declaring |= !matches!(opcode, op::EXT_INST_IMPORT | 7 | op::DECORATION_GROUP);
                     self.define(word(1), bound, at)?;
                 }
                 Defines::Typed => {
                     need(3)?;
-                    is_declaring = true;
                     self.define(word(2), bound, at)?;
                 }
             }
+            let section = op::section(opcode);
             // Sections follow each other ("Logical Layout of a Module"). What is behind its own would be put there by edits as well.
             let is_in_functions = open.is_some() || !self.functions.is_empty();
+            if section < Section::Globals && is_in_functions || section <= Section::Imports && latest > Section::Imports
+            {
+                return Err(wrong("behind its section"));
+            }
+            if let Some(end) = ends.get_mut(section as usize) {
+                *end = next;
+            }
+            latest = match section {
+                // Variables and what else stands here and in functions.
+                Section::Any if op::result(opcode) != Defines::None => Section::Globals,
+                Section::Any | Section::Lines => latest,
+                section => latest.max(section),
+            };
+            if opcode == op::FUNCTION || section == Section::Graphs {
+                globals = globals.or(Some(lines.unwrap_or(at)));
+            }
+            lines = if section == Section::Lines { lines.or(Some(at)) } else { None };
             match opcode {
-                op::CAPABILITY | op::EXTENSION | op::EXT_INST_IMPORT
-                    if is_declaring || preamble != Self::HEADER || sections.annotations != 0 =>
-                {
-                    return Err(wrong("behind its section"));
-                }
-                op::MEMORY_MODEL | op::ENTRY_POINT | op::EXECUTION_MODE if is_in_functions => {
-                    return Err(wrong("behind its section"));
-                }
-                op::DECORATE
-                | op::MEMBER_DECORATE
-                | op::DECORATION_GROUP..=op::GROUP_MEMBER_DECORATE
-                | 332
-                | 5632
-                | 5633
-                    if is_in_functions =>
-                {
-                    return Err(wrong("behind its section"));
-                }
-                op::CAPABILITY => sections.capabilities = next,
-                op::EXTENSION => sections.extensions = next,
-                op::EXT_INST_IMPORT => sections.imports = next,
-                op::MEMORY_MODEL => (preamble, sections.sources) = (next, next),
                 op::ENTRY_POINT => {
                     need(4)?;
-                    (preamble, sections.sources) = (next, next);
                     push(&mut self.entries, at as u32)?;
                 }
-                // OpString to OpName, execution modes: with the lines of OpSource between, all before annotations.
-                op::NAME | op::MEMBER_NAME | 330 if open.is_none() => preamble = next,
-                3..=7 | op::EXECUTION_MODE | 331 if open.is_none() => (preamble, sections.sources) = (next, next),
-                op::DECORATE | 332 | 5632 => {
+                op::DECORATE | op::DECORATE_ID | op::DECORATE_STRING => {
                     need(3)?;
-                    sections.annotations = next;
                     if opcode == op::DECORATE && kept(word(2)) {
                         push(&mut self.decorations, (word(1), word(2), word(3)))?;
                     }
                 }
-                op::MEMBER_DECORATE | 5633 => {
+                op::MEMBER_DECORATE | op::MEMBER_DECORATE_STRING => {
                     need(4)?;
-                    sections.annotations = next;
                     if opcode == op::MEMBER_DECORATE && word(3) == Decoration::Offset as u32 {
                         push(&mut self.members, (word(1), word(2), word(4)))?;
                     }
                 }
-                op::DECORATION_GROUP | op::GROUP_MEMBER_DECORATE => sections.annotations = next,
                 op::GROUP_DECORATE => {
                     need(2)?;
-                    sections.annotations = next;
                     for target in instruction.get(2..).unwrap_or_default() {
                         push(&mut self.groups, (*target, word(1)))?;
                     }
@@ -294,9 +282,6 @@ impl<'w> Module<'w> {
                     need(5)?;
                     if open.is_some() {
                         return Err(wrong("a function in a function"));
-                    }
-                    if self.functions.is_empty() {
-                        sections.globals = at;
                     }
                     let (parameters, sites, calls) = (self.parameters.len(), self.sites.len(), self.calls.len());
                     let (parameters, sites, calls) = ((parameters, parameters), (sites, sites), (calls, calls));
@@ -337,15 +322,18 @@ impl<'w> Module<'w> {
         if open.is_some() {
             return Err(Error::Instruction { at, what: "a function without an end" });
         }
-        if self.functions.is_empty() {
-            sections.globals = words.len();
-        }
-        sections.capabilities = sections.capabilities.max(Self::HEADER);
-        sections.extensions = sections.extensions.max(sections.capabilities);
-        sections.imports = sections.imports.max(sections.extensions);
-        sections.sources = sections.sources.max(sections.imports);
-        sections.annotations = sections.annotations.max(preamble).max(sections.imports);
-        self.sections = sections;
+        // Behind the last of a section and of those before it.
+        let end = |of: Section| ends.iter().take(of as usize + 1).copied().max().unwrap_or(Self::HEADER);
+        let globals = globals.unwrap_or(words.len());
+        self.sections = Sections {
+            capabilities: end(Section::Capabilities),
+            extensions: end(Section::Extensions),
+            imports: end(Section::Imports),
+            sources: end(Section::Sources),
+            annotations: end(Section::Annotations),
+            globals,
+            functions: self.functions.last().map_or(globals, |function| function.end),
+        };
         sort(&mut self.decorations);
         sort(&mut self.groups);
         sort(&mut self.members);

@@ -1,4 +1,6 @@
-//! Opcodes: which of them define an id, and the numbers of those that are looked into.
+//! Opcodes: which of them define an id, in which section of a module they stand, and the numbers of those that are looked into.
+
+mod grammar;
 
 use spirv::Op;
 
@@ -13,6 +15,36 @@ pub(crate) enum Result {
     Typed,
 }
 
+/// Where an opcode stands in a module (SPIR-V specification, "Logical Layout of a Module"). In the order of the sections, as far as
+/// `Globals`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Section {
+    /// Capabilities.
+    Capabilities,
+    /// Extensions.
+    Extensions,
+    /// Imports of extended instruction sets.
+    Imports,
+    /// The memory model, entry points and execution modes.
+    Modes,
+    /// Strings and sources.
+    Sources,
+    /// Names of ids and members.
+    Names,
+    /// What processed the module.
+    Processed,
+    /// Decorations.
+    Annotations,
+    /// Types and constants.
+    Globals,
+    /// Graphs, which come behind all functions.
+    Graphs,
+    /// With what follows: lines.
+    Lines,
+    /// In functions, or among the globals as well; also what is unknown.
+    Any,
+}
+
 macro_rules! numbers {
     ($($name:ident $op:ident)*) => { $(pub(crate) const $name: u32 = Op::$op as u32;)* };
 }
@@ -20,14 +52,11 @@ macro_rules! numbers {
 numbers! {
     SOURCE Source
     NAME Name
-    MEMBER_NAME MemberName
     EXT_INST_IMPORT ExtInstImport
     EXT_INST ExtInst
-    MEMORY_MODEL MemoryModel
     ENTRY_POINT EntryPoint
     EXECUTION_MODE ExecutionMode
     CAPABILITY Capability
-    EXTENSION Extension
     TYPE_BOOL TypeBool
     TYPE_INT TypeInt
     TYPE_FLOAT TypeFloat
@@ -148,10 +177,10 @@ numbers! {
 /// `OpImageGatherQCOM`, newer than the numbers.
 pub(crate) const IMAGE_GATHER_QCOM: u32 = 4545;
 
-/// One more than the largest opcode that is known.
-const KNOWN: usize = 6919;
-
-static RESULTS: [Result; KNOWN] = table();
+static RESULTS: [Result; grammar::KNOWN] = {
+    let typed = fill([Result::None; grammar::KNOWN], grammar::TYPED, Result::Typed);
+    fill(typed, grammar::UNTYPED, Result::Id)
+};
 
 /// Whether and where `opcode` defines an id.
 #[inline]
@@ -159,47 +188,46 @@ pub(crate) fn result(opcode: u32) -> Result {
     RESULTS.get(opcode as usize).copied().unwrap_or(Result::None)
 }
 
-const fn table() -> [Result; KNOWN] {
-    const fn fill(mut table: [Result; KNOWN], ranges: &[(u16, u16)], with: Result) -> [Result; KNOWN] {
-        let mut range = 0;
-        while range < ranges.len() {
-            let mut opcode = ranges[range].0;
-            while opcode <= ranges[range].1 {
-                table[opcode as usize] = with;
-                opcode += 1;
-            }
-            range += 1;
-        }
-        table
+static SECTIONS: [Section; grammar::KNOWN] = {
+    let mut table = [Section::Any; grammar::KNOWN];
+    let mut section = 0;
+    while section < OPCODES.len() {
+        table = fill(table, OPCODES[section].1, OPCODES[section].0);
+        section += 1;
     }
-    fill(fill([Result::None; KNOWN], TYPED, Result::Typed), UNTYPED, Result::Id)
+    table
+};
+
+const OPCODES: [(Section, &[(u16, u16)]); 11] = [
+    (Section::Capabilities, grammar::CAPABILITIES),
+    (Section::Extensions, grammar::EXTENSIONS),
+    (Section::Imports, grammar::IMPORTS),
+    (Section::Modes, grammar::MODES),
+    (Section::Sources, grammar::SOURCES),
+    (Section::Names, grammar::NAMES),
+    (Section::Processed, grammar::PROCESSED),
+    (Section::Annotations, grammar::ANNOTATIONS),
+    (Section::Globals, grammar::GLOBALS),
+    (Section::Graphs, grammar::GRAPHS),
+    (Section::Lines, grammar::LINES),
+];
+
+/// Where `opcode` stands.
+#[inline]
+pub(crate) fn section(opcode: u32) -> Section {
+    SECTIONS.get(opcode as usize).copied().unwrap_or(Section::Any)
 }
 
-/// Opcodes, first and last, that define an id and give it a type (the unified grammar of SDK 1.4.341 and what came since).
-#[rustfmt::skip]
-const TYPED: &[(u16, u16)] = &[
-    (1, 1), (12, 12), (41, 46), (48, 52), (54, 55), (57, 57), (59, 61), (65, 70), (77, 84), (86, 98), (100, 107),
-    (109, 124), (126, 152), (154, 191), (194, 205), (207, 215), (227, 227), (229, 242), (245, 245), (259, 259),
-    (261, 271), (274, 279), (282, 286), (291, 296), (299, 300), (303, 316), (318, 318), (320, 321), (323, 326),
-    (328, 328), (333, 366), (400, 403), (4160, 4162), (4164, 4164), (4166, 4166), (4181, 4181), (4183, 4184),
-    (4195, 4195), (4418, 4425), (4427, 4434), (4447, 4447), (4450, 4455), (4457, 4457), (4459, 4463), (4477, 4477),
-    (4479, 4483), (4497, 4497), (4500, 4503), (4540, 4542), (4545, 4545), (5000, 5007), (5011, 5012), (5056, 5056),
-    (5074, 5074), (5078, 5078), (5090, 5090), (5101, 5101), (5110, 5111), (5119, 5119), (5126, 5126), (5129, 5129),
-    (5147, 5148), (5158, 5159), (5252, 5255), (5257, 5258), (5265, 5265), (5267, 5278), (5283, 5283), (5289, 5289),
-    (5292, 5293), (5296, 5296), (5300, 5302), (5307, 5308), (5320, 5320), (5322, 5334), (5340, 5340), (5345, 5352),
-    (5359, 5359), (5361, 5363), (5366, 5367), (5369, 5369), (5372, 5379), (5381, 5382), (5384, 5384), (5390, 5396),
-    (5398, 5398), (5427, 5439), (5571, 5575), (5577, 5577), (5580, 5580), (5585, 5598), (5600, 5601), (5610, 5611),
-    (5614, 5615), (5631, 5631), (5699, 5699), (5713, 5816), (5818, 5819), (5840, 5843), (5846, 5882), (5923, 5934),
-    (5938, 5938), (5949, 5949), (6016, 6032), (6035, 6035), (6116, 6117), (6145, 6145), (6163, 6163), (6165, 6165),
-    (6237, 6237), (6242, 6242), (6244, 6244), (6251, 6254), (6258, 6258), (6401, 6408), (6426, 6426), (6428, 6428),
-    (6529, 6531), (6916, 6918),
-];
-
-/// Opcodes that define an id without a type: types themselves, labels, strings, imports, groups.
-#[rustfmt::skip]
-const UNTYPED: &[(u16, u16)] = &[
-    (7, 7), (11, 11), (19, 38), (73, 73), (248, 248), (322, 322), (327, 327), (4163, 4163), (4190, 4190),
-    (4417, 4417), (4456, 4456), (4472, 4472), (5076, 5076), (5103, 5104), (5115, 5115), (5281, 5281), (5288, 5288),
-    (5313, 5313), (5341, 5341), (5358, 5358), (5370, 5371), (5609, 5609), (5700, 5712), (5911, 5913), (6086, 6086),
-    (6199, 6199),
-];
+/// The table with `with` in all ranges, each with its last opcode.
+const fn fill<T: Copy>(mut table: [T; grammar::KNOWN], ranges: &[(u16, u16)], with: T) -> [T; grammar::KNOWN] {
+    let mut range = 0;
+    while range < ranges.len() {
+        let mut opcode = ranges[range].0;
+        while opcode <= ranges[range].1 {
+            table[opcode as usize] = with;
+            opcode += 1;
+        }
+        range += 1;
+    }
+    table
+}

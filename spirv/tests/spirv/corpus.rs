@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 pub(crate) use samplin_compiler::validate;
-use samplin_compiler::{Language, compile, disassemble, kept};
+use samplin_compiler::{Language, compile, compile_with, disassemble, kept};
 use samplin_spirv::{Index, Link, Operand, Sampled, Specialization};
 use spirv::ExecutionModel;
 
 /// The links of one entry point, under one specialization or none.
+#[derive(Clone)]
 pub(crate) struct Table {
     pub(crate) name: String,
     pub(crate) model: u32,
@@ -32,6 +33,7 @@ impl Table {
     }
 }
 
+#[derive(Clone)]
 pub(crate) struct Shader {
     pub(crate) file: String,
     pub(crate) environment: String,
@@ -39,6 +41,18 @@ pub(crate) struct Shader {
     pub(crate) valid: bool,
     pub(crate) words: Vec<u32>,
     pub(crate) tables: Vec<Table>,
+}
+
+/// The GLSL shaders, with the debug information that an option of the compiler asks for.
+pub(crate) fn debuggable(option: &str) -> Vec<Shader> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let is_glsl = |shader: &&Shader| [".frag", ".vert", ".comp"].iter().any(|end| shader.file.ends_with(end));
+    let read = |shader: &Shader| std::fs::read_to_string(folder.join(&shader.file)).expect("a shader");
+    let with = |shader: &Shader| {
+        let (stage, source) = (shader.file.rsplit('.').next().expect("a stage"), read(shader));
+        Shader { words: glsl_with(stage, &shader.environment, &source, &[option]), ..shader.clone() }
+    };
+    shaders().iter().filter(|shader| shader.valid).filter(is_glsl).map(with).collect()
 }
 
 /// All shaders, compiled once.
@@ -116,12 +130,17 @@ pub(crate) fn assembled(text: &str) -> Vec<u32> {
 /// Compiles GLSL for a stage, named as a file would be: for OpenGL, where limits are such that counters may be used, or for an
 /// environment of Vulkan's; or HLSL for Vulkan 1.1.
 pub(crate) fn glsl(stage: &str, environment: &str, source: &str) -> Vec<u32> {
+    glsl_with(stage, environment, source, &[])
+}
+
+/// The same with further options of the compiler.
+pub(crate) fn glsl_with(stage: &str, environment: &str, source: &str, options: &[&str]) -> Vec<u32> {
     let language = match environment {
         "opengl" => Language::OpenGl(64),
         "hlsl" => Language::Hlsl("vulkan1.1"),
         environment => Language::Glsl(environment),
     };
-    compile(language, stage, source)
+    compile_with(language, stage, source, options)
 }
 
 /// The instructions of a module, as words.

@@ -7,6 +7,8 @@ mod edit;
 mod formats;
 mod images;
 mod inputs;
+mod layout;
+mod lines;
 mod links;
 mod machine;
 mod masks;

@@ -5,7 +5,7 @@ use samplin_spirv::scan::{Scan, scan};
 use samplin_spirv::{Error, Module, atomic_counters, image_access, image_formats};
 use spirv::{BuiltIn, Decoration, Op};
 
-use crate::corpus::{glsl, having, meaning, shaders, validate};
+use crate::corpus::{glsl, glsl_with, having, meaning, shaders, validate};
 
 const IMAGES: image_access::Options =
     image_access::Options { read: false, write: true, may_declare: false, relax: true };
@@ -17,7 +17,12 @@ const FORMATS: image_formats::Options = image_formats::Options { images: 1 << 15
 /// A fragment shader in which every pass finds something: from OpenGL, with counters, per sample, with an image that is declared as
 /// a compiler of HLSL would, and a capability for nothing.
 pub(crate) fn everything() -> Vec<u32> {
-    let mut words = glsl(
+    everything_with(&[])
+}
+
+/// The same with further options of the compiler.
+pub(crate) fn everything_with(options: &[&str]) -> Vec<u32> {
+    let mut words = glsl_with(
         "frag",
         "opengl",
         "#version 460\nlayout(binding = 0, offset = 4) uniform atomic_uint a;\nlayout(binding = 3) uniform atomic_uint b[2];\n\
@@ -28,6 +33,7 @@ pub(crate) fn everything() -> Vec<u32> {
          void main() { uint n = bump(a) + atomicCounterIncrement(b[1]); memoryBarrier(); imageStore(written, ivec2(0), vec4(gl_SamplePosition, n, 1.0));\n\
          imageStore(formatless, ivec2(0), imageLoad(lowered, ivec2(1))); o = plain + sampled + interpolateAtCentroid(plain) + float(gl_SampleID);\n\
          gl_SampleMask[0] = 1 << gl_SampleID; }\n",
+        options,
     );
     lengthen_mask(&mut words);
     words[2] = 14 << 16;

@@ -29,12 +29,21 @@ pub enum Language<'a> {
 ///
 /// If the programs are not installed or refuse the source, with what they say.
 pub fn compile(language: Language<'_>, stage: &str, source: &str) -> Vec<u32> {
-    kept(&(language, stage, source), || {
+    compile_with(language, stage, source, &[])
+}
+
+/// The same with further options of `glslangValidator`'s, `-g` for instance.
+///
+/// # Panics
+///
+/// As [`compile`].
+pub fn compile_with(language: Language<'_>, stage: &str, source: &str, options: &[&str]) -> Vec<u32> {
+    kept(&(language, stage, source, options), || {
         let (file, limits) = (Scratch::new(stage), Scratch::new("conf"));
         let out = Scratch::new("spv");
         file.write(source.as_bytes());
         let mut command = Command::new("glslangValidator");
-        command.args(["--quiet", "-S", stage]);
+        command.args(["--quiet", "-S", stage]).args(options);
         match language {
             Language::Glsl(environment) => _ = command.args(["-V", "--target-env", environment]),
             Language::OpenGl(counters) => {
