@@ -47,7 +47,7 @@ pub use self::usage::{
     UsageKept, ViewUsage, image_flags, may_lack_usage, reachable_usage, stored_elsewhere, unsupported_usage,
     usage_beside_storage, view_usage, viewed_as_integers,
 };
-pub use self::view::{Aspect, DeviceCaps, Dimensions, Policy, Use, ViewTraits, normalize_components};
+pub use self::view::{Aspect, DeviceCaps, Dimensions, Policy, Reads, Use, ViewTraits, normalize_components};
 pub use self::ycbcr::{ConversionDecision, ConversionState, conversion};
 
 /// A legal state and how it came about.
@@ -260,10 +260,11 @@ pub fn legalize(state: &SamplerState, used: Use<'_>, caps: &DeviceCaps, policy: 
 }
 
 impl Pass<'_> {
-    /// Rules that only another view could satisfy (B-40, B-41, B-66, B-78).
+    /// Rules that only another view could satisfy (B-40, B-41, B-66, B-78; step 5 has B-33 and B-35).
     fn fix_view_only(&mut self) {
         let Some(view) = self.used.view else { return };
-        if self.state.unnormalized_coordinates {
+        // Both rules are about sampling: a shader that only fetches texels or asks for sizes never looks at the sampler.
+        if self.state.unnormalized_coordinates && view.reads != Reads::Unknown {
             if !matches!(view.view_type, vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_2D) {
                 self.unresolved = Some(Catalog::B40);
             } else if !(view.single_level && view.single_layer) {

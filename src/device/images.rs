@@ -1,7 +1,7 @@
 //! Images, the swapchains that own some, and image views with the classes that decisions look at.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use ash::vk::{self, Handle};
 use samplin_hot::Recent;
@@ -10,7 +10,7 @@ use samplin_hot::recent::Words;
 use vk_layer_sys::{ImageCreateFlags2CreateInfoKHR, ImageUsageFlags2CreateInfoKHR};
 
 use super::Device;
-use crate::decide::{self, Bits, BlitSource, ViewTraits};
+use crate::decide::{self, Bits, BlitSource, Reads, ViewTraits};
 use crate::features::Tiling;
 use crate::table::{FastMap, FlatTable, Interner, lock};
 
@@ -68,6 +68,8 @@ pub(super) struct Images {
     traits: Interner<ImageTraits, ImageTraits>,
     swapchains: Mutex<Swapchains>,
     classes: Interner<(ViewTraits, Tiling), ViewClass>,
+    /// How many of these are others as shaders read them.
+    read: AtomicUsize,
     /// Of views created lately: lacks in the high half and class number + 1 in the low half, by what they depend on.
     recent: Recent,
     /// Views ever of images that the layer never saw.
@@ -83,6 +85,7 @@ impl Images {
             traits: Interner::new(),
             swapchains: Mutex::default(),
             classes: Interner::new(),
+            read: AtomicUsize::new(0),
             recent: Recent::new(),
             strangers: AtomicU64::new(0),
             cubic: Mutex::default(),
@@ -256,14 +259,25 @@ impl Device {
         self.guard(|| self.forget_name(vk::ObjectType::IMAGE_VIEW, view.as_raw()), || ());
     }
 
+    /// The number of a view class as shaders read it.
+    pub(super) fn class_as_read(&self, number: u32, reads: Reads) -> u32 {
+        let Some(class) = self.class(number).filter(|class| class.traits.reads != reads) else { return number };
+        let traits = ViewTraits { reads, ..class.traits };
+        let made = |_| {
+            self.images.read.fetch_add(1, Ordering::Relaxed);
+            ViewClass { traits, ..*class }
+        };
+        self.images.classes.intern((traits, class.tiling), made).unwrap_or(number)
+    }
+
     /// A view class by its number.
     pub fn class(&self, number: u32) -> Option<&ViewClass> {
         self.images.classes.get(number)
     }
 
-    /// View classes so far.
+    /// View classes so far, however they are read.
     pub fn view_classes(&self) -> usize {
-        self.images.classes.len()
+        self.images.classes.len().saturating_sub(self.images.read.load(Ordering::Relaxed))
     }
 
     /// Views ever.

@@ -62,10 +62,12 @@ impl Device {
             }
             return choice;
         }
-        for unresolved in meeting.unresolved(&self.context(Some(class))) {
-            self.pair_unresolved("pair", &unresolved, pair, &shared, class);
-        }
         // Links are told one by one, once it is known what becomes of each.
+        if path != Path::Draw || matches!(meeting.chosen, Chosen::Refused(..)) {
+            for unresolved in meeting.unresolved(&self.context(Some(class))) {
+                self.pair_unresolved("pair", &unresolved, (pair, None), &shared, class);
+            }
+        }
         if path != Path::Draw && (!meeting.changes.is_empty() || self.records_all()) {
             self.count(&meeting.changes);
             if self.records_decisions() {
@@ -111,7 +113,7 @@ impl Device {
         if !(is_followed && self.names_immutable(pair)) && self.relevant(shared.needs).0 & class.lacks.0 != 0 {
             let context = self.context(Some(class));
             if let Some(unresolved) = outcome::immutable(&shared.kept, &class.traits, &self.terms(), &context) {
-                self.pair_unresolved("immutable sampler", &unresolved, pair, &shared, class);
+                self.pair_unresolved("immutable sampler", &unresolved, (pair, None), &shared, class);
             }
         }
         self.rows().settle((pair.state, pair.class), &shared);

@@ -22,6 +22,7 @@ mod named;
 mod objects;
 mod passes;
 mod programs;
+mod reads;
 mod recipe;
 mod resolution;
 mod sampling;

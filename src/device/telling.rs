@@ -294,25 +294,33 @@ impl Device {
         &self,
         what: &str,
         unresolved: &Unresolved,
-        pair: Pair,
+        (pair, joined): (Pair, Option<&record::Joined>),
         shared: &SharedState,
         class: &ViewClass,
     ) {
         let members = record::view(&class.traits);
+        let mut about = record::object(&mut [
+            ("vuid", unresolved.vuid.into()),
+            ("sampler", handle(pair.sampler).into()),
+            ("view", handle(pair.view).into()),
+            ("names", json!(self.names(pair))),
+            ("fingerprint", format!("{:016x}", shared.fingerprint()).into()),
+            ("format", members.format.into()),
+            ("aspect", members.aspect.into()),
+            ("view_type", members.view_type.into()),
+        ]);
+        if let Some(joined) = joined {
+            about["pipeline"] = json!(joined.pipeline);
+            about["link"] = json!(joined.link);
+            if let Some(name) = &joined.pipeline_name {
+                about["pipeline_name"] = json!(name);
+            }
+        }
         self.unresolved(
             what,
             &unresolved.why,
             Some(unresolved.rule),
-            record::object(&mut [
-                ("vuid", unresolved.vuid.into()),
-                ("sampler", handle(pair.sampler).into()),
-                ("view", handle(pair.view).into()),
-                ("names", json!(self.names(pair))),
-                ("fingerprint", format!("{:016x}", shared.fingerprint()).into()),
-                ("format", members.format.into()),
-                ("aspect", members.aspect.into()),
-                ("view_type", members.view_type.into()),
-            ]),
+            about,
             (shared.fingerprint(), u64::from(pair.class)),
         );
     }

@@ -8,7 +8,7 @@ use samplin_wire::words::UsageClass;
 use vk_layer_sys::{ImageStencilUsage2CreateInfoKHR, ImageViewUsage2CreateInfoKHR};
 
 use super::slice;
-use crate::decide::{Aspect, Catalog, Change, Changes, ViewTraits, may_lack_usage, normalize_components};
+use crate::decide::{Aspect, Catalog, Change, Changes, Reads, ViewTraits, may_lack_usage, normalize_components};
 use crate::device::{Device, ImageTraits, ViewCopy, listed, wide_flags, wide_usage};
 use crate::features::Tiling;
 use crate::format;
@@ -487,6 +487,7 @@ unsafe fn view_traits(
         ycbcr: ycbcr || of_planes,
         filter_cubic,
         filter_cubic_minmax,
+        reads: Reads::Unknown,
     };
     (traits, answer.is_some())
 }

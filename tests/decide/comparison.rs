@@ -1,59 +1,60 @@
-//! Catalogue B.2: comparison against the view.
+//! Catalogue B.2: comparison against the view, where no instruction that reads it compares. What compares is in `views.rs`.
 
 use crate::setting::*;
 
 pub(crate) const ROWS: &[Row] = &[
     Row {
-        id: "B-33",
+        id: "B-30",
         vuid: None,
         what: "comparison on stencil",
         illegal: |t| {
             t.s.compare_enable = true;
             t.sees(vk::Format::D24_UNORM_S8_UINT, Feature::from_raw(u64::MAX)).aspect = decide::Aspect::Stencil;
+            t.seen().reads = Reads::Plain;
         },
-        changes: &["B-33 compareEnable true -> false"],
+        changes: &["B-30 compareEnable true -> false"],
         legal: |t| t.seen().aspect = decide::Aspect::Depth,
     },
     Row {
-        id: "B-35",
+        id: "B-30",
         vuid: None,
         what: "comparison on a colour format",
         illegal: |t| {
             t.s.compare_enable = true;
-            t.sees(vk::Format::R32_SFLOAT, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
+            t.sees(vk::Format::R32_SFLOAT, Feature::SAMPLED_IMAGE_FILTER_LINEAR).reads = Reads::Plain;
         },
-        changes: &["B-35 compareEnable true -> false"],
+        changes: &["B-30 compareEnable true -> false"],
         legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON),
     },
     Row {
-        id: "B-35",
+        id: "B-30",
         vuid: None,
         what: "comparison on an integer format, of which the statement asks the same bit",
         illegal: |t| {
             t.s.compare_enable = true;
-            t.sees(vk::Format::R32_UINT, Feature::empty());
+            t.sees(vk::Format::R32_UINT, Feature::empty()).reads = Reads::Plain;
         },
-        changes: &["B-35 compareEnable true -> false"],
+        changes: &["B-30 compareEnable true -> false"],
         legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON),
     },
     Row {
-        id: "B-35",
+        id: "B-30",
         vuid: None,
         what: "after which LINEAR needs its bit (B-1, B-2)",
         illegal: |t| {
             t.filters(LINEAR);
             (t.s.mipmap_mode, t.s.compare_enable) = (MIP_LINEAR, true);
-            t.sees(vk::Format::R32_SFLOAT, Feature::empty());
+            t.sees(vk::Format::R32_SFLOAT, Feature::empty()).reads = Reads::Plain;
         },
         changes: &[
-            "B-35 compareEnable true -> false",
+            "B-30 compareEnable true -> false",
             "B-1 magFilter LINEAR -> NEAREST",
             "B-1 minFilter LINEAR -> NEAREST",
             "B-2 mipmapMode LINEAR -> NEAREST",
         ],
-        // B-31 is the shader's affair: whether it compares is not known here.
+        // A depth view may be compared whatever its features.
         legal: |t| {
-            t.sees(vk::Format::D16_UNORM, Feature::empty());
+            t.sees(vk::Format::D16_UNORM, Feature::empty()).reads = Reads::Plain;
         },
     },
     Row {

@@ -520,6 +520,7 @@ const MEETINGS: &[MeetingRow] = &[
         given: |c| {
             c.t.texels();
             c.t.sees(RGBA, Feature::empty()).view_type = vk::ImageViewType::TYPE_3D;
+            c.t.seen().reads = Reads::Plain;
         },
         asked: &[],
         chosen: Kind::Own,
@@ -534,6 +535,7 @@ const MEETINGS: &[MeetingRow] = &[
             c.t.texels();
             c.t.filters(LINEAR);
             c.t.sees(RGBA, Feature::empty()).view_type = vk::ImageViewType::TYPE_3D;
+            c.t.seen().reads = Reads::Plain;
             c.variants = 0;
         },
         asked: &["sampler"],
@@ -625,6 +627,8 @@ fn what_an_immutable_sampler_cannot_have() {
     scene.t = Setting::new();
     scene.t.texels();
     scene.t.sees(RGBA, Feature::empty()).view_type = vk::ImageViewType::TYPE_3D;
+    assert_eq!(immutable(&scene), None, "whether anything samples it is not known");
+    scene.t.seen().reads = Reads::Plain;
     let said = immutable(&scene).expect("no sampler suits the view");
     assert_eq!((said.rule, said.vuid), (Rule::Unnormalized, Catalog::B40.vuid()));
     // That it is immutable is not why.

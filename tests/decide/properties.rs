@@ -363,9 +363,10 @@ fn cases_break_every_row() {
 
 /// Bits: no conflict bit means that the pair is what creation made; a conflict bit means work.
 ///
-/// Two kinds of bits are deliberately wide, because what they stand for depends on the view in ways that no bit says.
+/// Three kinds of bits are deliberately wide, because what they stand for depends on the view in ways that no bit says.
 /// A custom border colour or a border swizzle asks for a look at every view that can show the border, and an OpenGL
-/// address mode at every view at all; the look may end with what creation made.
+/// address mode at every view at all; the look may end with what creation made. Unnormalized coordinates ask for a look at views
+/// that only some instructions may not read.
 #[test]
 fn bits_agree_with_decide() {
     const CUSTOM_BORDER: u32 = 0xf000_0000;
@@ -387,8 +388,9 @@ fn bits_agree_with_decide() {
             open.set(open.get() + 1);
         } else if same && pair.unresolved.is_none() {
             let conflict = needs.0 & lacks.0;
+            let unread = if view.reads == decide::Reads::Unknown { Bits::UNNORMALIZED.0 } else { 0 };
             prop_assert!(
-                conflict & (CUSTOM_BORDER | Bits::GL_ADDRESS.0) != 0,
+                conflict & (CUSTOM_BORDER | Bits::GL_ADDRESS.0 | unread) != 0,
                 "conflict {conflict:#x} without consequence"
             );
             wide.set(wide.get() + 1);

@@ -4,7 +4,7 @@ pub(crate) use ash::vk;
 pub(crate) use samplin_checker::{replay::untouched, violations};
 pub(crate) use samplin_core::decide::{
     self, BlitSource, BlockMatchWindow, BorderMapping, Catalog, Change, ConversionState, CustomBorder, Decision,
-    DeviceCaps, Policy, SamplerState, Source, Value, ViewTraits, YcbcrConversion, normalize_components,
+    DeviceCaps, Policy, Reads, SamplerState, Source, Value, ViewTraits, YcbcrConversion, normalize_components,
 };
 pub(crate) use std::collections::BTreeSet;
 

@@ -12,6 +12,75 @@ pub(crate) struct ViewRow {
 }
 
 pub(crate) const ROWS: &[ViewRow] = &[
+    // An instruction that compares is undefined without comparison too.
+    ViewRow {
+        catalog: Catalog::B35,
+        id: "B-35",
+        vuid: Some("VUID-vkCmdDraw-None-06479"),
+        unmendable: |t| {
+            t.s.compare_enable = true;
+            t.filters(LINEAR);
+            t.sees(vk::Format::R32_SFLOAT, Feature::empty()).reads = Reads::Compared;
+        },
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE_DEPTH_COMPARISON),
+    },
+    // Whoever writes a descriptor does not know who reads it.
+    ViewRow {
+        catalog: Catalog::B35,
+        id: "B-35",
+        vuid: Some("VUID-vkCmdDraw-None-06479"),
+        unmendable: |t| {
+            t.s.compare_enable = true;
+            t.sees(vk::Format::R8G8B8A8_UNORM, Feature::SAMPLED_IMAGE_FILTER_LINEAR);
+        },
+        legal: |t| {
+            t.sees(vk::Format::D32_SFLOAT, Feature::empty());
+        },
+    },
+    ViewRow {
+        catalog: Catalog::B33,
+        id: "B-33",
+        vuid: None,
+        unmendable: |t| {
+            t.s.compare_enable = true;
+            t.sees(vk::Format::D24_UNORM_S8_UINT, Feature::from_raw(u64::MAX)).aspect = decide::Aspect::Stencil;
+            t.seen().reads = Reads::Compared;
+        },
+        legal: |t| t.seen().aspect = decide::Aspect::Depth,
+    },
+    ViewRow {
+        catalog: Catalog::B33,
+        id: "B-33",
+        vuid: None,
+        unmendable: |t| {
+            t.s.compare_enable = true;
+            t.sees(vk::Format::S8_UINT, Feature::from_raw(u64::MAX)).aspect = decide::Aspect::Stencil;
+        },
+        legal: |t| t.s.compare_enable = false,
+    },
+    // A shader that only fetches never looks at the sampler.
+    ViewRow {
+        catalog: Catalog::B40,
+        id: "B-40",
+        vuid: Some("VUID-vkCmdDraw-None-08609"),
+        unmendable: |t| {
+            t.texels();
+            t.sees(vk::Format::R8_UNORM, Feature::empty()).view_type = vk::ImageViewType::TYPE_3D;
+            t.seen().reads = Reads::Compared;
+        },
+        legal: |t| t.seen().reads = Reads::Unknown,
+    },
+    ViewRow {
+        catalog: Catalog::B41,
+        id: "B-41",
+        vuid: Some("VUID-vkCmdDraw-unnormalizedCoordinates-09635"),
+        unmendable: |t| {
+            t.texels();
+            t.sees(vk::Format::R8_UNORM, Feature::empty()).single_level = false;
+            t.seen().reads = Reads::Plain;
+        },
+        legal: |t| t.seen().reads = Reads::Unknown,
+    },
     ViewRow {
         catalog: Catalog::B40,
         id: "B-40",
@@ -19,6 +88,7 @@ pub(crate) const ROWS: &[ViewRow] = &[
         unmendable: |t| {
             t.texels();
             t.sees(vk::Format::R8_UNORM, Feature::empty()).view_type = vk::ImageViewType::TYPE_2D_ARRAY;
+            t.seen().reads = Reads::Plain;
         },
         legal: |t| t.seen().view_type = vk::ImageViewType::TYPE_1D,
     },
@@ -29,6 +99,7 @@ pub(crate) const ROWS: &[ViewRow] = &[
         unmendable: |t| {
             t.texels();
             t.sees(vk::Format::R8_UNORM, Feature::empty()).single_level = false;
+            t.seen().reads = Reads::Plain;
         },
         legal: |t| t.s.unnormalized_coordinates = false,
     },
@@ -39,6 +110,7 @@ pub(crate) const ROWS: &[ViewRow] = &[
         unmendable: |t| {
             t.texels();
             t.sees(vk::Format::R8_UNORM, Feature::empty()).single_layer = false;
+            t.seen().reads = Reads::Plain;
         },
         legal: |t| t.seen().single_layer = true,
     },

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use ash::vk;
 use samplin_core::ability::ABILITIES;
 use samplin_core::decide::{
-    Aspect, BlitSource, BlockMatchWindow, BorderMapping, CustomBorder, DeviceCaps, Field, SamplerState,
+    Aspect, BlitSource, BlockMatchWindow, BorderMapping, CustomBorder, DeviceCaps, Field, Reads, SamplerState,
     Value as Decided, ViewTraits, YcbcrConversion, is_int_border,
 };
 use samplin_core::features::Tiling;
@@ -316,6 +316,11 @@ pub fn view(value: &Value) -> Option<(ViewTraits, Tiling)> {
         ycbcr: is("ycbcr"),
         filter_cubic: is("filter_cubic"),
         filter_cubic_minmax: is("filter_cubic_minmax"),
+        reads: match () {
+            () if is("reads_plain") => Reads::Plain,
+            () if is("reads_compared") => Reads::Compared,
+            () => Reads::Unknown,
+        },
     };
     Some((traits, tiling(class.get("tiling"))?))
 }

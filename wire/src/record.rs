@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use samplin_core::decide::{
-    self, Aspect, BlitSource, Change, Context, DeviceCaps, Field, SamplerState, Value, ViewTraits, is_custom,
+    self, Aspect, BlitSource, Change, Context, DeviceCaps, Field, Reads, SamplerState, Value, ViewTraits, is_custom,
     is_int_border,
 };
 use samplin_core::features::Tiling;
@@ -178,6 +178,8 @@ pub fn view_class(view: &ViewTraits, of: Tiling) -> ViewClassMembers {
         ("ycbcr", view.ycbcr),
         ("filter_cubic", view.filter_cubic),
         ("filter_cubic_minmax", view.filter_cubic_minmax),
+        ("reads_plain", view.reads == Reads::Plain),
+        ("reads_compared", view.reads == Reads::Compared),
     ];
     ViewClassMembers {
         image_type: names::image_type(view.image_type),

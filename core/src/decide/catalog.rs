@@ -234,8 +234,8 @@ catalog! {
     B13: "B-13", Minmax, Text("Limits > VkPhysicalDeviceSamplerFilterMinmaxProperties"), "footprint minimum or maximum";
     B15: "B-15", Stencil, Text("Formats > VkFormatFeatureFlagBits2"), "nothing: stencil values have no average";
     B16: "B-16", LinearFilter, Vuid("VUID-vkCmdDraw-magFilter-04553"), "nothing: integer values have no average";
-    B33: "B-33", Compare, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "comparison";
-    B35: "B-35", Compare, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "comparison";
+    B30Stencil: "B-30", Compare, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "nothing: no instruction compares";
+    B30: "B-30", Compare, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "nothing: no instruction compares";
     B36: "B-36", Compare, Vuid("VUID-VkDescriptorImageInfo-mutableComparisonSamplers-04450"), "comparison";
     B50: "B-50", BorderType, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "what this driver happened to show";
     B51: "B-51", BorderType, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "what this driver happened to show";
@@ -272,6 +272,8 @@ catalog! {
     GlClampEdge: "S-4", GlClamp, Layer, "nothing but what gathers read: without LINEAR it is edge texels only";
     GlMirrorClamp: "S-4", GlClamp, Layer, "the border";
     DepthCompare: "S-2", DepthCompare, Vuid("VUID-vkCmdDraw-magFilter-04553"), "plain sampling is undefined by today's specification";
+    B33: "B-33", Compare, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "";
+    B35: "B-35", Compare, Vuid("VUID-vkCmdDraw-None-06479"), "";
     B40: "B-40", Unnormalized, Vuid("VUID-vkCmdDraw-None-08609"), "";
     B41: "B-41", Unnormalized, Vuid("VUID-vkCmdDraw-unnormalizedCoordinates-09635"), "";
     B65: "B-65", BorderSwizzle, Text("Image Operations > Instruction/Format/Sampler/Image View Validation"), "";

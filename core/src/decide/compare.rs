@@ -2,14 +2,12 @@
 
 use ash::vk;
 
-use super::{Aspect, Catalog, Pass, ViewTraits};
+use super::{Aspect, Catalog, Pass, Reads, ViewTraits};
 
 /// Whether a sampler with comparison can be used with the view at all (B-33, B-35).
 ///
 /// A depth view is left alone even if its format lacks the comparison bit: whether a shader compares is not known here,
-/// and the rule (VUID-vkCmdDraw-None-06479) only forbids that. On a colour view without the bit neither a comparing
-/// nor a plain sample is defined (Image Operations > Instruction/Format/Sampler/Image View Validation), so giving up the
-/// comparison can only help.
+/// and the rule (VUID-vkCmdDraw-None-06479) only forbids that.
 pub(super) fn can_compare(view: &ViewTraits) -> bool {
     match view.aspect {
         Aspect::Depth => true,
@@ -19,15 +17,22 @@ pub(super) fn can_compare(view: &ViewTraits) -> bool {
 }
 
 impl Pass<'_> {
-    /// Step 5: B-33, B-35, B-36.
+    /// Step 5: B-30, B-33, B-35, B-36.
     pub(super) fn compare(&mut self) {
         if self.used.dynamic && !self.caps.mutable_comparison_samplers {
             self.disable_compare(Catalog::B36);
         }
-        if let Some(view) = self.used.view
-            && !can_compare(view)
-        {
-            self.disable_compare(if view.aspect == Aspect::Stencil { Catalog::B33 } else { Catalog::B35 });
+        let Some(view) = self.used.view.filter(|view| self.state.compare_enable && !can_compare(view)) else { return };
+        let is_stencil = view.aspect == Aspect::Stencil;
+        match view.reads {
+            // Image Operations > Instruction/Format/Sampler/Image View Validation: what does not compare must not read through a
+            // sampler that does, so nothing is lost.
+            Reads::Plain => self.disable_compare(if is_stencil { Catalog::B30Stencil } else { Catalog::B30 }),
+            // An instruction that compares is undefined without the comparison as well, and drivers that compare nevertheless give
+            // the application what it asks for.
+            Reads::Unknown | Reads::Compared => {
+                self.unresolved = Some(if is_stencil { Catalog::B33 } else { Catalog::B35 });
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::{Aspect, Catalog, Change, DeviceCaps, Field, Value, ViewTraits};
+use super::{Aspect, Catalog, Change, DeviceCaps, Field, Reads, Value, ViewTraits};
 use crate::budget;
 use crate::features::Tiling;
 use crate::names;
@@ -67,6 +67,20 @@ pub fn no_border_share(caps: &DeviceCaps) -> String {
          allows, variants share {}",
         budget::share(limit)
     )
+}
+
+/// What there is to say of a comparison that stays.
+fn compared(context: &Context<'_>) -> &'static str {
+    match context.view.map(|view| view.reads) {
+        Some(Reads::Compared) => {
+            ", and a shader compares with it. That is as undefined without compareEnable, so the sampler stays as it is; use a depth \
+             format, or compare in the shader"
+        }
+        _ => {
+            ". Whether a shader compares is not known here, so the sampler stays as it is; use a depth format, or a sampler without \
+             compareEnable if no shader compares"
+        }
+    }
 }
 
 /// Why a rule applied, in one clause with the facts of the case.
@@ -166,8 +180,12 @@ pub fn because(change: &Change, context: &Context<'_>) -> String {
         Catalog::B13 => "filterMinmaxImageComponentMapping is false and the view swizzles R".into(),
         Catalog::B15 => format!("the view reads the stencil aspect of {format}, for which no filter is defined"),
         Catalog::B16 => format!("{format} holds integers"),
-        Catalog::B33 => "the view reads the stencil aspect".into(),
-        Catalog::B35 => lacks("SAMPLED_IMAGE_DEPTH_COMPARISON"),
+        Catalog::B30Stencil => "the view reads the stencil aspect, and no instruction that reads it compares".into(),
+        Catalog::B30 => {
+            format!("{}, and no instruction that reads it compares", lacks("SAMPLED_IMAGE_DEPTH_COMPARISON"))
+        }
+        Catalog::B33 => format!("the view reads the stencil aspect{}", compared(context)),
+        Catalog::B35 => format!("{}{}", lacks("SAMPLED_IMAGE_DEPTH_COMPARISON"), compared(context)),
         Catalog::B36 => not_enabled("mutableComparisonSamplers"),
         Catalog::B50 => format!("{format} is read as floats"),
         Catalog::B51 => match context.view.map(|view| view.aspect) {

@@ -29,7 +29,19 @@ pub enum Dimensions {
     Cube,
 }
 
-/// What matters of a `VkImageView` and its image for the legality of a sampler.
+/// What is known of the instructions that read a view through a sampler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Reads {
+    /// Nothing: not which shader reads, nor whether one does.
+    #[default]
+    Unknown,
+    /// They sample, and none of them compares.
+    Plain,
+    /// One of them compares (`OpImage*Dref*`).
+    Compared,
+}
+
+/// What matters of a `VkImageView` and its image for the legality of a sampler, and of how it is read.
 ///
 /// Views with equal traits form a *view class*: one decision per (sampler, class) is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,6 +77,8 @@ pub struct ViewTraits {
     pub filter_cubic: bool,
     /// `filterCubicMinmax` (VUID-vkCmdDraw-filterCubicMinmax-02695); true when not queried.
     pub filter_cubic_minmax: bool,
+    /// How shaders read it, where a bind says that; [`Reads::Unknown`] for a descriptor by itself.
+    pub reads: Reads,
 }
 
 impl ViewTraits {
@@ -93,6 +107,7 @@ impl ViewTraits {
             ycbcr: false,
             filter_cubic: true,
             filter_cubic_minmax: true,
+            reads: Reads::Unknown,
         }
     }
 

@@ -179,7 +179,7 @@ impl Device {
                     continue;
                 }
                 let pair = self.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view));
-                let pair = pair.filter(|pair| {
+                let pair = pair.map(|pair| self.as_read(pair, link.uses)).filter(|pair| {
                     !link.is_combined() || separate.follows_all_immutables() || self.names_immutable(*pair)
                 });
                 let wanted = pair.map_or(given, |pair| self.choose(pair, Path::Draw));
@@ -215,14 +215,18 @@ impl Device {
         (images, image): (&SetEntry, &Binding),
         (samplers, sampler): (&SetEntry, &Binding),
     ) {
-        let Some(ProgramLink { image: image_at, sampler: sampler_at, .. }) = program.links.get(link) else { return };
+        let Some(ProgramLink { image: image_at, sampler: sampler_at, uses, .. }) = program.links.get(link) else {
+            return;
+        };
         for (image_element, sampler_element) in
             (0..image.count).flat_map(|image| (0..sampler.count).map(move |sampler| (image, sampler)))
         {
             let view = image.image_slot(image_element).map_or(0, |slot| images.get(slot));
             let given = sampler.sampler_slot(sampler_element).map_or(0, |slot| samplers.get(slot));
             let pair = self.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view));
-            if let Some(pair) = pair.filter(|_| given != 0) {
+            // What no other sampler mends is not left for want of an index.
+            let pair = pair.filter(|_| given != 0).map(|pair| self.as_read(pair, *uses));
+            if let Some(pair) = pair.filter(|pair| self.is_mendable(*pair)) {
                 let of = [(image_at, image_element), (sampler_at, sampler_element)];
                 let [image_at, sampler_at] = of.map(|(of, element)| (of.set, of.binding, element));
                 return self.link_left("bindless", program, (link, image_at, sampler_at), pair);
@@ -249,6 +253,9 @@ impl Device {
             let (sampler, view) = (get(binding.sampler_slot(element)), get(binding.image_slot(element)));
             let pair = self.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view));
             let Some(pair) = pair.filter(|_| sampler != 0 && view != 0) else { continue };
+            if is_known {
+                self.tell_read(program, (index, element), self.as_read(pair, link.uses));
+            }
             let position = position_of(&link.image, &link.sampler, (element, element));
             let why = if !is_known { Some("bindless") } else { loose(binding.after_bind) };
             self.ask(separate, (index, position), pair, why, wants);

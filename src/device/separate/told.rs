@@ -17,7 +17,7 @@ use super::programs::{Program, ProgramLink, Stage};
 use super::recipe::{StageCode, When, link_bit};
 use super::tasks::Asked;
 use crate::counters::Path;
-use crate::decide::Rule;
+use crate::decide::{Reads, Rule};
 use crate::device::shaders::fingerprint;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
@@ -144,6 +144,9 @@ impl Device {
         let meeting = self.meeting_of(&shared, of);
         // There was no sampler, which has been told.
         let is_refused = matches!(meeting.chosen, Chosen::Variant(())) && wanted == pair.sampler;
+        if !is_refused {
+            self.tell_unmendable((pair, because), &meeting, &joined);
+        }
         if is_refused || (meeting.changes.is_empty() && !self.records_all()) {
             return;
         }
@@ -151,6 +154,42 @@ impl Device {
         if self.records_decisions() {
             let choice = if wanted == pair.sampler { KEEP } else { wanted };
             self.record_pair(pair, &shared, (class, of), &meeting, choice, (Path::Draw, Some(joined)));
+        }
+    }
+
+    /// Writes an `unresolved` record of what no other sampler mends.
+    fn tell_unmendable(&self, (pair, because): (Pair, Pair), meeting: &Meeting<'_, ()>, joined: &Joined) {
+        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(because.class)) else { return };
+        for unresolved in meeting.unresolved(&self.context(Some(class))) {
+            let pair = Pair { class: because.class, ..pair };
+            self.pair_unresolved("pair", &unresolved, (pair, Some(joined)), &shared, class);
+        }
+    }
+
+    /// The same of a descriptor that is both, whose sampler was chosen when it was written.
+    pub(super) fn tell_read(&self, program: &Program, (link, element): (usize, u32), pair: Pair) {
+        let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
+        let Some(of) = program.links.get(link).filter(|_| class.traits.reads != Reads::Unknown) else { return };
+        if Self::is_untold(program, (link, pair), false) {
+            let at = (of.image.set, of.image.binding, element);
+            let joined = self.joined(program, (link, at, at), None);
+            self.tell_unmendable((pair, pair), &self.meeting_of(&shared, class), &joined);
+        }
+    }
+
+    /// Whether another sampler mends anything of a pair.
+    pub(super) fn is_mendable(&self, pair: Pair) -> bool {
+        let of = self.rows().state(pair.state).zip(self.class(pair.class));
+        of.is_none_or(|(shared, class)| !self.meeting_of(&shared, class).changes.is_empty())
+    }
+
+    /// What a record says of a link.
+    fn joined(&self, program: &Program, at: LinkAt, how: Option<&'static str>) -> Joined {
+        Joined {
+            pipeline: handle(program.handle),
+            pipeline_name: self.program_name(program),
+            link: link_members(program, at),
+            how: how.map(Into::into),
         }
     }
 
@@ -197,18 +236,8 @@ impl Device {
                 _ if Self::is_untold(program, (want.link, pair), false) => {
                     let how = if is_split { Ok(How::Split) } else { how };
                     let how = how.ok().filter(|_| changes).map(How::name);
-                    let link = link_members(program, want.at());
                     let because = met.map_or(pair, |(_, because)| because);
-                    self.record_link(
-                        (pair, because),
-                        wanted,
-                        Joined {
-                            pipeline: handle(program.handle),
-                            pipeline_name: self.program_name(program),
-                            link,
-                            how: how.map(Into::into),
-                        },
-                    );
+                    self.record_link((pair, because), wanted, self.joined(program, want.at(), how));
                 }
                 _ => {}
             }

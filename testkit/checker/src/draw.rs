@@ -8,7 +8,7 @@
 use ash::vk;
 use proptest::prelude::*;
 use samplin_core::decide::{
-    Aspect, BlitSource, BlockMatchWindow, BorderMapping, ConversionState, CustomBorder, DeviceCaps, Policy,
+    Aspect, BlitSource, BlockMatchWindow, BorderMapping, ConversionState, CustomBorder, DeviceCaps, Policy, Reads,
     SamplerState, ViewTraits, YcbcrConversion, normalize_components,
 };
 use std::fmt;
@@ -423,6 +423,7 @@ fn view(dice: &mut Dice<'_>) -> ViewTraits {
         let [r, g, b, a] = swizzle(dice);
         view.components = normalize_components(vk::ComponentMapping { r, g, b, a });
     }
+    view.reads = dice.pick(&[Reads::Unknown, Reads::Plain, Reads::Compared]);
     view.single_level = !dice.chance(30);
     view.single_layer = !dice.chance(30);
     view.corner_sampled = dice.chance(8);

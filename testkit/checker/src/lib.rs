@@ -44,7 +44,7 @@ use samplin_core::decide::{
 use std::collections::BTreeSet;
 
 /// Rows that no other sampler can mend: another view, shader or device could (reject class `fix-view`).
-pub const VIEW_ONLY: [&str; 5] = ["B-40", "B-41", "B-65", "B-66", "B-78"];
+pub const VIEW_ONLY: [&str; 7] = ["B-33", "B-35", "B-40", "B-41", "B-65", "B-66", "B-78"];
 
 /// Whether the sampler's descriptor data was captured and may be replayed, which ties it to its exact state.
 ///

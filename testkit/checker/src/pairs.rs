@@ -4,7 +4,7 @@ use crate::Judge;
 use crate::formats::Numeric;
 use crate::words::*;
 use ash::vk;
-use samplin_core::decide::{Aspect, DeviceCaps, SamplerState, ViewTraits};
+use samplin_core::decide::{Aspect, DeviceCaps, Reads, SamplerState, ViewTraits};
 
 impl Judge {
     /// Those that the sampler breaks whatever the view.
@@ -82,21 +82,27 @@ impl Judge {
         );
     }
 
-    /// Comparison.
+    /// Comparison, on a view that cannot be compared: on others it is legal for some instruction, and is nobody's to take.
     pub(crate) fn comparison(&mut self, state: &SamplerState, view: &ViewTraits) {
         let compares = state.compare_enable;
-        // A plain instruction with comparison on is poison, and so is a comparing one on a stencil aspect.
-        self.check("B-33", VALIDATION, compares && view.aspect == Aspect::Stencil);
-        // A plain instruction is poison, and a comparing one needs the bit (VUID-vkCmdDraw-None-06479).
+        let stencil = view.aspect == Aspect::Stencil;
         let bit = has(view, vk::FormatFeatureFlags2::SAMPLED_IMAGE_DEPTH_COMPARISON);
-        self.check("B-35", VALIDATION, compares && view.aspect == Aspect::Color && !bit);
+        let unfit = view.aspect == Aspect::Color && !bit;
+        // "The SPIR-V instruction is not one of the OpImage*Dref* instructions and the sampler compareEnable is VK_TRUE".
+        let plain = view.reads == Reads::Plain;
+        self.check("B-30", VALIDATION, compares && plain && (stencil || unfit));
+        // Instructions that compare need compareEnable, so that giving it up mends nothing: of a stencil aspect they are poison ("the
+        // image view aspect is not VK_IMAGE_ASPECT_DEPTH_BIT"), and of others they need the bit.
+        self.check("B-33", VALIDATION, compares && !plain && stencil);
+        self.check("B-35", "VUID-vkCmdDraw-None-06479", compares && !plain && unfit);
     }
 
     /// Rules that only another view could satisfy.
     pub(crate) fn view_only(&mut self, state: &SamplerState, view: &ViewTraits, dynamic: bool) {
         let sampled = has(view, vk::FormatFeatureFlags2::SAMPLED_IMAGE);
         self.check("B-66", "VUID-VkImageViewCreateInfo-usage-02274", !sampled);
-        let unnormalized = state.unnormalized_coordinates;
+        // "is used to sample": of a descriptor by itself nobody knows that.
+        let unnormalized = state.unnormalized_coordinates && view.reads != Reads::Unknown;
         let flat = [vk::ImageViewType::TYPE_1D, vk::ImageViewType::TYPE_2D].contains(&view.view_type);
         self.check("B-40", "VUID-vkCmdDraw-None-08609", unnormalized && !flat);
         let single = view.single_level && view.single_layer;

@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use ash::vk::{self, Handle};
 use samplin_core::decide::{
-    self, Aspect, BlitSource, DeviceCaps, Policy, SamplerState, ViewTraits, YcbcrConversion, normalize_components,
+    self, Aspect, BlitSource, DeviceCaps, Policy, Reads, SamplerState, ViewTraits, YcbcrConversion,
+    normalize_components,
 };
 
 use super::chain::{Unknown, put, read_back, with_info};
@@ -712,6 +713,7 @@ impl Application {
             ycbcr: chained || image.format == PLANAR,
             filter_cubic: true,
             filter_cubic_minmax: true,
+            reads: Reads::Unknown,
         };
         let handle = self.conversions.keys().next().copied().unwrap_or_default();
         let conversion = vk::SamplerYcbcrConversionInfo {
