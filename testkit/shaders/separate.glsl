@@ -113,6 +113,12 @@ STATE(3) sampler other;
 IMAGE(0) TEXTURE_A image;
 STATE(1) samplerShadow state;
 
+#elif defined(BOTH)
+#define LOOKUPS 2
+IMAGE(0) TEXTURE_A image;
+STATE(1) samplerShadow compared;
+STATE(1) sampler state;
+
 #elif defined(GATHER)
 #define LOOKUPS 2
 IMAGE(0) TEXTURE_A first;
@@ -200,6 +206,9 @@ void main() {
     results[at + 2] = LOOK_A(image, other);
 #elif defined(COMPARED)
     results[at] = BITS_A(vec4(textureLod(sampler2DShadow(image, state), vec3(point.coord.xy, point.reference), point.lod)));
+#elif defined(BOTH)
+    results[at] = BITS_A(vec4(textureLod(sampler2DShadow(image, compared), vec3(point.coord.xy, point.reference), point.lod)));
+    results[at + 1] = LOOK_A(image, state);
 #elif defined(GATHER)
     results[at] = BITS_A(textureGather(JOIN_A(first, state), point.coord.xy));
     results[at + 1] = LOOK_B(second, state);

@@ -50,6 +50,8 @@ pub enum Program {
     Beside,
     /// Depth image 0 is compared with the point's reference by sampler 1.
     Compared,
+    /// The same, and image 0 is sampled with sampler 1 as well.
+    Both,
     /// Image 0 is gathered from and image 2 sampled, both with sampler 1.
     Gather,
     /// Images 0 and 2 and image 0 of set 3 with sampler 1, the last with sampler 3 as well: functions take the image and join it with
@@ -79,6 +81,7 @@ impl Program {
             Self::Plain => "plain",
             Self::Beside => "beside",
             Self::Compared => "compared",
+            Self::Both => "both",
             Self::Gather => "gather",
             Self::Engine => "engine",
             Self::Aliased => "aliased",
@@ -93,6 +96,7 @@ impl Program {
             Self::One | Self::Special | Self::Dynamic | Self::NonUniform | Self::Pairs => vec![a],
             Self::Salted | Self::Above | Self::Plain => vec![a],
             Self::Compared => vec![Kind::Shadow],
+            Self::Both => vec![Kind::Shadow, a],
             Self::Shared | Self::Aliased | Self::Fetch | Self::Gather | Self::Queried => vec![a, b],
             Self::Constant => vec![a, a],
             Self::Calls | Self::Beside => vec![a, a, a],

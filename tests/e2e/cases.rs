@@ -243,8 +243,6 @@ const B4: Row = ("minmax", "B-4", "mipmapMode-09599");
 const B9: Row = ("anisotropy", "B-9", "");
 const B15: Row = ("stencil", "B-15", "");
 const B16: Row = ("linear-filter", "B-16", "magFilter-04553");
-const B33: Row = ("compare", "B-33", "");
-const B35: Row = ("compare", "B-35", "");
 const B50: Row = ("border-type", "B-50", "");
 const B51: Row = ("border-type", "B-51", "");
 const B52: Row = ("border-swizzle", "B-52", "");
@@ -605,7 +603,6 @@ fn samplers() -> Vec<Case> {
 
 fn pairs() -> Vec<Case> {
     let mut all = filters();
-    all.extend(comparisons());
     all.extend(reductions());
     all.extend(borders());
     all.extend(swizzled_borders());
@@ -748,36 +745,6 @@ fn filters() -> Vec<Case> {
         .twin(RGBA8, linear().lod(0.75, 2.0))
         .at_creation([change(A4, "minLod", "2.0", "0.75"), change(A4, "maxLod", "0.75", "2.0")])
         .at_pair(demote(B16)),
-    ]
-}
-
-fn comparisons() -> Vec<Case> {
-    use Oracle::Blind;
-    use vk::Format as F;
-    let less = vk::CompareOp::LESS;
-    vec![
-        // Text of the specification only: neither a comparing nor a plain lookup is defined.
-        Case::pair("compare-rgba8", RGBA8, nearest().compare(less), nearest(), Blind)
-            .twin(D32, nearest().compare(less))
-            .at_pair([off(B35, "compareEnable")]),
-        // While the comparison is on, validation does not look at the filter.
-        Case::pair("compare-and-linear-r32-uint", Scene::colour(F::R32_UINT), linear().compare(less), nearest(), Blind)
-            .twin(D32, nearest().compare(less))
-            .at_pair([off(B35, "compareEnable")])
-            .at_pair(demote(B16)),
-        Case::pair(
-            "compare-d32-s8-stencil",
-            Scene::stencil(F::D32_SFLOAT_S8_UINT),
-            nearest().compare(less),
-            nearest(),
-            Blind,
-        )
-        .twin(Scene::depth(F::D32_SFLOAT_S8_UINT), nearest().compare(less))
-        .at_pair([off(B33, "compareEnable")]),
-        Case::pair("compare-s8", Scene::stencil(F::S8_UINT), linear().compare(less), nearest(), Blind)
-            .twin(D32, nearest().compare(less))
-            .at_pair([off(B33, "compareEnable")])
-            .at_pair(demote(B15)),
     ]
 }
 

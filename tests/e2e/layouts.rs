@@ -12,7 +12,9 @@ use samplin_testkit::descriptor::{
     Binding, Pool, SetLayout, Spelling, Template, TemplateData, update, write_combined, write_images,
 };
 use samplin_testkit::shader::{Access, Bind, Op};
-use samplin_testkit::{Capability, Context, Pair, Path, Probe, SamplerDesc, Value, reference, sample, sample_via};
+use samplin_testkit::{
+    Capability, Context, Pair, Path, Point, Probe, SamplerDesc, Value, reference, sample, sample_via,
+};
 
 const UINT: Scene = Scene::colour(vk::Format::R32_UINT);
 const RGBA8: Scene = Scene::colour(vk::Format::R8G8B8A8_UNORM);
@@ -34,6 +36,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("separate/immutable", separate_immutable),
         ("unresolved/unnormalized-3d", unnormalized_3d),
         ("unresolved/unnormalized-levels", unnormalized_levels),
+        ("unresolved/unnormalized-fetched", unnormalized_fetched),
+        ("unresolved/comparison", comparison),
+        ("unresolved/comparison-sampled", comparison_sampled),
     ])
 }
 
@@ -377,7 +382,8 @@ fn assert_joined(judged: &Judged, how: &str, count: usize) {
 
 // --- views that no sampler suits ------------------------------------------------------------------------------------
 
-/// Unnormalized coordinates need a 1D or 2D view (B-40). Older validation layers do not see it.
+/// Unnormalized coordinates need a 1D or 2D view (B-40) where a shader samples through them, which is known where combined descriptors
+/// are followed. Older validation layers do not see it.
 fn unnormalized_3d() -> Outcome {
     let scene = RGBA8.shape(Shape::D3).flat();
     let body = |context: &Context| {
@@ -394,26 +400,113 @@ fn unnormalized_3d() -> Outcome {
     assert_reported(&errors, ids, "without samplin");
     let ((), judged) = with_layer(Context::builder().record_only(), body)?;
     assert_reported(&judged.errors, ids, "with samplin");
+    assert_unresolved(&judged, "pair", Some("unnormalized"), 0);
+    let ((), judged) = with_layer(Context::builder().setting("unfilterable", "emulate").record_only(), body)?;
+    assert_reported(&judged.errors, ids, "with samplin, which follows pairs");
+    // Each call makes a pipeline of its own, and one record tells of a state and a view class.
     assert_unresolved(&judged, "pair", Some("unnormalized"), 1);
+    let record = judged.trace.events("unresolved").next().expect("one");
+    assert_eq!(record["vuid"], "VUID-vkCmdDraw-None-08609");
+    assert!(record["link"]["uses"].as_array().is_some_and(|uses| uses.contains(&"combined".into())), "{record:#}");
     Ok(())
 }
 
-/// Unnormalized coordinates need a view of one level (B-41), which older validation layers do not check.
+/// Unnormalized coordinates need a view of one level (B-41) too; a descriptor that nothing reads breaks no rule.
 fn unnormalized_levels() -> Outcome {
+    for setting in ["nearest", "emulate"] {
+        let ((), judged) = with_layer(Context::builder().setting("unfilterable", setting), |context| {
+            written(context, RGBA8, &SamplerDesc::unnormalized(vk::Filter::NEAREST))
+        })?;
+        judged.assert_silent("a descriptor that nothing uses");
+        assert_unresolved(&judged, "pair", Some("unnormalized"), 0);
+    }
+    Ok(())
+}
+
+/// A shader that only fetches texels never looks at the sampler of a pair.
+fn unnormalized_fetched() -> Outcome {
+    let scene = RGBA8.shape(Shape::D3);
+    for setting in ["nearest", "emulate"] {
+        let (found, judged) = with_layer(Context::builder().setting("unfilterable", setting), |context| {
+            let image = scene.image(context)?;
+            let view = scene.view(&image);
+            let sampler = SamplerDesc::unnormalized(vk::Filter::NEAREST).create(context);
+            let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+            let pool = Pool::new(context, &[&layout]);
+            let set = pool.allocate(&layout);
+            let pair = Pair::new(&view, &sampler);
+            write_combined(context, set, (0, 0), &[pair]);
+            let probe = Probe::new(context, &layout, Op::Fetch, pair.shape, pair.kind, Access::Single { binding: 0 });
+            let texels = image.read(vk::ImageAspectFlags::COLOR, 0, 0);
+            let found = probe.run(&Bind::Set(set), &[Point::at(0.0, 0.0, 0.0), Point::at(1.0, 0.0, 0.0)]);
+            Ok((found, texels))
+        })?;
+        for (found, texel) in found.0.iter().zip(&found.1) {
+            let near = found.components().iter().zip(texel.components()).all(|(a, b)| (a - b).abs() < 1e-4);
+            assert!(near, "unfilterable={setting}: {found:?} is not {texel:?}");
+        }
+        judged.assert_silent("fetched from");
+        judged.assert_untouched("fetched from");
+    }
+    Ok(())
+}
+
+/// Writes one descriptor of both, which nothing reads.
+fn written(context: &Context, scene: Scene, sampler: &SamplerDesc) -> Outcome {
+    let image = scene.image(context)?;
+    let view = scene.view(&image);
+    let sampler = sampler.create(context);
+    let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
+    let pool = Pool::new(context, &[&layout]);
+    let set = pool.allocate(&layout);
+    let infos = [Pair::new(&view, &sampler).info()];
+    let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(COMBINED).image_info(&infos);
+    update(context, &[write], &[], &infos);
+    Ok(())
+}
+
+/// Views that cannot be compared keep a sampler that compares, because a shader may: it is named (B-33, B-35), and depths are not.
+fn comparison() -> Outcome {
+    use vk::Format as F;
+    let (nearest, linear) = (SamplerDesc::nearest(), SamplerDesc::linear());
+    for (scene, sampler, vuid) in [
+        (RGBA8, &nearest, "VUID-vkCmdDraw-None-06479".into()),
+        (UINT, &linear, "VUID-vkCmdDraw-None-06479".into()),
+        (Scene::stencil(F::D32_SFLOAT_S8_UINT), &nearest, serde_json::Value::Null),
+    ] {
+        let sampler = sampler.clone().compare(vk::CompareOp::LESS);
+        let ((), judged) = with_layer(Context::builder(), |context| written(context, scene, &sampler))?;
+        judged.assert_silent("a descriptor that nothing uses");
+        assert_unresolved(&judged, "pair", Some("compare"), 1);
+        let record = judged.trace.events("unresolved").next().expect("one");
+        assert_eq!(record["vuid"], vuid, "{record:#}");
+        let depths = Scene::depth(F::D32_SFLOAT);
+        let ((), judged) = with_layer(Context::builder(), |context| written(context, depths, &sampler))?;
+        judged.assert_silent("depths");
+        judged.assert_untouched("depths");
+    }
+    Ok(())
+}
+
+/// What compares with a colour gets what the driver makes of it, as without the layer.
+fn comparison_sampled() -> Outcome {
+    let scene = Scene::colour(vk::Format::R32_SFLOAT);
     let body = |context: &Context| {
-        let image = RGBA8.image(context)?;
-        let view = RGBA8.view(&image);
-        let sampler = SamplerDesc::unnormalized(vk::Filter::NEAREST).create(context);
-        let layout = SetLayout::new(context, &[Binding::combined(0, 1)]);
-        let pool = Pool::new(context, &[&layout]);
-        let set = pool.allocate(&layout);
-        let infos = [Pair::new(&view, &sampler).info()];
-        let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(COMBINED).image_info(&infos);
-        update(context, &[write], &[], &infos);
-        Ok(())
+        let image = scene.image(context)?;
+        let view = scene.view(&image);
+        let sampler = SamplerDesc::nearest().compare(vk::CompareOp::LESS_OR_EQUAL).create(context);
+        Ok(sample(context, Pair::new(&view, &sampler).shadow(), &scene.points(false)))
     };
-    let ((), judged) = with_layer(Context::builder(), body)?;
-    judged.assert_silent("a descriptor that nothing uses");
-    assert_unresolved(&judged, "pair", Some("unnormalized"), 1);
+    let (before, errors) = without_layer(Context::builder(), body)?;
+    for setting in ["nearest", "emulate"] {
+        let (after, judged) = with_layer(Context::builder().setting("unfilterable", setting), body)?;
+        assert_eq!(after, before, "unfilterable={setting}");
+        assert_eq!(judged.errors.len(), errors.len(), "{:#?}", judged.errors);
+        // Where pairs are followed, the bind says that the shader compares.
+        let follows = usize::from(setting == "emulate");
+        assert_unresolved(&judged, "pair", Some("compare"), 1 + follows);
+        let known = judged.trace.events("unresolved").filter(|record| !record["link"].is_null()).count();
+        assert_eq!(known, follows);
+    }
     Ok(())
 }

@@ -16,6 +16,7 @@ mod matrix;
 mod meet;
 mod modes;
 mod programs;
+mod reads;
 mod sequences;
 mod shared;
 mod wishes;
@@ -375,6 +376,7 @@ fn main() -> std::process::ExitCode {
         meet::trials(),
         shared::trials(),
         programs::trials(),
+        reads::trials(),
         sequences::trials(),
         modes::trials(),
         clamp::trials(),

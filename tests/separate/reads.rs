@@ -1,0 +1,134 @@
+//! What depends on the instructions of a link: comparison with views that cannot be compared, and unnormalized coordinates.
+
+use super::*;
+
+type Row = (&'static str, fn(Stage) -> Outcome);
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let all: [Row; 6] = [
+        ("compared", compared),
+        ("plain", plain),
+        ("plain-and-compared", plain_and_compared),
+        ("texels", texels),
+        ("texels-fetched", texels_fetched),
+        ("texels-queried", texels_queried),
+    ];
+    let in_stages = |(name, body): Row| {
+        STAGES.map(|(suffix, stage)| trial_in(stage, format!("reads/{name}/{suffix}"), move || body(stage)))
+    };
+    all.into_iter().flat_map(in_stages).collect()
+}
+
+const LESS: vk::CompareOp = vk::CompareOp::LESS_OR_EQUAL;
+const R32: Scene = Scene::colour(F::R32_SFLOAT);
+
+/// Runs a program with an image 0, a sampler 1 and perhaps an image 2; what its lookups found.
+fn run(
+    context: &Context,
+    (stage, program): (Stage, Program),
+    sampler: &SamplerDesc,
+    scenes: &[Scene],
+) -> Result<Vec<Vec<Value>>, Skip> {
+    skip_if(context.missing(stage.needs()))?;
+    let textures = scenes.iter().map(|scene| Texture::new(context, *scene)).collect::<Result<Vec<_>, _>>()?;
+    let made = sampler.create(context);
+    let (mut bindings, mut slots) = (vec![Binding::sampler(1)], vec![Slot::sampler(&made, 1, 0)]);
+    for (texture, binding) in textures.iter().zip([0, 2]) {
+        bindings.push(Binding::image(binding));
+        slots.push(texture.slot(binding, 0));
+    }
+    let held = Held::new(context, &bindings, &slots);
+    let layouts = [&held.layout];
+    let [first, .., last] = [&textures[0], &textures[0], &textures[textures.len() - 1]];
+    let plan = Plan::new(program, first.kind(), &layouts).second(last.kind()).stage(stage);
+    let rig = Rig::new(context, &plan);
+    let job = Job::new(&rig, &points());
+    execute(context, &rig, &job, &[held.set]);
+    Ok(job.results())
+}
+
+/// The only unresolved record is about a link of these uses and this rule; nothing was changed.
+fn assert_named(judged: &Judged, rule: &str, vuid: &str, used: &str) {
+    assert_left(judged, "pair");
+    let record = judged.trace.events("unresolved").next().expect("a record");
+    assert_eq!((record["rule"].as_str(), record["vuid"].as_str()), (Some(rule), Some(vuid)), "{record:#}");
+    assert!(record["link"]["uses"].as_array().is_some_and(|uses| uses.contains(&used.into())), "{record:#}");
+    assert!(record["pipeline"].is_string(), "{record:#}");
+}
+
+/// A shader that compares with a colour reads what it reads without the layer; depths are left alone without a word.
+fn compared(stage: Stage) -> Outcome {
+    let sampler = SamplerDesc::linear().compare(LESS);
+    let body = |context: &Context| run(context, (stage, Program::Compared), &sampler, &[R32]);
+    let (before, errors) = without_layer(Context::builder(), body)?;
+    let (after, judged) = with_layer(resolve(Context::builder()), body)?;
+    assert_eq!(after, before);
+    assert_eq!(judged.errors.len(), errors.len(), "{:#?}", judged.errors);
+    assert_named(&judged, "compare", "VUID-vkCmdDraw-None-06479", "dref");
+    let depths = Scene::depth(F::D32_SFLOAT);
+    let body = |context: &Context| run(context, (stage, Program::Compared), &sampler, &[depths]);
+    let (before, _) = without_layer(Context::builder(), body)?;
+    let (after, judged) = with_layer(resolve(Context::builder()), body)?;
+    assert_eq!(after, before);
+    judged.assert_silent("depths");
+    judged.assert_untouched("depths");
+    Ok(())
+}
+
+/// A shader that does not compare must not read through a sampler that does, so it gets another one.
+fn plain(stage: Stage) -> Outcome {
+    let (sampler, legal) = (SamplerDesc::nearest().compare(LESS), SamplerDesc::nearest());
+    let (looks, judged) = with_layer(resolve(Context::builder()), |context| {
+        let found = run(context, (stage, Program::One), &sampler, &[R32])?.remove(0);
+        Ok(vec![Texture::new(context, R32)?.look("the colours", &legal, found)])
+    })?;
+    judged.assert_silent("with samplin");
+    let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
+    assert_changed(&judged, &expected.changed);
+    let changes = &draws(&judged)[0]["changes"];
+    assert_eq!(
+        (&changes[0]["catalog"], &changes[0]["field"]),
+        (&"B-30".into(), &"compareEnable".into()),
+        "{changes:#}"
+    );
+    looks.iter().for_each(|look| look.assert("with samplin"));
+    Ok(())
+}
+
+/// One image is compared and sampled with one sampler: the pair keeps its comparison.
+fn plain_and_compared(stage: Stage) -> Outcome {
+    let sampler = SamplerDesc::nearest().compare(LESS);
+    let body = |context: &Context| run(context, (stage, Program::Both), &sampler, &[R32]);
+    let (before, _) = without_layer(Context::builder(), body)?;
+    let (after, judged) = with_layer(resolve(Context::builder()), body)?;
+    assert_eq!(after, before);
+    assert_named(&judged, "compare", "VUID-vkCmdDraw-None-06479", "dref");
+    Ok(())
+}
+
+/// Unnormalized coordinates with a view of several levels, sampled.
+fn texels(stage: Stage) -> Outcome {
+    let sampler = SamplerDesc::unnormalized(vk::Filter::NEAREST);
+    let body = |context: &Context| run(context, (stage, Program::One), &sampler, &[RGBA8]);
+    let (_, judged) = with_layer(resolve(Context::builder()).record_only(), body)?;
+    assert_named(&judged, "unnormalized", "VUID-vkCmdDraw-unnormalizedCoordinates-09635", "lod");
+    Ok(())
+}
+
+/// The same view is fetched from, and another one of one level sampled: nothing is said.
+fn texels_fetched(stage: Stage) -> Outcome {
+    only_one_sampled(stage, Program::Fetch)
+}
+
+/// The same view is asked for its size through a sampled image of both.
+fn texels_queried(stage: Stage) -> Outcome {
+    only_one_sampled(stage, Program::Queried)
+}
+
+fn only_one_sampled(stage: Stage, program: Program) -> Outcome {
+    let sampler = SamplerDesc::unnormalized(vk::Filter::NEAREST);
+    let body = |context: &Context| run(context, (stage, program), &sampler, &[RGBA8, RGBA8.flat()]);
+    let (_, judged) = with_layer(resolve(Context::builder()).record_only(), body)?;
+    judged.assert_untouched("a view that is not sampled");
+    Ok(())
+}
