@@ -375,7 +375,7 @@ fn standard_input_is_a_trace() {
     let mut command = tool(&home);
     command.args(["export", "-", "--parquet", "tables", "--build", "3", "--json"]);
     let output = command.stdin(File::open(home.join("all.jsonl")).unwrap()).output().unwrap();
-    assert_eq!(Ran::of(&output).json(0)["records"], 358);
+    assert_eq!(Ran::of(&output).json(0)["records"], 360);
 }
 
 /// Two builds on two devices; what the second one does on `device` is what `edit` makes of its trace.
