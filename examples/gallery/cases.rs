@@ -127,7 +127,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "colour-compare",
         title: "RGBA8, LINEAR with compare",
-        asks: "Comparison left enabled on a colour texture that the shader reads plainly.",
+        asks: "Comparison left enabled on a colour texture that the shader reads plainly: it stays, as no shader is known where it is written.",
         prepare: as_it_is,
         paint: |context| {
             filtered(context, vk::Format::R8G8B8A8_UNORM, &SamplerDesc::linear().compare(vk::CompareOp::LESS))
