@@ -14,9 +14,9 @@ use toml::de::DeTable;
 use self::read::{Complaint, position, unknown};
 
 use crate::settings::{Level, Problem};
-use samplin_core::decide::{self, Guards, SamplerState, ShadingWish, ViewTraits, Wish};
+use samplin_core::decide::{self, Exempt, Guards, SamplerState, ShadingWish, ViewTraits, Wish};
 use samplin_core::names;
-use samplin_core::outcome;
+use samplin_core::outcome::{self, Off};
 
 /// Most overrides that one file may hold: which of them match a sampler is kept as one bit each.
 pub const MAX_OVERRIDES: usize = 64;
@@ -91,6 +91,8 @@ struct When {
     min_samples: Option<u32>,
     max_samples: Option<u32>,
     blended: Option<bool>,
+    /// The repairs that it is about; all if none is named.
+    repairs: Option<Exempt>,
 }
 
 /// One `[[rule]]` of a rules file: what its user wishes for the samplers and views that it names. A rule of the catalogue is another thing.
@@ -111,6 +113,8 @@ pub struct Override {
     of_pipelines: Option<bool>,
     /// Guards that it switches off.
     pub guards_off: Guards,
+    /// Repairs that it switches off.
+    pub exempt: Exempt,
     stop: bool,
 }
 
@@ -282,6 +286,34 @@ impl Overrides {
         false
     }
 
+    /// The overrides among these bits that switch repairs off, up to the first that stops: for a view; or whatever the view is and
+    /// whatever the name, which a sampler has not when it is created.
+    pub fn exempting<'a>(&'a self, bits: u64, view: Option<&'a ViewTraits>) -> impl Iterator<Item = &'a Override> {
+        let fits = move |one: &Override| match view {
+            Some(view) => one.when.fits_view(view),
+            None => !one.when.asks_for_view() && one.when.name.is_none(),
+        };
+        self.those(move |index, one| bits >> index & 1 == 1 && fits(one)).filter(|one| !one.exempt.is_empty())
+    }
+
+    /// What is switched off for a sampler of these bits: when it was created, and with a view.
+    pub fn off(&self, bits: u64, view: Option<&ViewTraits>) -> Off {
+        if bits == 0 {
+            return Off::NONE;
+        }
+        let all = |view| self.exempting(bits, view).fold(Exempt::NONE, |all, one| all.union(one.exempt));
+        Off { created: all(None), pair: view.map_or(Exempt::NONE, |view| all(Some(view))) }
+    }
+
+    /// The overrides that switch off what is repaired without a sampler, of a format: of blits and conversions.
+    pub fn exempting_format<'a>(&'a self, of: &'a ViewTraits) -> impl Iterator<Item = &'a Override> {
+        let fits = move |one: &Override| {
+            let asks_for_levels = one.when.min_levels.is_some() || one.when.max_levels.is_some();
+            !one.when.asks_for_sampler() && !asks_for_levels && one.when.fits_view(of)
+        };
+        self.those(move |_, one| one.of_pipelines != Some(true) && fits(one)).filter(|one| !one.exempt.is_empty())
+    }
+
     /// Whether any override looks at the number of mip levels.
     pub fn use_levels(&self) -> bool {
         self.list.iter().any(|one| one.when.min_levels.is_some() || one.when.max_levels.is_some())
@@ -326,7 +358,7 @@ impl Overrides {
 
     /// The overrides among `bits` that fit the view, in order, up to the first that stops.
     pub fn for_view<'a>(&'a self, bits: u64, view: &'a ViewTraits) -> impl Iterator<Item = &'a Override> {
-        self.those(move |index, one| bits >> index & 1 == 1 && one.when.fits_view(view))
+        self.those(move |index, one| bits >> index & 1 == 1 && one.when.fits_view(view)).filter(|one| one.wishes())
     }
 
     /// The overrides that fit a pipeline, in order, up to the first that stops: so many samples, and whether what it draws is blended with
@@ -356,6 +388,11 @@ impl Overrides {
 }
 
 impl Override {
+    /// Whether it has more to say than which repairs are switched off.
+    fn wishes(&self) -> bool {
+        self.exempt.is_empty() || self.wish != Wish::default()
+    }
+
     /// What outcomes look at.
     pub fn wished(&self) -> outcome::Wished<'_> {
         outcome::Wished { name: &self.name, wish: &self.wish, guards_off: self.guards_off }
@@ -363,6 +400,20 @@ impl Override {
 }
 
 impl When {
+    /// Whether it matches some views and not others.
+    fn asks_for_view(&self) -> bool {
+        let Self { format, class, min_levels, max_levels, .. } = self;
+        format.is_some() || class.is_some() || min_levels.is_some() || max_levels.is_some()
+    }
+
+    /// Whether it looks at the sampler.
+    fn asks_for_sampler(&self) -> bool {
+        let modes = self.mag_filter.is_some() || self.min_filter.is_some() || self.mipmap_mode.is_some();
+        let flags = [self.compare, self.anisotropy, self.unnormalized].iter().any(Option::is_some);
+        let which = !self.fingerprints.is_empty() || self.nth.is_some() || self.name.is_some();
+        modes || flags || which || self.address_mode.is_some()
+    }
+
     #[inline(never)]
     fn fits_view(&self, view: &ViewTraits) -> bool {
         let class = |class: Class| match class {

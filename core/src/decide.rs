@@ -14,6 +14,7 @@ mod blit;
 mod border;
 mod catalog;
 mod compare;
+mod exempt;
 mod filter;
 mod nearest;
 mod overrides;
@@ -31,9 +32,10 @@ use ash::vk;
 
 pub use self::address::{GL_CLAMP, GL_MIRROR_CLAMP, is_gl};
 pub use self::bits::{Bits, lacks, lacks_dynamic, needs};
-pub use self::blit::{BlitDecision, BlitSource, blit};
+pub use self::blit::{BlitDecision, BlitSource, blit, blit_except};
 pub use self::border::without_custom_border;
 pub use self::catalog::{Catalog, Change, Changes, Field, Rule, Source, Value};
+pub use self::exempt::Exempt;
 pub use self::overrides::{Bias, Compare, Guard, Guards, Wish, apply};
 pub use self::plain::is_plainly_legal;
 pub use self::reason::{AT_OFFSET, Context, IN_PLACE, OF_SAMPLES, because, lost, no_border_share};
@@ -48,7 +50,7 @@ pub use self::usage::{
     usage_beside_storage, view_usage, viewed_as_integers,
 };
 pub use self::view::{Aspect, DeviceCaps, Dimensions, Policy, Reads, Use, ViewTraits, normalize_components};
-pub use self::ycbcr::{ConversionDecision, ConversionState, conversion};
+pub use self::ycbcr::{ConversionDecision, ConversionState, conversion, conversion_except};
 
 /// A legal state and how it came about.
 #[derive(Clone, Debug)]
@@ -86,6 +88,7 @@ struct Pass<'a> {
     caps: &'a DeviceCaps,
     policy: &'a Policy,
     used: Use<'a>,
+    exempt: Exempt,
     changes: Changes,
     saturate: [bool; 3],
     mirror: [bool; 3],
@@ -105,15 +108,20 @@ impl Pass<'_> {
         is_unknown_enumerant(value, self.caps)
     }
 
+    /// Whether the user has switched a rule off: then it changes nothing.
+    fn is_off(&self, catalog: Catalog) -> bool {
+        self.exempt.contains(catalog)
+    }
+
     fn set_mag(&mut self, catalog: Catalog, to: vk::Filter) {
-        if self.state.mag_filter != to && !self.stays(Value::Filter(self.state.mag_filter)) {
+        if self.state.mag_filter != to && !self.is_off(catalog) && !self.stays(Value::Filter(self.state.mag_filter)) {
             self.note(catalog, Field::MagFilter, Value::Filter(self.state.mag_filter), Value::Filter(to));
             self.state.mag_filter = to;
         }
     }
 
     fn set_min(&mut self, catalog: Catalog, to: vk::Filter) {
-        if self.state.min_filter != to && !self.stays(Value::Filter(self.state.min_filter)) {
+        if self.state.min_filter != to && !self.is_off(catalog) && !self.stays(Value::Filter(self.state.min_filter)) {
             self.note(catalog, Field::MinFilter, Value::Filter(self.state.min_filter), Value::Filter(to));
             self.state.min_filter = to;
         }
@@ -131,17 +139,17 @@ impl Pass<'_> {
 
     fn set_mip(&mut self, catalog: Catalog, to: vk::SamplerMipmapMode) {
         let from = self.state.mipmap_mode;
-        if from != to && !self.stays(Value::MipmapMode(from)) {
+        if from != to && !self.is_off(catalog) && !self.stays(Value::MipmapMode(from)) {
             self.note(catalog, Field::MipmapMode, Value::MipmapMode(from), Value::MipmapMode(to));
             self.state.mipmap_mode = to;
         }
     }
 
     fn set_address(&mut self, catalog: Catalog, axis: usize, to: vk::SamplerAddressMode) {
-        let caps = self.caps;
+        let (caps, is_off) = (self.caps, self.is_off(catalog));
         if let (Some(mode), Some(field)) = (self.state.address_mode.get_mut(axis), Field::ADDRESS_MODES.get(axis)) {
             let from = *mode;
-            if from != to && !is_unknown_enumerant(Value::AddressMode(from), caps) {
+            if from != to && !is_off && !is_unknown_enumerant(Value::AddressMode(from), caps) {
                 *mode = to;
                 self.note(catalog, *field, Value::AddressMode(from), Value::AddressMode(to));
             }
@@ -149,14 +157,14 @@ impl Pass<'_> {
     }
 
     fn disable_anisotropy(&mut self, catalog: Catalog) {
-        if self.state.anisotropy_enable {
+        if self.state.anisotropy_enable && !self.is_off(catalog) {
             self.note(catalog, Field::AnisotropyEnable, Value::Bool(true), Value::Bool(false));
             self.state.anisotropy_enable = false;
         }
     }
 
     fn disable_compare(&mut self, catalog: Catalog) {
-        if self.state.compare_enable {
+        if self.state.compare_enable && !self.is_off(catalog) {
             self.note(catalog, Field::CompareEnable, Value::Bool(true), Value::Bool(false));
             self.state.compare_enable = false;
         }
@@ -165,7 +173,9 @@ impl Pass<'_> {
     /// Back to `WEIGHTED_AVERAGE`, which is what an absent structure means.
     fn drop_reduction(&mut self, catalog: Catalog) {
         let from = self.state.reduction();
-        if from != vk::SamplerReductionMode::WEIGHTED_AVERAGE && !self.stays(Value::ReductionMode(from)) {
+        if from != vk::SamplerReductionMode::WEIGHTED_AVERAGE
+            && !self.is_off(catalog)
+            && !self.stays(Value::ReductionMode(from)) {
             self.note(
                 catalog,
                 Field::ReductionMode,
@@ -177,6 +187,9 @@ impl Pass<'_> {
     }
 
     fn set_lods(&mut self, catalog: Catalog, min: f32, max: f32) {
+        if self.is_off(catalog) {
+            return;
+        }
         // By bits: NaN must compare equal to itself here, and −0 is as good as 0.
         let differs = |a: f32, b: f32| a.to_bits() != b.to_bits() && !(a == 0.0 && b == 0.0);
         if differs(self.state.min_lod, min) {
@@ -191,7 +204,7 @@ impl Pass<'_> {
 
     fn set_flags(&mut self, catalog: Catalog, to: vk::SamplerCreateFlags) {
         let from = self.state.flags;
-        if from != to {
+        if from != to && !self.is_off(catalog) {
             self.note(catalog, Field::Flags, Value::SamplerFlags(from), Value::SamplerFlags(to));
             self.state.flags = to;
         }
@@ -199,7 +212,7 @@ impl Pass<'_> {
 
     fn set_border_color(&mut self, catalog: Catalog, to: vk::BorderColor) {
         let from = self.state.border_color;
-        if from != to && !self.stays(Value::BorderColor(from)) {
+        if from != to && !self.is_off(catalog) && !self.stays(Value::BorderColor(from)) {
             self.note(catalog, Field::BorderColor, Value::BorderColor(from), Value::BorderColor(to));
             self.state.border_color = to;
         }
@@ -211,12 +224,28 @@ pub fn create(state: &SamplerState, caps: &DeviceCaps, policy: &Policy) -> Decis
     legalize(state, Use::CREATE, caps, policy)
 }
 
+/// [`create`], but for the rules that are switched off.
+pub fn create_except(state: &SamplerState, exempt: Exempt, caps: &DeviceCaps, policy: &Policy) -> Decision {
+    legalize_except(state, Use::CREATE, exempt, caps, policy)
+}
+
 /// Decides for a sampler written together with a view as a dynamic combined image sampler.
 ///
 /// `state` is what the application asked for at creation, so that what creation alone had to drop
 /// for want of a view can come back.
 pub fn pair(state: &SamplerState, view: &ViewTraits, caps: &DeviceCaps, policy: &Policy) -> Decision {
-    legalize(state, Use { view: Some(view), dynamic: true }, caps, policy)
+    pair_except(state, view, Exempt::NONE, caps, policy)
+}
+
+/// [`pair`], but for the rules that are switched off.
+pub fn pair_except(
+    state: &SamplerState,
+    view: &ViewTraits,
+    exempt: Exempt,
+    caps: &DeviceCaps,
+    policy: &Policy,
+) -> Decision {
+    legalize_except(state, Use { view: Some(view), dynamic: true }, exempt, caps, policy)
 }
 
 /// Whether the sampler was made for capture and replay, which ties its opaque data to its exact state: it is never changed.
@@ -230,9 +259,19 @@ pub fn replays(state: &SamplerState, caps: &DeviceCaps) -> bool {
 /// Two kinds of sampler are never changed for the sake of a view: those with a Y′CbCr conversion (their pair is
 /// immutable by rule), and those made for capture and replay, whose opaque data belongs to the exact state.
 pub fn legalize(state: &SamplerState, used: Use<'_>, caps: &DeviceCaps, policy: &Policy) -> Decision {
+    legalize_except(state, used, Exempt::NONE, caps, policy)
+}
+
+fn legalize_except(
+    state: &SamplerState,
+    used: Use<'_>,
+    exempt: Exempt,
+    caps: &DeviceCaps,
+    policy: &Policy,
+) -> Decision {
     let (changes, [saturate, mirror, emulate]) = (Changes::new(), [[false; 3]; 3]);
     let (state, lods, unresolved) = (*state, [0.0; 3], None);
-    let mut pass = Pass { state, caps, policy, used, changes, saturate, mirror, emulate, lods, unresolved };
+    let mut pass = Pass { state, caps, policy, used, exempt, changes, saturate, mirror, emulate, lods, unresolved };
     let replays = replays(&state, caps);
     if state.ycbcr.is_some() || used.view.is_some_and(|view| view.ycbcr) {
         pass.used = Use::CREATE;

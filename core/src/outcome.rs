@@ -6,7 +6,7 @@
 
 use crate::budget::{BorderPlace, BorderWish};
 use crate::decide::{
-    self, Catalog, Change, Changes, Context, Decision, DeviceCaps, Field, Guards, Policy, Rule, SamplerState, StateKey,
+    self, Catalog, Change, Changes, Context, Decision, DeviceCaps, Exempt, Field, Guards, Policy, Rule, SamplerState, StateKey,
     Value, ViewTraits, Wish,
 };
 
@@ -39,6 +39,8 @@ pub struct Creation {
     pub border: BorderPlace,
     /// There was no place for its custom border colour, which therefore stays given up, with every view.
     pub is_refused: bool,
+    /// What would have been changed, had the user not switched it off.
+    pub exempted: Vec<Change>,
 }
 
 impl Creation {
@@ -63,15 +65,26 @@ pub struct Kept {
     pub base: SamplerState,
 }
 
-/// Decides at `vkCreateSampler`. `border` gives what the sampler has of `maxCustomBorderColorSamplers`, and is asked if that
+/// Decides at `vkCreateSampler`, but for the rules that are switched off for the sampler. `border` gives what the sampler has of `maxCustomBorderColorSamplers`, and is asked if that
 /// concerns it.
-pub fn creation(given: &SamplerState, terms: &Terms<'_>, border: impl FnOnce(BorderWish) -> BorderPlace) -> Creation {
-    let mut decision = decide::create(given, terms.caps, terms.policy);
+pub fn creation(
+    given: &SamplerState,
+    exempt: Exempt,
+    terms: &Terms<'_>,
+    border: impl FnOnce(BorderWish) -> BorderPlace,
+) -> Creation {
+    let mut decision = decide::create_except(given, exempt, terms.caps, terms.policy);
+    let mut exempted = Vec::new();
+    if !exempt.is_empty() {
+        let full = decide::create(given, terms.caps, terms.policy);
+        exempted = decide::new_changes(&full.changes, &decision.changes);
+    }
     let mut rewrite = !decision.changes.is_empty() && terms.may_replace(given);
     let mut is_refused = false;
     let down = if rewrite { &decision.state } else { given };
     let border = if decide::is_custom(down.border_color) {
-        let place = border(BorderWish::Take { must: terms.audit || decide::replays(given, terms.caps) });
+        let must = terms.audit || decide::replays(given, terms.caps) || exempt.contains(Catalog::A35);
+        let place = border(BorderWish::Take { must });
         if place == BorderPlace::None {
             let (state, change) = decide::without_custom_border(&decision.state, None, terms.caps, terms.policy);
             decision.replace_border(state, change);
@@ -83,7 +96,7 @@ pub fn creation(given: &SamplerState, terms: &Terms<'_>, border: impl FnOnce(Bor
     } else {
         BorderPlace::None
     };
-    Creation { decision, rewrite, border, is_refused }
+    Creation { decision, rewrite, border, is_refused, exempted }
 }
 
 /// What an override wants of a pair.
@@ -95,6 +108,54 @@ pub struct Wished<'a> {
     pub wish: &'a Wish,
     /// Guards that it switches off.
     pub guards_off: Guards,
+}
+
+/// Repairs that the user has switched off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Off {
+    /// When the sampler was created, which no view had part in.
+    pub created: Exempt,
+    /// For the pair.
+    pub pair: Exempt,
+}
+
+impl Off {
+    /// Nothing.
+    pub const NONE: Self = Self { created: Exempt::NONE, pair: Exempt::NONE };
+
+    /// As far as it holds for a pair: a create info that breaks a rule by itself was either created so, or is never created.
+    fn of_pair(self, is_wished: bool) -> Self {
+        let created = if is_wished { Exempt::NONE } else { self.created };
+        Self { created, pair: self.pair.of_views().union(created) }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.pair.is_empty()
+    }
+
+    /// Whether nothing that a view decides about is to be repaired: then the pair has the sampler that was created.
+    fn leaves_alone(&self) -> bool {
+        !self.is_empty() && self.pair.of_views() == Exempt::all().of_views()
+    }
+
+    fn decide(&self, state: &SamplerState, view: &ViewTraits, terms: &Terms<'_>) -> Decision {
+        if self.leaves_alone() {
+            return decide::create_except(state, self.created, terms.caps, terms.policy);
+        }
+        decide::pair_except(state, view, self.pair, terms.caps, terms.policy)
+    }
+
+    /// What would have been changed for the view's sake, had it not been switched off; `made`: what is changed.
+    fn exempted(&self, state: &SamplerState, view: &ViewTraits, terms: &Terms<'_>, made: &Changes) -> Vec<Change> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let full = decide::pair(state, view, terms.caps, terms.policy);
+        let created = decide::create(state, terms.caps, terms.policy);
+        let mut left = decide::new_changes(&full.changes, &created.changes);
+        left.retain(|change| !made.iter().any(|made| (made.catalog, made.field) == (change.catalog, change.field)));
+        left
+    }
 }
 
 /// A sampler that a pair needs instead of the application's own.
@@ -148,6 +209,8 @@ pub struct Meeting<'a, V> {
     pub lods: [f32; 3],
     /// The overrides that took part, by name.
     pub by_overrides: Vec<&'a str>,
+    /// What would have been changed, had the user not switched it off.
+    pub exempted: Vec<Change>,
     /// A rule that is broken and that no other sampler can mend.
     unmendable: Option<Catalog>,
 }
@@ -193,16 +256,15 @@ fn why_unmendable(catalog: Catalog, context: &Context<'_>) -> String {
 }
 
 /// Decides for a sampler that meets a view for the first time by their state and class. `overrides` are those that match
-/// the pair, in order; `variant` gives the sampler that is wanted instead of the application's own, and is asked again for another
+/// the pair, in order, and `off` what others switch off for it; `variant` gives the sampler that is wanted instead of the application's own, and is asked again for another
 /// one if it has no place for a custom border colour.
 pub fn meeting<'a, V>(
     kept: &Kept,
     view: &ViewTraits,
-    overrides: impl IntoIterator<Item = Wished<'a>>,
+    (overrides, off): (impl IntoIterator<Item = Wished<'a>>, Off),
     terms: &Terms<'_>,
     mut variant: impl FnMut(&Wanted<'_>) -> Result<V, Refusal>,
 ) -> Meeting<'a, V> {
-    let pair = |state: &SamplerState| decide::pair(state, view, terms.caps, terms.policy);
     let mut wished = kept.original;
     let mut wishes = Changes::new();
     let mut by_overrides = Vec::new();
@@ -213,6 +275,8 @@ pub fn meeting<'a, V>(
             by_overrides.push(wanted.name);
         }
     }
+    let off = off.of_pair(!wishes.is_empty());
+    let pair = |state: &SamplerState| off.decide(state, view, terms);
     let base = kept.base.key();
     // `None` where the application's own sampler will do.
     let mut ask = |state: &SamplerState| {
@@ -254,21 +318,47 @@ pub fn meeting<'a, V>(
     // place for.
     let is_news = decision.state.key() != base || !wishes.is_empty() || over_budget;
     if is_news && !matches!(chosen, Chosen::Refused(..)) {
-        let created = decide::create(&kept.original, terms.caps, terms.policy);
+        let made = decide::create_except(&kept.original, off.created, terms.caps, terms.policy);
         changes.extend(wishes.iter());
-        changes.extend(decide::new_changes(&decision.changes, &created.changes));
+        changes.extend(decide::new_changes(&decision.changes, &made.changes));
     }
+    let exempted = off.exempted(&kept.original, view, terms, &decision.changes);
     let Decision { state, saturate, mirror, emulate, lods, unresolved, .. } = decision;
-    Meeting { chosen, state, changes, saturate, mirror, emulate, lods, by_overrides, unmendable: unresolved }
+    Meeting {
+        chosen,
+        state,
+        changes,
+        saturate,
+        mirror,
+        emulate,
+        lods,
+        by_overrides,
+        exempted,
+        unmendable: unresolved,
+    }
 }
 
 /// What is broken where a sampler that must stay what it is for every view meets this one: what [`meeting`] would have changed, or
 /// could not have mended.
-pub fn immutable(kept: &Kept, view: &ViewTraits, terms: &Terms<'_>, context: &Context<'_>) -> Option<Unresolved> {
-    let decision = decide::pair(&kept.original, view, terms.caps, terms.policy);
-    let created = decide::create(&kept.original, terms.caps, terms.policy);
+///
+/// Also what would have been broken, had the user not switched it off.
+pub fn immutable(
+    kept: &Kept,
+    view: &ViewTraits,
+    off: Off,
+    terms: &Terms<'_>,
+    context: &Context<'_>,
+) -> (Option<Unresolved>, Vec<Change>) {
+    let off = off.of_pair(false);
+    let decision = off.decide(&kept.original, view, terms);
+    let created = decide::create_except(&kept.original, off.created, terms.caps, terms.policy);
     let change = decide::new_changes(&decision.changes, &created.changes).into_iter().next();
-    let catalog = change.map(|change| change.catalog).or(decision.unresolved)?;
+    let exempted = off.exempted(&kept.original, view, terms, &decision.changes);
+    (change.map(|change| change.catalog).or(decision.unresolved).map(|catalog| stays(catalog, change, context)), exempted)
+}
+
+/// What is broken and stays, because no other sampler can stand in.
+fn stays(catalog: Catalog, change: Option<Change>, context: &Context<'_>) -> Unresolved {
     let why = match change {
         Some(change) => {
             let reason = decide::because(&change, context);
@@ -276,5 +366,5 @@ pub fn immutable(kept: &Kept, view: &ViewTraits, terms: &Terms<'_>, context: &Co
         }
         None => why_unmendable(catalog, context),
     };
-    Some(Unresolved { rule: catalog.rule(), vuid: catalog.vuid(), why })
+    Unresolved { rule: catalog.rule(), vuid: catalog.vuid(), why }
 }

@@ -40,7 +40,8 @@ impl Device {
             return KEEP;
         };
         let overrides = self.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
-        let meeting = outcome::meeting(&shared.kept, &class.traits, overrides, &self.terms(), |wanted| {
+        let off = self.off(shared.overrides, Some(class));
+        let meeting = outcome::meeting(&shared.kept, &class.traits, (overrides, off), &self.terms(), |wanted| {
             self.may_have_variant(pair.sampler, &shared)?;
             self.variant(pair.state, &shared, wanted)
         });
@@ -62,6 +63,7 @@ impl Device {
             }
             return choice;
         }
+        self.exempt_pair("pair", pair, (&shared, class), Some(path), &meeting.exempted);
         // Links are told one by one, once it is known what becomes of each.
         if path != Path::Draw || matches!(meeting.chosen, Chosen::Refused(..)) {
             for unresolved in meeting.unresolved(&self.context(Some(class))) {
@@ -112,7 +114,11 @@ impl Device {
         let is_followed = self.separate.as_deref().is_some_and(Separate::follows_immutables);
         if !(is_followed && self.names_immutable(pair)) && self.relevant(shared.needs).0 & class.lacks.0 != 0 {
             let context = self.context(Some(class));
-            if let Some(unresolved) = outcome::immutable(&shared.kept, &class.traits, &self.terms(), &context) {
+            let off = self.off(shared.overrides, Some(class));
+            let (unresolved, exempted) =
+                outcome::immutable(&shared.kept, &class.traits, off, &self.terms(), &context);
+            self.exempt_pair("immutable sampler", pair, (&shared, class), None, &exempted);
+            if let Some(unresolved) = unresolved {
                 self.pair_unresolved("immutable sampler", &unresolved, (pair, None), &shared, class);
             }
         }

@@ -36,6 +36,8 @@ pub struct SamplerPlan {
     pub given: SamplerInfo,
     /// What it comes to.
     pub creation: Creation,
+    /// The overrides that match it, one bit each.
+    overrides: u64,
 }
 
 /// What `vkCreateSamplerYcbcrConversion` is going to hand down.
@@ -100,10 +102,26 @@ impl Device {
         );
     }
 
-    /// What goes down for a sampler. It takes a place for its custom border colour, or gives one up.
+    /// What goes down for a sampler. It takes a place for its custom border colour, or gives one up, and the next number by order of
+    /// creation: [`Device::leave_plan`] gives both back.
     pub fn plan_sampler(&self, given: SamplerInfo) -> SamplerPlan {
-        let creation = outcome::creation(&given.state, &self.terms(), |wish| self.ask_border(wish));
-        SamplerPlan { given, creation }
+        let overrides = if self.overrides.use_samplers() {
+            let nth = self.samplers.created.fetch_add(1, Ordering::Relaxed) + 1;
+            self.overrides.match_sampler(&given.state, given.state.fingerprint(), nth, None)
+        } else {
+            0
+        };
+        let off = self.off(overrides, None).created;
+        let creation = outcome::creation(&given.state, off, &self.terms(), |wish| self.ask_border(wish));
+        SamplerPlan { given, creation, overrides }
+    }
+
+    /// The sampler was not created.
+    pub fn leave_plan(&self, plan: &SamplerPlan) {
+        if self.overrides.use_samplers() {
+            self.samplers.created.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.leave_border(plan.creation.border);
     }
 
     /// Whether a sampler of this state, of a create info that [has words](Self::sampler_words), goes down as it came and nothing is to be
@@ -140,15 +158,10 @@ impl Device {
         dropped: Option<i32>,
     ) {
         let sampler = sampler.as_raw();
-        let SamplerPlan { given, creation } = plan;
+        let SamplerPlan { given, creation, overrides } = plan;
         let asked = &given.state;
         let kept = creation.kept(asked);
-        let overrides = if !self.overrides.use_samplers() {
-            0
-        } else {
-            let nth = self.samplers.created.fetch_add(1, Ordering::Relaxed) + 1;
-            self.overrides.match_sampler(asked, asked.fingerprint(), nth, None)
-        };
+        let overrides = *overrides;
         let needs = self.needs(&kept, overrides);
         let shared = SharedState {
             kept,
@@ -178,6 +191,7 @@ impl Device {
             None => {}
         }
         self.record_sampler(sampler, asked, &creation.decision);
+        self.exempt_sampler(sampler, asked, overrides, &creation.exempted);
         if self.caps.unknown_extension {
             let mut strange = Vec::new();
             decide::unknown_enumerants(asked, &self.caps, |field, value| strange.push((field, value)));
@@ -298,7 +312,13 @@ impl Device {
     pub fn plan_conversion(&self, format: vk::Format, state: &ConversionState) -> ConversionPlan {
         // SAFETY: `formats` was made for this device's instance, which outlives the device.
         let features = unsafe { self.formats.get(&self.instance_fns, format) }.map(|features| features.potential());
-        let decision = decide::conversion(state, features, format::chroma_subsampling(format));
+        let (subsampled, off) = (format::chroma_subsampling(format), self.off_for_format(format));
+        let decision = decide::conversion_except(state, features, subsampled, off);
+        if !off.is_empty() {
+            let full = decide::conversion(state, features, subsampled);
+            let left = decide::new_changes(&full.changes, &decision.changes);
+            self.exempt_format("conversion", format, &left, 0);
+        }
         let rewrite = !self.audit && !decision.changes.is_empty();
         ConversionPlan { decision, features, rewrite }
     }

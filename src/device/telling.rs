@@ -35,6 +35,8 @@ struct Said {
     blits: FastSet<(i32, i32)>,
     /// Views and images by format and what was changed.
     usages: FastSet<(&'static str, i32, String)>,
+    /// What rules files leave alone: what it is, and its state and class.
+    exempted: FastSet<(&'static str, u64, u64)>,
     /// Fingerprints of modules that were rewritten.
     modules: FastSet<u64>,
     /// Fingerprints of what samplers asked for and of what they got.
@@ -136,6 +138,11 @@ impl Device {
     pub(super) fn is_news_of_usage(&self, event: &'static str, format: vk::Format, change: &Change, all: bool) -> bool {
         let key = || (event, format.as_raw(), format!("{:?}", (change.from, change.catalog)));
         all || self.is_news(|said| &mut said.usages, key())
+    }
+
+    /// Whether it is to be written that something is left alone: once for a state and a class.
+    pub(super) fn is_news_of_exempt(&self, what: &'static str, (state, class): (u64, u64)) -> bool {
+        self.is_news(|said| &mut said.exempted, (what, state, class))
     }
 
     /// Whether records of a rewritten module are to be written: each time at the level all, else once.

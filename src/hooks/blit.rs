@@ -27,7 +27,12 @@ fn legal_filter(device: &Device, source: vk::Image, filter: vk::Filter, lossless
                 return filter;
             }
             let Some((traits, tiling)) = device.blit_source(source) else { return filter };
-            let decision = decide::blit(filter, &traits);
+            let off = device.off_for_format(traits.format);
+            let decision = decide::blit_except(filter, &traits, off);
+            if !off.is_empty() {
+                let full = decide::blit(filter, &traits);
+                device.exempt_blit(&traits, &decide::new_changes(&full.changes, &decision.changes), filter);
+            }
             device.record_blit(&traits, tiling, &decision.changes, filter, lossless);
             if device.audit { filter } else { decision.filter }
         },

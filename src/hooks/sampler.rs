@@ -158,7 +158,7 @@ unsafe fn create_new_sampler(
             device.guard(|| device.insert_sampler(made, &plan, words, dropped), || ());
         } else {
             device.refused_sampler();
-            device.leave_border(plan.creation.border);
+            device.leave_plan(&plan);
         }
     }
     result

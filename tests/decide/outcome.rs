@@ -4,8 +4,9 @@
 
 use samplin_checker::draw::{self, Case};
 use samplin_core::budget::{BorderPlace, BorderPlaces, BorderWish};
-use samplin_core::decide::{Compare, Context, Guard, Guards, Rule, Wish};
-use samplin_core::outcome::{self, Chosen, Kept, Refusal, Terms, Unresolved, Wanted, Wished};
+use samplin_core::decide::{Compare, Context, Exempt, Guard, Guards, Rule, Wish};
+use samplin_core::features::Tiling;
+use samplin_core::outcome::{self, Chosen, Kept, Off, Refusal, Terms, Unresolved, Wanted, Wished};
 
 use crate::properties::for_all;
 use crate::setting::*;
@@ -26,12 +27,14 @@ struct Scene {
     variants: u32,
     border_variants: u32,
     wishes: Vec<(&'static str, Wish, Guards)>,
+    /// Repairs that are switched off.
+    off: Off,
 }
 
 impl Scene {
     fn new() -> Self {
         let t = Setting::new();
-        Self { t, audit: false, borders: 32, variants: 32, border_variants: 32, wishes: Vec::new() }
+        Self { t, audit: false, borders: 32, variants: 32, border_variants: 32, wishes: Vec::new(), off: Off::NONE }
     }
 
     fn terms(&self) -> Terms<'_> {
@@ -54,7 +57,7 @@ impl Scene {
     fn create(&self) -> (outcome::Creation, Option<BorderWish>) {
         let mut places = BorderPlaces::new(self.borders);
         let mut wanted = None;
-        let creation = outcome::creation(&self.t.s, &self.terms(), |wish| {
+        let creation = outcome::creation(&self.t.s, self.off.created, &self.terms(), |wish| {
             wanted = Some(wish);
             places.ask(wish).0
         });
@@ -69,7 +72,7 @@ impl Scene {
         let overrides =
             self.wishes.iter().map(|(name, wish, guards_off)| Wished { name, wish, guards_off: *guards_off });
         let view = self.t.view.as_ref().expect("the row has a view");
-        let meeting = outcome::meeting(&kept, view, overrides, &self.terms(), |wanted: &Wanted<'_>| {
+        let meeting = outcome::meeting(&kept, view, (overrides, self.off), &self.terms(), |wanted: &Wanted<'_>| {
             assert_eq!(wanted.key, wanted.state.key());
             asked.push(if wanted.custom_border { "sampler and border" } else { "sampler" });
             if wanted.custom_border {
@@ -611,7 +614,7 @@ fn what_an_immutable_sampler_cannot_have() {
     let immutable = |scene: &Scene| {
         let kept = scene.create().0.kept(&scene.t.s);
         let view = scene.t.view.as_ref().expect("has a view");
-        outcome::immutable(&kept, view, &scene.terms(), &scene.context())
+        outcome::immutable(&kept, view, scene.off, &scene.terms(), &scene.context()).0
     };
     let mut scene = Scene::new();
     unfiltered(&mut scene);
@@ -646,13 +649,13 @@ fn outcomes_agree_with_gate_and_decisions() {
         let Case { state, view, caps, policy } = &case;
         for audit in [false, true] {
             let terms = Terms { caps, policy, audit };
-            let creation = outcome::creation(state, &terms, |wish| BorderPlaces::new(1).ask(wish).0);
+            let creation = outcome::creation(state, Exempt::NONE, &terms, |wish| BorderPlaces::new(1).ask(wish).0);
             let kept = creation.kept(state);
             let created = decide::create(state, caps, policy);
             let goes_down = if creation.rewrite { created.state } else { *state };
             proptest::prop_assert!(untouched(&goes_down, &kept.base) && untouched(state, &kept.original));
             proptest::prop_assert!(audit || creation.rewrite != created.changes.is_empty());
-            let meeting = outcome::meeting(&kept, view, [], &terms, |wanted| {
+            let meeting = outcome::meeting(&kept, view, ([], Off::NONE), &terms, |wanted| {
                 Ok::<_, Refusal>((*wanted.state, wanted.custom_border))
             });
             let pair = decide::pair(state, view, caps, policy);
@@ -675,7 +678,7 @@ fn outcomes_agree_with_gate_and_decisions() {
             }
             // A refusal leaves the application's sampler, and tells nothing as changed.
             let refused =
-                outcome::meeting(&kept, view, [], &terms, |_| Err::<(), _>(Refusal::Sampler(Rule::Flags, "no".into())));
+                outcome::meeting(&kept, view, ([], Off::NONE), &terms, |_| Err::<(), _>(Refusal::Sampler(Rule::Flags, "no".into())));
             if let Chosen::Refused(rule, why) = &refused.chosen {
                 proptest::prop_assert!(matches!(meeting.chosen, Chosen::Variant(_)) && refused.changes.is_empty());
                 proptest::prop_assert_eq!((*rule, why.as_str()), (Rule::Flags, "no"));

@@ -25,10 +25,10 @@ fn bindings() -> [vk::DescriptorSetLayoutBinding<'static>; 3] {
 }
 
 /// Sets with two images and the sampler that pipelines read both through, a layout of one such set and one of two.
-struct Scene {
-    device: Device,
+pub(crate) struct Scene {
+    pub(crate) device: Device,
     of_set: vk::DescriptorSetLayout,
-    layouts: [vk::PipelineLayout; 2],
+    pub(crate) layouts: [vk::PipelineLayout; 2],
     pool: vk::DescriptorPool,
     /// The one that is recorded now.
     commands: Cell<vk::CommandBuffer>,
@@ -51,7 +51,11 @@ impl Scene {
     }
 
     fn with(reuse: Reuse) -> Self {
-        let builder = InstanceBuilder::new().driver(|config| (config.follows, config.reuse) = (true, reuse));
+        Self::of(InstanceBuilder::new().driver(|config| config.reuse = reuse))
+    }
+
+    pub(crate) fn of(builder: InstanceBuilder) -> Self {
+        let builder = builder.driver(|config| config.follows = true);
         let device = builder.set("separate", "resolve").device();
         let of_set = device.layout(&bindings());
         let layouts = [device.pipeline_layout(&[of_set]), device.pipeline_layout(&[of_set, of_set])];
@@ -66,7 +70,7 @@ impl Scene {
     }
 
     /// A set with images of these formats and a LINEAR sampler.
-    fn set(&self, formats: [vk::Format; 2]) -> vk::DescriptorSet {
+    pub(crate) fn set(&self, formats: [vk::Format; 2]) -> vk::DescriptorSet {
         self.set_with(formats, self.device.linear())
     }
 
@@ -92,7 +96,7 @@ impl Scene {
     }
 
     /// A pipeline of the shorter layout.
-    fn pipeline(&self) -> vk::Pipeline {
+    pub(crate) fn pipeline(&self) -> vk::Pipeline {
         self.pipeline_of(self.layouts[0], 0)
     }
 
@@ -120,12 +124,12 @@ impl Scene {
         made
     }
 
-    fn bind(&self, pipeline: vk::Pipeline) {
+    pub(crate) fn bind(&self, pipeline: vk::Pipeline) {
         let device = &self.device;
         call!(device.bind_pipeline(self.commands.get(), COMPUTE, pipeline));
     }
 
-    fn bind_sets(&self, layout: vk::PipelineLayout, first: u32, sets: &[vk::DescriptorSet]) {
+    pub(crate) fn bind_sets(&self, layout: vk::PipelineLayout, first: u32, sets: &[vk::DescriptorSet]) {
         self.bind_sets_at(layout, first, sets, &[]);
     }
 
@@ -137,7 +141,7 @@ impl Scene {
 
     /// Whether the first and the second image are read through the application's sampler.
     #[track_caller]
-    fn own(&self) -> [bool; 2] {
+    pub(crate) fn own(&self) -> [bool; 2] {
         let reads = self.reads();
         let linear = |handle| {
             let model = self.device.driver.sampler(handle).expect("a sampler that lives");

@@ -19,6 +19,7 @@ mod budget;
 mod cancel;
 mod chains;
 mod clamp;
+mod exempt;
 mod fuzz;
 mod guarded;
 mod identity;

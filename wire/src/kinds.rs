@@ -222,6 +222,31 @@ impl Unresolved {
     }
 }
 
+/// A rule of a rules file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleAt {
+    /// Its name.
+    pub name: String,
+    /// The file.
+    pub file: String,
+    /// The line of its `[[rule]]`.
+    pub line: u32,
+}
+
+/// An `exempt` record: something stays as the application asked for it, because a rules file switches its repair off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Exempt {
+    /// `sampler`, `pair`, `immutable sampler`, `blit` or `conversion`.
+    pub what: String,
+    /// The rules that switch it off.
+    pub rules: Vec<RuleAt>,
+    /// What it is about: handles, names, fingerprint and format, as the record of such a repair has them.
+    #[serde(flatten)]
+    pub about: Map<String, Json>,
+    /// What would have been changed, as [`change`](crate::record::change) has each.
+    pub changes: Vec<Json>,
+}
+
 /// A `conversion` record: a Y′CbCr conversion was created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conversion {

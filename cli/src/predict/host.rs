@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use samplin_core::budget::{BorderPlace, BorderPlaces, BorderWish, Cover, SamplerPlaces};
-use samplin_core::decide::{DeviceCaps, Policy, Rule, SamplerState, StateKey, ViewTraits};
-use samplin_core::outcome::{self, Creation, Kept, Meeting, Refusal, Terms, Wanted};
+use samplin_core::decide::{DeviceCaps, Exempt, Policy, Rule, SamplerState, StateKey, ViewTraits};
+use samplin_core::outcome::{self, Creation, Kept, Meeting, Off, Refusal, Terms, Wanted};
 
 use super::shaders::Storage;
 
@@ -53,14 +53,14 @@ impl Host {
     /// What a sampler comes to whose record names this handle.
     pub(super) fn creation(&mut self, given: &SamplerState, handle: &str) -> Creation {
         let Self { caps, policy, audit, places, .. } = self;
-        outcome::creation(given, &Terms { caps, policy, audit: *audit }, |wish| places.border(handle, wish))
+        outcome::creation(given, Exempt::NONE, &Terms { caps, policy, audit: *audit }, |wish| places.border(handle, wish))
     }
 
     /// What it comes to that a sampler meets a view for the first time.
     pub(super) fn meeting(&mut self, fingerprint: &str, sampler: &Sampler, view: &ViewTraits) -> Meeting<'static, ()> {
         let Self { caps, policy, audit, places, .. } = self;
         let limit = caps.max_sampler_allocation_count;
-        outcome::meeting(&sampler.kept, view, [], &Terms { caps, policy, audit: *audit }, |wanted| {
+        outcome::meeting(&sampler.kept, view, ([], Off::NONE), &Terms { caps, policy, audit: *audit }, |wanted| {
             places.variant(fingerprint, sampler.border, wanted, limit)
         })
     }

@@ -1,7 +1,7 @@
 //! From the tables of a rules file to overrides: every key with its type, its words and what is wrong with it.
 
 use ash::vk;
-use samplin_core::decide::{self, Bias, Compare, Guard, Guards, ShadingWish, Wish};
+use samplin_core::decide::{self, Bias, Compare, Exempt, Guard, Guards, ShadingWish, Wish};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -187,6 +187,7 @@ const WHEN_KEYS: &[&str] = &[
     "mip_levels",
     "samples",
     "blended",
+    "rule",
 ];
 
 fn when(value: Value<'_, '_>) -> Understood<When> {
@@ -213,10 +214,24 @@ fn when(value: Value<'_, '_>) -> Understood<When> {
             "mip_levels" => (out.min_levels, out.max_levels) = range(name, value)?,
             "samples" => (out.min_samples, out.max_samples) = range(name, value)?,
             "blended" => out.blended = Some(boolean(name, value)?),
+            "rule" => out.repairs = Some(repairs(value)?),
             _ => return unknown(key.span().start, name, "when", WHEN_KEYS),
         }
     }
     Ok(out)
+}
+
+/// Repairs by the names of their rules or by their ids.
+fn repairs(value: Value<'_, '_>) -> Understood<Exempt> {
+    let one = |value: Value<'_, '_>| {
+        let given = text("rule", value)?;
+        Exempt::named(given).map_or_else(
+            || complain(value, format!("rule cannot be \"{given}\"; it is one of {}", Exempt::names().join(", "))),
+            Ok,
+        )
+    };
+    let DeValue::Array(list) = value.get_ref() else { return one(value) };
+    list.iter().try_fold(Exempt::NONE, |all, value| Ok(all.union(one(value)?)))
 }
 
 fn fingerprints(value: Value<'_, '_>) -> Understood<Vec<u64>> {
@@ -272,11 +287,20 @@ const SET_KEYS: &[&str] = &[
     "border",
     "immutable",
     "sample_shading",
+    "repair",
 ];
 
-fn set(value: Value<'_, '_>) -> Understood<(Wish, Option<ShadingWish>, bool)> {
-    let (mut shading, mut demotes) = (None, false);
-    let mut out = Wish::default();
+#[derive(Default)]
+struct Set {
+    wish: Wish,
+    shading: Option<ShadingWish>,
+    demotes: bool,
+    repair_off: bool,
+}
+
+fn set(value: Value<'_, '_>) -> Understood<Set> {
+    let mut all = Set::default();
+    let out = &mut all.wish;
     let given = table("set", value)?;
     if given.is_empty() {
         return complain(value, format!("set is empty; it knows {}", SET_KEYS.join(", ")));
@@ -300,8 +324,9 @@ fn set(value: Value<'_, '_>) -> Understood<(Wish, Option<ShadingWish>, bool)> {
             "address_mode" => out.address_mode = address_modes(value)?,
             "compare" => out.compare = Some(word(name, value, COMPARES)?),
             "border" => out.border_color = Some(word(name, value, BORDERS)?),
-            "immutable" => demotes = word(name, value, &[("demote", 1)])? == 1,
-            "sample_shading" => shading = Some(sample_shading(value)?),
+            "immutable" => all.demotes = word(name, value, &[("demote", 1)])? == 1,
+            "sample_shading" => all.shading = Some(sample_shading(value)?),
+            "repair" => all.repair_off = word(name, value, &[("off", true)])?,
             _ => return unknown(key.span().start, name, "set", SET_KEYS),
         }
     }
@@ -310,7 +335,7 @@ fn set(value: Value<'_, '_>) -> Understood<(Wish, Option<ShadingWish>, bool)> {
     {
         return complain(value, "min_lod is greater than max_lod");
     }
-    Ok((out, shading, demotes))
+    Ok(all)
 }
 
 fn sample_shading(value: Value<'_, '_>) -> Understood<ShadingWish> {
@@ -405,16 +430,18 @@ pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Understood<
         demotes: false,
         of_pipelines: is_of_pipelines(["when", "set"].map(|part| given.get(part)))?,
         guards_off: Guards::NONE,
+        exempt: Exempt::NONE,
         stop: false,
     };
-    let mut has_set = false;
+    let (mut has_set, mut repair_off) = (false, false);
     for (key, value) in given {
         let name: &str = key.get_ref();
         match name {
             "name" => text(name, value)?.clone_into(&mut out.name),
             "when" => out.when = when(value)?,
             "set" => {
-                (out.wish, out.shading, out.demotes) = set(value)?;
+                let set = set(value)?;
+                (out.wish, out.shading, out.demotes, repair_off) = (set.wish, set.shading, set.demotes, set.repair_off);
                 has_set = true;
             }
             "guards_off" => out.guards_off = guards(value)?,
@@ -424,6 +451,11 @@ pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Understood<
     }
     if !has_set && !out.stop {
         return complain(value, "the rule has no set and no stop, so it does nothing");
+    }
+    match out.when.repairs {
+        repairs if repair_off => out.exempt = repairs.unwrap_or_else(Exempt::all),
+        Some(_) => return complain(value, "when.rule says which repairs are switched off, but set has no repair = \"off\""),
+        None => {}
     }
     Ok(out)
 }

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::{Catalog, Change, Changes, Field, Value};
+use super::{Catalog, Change, Changes, Exempt, Field, Value};
 use crate::format;
 
 /// What matters of a blit's source image.
@@ -27,9 +27,14 @@ pub struct BlitDecision {
 
 /// Decides the filter of a blit from `source`. A blit has no sampler, so the filter is all that can change.
 pub fn blit(filter: vk::Filter, source: &BlitSource) -> BlitDecision {
+    blit_except(filter, source, Exempt::NONE)
+}
+
+/// [`blit`], but for the rules that are switched off.
+pub fn blit_except(filter: vk::Filter, source: &BlitSource, exempt: Exempt) -> BlitDecision {
     let mut out = BlitDecision { filter, changes: Changes::new() };
     let mut to = |catalog, to| {
-        if out.filter != to {
+        if out.filter != to && !exempt.contains(catalog) {
             out.changes.push(Change {
                 catalog,
                 field: Field::BlitFilter,
@@ -56,7 +61,7 @@ pub fn blit(filter: vk::Filter, source: &BlitSource) -> BlitDecision {
         } else {
             None
         };
-        if let Some(catalog) = conflict {
+        if let Some(catalog) = conflict.filter(|catalog| !exempt.contains(*catalog)) {
             now = vk::Filter::LINEAR;
             to(catalog, now);
         }

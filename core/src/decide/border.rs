@@ -139,7 +139,7 @@ impl Pass<'_> {
         if self.state.uses_border() && !is_valid_border(self.state.border_color) {
             self.set_border_color(Catalog::A22, vk::BorderColor::FLOAT_TRANSPARENT_BLACK);
         }
-        if self.state.border_mapping.is_some() && !self.caps.border_color_swizzle {
+        if self.state.border_mapping.is_some() && !self.caps.border_color_swizzle && !self.is_off(Catalog::A36) {
             self.note(Catalog::A36, Field::BorderColorMapping, Value::Present, Value::Absent);
             self.state.border_mapping = None;
         }
@@ -198,9 +198,11 @@ impl Pass<'_> {
     }
 
     fn set_custom(&mut self, catalog: Catalog, color: [u32; 4], int_before: bool) {
+        let is_off = self.is_off(catalog);
         let int_now = is_int_border(self.state.border_color);
         if let Some(custom) = &mut self.state.custom_border
             && custom.color != color
+            && !is_off
         {
             let from = color_value(int_before, custom.color);
             custom.color = color;
@@ -209,8 +211,10 @@ impl Pass<'_> {
     }
 
     fn set_custom_format(&mut self, catalog: Catalog, format: vk::Format) {
+        let is_off = self.is_off(catalog);
         if let Some(custom) = &mut self.state.custom_border
             && custom.format != format
+            && !is_off
         {
             let from = custom.format;
             custom.format = format;
@@ -412,6 +416,9 @@ impl Pass<'_> {
     }
 
     fn set_mapping(&mut self, catalog: Catalog, to: BorderMapping) {
+        if self.is_off(catalog) {
+            return;
+        }
         let from = self.state.border_mapping.map_or(Value::Absent, Value::Mapping);
         self.state.border_mapping = Some(to);
         self.note(catalog, Field::BorderColorMapping, from, Value::Mapping(to));

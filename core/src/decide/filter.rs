@@ -130,6 +130,11 @@ impl Pass<'_> {
     /// B-9: what anisotropy does with NEAREST, or on a format that cannot be filtered, is implementation-defined.
     /// With CUBIC left it is A-7 that forbids it.
     fn landed_on_nearest(&mut self) {
+        let linear = |filter: vk::Filter| filter == vk::Filter::LINEAR;
+        if !self.exempt.is_empty() && (linear(self.state.mag_filter) || linear(self.state.min_filter)) {
+            // The demotion is switched off, so it did not land there.
+            return;
+        }
         if !self.state.uses_filter(vk::Filter::CUBIC_EXT) {
             self.disable_anisotropy(Catalog::B9);
         }
@@ -156,6 +161,7 @@ impl Pass<'_> {
             && weights != CATMULL_ROM
             && self.state.uses_filter(vk::Filter::CUBIC_EXT)
             && !self.caps.selectable_cubic_weights
+            && !self.is_off(Catalog::B12)
             && !self.stays(Value::Raw(weights))
         {
             self.note(Catalog::B12, Field::CubicWeights, Value::Raw(weights), Value::Absent);
@@ -175,7 +181,7 @@ impl Pass<'_> {
         if can_filter_linear(view, self.caps) {
             return;
         }
-        if self.policy.depth_compare && self.may_compare_instead(view) {
+        if self.policy.depth_compare && !self.is_off(Catalog::DepthCompare) && self.may_compare_instead(view) {
             self.note(Catalog::DepthCompare, Field::CompareEnable, Value::Bool(false), Value::Bool(true));
             self.state.compare_enable = true;
             if self.state.compare_op != vk::CompareOp::ALWAYS {
@@ -196,8 +202,9 @@ impl Pass<'_> {
         };
         if filter == Catalog::B1 && !self.state.unnormalized_coordinates {
             let super::SamplerState { mag_filter, min_filter, mipmap_mode, .. } = self.state;
-            let linear = |filter: vk::Filter| filter == vk::Filter::LINEAR;
-            self.emulate = [linear(mag_filter), linear(min_filter), mipmap_mode == vk::SamplerMipmapMode::LINEAR];
+            let linear = |filter: vk::Filter| filter == vk::Filter::LINEAR && !self.is_off(Catalog::B1);
+            let levels = mipmap_mode == vk::SamplerMipmapMode::LINEAR && !self.is_off(mip);
+            self.emulate = [linear(mag_filter), linear(min_filter), levels];
         }
         self.demote_filter(filter, vk::Filter::LINEAR, vk::Filter::NEAREST);
         if self.state.mipmap_mode == vk::SamplerMipmapMode::LINEAR {
@@ -233,7 +240,7 @@ impl Pass<'_> {
         // A limit below 1 leaves no value legal; off always is.
         if asked.is_nan() || asked < 1.0 || limit.is_nan() || limit < 1.0 {
             self.disable_anisotropy(Catalog::A6);
-        } else if asked > limit {
+        } else if asked > limit && !self.is_off(Catalog::A6) {
             self.note(Catalog::A6, Field::MaxAnisotropy, Value::Float(asked), Value::Float(limit));
             self.state.max_anisotropy = limit;
         }

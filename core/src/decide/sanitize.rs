@@ -40,7 +40,8 @@ impl Pass<'_> {
             }
         }
         let from = self.state.compare_op;
-        if self.state.compare_enable && !(0..=7).contains(&from.as_raw()) && !self.stays(Value::CompareOp(from)) {
+        let is_wrong = self.state.compare_enable && !(0..=7).contains(&from.as_raw());
+        if is_wrong && !self.is_off(Catalog::A25) && !self.stays(Value::CompareOp(from)) {
             self.note(Catalog::A25, Field::CompareOp, Value::CompareOp(from), Value::CompareOp(vk::CompareOp::ALWAYS));
             self.state.compare_op = vk::CompareOp::ALWAYS;
         }
@@ -51,6 +52,7 @@ impl Pass<'_> {
         }
         if let Some(weights) = self.state.cubic_weights
             && !(0..=3).contains(&weights)
+            && !self.is_off(Catalog::A59Weights)
             && !self.stays(Value::Raw(weights))
         {
             self.note(Catalog::A59Weights, Field::CubicWeights, Value::Raw(weights), Value::Absent);
@@ -134,7 +136,8 @@ impl Pass<'_> {
             self.disable_anisotropy(Catalog::A54Anisotropy);
             self.disable_compare(Catalog::A54Compare);
         }
-        if let Some(window) = &mut self.state.block_match {
+        let keeps_window = self.is_off(Catalog::A55);
+        if let Some(window) = self.state.block_match.as_mut().filter(|_| !keeps_window) {
             let from = window.extent;
             let limit = self.caps.max_block_match_window;
             if limit != [0; 2] {
@@ -150,7 +153,10 @@ impl Pass<'_> {
         {
             self.set_flags(Catalog::A56, self.state.flags & !F::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT);
         }
-        if self.state.opaque_capture && !self.state.flags.contains(F::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT) {
+        if self.state.opaque_capture
+            && !self.state.flags.contains(F::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT)
+            && !self.is_off(Catalog::A57)
+        {
             self.note(Catalog::A57, Field::OpaqueCapture, Value::Present, Value::Absent);
             self.state.opaque_capture = false;
         }
@@ -167,7 +173,7 @@ impl Pass<'_> {
             let limit = self.caps.max_sampler_lod_bias;
             (Catalog::A2, bias.max(-limit).min(limit))
         };
-        if bias.is_nan() || bias != legal {
+        if (bias.is_nan() || bias != legal) && !self.is_off(catalog) {
             self.note(catalog, Field::MipLodBias, Value::Float(bias), Value::Float(legal));
             self.state.mip_lod_bias = legal;
         }

@@ -3,7 +3,7 @@
 use ash::vk;
 
 use super::sanitize::is_valid_filter;
-use super::{Catalog, Change, Changes, Field, Pass, Value};
+use super::{Catalog, Change, Changes, Exempt, Field, Pass, Value};
 
 impl Pass<'_> {
     /// Step 3. The conversion stays whatever else changes.
@@ -18,7 +18,7 @@ impl Pass<'_> {
             self.set_address(Catalog::A41, axis, vk::SamplerAddressMode::CLAMP_TO_EDGE);
         }
         self.disable_anisotropy(Catalog::A41);
-        if self.state.unnormalized_coordinates {
+        if self.state.unnormalized_coordinates && !self.is_off(Catalog::A41) {
             self.note(Catalog::A41, Field::UnnormalizedCoordinates, Value::Bool(true), Value::Bool(false));
             self.state.unnormalized_coordinates = false;
         }
@@ -59,12 +59,25 @@ pub fn conversion(
     features: Option<vk::FormatFeatureFlags2>,
     subsampled: [bool; 2],
 ) -> ConversionDecision {
+    conversion_except(state, features, subsampled, Exempt::NONE)
+}
+
+/// [`conversion`], but for the rules that are switched off.
+pub fn conversion_except(
+    state: &ConversionState,
+    features: Option<vk::FormatFeatureFlags2>,
+    subsampled: [bool; 2],
+    exempt: Exempt,
+) -> ConversionDecision {
     use vk::FormatFeatureFlags2 as F;
     let mut out = *state;
     let mut changes = Changes::new();
     let Some(features) = features else { return ConversionDecision { state: out, changes } };
     let mut note = |catalog, field, from, to| changes.push(Change { catalog, field, from, to });
-    if out.chroma_filter == vk::Filter::LINEAR && !features.contains(F::SAMPLED_IMAGE_YCBCR_CONVERSION_LINEAR_FILTER) {
+    if out.chroma_filter == vk::Filter::LINEAR
+        && !features.contains(F::SAMPLED_IMAGE_YCBCR_CONVERSION_LINEAR_FILTER)
+        && !exempt.contains(Catalog::A43)
+    {
         note(Catalog::A43, Field::ChromaFilter, Value::Filter(out.chroma_filter), Value::Filter(vk::Filter::NEAREST));
         out.chroma_filter = vk::Filter::NEAREST;
     }
@@ -79,13 +92,14 @@ pub fn conversion(
             vk::ChromaLocation::MIDPOINT if !midpoint && cosited => (Catalog::A44Y, vk::ChromaLocation::COSITED_EVEN),
             _ => continue,
         };
-        if relevant {
+        if relevant && !exempt.contains(catalog) {
             note(catalog, field, Value::ChromaLocation(*location), Value::ChromaLocation(to));
             *location = to;
         }
     }
     if out.force_explicit_reconstruction
         && !features.contains(F::SAMPLED_IMAGE_YCBCR_CONVERSION_CHROMA_RECONSTRUCTION_EXPLICIT_FORCEABLE)
+        && !exempt.contains(Catalog::A45)
     {
         note(Catalog::A45, Field::ForceExplicitReconstruction, Value::Bool(true), Value::Bool(false));
         out.force_explicit_reconstruction = false;

@@ -418,8 +418,18 @@ impl Device {
         self.meeting_of(&shared, class).changes.iter().all(|change| change.catalog.rule() == Rule::Override)
     }
 
+    /// Whether the user has switched off what a use would need, so that it keeps the application's sampler whatever others get.
+    fn is_exempt(&self, want: &Want) -> bool {
+        let of = want.pair.and_then(|pair| Some((self.rows().state(pair.state)?, self.class(pair.class)?)));
+        let Some((shared, class)) = of.filter(|(shared, _)| shared.overrides != 0) else { return false };
+        !self.meeting_of(&shared, class).exempted.is_empty()
+    }
+
     /// Of the samplers that uses of one want the first that suits the images of all, and the pair that it is wanted for.
     fn meet(&self, uses: &[&Want]) -> Option<(u64, Pair)> {
+        if uses.iter().any(|want| self.is_exempt(want)) {
+            return None;
+        }
         uses.iter().filter(|want| want.wanted != want.given && !self.is_wish(want)).find_map(|want| {
             let pair = want.pair?;
             let (shared, class) = (self.rows().state(pair.state)?, self.class(pair.class)?);

@@ -133,7 +133,8 @@ impl Device {
     /// What a state and a class come to, for the record: as it is if the driver has a sampler for it.
     pub(super) fn meeting_of<'a>(&'a self, shared: &SharedState, class: &'a ViewClass) -> Meeting<'a, ()> {
         let overrides = self.overrides.for_view(shared.overrides, &class.traits).map(Override::wished);
-        outcome::meeting(&shared.kept, &class.traits, overrides, &self.terms(), |_| Ok(()))
+        let off = self.off(shared.overrides, Some(class));
+        outcome::meeting(&shared.kept, &class.traits, (overrides, off), &self.terms(), |_| Ok(()))
     }
 
     /// Writes the `pair` record of a link; `because`: the pair that its sampler is wanted for, another one where all images of a sampler get

@@ -1,0 +1,118 @@
+//! Repairs that a rules file switches off: which, and what is written down of them.
+
+use ash::vk;
+use samplin_hot::Pair;
+use samplin_hot::memory;
+use samplin_wire::kinds;
+use samplin_wire::text::handle;
+use serde_json::json;
+
+use super::Device;
+use super::images::ViewClass;
+use crate::counters::Path;
+use crate::decide::{BlitSource, Change, Context, Exempt, SamplerState, ViewTraits};
+use crate::names;
+use crate::outcome::Off;
+use crate::overrides::Override;
+use crate::record;
+use crate::variant::SharedState;
+
+impl Device {
+    /// What is switched off for samplers that these overrides match: when one was created, and with a view of this class.
+    pub(super) fn off(&self, overrides: u64, class: Option<&ViewClass>) -> Off {
+        self.overrides.off(overrides, class.map(|class| &class.traits))
+    }
+
+    /// What is switched off for blits from images, and conversions, of a format.
+    pub fn off_for_format(&self, format: vk::Format) -> Exempt {
+        let of = Self::any_view(format);
+        self.overrides.exempting_format(&of).fold(Exempt::NONE, |all, one| all.union(one.exempt))
+    }
+
+    /// What rules look at of a format.
+    fn any_view(format: vk::Format) -> ViewTraits {
+        ViewTraits::new_2d(format, vk::FormatFeatureFlags2::empty())
+    }
+
+    /// Writes the record of a sampler that was not changed when it was created.
+    pub(super) fn exempt_sampler(&self, sampler: u64, state: &SamplerState, overrides: u64, changes: &[Change]) {
+        if changes.is_empty() {
+            return;
+        }
+        let fingerprint = state.fingerprint();
+        let about = json!({
+            "sampler": handle(sampler),
+            "name": self.name(vk::ObjectType::SAMPLER, sampler),
+            "fingerprint": format!("{fingerprint:016x}"),
+            "state": record::state(state),
+        });
+        let by = self.overrides.exempting(overrides, None);
+        self.exempt("sampler", by, about, (changes, &self.context(None)), (fingerprint, 0));
+    }
+
+    /// Writes the record of a pair that was not changed; `what` is a pair or an immutable sampler.
+    pub(super) fn exempt_pair(
+        &self,
+        what: &'static str,
+        pair: Pair,
+        (shared, class): (&SharedState, &ViewClass),
+        path: Option<Path>,
+        changes: &[Change],
+    ) {
+        if changes.is_empty() {
+            return;
+        }
+        let members = record::view(&class.traits);
+        let about = json!({
+            "sampler": handle(pair.sampler),
+            "view": handle(pair.view),
+            "names": self.names(pair),
+            "fingerprint": format!("{:016x}", shared.fingerprint()),
+            "format": members.format,
+            "aspect": members.aspect,
+            "view_type": members.view_type,
+            "path": path.map(Path::name),
+        });
+        let by = self.overrides.exempting(shared.overrides, Some(&class.traits));
+        let key = (shared.fingerprint(), u64::from(pair.class));
+        self.exempt(what, by, about, (changes, &self.context(Some(class))), key);
+    }
+
+    /// Writes the record of a blit that was not changed.
+    pub fn exempt_blit(&self, source: &BlitSource, changes: &[Change], filter: vk::Filter) {
+        self.exempt_format("blit", source.format, changes, filter.as_raw() as u64);
+    }
+
+    /// Writes the record of a blit or a conversion that was not changed.
+    pub(super) fn exempt_format(&self, what: &'static str, format: vk::Format, changes: &[Change], key: u64) {
+        if changes.is_empty() {
+            return;
+        }
+        let of = Self::any_view(format);
+        let context = Context { source: Some(format), ..self.context(None) };
+        let about = json!({ "format": names::format(format) });
+        let by = self.overrides.exempting_format(&of);
+        self.exempt(what, by, about, (changes, &context), (format.as_raw() as u64, key));
+    }
+
+    #[cold]
+    fn exempt<'a>(
+        &self,
+        what: &'static str,
+        by: impl Iterator<Item = &'a Override>,
+        about: serde_json::Value,
+        (changes, context): (&[Change], &Context<'_>),
+        key: (u64, u64),
+    ) {
+        if !self.records_decisions() || !self.is_news_of_exempt(what, key) {
+            return;
+        }
+        let file = self.overrides.path.as_deref().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
+        let by = by.filter(|one| changes.iter().any(|change| one.exempt.contains(change.catalog)));
+        let rules =
+            memory::collect(by.map(|one| kinds::RuleAt { name: one.name.clone(), file: file.clone(), line: one.line }));
+        let serde_json::Value::Object(about) = about else { return };
+        let changes = record::changes(changes.iter(), context);
+        self.trace().emit("exempt", &kinds::Exempt { what: what.to_owned(), rules, about, changes });
+    }
+}

@@ -1,0 +1,307 @@
+//! `set = { repair = "off" }`: on each way that a pair takes to the driver it arrives as the application asked for it, with one record;
+//! the pair beside it, which no such rule matches, is repaired as ever.
+#![cfg(not(miri))]
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ash::vk::{self, Handle};
+use serde_json::Value;
+
+use crate::args;
+use crate::binds;
+use crate::driver::Args;
+use crate::loader::{Device, InstanceBuilder, allocator, binding, call, combined, entry, linear_info, pair, written};
+
+/// Neither can be filtered.
+const LEFT: vk::Format = vk::Format::R32_SFLOAT;
+const REPAIRED: vk::Format = vk::Format::R32_UINT;
+const COMBINED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+
+/// A rules file that is removed at the end.
+pub(crate) struct Rules(PathBuf);
+
+impl Rules {
+    pub(crate) fn new(text: &str) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("samplin-exempt-{}-{number}.toml", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn builder(&self) -> InstanceBuilder {
+        InstanceBuilder::new().set("config", self.0.to_str().unwrap()).traced("decisions")
+    }
+}
+
+impl Drop for Rules {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+const BY_FORMAT: &str = "\n[[rule]]\nname = \"as it was\"\nwhen = { format = \"R32_SFLOAT\" }\nset = { repair = \"off\" }\n";
+
+/// The sampler that arrives below on one way.
+type Way = (&'static str, fn(&Device, vk::Sampler, vk::ImageView) -> vk::Sampler);
+
+fn at(info: &vk::DescriptorImageInfo) -> *const std::ffi::c_void {
+    std::ptr::from_ref(info).cast()
+}
+
+const WAYS: [Way; 5] = [
+    ("write", written),
+    ("template", |device, sampler, view| {
+        let template = device.template(device.layout(&[]), &[entry(0, 0, 1, COMBINED, 0, 24)]);
+        let (set, info) = (device.plain_set(), pair(sampler, view));
+        device.driver.calls();
+        device.update_with_template(set, template, at(&info));
+        args!(device, c"vkUpdateDescriptorSetWithTemplate", Args::Template { elements, .. });
+        elements[0].image.unwrap().sampler
+    }),
+    ("push", |device, sampler, view| {
+        let info = [pair(sampler, view)];
+        device.driver.calls();
+        device.push(device.pipeline_layout(&[]), 0, &[combined(vk::DescriptorSet::null(), 0, &info)]);
+        args!(device, c"vkCmdPushDescriptorSet", Args::Push { writes, .. });
+        writes.items[0].images[0].sampler
+    }),
+    ("push template", |device, sampler, view| {
+        let template = device.push_template(&[entry(0, 0, 1, COMBINED, 0, 24)]);
+        let (layout, info) = (device.pipeline_layout(&[]), pair(sampler, view));
+        device.driver.calls();
+        call!(device.push_with_template(device.commands, template, layout, 0, at(&info)));
+        args!(device, c"vkCmdPushDescriptorSetWithTemplate", Args::Template { elements, .. });
+        elements[0].image.unwrap().sampler
+    }),
+    ("several in one write", |device, sampler, view| {
+        let other = device.view(REPAIRED);
+        let infos = [pair(sampler, other), pair(sampler, view)];
+        let set = device.plain_set();
+        device.driver.calls();
+        device.update(&[combined(set, 0, &infos)], &[]);
+        args!(device, c"vkUpdateDescriptorSets", Args::Update { writes, .. });
+        assert_ne!(writes.items[0].images[0].sampler, sampler, "the other pair is repaired");
+        writes.items[0].images[1].sampler
+    }),
+];
+
+fn rule_of(record: &Value) -> (&str, u64, bool) {
+    let rule = &record["rules"][0];
+    let is_file = rule["file"].as_str().is_some_and(|file| file.ends_with(".toml"));
+    (rule["name"].as_str().unwrap(), rule["line"].as_u64().unwrap(), is_file)
+}
+
+#[test]
+fn a_pair_is_left_alone_on_every_way() {
+    for (name, way) in WAYS {
+        let rules = Rules::new(BY_FORMAT);
+        let device = rules.builder().device();
+        let (sampler, left, repaired) = (device.linear(), device.view(LEFT), device.view(REPAIRED));
+        for _ in 0..2 {
+            assert_eq!(way(&device, sampler, left), sampler, "{name}");
+            assert_ne!(way(&device, sampler, repaired), sampler, "{name}: its twin");
+        }
+        let said = device.instance.records("exempt");
+        assert_eq!(said.len(), 1, "{name}: once for a state and a class: {said:#?}");
+        let record = &said[0];
+        assert_eq!(rule_of(record), ("as it was", 2, true));
+        assert_eq!((&record["what"], &record["format"]), (&"pair".into(), &"VK_FORMAT_R32_SFLOAT".into()));
+        let changes: Vec<_> = record["changes"].as_array().unwrap().iter().map(|change| &change["rule"]).collect();
+        assert!(changes.contains(&&"linear-filter".into()), "{record:#}");
+        let pairs = device.instance.records("pair");
+        assert!(pairs.iter().all(|record| record["format"] == "VK_FORMAT_R32_UINT"), "{pairs:#?}");
+    }
+}
+
+/// What a rule matches that is about one repair, and the filter and anisotropy with which the pair arrives.
+#[test]
+fn one_repair_is_switched_off_and_the_others_hold() {
+    for (when, filter, mipmap) in [
+        ("{ rule = \"linear-filter\" }", true, false),
+        ("{ rule = \"linear-mipmap\" }", false, true),
+        ("{ rule = [\"B-1\", \"B-2\"], class = \"color\" }", true, true),
+        ("{ rule = \"B-16\" }", false, false),
+        ("{ rule = \"linear-filter\", class = \"depth\" }", false, false),
+        ("{ rule = \"linear-filter\", min_filter = \"nearest\" }", false, false),
+    ] {
+        let rules = Rules::new(&format!("[[rule]]\nwhen = {when}\nset = {{ repair = \"off\" }}\n"));
+        let device = rules.builder().device();
+        let info = vk::SamplerCreateInfo { mipmap_mode: vk::SamplerMipmapMode::LINEAR, ..linear_info() };
+        let arrived = written(&device, device.sampler(&info), device.view(LEFT));
+        let model = device.driver.sampler(arrived.as_raw()).unwrap().info;
+        let linear = [model.mag_filter, model.min_filter].map(|filter| filter == vk::Filter::LINEAR);
+        assert_eq!(linear, [filter; 2], "{when}");
+        assert_eq!(model.mipmap_mode == vk::SamplerMipmapMode::LINEAR, mipmap, "{when}");
+        let said = device.instance.records("exempt");
+        assert_eq!(said.len(), usize::from(filter || mipmap), "{when}: {said:#?}");
+    }
+}
+
+/// Creation looks at the sampler alone, so that only a rule which does so too leaves it alone there.
+#[test]
+fn what_creation_changes_is_left_where_the_rule_looks_at_the_sampler() {
+    for (when, left) in [
+        ("{}", true),
+        ("{ rule = \"anisotropy\" }", true),
+        ("{ rule = \"A-6\", min_filter = \"linear\", nth = 1 }", true),
+        ("{ nth = 2 }", false),
+        ("{ rule = \"A-5\" }", false),
+        ("{ rule = \"anisotropy\", compare = true }", false),
+        ("{ format = \"*\" }", false),
+        ("{ name = \"*\" }", false),
+    ] {
+        let rules = Rules::new(&format!("[[rule]]\nwhen = {when}\nset = {{ repair = \"off\" }}\n"));
+        let device = rules.builder().device();
+        let info = vk::SamplerCreateInfo { anisotropy_enable: 1, max_anisotropy: 1e6, ..linear_info() };
+        device.driver.calls();
+        let sampler = device.sampler(&info);
+        args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
+        assert_eq!(down.at == std::ptr::from_ref(&info) as usize, left, "{when}: the application's own pointer");
+        let said = device.instance.records("exempt");
+        let found: Vec<_> = said.iter().map(|record| (&record["what"], &record["changes"][0]["rule"])).collect();
+        let expected = [(&Value::from("sampler"), &Value::from("anisotropy"))];
+        assert_eq!(found, &expected[..usize::from(left)], "{when}");
+        assert_eq!(device.instance.records("sampler").len(), usize::from(!left), "{when}");
+        // A view that filters has nothing to do with it.
+        assert_eq!(written(&device, sampler, device.view(vk::Format::R8G8B8A8_UNORM)), sampler, "{when}");
+    }
+}
+
+/// What a wish asks for is legal, whatever is switched off.
+#[test]
+fn a_wish_is_never_created_illegally() {
+    let text = "[[rule]]\nset = { repair = \"off\" }\n[[rule]]\nset = { max_anisotropy = 1000000 }\nguards_off = [\"single_mip\"]\n";
+    let rules = Rules::new(text);
+    let device = rules.builder().device();
+    let sampler = device.linear();
+    let arrived = written(&device, sampler, device.view(vk::Format::R8G8B8A8_UNORM));
+    let model = device.driver.sampler(arrived.as_raw()).unwrap().info;
+    assert!(model.anisotropy_enable == 1 && model.max_anisotropy < 1e5, "{}", model.max_anisotropy);
+    // The view that does not filter is left alone in what only it decides about.
+    let arrived = written(&device, sampler, device.view(LEFT));
+    assert_eq!(device.driver.sampler(arrived.as_raw()).unwrap().info.min_filter, vk::Filter::LINEAR);
+}
+
+#[test]
+fn a_sampler_is_named_by_fingerprint_and_by_name() {
+    let first = Rules::new("");
+    let device = first.builder().device();
+    written(&device, device.linear(), device.view(LEFT));
+    let fingerprint = device.instance.records("pair")[0]["fingerprint"].as_str().unwrap().to_owned();
+    let when = |when: &str| format!("[[rule]]\nwhen = {{ {when} }}\nset = {{ repair = \"off\" }}\n");
+    for (text, is_named, left) in [
+        (when(&format!("fingerprint = \"{fingerprint}\"")), false, true),
+        (when("fingerprint = \"0123456789abcdef\""), false, false),
+        (when("name = \"shadow*\""), true, true),
+        (when("name = \"shadow*\""), false, false),
+        (when("name = \"other\""), true, false),
+    ] {
+        let rules = Rules::new(&text);
+        let device = rules.builder().device();
+        let sampler = device.linear();
+        if is_named {
+            let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(sampler).object_name(c"shadow map");
+            assert_eq!(call!(device.set_name(device.raw, &info)), vk::Result::SUCCESS);
+        }
+        assert_eq!(written(&device, sampler, device.view(LEFT)) == sampler, left, "{text}");
+    }
+}
+
+/// An immutable sampler stays in any case: what was a fault that is left is what the user wants.
+#[test]
+fn an_immutable_sampler_that_is_left_alone_is_no_fault() {
+    for (rule, what) in [(BY_FORMAT, "exempt"), ("", "unresolved")] {
+        let rules = Rules::new(rule);
+        let device = rules.builder().set("separate", "base").device();
+        let samplers = [device.linear()];
+        let set = device.set(&[binding(0, COMBINED, 1).immutable_samplers(&samplers)]);
+        let infos = [pair(vk::Sampler::null(), device.view(LEFT))];
+        device.update(&[combined(set, 0, &infos)], &[]);
+        let said: Vec<_> = ["exempt", "unresolved"]
+            .into_iter()
+            .flat_map(|event| device.instance.records(event).into_iter().map(move |record| (event, record)))
+            .collect();
+        assert_eq!(said.len(), 1, "{said:#?}");
+        assert_eq!((said[0].0, &said[0].1["what"]), (what, &"immutable sampler".into()));
+    }
+}
+
+/// A blit has no sampler, so a rule that asks for one is about no blit.
+#[test]
+fn a_blit_is_left_alone_by_its_format() {
+    for (when, left) in [
+        ("{ format = \"R32_SFLOAT\" }", true),
+        ("{ rule = \"blit-filter\" }", true),
+        ("{ rule = \"C-1\", class = \"color\" }", true),
+        ("{ rule = \"linear-filter\" }", false),
+        ("{ format = \"R32_UINT\" }", false),
+        ("{ min_filter = \"linear\" }", false),
+        ("{ mip_levels = { min = 0 } }", false),
+    ] {
+        let rules = Rules::new(&format!("[[rule]]\nwhen = {when}\nset = {{ repair = \"off\" }}\n"));
+        let device = rules.builder().device();
+        let [from, to] = [device.image(LEFT), device.image(LEFT)];
+        let region = vk::ImageBlit {
+            src_offsets: [vk::Offset3D::default(), vk::Offset3D { x: 4, y: 4, z: 1 }],
+            dst_offsets: [vk::Offset3D::default(), vk::Offset3D { x: 2, y: 2, z: 1 }],
+            ..Default::default()
+        };
+        let layout = vk::ImageLayout::GENERAL;
+        device.driver.calls();
+        for _ in 0..2 {
+            call!(device.blit(device.commands, from, layout, to, layout, 1, &region, vk::Filter::LINEAR));
+        }
+        let filters = device.driver.calls_of(c"vkCmdBlitImage").into_iter().map(|args| match args {
+            Args::Blit { filter, .. } => filter == vk::Filter::LINEAR,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(filters.collect::<Vec<_>>(), [left; 2], "{when}");
+        assert_eq!(device.instance.records("exempt").len(), usize::from(left), "{when}");
+        assert_eq!(device.instance.records("blit").len(), usize::from(!left), "{when}");
+    }
+}
+
+#[test]
+fn a_conversion_is_left_alone_by_its_format() {
+    for (rule, left) in [("{ rule = \"ycbcr\" }", true), ("{ format = \"R8*\" }", false)] {
+        let rules = Rules::new(&format!("[[rule]]\nwhen = {rule}\nset = {{ repair = \"off\" }}\n"));
+        let device = rules.builder().device();
+        let info = vk::SamplerYcbcrConversionCreateInfo::default()
+            .format(vk::Format::G8_B8_R8_3PLANE_420_UNORM)
+            .chroma_filter(vk::Filter::LINEAR)
+            .force_explicit_reconstruction(true);
+        let mut made = vk::SamplerYcbcrConversion::null();
+        let result = call!(device.create_conversion(device.raw, &info, allocator(), &mut made));
+        assert_eq!(result, vk::Result::SUCCESS);
+        let counts = [device.instance.records("exempt").len(), device.instance.records("conversion").len()];
+        assert_eq!(counts, [usize::from(left), usize::from(!left)], "{rule}");
+    }
+}
+
+/// Which of the images of a set, which one sampler of it reads, are read through the application's own.
+#[test]
+fn separate_samplers_are_left_alone_in_copies_splits_and_with_one_for_all() {
+    const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
+    for shared in ["split", "meet", "keep"] {
+        for (formats, own) in [
+            ([LEFT, LEFT], [true, true]),
+            ([LEFT, FILTERED], [true, true]),
+            // The other image gets a sampler of its own, or none.
+            ([LEFT, REPAIRED], [true, shared == "keep"]),
+            ([REPAIRED, REPAIRED], [false, false]),
+        ] {
+            let rules = Rules::new(BY_FORMAT);
+            let scene = binds::Scene::of(rules.builder().set("separate_shared", shared));
+            let (pipeline, set) = (scene.pipeline(), scene.set(formats));
+            for _ in 0..2 {
+                scene.bind(pipeline);
+                scene.bind_sets(scene.layouts[0], 0, &[set]);
+                assert_eq!(scene.own(), own, "{shared}, {formats:?}");
+            }
+            let said = scene.device.instance.records("exempt");
+            assert_eq!(said.len(), usize::from(formats.contains(&LEFT)), "{shared}, {formats:?}: {said:#?}");
+        }
+    }
+}
