@@ -109,6 +109,7 @@ pub fn json(analysis: &Analysis) -> serde_json::Value {
         "decisions_folded": analysis.folded,
         "unresolved": analysis.unresolved,
         "unresolved_folded": analysis.unresolved_folded,
+        "exempt": analysis.exempt,
         "census": analysis.census(),
         "problems": analysis.problems,
         "dropped": analysis.dropped,
@@ -130,6 +131,7 @@ pub fn text(analysis: &Analysis, by: &[By], limit: usize, output: &mut Output) {
     }
     if all {
         unresolved(analysis, limit, output);
+        exempt(analysis, limit, output);
         census(analysis, output);
         notes(analysis, output);
     }
@@ -350,6 +352,35 @@ fn unresolved(analysis: &Analysis, limit: usize, output: &mut Output) {
     more(items.len(), limit, 2, output);
 }
 
+fn exempt(analysis: &Analysis, limit: usize, output: &mut Output) {
+    if analysis.exempt.is_empty() {
+        return;
+    }
+    let total: u64 = analysis.exempt.iter().map(|item| item.count).sum();
+    output.line("");
+    output.styled_line(Style::Heading, format!("Repairs that rules switch off: {}", grouped(total)));
+    let mut table = Table::new(2);
+    for item in analysis.exempt.iter().take(limit) {
+        let mut what = item.what.clone();
+        if let Some(format) = &item.format {
+            what += &format!(" on {}", short(format));
+        }
+        let names: Vec<_> =
+            [&item.sampler_name, &item.view_name].into_iter().flatten().map(|name| format!("\"{name}\"")).collect();
+        if !names.is_empty() {
+            what += &format!(" ({})", names.join(", "));
+        }
+        table.row([
+            Cell::number(item.count),
+            Cell::new(item.repairs()).style(Style::Name),
+            Cell::new(what),
+            Cell::new(format!("rule {}", item.places())).style(Style::Dim),
+        ]);
+    }
+    output.table(&table);
+    more(analysis.exempt.len(), limit, 2, output);
+}
+
 fn census(analysis: &Analysis, output: &mut Output) {
     let Some(census) = analysis.census() else { return };
     output.line("");
@@ -404,6 +435,12 @@ pub fn census_rows(census: &Census) -> Vec<(String, String)> {
         rows.push(("blits".to_owned(), format!("{} with another filter", grouped(census.blits_rewritten))));
     }
     for (limit, headroom) in &census.headroom {
+        if let Some(over) = census.exceeded.get(limit) {
+            let (asked, limit_of) = (grouped(over.asked), grouped(over.limit));
+            let beyond = grouped(over.asked.saturating_sub(over.limit));
+            rows.push((limit.clone(), format!("{asked} of {limit_of}: the application asks for {beyond} too many")));
+            continue;
+        }
         let left = grouped(headroom.left);
         let value = match headroom.limit {
             Some(0) if headroom.devices == 1 => "not available on this device".to_owned(),

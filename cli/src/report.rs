@@ -12,7 +12,7 @@ use crate::failure::{Failure, Outcome, Result};
 use crate::inspect;
 use crate::output::{Output, visible_lines};
 use crate::system;
-use crate::trace::analysis::{Analysis, By, Decision};
+use crate::trace::analysis::{Analysis, By, Decision, Exempt};
 use crate::trace::links;
 use crate::trace::reader::Source;
 use crate::trace::record::{self, Change, counted, grouped, short};
@@ -226,12 +226,23 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize) -> Result<St
             formats,
             paths,
             unresolved,
+            exempt => exempt(analysis),
             samplers,
             devices => devices(analysis),
         })
         .map_err(trouble)?;
     // Names reach the page in many places, and nothing of the page itself is escaped here.
     Ok(visible_lines(&page).into_owned())
+}
+
+/// What rules leave alone: count, what, name, repairs, format, rules.
+fn exempt(analysis: &Analysis) -> Vec<[String; 6]> {
+    let row = |item: &Exempt| {
+        let name = item.sampler_name.as_ref().or(item.view_name.as_ref()).cloned().unwrap_or_default();
+        let format = item.format.as_deref().map_or_else(String::new, |format| short(format).to_owned());
+        [grouped(item.count), item.what.clone(), name, item.repairs(), format, item.places()]
+    };
+    analysis.exempt.iter().take(SAMPLERS).map(row).collect()
 }
 
 /// Text that may be broken after underscores, of which Vulkan names are full.

@@ -93,6 +93,24 @@ pub enum BorderPlace {
     GivenUp,
     /// It was created with a custom border colour.
     Held,
+    /// It was created with a predefined one because the application has as many as the limit allows.
+    Refused,
+}
+
+/// The application asked for more than a limit allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overrun {
+    /// What it asked for at once.
+    pub asked: u32,
+    /// The limit.
+    pub limit: u32,
+}
+
+impl Overrun {
+    /// Of so many that were asked for at once, if they are too many.
+    pub fn of(asked: u32, limit: u32) -> Option<Self> {
+        (asked > limit).then_some(Self { asked, limit })
+    }
 }
 
 /// What a sampler of the application wants of `maxCustomBorderColorSamplers`.
@@ -126,6 +144,10 @@ pub struct BorderPlaces {
     limit: u32,
     /// Samplers of the application that asked for a place and were not refused.
     asked: u32,
+    /// Those that were.
+    refused: u32,
+    /// The most of both at a time.
+    asked_peak: u32,
     /// Custom border colours that the driver has or is being asked for.
     taken: u32,
     /// Those of variants among them.
@@ -151,6 +173,16 @@ impl BorderPlaces {
         self.peak
     }
 
+    /// The most samplers that the application asked for at a time, whether it got places for all or not.
+    pub fn asked_peak(&self) -> u32 {
+        self.asked_peak
+    }
+
+    /// Whether the application asks for more than there are.
+    pub fn overrun(&self) -> Option<Overrun> {
+        Overrun::of(self.asked + self.refused, self.limit)
+    }
+
     fn take(&mut self) {
         self.taken += 1;
         self.peak = self.peak.max(self.taken);
@@ -158,10 +190,12 @@ impl BorderPlaces {
 
     /// Gives a sampler of the application what it wants.
     pub fn ask(&mut self, wish: BorderWish) -> (BorderPlace, Option<Crowded>) {
-        match wish {
+        let granted = match wish {
             BorderWish::Take { must } => self.enter(must),
             BorderWish::GiveUp => (self.give_up(), None),
-        }
+        };
+        self.asked_peak = self.asked_peak.max(self.asked + self.refused);
+        granted
     }
 
     /// Takes a place for a sampler of the application. Only its own count may refuse it (VUID-VkSamplerCreateInfo-None-04012), and
@@ -169,7 +203,8 @@ impl BorderPlaces {
     pub fn enter(&mut self, must: bool) -> (BorderPlace, Option<Crowded>) {
         let is_full = self.taken >= self.limit;
         if is_full && self.asked >= self.limit && !must {
-            return (BorderPlace::None, None);
+            self.refused += 1;
+            return (BorderPlace::Refused, None);
         }
         let crowded = (is_full && self.asked < self.limit)
             .then_some(Crowded { application: self.asked + 1, variants: self.variants });
@@ -186,7 +221,8 @@ impl BorderPlaces {
 
     /// A sampler of the application and its variants are destroyed, or its creation failed.
     pub fn leave(&mut self, place: BorderPlace) {
-        self.asked = self.asked.saturating_sub(u32::from(place != BorderPlace::None));
+        self.asked = self.asked.saturating_sub(u32::from(matches!(place, BorderPlace::Held | BorderPlace::GivenUp)));
+        self.refused = self.refused.saturating_sub(u32::from(place == BorderPlace::Refused));
         self.taken = self.taken.saturating_sub(u32::from(place == BorderPlace::Held));
     }
 
@@ -269,7 +305,8 @@ mod tests {
         assert_eq!(places.cover(None, &mut own), Some(Cover::Own));
         assert!(!own, "it covers one only");
         assert_eq!(places.enter(false), (BorderPlace::Held, None));
-        assert_eq!(places.enter(false), (BorderPlace::None, None), "the application's own count");
+        assert_eq!(places.enter(false), (BorderPlace::Refused, None), "the application's own count");
+        places.leave(BorderPlace::Refused);
         assert_eq!(places.enter(true), (BorderPlace::Held, None));
         places.leave(BorderPlace::Held);
         places.give_back();
@@ -291,6 +328,32 @@ mod tests {
         assert_eq!(places.cover(Some(1), &mut false), Some(Cover::Shared), "but it is there already");
         let crowded = Crowded { application: 1024, variants: 1 };
         assert_eq!(places.enter(false), (BorderPlace::Held, Some(crowded)));
-        assert_eq!(places.enter(false), (BorderPlace::None, None));
+        assert_eq!(places.enter(false), (BorderPlace::Refused, None));
+    }
+
+    #[test]
+    fn what_the_application_asks_for_beyond_a_limit_is_counted_exactly() {
+        let mut places = BorderPlaces::new(2);
+        let take = BorderWish::Take { must: false };
+        let given = [take, take, BorderWish::GiveUp, take].map(|wish| {
+            let place = places.ask(wish).0;
+            (place, places.overrun().map(|over| over.asked))
+        });
+        assert_eq!(
+            given,
+            [
+                (BorderPlace::Held, None),
+                (BorderPlace::Held, None),
+                (BorderPlace::GivenUp, Some(3)),
+                (BorderPlace::Refused, Some(4)),
+            ]
+        );
+        for (place, _) in given {
+            places.leave(place);
+        }
+        assert_eq!((places.overrun(), places.taken(), places.asked_peak()), (None, 0, 4));
+        // Full is not over.
+        assert_eq!((places.ask(take).0, places.ask(take).0), (BorderPlace::Held, BorderPlace::Held));
+        assert_eq!(places.overrun(), None);
     }
 }

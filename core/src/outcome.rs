@@ -85,7 +85,7 @@ pub fn creation(
     let border = if decide::is_custom(down.border_color) {
         let must = terms.audit || decide::replays(given, terms.caps) || exempt.contains(Catalog::A35);
         let place = border(BorderWish::Take { must });
-        if place == BorderPlace::None {
+        if place != BorderPlace::Held {
             let (state, change) = decide::without_custom_border(&decision.state, None, terms.caps, terms.policy);
             decision.replace_border(state, change);
             (rewrite, is_refused) = (true, true);

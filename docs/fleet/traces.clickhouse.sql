@@ -143,6 +143,25 @@ SELECT
     JSONExtract(json, 'path', 'Nullable(String)') AS path
 FROM placed AS r
 WHERE event = 'unresolved';
+CREATE OR REPLACE VIEW exempt AS
+SELECT
+    r.run AS run,
+    r.day AS day,
+    r.device AS device,
+    r.build AS build,
+    JSONExtract(json, 't_ns', 'Nullable(Int64)') AS t_ns,
+    JSONExtract(json, 'what', 'Nullable(String)') AS what,
+    nullIf(JSONExtractRaw(json, 'rules'), '') AS rules,
+    JSONExtract(json, 'fingerprint', 'Nullable(String)') AS fingerprint,
+    coalesce(JSONExtract(json, 'name', 'Nullable(String)'), JSONExtract(json, 'names', 'sampler', 'Nullable(String)')) AS sampler_name,
+    JSONExtract(json, 'names', 'view', 'Nullable(String)') AS view_name,
+    JSONExtract(json, 'format', 'Nullable(String)') AS format,
+    JSONExtract(json, 'aspect', 'Nullable(String)') AS aspect,
+    JSONExtract(json, 'view_type', 'Nullable(String)') AS view_type,
+    JSONExtract(json, 'path', 'Nullable(String)') AS path,
+    nullIf(JSONExtractRaw(json, 'changes'), '') AS changes
+FROM placed AS r
+WHERE event = 'exempt';
 CREATE OR REPLACE VIEW census AS
 SELECT
     r.run AS run,
@@ -164,6 +183,8 @@ SELECT
     JSONExtract(json, 'census', 'unique_states', 'peak', 'Nullable(Int64)') AS unique_states_peak,
     JSONExtract(json, 'census', 'headroom', 'maxSamplerAllocationCount', 'Nullable(Int64)') AS headroom_allocation_count,
     JSONExtract(json, 'census', 'headroom', 'maxCustomBorderColorSamplers', 'Nullable(Int64)') AS headroom_custom_border,
+    JSONExtract(json, 'census', 'limits', 'maxSamplerAllocationCount', 'asked', 'Nullable(Int64)') AS asked_samplers,
+    JSONExtract(json, 'census', 'limits', 'maxCustomBorderColorSamplers', 'asked', 'Nullable(Int64)') AS asked_custom_borders,
     JSONExtract(json, 'separate', 'links', 'Nullable(Int64)') AS separate_links,
     JSONExtract(json, 'separate', 'shadows', 'peak', 'Nullable(Int64)') AS separate_shadows_peak,
     JSONExtract(json, 'separate', 'splits', 'Nullable(Int64)') AS separate_splits,

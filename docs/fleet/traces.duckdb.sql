@@ -144,6 +144,25 @@ SELECT
     json_extract_string(json, '$.path') AS path
 FROM placed AS r
 WHERE event = 'unresolved';
+CREATE OR REPLACE VIEW exempt AS
+SELECT
+    r.run AS run,
+    r.day AS day,
+    r.device AS device,
+    r.build AS build,
+    CAST(json_extract_string(json, '$.t_ns') AS BIGINT) AS t_ns,
+    json_extract_string(json, '$.what') AS what,
+    CAST(json_extract(json, '$.rules') AS VARCHAR) AS rules,
+    json_extract_string(json, '$.fingerprint') AS fingerprint,
+    coalesce(json_extract_string(json, '$.name'), json_extract_string(json, '$.names.sampler')) AS sampler_name,
+    json_extract_string(json, '$.names.view') AS view_name,
+    json_extract_string(json, '$.format') AS format,
+    json_extract_string(json, '$.aspect') AS aspect,
+    json_extract_string(json, '$.view_type') AS view_type,
+    json_extract_string(json, '$.path') AS path,
+    CAST(json_extract(json, '$.changes') AS VARCHAR) AS changes
+FROM placed AS r
+WHERE event = 'exempt';
 CREATE OR REPLACE VIEW census AS
 SELECT
     r.run AS run,
@@ -165,6 +184,8 @@ SELECT
     CAST(json_extract_string(json, '$.census.unique_states.peak') AS BIGINT) AS unique_states_peak,
     CAST(json_extract_string(json, '$.census.headroom.maxSamplerAllocationCount') AS BIGINT) AS headroom_allocation_count,
     CAST(json_extract_string(json, '$.census.headroom.maxCustomBorderColorSamplers') AS BIGINT) AS headroom_custom_border,
+    CAST(json_extract_string(json, '$.census.limits.maxSamplerAllocationCount.asked') AS BIGINT) AS asked_samplers,
+    CAST(json_extract_string(json, '$.census.limits.maxCustomBorderColorSamplers.asked') AS BIGINT) AS asked_custom_borders,
     CAST(json_extract_string(json, '$.separate.links') AS BIGINT) AS separate_links,
     CAST(json_extract_string(json, '$.separate.shadows.peak') AS BIGINT) AS separate_shadows_peak,
     CAST(json_extract_string(json, '$.separate.splits') AS BIGINT) AS separate_splits,

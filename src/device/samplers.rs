@@ -2,7 +2,7 @@
 //! conversions and names of objects, which samplers depend on, are here as well.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::Room;
@@ -11,7 +11,7 @@ use samplin_wire::text::handle;
 use serde_json::json;
 
 use super::{Device, Separate};
-use crate::budget::{BorderPlace, BorderWish, Crowded, SamplerPlaces};
+use crate::budget::{BorderPlace, BorderWish, Crowded, Overrun, SamplerPlaces};
 use crate::decide::{self, ConversionDecision, ConversionState, Rule, SamplerState, YcbcrConversion, fnv1a};
 use crate::format;
 use crate::outcome::{self, Creation};
@@ -26,6 +26,10 @@ pub(super) struct Samplers {
     created: AtomicU64,
     /// What variants hold of the places of `maxSamplerAllocationCount`.
     pub(super) places: SamplerPlaces,
+    /// Samplers that there would have been, had the driver not refused one.
+    wanted: AtomicU32,
+    /// Limits of which it is said that the application asks for more: of samplers, and of custom border colours.
+    overrun: [AtomicBool; 2],
     /// Y′CbCr conversions.
     conversions: Mutex<FastMap<u64, YcbcrConversion>>,
 }
@@ -48,6 +52,14 @@ pub struct ConversionPlan {
     features: Option<vk::FormatFeatureFlags2>,
     /// Whether the decision goes down instead of what was given.
     pub rewrite: bool,
+}
+
+/// The limit that a rule is about, and the valid usage that holds the application to it.
+fn limit_of(rule: Rule) -> (&'static str, &'static str) {
+    match rule {
+        Rule::BorderBudget => ("maxCustomBorderColorSamplers", "VUID-VkSamplerCreateInfo-None-04012"),
+        _ => ("maxSamplerAllocationCount", "VUID-vkCreateSampler-maxSamplerAllocationCount-04110"),
+    }
 }
 
 impl Device {
@@ -247,6 +259,9 @@ impl Device {
     /// Says that variants hold places which the application wants, if the last of `live` samplers wants one.
     fn look_at_places(&self, live: u32) {
         let limit = self.caps.max_sampler_allocation_count;
+        if let Some(overrun) = Overrun::of(live, limit) {
+            self.overrun(Rule::SamplerBudget, overrun);
+        }
         if let Some(crowded) = self.samplers.places.crowded(live, limit) {
             self.crowded(Rule::SamplerBudget, crowded, limit);
         }
@@ -256,7 +271,17 @@ impl Device {
     #[cold]
     #[inline(never)]
     pub fn refused_sampler(&self) {
-        self.guard(|| self.look_at_places(self.rows().samplers().live.saturating_add(1)), || ());
+        let look = || {
+            let wanted = self.rows().samplers().live.saturating_add(1);
+            self.samplers.wanted.fetch_max(wanted, Ordering::Relaxed);
+            self.look_at_places(wanted);
+        };
+        self.guard(look, || ());
+    }
+
+    /// The most samplers that the application asked for at a time, of which so many were created.
+    pub(super) fn samplers_asked(&self, peak: u32) -> u32 {
+        peak.max(self.samplers.wanted.load(Ordering::Relaxed))
     }
 
     /// Places of `maxSamplerAllocationCount` that are taken.
@@ -266,7 +291,10 @@ impl Device {
 
     /// Gives a sampler of the application what it wants of `maxCustomBorderColorSamplers`.
     fn ask_border(&self, wish: BorderWish) -> BorderPlace {
-        let (place, crowded) = self.cache.with_borders(|borders| borders.ask(wish));
+        let ((place, crowded), overrun) = self.cache.with_borders(|borders| (borders.ask(wish), borders.overrun()));
+        if let Some(overrun) = overrun.filter(|_| self.caps.custom_border_colors) {
+            self.overrun(Rule::BorderBudget, overrun);
+        }
         if let Some(crowded) = crowded {
             self.crowded(Rule::BorderBudget, crowded, self.caps.max_custom_border_color_samplers);
         }
@@ -280,13 +308,26 @@ impl Device {
         }
     }
 
+    /// Says once per limit that the application asks for more than it allows. How much more is in the summary.
+    #[cold]
+    fn overrun(&self, rule: Rule, Overrun { asked, limit }: Overrun) {
+        let is_border = rule == Rule::BorderBudget;
+        let [of_samplers, of_borders] = &self.samplers.overrun;
+        if if is_border { of_borders } else { of_samplers }.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (name, vuid) = limit_of(rule);
+        let of = if is_border { "samplers with custom border colours" } else { "samplers" };
+        let then = if is_border { "; those beyond it get a predefined colour" } else { "" };
+        let why = format!("{name} is {limit} and the application asks for {asked} {of} at a time{then}");
+        let about = json!({ "vuid": vuid, "limit": name, "count": asked, "max": limit });
+        self.guard(|| self.unresolved("limit exceeded", &why, Some(rule), about, (rule as u64, 0)), || ());
+    }
+
     /// Says once per limit that variants hold places that the application wants.
     #[cold]
     fn crowded(&self, rule: Rule, crowded: Crowded, limit: u32) {
-        let (name, vuid) = match rule {
-            Rule::BorderBudget => ("maxCustomBorderColorSamplers", "VUID-VkSamplerCreateInfo-None-04012"),
-            _ => ("maxSamplerAllocationCount", "VUID-vkCreateSampler-maxSamplerAllocationCount-04110"),
-        };
+        let (name, vuid) = limit_of(rule);
         let Crowded { application, variants } = crowded;
         let why = format!(
             "{name} is {limit}: the application wants {application} of these samplers and variants hold {variants}, \

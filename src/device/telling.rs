@@ -441,7 +441,9 @@ impl Device {
         });
         let changes = lock(&self.telling.said).rules.iter().map(|(rule, count)| ((*rule).to_owned(), *count)).collect();
         let (variants, states, samplers) = (self.cache.variants(), self.rows().states(), self.rows().samplers());
-        let borders = self.cache.with_borders(|borders| borders.peak());
+        let (borders, asked_borders) = self.cache.with_borders(|borders| (borders.peak(), borders.asked_peak()));
+        let (max_samplers, max_borders) =
+            (self.caps.max_sampler_allocation_count, self.caps.max_custom_border_color_samplers);
         let summary = kinds::DeviceSummary {
             device: handle(vk::Handle::as_raw(self.handle)),
             samplers: kinds::Samplers {
@@ -466,9 +468,13 @@ impl Device {
             census: kinds::Census {
                 unique_states: kinds::Alive { live: states.live.into(), peak: states.peak.into() },
                 headroom: kinds::Headroom {
-                    samplers: self.caps.max_sampler_allocation_count.saturating_sub(samplers.peak + variants.peak),
-                    custom_borders: self.caps.max_custom_border_color_samplers.saturating_sub(borders),
+                    samplers: max_samplers.saturating_sub(samplers.peak + variants.peak),
+                    custom_borders: max_borders.saturating_sub(borders),
                 },
+                limits: Some(kinds::Limits {
+                    samplers: kinds::Asked { asked: self.samplers_asked(samplers.peak), limit: max_samplers },
+                    custom_borders: kinds::Asked { asked: asked_borders, limit: max_borders },
+                }),
             },
             separate: self.separate_summary(),
             passed_through: self.is_broken(),

@@ -220,7 +220,7 @@ fn what_creation_comes_to() {
             assert!(untouched(&scene.t.s, state), "{what}: the twin was touched");
         }
         let holds = decide::is_custom(scene.t.s.border_color);
-        assert_eq!(creation.border, if holds { BorderPlace::Held } else { BorderPlace::None }, "{what}");
+        assert_eq!(creation.border, if holds { BorderPlace::Held } else { BorderPlace::Refused }, "{what}");
     }
 }
 
@@ -234,7 +234,7 @@ fn what_was_captured_is_not_refused() {
     assert_eq!((wanted, creation.rewrite, creation.border), (MUST, false, BorderPlace::Held));
     scene.t.s.flags = vk::SamplerCreateFlags::empty();
     let (creation, wanted) = scene.create();
-    assert_eq!((wanted, creation.rewrite, creation.border), (TAKE, true, BorderPlace::None));
+    assert_eq!((wanted, creation.rewrite, creation.border), (TAKE, true, BorderPlace::Refused));
 }
 
 // --- meetings ------------------------------------------------------------------------------------------------------

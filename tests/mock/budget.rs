@@ -54,7 +54,9 @@ fn the_last_sampler_is_the_applications() {
     assert!(is_own);
     assert_eq!(created(&device, &biased(2.0)), Err(vk::Result::ERROR_TOO_MANY_OBJECTS), "as the driver says");
     device.driver.check();
-    let said = device.instance.records("unresolved");
+    let (over, said): (Vec<_>, Vec<_>) =
+        device.instance.records("unresolved").into_iter().partition(|record| record["what"] == "limit exceeded");
+    assert_eq!((over.len(), &over[0]["count"], &over[0]["max"]), (1, &5.into(), &4.into()), "{over:#?}");
     assert_eq!(said.len(), 3);
     for (record, sampler) in said.iter().zip(&samplers) {
         assert_eq!((&record["what"], &record["rule"]), (&"pair".into(), &"sampler-budget".into()));
@@ -112,6 +114,76 @@ fn what_variants_hold_of_a_large_limit_is_named() {
     device.destroy_sampler(sampler);
     assert!(created(&device, &biased(1.0)).is_ok_and(|(_, is_own)| is_own));
     device.finish();
+}
+
+/// The application alone asks for more than a limit allows: one record, and exact figures in the summary. Exactly full is no fault.
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn what_the_application_asks_for_beyond_a_limit_is_told_once() {
+    const LIMIT: u32 = 8;
+    let name_of = |border: bool| if border { "maxCustomBorderColorSamplers" } else { "maxSamplerAllocationCount" };
+    for border in [false, true] {
+        for (count, accepts) in [(LIMIT, false), (LIMIT + 3, false), (LIMIT + 3, true)] {
+            let builder = InstanceBuilder::new().traced("decisions").driver(|driver| {
+                let most = if accepts { 4000 } else { LIMIT };
+                (driver.max_samplers, driver.max_custom_borders) = if border { (4000, most) } else { (most, 4096) };
+            });
+            // A driver that takes more than the limit that is told of: a simulated one.
+            let file = accepts.then(|| simulated(name_of(border), LIMIT));
+            let builder = match &file {
+                Some(path) => builder.set("device", path.to_str().unwrap()),
+                None => builder,
+            };
+            let device = with_custom_borders(builder);
+            let mut made = Vec::new();
+            for n in 0..count {
+                let of_border = || Drawn::border(n, RGBA).create(&device).map(|(sampler, _)| sampler);
+                let created = if border { of_border() } else { device.try_sampler(&biased(n as f32 / 16.0)) };
+                made.extend(created.ok());
+                if !border && !accepts && made.len() == LIMIT as usize && n >= LIMIT {
+                    break;
+                }
+            }
+            let said = device.instance.records("unresolved");
+            let what = format!("{} {count} {accepts}: {said:#?}", name_of(border));
+            if count == LIMIT {
+                assert_eq!(said.len(), 0, "{what}");
+            } else {
+                assert_eq!(said.len(), 1, "{what}");
+                let rule = if border { "border-budget" } else { "sampler-budget" };
+                assert_eq!((&said[0]["what"], &said[0]["rule"]), (&"limit exceeded".into(), &rule.into()), "{what}");
+                assert_eq!((&said[0]["count"], &said[0]["max"]), (&(LIMIT + 1).into(), &LIMIT.into()), "{what}");
+                assert_eq!(said[0]["limit"], name_of(border), "{what}");
+                assert!(said[0]["vuid"].as_str().is_some_and(|vuid| vuid.contains("VkSampler") || vuid.contains("vkCreate")));
+            }
+            for sampler in made {
+                device.destroy_sampler(sampler);
+            }
+            let trace = device.instance.keep_trace();
+            device.finish();
+            let summary = trace.read().events("summary").find(|record| record["scope"] == "device").cloned().unwrap();
+            let asked = match (count, border, accepts) {
+                (LIMIT, ..) => LIMIT,
+                // The driver refused the first that was too much.
+                (_, false, false) => LIMIT + 1,
+                _ => count,
+            };
+            let expected = serde_json::json!({ "asked": asked, "limit": LIMIT });
+            assert_eq!(summary["census"]["limits"][name_of(border)], expected, "{what}: {summary:#}");
+        }
+    }
+}
+
+/// A capability file with one limit and nothing else.
+fn simulated(limit: &str, value: u32) -> std::path::PathBuf {
+    let path = std::env::temp_dir().join(format!("samplin-budget-{}-{limit}.json", std::process::id()));
+    let file = serde_json::json!({
+        "schema": "device-caps/1", "name": "small", "limits": { limit: value }, "formats": {
+            "VK_FORMAT_R8G8B8A8_UNORM": { "optimalTilingFeatures": ["VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT"] }
+        },
+    });
+    std::fs::write(&path, file.to_string()).unwrap();
+    path
 }
 
 #[test]

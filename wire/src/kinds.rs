@@ -389,6 +389,26 @@ pub struct Headroom {
     pub custom_borders: u32,
 }
 
+/// What the application asked for of a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The most at a time, which may be more than the limit.
+    pub asked: u32,
+    /// The limit.
+    pub limit: u32,
+}
+
+/// What the application asked for of each limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Of `maxSamplerAllocationCount`.
+    #[serde(rename = "maxSamplerAllocationCount")]
+    pub samplers: Asked,
+    /// Of `maxCustomBorderColorSamplers`.
+    #[serde(rename = "maxCustomBorderColorSamplers")]
+    pub custom_borders: Asked,
+}
+
 /// What a program uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Census {
@@ -396,6 +416,9 @@ pub struct Census {
     pub unique_states: Alive,
     /// What is left.
     pub headroom: Headroom,
+    /// What it asked for; `None` in traces from before this was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
 }
 
 /// Samplers and images that only shaders join.

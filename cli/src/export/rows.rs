@@ -159,6 +159,7 @@ impl Rows {
             }
             Event::Summary => self.value_row(Of::Summary, pid, &whole(record)?, record.line),
             Event::Unresolved => self.member_rows(Of::Unresolved, pid, record, &[]),
+            Event::Exempt => self.member_rows(Of::Exempt, pid, record, &[]),
             Event::Pair
             | Event::Sampler
             | Event::Image
@@ -344,6 +345,7 @@ impl Rows {
                 _ => NULL,
             },
             _ => self.store.pool.word(number, raw.0, || match inner {
+                None if kind == Kind::Json => std::str::from_utf8(raw.0).ok().map(str::to_owned),
                 None => raw.text().map(std::borrow::Cow::into_owned),
                 Some(inner) => member_of(raw, inner),
             }),

@@ -22,6 +22,7 @@ pub enum Of {
     Change,
     Pair,
     Unresolved,
+    Exempt,
     Summary,
     Case,
 }
@@ -198,7 +199,7 @@ mod tests {
         let tables = all().unwrap();
         assert_eq!(
             tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>(),
-            ["runs", "devices", "changes", "pairs", "unresolved", "census", "cases"]
+            ["runs", "devices", "changes", "pairs", "unresolved", "exempt", "census", "cases"]
         );
         for table in &tables {
             let names: Vec<_> = table.columns.iter().map(|column| column.name.as_str()).collect();

@@ -175,14 +175,19 @@ pub(super) fn limits(census: &Census) -> String {
     let shown: Vec<_> = census
         .headroom
         .iter()
-        .filter_map(|(name, headroom)| Some((name, headroom.limit.filter(|limit| *limit > 0)?, headroom.left)))
+        .filter_map(|(name, headroom)| {
+            let limit = headroom.limit.filter(|limit| *limit > 0)?;
+            Some(match census.exceeded.get(name) {
+                Some(over) => (name, u64::from(over.limit), u64::from(over.asked)),
+                None => (name, limit, limit.saturating_sub(headroom.left)),
+            })
+        })
         .collect();
     let step = 40.0;
     let mut out = String::new();
     open(&mut out, "Use of limits", &format!("{} limits", shown.len()), (step * shown.len() as f64).max(1.0));
-    for (index, (name, limit, left)) in shown.iter().enumerate() {
-        let used = limit.saturating_sub(*left);
-        let share = used as f64 / *limit as f64;
+    for (index, (name, limit, used)) in shown.iter().enumerate() {
+        let share = *used as f64 / *limit as f64;
         let class = match share {
             share if share > 0.9 => "bad",
             share if share > 0.6 => "warn",
@@ -192,9 +197,9 @@ pub(super) fn limits(census: &Census) -> String {
         let _ = write!(
             out,
             "<g><text x=\"0\" y=\"{text}\">{name}</text><text x=\"{WIDTH}\" y=\"{text}\" class=\"end\">{} of {}</text><rect x=\"0\" y=\"{bar}\" width=\"{WIDTH}\" height=\"10\" rx=\"5\" class=\"track\"/><rect x=\"0\" y=\"{bar}\" width=\"{:.1}\" height=\"10\" rx=\"5\" class=\"{class}\"/></g>",
-            grouped(used),
+            grouped(*used),
             grouped(*limit),
-            (share * WIDTH).max(3.0),
+            (share.min(1.0) * WIDTH).max(3.0),
             name = escape(name),
             text = y + 14.0,
             bar = y + 21.0,

@@ -22,7 +22,7 @@ use serde_json::Value;
 
 pub use self::census::{Census, Headroom, Writes};
 pub use self::groups::{By, ChangeKind, Group, LinkGroup, RuleGroup};
-pub use self::met::{Decision, Position, Unresolved};
+pub use self::met::{Decision, Exempt, Position, Unresolved};
 pub use self::timeline::Timeline;
 use super::key::{Key, Ready, ReadyMap};
 use super::reader::{Counts, Event, Record, Source, Verdict};
@@ -90,6 +90,8 @@ pub struct Analysis {
     pub legal: u64,
     /// Unresolved things.
     pub unresolved: Vec<Unresolved>,
+    /// What rules files leave alone; as many are kept as of unresolved things.
+    pub exempt: Vec<Exempt>,
     /// Decisions beyond the limit, which are not told apart by sampler.
     pub folded: u64,
     /// Decisions beyond twice the limit, which are in no sum.
@@ -105,6 +107,7 @@ pub struct Analysis {
     exact: ReadyMap<u128, u32>,
     coarse: ReadyMap<u128, u32>,
     known_unresolved: ReadyMap<u128, u32>,
+    known_exempt: ReadyMap<u128, u32>,
     earlier_changes: ReadyMap<u128, Arc<[Change]>>,
     legal_keys: ReadyMap<u128, ()>,
     variants: HashSet<u64, BuildHasherDefault<Ready>>,
@@ -180,6 +183,7 @@ impl Analysis {
                 self.decision(trace, record)?;
             }
             Event::Unresolved => self.add_unresolved(trace, record)?,
+            Event::Exempt => self.add_exempt(trace, record)?,
             Event::Layer => {
                 let layer: Value = whole(record)?;
                 self.started += 1;
@@ -363,6 +367,40 @@ impl Analysis {
                 self.states.insert(fingerprint.into_owned(), state.0.into());
             }
         }
+        Ok(())
+    }
+
+    fn add_exempt(&mut self, trace: usize, record: &Record<'_>) -> Verdict {
+        let fields = &record.fields;
+        let mut key = Key::new();
+        for raw in [fields.what, fields.rules, fields.fingerprint, fields.format, fields.changes] {
+            key = key.text(raw.0);
+        }
+        let key = key.finish();
+        if let Some(found) = self.known_exempt.get(&key).and_then(|index| self.exempt.get_mut(*index as usize)) {
+            found.count += 1;
+            return Ok(());
+        }
+        let changes = self.changes(fields.changes)?;
+        let rules = fields.rules.parse().map_err(|_| Damage::NotARecord)?;
+        if self.exempt.len() >= self.limits.unresolved {
+            return Ok(());
+        }
+        let text = |raw: Raw<'_>| raw.text().map(std::borrow::Cow::into_owned);
+        let names: Value = fields.names.parse().unwrap_or_default();
+        let name = |key: &str| names.get(key).and_then(Value::as_str).map(str::to_owned);
+        self.known_exempt.insert(key, u32::try_from(self.exempt.len()).unwrap_or(u32::MAX));
+        self.exempt.push(Exempt {
+            what: text(fields.what).unwrap_or_default(),
+            rules,
+            fingerprint: text(fields.fingerprint),
+            format: text(fields.format),
+            changes,
+            sampler_name: text(fields.name).or_else(|| name("sampler")),
+            view_name: name("view"),
+            first: Position { trace, line: record.line, t_ns: record.time() },
+            count: 1,
+        });
         Ok(())
     }
 

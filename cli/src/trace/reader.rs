@@ -33,6 +33,8 @@ pub enum Event {
     Blit,
     Shader,
     Unresolved,
+    /// A rules file leaves something alone.
+    Exempt,
     Settings,
     Summary,
     /// Not the layer's: a test case that `scripts/cts` has run.
@@ -41,7 +43,7 @@ pub enum Event {
 
 impl Event {
     /// Every kind with its name.
-    pub const ALL: [(Self, &'static str); 13] = [
+    pub const ALL: [(Self, &'static str); 14] = [
         (Self::Layer, "layer"),
         (Self::Device, "device"),
         (Self::Sampler, "sampler"),
@@ -52,6 +54,7 @@ impl Event {
         (Self::Blit, "blit"),
         (Self::Shader, "shader"),
         (Self::Unresolved, "unresolved"),
+        (Self::Exempt, "exempt"),
         (Self::Settings, "settings"),
         (Self::Summary, "summary"),
         (Self::Case, "case"),
@@ -67,6 +70,7 @@ impl Event {
             br#""pair""# => Self::Pair,
             br#""sampler""# => Self::Sampler,
             br#""unresolved""# => Self::Unresolved,
+            br#""exempt""# => Self::Exempt,
             br#""blit""# => Self::Blit,
             br#""shader""# => Self::Shader,
             br#""conversion""# => Self::Conversion,
@@ -148,7 +152,8 @@ members! {
     Lossless lossless b"lossless" "`lossless`."
     State state b"state" "`state` of a sampler."
     Conversion conversion b"conversion" "`conversion`."
-    What what b"what" "`what` of an unresolved record."
+    What what b"what" "`what` of an unresolved or exempt record."
+    Rules rules b"rules" "`rules` of an exempt record."
     Why why b"why" "`why`."
     Rule rule b"rule" "`rule`."
     Vuid vuid b"vuid" "`vuid`."

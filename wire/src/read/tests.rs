@@ -572,6 +572,7 @@ fn whole_records_survive() {
             census: kinds::Census {
                 unique_states: kinds::Alive { live: 0, peak: 1 },
                 headroom: kinds::Headroom { samplers: 1, custom_borders: 2 },
+                limits: Some(kinds::Limits::default()),
             },
             separate,
             passed_through: false,

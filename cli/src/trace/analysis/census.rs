@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use samplin_wire::kinds::Separate;
+use samplin_wire::kinds::{Asked, Separate};
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 
@@ -41,6 +41,17 @@ impl Analysis {
                     let entry = census.writes.entry(path.clone()).or_default();
                     entry.seen += at(counts, &["seen"]);
                     entry.rewritten += at(counts, &["rewritten"]);
+                }
+            }
+            if let Some(limits) = summary.pointer("/census/limits").and_then(Value::as_object) {
+                for (limit, asked) in limits {
+                    let Ok(asked) = Asked::deserialize(asked) else { continue };
+                    let beyond = |asked: &Asked| asked.asked.saturating_sub(asked.limit);
+                    // Without the feature the limit is 0, and its absence is the news.
+                    let is_worse = census.exceeded.get(limit).is_none_or(|worst| beyond(worst) < beyond(&asked));
+                    if beyond(&asked) > 0 && asked.limit > 0 && is_worse {
+                        census.exceeded.insert(limit.clone(), asked);
+                    }
                 }
             }
             if let Some(headroom) = summary.pointer("/census/headroom").and_then(Value::as_object) {
@@ -97,6 +108,9 @@ pub struct Census {
     pub passed_through: bool,
     pub writes: BTreeMap<String, Writes>,
     pub headroom: BTreeMap<String, Headroom>,
+    /// Limits that the application exceeds, by what it asks for on the device where it exceeds them the most.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub exceeded: BTreeMap<String, Asked>,
 }
 
 /// Descriptors that came on one path.

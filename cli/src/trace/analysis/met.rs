@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use samplin_wire::kinds::RuleAt;
 use samplin_wire::record::Link;
 use serde::Serialize;
 
@@ -68,6 +69,45 @@ pub struct Decision {
 
 fn changes_as_list<S: serde::Serializer>(changes: &Arc<[Change]>, serializer: S) -> Result<S::Ok, S::Error> {
     changes.as_ref().serialize(serializer)
+}
+
+/// Something that a rules file leaves as the application asked for it, and how often.
+#[derive(Clone, Debug, Serialize)]
+pub struct Exempt {
+    /// What it is: `sampler`, `pair`, `immutable sampler`, `blit` or `conversion`.
+    pub what: String,
+    /// The rules that switch its repair off.
+    pub rules: Vec<RuleAt>,
+    /// Fingerprint of the sampler.
+    pub fingerprint: Option<String>,
+    /// Format of the view, of a blit's source or of a conversion.
+    pub format: Option<String>,
+    /// What would have been changed.
+    #[serde(serialize_with = "changes_as_list")]
+    pub changes: Arc<[Change]>,
+    /// Name of the first sampler.
+    pub sampler_name: Option<String>,
+    /// Name of the first view.
+    pub view_name: Option<String>,
+    /// Where it was first met.
+    pub first: Position,
+    /// How many records say so.
+    pub count: u64,
+}
+
+impl Exempt {
+    /// The repairs that are switched off, and where.
+    pub fn repairs(&self) -> String {
+        let mut rules: Vec<&str> = self.changes.iter().map(|change| change.rule.as_str()).collect();
+        rules.dedup();
+        rules.join(", ")
+    }
+
+    /// The rules that do so, with file and line.
+    pub fn places(&self) -> String {
+        let place = |rule: &RuleAt| format!("{} ({}:{})", rule.name, rule.file, rule.line);
+        self.rules.iter().map(place).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// Something passed through, and how often.
