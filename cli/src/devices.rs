@@ -16,7 +16,7 @@ pub struct Shipped {
     pub text: &'static str,
 }
 
-macro_rules! shipped {
+macro_rules! with_text {
     ($($short:literal => $name:literal,)+) => {
         /// Every file of `devices/`.
         pub const SHIPPED: &[Shipped] = &[$(Shipped {
@@ -27,34 +27,7 @@ macro_rules! shipped {
     };
 }
 
-shipped! {
-    "adreno-506" => "qualcomm-adreno-506-android",
-    "adreno-540" => "qualcomm-adreno-540-android",
-    "adreno-650" => "qualcomm-adreno-650-android",
-    "adreno-750" => "qualcomm-adreno-750-turnip",
-    "adreno-830" => "qualcomm-adreno-830-android",
-    "apple-a8" => "apple-a8-moltenvk",
-    "apple-a12" => "apple-a12-moltenvk",
-    "apple-m1" => "apple-m1-moltenvk-1.2.11",
-    "apple-m2" => "apple-m2-honeykrisp",
-    "gtx-650ti" => "nvidia-gtx650ti-windows",
-    "hd-620" => "intel-hd620-windows",
-    "llvmpipe" => "llvmpipe-mesa-22.3-debian12",
-    "mali-g57" => "arm-mali-g57-android",
-    "mali-g610" => "arm-mali-g610-panvk",
-    "mali-g720" => "arm-mali-g720-android",
-    "mali-t830" => "arm-mali-t830-android",
-    "powervr-bxm" => "imgtec-powervr-bxm-8-256-android",
-    "powervr-ge8320" => "imgtec-powervr-ge8320-android",
-    "rtx-5080" => "nvidia-rtx5080-windows",
-    "rx-580" => "amd-polaris10-radv-25.0",
-    "rx-5700xt" => "amd-rx5700xt-windows",
-    "swiftshader" => "google-swiftshader-llvm16",
-    "v3d-4.2" => "broadcom-v3d-4.2-v3dv",
-    "v3d-7.1" => "broadcom-v3d-7.1-v3dv",
-    "verisilicon" => "verisilicon-gc-debian",
-    "xclipse-940" => "samsung-xclipse-940-android",
-}
+samplin_config::shipped_devices!(with_text);
 
 /// A capability file.
 #[derive(Clone, Debug)]
@@ -112,11 +85,6 @@ impl DeviceFile {
     }
 }
 
-/// Whether `part` occurs in `name` as whole words between dashes.
-fn has_words(name: &str, part: &str) -> bool {
-    format!("-{name}-").contains(&format!("-{part}-"))
-}
-
 /// The file that a short name, a file name, a part of one, or a path means.
 ///
 /// # Errors
@@ -126,22 +94,17 @@ pub fn find(wanted: &str) -> Result<DeviceFile> {
     if wanted.contains('/') || wanted.ends_with(".json") {
         return Ok(DeviceFile::Path(Path::new(wanted).to_path_buf()));
     }
-    let lower = wanted.to_ascii_lowercase();
-    let exact = SHIPPED.iter().find(|shipped| shipped.short == lower || shipped.name == lower);
-    if let Some(shipped) = exact {
-        return Ok(DeviceFile::Shipped(shipped));
-    }
-    let mut fitting: Vec<&'static Shipped> =
-        SHIPPED.iter().filter(|shipped| has_words(shipped.name, &lower) || has_words(shipped.short, &lower)).collect();
-    if fitting.is_empty() && lower.len() >= 3 {
-        fitting = SHIPPED.iter().filter(|shipped| shipped.name.contains(&lower)).collect();
-    }
-    let list = |of: &[&Shipped]| of.iter().map(|shipped| shipped.short).collect::<Vec<_>>().join(", ");
-    match fitting.as_slice() {
-        [one] => Ok(DeviceFile::Shipped(one)),
-        [] => Err(Failure::usage(format!("no device is called {wanted}"))
-            .hint(format!("there are {}; or name a capability file", list(&SHIPPED.iter().collect::<Vec<_>>())))),
-        several => Err(Failure::usage(format!("{wanted} may be any of {}", list(several)))),
+    let unknown = match samplin_config::devices::find(wanted) {
+        Ok(found) => match SHIPPED.iter().find(|shipped| shipped.name == found.name) {
+            Some(shipped) => return Ok(DeviceFile::Shipped(shipped)),
+            None => return Err(Failure::usage(format!("{wanted} is not built in"))),
+        },
+        Err(unknown) => unknown,
+    };
+    // The user's own files, where the layer finds them.
+    match samplin_config::simulate::locate(wanted) {
+        Ok(path) => Ok(DeviceFile::Path(path)),
+        Err(_) => Err(Failure::usage(unknown.message).hint(unknown.hint)),
     }
 }
 

@@ -84,6 +84,7 @@ pub fn examine(system: &System, probe: Option<&ProbeResult>) -> Vec<Finding> {
     checks::drivers(system, probe, &mut findings);
     checks::layers(system, &mut findings);
     checks::environment(system, &mut findings);
+    checks::settings(system, &mut findings);
     checks::containers(system, &mut findings);
     checks::traces(system, &mut findings);
     findings

@@ -293,7 +293,7 @@ mod tests {
                 assert!(!vuid.contains("-parameter") || find("parameter").rules.is_empty());
             }
         }
-        for left in &LEFT {
+        for left in LEFT {
             assert!(find(left.name).left.iter().any(|found| found.name == left.name), "{}", left.name);
             assert!(left.meaning.ends_with('.') && !left.advice.ends_with('.'), "{}", left.name);
         }

@@ -123,6 +123,12 @@ fn settings_of(arguments: &Arguments) -> Result<Vec<(String, String)>> {
         put("device", device.clone())?;
     }
     check(&wanted)?;
+    // A run that is meant to be simulated must not go on with all that this device can do, whoever names the device.
+    if !wanted.iter().any(|(key, _)| key == "device")
+        && let Some(device) = settings::load(&wanted).settings.device
+    {
+        wanted.push(("device".to_owned(), device));
+    }
     for (key, value) in &mut wanted {
         match key.as_str() {
             "device" if !matches!(value.as_str(), "none" | "off") => {

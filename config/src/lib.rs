@@ -4,6 +4,7 @@
 
 use std::ffi::CStr;
 
+pub mod devices;
 pub mod overrides;
 pub mod settings;
 pub mod simulate;

@@ -144,6 +144,17 @@ fn automatic(exe: &str) -> Option<PathBuf> {
     own.into_iter().chain([folder.join("samplin.toml")]).find(|path| samplin_platform::is_file(path))
 }
 
+/// Every rules file that some executable of this user gets without asking for one.
+pub fn automatic_files() -> Vec<PathBuf> {
+    let Some(folder) = samplin_platform::config_folder().map(|folder| folder.join("samplin")) else {
+        return Vec::new();
+    };
+    let mut files = samplin_platform::list(&folder);
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    files.sort();
+    files
+}
+
 impl Overrides {
     /// Finds and reads the rules file: the one that the setting names, else the user's for this executable.
     pub fn find(setting: Option<&str>, exe: &str) -> (Self, Vec<Problem>) {

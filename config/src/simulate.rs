@@ -16,6 +16,8 @@ use samplin_core::features::FormatFeatures;
 use samplin_core::names;
 use samplin_platform as platform;
 
+use crate::devices;
+
 /// Format-feature bits that an export of the profiles tool carries; it knows nothing about the others.
 const LOSSY: vk::FormatFeatureFlags2 = vk::FormatFeatureFlags2::from_raw(0xdfff);
 /// The last format of version 1.0.
@@ -136,11 +138,6 @@ fn folders() -> Vec<PathBuf> {
     out
 }
 
-/// Whether `name` occurs in `stem` as whole words between dashes.
-fn names_device(stem: &str, name: &str) -> bool {
-    format!("-{stem}-").contains(&format!("-{name}-"))
-}
-
 /// A map of `members`, one by one: collecting them would sort a list first, with the code of a sort for each type.
 fn map<K: Ord, V>(members: impl Iterator<Item = (K, V)>) -> BTreeMap<K, V> {
     let mut all = BTreeMap::new();
@@ -148,32 +145,43 @@ fn map<K: Ord, V>(members: impl Iterator<Item = (K, V)>) -> BTreeMap<K, V> {
     all
 }
 
-/// Finds the file that a setting means: a path, or the name of a file in one of the folders, or part of such a name.
-fn locate(setting: &str) -> Result<PathBuf, Unusable> {
+/// Finds the file that a setting means: a path, the name of a file in one of the folders, a [shipped device](devices), or a part of the
+/// name of a file in one of the folders.
+///
+/// # Errors
+///
+/// When there is none, or more than one.
+pub fn locate(setting: &str) -> Result<PathBuf, Unusable> {
     let path = Path::new(setting);
     if setting.contains('/') || setting.ends_with(".json") {
         return Ok(path.to_path_buf());
     }
+    let folders = folders();
+    let named = |stem: &str| {
+        folders.iter().map(|folder| folder.join(format!("{stem}.json"))).find(|path| platform::is_file(path))
+    };
+    let shipped = devices::find(setting);
+    if let Some(path) = named(setting).or_else(|| named(shipped.as_ref().ok()?.name)) {
+        return Ok(path);
+    }
     let mut matches: BTreeSet<PathBuf> = BTreeSet::new();
-    for folder in folders() {
-        let exact = folder.join(format!("{setting}.json"));
-        if platform::is_file(&exact) {
-            return Ok(exact);
-        }
-        matches.extend(platform::list(&folder).into_iter().filter(|path| {
+    for folder in &folders {
+        matches.extend(platform::list(folder).into_iter().filter(|path| {
             path.extension().is_some_and(|extension| extension == "json")
-                && path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| names_device(stem, setting))
+                && path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| devices::has_words(stem, setting))
         }));
         if !matches.is_empty() {
             break;
         }
     }
-    match matches.len() {
-        1 => matches.pop_first().ok_or_else(|| Unusable::new(None, String::new())),
-        0 => Err(Unusable::new(
+    match (matches.len(), shipped) {
+        (1, _) => matches.pop_first().ok_or_else(|| Unusable::new(None, String::new())),
+        (0, Err(unknown)) => Err(Unusable::new(None, format!("{}; {}", unknown.message, unknown.hint))),
+        (0, Ok(shipped)) => Err(Unusable::new(
             None,
             format!(
-                "no capability file is named {setting}; give the path of one, or the name of a file in the folder devices"
+                "{setting} is {}.json, which is in none of the folders that capability files are looked for in",
+                shipped.name
             ),
         )),
         _ => {
@@ -279,6 +287,14 @@ impl Simulation {
         caps.max_sampler_allocation_count = count("maxSamplerAllocationCount", caps.max_sampler_allocation_count);
         caps.max_custom_border_color_samplers =
             count("maxCustomBorderColorSamplers", caps.max_custom_border_color_samplers);
+        // The limit of what it does not have is none of the driver's (Limits, "Required Limits"; files have none).
+        let lacks = |name| Ability::by_name(name).is_some_and(|ability| !self.says(ability));
+        if lacks("samplerAnisotropy") {
+            caps.max_sampler_anisotropy = 1.0;
+        }
+        if lacks("customBorderColors") {
+            caps.max_custom_border_color_samplers = 0;
+        }
     }
 
     /// Takes away the format features that the simulated device does not have.
@@ -462,6 +478,41 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_there_has_no_limit_of_the_drivers() {
+        let file =
+            FILE.replace("\"samplerAnisotropy\": false", "\"samplerAnisotropy\": false, \"customBorderColors\": false");
+        let simulation = parse(Path::new("test.json"), &file).unwrap();
+        let mut caps = DeviceCaps {
+            max_sampler_anisotropy: 16.0,
+            custom_border_colors: true,
+            max_custom_border_color_samplers: 7,
+            ..DeviceCaps::default()
+        };
+        simulation.restrict(&mut caps);
+        assert_eq!((caps.max_sampler_anisotropy, caps.max_custom_border_color_samplers), (1.0, 0));
+    }
+
+    /// The layer finds each shipped device by every name that the tool prints.
+    #[test]
+    fn every_printed_name_is_a_file() {
+        for devices::Shipped { short, name } in devices::SHIPPED {
+            for spelled in [short, name] {
+                let path = locate(spelled).unwrap_or_else(|unusable| panic!("{spelled}: {}", unusable.message));
+                assert_eq!(path.file_stem().and_then(|stem| stem.to_str()), Some(*name), "{spelled}");
+                assert_eq!(load(spelled).map(|simulation| simulation.name).as_deref(), Ok(*name));
+            }
+        }
+        for (wrong, told) in [
+            ("voodoo", "no device is called voodoo; there are adreno-506, "),
+            ("adreno-605", "no device is called adreno-605; did you mean adreno-6"),
+            ("v3d", "v3d may be any of "),
+        ] {
+            let said = locate(wrong).unwrap_err().message;
+            assert!(said.starts_with(told), "{said}");
+        }
+    }
+
+    #[test]
     fn formats_lose_bits_and_unlisted_core_formats_lose_all() {
         let simulation = parse(Path::new("test.json"), FILE).unwrap();
         type F = vk::FormatFeatureFlags2;
@@ -485,11 +536,5 @@ mod tests {
         assert_eq!((error.line, error.path.as_deref()), (Some(2), Some(Path::new("x.json"))));
         assert!(parse(Path::new("x.json"), "{}").unwrap_err().message.contains("device-caps/1"));
         assert!(parse(Path::new("x.json"), r#"{"schema": "device-caps/1"}"#).unwrap_err().message.contains("formats"));
-    }
-
-    #[test]
-    fn short_names_are_whole_words() {
-        assert!(names_device("qualcomm-adreno-650-android", "adreno-650"));
-        assert!(!names_device("qualcomm-adreno-650-android", "adreno-6"));
     }
 }

@@ -175,7 +175,8 @@ impl Pass<'_> {
         let from = self.state.reduction();
         if from != vk::SamplerReductionMode::WEIGHTED_AVERAGE
             && !self.is_off(catalog)
-            && !self.stays(Value::ReductionMode(from)) {
+            && !self.stays(Value::ReductionMode(from))
+        {
             self.note(
                 catalog,
                 Field::ReductionMode,

@@ -6,8 +6,8 @@
 
 use crate::budget::{BorderPlace, BorderWish};
 use crate::decide::{
-    self, Catalog, Change, Changes, Context, Decision, DeviceCaps, Exempt, Field, Guards, Policy, Rule, SamplerState, StateKey,
-    Value, ViewTraits, Wish,
+    self, Catalog, Change, Changes, Context, Decision, DeviceCaps, Exempt, Field, Guards, Policy, Rule, SamplerState,
+    StateKey, Value, ViewTraits, Wish,
 };
 
 /// What outcomes on one device depend on.
@@ -324,18 +324,7 @@ pub fn meeting<'a, V>(
     }
     let exempted = off.exempted(&kept.original, view, terms, &decision.changes);
     let Decision { state, saturate, mirror, emulate, lods, unresolved, .. } = decision;
-    Meeting {
-        chosen,
-        state,
-        changes,
-        saturate,
-        mirror,
-        emulate,
-        lods,
-        by_overrides,
-        exempted,
-        unmendable: unresolved,
-    }
+    Meeting { chosen, state, changes, saturate, mirror, emulate, lods, by_overrides, exempted, unmendable: unresolved }
 }
 
 /// What is broken where a sampler that must stay what it is for every view meets this one: what [`meeting`] would have changed, or
@@ -354,7 +343,10 @@ pub fn immutable(
     let created = decide::create_except(&kept.original, off.created, terms.caps, terms.policy);
     let change = decide::new_changes(&decision.changes, &created.changes).into_iter().next();
     let exempted = off.exempted(&kept.original, view, terms, &decision.changes);
-    (change.map(|change| change.catalog).or(decision.unresolved).map(|catalog| stays(catalog, change, context)), exempted)
+    (
+        change.map(|change| change.catalog).or(decision.unresolved).map(|catalog| stays(catalog, change, context)),
+        exempted,
+    )
 }
 
 /// What is broken and stays, because no other sampler can stand in.

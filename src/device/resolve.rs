@@ -115,8 +115,7 @@ impl Device {
         if !(is_followed && self.names_immutable(pair)) && self.relevant(shared.needs).0 & class.lacks.0 != 0 {
             let context = self.context(Some(class));
             let off = self.off(shared.overrides, Some(class));
-            let (unresolved, exempted) =
-                outcome::immutable(&shared.kept, &class.traits, off, &self.terms(), &context);
+            let (unresolved, exempted) = outcome::immutable(&shared.kept, &class.traits, off, &self.terms(), &context);
             self.exempt_pair("immutable sampler", pair, (&shared, class), None, &exempted);
             if let Some(unresolved) = unresolved {
                 self.pair_unresolved("immutable sampler", &unresolved, (pair, None), &shared, class);

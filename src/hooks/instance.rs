@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk;
 use samplin_wire::{kinds, text};
@@ -210,14 +211,17 @@ unsafe fn register(
     if let Some(device) = loaded.settings.device.as_deref().filter(|_| !off) {
         match simulate::load(device) {
             Ok(found) => simulation = Some(Arc::new(found)),
-            Err(error) => problems.push(Problem {
-                level: settings::Level::Error,
-                key: "device".into(),
-                file: error.path.map(|path| path.to_string_lossy().into_owned()),
-                line: error.line,
-                column: error.column,
-                message: error.message,
-            }),
+            Err(error) => {
+                say_unsimulated(device, &error.message);
+                problems.push(Problem {
+                    level: settings::Level::Error,
+                    key: "device".into(),
+                    file: error.path.map(|path| path.to_string_lossy().into_owned()),
+                    line: error.line,
+                    column: error.column,
+                    message: error.message,
+                });
+            }
         }
     }
     let exe = platform::executable_name();
@@ -266,6 +270,15 @@ unsafe fn register(
         Instance { handle, next_gipa, fns, settings, trace, api_version, properties2, simulation, overrides };
     // SAFETY: `handle` was just created, by this function's contract, so it starts with its dispatch key.
     unsafe { Arc::new(instance).register() };
+}
+
+/// Says on standard error that the device which somebody named is not simulated: what the program shows then is not what was asked for, and
+/// the trace may be off. Once in a process.
+fn say_unsimulated(device: &str, why: &str) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !platform::is_elevated() && !SAID.swap(true, Ordering::Relaxed) {
+        platform::say(&format!("samplin: the device {device} is not simulated: {why}"));
+    }
 }
 
 /// Tells of a new instance: where each setting came from, and what is wrong with them.

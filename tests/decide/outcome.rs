@@ -677,8 +677,9 @@ fn outcomes_agree_with_gate_and_decisions() {
                 Chosen::Refused(..) => proptest::prop_assert!(false, "nothing was refused"),
             }
             // A refusal leaves the application's sampler, and tells nothing as changed.
-            let refused =
-                outcome::meeting(&kept, view, ([], Off::NONE), &terms, |_| Err::<(), _>(Refusal::Sampler(Rule::Flags, "no".into())));
+            let refused = outcome::meeting(&kept, view, ([], Off::NONE), &terms, |_| {
+                Err::<(), _>(Refusal::Sampler(Rule::Flags, "no".into()))
+            });
             if let Chosen::Refused(rule, why) = &refused.chosen {
                 proptest::prop_assert!(matches!(meeting.chosen, Chosen::Variant(_)) && refused.changes.is_empty());
                 proptest::prop_assert_eq!((*rule, why.as_str()), (Rule::Flags, "no"));

@@ -154,7 +154,11 @@ fn what_the_application_asks_for_beyond_a_limit_is_told_once() {
                 assert_eq!((&said[0]["what"], &said[0]["rule"]), (&"limit exceeded".into(), &rule.into()), "{what}");
                 assert_eq!((&said[0]["count"], &said[0]["max"]), (&(LIMIT + 1).into(), &LIMIT.into()), "{what}");
                 assert_eq!(said[0]["limit"], name_of(border), "{what}");
-                assert!(said[0]["vuid"].as_str().is_some_and(|vuid| vuid.contains("VkSampler") || vuid.contains("vkCreate")));
+                assert!(
+                    said[0]["vuid"]
+                        .as_str()
+                        .is_some_and(|vuid| vuid.contains("VkSampler") || vuid.contains("vkCreate"))
+                );
             }
             for sampler in made {
                 device.destroy_sampler(sampler);

@@ -41,7 +41,8 @@ impl Drop for Rules {
     }
 }
 
-const BY_FORMAT: &str = "\n[[rule]]\nname = \"as it was\"\nwhen = { format = \"R32_SFLOAT\" }\nset = { repair = \"off\" }\n";
+const BY_FORMAT: &str =
+    "\n[[rule]]\nname = \"as it was\"\nwhen = { format = \"R32_SFLOAT\" }\nset = { repair = \"off\" }\n";
 
 /// The sampler that arrives below on one way.
 type Way = (&'static str, fn(&Device, vk::Sampler, vk::ImageView) -> vk::Sampler);

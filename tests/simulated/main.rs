@@ -502,13 +502,13 @@ fn be_child(trace: &str) -> Outcome {
 }
 
 /// Runs this program again with `SAMPLIN_DEVICE` set, on a copy of the layer that has the shipped devices beside it.
-fn named(folder: &Folder, device: &str) -> Result<Trace, Skip> {
+fn named(folder: &Folder, device: &str) -> Result<(Trace, String), Skip> {
     let trace = folder.join("trace.jsonl");
     let _ = std::fs::remove_file(&trace);
     let mut command = again::command(trace.to_str().expect("temporary paths are UTF-8"));
     command.env("SAMPLIN_DEVICE", device).env(layer::LAYER_DIR_VARIABLE, folder.join("layer"));
-    again::run(&mut command)?;
-    Ok(run::read_trace(&trace))
+    let ended = again::run(&mut command)?;
+    Ok((run::read_trace(&trace), ended.stderr))
 }
 
 /// Short names: the whole name of a shipped file, or enough of its words.
@@ -525,23 +525,25 @@ fn short_names() -> Outcome {
     for file in devices() {
         std::fs::copy(&file, beside.join(file.file_name().expect("a name"))).expect("a copy");
     }
-    for (given, wanted) in [
-        ("qualcomm-adreno-650-android", "qualcomm-adreno-650-android"),
-        ("adreno-650", "qualcomm-adreno-650-android"),
-        ("v3d-4.2", "broadcom-v3d-4.2-v3dv"),
-    ] {
-        let trace = named(&folder, given)?;
-        assert_eq!(trace.first("device")["simulated"], wanted, "{given}");
-        assert_eq!(trace.events("settings").count(), 0, "{given}");
+    for shipped in samplin_config::devices::SHIPPED {
+        // Every name that the tool prints.
+        for given in [shipped.short, shipped.name] {
+            let (trace, said) = named(&folder, given)?;
+            assert_eq!(trace.first("device")["simulated"], shipped.name, "{given}");
+            assert_eq!((trace.events("settings").count(), said.contains("samplin:")), (0, false), "{given}: {said}");
+        }
     }
     let whole = beside.join("apple-a8-moltenvk.json");
-    assert_eq!(named(&folder, whole.to_str().expect("UTF-8"))?.first("device")["simulated"], "apple-a8-moltenvk");
-    // Mistakes: said once, and the device is as it is.
+    assert_eq!(named(&folder, whole.to_str().expect("UTF-8"))?.0.first("device")["simulated"], "apple-a8-moltenvk");
+    // Mistakes: said once, in the trace and on standard error, and the device is as it is.
     for (given, told) in [
-        ("adreno-65", "no capability file is named adreno-65"),
+        ("adreno-605", "no device is called adreno-605; did you mean adreno-"),
         ("moltenvk", "moltenvk may be any of apple-a12-moltenvk, apple-a8-moltenvk"),
     ] {
-        let trace = named(&folder, given)?;
+        let (trace, said) = named(&folder, given)?;
+        let lines: Vec<_> = said.lines().filter(|line| line.starts_with("samplin:")).collect();
+        assert_eq!(lines.len(), 1, "{said}");
+        assert!(lines[0].starts_with(&format!("samplin: the device {given} is not simulated: {told}")), "{said}");
         assert_eq!(trace.first("device")["simulated"], Json::Null, "{given}");
         let problem = trace.first("settings");
         assert_eq!((&problem["level"], &problem["key"]), (&"error".into(), &"device".into()));

@@ -42,7 +42,7 @@ const fn left(name: &'static str, about: About, meaning: &'static str, advice: &
 }
 
 /// Every name.
-pub const LEFT: [Left; 76] = [
+pub const LEFT: &[Left] = &[
     left(
         "shared-sampler",
         About::Link,
@@ -228,6 +228,12 @@ pub const LEFT: [Left; 76] = [
         About::Pair,
         "The application comes near a limit of samplers that samplin's own samplers count against too.",
         "create fewer samplers: one for each distinct state",
+    ),
+    left(
+        "limit exceeded",
+        About::Object,
+        "The application asks for more samplers, or more custom border colours, at a time than the device allows.",
+        "create one sampler for each distinct state, and destroy those that are not used",
     ),
     left(
         "unknown image",

@@ -3,11 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use samplin_config::settings;
+use samplin_config::overrides::{self, Overrides};
+use samplin_config::settings::{self, Problem};
+use samplin_config::simulate;
 
 use super::{Finding, Level, ProbeResult};
+use crate::devices::{self, DeviceFile};
+use crate::failure::Failure;
 use crate::layer::{NAME, VALIDATION};
 use crate::system::{self, BadManifest, Elf, LayerKind, LayerManifest, System};
+use crate::trace::record::counted;
 
 /// The library that programs load.
 const LOADER: &str = "libvulkan.so.1";
@@ -362,17 +367,56 @@ pub(super) fn environment(system: &System, findings: &mut Vec<Finding>) {
             .advice("unset it"),
         );
     }
-    if system.is_real() {
-        for problem in settings::load(&[]).problems {
-            let level = match problem.level {
-                settings::Level::Error => Level::Error,
-                settings::Level::Warning => Level::Warning,
-            };
-            let position = [problem.line, problem.column].into_iter().flatten().map(|number| format!(":{number}"));
-            let position = problem.file.iter().cloned().chain(position).collect::<String>();
-            let separator = if position.is_empty() { "" } else { ": " };
-            let message = format!("{position}{separator}{}: {}", problem.key, problem.message);
-            findings.push(Finding::new("setting", level, message).advice("correct it, or take it away"));
+}
+
+fn problem_finding(id: &'static str, problem: &Problem) -> Finding {
+    let level = match problem.level {
+        settings::Level::Error => Level::Error,
+        settings::Level::Warning => Level::Warning,
+    };
+    let position = [problem.line, problem.column].into_iter().flatten().map(|number| format!(":{number}"));
+    let position = problem.file.iter().cloned().chain(position).collect::<String>();
+    let separator = if position.is_empty() { "" } else { ": " };
+    let message = format!("{position}{separator}{}: {}", problem.key, problem.message);
+    Finding::new(id, level, message).advice("correct it, or take it away")
+}
+
+/// What a run would find wrong with the settings of this environment, with the device that they name, and with rules files.
+pub(super) fn settings(system: &System, findings: &mut Vec<Finding>) {
+    if !system.is_real() {
+        return;
+    }
+    let loaded = settings::load(&[]);
+    findings.extend(loaded.problems.iter().map(|problem| problem_finding("setting", problem)));
+    if let Some(device) = &loaded.settings.device {
+        let named = devices::find(device).and_then(|file| match &file {
+            DeviceFile::Shipped(_) => Ok(file.name()),
+            DeviceFile::Path(path) => match simulate::load(&path.to_string_lossy()) {
+                Ok(simulation) => Ok(simulation.name),
+                Err(unusable) => Err(Failure::input(format!("{}: {}", path.display(), unusable.message))),
+            },
+        });
+        findings.push(match named {
+            Ok(name) => Finding::new("simulation", Level::Good, format!("the device {name} is simulated")),
+            Err(failure) => {
+                let finding = Finding::new("simulation", Level::Error, format!("device: {}", failure.message));
+                match failure.hint {
+                    Some(hint) => finding.advice(hint),
+                    None => finding,
+                }
+            }
+        });
+    }
+    let files = match &loaded.settings.config {
+        Some(path) => vec![samplin_platform::home_path(path)],
+        None => overrides::automatic_files(),
+    };
+    for path in files {
+        let (overrides, problems) = Overrides::load(&path);
+        findings.extend(problems.iter().map(|problem| problem_finding("rules", problem)));
+        if problems.is_empty() {
+            let count = counted(overrides.iter().count() as u64, "rule");
+            findings.push(Finding::new("rules", Level::Good, format!("{}: {count}", path.display())));
         }
     }
 }

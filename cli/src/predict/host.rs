@@ -53,7 +53,9 @@ impl Host {
     /// What a sampler comes to whose record names this handle.
     pub(super) fn creation(&mut self, given: &SamplerState, handle: &str) -> Creation {
         let Self { caps, policy, audit, places, .. } = self;
-        outcome::creation(given, Exempt::NONE, &Terms { caps, policy, audit: *audit }, |wish| places.border(handle, wish))
+        outcome::creation(given, Exempt::NONE, &Terms { caps, policy, audit: *audit }, |wish| {
+            places.border(handle, wish)
+        })
     }
 
     /// What it comes to that a sampler meets a view for the first time.

@@ -52,6 +52,41 @@ fn the_layer_is_installed_for_the_user_and_taken_away() {
     assert!(samplin_in(&home, ["uninstall"]).quiet(0).contains("nothing is installed"));
 }
 
+/// The doctor finds what a run would find wrong with settings and rules, and says where.
+#[test]
+fn what_users_write_is_examined() {
+    let home = Folder::new();
+    let examine = |variables: &[(&str, &str)]| {
+        let mut command = tool(&home);
+        command.args(["--json", "doctor"]).envs(variables.iter().copied());
+        let ran = Ran::of(&command.output().unwrap());
+        let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let wanted = |finding: &&Value| ["setting", "simulation", "rules"].iter().any(|id| finding["id"] == *id);
+        let found = value["findings"].as_array().unwrap().iter().filter(wanted);
+        found
+            .map(|finding| format!("{}: {}", finding["level"].as_str().unwrap(), finding["message"].as_str().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(examine(&[]), Vec::<String>::new());
+    let good = "[[rule]]\nset = { repair = \"off\" }\n";
+    let good = home.write(".config/samplin/samplin.toml", good);
+    let found = examine(&[("SAMPLIN_DEVICE", "gtx-650ti")]);
+    assert_eq!(
+        found,
+        ["good: the device gtx-650ti is simulated".to_owned(), format!("good: {}: 1 rule", good.display())]
+    );
+    let bad = home.write(".config/samplin/game.toml", "[[rule]]\nset = { repare = \"off\" }\n");
+    let found = examine(&[("SAMPLIN_DEVICE", "voodoo"), ("SAMPLIN_BORDER", "sometimes")]);
+    assert_eq!(found.len(), 4, "{found:#?}");
+    assert!(found[0].starts_with("error: ") && found[0].contains("BORDER"), "{found:#?}");
+    assert_eq!(found[1], "error: device: no device is called voodoo");
+    assert!(found[2].starts_with(&format!("error: {}:2:", bad.display())), "{found:#?}");
+    assert!(found[2].contains("repare; did you mean repair?"), "{found:#?}");
+    // One that is named stands alone.
+    let found = examine(&[("SAMPLIN_CONFIG", bad.to_str().unwrap())]);
+    assert!(found.len() == 1 && found[0].contains("game.toml:2:"), "{found:#?}");
+}
+
 fn walk(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {

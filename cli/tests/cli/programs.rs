@@ -44,6 +44,39 @@ fn the_environment_is_what_the_loader_wants() {
     assert!(device.is_file());
 }
 
+/// A device that is named anywhere is found before the program runs, by every name that is printed; else it does not run.
+#[test]
+fn a_device_is_found_before_the_program_runs() {
+    let home = Folder::new();
+    pretend_layer(&home);
+    let started = |option: Option<&str>, variable: Option<&str>| {
+        let mut command = tool(&home);
+        command.args(["run", "--quiet", "--layer", "layer"]);
+        command.args(option.map(|device| format!("--device={device}")));
+        command.args(["--", "sh", "-c", "echo $SAMPLIN_DEVICE"]);
+        if let Some(device) = variable {
+            command.env("SAMPLIN_DEVICE", device);
+        }
+        Ran::of(&command.output().unwrap())
+    };
+    let list = samplin_in(&home, ["--json", "caps", "--list"]).json(0);
+    let all = samplin_in(&home, ["--json", "caps", "--all"]).json(0);
+    let names = list.as_array().unwrap().iter().flat_map(|device| [&device["short"], &device["name"]]);
+    let names = names.chain(all.as_array().unwrap().iter().map(|device| &device["name"]));
+    let names: std::collections::BTreeSet<&str> = names.map(|name| name.as_str().unwrap()).collect();
+    assert!(names.len() >= 26 * 2, "{names:?}");
+    for name in names {
+        let path = started(Some(name), None).quiet(0);
+        assert!(Path::new(path.trim()).is_file(), "{name}: {path}");
+        assert_eq!(started(None, Some(name)).quiet(0), path, "{name}");
+    }
+    for said in [started(Some("adreno-605"), None), started(None, Some("adreno-605"))] {
+        let said = said.fails(2);
+        assert!(said.contains("no device is called adreno-605") && said.contains("did you mean adreno-6"), "{said}");
+    }
+    assert_eq!(started(None, Some("none")).quiet(0), "none\n");
+}
+
 /// The layer that is in force where the tool lies at a place, by the manifest that it points the loader at.
 fn layer_in_force(home: &Folder, program: &str) -> String {
     let path = home.join(program);

@@ -454,7 +454,9 @@ pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Understood<
     }
     match out.when.repairs {
         repairs if repair_off => out.exempt = repairs.unwrap_or_else(Exempt::all),
-        Some(_) => return complain(value, "when.rule says which repairs are switched off, but set has no repair = \"off\""),
+        Some(_) => {
+            return complain(value, "when.rule says which repairs are switched off, but set has no repair = \"off\"");
+        }
         None => {}
     }
     Ok(out)
