@@ -1,4 +1,4 @@
-//! `samplin rules`: checks rules files, writes a commented one, and finds the overridden sampler that breaks a picture.
+//! `samplin rules`: checks rules files, writes a commented one, and finds the overridden sampler or the repair that breaks a picture.
 
 mod bisect;
 
@@ -32,7 +32,7 @@ pub enum Command {
     Check(Check),
     /// Write a commented rules file to start from
     New(New),
-    /// Run a program again and again to find the overridden sampler that breaks the picture
+    /// Run a program again and again to find the overridden sampler, or the repair, that breaks the picture
     Bisect(bisect::Arguments),
 }
 

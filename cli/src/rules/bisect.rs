@@ -1,9 +1,9 @@
-//! Finding the overridden sampler that breaks a picture, by halving.
+//! Finding the override or the repair that breaks a picture, by halving.
 //!
-//! A run in which some samplers are left alone uses the rules file with one rule in front that matches their fingerprints and
-//! stops, so that no later rule looks at them.
+//! A run in which some samplers keep no override uses the rules file with one rule in front that matches their fingerprints and
+//! stops, so that no later rule looks at them. One in which some repairs are not made has rules in front that switch them off.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, Write as _};
@@ -11,13 +11,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use samplin_config::overrides::{MAX_OVERRIDES, Overrides};
+use samplin_core::decide::{Exempt, Rule};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{ColorChoice, Output, Style};
 use crate::run;
 use crate::trace::reader::{Event, Source};
-use crate::trace::record::counted;
+use crate::trace::record::{counted, short};
 
 /// The arguments of `samplin rules bisect`.
 #[derive(Clone, Debug, clap::Args)]
@@ -25,6 +27,9 @@ pub struct Arguments {
     /// The rules file [default: the user's for the program]
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
+    /// Search among samplin's own repairs instead of the overrides of a rules file
+    #[arg(long)]
+    pub repairs: bool,
     /// Instead of asking: a shell command that succeeds when the picture is good; the program's exit status is in $STATUS
     #[arg(long, value_name = "COMMAND")]
     pub good_if: Option<String>,
@@ -39,8 +44,30 @@ pub struct Arguments {
     pub program: Vec<OsString>,
 }
 
-/// The overridden samplers: fingerprint and, if it has one, name.
-type Candidates = BTreeMap<String, Option<String>>;
+/// What a run can do without: the overrides of a sampler, or a repair.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+struct Candidate {
+    /// The rule of the repair; none for overrides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
+    /// The format that it is repaired with, if it depends on one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<String>,
+    /// The fingerprint of the sampler; none for a blit or a conversion.
+    fingerprint: Option<String>,
+}
+
+impl Candidate {
+    fn describe(&self) -> String {
+        let rule = self.rule.iter().map(|rule| format!("{rule} of "));
+        let what = self.fingerprint.clone().unwrap_or_else(|| "what has no sampler".to_owned());
+        let format = self.format.iter().map(|format| format!(" on {}", short(format)));
+        rule.chain([what]).chain(format).collect()
+    }
+}
+
+/// With the sampler's name, if it has one.
+type Candidates = BTreeMap<Candidate, Option<String>>;
 
 /// What stays the same in every run.
 struct Trials<'a> {
@@ -62,10 +89,28 @@ impl Drop for Scratch {
     }
 }
 
-/// A rule that keeps all later ones away from these samplers.
-fn exemption(fingerprints: &[&String]) -> String {
-    let list = fingerprints.iter().map(|fingerprint| format!("\"{fingerprint}\"")).collect::<Vec<_>>().join(", ");
-    format!("[[rule]]\nname = \"left alone\"\nwhen = {{ fingerprint = [{list}] }}\nstop = true\n")
+/// Rules that leave these alone: samplers by one that keeps all later ones away from them, repairs by those that switch them off.
+fn exemption(left: &[&Candidate]) -> String {
+    let mut groups: BTreeMap<(Option<&String>, Option<&String>, bool), Vec<&String>> = BTreeMap::new();
+    for Candidate { rule, format, fingerprint } in left {
+        let group = groups.entry((rule.as_ref(), format.as_ref(), fingerprint.is_some())).or_default();
+        group.extend(fingerprint.as_ref());
+    }
+    let mut text = String::new();
+    for ((rule, format, _), fingerprints) in groups {
+        let quoted = |word: &String| format!("\"{word}\"");
+        let mut when: Vec<String> = Vec::new();
+        when.extend(rule.map(|rule| format!("rule = {}", quoted(rule))));
+        when.extend(format.map(|format| format!("format = {}", quoted(format))));
+        if !fingerprints.is_empty() {
+            let list = fingerprints.into_iter().map(quoted).collect::<Vec<_>>().join(", ");
+            when.push(format!("fingerprint = [{list}]"));
+        }
+        let then = if rule.is_some() { "set = { repair = \"off\" }" } else { "stop = true" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "[[rule]]\nname = \"left alone\"\nwhen = {{ {} }}\n{then}", when.join(", "));
+    }
+    text
 }
 
 impl Trials<'_> {
@@ -75,17 +120,17 @@ impl Trials<'_> {
         self.said.flush();
     }
 
-    /// Runs the program with overrides for `touched` alone; whether the picture was good.
-    fn is_good(&mut self, touched: &[&String]) -> Result<bool> {
+    /// Runs the program with overrides or repairs for `touched` alone; whether the picture was good.
+    fn is_good(&mut self, touched: &[&Candidate]) -> Result<bool> {
         self.runs += 1;
-        let left: Vec<&String> = self.all.keys().filter(|fingerprint| !touched.contains(fingerprint)).collect();
-        let mut text = String::new();
-        if !left.is_empty() {
-            text = exemption(&left);
-        }
-        text += &self.rules;
-        let number = self.runs;
-        let what = format!("run {number}: overrides for {}", counted(touched.len() as u64, "sampler state"));
+        let left: Vec<&Candidate> = self.all.keys().filter(|one| !touched.contains(one)).collect();
+        let text = exemption(&left) + &self.rules;
+        let (number, count) = (self.runs, touched.len() as u64);
+        let what = if self.arguments.repairs {
+            format!("run {number}: {}", counted(count, "repair"))
+        } else {
+            format!("run {number}: overrides for {}", counted(count, "sampler state"))
+        };
         self.say(&what);
         let status = self.start(&text, None)?;
         let good = match self.arguments.good_if.as_deref() {
@@ -163,12 +208,9 @@ fn overridden(trace: &Path) -> Result<Candidates> {
         if record.event == Event::Pair && finder.find(record.text).is_some() {
             let value: Value = serde_json::from_slice(record.text).unwrap_or_default();
             let is_changed = value.get("changes").and_then(Value::as_array).is_some_and(|changes| !changes.is_empty());
-            if let (true, Some(fingerprint)) = (is_changed, value.get("fingerprint").and_then(Value::as_str)) {
-                let name = value.pointer("/names/sampler").and_then(Value::as_str).map(str::to_owned);
-                let label = found.entry(fingerprint.to_owned()).or_default();
-                if label.is_none() {
-                    *label = name;
-                }
+            if let (true, Some(fingerprint)) = (is_changed, text_at(&value, "/fingerprint")) {
+                let one = Candidate { rule: None, format: None, fingerprint: Some(fingerprint) };
+                name(&mut found, one, text_at(&value, "/names/sampler"));
             }
         }
         Ok(())
@@ -176,28 +218,88 @@ fn overridden(trace: &Path) -> Result<Candidates> {
     Ok(found)
 }
 
+/// The repairs that a trace tells of, and the rules of those that no rules file can switch off. `most`: how many rules may name them.
+fn repaired(trace: &Path, most: usize) -> Result<(Candidates, BTreeSet<String>)> {
+    let (mut found, mut fixed) = (Candidates::new(), BTreeSet::new());
+    Source::File(trace.to_path_buf()).read(false, |record| {
+        if record.fields.changes.is_empty_array()
+            || !record.fields.changes.is_present()
+            || record.event == Event::Exempt
+        {
+            return Ok(());
+        }
+        let value: Value = serde_json::from_slice(record.text).unwrap_or_default();
+        // What is left has changes too, which were not made.
+        let may_be_off = matches!(record.event, Event::Sampler | Event::Pair | Event::Blit | Event::Conversion);
+        if !may_be_off && record.event == Event::Unresolved {
+            return Ok(());
+        }
+        for rule in value.get("changes").and_then(Value::as_array).into_iter().flatten() {
+            let Some(rule) = text_at(rule, "/rule").filter(|rule| rule != Rule::Override.name()) else { continue };
+            if !may_be_off || Exempt::named(&rule).is_none() {
+                fixed.insert(rule);
+                continue;
+            }
+            let format = text_at(&value, "/format").or_else(|| text_at(&value, "/src_format"));
+            let one = Candidate { rule: Some(rule), format, fingerprint: text_at(&value, "/fingerprint") };
+            name(&mut found, one, text_at(&value, "/name").or_else(|| text_at(&value, "/names/sampler")));
+        }
+        Ok(())
+    })?;
+    let groups: BTreeSet<_> = found.keys().map(|one| (&one.rule, &one.format, one.fingerprint.is_some())).collect();
+    if groups.len() > most {
+        // More than a file may hold: formats are not told apart.
+        found = found.into_iter().map(|(one, name)| (Candidate { format: None, ..one }, name)).collect();
+    }
+    Ok((found, fixed))
+}
+
+fn text_at(value: &Value, pointer: &str) -> Option<String> {
+    value.pointer(pointer).and_then(Value::as_str).map(str::to_owned)
+}
+
+/// Adds a candidate, whose name may come later.
+fn name(all: &mut Candidates, one: Candidate, name: Option<String>) {
+    let label = all.entry(one).or_default();
+    if label.is_none() {
+        *label = name;
+    }
+}
+
 pub(super) fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Result {
     let program = arguments.program.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
     let path = match &arguments.rules {
-        Some(path) => path.clone(),
+        Some(path) => Some(path.clone()),
         None => {
             let exe = Path::new(&program).file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Overrides::find(None, &exe).0.path.ok_or_else(|| {
-                Failure::usage("there is no rules file, so nothing is overridden").hint("name one with --rules")
-            })?
+            Overrides::find(None, &exe).0.path
         }
     };
-    let (text, overrides, problems) = super::load(&path)?;
-    if let Some(problem) = problems.first() {
-        return Err(Failure::input(problem.to_string()).hint("`samplin rules check` tells every problem of the file"));
+    let (mut text, mut given) = (String::new(), 0);
+    if let Some(path) = &path {
+        let (content, overrides, problems) = super::load(path)?;
+        if let Some(problem) = problems.first() {
+            return Err(
+                Failure::input(problem.to_string()).hint("`samplin rules check` tells every problem of the file")
+            );
+        }
+        (text, given) = (content, overrides.iter().count());
     }
-    if overrides.iter().count() == 0 {
-        return Err(Failure::input(format!("{}: there is no rule in it", path.display())));
+    let file = path.as_deref().map(|path| path.display().to_string());
+    if !arguments.repairs {
+        let Some(file) = &file else {
+            return Err(
+                Failure::usage("there is no rules file, so nothing is overridden").hint("name one with --rules")
+            );
+        };
+        if given == 0 {
+            return Err(Failure::input(format!("{file}: there is no rule in it")));
+        }
     }
-    if overrides.iter().count() >= MAX_OVERRIDES {
+    if given >= MAX_OVERRIDES {
+        let file = file.unwrap_or_default();
         return Err(Failure::input(format!(
-            "{}: the file has {MAX_OVERRIDES} rules, and the search needs one more",
-            path.display()
+            "{file}: the file has {MAX_OVERRIDES} rules, and the search needs one more"
         )));
     }
     let stage = run::Stage::prepare(&program, arguments.layer.as_deref(), false, arguments.headless)?;
@@ -217,7 +319,12 @@ pub(super) fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output
     }
 
     let trace = trials.folder.0.join("trace.jsonl");
-    trials.say("run 1: every override, to see which samplers they touch");
+    let repairs = arguments.repairs;
+    trials.say(if repairs {
+        "run 1: every repair, to see which there are"
+    } else {
+        "run 1: every override, to see which samplers they touch"
+    });
     let rules = trials.rules.clone();
     trials.start(&rules, Some(&trace))?;
     if !trace.exists() {
@@ -226,36 +333,53 @@ pub(super) fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output
         )
         .hint("`samplin doctor` looks for the reason"));
     }
-    trials.all = overridden(&trace)?;
+    let mut fixed = BTreeSet::new();
+    if repairs {
+        (trials.all, fixed) = repaired(&trace, MAX_OVERRIDES - given)?;
+    } else {
+        trials.all = overridden(&trace)?;
+    }
+    if !fixed.is_empty() {
+        let fixed = fixed.into_iter().collect::<Vec<_>>().join(", ");
+        trials.say(&format!("no rule can switch off {fixed}: see their settings"));
+    }
     if trials.all.is_empty() {
-        return Err(Failure::input(format!("{}: its rules change no sampler of this program", path.display())));
+        return Err(match file.filter(|_| !repairs) {
+            Some(file) => Failure::input(format!("{file}: its rules change no sampler of this program")),
+            None => Failure::input("samplin repairs nothing of this program that a rule could switch off"),
+        });
     }
     let count = trials.all.len() as u64;
-    trials.say(&format!("the rules change {}", counted(count, "sampler state")));
+    trials.say(&if repairs {
+        format!("there are {}", counted(count, "repair"))
+    } else {
+        format!("the rules change {}", counted(count, "sampler state"))
+    });
 
     let all = trials.all.clone();
-    let names: Vec<&String> = all.keys().collect();
+    let every: Vec<&Candidate> = all.keys().collect();
+    let (one, blamed) = if repairs { ("repair", "repair") } else { ("override", "rule") };
     if !trials.is_good(&[])? {
-        output.styled_line(Style::Warn, "The picture is bad without any override, so no rule is to blame.");
+        output.styled_line(Style::Warn, format!("The picture is bad without any {one}, so no {blamed} is to blame."));
         return Ok(Outcome::Findings);
     }
-    if trials.is_good(&names)? {
-        output.styled_line(Style::Good, "The picture is good with every override.");
+    if trials.is_good(&every)? {
+        output.styled_line(Style::Good, format!("The picture is good with every {one}."));
         return Ok(Outcome::Fine);
     }
-    let guilty = halve(&mut trials, names)?;
+    let guilty = halve(&mut trials, every)?;
     let runs = trials.runs;
-    report(&all, &guilty, runs, &path, output);
+    report(&all, &guilty, runs, (repairs, file.as_deref()), output);
     Ok(Outcome::Findings)
 }
 
 /// The smallest set found that breaks the picture: one sampler, or several that only do so together.
-fn halve<'c>(trials: &mut Trials<'_>, mut bad: Vec<&'c String>) -> Result<Vec<&'c String>> {
+fn halve<'c>(trials: &mut Trials<'_>, mut bad: Vec<&'c Candidate>) -> Result<Vec<&'c Candidate>> {
     let mut pieces = 2;
     // Zeller's ddmin: first each part alone, then each part left out, then smaller parts.
     while bad.len() > 1 {
         let size = bad.len().div_ceil(pieces);
-        let parts: Vec<Vec<&'c String>> = bad.chunks(size).map(<[_]>::to_vec).collect();
+        let parts: Vec<Vec<&'c Candidate>> = bad.chunks(size).map(<[_]>::to_vec).collect();
         let mut smaller = None;
         for part in &parts {
             // Of two parts the second is to blame if the first is not, unless both are needed: that shows next.
@@ -266,7 +390,7 @@ fn halve<'c>(trials: &mut Trials<'_>, mut bad: Vec<&'c String>) -> Result<Vec<&'
         }
         if smaller.is_none() && parts.len() > 2 {
             for part in &parts {
-                let rest: Vec<&'c String> = bad.iter().copied().filter(|name| !part.contains(name)).collect();
+                let rest: Vec<&'c Candidate> = bad.iter().copied().filter(|name| !part.contains(name)).collect();
                 if !trials.is_good(&rest)? {
                     smaller = Some((rest, pieces - 1));
                     break;
@@ -282,38 +406,51 @@ fn halve<'c>(trials: &mut Trials<'_>, mut bad: Vec<&'c String>) -> Result<Vec<&'
     Ok(bad)
 }
 
-fn report(all: &Candidates, guilty: &[&String], runs: u32, path: &Path, output: &mut Output) {
-    let list: Vec<(&String, Option<&String>)> =
-        guilty.iter().map(|name| (*name, all.get(*name).and_then(Option::as_ref))).collect();
+fn report(
+    all: &Candidates,
+    guilty: &[&Candidate],
+    runs: u32,
+    (repairs, file): (bool, Option<&str>),
+    output: &mut Output,
+) {
+    let list: Vec<(&Candidate, Option<&String>)> =
+        guilty.iter().map(|one| (*one, all.get(*one).and_then(Option::as_ref))).collect();
     let snippet = exemption(guilty);
     if output.json {
+        let members = |(one, name): &(&Candidate, Option<&String>)| {
+            let mut members = json!(one);
+            members["name"] = json!(name);
+            members
+        };
         output.json(&json!({
-            "guilty": list.iter().map(|(fingerprint, name)| json!({ "fingerprint": fingerprint, "name": name })).collect::<Vec<_>>(),
+            "guilty": list.iter().map(members).collect::<Vec<_>>(),
             "runs": runs,
             "exemption": snippet,
         }));
         return;
     }
     let mut text = String::new();
-    for (fingerprint, name) in &list {
+    for (one, name) in &list {
         // Writing to a string cannot fail.
-        let _ = write!(text, " {fingerprint}");
+        let _ = write!(text, " {}", one.describe());
         if let Some(name) = name {
             let _ = write!(text, " \"{name}\"");
         }
     }
-    let what = if guilty.len() == 1 {
-        "The override of this sampler breaks the picture:"
-    } else {
-        "The overrides of these samplers break the picture together:"
+    let what = match (guilty.len(), repairs) {
+        (1, false) => "The override of this sampler breaks the picture:",
+        (_, false) => "The overrides of these samplers break the picture together:",
+        (1, true) => "This repair breaks the picture:",
+        (_, true) => "These repairs break the picture together:",
     };
     let what = output.styled(Style::Bad, what);
     output.line(format!("{what}{text}"));
-    output.line(format!(
-        "Found in {}. To leave it alone, put this in front of {}:",
-        counted(u64::from(runs), "run"),
-        path.display()
-    ));
+    let put = match file {
+        Some(file) => format!("in front of {file}"),
+        None => "into a rules file".to_owned(),
+    };
+    let runs = counted(u64::from(runs), "run");
+    output.line(format!("Found in {runs}. To leave it alone, put this {put}:"));
     output.line("");
     output.document(&snippet);
 }

@@ -416,6 +416,64 @@ fn the_sampler_that_breaks_the_picture_is_found() {
     assert_eq!(ran.code, 1);
 }
 
+/// Of more than a hundred repairs the one that breaks a picture: it is bad whenever the rules of a run leave that repair in force.
+#[test]
+fn the_repair_that_breaks_the_picture_is_found() {
+    let Some((layer, driver)) = vulkan() else { return };
+    let home = Folder::new();
+    let inspected = |options: &[&str], trace: &str| -> serde_json::Value {
+        let mut command = with_vulkan(&home, &layer, &driver);
+        command.args(["run", "--quiet", "--trace", trace]).args(options).arg("--").arg(example("scene"));
+        assert_eq!(Ran::of(&command.output().unwrap()).code, 0);
+        samplin_in(&home, ["--json", "inspect", trace]).json(0)
+    };
+    let repaired = inspected(&[], "repaired.jsonl");
+    let count = |value: &serde_json::Value, list: &str| -> u64 {
+        value[list].as_array().unwrap().iter().map(|one| one["count"].as_u64().unwrap()).sum()
+    };
+    let is_named = |one: &&serde_json::Value| {
+        one["format"] == "VK_FORMAT_D32_SFLOAT" && one["changes"][0]["rule"] == "linear-filter"
+    };
+    let guilty = repaired["decisions"].as_array().unwrap().iter().find(is_named).unwrap();
+    let fingerprint = guilty["fingerprint"].as_str().unwrap();
+
+    // Without any: everything that was repaired is left alone.
+    home.write("none.toml", "[[rule]]\nset = { repair = \"off\" }\n");
+    let exempt = inspected(&["--rules", "none.toml"], "none.jsonl");
+    assert!(count(&repaired, "decisions") > 100 && count(&exempt, "decisions") == 0);
+    assert_eq!(count(&exempt, "exempt"), count(&repaired, "decisions"));
+
+    let start = |options: &[&str], judge: &str| {
+        let mut command = with_vulkan(&home, &layer, &driver);
+        command.args(options).args(["rules", "bisect", "--repairs", "--good-if", judge, "--", "sh", "-c"]);
+        let program = format!("cp $SAMPLIN_CONFIG now.toml; {} > /dev/null", example("scene").display());
+        Ran::of(&command.arg(program).output().unwrap())
+    };
+    let judge = format!("grep -q 'linear-filter.*_D32_SFLOAT\".*{fingerprint}' now.toml");
+    let ran = start(&[], &judge);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let (told, rule) = ran.stdout.split_once("\n\n").unwrap();
+    let first = format!("This repair breaks the picture: linear-filter of {fingerprint} on D32_SFLOAT");
+    assert!(told.starts_with(&first), "{told}");
+    let expected = format!(
+        "[[rule]]\nname = \"left alone\"\nwhen = {{ rule = \"linear-filter\", format = \"VK_FORMAT_D32_SFLOAT\", \
+         fingerprint = [\"{fingerprint}\"] }}\nset = {{ repair = \"off\" }}\n"
+    );
+    assert_eq!(rule, expected);
+    home.write("left.toml", rule);
+    let left = inspected(&["--rules", "left.toml"], "left.jsonl");
+    assert_eq!(count(&left, "exempt"), 1);
+    assert_eq!(left["exempt"][0]["rules"][0]["name"], "left alone");
+
+    let ran = start(&["--json"], &judge);
+    let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(value["guilty"][0]["rule"], "linear-filter", "{value}");
+    assert_eq!(value["exemption"], expected);
+    // Nothing to blame, and nothing that helps.
+    assert!(start(&[], "true").stdout.contains("The picture is good with every repair."));
+    assert!(start(&[], "false").stdout.contains("The picture is bad without any repair, so no repair is to blame."));
+}
+
 #[test]
 fn a_search_that_finds_nothing_says_why() {
     let Some((layer, driver)) = vulkan() else { return };
