@@ -108,9 +108,13 @@ impl Device {
             return;
         }
         let file = self.overrides.path.as_deref().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
-        let by = by.filter(|one| changes.iter().any(|change| one.exempt.contains(change.catalog)));
-        let rules =
-            memory::collect(by.map(|one| kinds::RuleAt { name: one.name.clone(), file: file.clone(), line: one.line }));
+        let by: Vec<&Override> = memory::collect(by);
+        let is_meant = |one: &&&Override| changes.iter().any(|change| one.exempt.contains(change.catalog));
+        // One that leaves a pair alone altogether also keeps an address mode of OpenGL from being more than translated.
+        let is_any = by.iter().any(|one| is_meant(&one));
+        let by = by.iter().filter(|one| !is_any || is_meant(one));
+        let at = |one: &&Override| kinds::RuleAt { name: one.name.clone(), file: file.clone(), line: one.line };
+        let rules = memory::collect(by.map(at));
         let serde_json::Value::Object(about) = about else { return };
         let changes = record::changes(changes.iter(), context);
         self.trace().emit("exempt", &kinds::Exempt { what: what.to_owned(), rules, about, changes });

@@ -54,6 +54,10 @@ fn editors() -> Outcome {
         accept(&format!("[[rule]]\nname = \"a\"\nset = {{ {} }}\nguards_off = [\"compare\"]\n", wish.set));
     }
     accept("[[rule]]\nwhen = { format = \"D16_*\" }\nset = { immutable = \"demote\" }\n");
+    for rule in samplin_core::decide::Exempt::names().into_iter().chain(["B-1", "s-2"]) {
+        accept(&format!("[[rule]]\nwhen = {{ rule = [\"{rule}\"] }}\nset = {{ repair = \"off\" }}\n"));
+    }
+    accept("[[rule]]\nwhen = { rule = \"cubic\" }\nset = { repair = \"off\", min_lod = 1 }\n");
     let mut seen = 0;
     for path in malformed() {
         let text = std::fs::read_to_string(&path).expect("a file");
