@@ -61,6 +61,12 @@ fn lines() -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+const EXEMPT: &str = concat!(
+    r#"{"seq":9999,"t_ns":4,"pid":28235,"tid":7,"event":"exempt","what":"pair","rules":[{"name":"mine","file":"a.toml","line":3}],"#,
+    r#""fingerprint":"0123456789abcdef","format":"VK_FORMAT_R32_SFLOAT","changes":[{"rule":"linear-filter","field":"magFilter"}]}"#,
+    "\n"
+);
+
 /// What `scripts/cts` writes for a case.
 const CASE: &str = r#"{"event":"case","seq":0,"pid":9,"device":"lavapipe-22","case":"dEQP-VK.texture.a","without":"Pass","with":"Fail","verdict":"different","expected":null,"shard":"1/4"}
 "#;
@@ -95,10 +101,16 @@ fn cases_of_the_cts_are_rows() {
 #[test]
 fn the_columns_are_those_of_the_manifest() {
     let home = home();
-    samplin_in(&home, ["export", "all.jsonl", "--parquet", "tables"]).quiet(0);
+    // With a record that no program has to have.
+    let all = std::fs::read_to_string(home.join("all.jsonl")).unwrap();
+    home.write("more.jsonl", all + EXEMPT);
+    samplin_in(&home, ["export", "more.jsonl", "--parquet", "tables"]).quiet(0);
+    let exempt = rows(&home.join("tables"), "exempt");
+    assert_eq!(["what", "format"].map(|column| text_of(&exempt[0], column)), ["pair", "VK_FORMAT_R32_SFLOAT"]);
+    assert_eq!(text_of(&exempt[0], "rules"), r#"[{"name":"mine","file":"a.toml","line":3}]"#);
     let manifest: Value = serde_json::from_str(include_str!("../../../manifest/tables.json")).unwrap();
     let tables = manifest["tables"].as_array().unwrap();
-    assert_eq!(tables.len(), 7);
+    assert_eq!(tables.len(), 8);
     for table in tables {
         let name = table["name"].as_str().unwrap();
         if name == "cases" {

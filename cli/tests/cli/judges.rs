@@ -87,6 +87,46 @@ fn what_the_layer_does_not_look_at_is_no_fault_until_it_is_denied() {
     samplin_in(&home, ["check", "flags.jsonl"]).quiet(1);
 }
 
+/// More samplers than the device allows are a fault, with figures that do not end at the limit; what the user switched off is none.
+#[test]
+fn a_limit_that_is_exceeded_is_a_fault() {
+    let home = Folder::new();
+    let over = concat!(
+        r#"{"seq":1,"t_ns":2,"pid":7,"tid":7,"event":"unresolved","what":"limit exceeded","why":"too many","rule":"sampler-budget","#,
+        r#""vuid":"VUID-vkCreateSampler-maxSamplerAllocationCount-04110","limit":"maxSamplerAllocationCount","count":4001,"max":4000}"#,
+        "\n"
+    );
+    let summary = |asked: u32| {
+        format!(
+            "{{\"seq\":2,\"t_ns\":3,\"pid\":7,\"tid\":7,\"event\":\"summary\",\"scope\":\"device\",\"census\":{{\
+             \"headroom\":{{\"maxSamplerAllocationCount\":0}},\
+             \"limits\":{{\"maxSamplerAllocationCount\":{{\"asked\":{asked},\"limit\":4000}}}}}}}}\n"
+        )
+    };
+    let exempt = concat!(
+        r#"{"seq":3,"t_ns":4,"pid":7,"tid":7,"event":"exempt","what":"pair","rules":[{"name":"mine","file":"a.toml","line":3}],"#,
+        r#""fingerprint":"0123456789abcdef","format":"VK_FORMAT_R32_SFLOAT","changes":[{"rule":"linear-filter","catalog":"B-1","#,
+        r#""vuid":null,"field":"magFilter","from":"LINEAR","to":"NEAREST","because":"it lacks it","lost":"smoothing"}]}"#,
+        "\n"
+    );
+    home.write("over.jsonl", format!("{CLEAN}{over}{}", summary(4100)));
+    home.write("full.jsonl", format!("{CLEAN}{}{exempt}", summary(4000)));
+    let told = samplin_in(&home, ["check", "over.jsonl", "--deny", "sampler-budget"]).quiet(1);
+    assert!(told.contains("sampler-budget: limit exceeded: too many (VUID-vkCreateSampler-"), "{told}");
+    assert_eq!(samplin_in(&home, ["check", "over.jsonl"]).code, 1);
+    assert_eq!(samplin_in(&home, ["check", "over.jsonl", "--deny", "border-budget"]).code, 0);
+    assert_eq!(samplin_in(&home, ["check", "full.jsonl"]).code, 0);
+    let told = samplin_in(&home, ["inspect", "over.jsonl"]).quiet(0);
+    assert!(told.contains("4100 of 4000: the application asks for 100 too many"), "{told}");
+    let told = samplin_in(&home, ["inspect", "full.jsonl"]).quiet(0);
+    assert!(!told.contains("too many"), "{told}");
+    assert!(told.contains("Repairs that rules switch off: 1"), "{told}");
+    assert!(told.contains("linear-filter  pair on R32_SFLOAT  rule mine (a.toml:3)"), "{told}");
+    samplin_in(&home, ["report", "full.jsonl", "--output", "page.html"]).quiet(0);
+    let page = std::fs::read_to_string(home.join("page.html")).unwrap();
+    assert!(page.contains("Repairs that rules switch off") && page.contains("mine (a.toml:3)"));
+}
+
 #[test]
 fn a_gate_that_saw_nothing_is_not_green() {
     let home = Folder::new();
