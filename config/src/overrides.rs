@@ -212,10 +212,12 @@ impl Overrides {
                 }
                 match read::one(number, position(content, span.start).0, item) {
                     Ok(one) => overrides.push(one),
-                    Err(Complaint(at, message)) => problem(at, message),
+                    Err(complaints) => complaints.into_iter().for_each(|Complaint(at, message)| problem(at, message)),
                 }
             }
         }
+        // Keys of a table come sorted by name.
+        problems.sort_by_key(|problem| (problem.line, problem.column));
         (Self { list: overrides, path: Some(path.to_path_buf()) }, problems)
     }
 

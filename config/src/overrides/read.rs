@@ -2,10 +2,12 @@
 
 use ash::vk;
 use samplin_core::decide::{self, Bias, Compare, Exempt, Guard, Guards, ShadingWish, Wish};
+use samplin_core::names;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 use super::{Class, Glob, Override, When};
+use crate::settings::nearest;
 
 /// Line and column, from 1, of a byte in a text.
 pub(super) fn position(text: &str, at: usize) -> (u32, u32) {
@@ -79,17 +81,30 @@ fn glob(key: &str, value: Value<'_, '_>) -> Understood<Glob> {
     Ok(Glob(text(key, value)?.to_owned()))
 }
 
-/// One of a list of words.
+/// What Vulkan's enumerants have in front of the words that stand for them here.
+const PREFIXES: [&str; 6] = [
+    "VK_FILTER_",
+    "VK_SAMPLER_MIPMAP_MODE_",
+    "VK_SAMPLER_ADDRESS_MODE_",
+    "VK_BORDER_COLOR_FLOAT_",
+    "VK_BORDER_COLOR_INT_",
+    "VK_COMPARE_OP_",
+];
+
+/// One of a list of words, which Vulkan's own enumerant may stand for.
 fn word<T: Copy>(key: &str, value: Value<'_, '_>, words: &[(&str, T)]) -> Understood<T> {
     let given = text(key, value)?;
-    let found = words.iter().find(|(word, _)| word.eq_ignore_ascii_case(given));
-    match found {
-        Some((_, meaning)) => Ok(*meaning),
-        None => {
+    let bare = PREFIXES.into_iter().find_map(|prefix| given.strip_prefix(prefix)).unwrap_or(given);
+    let bare = ["_EXT", "_KHR", "_IMG"].into_iter().find_map(|suffix| bare.strip_suffix(suffix)).unwrap_or(bare);
+    let found = words.iter().find(|(word, _)| word.eq_ignore_ascii_case(bare));
+    found.map(|(_, meaning)| *meaning).map_or_else(
+        || {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            complain(value, format!("{key} cannot be \"{given}\"; it is one of {}", known.join(", ")))
-        }
-    }
+            let near = nearest(bare, &known).map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+            complain(value, format!("{key} cannot be \"{given}\"; it is one of {}{near}", known.join(", ")))
+        },
+        Ok,
+    )
 }
 
 const FILTERS: &[(&str, vk::Filter)] =
@@ -137,34 +152,31 @@ const CLASSES: &[(&str, Class)] = &[
 
 /// An unknown key, with the nearest known one.
 pub(super) fn unknown<T>(at: usize, key: &str, of: &str, known: &[&str]) -> Understood<T> {
-    let hint = known
-        .iter()
-        .map(|candidate| (distance(key, candidate), candidate))
-        .min()
-        .filter(|(distance, _)| *distance <= 2 && *distance < key.chars().count())
-        .map_or_else(|| format!("; {of} knows {}", known.join(", ")), |(_, near)| format!("; did you mean {near}?"));
+    let hint = nearest(key, known)
+        .map_or_else(|| format!("; {of} knows {}", known.join(", ")), |near| format!("; did you mean {near}?"));
     Err(Complaint(at, format!("{of} has no key {key}{hint}")))
 }
 
-/// Edit distance of two short words.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut before = i;
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-        for (j, cb) in b.iter().enumerate() {
-            let (left, above) = (row.get(j).copied().unwrap_or(0), row.get(j + 1).copied().unwrap_or(0));
-            let best = (before + usize::from(ca != *cb)).min(left + 1).min(above + 1);
-            before = above;
-            if let Some(slot) = row.get_mut(j + 1) {
-                *slot = best;
-            }
-        }
+/// Takes the result of one key; a mistake is noted and the other keys are read all the same.
+fn note<T>(result: Understood<T>, complaints: &mut Vec<Complaint>) -> Option<T> {
+    result.map_err(|complaint| complaints.push(complaint)).ok()
+}
+
+/// A name of a format, or a pattern that some name matches.
+fn format(value: Value<'_, '_>) -> Understood<Glob> {
+    let glob = glob("format", value)?;
+    let mut names = names::formats().map(names::format);
+    let is_pattern = glob.0.contains(['*', '?']);
+    if names.any(|name| glob.matches(&name)) {
+        return Ok(glob);
     }
-    row.last().copied().unwrap_or(0)
+    if is_pattern {
+        return complain(value, format!("no format matches \"{}\"", glob.0));
+    }
+    let names: Vec<String> = names::formats().map(names::format).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let near = nearest(&glob.0, &names).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    complain(value, format!("there is no format \"{}\"{near}", glob.0))
 }
 
 const WHEN_KEYS: &[&str] = &[
@@ -190,35 +202,40 @@ const WHEN_KEYS: &[&str] = &[
     "rule",
 ];
 
-fn when(value: Value<'_, '_>) -> Understood<When> {
+fn when(value: Value<'_, '_>, complaints: &mut Vec<Complaint>) -> When {
     let mut out = When::default();
-    for (key, value) in table("when", value)? {
+    for (key, value) in note(table("when", value), complaints).into_iter().flatten() {
         let name: &str = key.get_ref();
-        match name {
-            "exe" => out.exe = Some(glob(name, value)?),
-            "app" => out.app = Some(glob(name, value)?),
-            "engine" => out.engine = Some(glob(name, value)?),
-            "driver" => out.driver = Some(glob(name, value)?),
-            "fingerprint" => out.fingerprints = fingerprints(value)?,
-            "mag_filter" => out.mag_filter = Some(word(name, value, FILTERS)?),
-            "min_filter" => out.min_filter = Some(word(name, value, FILTERS)?),
-            "mipmap_mode" => out.mipmap_mode = Some(word(name, value, MIPMAP_MODES)?),
-            "address_mode" => out.address_mode = Some(word(name, value, ADDRESS_MODES)?),
-            "compare" => out.compare = Some(boolean(name, value)?),
-            "anisotropy" => out.anisotropy = Some(boolean(name, value)?),
-            "unnormalized" => out.unnormalized = Some(boolean(name, value)?),
-            "nth" => out.nth = Some(count(name, value)?),
-            "name" => out.name = Some(glob(name, value)?),
-            "format" => out.format = Some(glob(name, value)?),
-            "class" => out.class = Some(word(name, value, CLASSES)?),
-            "mip_levels" => (out.min_levels, out.max_levels) = range(name, value)?,
-            "samples" => (out.min_samples, out.max_samples) = range(name, value)?,
-            "blended" => out.blended = Some(boolean(name, value)?),
-            "rule" => out.repairs = Some(repairs(value)?),
-            _ => return unknown(key.span().start, name, "when", WHEN_KEYS),
-        }
+        let mut read = || -> Understood<()> {
+            match name {
+                "exe" => out.exe = Some(glob(name, value)?),
+                "app" => out.app = Some(glob(name, value)?),
+                "engine" => out.engine = Some(glob(name, value)?),
+                "driver" => out.driver = Some(glob(name, value)?),
+                "fingerprint" => out.fingerprints = fingerprints(value)?,
+                "mag_filter" => out.mag_filter = Some(word(name, value, FILTERS)?),
+                "min_filter" => out.min_filter = Some(word(name, value, FILTERS)?),
+                "mipmap_mode" => out.mipmap_mode = Some(word(name, value, MIPMAP_MODES)?),
+                "address_mode" => out.address_mode = Some(word(name, value, ADDRESS_MODES)?),
+                "compare" => out.compare = Some(boolean(name, value)?),
+                "anisotropy" => out.anisotropy = Some(boolean(name, value)?),
+                "unnormalized" => out.unnormalized = Some(boolean(name, value)?),
+                "nth" => out.nth = Some(count(name, value)?),
+                "name" => out.name = Some(glob(name, value)?),
+                "format" => out.format = Some(format(value)?),
+                "class" => out.class = Some(word(name, value, CLASSES)?),
+                "mip_levels" => (out.min_levels, out.max_levels) = range(name, value)?,
+                "samples" => (out.min_samples, out.max_samples) = range(name, value)?,
+                "blended" => out.blended = Some(boolean(name, value)?),
+                "rule" => out.repairs = Some(repairs(value)?),
+                _ => return unknown(key.span().start, name, "when", WHEN_KEYS),
+            }
+            Ok(())
+        };
+        let read = read();
+        note(read, complaints);
     }
-    Ok(out)
+    out
 }
 
 /// Repairs by the names of their rules or by their ids.
@@ -298,44 +315,50 @@ struct Set {
     repair_off: bool,
 }
 
-fn set(value: Value<'_, '_>) -> Understood<Set> {
+fn set(value: Value<'_, '_>, complaints: &mut Vec<Complaint>) -> Set {
     let mut all = Set::default();
-    let out = &mut all.wish;
-    let given = table("set", value)?;
+    let Some(given) = note(table("set", value), complaints) else { return all };
     if given.is_empty() {
-        return complain(value, format!("set is empty; it knows {}", SET_KEYS.join(", ")));
+        complaints.push(Complaint(value.span().start, format!("set is empty; it knows {}", SET_KEYS.join(", "))));
     }
     for (key, value) in given {
-        let name: &str = key.get_ref();
-        match name {
-            "max_anisotropy" => {
-                let degree = float(name, value)?;
-                if degree < 1.0 {
-                    return complain(value, "max_anisotropy must be 1 (off) or more");
-                }
-                out.max_anisotropy = Some(degree);
-            }
-            "mip_lod_bias" => out.mip_lod_bias = Some(bias(value)?),
-            "min_lod" => out.min_lod = Some(float(name, value)?),
-            "max_lod" => out.max_lod = Some(float(name, value)?),
-            "mag_filter" => out.mag_filter = Some(word(name, value, FILTERS)?),
-            "min_filter" => out.min_filter = Some(word(name, value, FILTERS)?),
-            "mipmap_mode" => out.mipmap_mode = Some(word(name, value, MIPMAP_MODES)?),
-            "address_mode" => out.address_mode = address_modes(value)?,
-            "compare" => out.compare = Some(word(name, value, COMPARES)?),
-            "border" => out.border_color = Some(word(name, value, BORDERS)?),
-            "immutable" => all.demotes = word(name, value, &[("demote", 1)])? == 1,
-            "sample_shading" => all.shading = Some(sample_shading(value)?),
-            "repair" => all.repair_off = word(name, value, &[("off", true)])?,
-            _ => return unknown(key.span().start, name, "set", SET_KEYS),
-        }
+        let read = set_one(key, value, &mut all);
+        note(read, complaints);
     }
-    if let (Some(min), Some(max)) = (out.min_lod, out.max_lod)
+    if let (Some(min), Some(max)) = (all.wish.min_lod, all.wish.max_lod)
         && min > max
     {
-        return complain(value, "min_lod is greater than max_lod");
+        complaints.push(Complaint(value.span().start, "min_lod is greater than max_lod".to_owned()));
     }
-    Ok(all)
+    all
+}
+
+fn set_one(key: &Spanned<DeString<'_>>, value: Value<'_, '_>, all: &mut Set) -> Understood<()> {
+    let out = &mut all.wish;
+    let name: &str = key.get_ref();
+    match name {
+        "max_anisotropy" => {
+            let degree = float(name, value)?;
+            if degree < 1.0 {
+                return complain(value, "max_anisotropy must be 1 (off) or more");
+            }
+            out.max_anisotropy = Some(degree);
+        }
+        "mip_lod_bias" => out.mip_lod_bias = Some(bias(value)?),
+        "min_lod" => out.min_lod = Some(float(name, value)?),
+        "max_lod" => out.max_lod = Some(float(name, value)?),
+        "mag_filter" => out.mag_filter = Some(word(name, value, FILTERS)?),
+        "min_filter" => out.min_filter = Some(word(name, value, FILTERS)?),
+        "mipmap_mode" => out.mipmap_mode = Some(word(name, value, MIPMAP_MODES)?),
+        "address_mode" => out.address_mode = address_modes(value)?,
+        "compare" => out.compare = Some(word(name, value, COMPARES)?),
+        "border" => out.border_color = Some(word(name, value, BORDERS)?),
+        "immutable" => all.demotes = word(name, value, &[("demote", 1)])? == 1,
+        "sample_shading" => all.shading = Some(sample_shading(value)?),
+        "repair" => all.repair_off = word(name, value, &[("off", true)])?,
+        _ => return unknown(key.span().start, name, "set", SET_KEYS),
+    }
+    Ok(())
 }
 
 fn sample_shading(value: Value<'_, '_>) -> Understood<ShadingWish> {
@@ -419,8 +442,11 @@ fn guards(value: Value<'_, '_>) -> Understood<Guards> {
 
 const KEYS: &[&str] = &["name", "when", "set", "guards_off", "stop"];
 
-pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Understood<Override> {
-    let given = table("rule", value)?;
+/// One rule, or all that is wrong with it, in the order in which it is written.
+pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Result<Override, Vec<Complaint>> {
+    let given = table("rule", value).map_err(|complaint| vec![complaint])?;
+    let mut complaints = Vec::new();
+    let of_pipelines = note(is_of_pipelines(["when", "set"].map(|part| given.get(part))), &mut complaints).flatten();
     let mut out = Override {
         name: format!("rule {}", number + 1),
         line,
@@ -428,7 +454,7 @@ pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Understood<
         wish: Wish::default(),
         shading: None,
         demotes: false,
-        of_pipelines: is_of_pipelines(["when", "set"].map(|part| given.get(part)))?,
+        of_pipelines,
         guards_off: Guards::NONE,
         exempt: Exempt::NONE,
         stop: false,
@@ -437,27 +463,35 @@ pub(super) fn one(number: usize, line: u32, value: Value<'_, '_>) -> Understood<
     for (key, value) in given {
         let name: &str = key.get_ref();
         match name {
-            "name" => text(name, value)?.clone_into(&mut out.name),
-            "when" => out.when = when(value)?,
+            "name" => {
+                if let Some(name) = note(text(name, value), &mut complaints) {
+                    name.clone_into(&mut out.name);
+                }
+            }
+            "when" => out.when = when(value, &mut complaints),
             "set" => {
-                let set = set(value)?;
+                let set = set(value, &mut complaints);
                 (out.wish, out.shading, out.demotes, repair_off) = (set.wish, set.shading, set.demotes, set.repair_off);
                 has_set = true;
             }
-            "guards_off" => out.guards_off = guards(value)?,
-            "stop" => out.stop = boolean(name, value)?,
-            _ => return unknown(key.span().start, name, "a rule", KEYS),
+            "guards_off" => out.guards_off = note(guards(value), &mut complaints).unwrap_or(Guards::NONE),
+            "stop" => out.stop = note(boolean(name, value), &mut complaints).unwrap_or_default(),
+            _ => _ = note(unknown::<()>(key.span().start, name, "a rule", KEYS), &mut complaints),
         }
     }
-    if !has_set && !out.stop {
-        return complain(value, "the rule has no set and no stop, so it does nothing");
+    let at = value.span().start;
+    // A key that was meant to be one of these is complained of already.
+    if complaints.is_empty() && !has_set && !out.stop {
+        complaints.push(Complaint(at, "the rule has no set and no stop, so it does nothing".to_owned()));
     }
     match out.when.repairs {
         repairs if repair_off => out.exempt = repairs.unwrap_or_else(Exempt::all),
-        Some(_) => {
-            return complain(value, "when.rule says which repairs are switched off, but set has no repair = \"off\"");
+        Some(_) if complaints.is_empty() => {
+            let message = "when.rule says which repairs are switched off, but set has no repair = \"off\"";
+            complaints.push(Complaint(at, message.to_owned()));
         }
-        None => {}
+        _ => {}
     }
-    Ok(out)
+    complaints.sort_by_key(|Complaint(at, _)| *at);
+    if complaints.is_empty() { Ok(out) } else { Err(complaints) }
 }

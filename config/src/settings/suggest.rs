@@ -7,7 +7,7 @@ pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     candidates
         .iter()
         .map(|&candidate| {
-            let other: Vec<char> = candidate.chars().collect();
+            let other: Vec<char> = candidate.to_lowercase().chars().collect();
             let allowed = (word.len().max(other.len()) / 3).clamp(1, 3);
             (distance(&word, &other), allowed, candidate)
         })
