@@ -19,6 +19,7 @@ pub mod lock;
 pub mod memory;
 pub mod recent;
 pub mod table;
+pub mod version;
 
 pub use choices::{Choices, Pair};
 pub use counters::Counters;
@@ -26,3 +27,4 @@ pub use gate::Gate;
 pub use keyed::Keyed;
 pub use layout::SetLayout;
 pub use recent::Recent;
+pub use version::{Summary, Version, Versions};
