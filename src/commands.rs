@@ -82,6 +82,7 @@ macro_rules! commands {
                 destroy_descriptor_set_layout: vk::PFN_vkDestroyDescriptorSetLayout, "1.0", c"vkDestroyDescriptorSetLayout" => layout::destroy_descriptor_set_layout;
                 create_pipeline_layout: vk::PFN_vkCreatePipelineLayout, "1.0", c"vkCreatePipelineLayout" => layout::create_pipeline_layout;
                 destroy_pipeline_layout: vk::PFN_vkDestroyPipelineLayout, "1.0", c"vkDestroyPipelineLayout" => layout::destroy_pipeline_layout;
+                create_descriptor_pool: vk::PFN_vkCreateDescriptorPool, "1.0", c"vkCreateDescriptorPool" => layout::create_descriptor_pool;
                 allocate_descriptor_sets: vk::PFN_vkAllocateDescriptorSets, "1.0", c"vkAllocateDescriptorSets" => layout::allocate_descriptor_sets;
                 free_descriptor_sets: vk::PFN_vkFreeDescriptorSets, "1.0", c"vkFreeDescriptorSets" => layout::free_descriptor_sets;
                 reset_descriptor_pool: vk::PFN_vkResetDescriptorPool, "1.0", c"vkResetDescriptorPool" => layout::reset_descriptor_pool;
@@ -91,7 +92,6 @@ macro_rules! commands {
                 cmd_blit_image: vk::PFN_vkCmdBlitImage, "1.0", c"vkCmdBlitImage" => blit::cmd_blit_image;
                 cmd_blit_image2: vk::PFN_vkCmdBlitImage2, "1.3", c"vkCmdBlitImage2", c"vkCmdBlitImage2KHR" => blit::cmd_blit_image2;
                 get_image_drm_format_modifier_properties: vk::PFN_vkGetImageDrmFormatModifierPropertiesEXT, "VK_EXT_image_drm_format_modifier", c"vkGetImageDrmFormatModifierPropertiesEXT";
-                create_descriptor_pool: vk::PFN_vkCreateDescriptorPool, "1.0", c"vkCreateDescriptorPool";
             }
             Shaders {
                 create_shader_module: vk::PFN_vkCreateShaderModule, "1.0", c"vkCreateShaderModule" => shader::create_shader_module;

@@ -136,8 +136,20 @@ impl Device {
         gone.iter().for_each(|set| self.hot.sets.remove(set.as_raw()));
     }
 
-    /// Forgets every set of a pool.
+    /// Remembers a pool of sets.
+    pub fn insert_pool(&self, pool: vk::DescriptorPool, flags: vk::DescriptorPoolCreateFlags) {
+        if let Some(separate) = self.separate.as_deref() {
+            self.guard(|| self.insert_set_pool(separate, pool, flags), || ());
+        }
+    }
+
+    /// Forgets a pool that is about to go, and its sets.
     pub fn forget_pool(&self, pool: vk::DescriptorPool) {
+        self.forget_sets_of(pool, true);
+    }
+
+    /// Forgets every set of a pool, and the pool itself if it `goes`.
+    pub fn forget_sets_of(&self, pool: vk::DescriptorPool, goes: bool) {
         self.guard(
             || {
                 if self.has_immutables() {
@@ -145,7 +157,7 @@ impl Device {
                     sets.into_iter().for_each(|set| self.hot.sets.remove(set));
                 }
                 if let Some(separate) = self.separate.as_deref() {
-                    self.forget_separate_pool(separate, pool);
+                    self.forget_separate_pool(separate, pool, goes);
                 }
             },
             || (),

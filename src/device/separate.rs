@@ -9,6 +9,7 @@ mod bits;
 mod blocks;
 mod bound;
 mod commands;
+mod definitions;
 mod fetch;
 mod follow;
 mod force;
@@ -21,6 +22,7 @@ mod limits;
 mod named;
 mod objects;
 mod passes;
+mod pools;
 mod programs;
 mod reads;
 mod recipe;
@@ -30,6 +32,7 @@ mod sets;
 mod settle;
 mod shaders;
 mod shadow;
+mod sparse;
 mod split;
 mod tasks;
 mod told;
@@ -42,21 +45,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use ash::vk;
+use samplin_hot::Versions;
 use samplin_spirv::sampling::Passes;
 use samplin_wire::kinds;
 
 use self::blocks::Blocks;
 pub use self::commands::Binds;
 use self::commands::Commands;
+use self::definitions::LayoutTables;
 pub use self::follow::Follow;
 use self::force::Force;
 use self::found::Resolutions;
 use self::hidden::HiddenSets;
-use self::layouts::LayoutTables;
 use self::learned::Learned;
 pub use self::limits::Limits;
 pub use self::objects::Group;
 use self::passes::RenderPass;
+use self::pools::SetPool;
 use self::programs::Deferred;
 pub use self::programs::{Made, Program, Stage};
 pub use self::sets::TemplateRun;
@@ -66,7 +71,7 @@ use self::words::WordTable;
 pub use self::words::Words;
 use super::types::type_bit;
 use crate::settings::{Immutable, Mode, SeparateShared, Settings, ShaderKeys, SplitCompile, Unfilterable};
-use crate::table::{FastMap, FastSet, HandleMap, lock};
+use crate::table::{FastMap, HandleMap, lock};
 
 /// What is remembered of one device's shaders, layouts, sets and command buffers.
 #[derive(Default)]
@@ -74,8 +79,7 @@ pub struct Separate {
     layouts: LayoutTables,
     /// Sets of layouts with separate samplers or images.
     sets: HandleMap<SetEntry>,
-    /// The sets of each pool.
-    pools: Mutex<FastMap<u64, FastSet<u64>>>,
+    pools: Mutex<FastMap<u64, SetPool>>,
     templates: HandleMap<TemplateRuns>,
     modules: HandleMap<Arc<Words>>,
     words: WordTable,
@@ -91,6 +95,8 @@ pub struct Separate {
     commands: Commands,
     /// Numbers given out.
     numbers: AtomicU64,
+    /// Versions of sets.
+    versions: Arc<Versions>,
     /// Shadow sets there are, and the most at a time.
     shadows: AtomicU64,
     most_shadows: AtomicU64,
@@ -209,7 +215,7 @@ impl Separate {
         let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
         kinds::Separate {
             links: count(&self.links),
-            sets: lock(&self.pools).values().map(|sets| sets.len() as u64).sum(),
+            sets: lock(&self.pools).values().map(|pool| pool.sets.len() as u64).sum(),
             shadows: kinds::Alive { live: count(&self.shadows), peak: count(&self.most_shadows) },
             hidden_sets: self.hidden.count() as u64,
             splits: count(&self.splits),

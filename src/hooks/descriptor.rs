@@ -473,6 +473,9 @@ pub(crate) unsafe extern "system" fn get_descriptor_set_host_mapping(
         || {
             let why = "descriptors written through a host mapping are plain memory, which no layer sees";
             device.unresolved("host-mapped descriptor set", why, None, serde_json::json!({}), (0, 0));
+            if let Some(separate) = device.separate.as_deref() {
+                device.forget_mapped_set(separate, set);
+            }
         },
         || (),
     );

@@ -118,6 +118,21 @@ pub(crate) unsafe extern "system" fn create_pipeline_layout(
     result
 }
 
+pub(crate) unsafe extern "system" fn create_descriptor_pool(
+    handle: vk::Device,
+    create_info: *const vk::DescriptorPoolCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    pool: *mut vk::DescriptorPool,
+) -> vk::Result {
+    let (device, next) = enter!(handle, create_descriptor_pool);
+    let result = down!(next(handle, create_info, allocator, pool));
+    if result == vk::Result::SUCCESS {
+        // SAFETY: valid by VUID-vkCreateDescriptorPool-pCreateInfo-parameter; the handle was set by the successful call.
+        unsafe { device.insert_pool(*pool, (*create_info).flags) };
+    }
+    result
+}
+
 pub(crate) unsafe extern "system" fn allocate_descriptor_sets(
     handle: vk::Device,
     info: *const vk::DescriptorSetAllocateInfo<'_>,
@@ -182,6 +197,6 @@ pub(crate) unsafe extern "system" fn reset_descriptor_pool(
     flags: vk::DescriptorPoolResetFlags,
 ) -> vk::Result {
     let (device, next) = enter!(handle, reset_descriptor_pool);
-    device.forget_pool(pool);
+    device.forget_sets_of(pool, false);
     down!(next(handle, pool, flags))
 }

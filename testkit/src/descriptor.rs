@@ -178,6 +178,15 @@ impl<'c> Pool<'c> {
     ///
     /// When `vkCreateDescriptorPool` fails.
     pub fn new(context: &'c Context, layouts: &[&SetLayout<'_>]) -> Self {
+        Self::with_flags(context, layouts, vk::DescriptorPoolCreateFlags::empty())
+    }
+
+    /// The same with flags beside those that the bindings ask for.
+    ///
+    /// # Panics
+    ///
+    /// As [`Pool::new`].
+    pub fn with_flags(context: &'c Context, layouts: &[&SetLayout<'_>], flags: vk::DescriptorPoolCreateFlags) -> Self {
         let mut sizes: Vec<vk::DescriptorPoolSize> = Vec::new();
         for binding in layouts.iter().flat_map(|layout| layout.bindings.iter()).filter(|binding| binding.count > 0) {
             match sizes.iter_mut().find(|size| size.ty == binding.ty) {
@@ -187,7 +196,7 @@ impl<'c> Pool<'c> {
         }
         let late = layouts.iter().flat_map(|layout| &layout.bindings);
         let late = late.fold(vk::DescriptorBindingFlags::empty(), |all, binding| all | binding.flags);
-        let mut flags = vk::DescriptorPoolCreateFlags::FREE_DESCRIPTOR_SET;
+        let mut flags = flags | vk::DescriptorPoolCreateFlags::FREE_DESCRIPTOR_SET;
         if late.contains(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND) {
             flags |= vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND;
         }
@@ -372,6 +381,11 @@ impl TemplateData {
         let words =
             bytes.chunks_exact(8).map(|chunk| u64::from_ne_bytes(chunk.try_into().expect("chunks of eight"))).collect();
         Self { words }
+    }
+
+    /// One buffer info.
+    pub fn of_buffer(buffer: &Buffer<'_>, range: vk::DeviceSize) -> Self {
+        Self { words: vec![buffer.handle().as_raw(), 0, range] }
     }
 
     /// Start of the memory, the `pData` of the calls.

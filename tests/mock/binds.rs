@@ -31,7 +31,7 @@ pub(crate) struct Scene {
     pub(crate) layouts: [vk::PipelineLayout; 2],
     pool: vk::DescriptorPool,
     /// The one that is recorded now.
-    commands: Cell<vk::CommandBuffer>,
+    pub(crate) commands: Cell<vk::CommandBuffer>,
 }
 
 /// A command buffer of a pool of its own.
@@ -50,7 +50,7 @@ impl Scene {
         Self::with(Reuse::Never)
     }
 
-    fn with(reuse: Reuse) -> Self {
+    pub(crate) fn with(reuse: Reuse) -> Self {
         Self::of(InstanceBuilder::new().driver(|config| config.reuse = reuse))
     }
 
@@ -65,6 +65,14 @@ impl Scene {
         device.view(UNFILTERED);
         let scene = Self { device, of_set, layouts, pool, commands };
         scene.pipeline();
+        scene.begin();
+        scene
+    }
+
+    /// A device on which nothing conflicts yet, and a command buffer that is begun.
+    pub(crate) fn begun(device: Device, of_set: vk::DescriptorSetLayout, layout: vk::PipelineLayout) -> Self {
+        let (pool, commands) = (device.pool(), Cell::new(commands(&device)));
+        let scene = Self { device, of_set, layouts: [layout; 2], pool, commands };
         scene.begin();
         scene
     }
@@ -106,12 +114,15 @@ impl Scene {
     }
 
     /// A pipeline that joins images and samplers at these set numbers and bindings.
-    fn pipeline_with(&self, layout: vk::PipelineLayout, links: &[[(u32, u32); 2]]) -> vk::Pipeline {
-        let device = &self.device;
+    pub(crate) fn pipeline_with(&self, layout: vk::PipelineLayout, links: &[[(u32, u32); 2]]) -> vk::Pipeline {
         let at = |(set, binding)| Operand { set, binding, count: 1, element: Some(0) };
         let links: Vec<_> = links.iter().map(|[image, sampler]| (at(*image), at(*sampler))).collect();
-        let words = shader(5, &links);
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
+        self.pipeline_of_words(layout, &shader(5, &links))
+    }
+
+    pub(crate) fn pipeline_of_words(&self, layout: vk::PipelineLayout, words: &[u32]) -> vk::Pipeline {
+        let device = &self.device;
+        let info = vk::ShaderModuleCreateInfo::default().code(words);
         let mut module = vk::ShaderModule::null();
         assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
         let stage = vk::PipelineShaderStageCreateInfo::default().name(c"main").module(module);
@@ -133,7 +144,13 @@ impl Scene {
         self.bind_sets_at(layout, first, sets, &[]);
     }
 
-    fn bind_sets_at(&self, layout: vk::PipelineLayout, first: u32, sets: &[vk::DescriptorSet], offsets: &[u32]) {
+    pub(crate) fn bind_sets_at(
+        &self,
+        layout: vk::PipelineLayout,
+        first: u32,
+        sets: &[vk::DescriptorSet],
+        offsets: &[u32],
+    ) {
         let (device, counts) = (&self.device, [sets.len() as u32, offsets.len() as u32]);
         let (sets, offsets) = (sets.as_ptr(), offsets.as_ptr());
         call!(device.bind_sets(self.commands.get(), COMPUTE, layout, first, counts[0], sets, counts[1], offsets));
@@ -152,7 +169,7 @@ impl Scene {
 
     /// What the shader reads.
     #[track_caller]
-    fn reads(&self) -> Vec<Read> {
+    pub(crate) fn reads(&self) -> Vec<Read> {
         self.device.driver.check();
         let reads = lock(&self.device.driver.machine).draw(self.commands.get().as_raw(), place(COMPUTE));
         reads.expect("what is bound can be drawn with")
@@ -171,7 +188,7 @@ impl Scene {
     }
 
     /// Nothing is bound any more.
-    fn begin(&self) {
+    pub(crate) fn begin(&self) {
         let (device, info) = (&self.device, vk::CommandBufferBeginInfo::default());
         assert_eq!(call!(device.begin_command_buffer(self.commands.get(), &info)), vk::Result::SUCCESS);
     }

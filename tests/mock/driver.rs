@@ -1990,6 +1990,7 @@ unsafe extern "system" fn update_with_template(
         followed::templated(state, template.as_raw(), &elements, |machine, ty, at, infos| {
             machine.write(set.as_raw(), ty, at, infos);
         });
+        followed::templated_others(state, (set.as_raw(), template.as_raw()), &elements);
         let args = Args::Template { target: set.as_raw(), template: template.as_raw(), data: data as usize, elements };
         state.arrive(c"vkUpdateDescriptorSetWithTemplate", args);
     }

@@ -14,6 +14,7 @@ mod driver;
 mod loader;
 mod pages;
 
+mod arrays;
 mod binds;
 mod budget;
 mod cancel;
@@ -41,6 +42,7 @@ mod samplers;
 mod separate;
 mod stress;
 mod trace;
+mod updates;
 mod visible;
 
 /// Takes the arguments of the only call of a command since the last look: `args!(device, c"vkName", Args::Kind { … })`.

@@ -241,9 +241,8 @@ fn rows() -> Vec<Row> {
     let bad_array: &[_] = &[(0, 1, Bad), (1, 0, Linear)];
     let good_array: &[_] = &[(0, 1, Good), (1, 0, Linear)];
     let legal_array: &[_] = &[(0, 1, Bad), (1, 0, Nearest)];
-    let many: &[_] = &[(IMAGE, 257), (SAMPLER, 1), (IMAGE, 1)];
-    let fewer: &[_] = &[(IMAGE, 256), (SAMPLER, 1), (IMAGE, 1)];
-    // Only what is followed can be seen to conflict, so another image of the set does.
+    let many: &[_] = &[(IMAGE, (1 << 20) + 1), (SAMPLER, 1), (IMAGE, 1)];
+    let fewer: &[_] = &[(IMAGE, 1 << 20), (SAMPLER, 1), (IMAGE, 1)];
     let bad_beside: &[_] = &[(0, 1, Bad), (1, 0, Linear), (2, 0, Bad)];
     let good_beside: &[_] = &[(0, 1, Good), (1, 0, Linear), (2, 0, Bad)];
     let one_pair: &[_] = &[(COMBINED, 1)];
@@ -293,10 +292,10 @@ fn rows() -> Vec<Row> {
         ),
         (
             "too-large",
-            Case::new(S::FRAGMENT, of_array("257", "1"), many, bad_beside),
+            Case::new(S::FRAGMENT, of_array("1048577", "1"), many, bad_beside),
             vec![
-                Case::new(S::FRAGMENT, of_array("256", "1"), fewer, good_beside),
-                Case::new(S::FRAGMENT, of_array("256", "1"), fewer, bad_beside),
+                Case::new(S::FRAGMENT, of_array("1048576", "1"), fewer, good_beside),
+                Case::new(S::FRAGMENT, of_array("1048576", "1"), fewer, bad_beside),
             ],
         ),
         (

@@ -18,6 +18,7 @@ mod modes;
 mod programs;
 mod reads;
 mod sequences;
+mod sets;
 mod shared;
 mod wishes;
 
@@ -378,6 +379,7 @@ fn main() -> std::process::ExitCode {
         programs::trials(),
         reads::trials(),
         sequences::trials(),
+        sets::trials(),
         modes::trials(),
         clamp::trials(),
         filter::trials(),

@@ -76,8 +76,8 @@ pub const LEFT: &[Left] = &[
     left(
         "too-large",
         About::Link,
-        "The binding has more descriptors than samplin follows.",
-        "use bindings of 256 descriptors at most, or give the image a sampler that suits it",
+        "The binding has more than 1,048,576 descriptors, or the set has more than 16,384 and the pipeline cannot read another sampler.",
+        "use smaller bindings and sets, or give the image a sampler that suits it",
     ),
     left(
         "pipeline-chain",

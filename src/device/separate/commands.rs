@@ -494,12 +494,7 @@ impl Point {
     }
 
     /// The entry of descriptors pushed to a set number.
-    pub(super) fn push(
-        &mut self,
-        separate: &Separate,
-        layout: &Arc<PipelineShape>,
-        number: usize,
-    ) -> Option<&SetEntry> {
+    pub(super) fn push(&mut self, layout: &Arc<PipelineShape>, number: usize) -> Option<&SetEntry> {
         let shape = layout.sets.get(number)?.as_ref()?;
         self.disturb(layout, number, number);
         self.reach(number + 1);
@@ -509,7 +504,7 @@ impl Point {
             && bound.layout.as_ref().is_some_and(|own| own.is_compatible(layout, number))
             && bound.entry.is_some();
         if !stays {
-            let entry = Arc::new(SetEntry::new(Arc::clone(shape), None, 0, separate.number()));
+            let entry = Arc::new(SetEntry::new(Arc::clone(shape), None, 0));
             *bound = Bound { entry: Some(entry), has_more: true, ..Bound::default() };
         }
         bound.layout = Some(Arc::clone(layout));

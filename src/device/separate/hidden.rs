@@ -79,7 +79,7 @@ impl Device {
         }
         separate.hidden.any.store(true, Ordering::Release);
         let block = if words.is_empty() { None } else { Some(self.take_block(separate, words)?) };
-        let Some((pool, set)) = self.make_set(separate, shape, 0) else {
+        let Some((pool, set)) = self.make_set(separate, shape, 0, vk::DescriptorPoolCreateFlags::empty()) else {
             block.into_iter().for_each(|block| separate.blocks.give_back(&block));
             return None;
         };

@@ -215,23 +215,33 @@ impl Device {
         (images, image): (&SetEntry, &Binding),
         (samplers, sampler): (&SetEntry, &Binding),
     ) {
-        let Some(ProgramLink { image: image_at, sampler: sampler_at, uses, .. }) = program.links.get(link) else {
-            return;
-        };
-        for (image_element, sampler_element) in
-            (0..image.count).flat_map(|image| (0..sampler.count).map(move |sampler| (image, sampler)))
-        {
-            let view = image.image_slot(image_element).map_or(0, |slot| images.get(slot));
-            let given = sampler.sampler_slot(sampler_element).map_or(0, |slot| samplers.get(slot));
-            let pair = self.hot.gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view));
-            // What no other sampler mends is not left for want of an index.
-            let pair = pair.filter(|_| given != 0).map(|pair| self.as_read(pair, *uses));
-            if let Some(pair) = pair.filter(|pair| self.is_mendable(*pair)) {
-                let of = [(image_at, image_element), (sampler_at, sampler_element)];
-                let [image_at, sampler_at] = of.map(|(of, element)| (of.set, of.binding, element));
-                return self.link_left("bindless", program, (link, image_at, sampler_at), pair);
+        let Some(own) = program.links.get(link) else { return };
+        let (image_at, sampler_at, is_combined) = (&own.image, &own.sampler, own.is_combined());
+        // What no other sampler mends is not left for want of an index.
+        let mendable = |pair| Some(self.as_read(pair, own.uses)).filter(|pair| self.is_mendable(*pair));
+        let gate = &self.hot.gate;
+        let conflict =
+            |given, view| gate.conflict(vk::Sampler::from_raw(given), vk::ImageView::from_raw(view)).and_then(mendable);
+        let lacks = (images.brief(gate).summary >> 32) as u32;
+        // Of samplers of one state the first one speaks for all.
+        let mut seen = Vec::new();
+        let found = samplers.find(sampler, true, lacks, |sampler_element, given| {
+            let state = gate.sampler(given);
+            let needs = (state >> 32) as u32;
+            if needs & lacks == 0 || !is_combined && seen.contains(&state) {
+                return None;
             }
-        }
+            if is_combined {
+                let view = image.image_slot(sampler_element).map_or(0, |slot| images.get(slot));
+                return Some((sampler_element, sampler_element, conflict(given, view)?));
+            }
+            seen.with_room().push(state);
+            images.find(image, false, needs, |element, view| Some((element, sampler_element, conflict(given, view)?)))
+        });
+        let Some((image_element, sampler_element, pair)) = found else { return };
+        let of = [(image_at, image_element), (sampler_at, sampler_element)];
+        let [image_at, sampler_at] = of.map(|(of, element)| (of.set, of.binding, element));
+        self.link_left("bindless", program, (link, image_at, sampler_at), pair);
     }
 
     /// What shaders have to do for the descriptors of a link that hold both: their samplers were chosen when they were written.
@@ -246,19 +256,24 @@ impl Device {
         if binding.count > LARGEST {
             return self.link_unresolved("too-large", program, index);
         }
-        let named = elements(&link.image, binding);
-        let is_known = named.is_some();
-        for element in named.unwrap_or(0..binding.count) {
+        let pair_at = |element| {
             let get = |slot: Option<usize>| slot.map_or(0, |slot| set.get(slot));
             let (sampler, view) = (get(binding.sampler_slot(element)), get(binding.image_slot(element)));
             let pair = self.hot.gate.conflict(vk::Sampler::from_raw(sampler), vk::ImageView::from_raw(view));
-            let Some(pair) = pair.filter(|_| sampler != 0 && view != 0) else { continue };
-            if is_known {
-                self.tell_read(program, (index, element), self.as_read(pair, link.uses));
-            }
+            pair.filter(|_| sampler != 0 && view != 0)
+        };
+        let Some(named) = elements(&link.image, binding) else {
+            // The first one speaks for all.
+            let lacks = (set.brief(&self.hot.gate).summary >> 32) as u32;
+            let asks = |pair: &Pair| self.task_of(separate, *pair, false).is_some();
+            let found = set.find(binding, true, lacks, |element, _| pair_at(element).filter(asks));
+            return found.into_iter().for_each(|pair| self.ask(separate, (index, 0), pair, Some("bindless"), wants));
+        };
+        for element in named {
+            let Some(pair) = pair_at(element) else { continue };
+            self.tell_read(program, (index, element), self.as_read(pair, link.uses));
             let position = position_of(&link.image, &link.sampler, (element, element));
-            let why = if !is_known { Some("bindless") } else { loose(binding.after_bind) };
-            self.ask(separate, (index, position), pair, why, wants);
+            self.ask(separate, (index, position), pair, loose(binding.after_bind), wants);
         }
     }
 
@@ -530,6 +545,9 @@ impl Device {
         }
         if entry.is_without_layout() {
             return Err("layout-destroyed");
+        }
+        if entry.shape.is_too_large_to_copy() {
+            return Err("too-large");
         }
         Ok(How::Shadow)
     }

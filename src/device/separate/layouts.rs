@@ -1,23 +1,30 @@
-//! Set layouts and pipeline layouts: which slots a set has, which layouts are defined alike, and the layer's own copies of them.
+//! Set layouts and pipeline layouts: which slots a set has, and which layouts are compatible.
 
 use std::hash::{BuildHasher, Hash};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
 
 use ash::vk::{self, Handle};
-use samplin_hot::memory::{self, Room};
+use samplin_hot::Versions;
+use samplin_hot::memory;
 
 use super::Separate;
 use crate::decide::fnv1a;
 use crate::device::types::COMBINED;
 use crate::kept;
-use crate::table::{FastMap, HandleMap, fold, lock};
+use crate::table::{FastMap, fold};
 
 /// Most descriptors of a binding that are followed.
-pub(super) const LARGEST: u32 = 256;
+pub(super) const LARGEST: u32 = 1 << 20;
 
-fn hash_of(definition: &impl Hash) -> u64 {
+/// Most descriptors of a binding whose slots every set has room for.
+const DENSE: u32 = 256;
+
+/// Most descriptors of a set that is copied.
+const COPIED: u64 = 1 << 14;
+
+pub(super) fn hash_of(definition: &impl Hash) -> u64 {
     FastMap::<u64, ()>::default().hasher().hash_one(definition)
 }
 
@@ -52,7 +59,7 @@ pub(super) struct Binding {
     has_images: bool,
     /// Descriptors may be updated after the set was bound.
     pub(super) after_bind: bool,
-    /// Handles of immutable samplers.
+    /// Handles of immutable samplers that are in slots.
     pub(super) immutable: Box<[u64]>,
 }
 
@@ -68,6 +75,18 @@ impl Binding {
         let last = self.first + self.stride - 1;
         (element < self.count && self.has_images).then(|| last + self.stride * element as usize)
     }
+
+    /// All of its slots.
+    pub(super) fn slots(&self) -> Range<usize> {
+        self.first..self.first + self.stride * self.count as usize
+    }
+
+    /// The element that a slot of it is of, if the slot is for a sampler, or else for an image.
+    pub(super) fn element_of(&self, slot: usize, is_sampler: bool) -> Option<u32> {
+        let element = u32::try_from(slot.checked_sub(self.first)? / self.stride).ok()?;
+        let own = if is_sampler { self.sampler_slot(element) } else { self.image_slot(element) };
+        (own == Some(slot)).then_some(element)
+    }
 }
 
 /// A set layout. Layouts that are defined alike are one.
@@ -77,8 +96,12 @@ pub(super) struct SetShape {
     number: u64,
     /// By ascending number.
     pub(super) bindings: Box<[Binding]>,
-    /// Slots of a set.
+    /// Slots of a set that it has room for from the start.
     pub(super) slots: usize,
+    /// Slots behind these, which get room when they are written: those of large bindings.
+    pub(super) sparse: usize,
+    /// There are samplers or images in a binding that is too large for slots.
+    pub(super) is_too_large: bool,
     /// Dynamic offsets that a bind of a set takes.
     pub(super) dynamic: u32,
     /// Some descriptors may be updated while a set is bound or in use.
@@ -92,8 +115,12 @@ pub(super) struct SetShape {
     /// The definition is all that there is to it.
     pub(super) is_known: bool,
     pub(super) twin: Twin,
+    /// One of its immutable samplers is gone.
+    is_dead: AtomicBool,
     /// Says how it is defined, but for handles; the same in every run.
     stable: u64,
+    /// Where the versions of its sets come from.
+    pub(super) versions: Arc<Versions>,
 }
 
 /// A set layout of the application's.
@@ -104,6 +131,16 @@ pub(super) struct SetLayout {
 }
 
 impl SetLayout {
+    /// One that lives.
+    pub(super) fn new(shape: Arc<SetShape>) -> Self {
+        Self { shape, is_gone: AtomicBool::new(false) }
+    }
+
+    /// It is being destroyed.
+    pub(super) fn go(&self) {
+        self.is_gone.store(true, Ordering::Release);
+    }
+
     /// It was destroyed. Its sets can still be bound, but not be copied, which may access the layout.
     pub(super) fn is_gone(&self) -> bool {
         self.is_gone.load(Ordering::Acquire)
@@ -127,9 +164,26 @@ fn stable(kept: &kept::SetLayout) -> u64 {
 
 impl SetShape {
     /// `combined`: whether descriptors of both have slots, by whether their samplers are immutable.
-    fn new(number: u64, kept: kept::SetLayout, is_known: bool, combined: impl Fn(bool) -> bool) -> Self {
+    pub(super) fn new(
+        number: u64,
+        kept: kept::SetLayout,
+        is_known: bool,
+        versions: &Arc<Versions>,
+        combined: impl Fn(bool) -> bool,
+    ) -> Self {
         use vk::DescriptorType as T;
-        let (mut slots, mut dynamic, mut variable, mut followed) = (0, 0_u32, None, 0);
+        let (mut dynamic, mut variable, mut followed, mut is_too_large) = (0_u32, None, 0, false);
+        let kind_of = |binding: &kept::Binding| match binding.kind {
+            T::SAMPLER => (Kind::Sampler, 1),
+            T::SAMPLED_IMAGE => (Kind::Image, 1),
+            T::MUTABLE_EXT => (Kind::Either, 2),
+            T::COMBINED_IMAGE_SAMPLER if combined(!binding.samplers.is_empty()) => (Kind::Combined, 2),
+            _ => (Kind::Other, 0),
+        };
+        let is_dense = |binding: &&kept::Binding| binding.count <= DENSE;
+        // Those of large bindings come behind all others.
+        let (mut dense, mut sparse) = (0, 0);
+        let slots: usize = kept.bindings.iter().filter(is_dense).map(|own| kind_of(own).1 * own.count as usize).sum();
         let loose =
             vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::UPDATE_UNUSED_WHILE_PENDING;
         let bindings = memory::collect(kept.bindings.iter().map(|binding| {
@@ -140,13 +194,12 @@ impl SetShape {
             if binding.flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT) {
                 variable = Some(binding.binding);
             }
-            let (kind, each) = match binding.kind {
-                _ if count > LARGEST => (Kind::Other, 0),
-                T::SAMPLER => (Kind::Sampler, 1),
-                T::SAMPLED_IMAGE => (Kind::Image, 1),
-                T::MUTABLE_EXT => (Kind::Either, 2),
-                T::COMBINED_IMAGE_SAMPLER if combined(!binding.samplers.is_empty()) => (Kind::Combined, 2),
-                _ => (Kind::Other, 0),
+            let (kind, each) = match kind_of(binding) {
+                (kind, each) if count <= LARGEST => (kind, each),
+                (kind, _) => {
+                    is_too_large |= kind != Kind::Other;
+                    (Kind::Other, 0)
+                }
             };
             followed |= match kind {
                 Kind::Other => 0,
@@ -154,8 +207,9 @@ impl SetShape {
                 Kind::Either => Separate::WATCHED | Separate::OTHERS,
                 Kind::Combined => COMBINED,
             };
-            let first = slots;
-            slots += each * count as usize;
+            let first = if is_dense(&binding) { dense } else { slots + sparse };
+            let end = if is_dense(&binding) { &mut dense } else { &mut sparse };
+            *end += each * count as usize;
             let immutable = if matches!(kind, Kind::Sampler | Kind::Combined) { &binding.samplers[..] } else { &[] };
             Binding {
                 binding: binding.binding,
@@ -177,8 +231,54 @@ impl SetShape {
         if !is_known {
             followed = Separate::WATCHED;
         }
-        let twin = Twin::default();
-        Self { number, bindings, slots, dynamic, after_bind, variable, followed, kept, is_known, twin, stable }
+        Self {
+            number,
+            bindings,
+            slots,
+            sparse,
+            is_too_large,
+            dynamic,
+            after_bind,
+            variable,
+            followed,
+            kept,
+            is_known,
+            twin: Twin::default(),
+            is_dead: AtomicBool::new(false),
+            stable,
+            versions: Arc::clone(versions),
+        }
+    }
+
+    /// Whether its descriptors are pushed, and not in sets.
+    pub(super) fn is_pushed(&self) -> bool {
+        self.kept.flags.contains(vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR)
+    }
+
+    /// Whether there is anything to follow in its sets.
+    pub(super) fn is_followed(&self) -> bool {
+        self.slots + self.sparse > 0 || self.is_too_large
+    }
+
+    /// Whether an immutable sampler of it is gone. What was made of it stays what it is, but nothing more is made: the handle may be
+    /// another sampler's.
+    pub(super) fn is_dead(&self) -> bool {
+        self.is_dead.load(Ordering::Acquire)
+    }
+
+    /// It is so from now on.
+    pub(super) fn die(&self) {
+        self.is_dead.store(true, Ordering::Release);
+    }
+
+    /// Whether it has an immutable sampler, in a slot or not.
+    pub(super) fn holds(&self, sampler: vk::Sampler) -> bool {
+        self.kept.bindings.iter().any(|binding| binding.samplers.contains(&sampler))
+    }
+
+    /// Whether its sets have too many descriptors for a copy that nothing asks for but one sampler.
+    pub(super) fn is_too_large_to_copy(&self) -> bool {
+        self.bindings.iter().map(|binding| u64::from(binding.count)).sum::<u64>() > COPIED
     }
 
     /// A number that says how it is defined, but for handles, and is the same in every run.
@@ -221,22 +321,20 @@ impl SetShape {
         (is_combined && fits).then(|| (first..first + 2 * count as usize, binding.immutable.is_empty()))
     }
 
-    /// Calls `each` with the position in the write, the binding and the element of each of `count` descriptors from `element` of
-    /// `binding` on, and into the bindings that follow (VkWriteDescriptorSet, "consecutive bindings").
-    pub(super) fn walk(&self, (binding, element): (u32, u32), count: u32, mut each: impl FnMut(u32, &Binding, u32)) {
+    /// Binding and element of each of `count` descriptors from `element` of `binding` on, and into the bindings that follow
+    /// (VkWriteDescriptorSet, "consecutive bindings").
+    pub(super) fn walk(&self, (binding, element): (u32, u32), count: u32) -> impl Iterator<Item = (&Binding, u32)> {
         let at = self.bindings.partition_point(|there| there.binding < binding);
-        let mut element = element;
         let mut bindings = self.bindings.get(at..).unwrap_or(&[]).iter();
-        let Some(mut here) = bindings.next() else { return };
-        for index in 0..count {
-            while element >= here.count {
-                element -= here.count;
-                let Some(next) = bindings.next() else { return };
-                here = next;
+        let (mut here, mut element) = (bindings.next(), element);
+        (0..count).map_while(move |_| {
+            while element >= here?.count {
+                element -= here?.count;
+                here = bindings.next();
             }
-            each(index, here, element);
             element += 1;
-        }
+            Some((here?, element - 1))
+        })
     }
 }
 
@@ -255,7 +353,7 @@ pub(super) struct PipelineShape {
 }
 
 impl PipelineShape {
-    fn new(number: u64, sets: Vec<Option<Arc<SetShape>>>, kept: Option<Arc<kept::PipelineLayout>>) -> Self {
+    pub(super) fn new(number: u64, sets: Vec<Option<Arc<SetShape>>>, kept: Option<Arc<kept::PipelineLayout>>) -> Self {
         let mut word = kept.as_ref().map_or(number, |kept| {
             let ranges = kept.ranges.iter().map(|r| (r.stage_flags.as_raw(), r.offset, r.size));
             hash_of(&(kept.flags.as_raw(), memory::sorted(memory::collect(ranges))))
@@ -297,251 +395,5 @@ impl PipelineShape {
     }
 }
 
-/// Layouts by handle, and those that live by their definition.
-#[derive(Default)]
-pub(super) struct LayoutTables {
-    sets: HandleMap<SetLayout>,
-    pipelines: HandleMap<PipelineShape>,
-    /// Pipeline layouts that were destroyed.
-    gone: AtomicU64,
-    alike: Mutex<Alike>,
-    /// There was ever a layout with immutable samplers in slots.
-    has_immutables: AtomicBool,
-    /// Layouts of the layer's own.
-    pub(super) own_sets: Mutex<Own>,
-    pub(super) own_pipelines: Mutex<Own>,
-}
-
-/// Shapes that live, by hashes of their definitions.
-#[derive(Default)]
-struct Alike {
-    lists: FastMap<u64, Vec<Weak<SetShape>>>,
-    /// How many lists there are when those of shapes that are gone are looked for.
-    limit: usize,
-}
-
-impl Alike {
-    /// The list of a definition.
-    fn list(&mut self, kept: &kept::SetLayout) -> &mut Vec<Weak<SetShape>> {
-        if self.lists.len() >= self.limit {
-            self.lists.retain(|_, list| list.iter().any(|shape| shape.strong_count() > 0));
-            self.limit = 2 * self.lists.len() + 64;
-        }
-        let list = self.lists.with_room().entry(hash_of(kept)).or_default();
-        list.retain(|shape| shape.strong_count() > 0);
-        list
-    }
-}
-
 /// The layer's own object of a shape, 0 before it is needed.
 pub(super) type Twin = Arc<AtomicU64>;
-
-/// Objects of the layer's own, each shared with its shape.
-#[derive(Default)]
-pub(super) struct Own {
-    pub(super) twins: Vec<Twin>,
-    /// How many there are when those of shapes that are gone are looked for.
-    limit: usize,
-}
-
-impl Own {
-    /// Adds one. Returns those that no shape has any more, so that no command can be at work with them.
-    pub(super) fn add(&mut self, twin: &Twin) -> Vec<u64> {
-        let mut gone = Vec::new();
-        if self.twins.len() >= self.limit {
-            self.twins.retain(|twin| {
-                let stays = Arc::strong_count(twin) > 1;
-                if !stays {
-                    gone.with_room().push(twin.load(Ordering::Acquire));
-                }
-                stays
-            });
-            self.limit = 2 * self.twins.len() + 64;
-        }
-        self.twins.with_room().push(Arc::clone(twin));
-        gone
-    }
-}
-
-impl LayoutTables {
-    /// Whether there was ever a layout with immutable samplers in slots.
-    pub(super) fn has_immutables(&self) -> bool {
-        self.has_immutables.load(Ordering::Acquire)
-    }
-}
-
-impl Separate {
-    /// Remembers a set layout. Returns the types of descriptors that are to be watched for its sets.
-    ///
-    /// # Safety
-    ///
-    /// `info` is the valid create info that `layout` was made with.
-    pub unsafe fn insert_set_layout(
-        &self,
-        layout: vk::DescriptorSetLayout,
-        info: &vk::DescriptorSetLayoutCreateInfo<'_>,
-    ) -> u32 {
-        // SAFETY: `info` is a valid create info of a set layout by this function's contract.
-        let shape = match unsafe { kept::SetLayout::new(info) } {
-            None => {
-                let nothing = kept::SetLayout { flags: info.flags, bindings: Vec::new() };
-                Arc::new(SetShape::new(self.number(), nothing, false, |_| false))
-            }
-            Some(kept) => self.shape_of(kept),
-        };
-        let followed = shape.followed;
-        if shape.bindings.iter().any(|binding| !binding.immutable.is_empty()) {
-            self.layouts.has_immutables.store(true, Ordering::Release);
-        }
-        let entry = SetLayout { shape, is_gone: AtomicBool::new(false) };
-        self.layouts.sets.insert(layout.as_raw(), Arc::new(entry));
-        followed
-    }
-
-    /// The shape of all set layouts that are defined so.
-    pub(super) fn shape_of(&self, kept: kept::SetLayout) -> Arc<SetShape> {
-        let mut alike = lock(&self.layouts.alike);
-        let list = alike.list(&kept);
-        let same = list.iter().filter_map(Weak::upgrade).find(|shape| shape.kept == kept);
-        same.unwrap_or_else(|| {
-            let shape =
-                Arc::new(SetShape::new(self.number(), kept, true, |immutable| self.follows_combined(immutable)));
-            list.with_room().push(Arc::downgrade(&shape));
-            shape
-        })
-    }
-
-    /// Forgets a set layout.
-    pub fn forget_set_layout(&self, layout: vk::DescriptorSetLayout) {
-        // SAFETY: the layout is the application's to destroy, so no other command names it.
-        if let Some(entry) = unsafe { self.layouts.sets.get(layout.as_raw()) } {
-            entry.is_gone.store(true, Ordering::Release);
-        }
-        self.layouts.sets.remove(layout.as_raw());
-    }
-
-    /// No layout that is defined from now on is like one with this sampler: its handle may come back as another sampler.
-    pub fn forget_immutable(&self, sampler: u64) {
-        if !self.layouts.has_immutables() {
-            return;
-        }
-        let holds = |shape: &SetShape| shape.bindings.iter().any(|binding| binding.immutable.contains(&sampler));
-        for list in lock(&self.layouts.alike).lists.values_mut() {
-            list.retain(|shape| shape.upgrade().is_some_and(|shape| !holds(&shape)));
-        }
-    }
-
-    /// What is kept of a set layout.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid during the call.
-    pub(super) unsafe fn set_layout(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetLayout>> {
-        // SAFETY: a set layout that is not null is not destroyed during the call, by this function's contract; so its entry stays
-        // until it is shared.
-        unsafe { self.layouts.sets.share(layout.as_raw()) }
-    }
-
-    /// How a set layout is defined.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid during the call.
-    unsafe fn set_shape(&self, layout: vk::DescriptorSetLayout) -> Option<Arc<SetShape>> {
-        // SAFETY: a set layout that is not null is not destroyed during the call, by this function's contract; only its shape
-        // outlives that.
-        unsafe { self.layouts.sets.get(layout.as_raw()) }.map(|entry| Arc::clone(&entry.shape))
-    }
-
-    /// Remembers a pipeline layout.
-    ///
-    /// # Safety
-    ///
-    /// `info` is the valid create info that `layout` was made with.
-    pub unsafe fn insert_pipeline_layout(&self, layout: vk::PipelineLayout, info: &vk::PipelineLayoutCreateInfo<'_>) {
-        // SAFETY: VUID-VkPipelineLayoutCreateInfo-pSetLayouts-parameter: valid or null, and not destroyed during the command.
-        let sets = unsafe {
-            let given = crate::hooks::slice(info.p_set_layouts, info.set_layout_count);
-            memory::collect(given.iter().map(|set| self.set_shape(*set)))
-        };
-        // SAFETY: `info` is a valid create info of a pipeline layout by this function's contract.
-        let shape = PipelineShape::new(self.number(), sets, unsafe { kept::PipelineLayout::new(info) }.map(Arc::new));
-        self.layouts.pipelines.insert(layout.as_raw(), Arc::new(shape));
-    }
-
-    /// The layout of shader objects, which are made without one.
-    ///
-    /// # Safety
-    ///
-    /// `sets` are null or valid during the call.
-    pub(super) unsafe fn shape_of_shader(
-        &self,
-        sets: &[vk::DescriptorSetLayout],
-        ranges: &[vk::PushConstantRange],
-    ) -> PipelineShape {
-        let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(ranges);
-        // SAFETY: `sets` are null or valid by this function's contract, which is all that `set_shape` asks; the create info is a local with
-        // the caller's ranges.
-        unsafe {
-            let sets = memory::collect(sets.iter().map(|set| self.set_shape(*set)));
-            PipelineShape::new(self.number(), sets, kept::PipelineLayout::new(&info).map(Arc::new))
-        }
-    }
-
-    /// The layout of libraries without shaders.
-    pub(super) fn no_layout(&self) -> PipelineShape {
-        PipelineShape::new(self.number(), Vec::new(), None)
-    }
-
-    /// Forgets a pipeline layout.
-    pub fn forget_pipeline_layout(&self, layout: vk::PipelineLayout) {
-        // Before its handle can come back as another layout.
-        self.layouts.gone.fetch_add(1, Ordering::AcqRel);
-        self.move_on();
-        self.layouts.pipelines.remove(layout.as_raw());
-    }
-
-    /// How many pipeline layouts were destroyed: as long as it stays, a handle is that of the same layout.
-    #[inline(always)]
-    pub(super) fn layouts_gone(&self) -> u64 {
-        self.layouts.gone.load(Ordering::Acquire)
-    }
-
-    /// What is kept of a pipeline layout.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid while the reference is used.
-    #[inline(always)]
-    pub(super) unsafe fn layout_at(&self, layout: vk::PipelineLayout) -> Option<&PipelineShape> {
-        // SAFETY: null or valid while the reference is used, by this function's contract.
-        unsafe { self.layouts.pipelines.get(layout.as_raw()) }
-    }
-
-    /// The type of a binding of a pipeline layout, or none if it has no such binding; `None` if the layout is not known.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid during the call.
-    pub unsafe fn descriptor_type(
-        &self,
-        layout: vk::PipelineLayout,
-        (set, binding): (u32, u32),
-    ) -> Option<Option<vk::DescriptorType>> {
-        // SAFETY: null or valid during the call, by this function's contract.
-        let shape = unsafe { self.pipeline_shape(layout) }?;
-        let set = shape.sets.get(set as usize).and_then(Option::as_deref);
-        Some(set.and_then(|set| set.bindings.iter().find(|it| it.binding == binding)).map(|it| it.ty))
-    }
-
-    /// A share of what is known of a pipeline layout.
-    ///
-    /// # Safety
-    ///
-    /// `layout` is null or valid during the call.
-    pub(super) unsafe fn pipeline_shape(&self, layout: vk::PipelineLayout) -> Option<Arc<PipelineShape>> {
-        // SAFETY: a pipeline layout that is not null is not destroyed during the call, by this function's contract; so its entry
-        // stays until it is shared.
-        unsafe { self.layouts.pipelines.share(layout.as_raw()) }
-    }
-}

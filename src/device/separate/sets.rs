@@ -1,17 +1,20 @@
 //! Descriptor sets: which sampler and which image is in which slot.
 //!
 //! Slots hold handles as they were written and nothing else; what they mean is looked up when a set is bound. Only descriptors of
-//! bindings with UPDATE_AFTER_BIND may be written by two threads at once, so single words without an order are enough.
+//! bindings with UPDATE_AFTER_BIND may be written by two threads at once, so single words without an order are enough: the version of
+//! the set, which moves after them, orders them ([`samplin_hot::version`]).
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
-use samplin_hot::memory::{self, Room};
+use samplin_hot::memory;
+use samplin_hot::{Summary, Version};
 
 use super::Separate;
 use super::layouts::{Binding, Kind, SetLayout, SetShape};
+use super::sparse::Sparse;
 use crate::device::Device;
 use crate::device::types::{COMBINED, type_bit};
 use crate::hooks::slice;
@@ -34,7 +37,7 @@ pub(super) struct Shadow {
 /// What a bind remembers of what is in a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Brief {
-    /// [`SetEntry::stamp`]; 0 if no set is bound.
+    /// [`SetEntry::version`]; 0 if no set is bound.
     pub(super) stamp: u64,
     /// What the samplers need, and in the upper half what the images lack.
     pub(super) summary: u64,
@@ -46,7 +49,7 @@ impl Brief {
     /// Stamp of descriptors that were pushed: they are other ones each time.
     pub(super) const PUSHED: u64 = u64::MAX;
 
-    /// Of a set with nothing of interest, which is not as if none were bound.
+    /// Of a set with nothing of interest, which is not as if none were bound. No set has this version (see [`samplin_hot::Versions`]).
     pub(super) const EMPTY: Self = Self { stamp: 1, summary: 0, is_loose: false };
 }
 
@@ -62,40 +65,47 @@ pub(super) struct SetEntry {
     /// Descriptors of its last binding, if that varies.
     pub(super) variable: u32,
     is_loose: bool,
-    /// Another value after each write.
-    stamp: AtomicU64,
-    /// Needs and lacks of what is in it, when it had this stamp.
-    summary: AtomicU64,
-    summary_at: AtomicU64,
+    /// Its pool was made with UPDATE_AFTER_BIND.
+    pub(super) is_in_update_pool: bool,
+    version: Version,
+    /// Needs and lacks of what is in it.
+    summary: Summary,
     /// A handle for each slot, 0 for none: the first of them, and all if there are more.
     near: [AtomicU64; NEAR],
-    #[expect(clippy::box_collection, reason = "one word instead of three in each of many entries")]
-    many: Option<Box<Vec<AtomicU64>>>,
+    many: Option<Box<Many>>,
     /// Sets that are bound in place of this one; almost all sets have none.
-    #[expect(clippy::box_collection, reason = "as above")]
+    #[expect(clippy::box_collection, reason = "one word instead of three in each of many entries")]
     shadows: Mutex<Option<Box<Vec<Shadow>>>>,
-    pub(super) has_shadows: AtomicBool,
+    /// A write may have to allocate or to call down: there are shadows, or slots that get room when they are written.
+    pub(super) is_guarded: AtomicBool,
+}
+
+/// More slots than an entry has room for itself.
+#[derive(Debug)]
+struct Many {
+    dense: Vec<AtomicU64>,
+    sparse: Option<Sparse>,
 }
 
 impl SetEntry {
-    pub(super) fn new(shape: Arc<SetShape>, layout: Option<Arc<SetLayout>>, variable: u32, number: u64) -> Self {
-        let many = (shape.slots > NEAR).then(|| {
-            let mut slots = memory::vec(shape.slots);
-            slots.resize_with(shape.slots, AtomicU64::default);
-            Box::new(slots)
+    pub(super) fn new(shape: Arc<SetShape>, layout: Option<Arc<SetLayout>>, variable: u32) -> Self {
+        let many = (shape.slots > NEAR || shape.sparse > 0).then(|| {
+            let mut dense = memory::vec(shape.slots);
+            dense.resize_with(shape.slots, AtomicU64::default);
+            Box::new(Many { dense, sparse: (shape.sparse > 0).then(|| Sparse::new(shape.sparse)) })
         });
         let entry = Self {
             is_loose: shape.after_bind,
+            version: Version::new(&shape.versions),
+            is_guarded: AtomicBool::new(shape.sparse > 0),
             shape,
             layout,
             variable,
-            stamp: AtomicU64::new(number << 24),
-            summary: AtomicU64::new(0),
-            summary_at: AtomicU64::new(0),
+            is_in_update_pool: false,
+            summary: Summary::default(),
             near: Default::default(),
             many,
             shadows: Mutex::default(),
-            has_shadows: AtomicBool::new(false),
         };
         for binding in &entry.shape.bindings {
             for (element, sampler) in binding.immutable.iter().enumerate() {
@@ -110,6 +120,16 @@ impl SetEntry {
         self.layout.as_deref().is_some_and(SetLayout::is_gone)
     }
 
+    /// Flags of the pools that its copies come from: what is copied from a set of a pool with UPDATE_AFTER_BIND goes into a set of such a
+    /// pool, and what is from another one into another one (VUID-VkCopyDescriptorSet-srcSet-01920, -04887). Sets of pools with HOST_ONLY,
+    /// which are never bound, have no copies.
+    pub(super) fn pool_flags(&self) -> vk::DescriptorPoolCreateFlags {
+        match self.is_in_update_pool {
+            true => vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND,
+            false => vk::DescriptorPoolCreateFlags::empty(),
+        }
+    }
+
     /// Whether a test switch may have it copied: there are samplers in it, and a copy does not go stale.
     pub(super) fn may_be_copied(&self) -> bool {
         let samples = |binding: &Binding| binding.ty == vk::DescriptorType::SAMPLER;
@@ -119,9 +139,13 @@ impl SetEntry {
     #[inline(always)]
     fn slots(&self) -> &[AtomicU64] {
         match &self.many {
-            Some(many) => many,
+            Some(many) => &many.dense,
             None => &self.near,
         }
+    }
+
+    fn sparse(&self) -> Option<&Sparse> {
+        self.many.as_ref()?.sparse.as_ref()
     }
 
     /// Works on the sets that are bound in place of this one.
@@ -129,66 +153,109 @@ impl SetEntry {
         with(lock(&self.shadows).get_or_insert_default())
     }
 
+    /// Whether others are bound in place of it.
+    pub(super) fn has_shadows(&self) -> bool {
+        self.is_guarded.load(Ordering::Acquire) && lock(&self.shadows).as_ref().is_some_and(|list| !list.is_empty())
+    }
+
     fn set(&self, slot: Option<usize>, handle: u64) {
-        if let Some(word) = slot.and_then(|slot| self.slots().get(slot)) {
+        let Some(slot) = slot else { return };
+        let dense = self.slots();
+        if let Some(word) = dense.get(slot) {
             word.store(handle, Ordering::Relaxed);
+        } else if let Some(sparse) = self.sparse() {
+            sparse.set(slot - dense.len(), handle);
         }
     }
 
     /// The handle in a slot, 0 for none.
     pub(super) fn get(&self, slot: usize) -> u64 {
-        self.slots().get(slot).map_or(0, |word| word.load(Ordering::Relaxed))
+        let dense = self.slots();
+        match dense.get(slot) {
+            Some(word) => word.load(Ordering::Relaxed),
+            None => self.sparse().map_or(0, |sparse| sparse.get(slot - dense.len())),
+        }
+    }
+
+    /// Calls `with` for element and handle of each sampler of a binding, or of each image, that may have one of `bits`, until it has found
+    /// something. More may be there, of which that is not known: what needs and lacks it has is for `with` to ask.
+    pub(super) fn find<R>(
+        &self,
+        binding: &Binding,
+        is_sampler: bool,
+        bits: u32,
+        mut with: impl FnMut(u32, u64) -> Option<R>,
+    ) -> Option<R> {
+        let (slots, dense) = (binding.slots(), self.slots());
+        let mut with = |slot: usize, handle| with(binding.element_of(slot, is_sampler)?, handle);
+        if let Some(own) = dense.get(slots.clone()) {
+            let found = |(slot, word): (usize, &AtomicU64)| {
+                Some(word.load(Ordering::Relaxed)).filter(|handle| *handle != 0).and_then(|handle| with(slot, handle))
+            };
+            return slots.zip(own).find_map(found);
+        }
+        let range = slots.start.checked_sub(dense.len())?..slots.end - dense.len();
+        let bits = u64::from(bits) << if is_sampler { 0 } else { 32 };
+        self.sparse()?.find(range, bits, |slot, handle| with(slot + dense.len(), handle))
     }
 
     /// What a bind remembers of it.
     #[inline(always)]
     pub(super) fn brief(&self, gate: &Gate) -> Brief {
-        let stamp = self.stamp();
-        if self.summary_at.load(Ordering::Acquire) == stamp {
-            return Brief { stamp, summary: self.summary.load(Ordering::Relaxed), is_loose: self.is_loose };
+        let stamp = self.version();
+        match self.summary.get(stamp) {
+            Some(summary) => Brief { stamp, summary, is_loose: self.is_loose },
+            None => self.sum_up(gate, stamp),
         }
-        self.sum_up(gate, stamp)
     }
 
     /// The same, if it was found out before and stays so while the set is bound.
     #[inline(always)]
     pub(super) fn known_brief(&self) -> Option<Brief> {
-        let stamp = self.stamp();
-        if self.is_loose || self.summary_at.load(Ordering::Acquire) != stamp {
+        if self.is_loose {
             return None;
         }
-        Some(Brief { stamp, summary: self.summary.load(Ordering::Relaxed), is_loose: false })
+        let stamp = self.version();
+        Some(Brief { stamp, summary: self.summary.get(stamp)?, is_loose: false })
     }
 
     #[cold]
     #[inline(never)]
     fn sum_up(&self, gate: &Gate, stamp: u64) -> Brief {
-        let (mut needs, mut lacks) = (0, 0);
-        for slot in self.slots() {
-            // A handle is a sampler's or a view's; it may be both, as numbers go, and then counts for too much.
-            let handle = slot.load(Ordering::Relaxed);
-            needs |= (gate.sampler(handle) >> 32) as u32;
-            lacks |= (gate.view(handle) >> 32) as u32;
-        }
-        let summary = u64::from(needs) | (u64::from(lacks) << 32);
-        self.summary.store(summary, Ordering::Relaxed);
-        self.summary_at.store(stamp, Ordering::Release);
+        // A handle is a sampler's or a view's; it may be both, as numbers go, and then counts for too much.
+        let of = |handle| gate.sampler(handle) >> 32 | gate.view(handle) >> 32 << 32;
+        // Also for the lock of the summary: one thread at a time sums up and keeps.
+        let turn = lock(&self.shadows);
+        let dense = self.slots().iter().fold(0, |all, slot| all | of(slot.load(Ordering::Relaxed)));
+        // What is not known may need and lack anything.
+        let unknown = if self.shape.is_too_large { u64::MAX } else { 0 };
+        let summary = dense | self.sparse().map_or(0, |sparse| sparse.sum_up(of)) | unknown;
+        self.summary.keep(&self.version, stamp, summary);
+        drop(turn);
         Brief { stamp, summary, is_loose: self.is_loose }
     }
 
-    /// A value that changes with each write and is that of no other set.
-    pub(super) fn stamp(&self) -> u64 {
-        self.stamp.load(Ordering::Relaxed)
+    /// A number that changes with each write and is that of no other set as long as the device lives.
+    #[inline(always)]
+    pub(super) fn version(&self) -> u64 {
+        self.version.get()
     }
 
+    /// What is in it has changed. To be called after that.
     #[inline(always)]
-    fn touch(&self) {
+    pub(super) fn touch(&self) {
         if self.is_loose {
-            self.stamp.fetch_add(1, Ordering::Relaxed);
+            self.version.move_on(&self.shape.versions);
         } else {
             // Nobody else writes to it at the same time (vkUpdateDescriptorSets, "Host Synchronization").
-            self.stamp.store(self.stamp().wrapping_add(1), Ordering::Relaxed);
+            self.version.move_alone(&self.shape.versions);
         }
+    }
+
+    /// What samplers need has changed. Another thread may be writing to the set.
+    fn look_again(&self) {
+        self.sparse().into_iter().for_each(Sparse::spoil);
+        self.version.move_on(&self.shape.versions);
     }
 
     /// Takes over written descriptors of a type.
@@ -204,11 +271,11 @@ impl SetEntry {
         count: u32,
         info: impl Fn(u32) -> vk::DescriptorImageInfo,
     ) {
-        self.touch();
         let slots = self.shape.run(ty, target, count).and_then(|run| self.slots().get(run));
         let Some(slots) = slots else {
             // SAFETY: `info` may be called as this function's contract says.
-            return unsafe { self.write_each(ty, target, count, info) };
+            unsafe { self.write_each(ty, target, count, info) };
+            return self.touch();
         };
         for (index, slot) in (0..).zip(slots) {
             let info = info(index);
@@ -216,6 +283,7 @@ impl SetEntry {
                 if ty == vk::DescriptorType::SAMPLER { info.sampler.as_raw() } else { info.image_view.as_raw() };
             slot.store(handle, Ordering::Relaxed);
         }
+        self.touch();
     }
 
     /// [`SetEntry::write`] where not every descriptor has a slot of its own that is written.
@@ -234,7 +302,7 @@ impl SetEntry {
         if self.set_pairs(ty, target, count, (0..count).map(&info)) {
             return;
         }
-        self.shape.walk(target, count, |index, binding, element| {
+        for (index, (binding, element)) in (0..).zip(self.shape.walk(target, count)) {
             let (sampler, image) = (binding.sampler_slot(element), binding.image_slot(element));
             match ty {
                 // Nothing is read for what has no slot.
@@ -263,28 +331,28 @@ impl SetEntry {
                     self.set(image, 0);
                 }
             }
-        });
+        }
     }
 
-    /// Takes over what is copied from `from`.
-    pub(super) fn copy(&self, from: &Self, copy: &vk::CopyDescriptorSet<'_>) {
+    /// Takes over what is copied from a set; of one that is not followed nothing is known that lies in slots.
+    pub(super) fn copy(&self, from: Option<&Self>, copy: &vk::CopyDescriptorSet<'_>) {
+        let count = copy.descriptor_count;
+        let source = from.map(|from| from.shape.walk((copy.src_binding, copy.src_array_element), count));
+        let mut source = source.into_iter().flatten();
+        // What is read and what is written do not overlap (VUID-VkCopyDescriptorSet-srcSet-00349).
+        for (binding, element) in self.shape.walk((copy.dst_binding, copy.dst_array_element), count) {
+            let own = source.next();
+            let get = |slot: fn(&Binding, u32) -> Option<usize>| {
+                own.and_then(|(binding, element)| slot(binding, element))
+                    .zip(from)
+                    .map_or(0, |(slot, from)| from.get(slot))
+            };
+            if binding.immutable.is_empty() {
+                self.set(binding.sampler_slot(element), get(Binding::sampler_slot));
+            }
+            self.set(binding.image_slot(element), get(Binding::image_slot));
+        }
         self.touch();
-        let mut words = memory::vec(copy.descriptor_count as usize);
-        from.shape.walk((copy.src_binding, copy.src_array_element), copy.descriptor_count, |_, binding, element| {
-            let get = |slot: Option<usize>| slot.map_or(0, |slot| from.get(slot));
-            words.push((get(binding.sampler_slot(element)), get(binding.image_slot(element))));
-        });
-        self.shape.walk(
-            (copy.dst_binding, copy.dst_array_element),
-            copy.descriptor_count,
-            |index, binding, element| {
-                let Some((sampler, image)) = words.get(index as usize) else { return };
-                if binding.immutable.is_empty() {
-                    self.set(binding.sampler_slot(element), *sampler);
-                }
-                self.set(binding.image_slot(element), *image);
-            },
-        );
     }
 }
 
@@ -354,6 +422,7 @@ impl SetEntry {
                 self.take_each(write);
             }
         }
+        self.touch();
     }
 
     /// [`SetEntry::take`] of combined ones that stay in one binding of these; false for another write.
@@ -366,7 +435,6 @@ impl SetEntry {
         // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493.
         let infos = unsafe { slice(write.p_image_info, write.descriptor_count) };
         let at = (write.dst_binding, write.dst_array_element);
-        self.touch();
         self.set_pairs(write.descriptor_type, at, write.descriptor_count, infos.iter().copied())
     }
 
@@ -400,7 +468,6 @@ impl SetEntry {
         let (ty, count) = (write.descriptor_type, write.descriptor_count);
         let run = self.shape.run(ty, (write.dst_binding, write.dst_array_element), count);
         let Some(slots) = run.and_then(|run| self.slots().get(run)) else { return false };
-        self.touch();
         // SAFETY: VUID-vkUpdateDescriptorSets-pDescriptorWrites-06493; a run is of samplers or of sampled images.
         let infos = unsafe { slice(write.p_image_info, count) };
         if ty == vk::DescriptorType::SAMPLER {
@@ -416,7 +483,6 @@ impl SetEntry {
     /// The write is valid.
     #[inline(never)]
     unsafe fn take_each(&self, write: &vk::WriteDescriptorSet<'_>) {
-        self.touch();
         if self.shape.followed & type_bit(write.descriptor_type) == 0 {
             return;
         }
@@ -446,74 +512,30 @@ impl Separate {
         (Self::WATCHED | Self::OTHERS | combined) & type_bit(ty) != 0
     }
 
+    /// Whether a sampler in any set of one definition needs what an image in any set of another one lacks. Of pushed descriptors it is not
+    /// known.
+    pub(super) fn may_conflict(&self, gate: &Gate, images: &SetShape, samplers: &SetShape) -> bool {
+        let (mut needs, mut lacks) = (0, 0);
+        self.sets.for_each(&mut |entry| {
+            let summary = |shape: &SetShape| match entry.shape.number() == shape.number() {
+                true => entry.brief(gate).summary,
+                false => 0,
+            };
+            needs |= summary(samplers) as u32;
+            lacks |= (summary(images) >> 32) as u32;
+        });
+        images.is_pushed() || samplers.is_pushed() || needs & lacks != 0
+    }
+
     /// What samplers of a state ask for has changed.
     pub fn look_again(&self) {
-        // Another thread may be writing to one of them.
-        self.sets.for_each(&mut |entry| _ = entry.stamp.fetch_add(1, Ordering::Relaxed));
+        self.sets.for_each(&mut |entry| entry.look_again());
         self.resolutions.look_again();
         self.move_on();
     }
 }
 
 impl Device {
-    /// Remembers sets that were allocated.
-    ///
-    /// # Safety
-    ///
-    /// `info` is the valid argument of the call that made `sets`.
-    pub unsafe fn separate_sets(
-        &self,
-        separate: &Separate,
-        info: &vk::DescriptorSetAllocateInfo<'_>,
-        sets: &[vk::DescriptorSet],
-    ) {
-        // SAFETY: the chain of a valid structure, and its arrays.
-        let (layouts, variable) = unsafe {
-            let counts = crate::pnext::find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo<'_>>(info.p_next);
-            let counts = counts.map_or(&[][..], |node| slice(node.p_descriptor_counts, node.descriptor_set_count));
-            (slice(info.p_set_layouts, info.descriptor_set_count), counts)
-        };
-        for (index, (layout, set)) in layouts.iter().zip(sets).enumerate() {
-            // SAFETY: valid, and not destroyed during this command (VUID-VkDescriptorSetAllocateInfo-pSetLayouts-parameter).
-            let Some(layout) = (unsafe { separate.set_layout(*layout) }) else { continue };
-            if layout.shape.slots == 0 {
-                continue;
-            }
-            let variable = variable.get(index).copied().unwrap_or(0);
-            let shape = Arc::clone(&layout.shape);
-            let entry = SetEntry::new(shape, Some(layout), variable, separate.number());
-            lock(&separate.pools)
-                .with_room()
-                .entry(info.descriptor_pool.as_raw())
-                .or_default()
-                .with_room()
-                .insert(set.as_raw());
-            separate.sets.insert(set.as_raw(), Arc::new(entry));
-        }
-    }
-
-    /// Forgets sets that are about to be freed.
-    pub fn forget_separate_sets(&self, separate: &Separate, pool: vk::DescriptorPool, gone: &[vk::DescriptorSet]) {
-        if let Some(list) = lock(&separate.pools).get_mut(&pool.as_raw()) {
-            gone.iter().for_each(|set| _ = list.remove(&set.as_raw()));
-        }
-        gone.iter().for_each(|set| self.forget_set(separate, set.as_raw()));
-    }
-
-    /// Forgets every set of a pool.
-    pub fn forget_separate_pool(&self, separate: &Separate, pool: vk::DescriptorPool) {
-        let sets = lock(&separate.pools).remove(&pool.as_raw()).unwrap_or_default();
-        sets.into_iter().for_each(|set| self.forget_set(separate, set));
-    }
-
-    fn forget_set(&self, separate: &Separate, set: u64) {
-        // SAFETY: the set is the application's to free, so no other call names it.
-        if let Some(entry) = unsafe { separate.sets.share(set) } {
-            self.drop_shadows(separate, &entry);
-        }
-        separate.sets.remove(set);
-    }
-
     /// Remembers a template.
     pub fn insert_separate_template(
         &self,

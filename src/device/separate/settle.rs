@@ -440,7 +440,7 @@ impl Device {
         let (buffer, layout) = unsafe { (separate.buffer(commands), separate.pipeline_shape(layout)) };
         let (Some(buffer), Some(layout)) = (buffer, layout) else { return };
         buffer.with(at, |point| {
-            let Some(entry) = point.push(separate, &layout, number as usize) else { return };
+            let Some(entry) = point.push(&layout, number as usize) else { return };
             write(entry);
             let brief = Brief { stamp: Brief::PUSHED, ..entry.brief(&self.hot.gate) };
             if let Some(bound) = point.sets.get_mut(number as usize) {

@@ -26,7 +26,7 @@ impl Device {
         if known.is_some() || is_full {
             return known;
         }
-        let (pool, made) = self.make_set(separate, &entry.shape, entry.variable)?;
+        let (pool, made) = self.make_set(separate, &entry.shape, entry.variable, entry.pool_flags())?;
         self.fill_shadow(set, made, entry, others);
         separate.force.keep_shadow();
         let faster = entry.with_shadows(|shadows| {
@@ -42,7 +42,7 @@ impl Device {
             self.destroy_pool(pool);
             return faster;
         }
-        entry.has_shadows.store(true, Ordering::Release);
+        entry.is_guarded.store(true, Ordering::Release);
         // Whatever is written to a set from now on, a copy of it goes stale.
         self.hot.keep_watching(u32::MAX);
         let live = separate.shadows.fetch_add(1, Ordering::Relaxed) + 1;
@@ -50,12 +50,14 @@ impl Device {
         Some(made.as_raw())
     }
 
-    /// An empty set of a definition, in a pool of its own. `variable`: descriptors of its last binding, if their number varies.
+    /// An empty set of a definition, in a pool of its own with these flags. `variable`: descriptors of its last binding, if their number
+    /// varies.
     pub(super) fn make_set(
         &self,
         separate: &Separate,
         shape: &SetShape,
         variable: u32,
+        flags: vk::DescriptorPoolCreateFlags,
     ) -> Option<(vk::DescriptorPool, vk::DescriptorSet)> {
         let layout = self.twin_of_set(separate, shape)?;
         let (create, allocate) = (self.fns.create_descriptor_pool?, self.fns.allocate_descriptor_sets?);
@@ -75,7 +77,7 @@ impl Device {
         let blocks = sizes.iter().filter(|size| size.ty == vk::DescriptorType::INLINE_UNIFORM_BLOCK).count();
         let mut blocks =
             vk::DescriptorPoolInlineUniformBlockCreateInfo::default().max_inline_uniform_block_bindings(blocks as u32);
-        let mut info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+        let mut info = vk::DescriptorPoolCreateInfo::default().flags(flags).max_sets(1).pool_sizes(&sizes);
         if blocks.max_inline_uniform_block_bindings > 0 {
             info = info.push_next(&mut blocks);
         }
@@ -148,13 +150,15 @@ impl Device {
         }
     }
 
-    /// Destroys the shadows of a set that is about to change or to go.
+    /// Destroys the shadows of a set that is about to change or to go. That is a change by itself: whatever the set is written with, and
+    /// if nothing of it is followed, what was found out with a shadow holds no more.
     pub(super) fn drop_shadows(&self, separate: &Separate, entry: &SetEntry) {
-        if !entry.has_shadows.load(Ordering::Acquire) {
+        if !entry.has_shadows() {
             return;
         }
         let gone = entry.with_shadows(std::mem::take);
-        entry.has_shadows.store(false, Ordering::Release);
+        entry.is_guarded.store(entry.shape.sparse > 0, Ordering::Release);
+        entry.touch();
         for shadow in gone {
             separate.shadows.fetch_sub(1, Ordering::Relaxed);
             self.destroy_pool(vk::DescriptorPool::from_raw(shadow.pool));
@@ -164,7 +168,7 @@ impl Device {
     /// Destroys whatever the layer has made for separate samplers: for the end of the device.
     pub fn destroy_separate(&self, separate: &Separate) {
         let pools = std::mem::take(&mut *lock(&separate.pools));
-        for set in pools.into_values().flatten() {
+        for set in pools.into_values().flat_map(|pool| pool.sets) {
             // SAFETY: the device is being destroyed, so no other call names its sets.
             if let Some(entry) = unsafe { separate.sets.get(set) } {
                 self.drop_shadows(separate, entry);

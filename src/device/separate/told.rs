@@ -6,6 +6,7 @@ use std::time::Duration;
 use ash::vk::{self, Handle};
 use samplin_hot::Pair;
 use samplin_hot::memory::Room;
+use samplin_spirv::Operand;
 use samplin_wire::kinds;
 use samplin_wire::record::{Descriptor, Joined, Link};
 use samplin_wire::text::handle;
@@ -41,7 +42,9 @@ fn reason(what: &str) -> Option<&'static str> {
             "descriptors were pushed to a set that the hidden set would take the place of, and could not be pushed again"
         }
         "bindless" => "the index reaches elements of an array without a length, or more than 64",
-        "too-large" => "a binding of more than 256 descriptors is not followed",
+        "too-large" => {
+            "a binding of more than 1,048,576 descriptors is not followed, and a set of more than 16,384 is not copied"
+        }
         "pipeline-chain" => "a create info has a structure that the layer does not know, so it cannot be made again",
         "opaque-operand" => {
             "the pipeline has a link whose image or sampler is one of several, or comes from no variable"
@@ -114,7 +117,7 @@ fn link_members(program: &Program, (link, image, sampler): LinkAt) -> Link {
 
 /// A link whose elements are not told apart.
 fn joined(link: &ProgramLink) -> Link {
-    let descriptor = |of: &samplin_spirv::Operand| Descriptor { set: of.set, binding: of.binding, element: None };
+    let descriptor = |of: &Operand| Descriptor { set: of.set, binding: of.binding, element: None };
     Link {
         image: descriptor(&link.image),
         sampler: descriptor(&link.sampler),
@@ -350,10 +353,22 @@ impl Device {
         let Some(program) = point.program.as_deref() else { return };
         let is_bound = |set: u32| point.sets.get(set as usize).is_some_and(|bound| bound.layout.is_some());
         for (index, link) in program.links.iter().enumerate() {
-            if !is_bound(link.image.set) || !is_bound(link.sampler.set) {
+            let is_known = is_bound(link.image.set) && is_bound(link.sampler.set);
+            if !is_known && self.link_may_conflict(program, link) {
                 self.link_unresolved("began-before", program, index);
             }
         }
+    }
+
+    /// Whether a link joins something that conflicts in any of the sets that live and could be bound for it.
+    fn link_may_conflict(&self, program: &Program, link: &ProgramLink) -> bool {
+        let shape = |operand: &Operand| program.layout.sets.get(operand.set as usize)?.as_deref();
+        let (Some(separate), Some(images), Some(samplers)) =
+            (self.separate.as_deref(), shape(&link.image), shape(&link.sampler))
+        else {
+            return true;
+        };
+        separate.may_conflict(&self.hot.gate, images, samplers)
     }
 
     /// Says that sets are bound for a pipeline that was bound before binds were followed.

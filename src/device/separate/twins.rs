@@ -7,7 +7,8 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory;
 
 use super::Separate;
-use super::layouts::{Own, PipelineShape, SetShape, Twin};
+use super::definitions::Own;
+use super::layouts::{PipelineShape, SetShape, Twin};
 use super::programs::Program;
 use crate::device::Device;
 use crate::table::lock;
@@ -30,17 +31,18 @@ fn twin(kept: &Twin, own: &Mutex<Own>, make: impl FnOnce() -> Option<u64>, destr
 }
 
 impl Device {
-    /// A set layout of the layer's own that is defined like `shape`; none if that is not known, or the driver refuses.
+    /// A set layout of the layer's own that is defined like `shape`; none if that is not known, if it names a sampler that is gone, or if
+    /// the driver refuses.
     pub(super) fn twin_of_set(&self, separate: &Separate, shape: &SetShape) -> Option<vk::DescriptorSetLayout> {
-        if !shape.is_known {
+        if !shape.is_known || shape.is_dead() {
             return None;
         }
         let make = || {
             let create = self.fns.create_descriptor_set_layout?;
             let mut made = vk::DescriptorSetLayout::null();
             let result = shape.kept.with_create_info(|info| {
-                // SAFETY: a create info equal to one that the driver accepted, whose immutable samplers outlive every layout, pool and
-                // set of that definition (Samplers, "must not be destroyed until after the final use"), or one of plain samplers.
+                // SAFETY: a create info equal to one that the driver accepted, or one of plain samplers; none of its immutable samplers was
+                // destroyed, which `is_dead` would say.
                 unsafe { create(self.handle, info, std::ptr::null(), &mut made) }
             });
             (result == vk::Result::SUCCESS).then(|| made.as_raw())

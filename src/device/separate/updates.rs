@@ -49,7 +49,7 @@ impl Separate {
         true
     }
 
-    /// Takes over writes where no set has a shadow; false if one has. It neither allocates nor locks nor calls down, so that hooks call it
+    /// Takes over writes where no set is guarded, see [`SetEntry::is_guarded`]; false if one is. It neither allocates nor locks nor calls down, so that hooks call it
     /// without a guard.
     ///
     /// # Safety
@@ -58,7 +58,7 @@ impl Separate {
     #[inline(always)]
     pub unsafe fn follow_writes(&self, writes: &[vk::WriteDescriptorSet<'_>]) -> bool {
         // SAFETY: the writes are of a valid `vkUpdateDescriptorSets` by this function's contract.
-        unsafe { self.take_writes(writes, |entry| !entry.has_shadows.load(Ordering::Acquire)) }
+        unsafe { self.take_writes(writes, |entry| !entry.is_guarded.load(Ordering::Acquire)) }
     }
 
     /// [`Separate::follow_writes`] for one write.
@@ -70,7 +70,7 @@ impl Separate {
     pub unsafe fn follow_write(&self, write: &vk::WriteDescriptorSet<'_>) -> bool {
         // SAFETY: a set that a command names is not freed meanwhile.
         let Some(entry) = (unsafe { self.sets.get_in_line(write.dst_set.as_raw()) }) else { return true };
-        if entry.has_shadows.load(Ordering::Acquire) {
+        if entry.is_guarded.load(Ordering::Acquire) {
             return false;
         }
         // SAFETY: a valid write by this function's contract, so its array has as many elements as it says.
@@ -90,7 +90,7 @@ impl Separate {
         data: *const c_void,
     ) -> bool {
         // SAFETY: set and template are valid during the command, and `data` is valid for the template.
-        unsafe { self.take_template(set, template, data, |entry| !entry.has_shadows.load(Ordering::Acquire)) }
+        unsafe { self.take_template(set, template, data, |entry| !entry.is_guarded.load(Ordering::Acquire)) }
     }
 
     /// Takes over an update with a template, if `changes` says that its set may change.
@@ -143,9 +143,9 @@ impl Device {
             // entries stay meanwhile.
             let (from, to) =
                 unsafe { (separate.sets.get(copy.src_set.as_raw()), separate.sets.get(copy.dst_set.as_raw())) };
-            if let (Some(from), Some(to)) = (from, to) {
-                to.copy(from, copy);
+            if let Some(to) = to {
                 self.drop_shadows(separate, to);
+                to.copy(from, copy);
             }
         }
     }

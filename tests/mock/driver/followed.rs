@@ -450,6 +450,52 @@ fn is_separate(ty: vk::DescriptorType) -> bool {
     matches!(ty, vk::DescriptorType::SAMPLER | vk::DescriptorType::SAMPLED_IMAGE)
 }
 
+/// Sampler and view of each descriptor that a write of another type writes, or something in their place that tells it from others: a
+/// handle, a byte.
+///
+/// # Safety
+///
+/// A valid write.
+unsafe fn others(write: &vk::WriteDescriptorSet<'_>) -> Vec<(u64, u64)> {
+    use vk::DescriptorType as T;
+    let count = write.descriptor_count;
+    // SAFETY: the arrays of a valid write, by its type; tests chain nothing before what belongs to the type.
+    unsafe {
+        match write.descriptor_type {
+            T::INLINE_UNIFORM_BLOCK => {
+                let block = write.p_next.cast::<vk::WriteDescriptorSetInlineUniformBlock<'_>>();
+                array((*block).p_data.cast::<u8>(), (*block).data_size)
+                    .iter()
+                    .map(|byte| (0, u64::from(*byte)))
+                    .collect()
+            }
+            T::ACCELERATION_STRUCTURE_KHR | T::ACCELERATION_STRUCTURE_NV => {
+                // Both structures are laid out alike, and so are the handles.
+                let own = write.p_next.cast::<vk::WriteDescriptorSetAccelerationStructureKHR<'_>>();
+                let handles = array((*own).p_acceleration_structures.cast::<u64>(), count);
+                handles.iter().map(|handle| (0, *handle)).collect()
+            }
+            ty if super::has_image(ty) => {
+                let infos = array(write.p_image_info, count);
+                infos.iter().map(|info| image(ty, info)).collect()
+            }
+            _ if !write.p_texel_buffer_view.is_null() => {
+                array(write.p_texel_buffer_view, count).iter().map(|view| (0, view.as_raw())).collect()
+            }
+            _ if !write.p_buffer_info.is_null() => {
+                array(write.p_buffer_info, count).iter().map(|info| (0, info.buffer.as_raw())).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// What an image info stands for in a descriptor of a type.
+fn image(ty: vk::DescriptorType, info: &vk::DescriptorImageInfo) -> (u64, u64) {
+    let sampler = if ty == vk::DescriptorType::COMBINED_IMAGE_SAMPLER { info.sampler.as_raw() } else { 0 };
+    (sampler, info.image_view.as_raw())
+}
+
 /// Takes over an update.
 ///
 /// # Safety
@@ -460,10 +506,16 @@ pub(super) unsafe fn updated(
     writes: &[vk::WriteDescriptorSet<'_>],
     copies: &[vk::CopyDescriptorSet<'_>],
 ) {
-    for write in writes.iter().filter(|write| is_separate(write.descriptor_type)) {
+    for write in writes {
+        let at = (write.dst_binding, write.dst_array_element);
+        if !is_separate(write.descriptor_type) {
+            // SAFETY: forwarded from the caller.
+            let others = unsafe { others(write) };
+            state.follow(|machine| machine.write_others(write.dst_set.as_raw(), at, &others));
+            continue;
+        }
         // SAFETY: forwarded from the caller.
         let infos = unsafe { array(write.p_image_info, write.descriptor_count) };
-        let at = (write.dst_binding, write.dst_array_element);
         state.follow(|machine| machine.write(write.dst_set.as_raw(), write.descriptor_type, at, &infos));
     }
     for copy in copies {
@@ -534,6 +586,29 @@ pub(super) fn templated(
             let at = (entry.dst_binding, entry.dst_array_element + element.index as u32);
             state.follow(|machine| with(machine, entry.descriptor_type, at, &[info]));
         }
+    }
+}
+
+/// Takes over what a template writes to a set of other types.
+pub(super) fn templated_others(state: &DeviceState, (set, template): (u64, u64), elements: &[super::Element]) {
+    if !state.config.follows {
+        return;
+    }
+    let entries = state.template(template);
+    for element in elements {
+        let entry = &entries[element.entry];
+        let ty = entry.descriptor_type;
+        let others: Vec<(u64, u64)> = match &element.image {
+            Some(_) if is_separate(ty) => continue,
+            Some(info) => vec![image(ty, info)],
+            None if ty == vk::DescriptorType::INLINE_UNIFORM_BLOCK => {
+                element.bytes.iter().map(|byte| (0, u64::from(*byte))).collect()
+            }
+            // A handle comes first.
+            None => element.bytes.first_chunk().map(|word| (0, u64::from_ne_bytes(*word))).into_iter().collect(),
+        };
+        let at = (entry.dst_binding, entry.dst_array_element + element.index as u32);
+        state.follow(|machine| machine.write_others(set, at, &others));
     }
 }
 

@@ -25,6 +25,13 @@ pub(crate) struct Binding {
     immutable: Vec<u64>,
 }
 
+impl Binding {
+    /// Samplers that are not copied either (VUID-VkCopyDescriptorSet-dstBinding-02753).
+    fn is_fixed(&self) -> bool {
+        self.ty == vk::DescriptorType::SAMPLER && !self.immutable.is_empty()
+    }
+}
+
 /// A set layout; layouts that compare equal are defined identically.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SetLayout {
@@ -68,6 +75,10 @@ impl SetLayout {
 
     fn is_loose(&self) -> bool {
         self.bindings.iter().any(|binding| binding.flags.contains(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND))
+    }
+
+    fn needs_update_pool(&self) -> bool {
+        self.flags.contains(vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL)
     }
 
     fn binding(&self, number: u32) -> Option<&Binding> {
@@ -245,6 +256,10 @@ pub(crate) struct Machine {
     pipeline_layouts: HashMap<u64, Arc<PipelineLayout>>,
     /// Room for sets and for descriptors of each type; pools without a size hold anything.
     pools: HashMap<u64, (u32, Vec<(vk::DescriptorType, u32)>)>,
+    /// Pools with UPDATE_AFTER_BIND.
+    update_pools: HashSet<u64>,
+    /// Serials of set layouts with an immutable sampler that is gone.
+    dead_layouts: HashSet<u64>,
     sets: HashMap<u64, Set>,
     pipelines: HashMap<u64, Pipeline>,
     commands: HashMap<u64, [Point; 3]>,
@@ -302,10 +317,21 @@ impl Machine {
         self.pipeline_layouts.insert(handle, Arc::new(layout));
     }
 
+    /// Nothing is made of a layout once one of its immutable samplers is gone.
+    fn alive(&mut self, layout_serial: u64) {
+        if self.dead_layouts.contains(&layout_serial) {
+            self.error("something is made of a set layout with a sampler that is gone".into());
+        }
+    }
+
     fn layout_of(&mut self, sets: &[vk::DescriptorSetLayout], ranges: &[vk::PushConstantRange]) -> PipelineLayout {
         let mut known = Vec::new();
         for set in sets {
-            let layout = self.layouts.get(&set.as_raw()).map(|(_, layout)| Arc::clone(layout));
+            let layout = self.layouts.get(&set.as_raw()).map(|(serial, layout)| (*serial, Arc::clone(layout)));
+            let layout = layout.map(|(serial, layout)| {
+                self.alive(serial);
+                layout
+            });
             if layout.is_none() && *set != vk::DescriptorSetLayout::null() {
                 self.error(format!("a pipeline layout of {set:?}, which does not live"));
             }
@@ -372,6 +398,9 @@ impl Machine {
     pub(crate) unsafe fn pool(&mut self, handle: u64, info: &vk::DescriptorPoolCreateInfo<'_>) {
         // SAFETY: forwarded from the caller.
         let sizes = unsafe { super::array(info.p_pool_sizes, info.pool_size_count) };
+        if info.flags.contains(vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND) {
+            self.update_pools.insert(handle);
+        }
         self.pools.insert(handle, (info.max_sets, sizes.iter().map(|size| (size.ty, size.descriptor_count)).collect()));
     }
 
@@ -381,6 +410,10 @@ impl Machine {
         let Some((layout_serial, layout)) = self.layouts.get(&layout).cloned() else {
             return self.error(format!("a set of layout {layout:#x}, which does not live"));
         };
+        self.alive(layout_serial);
+        if layout.needs_update_pool() && !self.update_pools.contains(&pool) {
+            self.error("pSetLayouts-03044: the pool has no UPDATE_AFTER_BIND".into());
+        }
         if let Some((sets, sizes)) = self.pools.get_mut(&pool).filter(|(sets, _)| *sets > 0) {
             *sets -= 1;
             for binding in &layout.bindings {
@@ -413,6 +446,7 @@ impl Machine {
 
     pub(crate) fn destroy_pool(&mut self, pool: u64) {
         self.reset_pool(pool);
+        self.update_pools.remove(&pool);
         self.pools.remove(&pool);
     }
 
@@ -441,6 +475,8 @@ impl Machine {
             }
         };
         self.sets.values_mut().for_each(|set| wipe(&mut set.content));
+        let holds = |layout: &SetLayout| layout.bindings.iter().any(|binding| binding.immutable.contains(&handle));
+        self.dead_layouts.extend(self.layouts.values().filter(|(_, layout)| holds(layout)).map(|(serial, _)| *serial));
         let points = self.commands.values_mut().flatten();
         points.flat_map(|point| point.sets.iter_mut().flatten()).for_each(|bound| wipe(&mut bound.content));
     }
@@ -475,17 +511,33 @@ impl Machine {
         }
     }
 
+    /// Writes descriptors of other types to a set.
+    pub(crate) fn write_others(&mut self, set: u64, (binding, element): (u32, u32), others: &[(u64, u64)]) {
+        if let Some(set) = self.written(set) {
+            set.content.extend((element..).zip(others).map(|(element, other)| ((binding, element), *other)));
+        }
+    }
+
     pub(crate) fn copy(&mut self, copy: &vk::CopyDescriptorSet<'_>) {
         let (from, to) = (copy.src_set.as_raw(), copy.dst_set.as_raw());
         // A copy reads the layout of its source too.
         let version = self.sets.get(&from).map(|set| set.version);
         let Some(source) = self.written(from) else { return };
         source.version = version.unwrap_or(0);
+        let (source_layout, source_pool) = (Arc::clone(&source.layout), source.pool);
         let elements: Vec<_> = (0..copy.descriptor_count)
             .map(|index| source.content.get(&(copy.src_binding, copy.src_array_element + index)).copied())
             .collect();
         let Some(target) = self.written(to) else { return };
-        if target.layout.binding(copy.dst_binding).is_some_and(|binding| !binding.immutable.is_empty()) {
+        let (target_layout, target_pool) = (Arc::clone(&target.layout), target.pool);
+        if source_layout.needs_update_pool() != target_layout.needs_update_pool() {
+            self.error("srcSet-01918, -04885: only one of the layouts has UPDATE_AFTER_BIND_POOL".into());
+        }
+        if self.update_pools.contains(&source_pool) != self.update_pools.contains(&target_pool) {
+            self.error("srcSet-01920, -04887: only one of the pools has UPDATE_AFTER_BIND".into());
+        }
+        let Some(target) = self.sets.get_mut(&to) else { return };
+        if target.layout.binding(copy.dst_binding).is_some_and(Binding::is_fixed) {
             return self.error(format!("immutable samplers of {to:#x} are overwritten"));
         }
         for (index, element) in elements.into_iter().enumerate() {

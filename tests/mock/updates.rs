@@ -1,0 +1,446 @@
+//! Every way to change a set, with every type of descriptor, while the layer has a copy of the set bound in its place.
+//!
+//! The copy is one of all that is in the set, so whatever is written, it has to be made again; and it has to stay where it was
+//! another set that was written. What is in a set is told by the driver's machine, which takes over writes and copies of every type.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+
+use ash::vk::{self, Handle};
+
+use crate::binds::Scene;
+use crate::driver::{Reuse, lock};
+use crate::loader::{Device, InstanceBuilder, allocator, binding, call, entry, linear_info, pair};
+
+type Ty = vk::DescriptorType;
+
+const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
+const UNFILTERED: vk::Format = vk::Format::R32_SFLOAT;
+/// `VK_DESCRIPTOR_TYPE_TENSOR_ARM`, for one that the layer does not know.
+const UNKNOWN: Ty = Ty::from_raw(1_000_460_000);
+
+/// Types of descriptors, and what a binding of several types is written with.
+const TYPES: [Ty; 18] = [
+    Ty::SAMPLER,
+    Ty::COMBINED_IMAGE_SAMPLER,
+    Ty::SAMPLED_IMAGE,
+    Ty::STORAGE_IMAGE,
+    Ty::UNIFORM_TEXEL_BUFFER,
+    Ty::STORAGE_TEXEL_BUFFER,
+    Ty::UNIFORM_BUFFER,
+    Ty::STORAGE_BUFFER,
+    Ty::UNIFORM_BUFFER_DYNAMIC,
+    Ty::STORAGE_BUFFER_DYNAMIC,
+    Ty::INPUT_ATTACHMENT,
+    Ty::INLINE_UNIFORM_BLOCK,
+    Ty::ACCELERATION_STRUCTURE_KHR,
+    Ty::ACCELERATION_STRUCTURE_NV,
+    Ty::SAMPLE_WEIGHT_IMAGE_QCOM,
+    Ty::BLOCK_MATCH_IMAGE_QCOM,
+    Ty::MUTABLE_EXT,
+    UNKNOWN,
+];
+
+/// What a binding of several types is written with.
+const MUTABLE_WITH: [Ty; 4] = [Ty::SAMPLED_IMAGE, Ty::STORAGE_BUFFER, Ty::UNIFORM_TEXEL_BUFFER, Ty::STORAGE_IMAGE];
+
+/// The binding that is written, behind an image and a sampler.
+const WRITTEN: u32 = 2;
+/// Bytes of a block, or descriptors of another binding.
+const BLOCK: u32 = 16;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Write,
+    /// Among writes to another set.
+    WriteBetween,
+    /// One write that goes on from the binding before.
+    Template,
+    /// Copied from another set of the layout.
+    Copy,
+    /// Copied from a set that has nothing but this binding.
+    CopyFromPlain,
+    /// The set is freed, and another one has its place.
+    Free,
+    Reset,
+    DestroyPool,
+}
+
+const WAYS: [Way; 8] = [
+    Way::Write,
+    Way::WriteBetween,
+    Way::Template,
+    Way::Copy,
+    Way::CopyFromPlain,
+    Way::Free,
+    Way::Reset,
+    Way::DestroyPool,
+];
+
+/// A layout with an image, a sampler that does not suit it, and a binding of a type; and one of that binding alone.
+struct Bench {
+    scene: Scene,
+    ty: Ty,
+    /// What the binding is written with.
+    with: Ty,
+    of_set: vk::DescriptorSetLayout,
+    plain: vk::DescriptorSetLayout,
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+    sampler: vk::Sampler,
+    view: vk::ImageView,
+}
+
+/// Data of a descriptor, large enough for any type.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+struct Words([u64; 5]);
+
+impl Bench {
+    fn new(ty: Ty, with: Ty, reuse: Reuse) -> Self {
+        let scene = Scene::with(reuse);
+        let device = &scene.device;
+        let own = |number: u32, ty| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
+        let count = if ty == Ty::INLINE_UNIFORM_BLOCK { BLOCK } else { 2 };
+        let written = own(WRITTEN, ty).descriptor_count(count);
+        let of_set = device.layout(&[own(0, Ty::SAMPLED_IMAGE), own(1, Ty::SAMPLER), written]);
+        let plain = device.layout(&[written]);
+        let layout = device.pipeline_layout(&[of_set]);
+        let pipeline = scene.pipeline_with(layout, &[[(0, 0), (0, 1)]]);
+        let (sampler, view) = (device.sampler(&linear_info().max_lod(7.0)), device.view(UNFILTERED));
+        Self { ty, with, of_set, plain, layout, pipeline, sampler, view, scene }
+    }
+
+    fn device(&self) -> &Device {
+        &self.scene.device
+    }
+
+    /// Something to write, told apart by its number; of images and samplers a new one.
+    fn value(&self, number: u64) -> Words {
+        let device = self.device();
+        match self.with {
+            Ty::SAMPLER => Words([device.nearest().as_raw(), 0, 0, 0, 0]),
+            Ty::COMBINED_IMAGE_SAMPLER => {
+                let view = device.view(vk::Format::R8G8B8A8_UNORM);
+                Words([device.nearest().as_raw(), view.as_raw(), 0, 0, 0])
+            }
+            Ty::INLINE_UNIFORM_BLOCK => Words([number * 0x0101_0101_0101_0101; 5]),
+            ty if is_image(ty) => Words([0, device.view(vk::Format::R8G8B8A8_UNORM).as_raw(), 0, 0, 0]),
+            _ => Words([0x1_0000 + number, 0, 0x100, 0, 0]),
+        }
+    }
+
+    /// Writes a value to a set, and whatever else is in `beside`.
+    fn write(&self, set: vk::DescriptorSet, value: &Words, beside: &[vk::WriteDescriptorSet<'_>]) {
+        let words = &raw const *value;
+        let image = words.cast::<vk::DescriptorImageInfo>();
+        let mut write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(WRITTEN).descriptor_type(self.with);
+        write.descriptor_count = 1;
+        let block =
+            vk::WriteDescriptorSetInlineUniformBlock { data_size: BLOCK, p_data: words.cast(), ..Default::default() };
+        let structures = vk::WriteDescriptorSetAccelerationStructureKHR {
+            acceleration_structure_count: 1,
+            p_acceleration_structures: words.cast(),
+            ..Default::default()
+        };
+        match self.with {
+            Ty::INLINE_UNIFORM_BLOCK => {
+                write.descriptor_count = BLOCK;
+                write.p_next = (&raw const block).cast();
+            }
+            Ty::ACCELERATION_STRUCTURE_KHR | Ty::ACCELERATION_STRUCTURE_NV => {
+                write.p_next = (&raw const structures).cast();
+            }
+            Ty::UNIFORM_TEXEL_BUFFER | Ty::STORAGE_TEXEL_BUFFER => write.p_texel_buffer_view = words.cast(),
+            ty if is_image(ty) || ty == Ty::SAMPLER => write.p_image_info = image,
+            _ => write.p_buffer_info = words.cast(),
+        }
+        let mut all = beside.to_vec();
+        all.insert(beside.len() / 2, write);
+        self.device().update(&all, &[]);
+    }
+
+    /// Image and sampler of a set.
+    fn fill(&self, set: vk::DescriptorSet) {
+        let infos = [pair(vk::Sampler::null(), self.view), pair(self.sampler, vk::ImageView::null())];
+        let write = vk::WriteDescriptorSet::default().dst_set(set);
+        let writes = [
+            write.dst_binding(0).descriptor_type(Ty::SAMPLED_IMAGE).image_info(&infos[..1]),
+            write.dst_binding(1).descriptor_type(Ty::SAMPLER).image_info(&infos[1..]),
+        ];
+        self.device().update(&writes, &[]);
+    }
+
+    fn set(&self, pool: vk::DescriptorPool) -> vk::DescriptorSet {
+        let set = self.device().sets(pool, &[self.of_set])[0];
+        self.fill(set);
+        set
+    }
+
+    /// Binds the set in a new recording. Returns what is bound in its place, which has all that is in the set but for the sampler.
+    #[track_caller]
+    fn bound(&self, set: vk::DescriptorSet) -> u64 {
+        let (bound, is_alike) = self.bound_beside(set);
+        assert!(is_alike, "the copy has what is in the set");
+        bound
+    }
+
+    /// The same, and whether it has all that is in the set.
+    #[track_caller]
+    fn bound_beside(&self, set: vk::DescriptorSet) -> (u64, bool) {
+        let scene = &self.scene;
+        scene.begin();
+        scene.bind(self.pipeline);
+        let dynamic = matches!(self.ty, Ty::UNIFORM_BUFFER_DYNAMIC | Ty::STORAGE_BUFFER_DYNAMIC);
+        let offsets: &[u32] = if dynamic { &[0, 0] } else { &[] };
+        scene.bind_sets_at(self.layout, 0, &[set], offsets);
+        let reads = scene.reads();
+        let model = self.device().driver.sampler(reads[0].handle).expect("a sampler that lives");
+        assert_eq!(model.info.min_filter, vk::Filter::NEAREST, "the pair is repaired");
+        let machine = lock(&self.device().driver.machine);
+        let bound = machine.bound_sets(scene.commands.get().as_raw())[0];
+        let content = |set| -> BTreeMap<_, _> {
+            let content = machine.content(set).expect("a set that lives").iter();
+            content.filter(|(at, _)| **at != (1, 0)).map(|(at, value)| (*at, *value)).collect()
+        };
+        assert_ne!(bound, set.as_raw(), "a copy is bound");
+        (bound, content(bound) == content(set.as_raw()))
+    }
+
+    /// Changes a set in this way; returns the set that is in its place.
+    fn change(&self, way: Way, set: vk::DescriptorSet, pool: vk::DescriptorPool, value: &Words) -> vk::DescriptorSet {
+        let device = self.device();
+        let count = if self.ty == Ty::INLINE_UNIFORM_BLOCK { BLOCK } else { 1 };
+        let copy = |from: vk::DescriptorSet, at| {
+            let copy = vk::CopyDescriptorSet::default().src_set(from).src_binding(WRITTEN).src_array_element(at);
+            let copy = copy.dst_set(set).dst_binding(WRITTEN).descriptor_count(count);
+            device.update(&[], &[copy]);
+        };
+        match way {
+            Way::Write => self.write(set, value, &[]),
+            Way::WriteBetween => {
+                let other = self.set(device.pool());
+                let infos = [pair(self.sampler, vk::ImageView::null())];
+                let beside = vk::WriteDescriptorSet::default().dst_set(other).dst_binding(1);
+                self.write(set, value, &[beside.descriptor_type(Ty::SAMPLER).image_info(&infos); 4]);
+            }
+            Way::Template => {
+                let described = entry(WRITTEN, 0, count, self.with, 0, 0);
+                let template = device.template(self.of_set, &[described]);
+                device.update_with_template(set, template, (&raw const *value).cast::<c_void>());
+                call!(device.destroy_template(device.raw, template, allocator()));
+            }
+            Way::Copy => {
+                let other = self.set(device.pool());
+                self.write(other, value, &[]);
+                copy(other, 0);
+            }
+            Way::CopyFromPlain => {
+                let other = device.sets(device.pool(), &[self.plain])[0];
+                self.write(other, value, &[]);
+                copy(other, 0);
+            }
+            Way::Free => {
+                assert_eq!(call!(device.free_sets(device.raw, pool, 1, &set)), vk::Result::SUCCESS);
+            }
+            Way::Reset => {
+                let none = vk::DescriptorPoolResetFlags::empty();
+                assert_eq!(call!(device.reset_pool(device.raw, pool, none)), vk::Result::SUCCESS);
+            }
+            Way::DestroyPool => call!(device.destroy_pool(device.raw, pool, allocator())),
+        }
+        match way {
+            Way::Free | Way::Reset | Way::DestroyPool => {
+                let pool = if way == Way::DestroyPool { device.pool() } else { pool };
+                let other = self.set(pool);
+                self.write(other, value, &[]);
+                other
+            }
+            _ => set,
+        }
+    }
+}
+
+fn is_image(ty: Ty) -> bool {
+    matches!(
+        ty,
+        Ty::COMBINED_IMAGE_SAMPLER
+            | Ty::SAMPLED_IMAGE
+            | Ty::STORAGE_IMAGE
+            | Ty::INPUT_ATTACHMENT
+            | Ty::SAMPLE_WEIGHT_IMAGE_QCOM
+            | Ty::BLOCK_MATCH_IMAGE_QCOM
+    )
+}
+
+#[test]
+fn every_way_to_change_a_set_makes_its_copy_anew_and_no_other() {
+    for ty in TYPES {
+        let with: &[Ty] = if ty == Ty::MUTABLE_EXT { &MUTABLE_WITH } else { &[ty] };
+        for (with, way) in with.iter().flat_map(|with| WAYS.map(|way| (*with, way))) {
+            for reuse in [Reuse::Never, Reuse::AtOnce] {
+                let what = format!("{way:?} of {ty:?} with {with:?}, {reuse:?}");
+                eprintln!("{what}");
+                let bench = Bench::new(ty, with, reuse);
+                let pools = [bench.device().pool(), bench.device().pool()];
+                let [set, beside] = pools.map(|pool| bench.set(pool));
+                for (number, set) in [(1, set), (2, beside)] {
+                    bench.write(set, &bench.value(number), &[]);
+                }
+                let copies = [bench.bound(set), bench.bound(beside)];
+                // What is bound again is the same copy.
+                assert_eq!([bench.bound(set), bench.bound(beside)], copies, "{what}");
+                let changed = bench.change(way, set, pools[0], &bench.value(3));
+                let now = bench.bound(changed);
+                assert!(reuse == Reuse::AtOnce || now != copies[0], "{what}");
+                assert_eq!(bench.bound(beside), copies[1], "{what}: the other set was not written");
+                assert_eq!(bench.bound(changed), now, "{what}: nothing was written since");
+                bench.device().driver.check();
+            }
+        }
+    }
+}
+
+/// A copy is made in a pool like that of the set, of a layout like that of the set: the machine says what is illegal otherwise.
+#[test]
+fn a_copy_comes_from_a_pool_like_that_of_its_set() {
+    use vk::{DescriptorPoolCreateFlags as P, DescriptorSetLayoutCreateFlags as L};
+    let free = P::FREE_DESCRIPTOR_SET;
+    for (in_layout, in_pool) in [
+        (L::empty(), P::empty()),
+        (L::empty(), free),
+        (L::empty(), P::UPDATE_AFTER_BIND | free),
+        (L::UPDATE_AFTER_BIND_POOL, P::UPDATE_AFTER_BIND),
+    ] {
+        let mut bench = Bench::new(Ty::UNIFORM_BUFFER, Ty::UNIFORM_BUFFER, Reuse::AtOnce);
+        let device = &bench.scene.device;
+        let own = |number: u32, ty| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
+        let bindings = [own(0, Ty::SAMPLED_IMAGE), own(1, Ty::SAMPLER), own(WRITTEN, Ty::UNIFORM_BUFFER)];
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings).flags(in_layout);
+        let of_set = device.try_layout(&info).expect("a layout");
+        let layout = device.pipeline_layout(&[of_set]);
+        let pipeline = bench.scene.pipeline_with(layout, &[[(0, 0), (0, 1)]]);
+        (bench.of_set, bench.layout, bench.pipeline) = (of_set, layout, pipeline);
+        for _ in 0..2 {
+            let device = bench.device();
+            let info = vk::DescriptorPoolCreateInfo::default().flags(in_pool);
+            let mut pool = vk::DescriptorPool::null();
+            let result = call!(device.create_pool(device.raw, &info, allocator(), &mut pool));
+            assert_eq!(result, vk::Result::SUCCESS);
+            bench.bound(bench.set(pool));
+            // It stays a pool of its kind when it is reset.
+            let none = vk::DescriptorPoolResetFlags::empty();
+            assert_eq!(call!(device.reset_pool(device.raw, pool, none)), vk::Result::SUCCESS);
+            bench.bound(bench.set(pool));
+            // The handle comes back as another pool.
+            call!(device.destroy_pool(device.raw, pool, allocator()));
+            let pool = device.pool();
+            if in_layout.is_empty() {
+                bench.bound(bench.set(pool));
+            }
+            call!(device.destroy_pool(device.raw, pool, allocator()));
+        }
+        bench.device().driver.check();
+    }
+}
+
+/// An immutable sampler is destroyed when nothing of the application's uses it any more but a pipeline, and its handle comes back as
+/// another sampler. What the layer has made of the first one is not taken for the second, and nothing more is made of it.
+#[test]
+fn an_immutable_sampler_that_comes_back_is_another_one() {
+    for pinned in [Ty::COMBINED_IMAGE_SAMPLER, Ty::SAMPLER] {
+        for was_copied in [true, false] {
+            let mut bench = Bench::new(Ty::UNIFORM_BUFFER, Ty::UNIFORM_BUFFER, Reuse::AtOnce);
+            let mut kept = Vec::new();
+            let mut before = None;
+            for turn in 0..3 {
+                let device = &bench.scene.device;
+                let sampler = device.nearest();
+                assert!(before.is_none_or(|before| before == sampler), "the handle comes back");
+                before = Some(sampler);
+                let samplers = [sampler];
+                let own = |number: u32, ty| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
+                let bindings = [
+                    own(0, Ty::SAMPLED_IMAGE),
+                    own(1, Ty::SAMPLER),
+                    own(WRITTEN, Ty::UNIFORM_BUFFER),
+                    own(3, pinned).immutable_samplers(&samplers),
+                ];
+                bench.of_set = device.layout(&bindings);
+                bench.layout = device.pipeline_layout(&[bench.of_set]);
+                bench.pipeline = bench.scene.pipeline_with(bench.layout, &[[(0, 0), (0, 1)]]);
+                let pool = device.pool();
+                if was_copied || turn > 0 {
+                    bench.bound_beside(bench.set(pool));
+                }
+                let device = bench.device();
+                call!(device.destroy_pool(device.raw, pool, allocator()));
+                call!(device.destroy_layout(device.raw, bench.of_set, allocator()));
+                device.destroy_sampler(sampler);
+                // The pipeline and its layout live on.
+                kept.push((bench.pipeline, bench.layout));
+                device.driver.check();
+            }
+        }
+    }
+}
+
+/// A command buffer is begun before anything can conflict. What its pipeline joins has a record if it conflicts, and not because something
+/// else on the device does.
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn what_began_before_is_told_of_where_it_conflicts() {
+    for conflicts in [false, true] {
+        let builder = InstanceBuilder::new().traced("decisions").driver(|config| config.follows = true);
+        let device = builder.set("separate", "resolve").device();
+        let own = |number: u32, ty| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
+        let of_set = device.layout(&[own(0, Ty::SAMPLED_IMAGE), own(1, Ty::SAMPLER)]);
+        let layout = device.pipeline_layout(&[of_set]);
+        let scene = Scene::begun(device, of_set, layout);
+        let device = &scene.device;
+        // From here on something could conflict.
+        let (linear, bad) = (device.linear(), device.view(UNFILTERED));
+        let good = device.view(vk::Format::R8G8B8A8_UNORM);
+        let pipeline = scene.pipeline_with(layout, &[[(0, 0), (0, 1)]]);
+        let set = device.sets(device.pool(), &[of_set])[0];
+        let infos =
+            [pair(vk::Sampler::null(), if conflicts { bad } else { good }), pair(linear, vk::ImageView::null())];
+        let write = vk::WriteDescriptorSet::default().dst_set(set);
+        let writes = [
+            write.dst_binding(0).descriptor_type(Ty::SAMPLED_IMAGE).image_info(&infos[..1]),
+            write.dst_binding(1).descriptor_type(Ty::SAMPLER).image_info(&infos[1..]),
+        ];
+        device.update(&writes, &[]);
+        scene.bind(pipeline);
+        scene.bind_sets(layout, 0, &[set]);
+        scene.reads();
+        let records = device.instance.records("unresolved");
+        let names: Vec<_> = records.iter().map(|record| record["what"].as_str().expect("a name")).collect();
+        let wanted: &[&str] = if conflicts { &["began-before"] } else { &[] };
+        assert_eq!(names, wanted);
+    }
+}
+
+/// A pipeline layout outlives an immutable sampler of one of its sets, which is bound no more; another set of it has to be copied.
+#[test]
+fn nothing_is_made_of_a_layout_whose_immutable_sampler_is_gone() {
+    for pinned in [Ty::COMBINED_IMAGE_SAMPLER, Ty::SAMPLER] {
+        let bench = Bench::new(Ty::UNIFORM_BUFFER, Ty::UNIFORM_BUFFER, Reuse::AtOnce);
+        let device = bench.device();
+        let samplers = [device.nearest()];
+        let own = |number: u32, ty| binding(number, ty, 1).stage_flags(vk::ShaderStageFlags::COMPUTE);
+        let of_pinned = device.layout(&[own(0, pinned).immutable_samplers(&samplers)]);
+        let layout = device.pipeline_layout(&[bench.of_set, of_pinned]);
+        let pipeline = bench.scene.pipeline_with(layout, &[[(0, 0), (0, 1)]]);
+        call!(device.destroy_layout(device.raw, of_pinned, allocator()));
+        device.destroy_sampler(samplers[0]);
+        let set = bench.set(device.pool());
+        let scene = &bench.scene;
+        scene.begin();
+        scene.bind(pipeline);
+        scene.bind_sets(layout, 0, &[set]);
+        // Whether it can be repaired without that is the layer's to know; that nothing is made of the dead sampler the machine says.
+        scene.reads();
+        device.driver.check();
+    }
+}

@@ -1,0 +1,188 @@
+//! Sets that are copied: what is written beside the sampler that is exchanged, what pools and layouts of copies are like, and arrays of
+//! thousands of descriptors.
+
+use super::*;
+use samplin_testkit::Buffer;
+use samplin_testkit::descriptor::{self, Spelling, Template, TemplateData};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for (suffix, stage) in STAGES {
+        for (name, way) in
+            [("write", Way::Write), ("template", Way::Template), ("copy", Way::Copy), ("copy-from-plain", Way::Plain)]
+        {
+            trials.push(trial_in(stage, format!("set/written/{name}/{suffix}"), move || written(stage, way)));
+        }
+        for (name, in_layout, in_pool) in [("pool", false, true), ("layout-and-pool", true, true)] {
+            let name = format!("set/update-after-bind/{name}/{suffix}");
+            trials.push(trial_in(stage, name, move || of_pool(stage, in_layout, in_pool)));
+        }
+        trials.push(trial_in(stage, format!("set/large/constant/{suffix}"), move || large(stage)));
+        trials.push(trial_in(stage, format!("set/large/after-bind/{suffix}"), move || large_after_bind(stage)));
+    }
+    trials
+}
+
+/// How the uniform buffer of a set becomes another one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Write,
+    Template,
+    Copy,
+    /// Copied from a set that has nothing else.
+    Plain,
+}
+
+/// The set is copied when it is first bound. Then its uniform buffer is exchanged, which neither the image nor the sampler is about.
+fn written(stage: Stage, way: Way) -> Outcome {
+    const SALT: [u32; 2] = [0x1111_1111, 0x2222_2222];
+    let look = |context: &Context, sampler: &SamplerDesc, legal: &SamplerDesc| {
+        skip_if(context.missing(stage.needs()))?;
+        let texture = Texture::new(context, conflicts::UINT)?;
+        let sampler = sampler.create(context);
+        let salt = |binding| Binding::new(binding, vk::DescriptorType::UNIFORM_BUFFER, 1);
+        let slots = [texture.slot(0, 0), Slot::sampler(&sampler, 1, 0)];
+        let bindings = [Binding::image(0), Binding::sampler(1), salt(2)];
+        let [held, other] = [(); 2].map(|()| Held::new(context, &bindings, &slots));
+        let plain = Held::new(context, &[salt(0)], &[]);
+        let buffers = SALT.map(|salt| {
+            let buffer = Buffer::new(context, 16, vk::BufferUsageFlags::UNIFORM_BUFFER);
+            buffer.write(0, &salt.to_le_bytes());
+            buffer
+        });
+        let point_to = |(set, binding): (vk::DescriptorSet, u32), buffer: &Buffer<'_>| {
+            let info = [vk::DescriptorBufferInfo { buffer: buffer.handle(), offset: 0, range: 16 }];
+            let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding);
+            let write = write.descriptor_type(vk::DescriptorType::UNIFORM_BUFFER).buffer_info(&info);
+            descriptor::update(context, &[write], &[], &[]);
+        };
+        point_to((held.set, 2), &buffers[0]);
+        point_to((other.set, 2), &buffers[1]);
+        point_to((plain.set, 0), &buffers[1]);
+        let layouts = [&held.layout];
+        let plan = Plan::new(Program::Salted, texture.kind(), &layouts).stage(stage);
+        let rig = Rig::new(context, &plan);
+        let mut looks = Vec::new();
+        for (turn, salt) in SALT.into_iter().enumerate() {
+            let copy = vk::CopyDescriptorSet::default().dst_set(held.set).dst_binding(2).descriptor_count(1);
+            match way {
+                _ if turn == 0 => {}
+                Way::Write => point_to((held.set, 2), &buffers[1]),
+                Way::Copy => descriptor::update(context, &[], &[copy.src_set(other.set).src_binding(2)], &[]),
+                Way::Plain => descriptor::update(context, &[], &[copy.src_set(plain.set)], &[]),
+                Way::Template => {
+                    let entry = vk::DescriptorUpdateTemplateEntry {
+                        dst_binding: 2,
+                        descriptor_count: 1,
+                        descriptor_type: vk::DescriptorType::UNIFORM_BUFFER,
+                        ..Default::default()
+                    };
+                    let template = Template::for_set(context, Spelling::Core, &held.layout, &[entry]);
+                    template.update(held.set, &TemplateData::of_buffer(&buffers[1], 16));
+                }
+            }
+            let job = Job::new(&rig, &points());
+            execute(context, &rig, &job, &[held.set]);
+            let unsalted = |value: &Value| match value {
+                Value::Uint(bits) => Value::Uint(bits.map(|bits| bits ^ salt)),
+                other => *other,
+            };
+            let found = job.results()[0].iter().map(unsalted).collect();
+            looks.push(texture.look("the salted image", legal, found));
+        }
+        Ok(looks)
+    };
+    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
+    judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
+    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+}
+
+/// No descriptor may be updated after a bind, but the pool, or the pool and the layout, are of the kind that allows it: a copy has to be
+/// of the same kind (VUID-VkCopyDescriptorSet-srcSet-01918, -01920, -04885, -04887).
+fn of_pool(stage: Stage, in_layout: bool, in_pool: bool) -> Outcome {
+    let look = |context: &Context, sampler: &SamplerDesc, legal: &SamplerDesc| {
+        skip_if(context.missing(stage.needs()))?;
+        let texture = Texture::new(context, conflicts::UINT)?;
+        let sampler = sampler.create(context);
+        let flags = if in_layout {
+            vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL
+        } else {
+            vk::DescriptorSetLayoutCreateFlags::empty()
+        };
+        let layout = SetLayout::with_flags(context, &[Binding::image(0), Binding::sampler(1)], flags);
+        let flags = if in_pool {
+            vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND
+        } else {
+            vk::DescriptorPoolCreateFlags::empty()
+        };
+        let pool = Pool::with_flags(context, &[&layout], flags);
+        let set = pool.allocate(&layout);
+        write(context, set, &[texture.slot(0, 0), Slot::sampler(&sampler, 1, 0)]);
+        let rig = Rig::new(context, &Plan::new(Program::One, texture.kind(), &[&layout]).stage(stage));
+        let job = Job::new(&rig, &points());
+        execute(context, &rig, &job, &[set]);
+        Ok(vec![texture.look("the image", legal, job.results().remove(0))])
+    };
+    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let expected = Expected::one(How::Shadow, place(0, 0, 0), place(0, 1, 0));
+    judge(&builder, conflicts::uint().oracle, &expected, &|context| look(context, &linear, &nearest))?;
+    judge_legal(&builder, &|context| look(context, &nearest, &nearest))
+}
+
+/// Descriptors of the one set with samplers that all shaders of an engine index.
+const SAMPLERS: u32 = 4000;
+
+/// One set with thousands of samplers, and one with images, whose elements the shader names. `flags` are those of the samplers.
+fn global(
+    context: &Context,
+    stage: Stage,
+    flags: vk::DescriptorBindingFlags,
+    samplers: [&SamplerDesc; 2],
+    legal: &SamplerDesc,
+) -> Result<Vec<Look>, Skip> {
+    skip_if(context.missing(stage.needs()))?;
+    skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
+    let late = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
+    let many = Binding::new(1, vk::DescriptorType::SAMPLER, SAMPLERS).flags(flags);
+    let all = SetLayout::with_flags(context, &[many], late);
+    let pool = Pool::with_flags(context, &[&all], vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND);
+    let set = pool.allocate(&all);
+    let textures = [(); 3].map(|()| Texture::new(context, conflicts::UINT));
+    let textures = textures.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let slots: Vec<_> = (0..).zip(&textures).map(|(element, texture)| texture.slot(0, element)).collect();
+    let images = Held::new(context, &[Binding::new(0, vk::DescriptorType::SAMPLED_IMAGE, 3)], &slots);
+    // The first two are read, and any of the others may be there or not.
+    let made = samplers.map(|sampler| sampler.create(context));
+    let infos: Vec<_> = (0..1000_usize)
+        .map(|element| vk::DescriptorImageInfo { sampler: made[element.min(1)].handle(), ..Default::default() })
+        .collect();
+    write_images(context, set, (1, 0), vk::DescriptorType::SAMPLER, &infos);
+    let layouts = [&images.layout, &all];
+    let plan = Plan::new(Program::Constant, textures[0].kind(), &layouts).stage(stage);
+    let rig = Rig::new(context, &plan);
+    let job = Job::new(&rig, &points());
+    execute(context, &rig, &job, &[images.set, set]);
+    let mut found = job.results();
+    let second = found.remove(1);
+    Ok(vec![textures[2].look("element 2", legal, found.remove(0)), textures[0].look("element 0", legal, second)])
+}
+
+fn large(stage: Stage) -> Outcome {
+    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let none = vk::DescriptorBindingFlags::PARTIALLY_BOUND;
+    let expected = Expected::one(How::Shadow, place(0, 0, 2), place(1, 1, 1));
+    let oracle = conflicts::uint().oracle.where_seen();
+    judge(&builder, oracle, &expected, &|context| global(context, stage, none, [&nearest, &linear], &nearest))?;
+    judge_legal(&builder, &|context| global(context, stage, none, [&nearest; 2], &nearest))
+}
+
+/// Where samplers may be exchanged after the bind nothing is known; that is what is said, and once.
+fn large_after_bind(stage: Stage) -> Outcome {
+    let (linear, nearest, builder) = (SamplerDesc::linear(), SamplerDesc::nearest(), Context::builder());
+    let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND | vk::DescriptorBindingFlags::PARTIALLY_BOUND;
+    let expected = Expected::unresolved("update-after-bind");
+    let oracle = conflicts::uint().oracle.where_seen();
+    judge(&builder, oracle, &expected, &|context| global(context, stage, late, [&nearest, &linear], &nearest))?;
+    judge_legal(&builder, &|context| global(context, stage, late, [&nearest; 2], &nearest))
+}
