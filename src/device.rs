@@ -4,11 +4,13 @@
 //! `variants`, `images` with views and swapchains, `layouts`, `resolve` for the slow way of a pair, `guard` against panics of the
 //! layer's own, `telling` for records. What each descriptor needs is in [`Hot`], and what is made of it in `writes` and `templates`.
 
+pub mod caches;
 mod exempt;
 mod guard;
 mod hot;
 mod images;
 mod layouts;
+mod once;
 mod resolve;
 mod samplers;
 mod separate;

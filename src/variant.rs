@@ -518,6 +518,11 @@ impl Rows<'_> {
         self.gate.write_samplers().with().states
     }
 
+    /// Rows that there are, those without a sampler among them.
+    pub fn kept(self) -> usize {
+        self.gate.write_samplers().with().rows.len()
+    }
+
     /// Samplers of the application now, at most and ever.
     pub fn samplers(self) -> Census {
         self.gate.write_samplers().with().samplers

@@ -153,6 +153,11 @@ impl Device {
         Some((BlitSource { format: traits.format, image_type: traits.image_type, features }, traits.tiling))
     }
 
+    /// Definitions of images so far.
+    pub(super) fn image_definitions(&self) -> usize {
+        self.images.traits.len()
+    }
+
     /// Images kept, those of swapchains among them.
     pub fn images_kept(&self) -> usize {
         self.images.by_handle.len()

@@ -8,6 +8,7 @@
 mod bits;
 mod blocks;
 mod bound;
+mod caches;
 mod commands;
 mod definitions;
 mod fetch;
@@ -40,9 +41,8 @@ mod twins;
 mod updates;
 mod words;
 
-use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
 
 use ash::vk;
 use samplin_hot::Versions;
@@ -50,6 +50,7 @@ use samplin_spirv::sampling::Passes;
 use samplin_wire::kinds;
 
 use self::blocks::Blocks;
+pub(super) use self::caches::CACHES;
 pub use self::commands::Binds;
 use self::commands::Commands;
 use self::definitions::LayoutTables;
@@ -62,13 +63,13 @@ pub use self::limits::Limits;
 pub use self::objects::Group;
 use self::passes::RenderPass;
 use self::pools::SetPool;
-use self::programs::Deferred;
+use self::programs::{Deferred, Kept};
 pub use self::programs::{Made, Program, Stage};
 pub use self::sets::TemplateRun;
 use self::sets::{SetEntry, TemplateRuns};
 use self::shaders::Shaders;
-use self::words::WordTable;
 pub use self::words::Words;
+use self::words::{Module, WordTable};
 use super::types::type_bit;
 use crate::settings::{Immutable, Mode, SeparateShared, Settings, ShaderKeys, SplitCompile, Unfilterable};
 use crate::table::{FastMap, HandleMap, lock};
@@ -81,10 +82,9 @@ pub struct Separate {
     sets: HandleMap<SetEntry>,
     pools: Mutex<FastMap<u64, SetPool>>,
     templates: HandleMap<TemplateRuns>,
-    modules: HandleMap<Arc<Words>>,
+    modules: HandleMap<Module>,
     words: WordTable,
-    /// Pipelines that may be made again, oldest first.
-    kept: Mutex<VecDeque<Weak<Program>>>,
+    kept: Mutex<Kept>,
     learned: Learned,
     settings: Choices,
     /// Pipelines with links.
@@ -217,12 +217,20 @@ impl Separate {
             links: count(&self.links),
             sets: lock(&self.pools).values().map(|pool| pool.sets.len() as u64).sum(),
             shadows: kinds::Alive { live: count(&self.shadows), peak: count(&self.most_shadows) },
-            hidden_sets: self.hidden.count() as u64,
+            hidden_sets: self.hidden.count().0 as u64,
             splits: count(&self.splits),
             compile_ms: count(&self.split_ns) as f64 / 1e6,
             learned: self.learned.count() as u64,
             ..kinds::Separate::default()
         }
+    }
+
+    /// The sum of a count of all pipelines and combinations of shaders.
+    fn of_programs(&self, count: impl Fn(&Program) -> usize) -> usize {
+        let mut sum = 0;
+        self.programs.for_each(&mut |program| sum += count(program));
+        self.shaders.for_each_combination(&mut |program| sum += count(program));
+        sum
     }
 
     /// A number that nothing else has.

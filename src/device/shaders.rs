@@ -138,7 +138,7 @@ impl Device {
     /// Forgets a module that is about to be destroyed.
     pub fn forget_module(&self, module: vk::ShaderModule) {
         if let Some(separate) = self.separate.as_deref() {
-            separate.forget_module(module);
+            self.forget_separate_module(separate, module);
         }
         self.shaders.forget(module);
     }

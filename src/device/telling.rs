@@ -14,6 +14,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::Device;
 use super::images::ViewClass;
+use super::once::{Once, Turn};
 use crate::counters::Path;
 use crate::decide::{self, BlitSource, Change, Changes, Context, Decision, Rule, SamplerState};
 use crate::features::Tiling;
@@ -21,26 +22,28 @@ use crate::names;
 use crate::outcome::{Meeting, Unresolved};
 use crate::record;
 use crate::settings::TraceLevel;
-use crate::table::{FastMap, FastSet, lock};
+use crate::table::{FastMap, lock};
 use crate::trace::Trace;
 use crate::variant::{KEEP, SharedState};
 
-/// How many things of a kind are remembered as said. Of what is new beyond that nothing is said.
-const SAID: usize = 1 << 16;
+/// How many things of a kind are said. The rest counts as left out of the trace.
+const SAID: u64 = 1 << 16;
 
-/// What was said before, so that each thing is said once.
+/// What was said before, so that each thing is said once, or again much later.
 #[derive(Default)]
 struct Said {
-    unresolved: FastSet<(String, Option<Rule>, u64, u64)>,
-    blits: FastSet<(i32, i32)>,
+    unresolved: Once<(String, Option<Rule>, u64, u64)>,
+    /// How often something unresolved was said, by its name.
+    whats: FastMap<String, u64>,
+    blits: Once<(i32, i32)>,
     /// Views and images by format and what was changed.
-    usages: FastSet<(&'static str, i32, String)>,
+    usages: Once<(&'static str, i32, String)>,
     /// What rules files leave alone: what it is, and its state and class.
-    exempted: FastSet<(&'static str, u64, u64)>,
+    exempted: Once<(&'static str, u64, u64)>,
     /// Fingerprints of modules that were rewritten.
-    modules: FastSet<u64>,
+    modules: Once<u64>,
     /// Fingerprints of what samplers asked for and of what they got.
-    samplers: FastSet<(u64, u64)>,
+    samplers: Once<(u64, u64)>,
     rules: FastMap<&'static str, u64>,
 }
 
@@ -74,6 +77,13 @@ impl Telling {
     /// Whether records of everything are wanted.
     pub(super) fn records_all(&self) -> bool {
         self.records_all
+    }
+
+    /// How many names and how many things that were said are remembered.
+    pub(super) fn remembered(&self) -> [usize; 2] {
+        let said = lock(&self.said);
+        let others = said.usages.len() + said.exempted.len() + said.modules.len() + said.samplers.len();
+        [lock(&self.names).len(), said.unresolved.len() + said.blits.len() + others]
     }
 }
 
@@ -159,16 +169,17 @@ impl Device {
     }
 
     /// Whether something is to be said: not again, and not if too much was said already, which counts as left out of the trace.
-    fn is_news<T: Hash + Eq>(&self, kind: impl FnOnce(&mut Said) -> &mut FastSet<T>, thing: T) -> bool {
-        let mut said = lock(&self.telling.said);
-        let said = kind(&mut said);
-        if said.len() < SAID {
-            return said.with_room().insert(thing);
-        }
-        if !said.contains(&thing) {
+    fn is_news<T: Hash + Eq>(&self, kind: impl FnOnce(&mut Said) -> &mut Once<T>, thing: T) -> bool {
+        let turn = kind(&mut lock(&self.telling.said)).turn(thing, SAID);
+        self.is_turn(turn)
+    }
+
+    /// Whether something is to be said. What is too much counts as left out of the trace.
+    pub(super) fn is_turn(&self, turn: Turn) -> bool {
+        if turn == Turn::TooMany {
             self.trace().leave_out(0);
         }
-        false
+        turn == Turn::Do
     }
 
     /// Writes a `pair` record; `because` is the class that the changes are because of.
@@ -340,6 +351,7 @@ impl Device {
         {
             return;
         }
+        *lock(&self.telling.said).whats.with_room().entry(what.to_owned()).or_insert(0) += 1;
         let about = if let Json::Object(about) = members { about } else { Map::new() };
         let rule = rule.map(|rule| rule.name().to_owned());
         let record = kinds::Unresolved { what: what.to_owned(), why: why.to_owned(), rule, about };
@@ -348,14 +360,9 @@ impl Device {
 
     /// How often records tell of what is unresolved, by those names that `is_meant` takes.
     pub fn unresolved_counts(&self, is_meant: impl Fn(&str) -> bool) -> kinds::Members<u64> {
-        let mut counts: Vec<(String, u64)> = Vec::new();
-        for (what, ..) in lock(&self.telling.said).unresolved.iter().filter(|(what, ..)| is_meant(what)) {
-            match counts.iter_mut().find(|(name, _)| name == what) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((what.clone(), 1)),
-            }
-        }
-        kinds::Members(counts)
+        let said = lock(&self.telling.said);
+        let meant = said.whats.iter().filter(|(what, _)| is_meant(what));
+        kinds::Members(meant.map(|(what, count)| (what.clone(), *count)).collect())
     }
 
     /// Says once (per `key`) that members of a sampler, or the filter of a blit, hold values which an extension younger than

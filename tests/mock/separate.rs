@@ -1593,7 +1593,7 @@ fn eight_threads_record_at_once() {
 // ---- memory ----
 
 /// Bytes on the heap of this process.
-fn heap() -> usize {
+pub(crate) fn heap() -> usize {
     // SAFETY: mallinfo2 only reads the allocator's own records.
     let info = unsafe { libc::mallinfo2() };
     info.uordblks + info.hblkhd

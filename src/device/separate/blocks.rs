@@ -19,6 +19,8 @@ pub(super) struct Block {
     offset: u64,
     /// Bytes that are read.
     bytes: u64,
+    /// Bytes that it takes of the buffer.
+    stride: u64,
 }
 
 impl Block {
@@ -36,9 +38,34 @@ struct Buffer {
     /// Bytes that were given out from the start, and slices that are in use.
     given: u64,
     used: u64,
+    /// Offset and stride of slices that were given back.
+    free: Vec<(u64, u64)>,
 }
 
-/// The buffers, the newest last.
+impl Buffer {
+    /// Where a slice of so many bytes is.
+    fn take(&mut self, stride: u64) -> Option<u64> {
+        let free = self.free.iter().position(|(_, of)| *of == stride).map(|at| self.free.swap_remove(at).0);
+        let offset = free.or_else(|| {
+            let end = self.given.checked_add(stride).filter(|end| *end <= BYTES)?;
+            Some(std::mem::replace(&mut self.given, end))
+        })?;
+        self.used += 1;
+        Some(offset)
+    }
+
+    fn give_back(&mut self, block: &Block) {
+        self.used = self.used.saturating_sub(1);
+        if self.used == 0 {
+            self.given = 0;
+            self.free.clear();
+        } else {
+            self.free.with_room().push((block.offset, block.stride));
+        }
+    }
+}
+
+/// The buffers, the oldest first.
 #[derive(Default)]
 pub(super) struct Blocks(Mutex<Vec<Buffer>>);
 
@@ -46,24 +73,27 @@ impl Blocks {
     /// A slice of a buffer that has room, and where the host writes it.
     fn take(&self, bytes: u64, stride: u64) -> Option<(Block, *mut u32)> {
         let mut buffers = lock(&self.0);
-        let buffer = buffers.iter_mut().rev().find(|buffer| BYTES - buffer.given >= stride)?;
-        let offset = buffer.given;
-        buffer.given += stride;
-        buffer.used += 1;
+        let (buffer, offset) =
+            buffers.iter_mut().find_map(|buffer| buffer.take(stride).map(|offset| (buffer, offset)))?;
         let words = (offset / size_of::<u32>() as u64) as usize;
         let mapped = buffer.mapped.load(Ordering::Relaxed).wrapping_add(words);
-        Some((Block { buffer: buffer.buffer, offset, bytes }, mapped))
+        Some((Block { buffer: buffer.buffer, offset, bytes, stride }, mapped))
     }
 
-    /// Takes a slice back that no set names any more.
-    pub(super) fn give_back(&self, block: &Block) {
+    /// Takes a slice back. Returns a buffer of which nothing is in use, if it is not the only such one.
+    fn give_back(&self, block: &Block) -> Option<Buffer> {
         let mut buffers = lock(&self.0);
         if let Some(buffer) = buffers.iter_mut().find(|buffer| buffer.buffer == block.buffer) {
-            buffer.used = buffer.used.saturating_sub(1);
-            if buffer.used == 0 {
-                buffer.given = 0;
-            }
+            buffer.give_back(block);
         }
+        let mut empty = (0..).zip(&*buffers).filter(|(_, buffer)| buffer.used == 0).map(|(at, _)| at);
+        let spare = empty.next().and(empty.next());
+        spare.map(|at| buffers.remove(at))
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        lock(&self.0).len()
     }
 }
 
@@ -85,6 +115,13 @@ impl Device {
         // after that, since no descriptor names them yet.
         unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), mapped, words.len()) };
         Some(block)
+    }
+
+    /// Takes back a slice that no set names any more.
+    pub(super) fn give_block_back(&self, separate: &Separate, block: &Block) {
+        if let Some(Buffer { buffer, memory, .. }) = separate.blocks.give_back(block) {
+            self.destroy_buffer(buffer, memory);
+        }
     }
 
     fn make_buffer(&self, separate: &Separate) -> Option<Buffer> {
@@ -143,13 +180,12 @@ impl Device {
             return None;
         }
         let mapped = AtomicPtr::new(mapped.cast());
-        Some(Buffer { buffer: buffer.as_raw(), memory: memory.as_raw(), mapped, given: 0, used: 0 })
+        Some(Buffer { buffer: buffer.as_raw(), memory: memory.as_raw(), mapped, given: 0, used: 0, free: Vec::new() })
     }
 
     fn destroy_buffer(&self, buffer: u64, memory: u64) {
         if let Some(destroy) = self.fns.destroy_buffer {
-            // SAFETY: made by `make_buffer` with a NULL allocator; nobody has seen it, or no set names it any more, because the device is
-            // about to end.
+            // SAFETY: made by `make_buffer` with a NULL allocator; nobody has seen it, or no set names it any more.
             unsafe { destroy(self.handle, Handle::from_raw(buffer), std::ptr::null()) };
         }
         if memory != 0 {

@@ -218,11 +218,14 @@ impl CommandBuffer {
     }
 
     /// Nothing is bound in it any more. `begins`: it is being begun, and not in the middle of its commands.
-    fn clear(&self, begins: bool) {
+    fn clear(&self, separate: &Separate, begins: bool) {
         self.inside(|inside| {
             inside.is_whole |= begins;
             for point in &mut inside.points {
                 point.clear();
+                if begins {
+                    point.found.begin(&separate.resolutions);
+                }
                 point.hush(inside.is_whole);
             }
         });
@@ -576,7 +579,7 @@ impl Separate {
     pub unsafe fn clear_commands(&self, commands: vk::CommandBuffer, begins: bool) {
         // SAFETY: the command buffer is valid by this function's contract, so it is not freed and its entry stays meanwhile.
         if let Some(buffer) = unsafe { self.buffer(commands) } {
-            buffer.clear(begins);
+            buffer.clear(self, begins);
         }
     }
 }

@@ -90,6 +90,16 @@ impl Own {
 }
 
 impl LayoutTables {
+    /// How many definitions of sets there are, those that are gone among them.
+    pub(super) fn definitions(&self) -> usize {
+        lock(&self.alike).lists.values().map(Vec::len).sum()
+    }
+
+    /// How many layouts of the layer's own there are.
+    pub(super) fn own(&self) -> usize {
+        lock(&self.own_sets).twins.len() + lock(&self.own_pipelines).twins.len()
+    }
+
     /// Whether there was ever a layout with immutable samplers.
     pub(super) fn has_immutables(&self) -> bool {
         self.has_immutables.load(Ordering::Acquire)

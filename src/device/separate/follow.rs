@@ -462,7 +462,7 @@ impl Point {
     #[cold]
     #[inline(never)]
     fn borrow(&self, separate: &Separate, key: &Key) -> Option<Arc<Resolution>> {
-        if self.found.has_room() { separate.resolutions.get(key) } else { None }
+        if self.found.has_room(&separate.resolutions) { separate.resolutions.get(key) } else { None }
     }
 
     /// Takes over the dynamic offsets of sets that were taken over, if there is room for them.

@@ -1,4 +1,20 @@
 //! What was found out for pipelines and what is in their sets, so that it is found out once.
+//!
+//! # What keeps the layer's own objects
+//!
+//! The layer has no fences, so it goes by what the application does. Objects of its own die
+//!
+//! - with the application's object that they stand in for, whose destruction proves that nothing pending reads either: second pipelines
+//!   with their pipeline (VUID-vkDestroyPipeline-pipeline-00765), shadows with their set (vkUpdateDescriptorSets,
+//!   VUID-vkFreeDescriptorSets-pDescriptorSets-00309), variants with the last sampler that they stand in for
+//!   (VUID-vkDestroySampler-sampler-01082);
+//! - where there may be any number of them for one such object, when no command buffer [holds](Held) them: hidden sets, and second
+//!   pipelines that have their tasks in their code. A command buffer lets go when it is begun again, freed, or its pool destroyed, none
+//!   of which an application may do while it is pending (VUID-vkBeginCommandBuffer-commandBuffer-00049,
+//!   VUID-vkFreeCommandBuffers-pCommandBuffers-00047, VUID-vkDestroyCommandPool-commandPool-00041).
+//!
+//! That a sampler goes proves nothing for a set that names it: with PARTIALLY_BOUND the shader need not read that descriptor. Such a set is
+//! never bound again, as the handle may come back, but it stays as long as it is held, and its binding is PARTIALLY_BOUND as well.
 
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,9 +22,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use samplin_hot::memory::{self, Room};
 
+use super::hidden::HiddenSet;
 use super::recipe::Second;
 use super::sets::Other;
-use crate::table::{FastMap, fold, lock};
+use crate::table::{FastMap, FastSet, fold, lock};
 
 /// What is to be bound for a pipeline and what is in its sets; by default what the application has bound.
 #[derive(Default)]
@@ -19,6 +36,10 @@ pub(super) struct Resolution {
     pub(super) pushes: Vec<(u32, Other)>,
     /// The pipeline to bind instead, and its hidden set; 0 if nothing is known to be read from that.
     pub(super) second: Option<(Arc<Second>, u64)>,
+    /// That set.
+    pub(super) hidden: Option<Arc<HiddenSet>>,
+    /// Samplers that had gone before it was made, see [`Resolutions::gone`].
+    pub(super) since: u64,
     /// It holds as long as what it was made of: nothing was missing that may be there the next time.
     pub(super) is_lasting: bool,
     /// What it was made of.
@@ -29,6 +50,12 @@ impl Resolution {
     /// Whether what the application has bound is what is to be bound.
     pub(super) fn is_nothing(&self) -> bool {
         self.shadows.is_empty() && self.pushes.is_empty() && self.second.is_none()
+    }
+
+    /// Of the layer's own, what a command buffer that it was put in force in has to hold: where it is, 0 for nothing.
+    fn held(&self) -> (usize, u64) {
+        let second = self.second.as_ref().map_or(0, |(second, _)| Arc::as_ptr(second).addr());
+        (second, self.hidden.as_ref().map_or(0, |hidden| hidden.set))
     }
 }
 
@@ -66,6 +93,8 @@ impl Hash for Key {
 /// Most resolutions that are remembered in each shard.
 const RESOLUTIONS: usize = 256;
 const SHARDS: usize = 16;
+/// Most that are remembered.
+pub(super) const RESOLUTIONS_IN_ALL: usize = RESOLUTIONS * SHARDS;
 
 /// Keys that are remembered as asking for nothing.
 const NOTHINGS: usize = 1 << 13;
@@ -80,6 +109,8 @@ pub(super) struct Resolutions {
     changes: AtomicU64,
     /// Moves when what is in sets means something else than before.
     time: AtomicU64,
+    /// Moves when a sampler goes.
+    gone: AtomicU64,
     /// Hashes of keys that ask for nothing. One that another takes the place of is found out again.
     nothings: OnceLock<Box<[AtomicU64]>>,
 }
@@ -95,12 +126,28 @@ impl Resolutions {
         self.count.load(Ordering::Acquire) != 0
     }
 
-    /// Forgets all but what needs no repair: a sampler is going, or a pipeline was split.
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| lock(&shard.0).len()).sum()
+    }
+
+    /// How many samplers have gone. What was found out before that may name them.
+    pub(super) fn gone(&self) -> u64 {
+        self.gone.load(Ordering::Acquire)
+    }
+
+    /// A sampler is going: nothing that names it is found any more, whoever is at work on that now.
+    pub(super) fn forget_sampler(&self) {
+        self.gone.fetch_add(1, Ordering::AcqRel);
+        self.clear();
+    }
+
+    /// Forgets all but what needs no repair: what may name a sampler that goes, a pipeline that was split, or what is to be evicted.
     pub(super) fn clear(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
         if self.count.swap(0, Ordering::AcqRel) == 0 {
             return;
         }
-        self.changes.fetch_add(1, Ordering::AcqRel);
         for shard in &self.shards {
             let gone = std::mem::take(&mut *lock(&shard.0));
             drop(gone);
@@ -146,13 +193,17 @@ impl Resolutions {
 
     /// The one of a key.
     pub(super) fn get(&self, key: &Key) -> Option<Arc<Resolution>> {
-        lock(&self.shard(key)?.0).get(key).cloned()
+        let found = lock(&self.shard(key)?.0).get(key).cloned();
+        found.filter(|found| found.since == self.gone())
     }
 
     /// Keeps one by its key.
     pub(super) fn insert(&self, resolution: &Arc<Resolution>) {
         let Some(shard) = self.shard(&resolution.key) else { return };
         let mut table = lock(&shard.0);
+        if resolution.since != self.gone() {
+            return;
+        }
         if table.len() >= RESOLUTIONS {
             table.clear();
         }
@@ -167,12 +218,42 @@ const FOUND: usize = 128;
 /// Places that a key may be in.
 type Places = [Option<Arc<Resolution>>; 2];
 
-/// The resolutions that were found at a bind point last, so that threads that record need not meet.
+/// What a command buffer holds of the layer's own since it was begun, beside what is in its [`Found`].
+#[derive(Default)]
+struct Held {
+    all: Vec<Arc<Resolution>>,
+    /// How many there are when those that hold the same are looked for.
+    limit: usize,
+}
+
+impl Held {
+    /// Holds what a resolution has put in force. Takes memory now and then; without any, what it holds is never destroyed.
+    fn hold(&mut self, resolution: Arc<Resolution>) {
+        if resolution.second.is_none() {
+            return;
+        }
+        if self.all.len() >= self.limit {
+            let mut seen = FastSet::default();
+            if seen.try_reserve(self.all.len()).is_ok() {
+                self.all.retain(|held| seen.insert(held.held()));
+            }
+            self.limit = 2 * self.all.len() + 16;
+        }
+        match self.all.try_room() {
+            Ok(()) => self.all.push(resolution),
+            Err(_) => std::mem::forget(resolution),
+        }
+    }
+}
+
+/// The resolutions that were found at a bind point last, so that threads that record need not meet. What was put in force since the
+/// command buffer was begun is here or held.
 #[derive(Default)]
 pub(super) struct Found {
     places: Option<Box<[Places; FOUND]>>,
     /// They are of this time, see [`Resolutions::clear`].
     changes: u64,
+    held: Held,
 }
 
 impl Found {
@@ -181,18 +262,16 @@ impl Found {
         self.places.as_mut()?.get_mut((key.hash >> 40) as usize % FOUND)
     }
 
-    /// Whether any were kept since the command buffer was made.
-    pub(super) fn has_room(&self) -> bool {
-        self.places.is_some()
+    /// Whether any were kept since the command buffer was made, and hold still.
+    pub(super) fn has_room(&self, resolutions: &Resolutions) -> bool {
+        self.places.is_some() && self.changes == resolutions.changes.load(Ordering::Acquire)
     }
 
     /// Takes one out.
     #[inline(always)]
     pub(super) fn take(&mut self, resolutions: &Resolutions, key: &Key) -> Option<Arc<Resolution>> {
-        let changes = resolutions.changes.load(Ordering::Acquire);
-        if self.changes != changes {
-            self.changes = changes;
-            self.places = None;
+        if self.changes != resolutions.changes.load(Ordering::Acquire) {
+            return None;
         }
         self.places(key)?.iter_mut().find_map(|place| place.take_if(|found| found.key.is(key)))
     }
@@ -202,22 +281,42 @@ impl Found {
     pub(super) fn put_back(&mut self, resolution: Arc<Resolution>) {
         let [first, second] = match self.places(&{ resolution.key }) {
             Some(places) => places,
-            None => return,
+            None => return self.held.hold(resolution),
         };
+        let mut last = None;
         if first.is_some() {
             std::mem::swap(first, second);
+            last = first.take();
         }
         *first = Some(resolution);
+        if let Some(last) = last {
+            self.held.hold(last);
+        }
     }
 
-    /// Keeps one.
-    pub(super) fn keep(&mut self, resolution: Arc<Resolution>) {
-        if !resolution.is_lasting || resolution.key == Key::default() {
-            return;
+    /// Keeps one that is about to be put in force.
+    pub(super) fn keep(&mut self, resolutions: &Resolutions, resolution: Arc<Resolution>) {
+        let changes = resolutions.changes.load(Ordering::Acquire);
+        if self.changes != changes {
+            self.changes = changes;
+            let old = self.places.take().into_iter().flat_map(|places| *places);
+            old.flatten().flatten().for_each(|old| self.held.hold(old));
+        }
+        let is_lasting = resolution.is_lasting && resolution.key != Key::default();
+        if !is_lasting || resolution.since != resolutions.gone() {
+            return self.held.hold(resolution);
         }
         if self.places.is_none() {
             self.places = Some(Box::new([const { [None, None] }; FOUND]));
         }
         self.put_back(resolution);
+    }
+
+    /// The command buffer is begun, so it is not pending: nothing has to be held any more.
+    pub(super) fn begin(&mut self, resolutions: &Resolutions) {
+        self.held = Held::default();
+        if self.changes != resolutions.changes.load(Ordering::Acquire) {
+            self.places = None;
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! Hidden sets: what second pipelines read of the layer's own.
 //!
-//! The content of a set is its name: equal samplers and equal words are one set, written before it is first bound and never again. It
-//! goes with the first of its samplers (VUID-vkDestroySampler-sampler-01082: nothing that is pending refers to that), or with the last
-//! pipeline that has such a set.
+//! The content of a set is its name: equal samplers and equal words are one set, written before it is first bound and never again. It is
+//! not found any more when one of its samplers goes, with the last pipeline that has such a set, or when many others were used since; it is
+//! destroyed when no command buffer holds it any more, see [`found`](super::found).
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk::{self, Handle};
@@ -16,32 +16,111 @@ use super::layouts::SetShape;
 use crate::device::Device;
 use crate::table::{FastMap, lock};
 
-struct HiddenSet {
+/// How many are found, beside those that command buffers hold.
+pub(super) const MOST: usize = 256;
+
+pub(super) struct HiddenSet {
     /// Kept, so that another pipeline with a hidden set that is defined so finds this one.
-    _shape: Arc<SetShape>,
-    set: u64,
+    shape: Arc<SetShape>,
+    pub(super) set: u64,
     pool: u64,
     /// Where its words are, if it has any.
     block: Option<Block>,
+    /// When it was last asked for.
+    used: AtomicU64,
 }
 
 /// Number of a hidden set's layout, its samplers, and the words of its uniform buffer.
 type Content = (u64, Box<[u64]>, Box<[u32]>);
 
+#[derive(Default)]
+struct Sets {
+    by_content: FastMap<Content, Arc<HiddenSet>>,
+    /// How many are found when those that nobody holds are looked for.
+    limit: usize,
+    /// Those that are not found any more, and how many there are when those that nobody holds are looked for.
+    old: Vec<Arc<HiddenSet>>,
+    old_limit: usize,
+    /// How many pipelines may have sets of a layout, by its number.
+    users: FastMap<u64, u32>,
+    /// How often one was asked for.
+    turns: u64,
+}
+
+impl Sets {
+    /// The set with a content.
+    fn get(&mut self, content: &Content) -> Option<Arc<HiddenSet>> {
+        self.turns += 1;
+        let found = self.by_content.get(content)?;
+        found.used.store(self.turns, Ordering::Relaxed);
+        Some(Arc::clone(found))
+    }
+
+    /// Finds those no more that `goes` says.
+    fn retire(&mut self, mut goes: impl FnMut(&Content, &Arc<HiddenSet>) -> bool) {
+        for (_, hidden) in self.by_content.extract_if(|content, hidden| goes(content, hidden)) {
+            self.old.with_room().push(hidden);
+        }
+    }
+
+    /// If there are too many, finds half as many no more: those that were asked for longest ago.
+    fn evict(&mut self) {
+        if self.by_content.len() < self.limit.max(MOST) {
+            return;
+        }
+        let is_free = |hidden: &Arc<HiddenSet>| Arc::strong_count(hidden) == 1;
+        let free = self.by_content.values().filter(|hidden| is_free(hidden));
+        let turns = memory::sorted(memory::collect(free.map(|hidden| hidden.used.load(Ordering::Relaxed))));
+        let excess = self.by_content.len() - MOST / 2;
+        if let Some(last) = turns.get(excess.min(turns.len()).wrapping_sub(1)).copied() {
+            self.retire(|_, hidden| is_free(hidden) && hidden.used.load(Ordering::Relaxed) <= last);
+        }
+        self.limit = 2 * self.by_content.len();
+    }
+
+    /// A pipeline goes that has sets of a layout. Takes out all of these if it is the last.
+    fn leave(&mut self, number: u64) -> Vec<Arc<HiddenSet>> {
+        let mut gone = Vec::new();
+        if let Some(users) = self.users.get_mut(&number) {
+            *users = users.saturating_sub(1);
+            if *users == 0 {
+                self.users.remove(&number);
+                self.retire(|(of, ..), _| *of == number);
+                for hidden in self.old.extract_if(.., |hidden| hidden.shape.number() == number) {
+                    gone.with_room().push(hidden);
+                }
+            }
+        }
+        gone
+    }
+
+    /// Takes out those that are not found and that nobody holds.
+    fn unheld(&mut self) -> Vec<Arc<HiddenSet>> {
+        let mut gone = Vec::new();
+        if self.old.len() >= self.old_limit {
+            for hidden in self.old.extract_if(.., |hidden| Arc::strong_count(hidden) == 1) {
+                gone.with_room().push(hidden);
+            }
+            // Few are looked at each time.
+            self.old_limit = if self.old.len() < 16 { 0 } else { 2 * self.old.len() };
+        }
+        gone
+    }
+}
+
 /// Hidden sets by their layout, samplers and words.
 #[derive(Default)]
 pub(super) struct HiddenSets {
-    by_content: Mutex<FastMap<Content, HiddenSet>>,
-    /// How many pipelines may have sets without samplers, by the number of the layout.
-    users: Mutex<FastMap<u64, u32>>,
+    sets: Mutex<Sets>,
     /// There was ever one.
     any: AtomicBool,
 }
 
 impl HiddenSets {
-    /// How many there are.
-    pub(super) fn count(&self) -> usize {
-        lock(&self.by_content).len()
+    /// How many are found, and how many are not but may be held.
+    pub(super) fn count(&self) -> (usize, usize) {
+        let sets = lock(&self.sets);
+        (sets.by_content.len(), sets.old.len())
     }
 
     /// Whether there was ever one.
@@ -51,50 +130,56 @@ impl HiddenSets {
 
     /// A pipeline was made that has sets of this layout.
     pub(super) fn enter(&self, shape: &SetShape) {
-        *lock(&self.users).with_room().entry(shape.number()).or_default() += 1;
-    }
-
-    /// Takes out those that `goes` says.
-    fn take(&self, mut goes: impl FnMut(&Content, &HiddenSet) -> bool) -> Vec<HiddenSet> {
-        let mut gone = Vec::new();
-        for (_, hidden) in lock(&self.by_content).extract_if(|content, hidden| goes(content, hidden)) {
-            gone.with_room().push(hidden);
-        }
-        gone
+        *lock(&self.sets).users.with_room().entry(shape.number()).or_default() += 1;
     }
 }
 
 impl Device {
-    /// The set with these samplers, one for each of `shape` in their order, and these words in its uniform buffer, if it has one.
+    /// The set with these samplers, one for each of `shape` in their order, and these words in its uniform buffer, if it has one. `since`:
+    /// how many samplers had gone when these were looked up, see [`Resolutions::gone`](super::found::Resolutions::gone).
     pub(super) fn hidden_set(
         &self,
         separate: &Separate,
         shape: &Arc<SetShape>,
-        samplers: &[u64],
+        (samplers, since): (&[u64], u64),
         words: &[u32],
-    ) -> Option<u64> {
-        let key = (shape.number(), Box::from(samplers), Box::from(words));
-        if let Some(kept) = lock(&separate.hidden.by_content).get(&key) {
-            return Some(kept.set);
+    ) -> Option<Arc<HiddenSet>> {
+        let content = (shape.number(), Box::from(samplers), Box::from(words));
+        if let Some(found) = lock(&separate.hidden.sets).get(&content) {
+            return Some(found);
         }
         separate.hidden.any.store(true, Ordering::Release);
         let block = if words.is_empty() { None } else { Some(self.take_block(separate, words)?) };
         let Some((pool, set)) = self.make_set(separate, shape, 0, vk::DescriptorPoolCreateFlags::empty()) else {
-            block.into_iter().for_each(|block| separate.blocks.give_back(&block));
+            block.into_iter().for_each(|block| self.give_block_back(separate, &block));
             return None;
         };
         self.fill_hidden(set, shape, samplers, block.as_ref());
-        let made = HiddenSet { _shape: Arc::clone(shape), set: set.as_raw(), pool: pool.as_raw(), block };
-        let mut sets = lock(&separate.hidden.by_content);
-        if let Some(kept) = sets.get(&key) {
-            // Another thread was faster.
-            let kept = kept.set;
-            drop(sets);
-            self.destroy_hidden_set(separate, &made);
-            return Some(kept);
+        let (shape, used) = (Arc::clone(shape), AtomicU64::new(0));
+        let made = Arc::new(HiddenSet { shape, set: set.as_raw(), pool: pool.as_raw(), block, used });
+        if lock(&separate.hidden.sets).by_content.len() >= MOST {
+            // They hold what is to be evicted.
+            separate.resolutions.clear();
         }
-        sets.with_room().insert(key, made);
-        Some(set.as_raw())
+        let (found, gone) = {
+            let mut sets = lock(&separate.hidden.sets);
+            let found = sets.get(&content);
+            match &found {
+                // Another thread was faster.
+                Some(_) => sets.old.with_room().push(Arc::clone(&made)),
+                // One of the samplers may have gone meanwhile, so it serves this once.
+                None if separate.resolutions.gone() != since => sets.old.with_room().push(Arc::clone(&made)),
+                None => {
+                    sets.evict();
+                    made.used.store(sets.turns, Ordering::Relaxed);
+                    sets.by_content.with_room().insert(content, Arc::clone(&made));
+                }
+            }
+            let found = found.unwrap_or(made);
+            (found, sets.unheld())
+        };
+        gone.iter().for_each(|hidden| self.destroy_hidden_set(separate, hidden));
+        Some(found)
     }
 
     fn fill_hidden(&self, set: vk::DescriptorSet, shape: &SetShape, samplers: &[u64], block: Option<&Block>) {
@@ -116,48 +201,42 @@ impl Device {
             rest = behind;
             write.image_info(own)
         }));
-        // SAFETY: a set that nobody has seen yet; each sampler lives, and takes the set along when it goes; the buffer's part is the
-        // set's until that goes.
+        // SAFETY: a set that nobody has seen yet; each sampler lives, or is one that the shader does not
+        // read (PARTIALLY_BOUND); the buffer's part is the set's until that goes.
         unsafe { update(self.handle, writes.len() as u32, writes.as_ptr(), 0, std::ptr::null()) };
     }
 
-    /// Destroys the hidden sets with a sampler that is about to go.
+    /// Finds the hidden sets no more that name a sampler which is about to go.
     pub fn forget_hidden(&self, separate: &Separate, sampler: u64) {
-        separate.resolutions.clear();
+        separate.resolutions.forget_sampler();
         if separate.hidden.any() {
-            let gone = separate.hidden.take(|(_, samplers, _), _| samplers.contains(&sampler));
+            let gone = {
+                let mut sets = lock(&separate.hidden.sets);
+                sets.retire(|(_, samplers, _), _| samplers.contains(&sampler));
+                sets.unheld()
+            };
             gone.iter().for_each(|hidden| self.destroy_hidden_set(separate, hidden));
         }
     }
 
-    /// A pipeline is about to go that has hidden sets of this layout. Those without samplers go with the last one: nothing that was
-    /// recorded with it is pending (VUID-vkDestroyPipeline-pipeline-00765).
+    /// A pipeline is about to go that has hidden sets of this layout; those go with the last one: nothing that was recorded with any of these
+    /// is pending (VUID-vkDestroyPipeline-pipeline-00765).
     pub(super) fn leave_hidden(&self, separate: &Separate, shape: &SetShape) {
-        let number = shape.number();
-        let is_last = match lock(&separate.hidden.users).get_mut(&number) {
-            Some(users) => {
-                *users = users.saturating_sub(1);
-                *users == 0
-            }
-            None => false,
-        };
-        if is_last {
-            lock(&separate.hidden.users).remove(&number);
-            let gone = separate.hidden.take(|(of, samplers, _), _| *of == number && samplers.is_empty());
-            gone.iter().for_each(|hidden| self.destroy_hidden_set(separate, hidden));
-        }
+        let gone = lock(&separate.hidden.sets).leave(shape.number());
+        gone.iter().for_each(|hidden| self.destroy_hidden_set(separate, hidden));
     }
 
     fn destroy_hidden_set(&self, separate: &Separate, hidden: &HiddenSet) {
         self.destroy_pool(vk::DescriptorPool::from_raw(hidden.pool));
         if let Some(block) = &hidden.block {
-            separate.blocks.give_back(block);
+            self.give_block_back(separate, block);
         }
     }
 
     /// Destroys every hidden set: for the end of the device.
     pub(super) fn destroy_hidden(&self, separate: &Separate) {
-        separate.hidden.take(|_, _| true).iter().for_each(|hidden| self.destroy_hidden_set(separate, hidden));
+        let Sets { by_content, old, .. } = std::mem::take(&mut *lock(&separate.hidden.sets));
+        by_content.values().chain(&old).for_each(|hidden| self.destroy_hidden_set(separate, hidden));
         self.destroy_blocks(separate);
     }
 }

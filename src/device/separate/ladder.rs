@@ -13,6 +13,7 @@ use samplin_spirv::{Index, Operand};
 
 use super::Separate;
 use super::commands::Point;
+use super::hidden::HiddenSet;
 use super::layouts::{Binding, LARGEST};
 use super::programs::{Program, ProgramLink};
 use super::recipe::{LINKS, Second, When, link_bit};
@@ -88,6 +89,8 @@ pub(super) struct Decided {
     pub(super) pushes: Vec<(u32, Other)>,
     /// The pipeline to bind instead, and its hidden set; 0 if nothing is known to be read from that.
     pub(super) second: Option<(Arc<Second>, u64)>,
+    /// That set.
+    pub(super) hidden: Option<Arc<HiddenSet>>,
     /// It holds as long as what it was made of: nothing was missing that may be there the next time.
     pub(super) is_lasting: bool,
 }
@@ -299,7 +302,7 @@ impl Device {
         separate: &Separate,
         program: &Program,
         point: &Point,
-        wants: &mut Wants,
+        (wants, since): (&mut Wants, u64),
     ) -> Decided {
         let Wants { all, blocked, asked } = wants;
         *all = memory::sorted_by_key(std::mem::take(all), |want| want.sampler_at);
@@ -405,12 +408,12 @@ impl Device {
                 }
             }
             let (made, left) = self.with_tasks(separate, program, unhidden, second.take(), asked);
-            let second = match made {
-                None => None,
-                Some(made) => match self.hidden_for(separate, &made, all, asked) {
+            let (second, hidden) = match made {
+                None => (None, None),
+                Some(made) => match self.hidden_for(separate, &made, (all, asked), since) {
                     // Nothing is in the slots that the split links read, so the application's pipeline reads no more than they would.
-                    Some(0) if made.hidden.is_some() && point.is_complete(program) => None,
-                    Some(set) => Some((made, set)),
+                    Some(None) if made.hidden.is_some() && point.is_complete(program) => (None, None),
+                    Some(hidden) => (Some((made, hidden.as_ref().map_or(0, |hidden| hidden.set))), hidden),
                     None => {
                         // Without its set the split pipeline would read nothing. The application's reads what is in the sets, and
                         // there each sampler is for other links.
@@ -422,7 +425,7 @@ impl Device {
             for (group, how, met) in told {
                 self.tell_group(program, group, (how, met), (mask, left));
             }
-            return Decided { shadows, pushes, second, is_lasting };
+            return Decided { shadows, pushes, second, hidden, is_lasting };
         }
     }
 

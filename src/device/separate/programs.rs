@@ -1,7 +1,8 @@
 //! Shader modules and pipelines: which images a pipeline reads through which samplers.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
@@ -11,12 +12,13 @@ use super::Separate;
 use super::found::LINKED;
 use super::layouts::PipelineShape;
 use super::recipe::{Executable, Recipe, Source, Splits, StageCode, When};
-use super::words::Words;
+use super::words::{Module, Words};
 use crate::device::Device;
 use crate::device::hot::follow;
+use crate::device::once::Once;
 use crate::kept;
 use crate::settings::SeparateShared;
-use crate::table::{FastSet, lock};
+use crate::table::lock;
 
 /// Why links are not known of code that is not SPIR-V.
 pub(super) const HIDDEN: &str = kept::Why::HiddenSpirv.name();
@@ -43,7 +45,7 @@ type ToldLink = (usize, u32, u32, bool);
 /// What was told of a pipeline.
 #[derive(Default)]
 pub(super) struct Told {
-    pub(super) links: Mutex<FastSet<ToldLink>>,
+    pub(super) links: Mutex<Once<ToldLink, 256>>,
 }
 
 /// A pipeline. All are remembered, because what the layer binds for one may disturb the sets of the next.
@@ -147,11 +149,12 @@ impl Program {
         lock(&self.recipe).clone()
     }
 
-    /// Forgets what it can be made of again, unless it is split or being split. What is linked of a library keeps that.
-    fn forget_recipe(&self) -> Option<Arc<Recipe>> {
+    /// Forgets what it can be made of again, unless it is being split, or is split and `also_split` does not say so. What is linked of a
+    /// library keeps that.
+    fn forget_recipe(&self, also_split: bool) -> Option<Arc<Recipe>> {
         let mut recipe = lock(&self.recipe);
         let is_idle = self.is_library
-            || self.splits.mask() == 0 && recipe.as_ref().is_ok_and(|recipe| Arc::strong_count(recipe) == 1);
+            || (also_split || !self.splits.any()) && recipe.as_ref().is_ok_and(|recipe| Arc::strong_count(recipe) == 1);
         if is_idle { std::mem::replace(&mut *recipe, Err("learned")).ok() } else { None }
     }
 
@@ -162,6 +165,46 @@ impl Program {
             recipe.each_render_pass(&mut |own| has |= own == pass);
         }
         has
+    }
+}
+
+/// Pipelines that may be made again, oldest first.
+#[derive(Default)]
+pub(super) struct Kept {
+    programs: VecDeque<Weak<Program>>,
+    /// Those that were split when they were the oldest.
+    split: VecDeque<Weak<Program>>,
+    /// How many there are when those that are gone are looked for.
+    limit: usize,
+}
+
+impl Kept {
+    /// How many there are, those that are gone among them.
+    pub(super) fn len(&self) -> usize {
+        self.programs.len() + self.split.len()
+    }
+
+    fn add(&mut self, program: &Arc<Program>) {
+        if self.len() >= self.limit {
+            for list in [&mut self.programs, &mut self.split] {
+                list.retain(|program| program.strong_count() > 0);
+            }
+            self.limit = 2 * self.len() + 64;
+        }
+        self.programs.with_room().push_back(Arc::downgrade(program));
+    }
+
+    /// Takes out the oldest that was not set aside, and if there is none, of those, which is also told. `newest`: the one that was added
+    /// last stays.
+    fn oldest(&mut self, newest: bool) -> Option<(Weak<Program>, bool)> {
+        if self.programs.len() > usize::from(newest) {
+            return Some((self.programs.pop_front()?, false));
+        }
+        Some((self.split.pop_front()?, true))
+    }
+
+    fn set_aside(&mut self, program: Weak<Program>) {
+        self.split.with_room().push_back(program);
     }
 }
 
@@ -233,12 +276,7 @@ impl Separate {
 
     /// Remembers the words of a shader module.
     pub fn insert_module(&self, module: vk::ShaderModule, words: &[u32]) {
-        self.modules.insert(module.as_raw(), Arc::new(self.intern(words)));
-    }
-
-    /// Forgets a shader module.
-    pub fn forget_module(&self, module: vk::ShaderModule) {
-        self.modules.remove(module.as_raw());
+        self.modules.insert(module.as_raw(), Arc::new(Module::new(self.intern(words))));
     }
 
     /// The words of a module.
@@ -249,7 +287,7 @@ impl Separate {
     pub unsafe fn words(&self, module: vk::ShaderModule) -> Option<Arc<Words>> {
         // SAFETY: a module that is not null is not destroyed during the call, by this function's contract; only its words outlive
         // that.
-        unsafe { self.modules.get(module.as_raw()) }.map(Arc::clone)
+        unsafe { self.modules.get(module.as_raw()) }.map(|module| Arc::clone(module.words()))
     }
 
     /// A copy of words, shared with all that are equal.
@@ -448,25 +486,28 @@ impl Device {
         separate.programs.insert(handle, Arc::clone(&program));
         separate.links.fetch_add(program.links.len() as u64, Ordering::Relaxed);
         if !program.links.is_empty() || program.is_library {
-            self.keep_within(separate, &program);
+            lock(&separate.kept).add(&program);
+            self.keep_within(separate);
         }
     }
 
-    /// Takes a new pipeline among those that may be made again. If that is more than may be kept, what the oldest ones that are not split
-    /// are made of is forgotten.
-    fn keep_within(&self, separate: &Separate, program: &Arc<Program>) {
-        {
-            let mut kept = lock(&separate.kept);
-            if kept.len() >= 64 && kept.len().is_power_of_two() {
-                kept.retain(|program| program.strong_count() > 0);
-            }
-            kept.with_room().push_back(Arc::downgrade(program));
-        }
-        while separate.words.bytes() > separate.settings.memory {
-            let Some(oldest) = lock(&separate.kept).pop_front() else { return };
-            let Some(oldest) = oldest.upgrade() else { continue };
-            if let Some(recipe) = oldest.forget_recipe() {
-                self.leave_render_passes(separate, &recipe);
+    /// Forgets a shader module. Its words count from now on, if pipelines may be made of them again.
+    pub fn forget_separate_module(&self, separate: &Separate, module: vk::ShaderModule) {
+        separate.modules.remove(module.as_raw());
+        self.keep_within(separate);
+    }
+
+    /// If more is kept than may be, forgets what pipelines can be made of again: the oldest first, those that are split last, the newest
+    /// never.
+    fn keep_within(&self, separate: &Separate) {
+        let budget = separate.settings.memory;
+        while separate.words.bytes() > budget {
+            let Some((oldest, is_last)) = lock(&separate.kept).oldest(budget > 0) else { return };
+            let Some(program) = oldest.upgrade() else { continue };
+            match program.forget_recipe(is_last) {
+                Some(recipe) => self.leave_render_passes(separate, &recipe),
+                None if !is_last => lock(&separate.kept).set_aside(oldest),
+                None => {}
             }
         }
     }

@@ -1,12 +1,13 @@
 //! What a pipeline can be made of again, and the pipelines that were made so.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
+use samplin_hot::memory::{self, Room};
 
 use super::layouts::{PipelineShape, SetShape};
-use super::tasks::Tasks;
+use super::tasks::{Keys, Tasks};
 use super::words::{Counted, Words};
 use crate::kept;
 use crate::table::lock;
@@ -86,6 +87,8 @@ pub(super) struct Second {
     pub(super) parts: Vec<(usize, u32)>,
     /// What its shaders can do for descriptors, if they were made for that.
     pub(super) tasks: Option<Tasks>,
+    /// It was expected, see [`Splits::expected`], so that its handle may be bound without a share of it.
+    pub(super) is_expected: AtomicBool,
 }
 
 impl Second {
@@ -93,6 +96,11 @@ impl Second {
     pub(super) fn links(&self) -> impl Iterator<Item = usize> {
         let tasks = self.tasks.as_ref().filter(|_| self.parts.is_empty()).map(Tasks::links).unwrap_or_default();
         self.parts.iter().map(|(link, _)| *link).chain(tasks)
+    }
+
+    /// Whether its shaders have their tasks in their code, so that there may be any number of its kind.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.tasks.as_ref().is_some_and(|tasks| matches!(tasks.keys, Keys::Fixed(_)))
     }
 
     /// The number of the hidden set.
@@ -119,9 +127,14 @@ pub(super) struct Splits {
     wanted: AtomicU64,
     /// The last is the one in use; command buffers may hold those before it.
     pub(super) made: Mutex<Vec<Arc<Second>>>,
-    /// Those whose shaders do tasks.
+    /// Those whose shaders do tasks, the one that was wanted last at the end.
     pub(super) tasked: Mutex<Vec<Arc<Second>>>,
 }
+
+/// How many pipelines with tasks in their code a program has beside those that command buffers hold, and how many of them stay for as long
+/// as it does because they were expected.
+pub(super) const FIXED: usize = 64;
+const EXPECTED: usize = FIXED / 2;
 
 impl Splits {
     /// Links that are split.
@@ -160,6 +173,11 @@ impl Splits {
         all
     }
 
+    /// How many were made.
+    pub(super) fn len(&self) -> usize {
+        lock(&self.made).len() + lock(&self.tasked).len()
+    }
+
     /// Whether any second pipeline was made.
     pub(super) fn any(&self) -> bool {
         self.mask() != 0 || !lock(&self.tasked).is_empty()
@@ -178,9 +196,60 @@ impl Splits {
 
     /// Takes note of what was wanted when all sets were bound, 0 for the application's own: what is wanted twice in a row is expected.
     pub(super) fn want(&self, wanted: u64) {
-        if self.wanted.swap(wanted, Ordering::Relaxed) == wanted {
+        if self.wanted.swap(wanted, Ordering::Relaxed) == wanted && self.may_expect(wanted) {
             self.expected.store(wanted, Ordering::Release);
         }
+    }
+
+    /// Whether the handle of a pipeline may be bound without a share of it: from now on it stays, unless there are too many of its kind.
+    fn may_expect(&self, wanted: u64) -> bool {
+        let tasked = lock(&self.tasked);
+        let is_it = |second: &&Arc<Second>| matches!(second.made, Executable::Pipeline(made) if made == wanted);
+        let Some(second) = tasked.iter().find(is_it).filter(|second| second.is_fixed()) else { return true };
+        let is_expected = |second: &&Arc<Second>| second.is_expected.load(Ordering::Relaxed);
+        let may = is_expected(&second) || tasked.iter().filter(is_expected).count() < EXPECTED;
+        second.is_expected.store(may, Ordering::Relaxed);
+        may
+    }
+
+    /// The pipeline with tasks that `is_it` says.
+    pub(super) fn tasked(&self, is_it: impl Fn(&Second) -> bool) -> Option<Arc<Second>> {
+        let mut tasked = lock(&self.tasked);
+        let at = tasked.iter().position(|second| is_it(second))?;
+        if let Some(rest) = tasked.get_mut(at..) {
+            rest.rotate_left(1);
+        }
+        tasked.last().cloned()
+    }
+
+    /// Adds a pipeline with tasks, unless there is one like it by now: the one that is there.
+    pub(super) fn add_tasked(&self, made: &Arc<Second>, is_it: impl Fn(&Second) -> bool) -> Arc<Second> {
+        let mut tasked = lock(&self.tasked);
+        if let Some(known) = tasked.iter().find(|second| is_it(second)) {
+            return Arc::clone(known);
+        }
+        tasked.with_room().push(Arc::clone(made));
+        Arc::clone(made)
+    }
+
+    /// Whether one more with tasks in its code would be too many.
+    pub(super) fn is_full(&self) -> bool {
+        lock(&self.tasked).iter().filter(|second| second.is_fixed()).count() >= FIXED
+    }
+
+    /// Takes out the pipelines with tasks in their code that were wanted longest ago and that nobody holds, if there are too many.
+    pub(super) fn evict(&self) -> Vec<Arc<Second>> {
+        let mut tasked = lock(&self.tasked);
+        let mut excess = tasked.iter().filter(|second| second.is_fixed()).count().saturating_sub(FIXED - 1);
+        let mut gone = memory::vec(excess);
+        let is_free = |second: &mut Arc<Second>| {
+            let is_held = Arc::strong_count(second) > 1 || second.is_expected.load(Ordering::Relaxed);
+            let goes = excess > 0 && second.is_fixed() && !is_held;
+            excess -= usize::from(goes);
+            goes
+        };
+        gone.extend(tasked.extract_if(.., is_free));
+        gone
     }
 
     /// Whether this, 0 for the application's own, was wanted last and is expected.

@@ -11,6 +11,7 @@ use super::Separate;
 use super::bits::Bits;
 use super::commands::Point;
 use super::found::{Key, Resolution};
+use super::hidden::HiddenSet;
 use super::ladder::{Decided, Want};
 use super::programs::{HIDDEN, Program};
 use super::recipe::Second;
@@ -123,6 +124,7 @@ impl Device {
     }
 
     fn make_resolution(&self, separate: &Separate, program: &Program, point: &Point) -> Resolution {
+        let since = separate.resolutions.gone();
         let mut wants = self.wants(separate, program, point);
         if program.blind == Some(HIDDEN)
             && wants.all.iter().all(|want| want.wanted == want.given)
@@ -130,20 +132,21 @@ impl Device {
         {
             self.program_unresolved(HIDDEN, program);
         }
-        let Decided { shadows, pushes, second, is_lasting } = self.decide_links(separate, program, point, &mut wants);
-        Resolution { shadows, pushes, second, is_lasting, key: Key::default() }
+        let decided = self.decide_links(separate, program, point, (&mut wants, since));
+        let Decided { shadows, pushes, second, hidden, is_lasting } = decided;
+        Resolution { shadows, pushes, second, hidden, since, is_lasting, key: Key::default() }
     }
 
-    /// The hidden set of a split pipeline, by what its links ask for; 0 if no sampler that they could read is bound, none if there is
-    /// no such set to be had.
+    /// The hidden set of a split pipeline, by what its links ask for, if a sampler that they could read is bound; outer `None` if there is
+    /// no such set to be had. `since`: how many samplers had gone when that was looked up.
     pub(super) fn hidden_for(
         &self,
         separate: &Separate,
         second: &Second,
-        wants: &[Want],
-        asked: &[Asked],
-    ) -> Option<u64> {
-        let Some(shape) = &second.hidden else { return Some(0) };
+        (wants, asked): (&[Want], &[Asked]),
+        since: u64,
+    ) -> Option<Option<Arc<HiddenSet>>> {
+        let Some(shape) = &second.hidden else { return Some(None) };
         let words = second.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.words(asked));
         let mut samplers = Vec::new();
         for (link, count) in &second.parts {
@@ -160,10 +163,10 @@ impl Device {
         // Where nothing may be read, any sampler does.
         let any = samplers.iter().copied().find(|sampler| *sampler != 0);
         match any {
-            None if !samplers.is_empty() => return Some(0),
+            None if !samplers.is_empty() => return Some(None),
             _ => samplers.iter_mut().filter(|sampler| **sampler == 0).for_each(|sampler| *sampler = any.unwrap_or(0)),
         }
-        self.hidden_set(separate, shape, &samplers, &words)
+        self.hidden_set(separate, shape, (&samplers, since), &words).map(Some)
     }
 
     /// What is to be bound at a bind point; none if it is what the application has bound there, and nothing else is. To be given back to

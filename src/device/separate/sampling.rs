@@ -23,10 +23,6 @@ use crate::decide::Dimensions;
 use crate::device::Device;
 use crate::outcome::Meeting;
 use crate::settings::{ShaderKeys, SplitCompile};
-use crate::table::lock;
-
-/// Most pipelines of a program that have their tasks in their code.
-const FIXED: usize = 64;
 
 /// Where the hidden set of a pipeline is, and what is in it.
 #[derive(Clone, Copy)]
@@ -246,7 +242,7 @@ impl Device {
             true => None,
             false => Some(tasks(&tasked(program, separate.limits.tasks()).0, asked)),
         };
-        let is_it = |second: &&Arc<Second>| {
+        let is_it = |second: &Second| {
             let keys = second.tasks.as_ref().map(|tasks| &tasks.keys);
             second.mask == mask
                 && match (keys, &tasks) {
@@ -255,29 +251,35 @@ impl Device {
                     _ => false,
                 }
         };
-        let known = lock(&program.splits.tasked).iter().find(is_it).cloned();
-        if let Some(known) = known {
+        if let Some(known) = program.splits.tasked(is_it) {
             return Ok(known);
         }
         if when == When::Bound && separate.settings.compile == SplitCompile::Learn && !program.is_of_shaders() {
             return Err("learned");
         }
-        if lock(&program.splits.tasked).len() >= FIXED {
-            return Err("memory");
-        }
         let keys = tasks.as_ref().map_or(Keys::Block, |tasks| Keys::Fixed(Box::from(&**tasks)));
         let made = Arc::new(self.make_second(separate, program, (mask, Some(keys)), when)?);
-        let mut all = lock(&program.splits.tasked);
-        if let Some(known) = all.iter().find(is_it).cloned() {
+        if tasks.is_some() {
+            self.evict_tasked(separate, program);
+        }
+        let known = program.splits.add_tasked(&made, is_it);
+        if !Arc::ptr_eq(&known, &made) {
             // Another thread was faster.
-            drop(all);
             self.destroy_second(&made);
             return Ok(known);
         }
-        all.with_room().push(Arc::clone(&made));
         made.hidden.iter().for_each(|shape| separate.hidden.enter(shape));
         separate.splits.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Ok(made)
+    }
+
+    /// Makes room for one more pipeline with tasks in its code. Those that command buffers hold stay beside that.
+    fn evict_tasked(&self, separate: &Separate, program: &Program) {
+        if program.splits.is_full() {
+            // They hold what is to be evicted.
+            separate.resolutions.clear();
+            program.splits.evict().iter().for_each(|second| self.leave_second(separate, second));
+        }
     }
 
     /// The pipeline to bind for what is asked, in place of `second` or of the application's own; and, of those that

@@ -60,8 +60,8 @@ impl Device {
             let chosen = point.chosen.take();
             let Some(resolution) = chosen.or_else(|| self.look_at(separate, program, point)) else { return };
             // SAFETY: `commands` is recording and `point` is of it, by this function's contract.
+            point.found.keep(&separate.resolutions, Arc::clone(&resolution));
             unsafe { self.settle_all(separate, commands, (program, point, at), &resolution) };
-            point.found.keep(resolution);
         });
     }
 

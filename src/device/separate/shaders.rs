@@ -31,7 +31,24 @@ type Key = [u64; STAGES];
 #[derive(Default)]
 pub(super) struct Shaders {
     by_handle: HandleMap<Shader>,
-    combinations: Mutex<FastMap<Key, Arc<Program>>>,
+    combinations: Mutex<Combinations>,
+}
+
+#[derive(Default)]
+struct Combinations {
+    by_key: FastMap<Key, Arc<Program>>,
+    /// How many there are when those are looked for that nothing was made for and that are not bound.
+    limit: usize,
+}
+
+impl Combinations {
+    fn insert(&mut self, key: Key, program: &Arc<Program>) {
+        if self.by_key.len() >= self.limit {
+            self.by_key.retain(|_, program| program.splits.any() || Arc::strong_count(program) > 1);
+            self.limit = 2 * self.by_key.len() + 64;
+        }
+        self.by_key.with_room().insert(key, Arc::clone(program));
+    }
 }
 
 impl Shaders {
@@ -42,7 +59,12 @@ impl Shaders {
     }
 
     pub(super) fn for_each_combination(&self, with: &mut dyn FnMut(&Program)) {
-        lock(&self.combinations).values().for_each(|program| with(program));
+        lock(&self.combinations).by_key.values().for_each(|program| with(program));
+    }
+
+    /// How many combinations there are.
+    pub(super) fn combinations(&self) -> usize {
+        lock(&self.combinations).by_key.len()
     }
 }
 
@@ -125,7 +147,7 @@ impl Separate {
         let mut key = Key::default();
         key.iter_mut().zip(shaders()).for_each(|(number, shader)| *number = shader.number);
         let mut combinations = lock(&self.shaders.combinations);
-        if let Some(program) = combinations.get(&key) {
+        if let Some(program) = combinations.by_key.get(&key) {
             return Some(Arc::clone(program));
         }
         let mut found = Found::default();
@@ -145,7 +167,7 @@ impl Separate {
         let named = shaders().rev().find(|shader| !shader.links.is_empty()).or(shaders().next())?.handle;
         let own = (named, Executable::Shaders(own.into_boxed_slice()), false);
         let program = Arc::new(Program::new(self, own, Arc::clone(layout), found, recipe));
-        combinations.with_room().insert(key, Arc::clone(&program));
+        combinations.insert(key, &program);
         Some(program)
     }
 }
@@ -200,13 +222,16 @@ impl Device {
         separate.shaders.by_handle.remove(shader.as_raw());
         self.forget_name(vk::ObjectType::SHADER_EXT, shader.as_raw());
         let mut gone = Vec::new();
-        lock(&separate.shaders.combinations).retain(|key, program| {
+        lock(&separate.shaders.combinations).by_key.retain(|key, program| {
             let stays = !key.contains(&entry.number);
             if !stays {
                 gone.with_room().push(Arc::clone(program));
             }
             stays
         });
+        if gone.iter().any(|program| program.splits.any()) {
+            separate.resolutions.clear();
+        }
         gone.iter().for_each(|program| self.destroy_seconds_of(separate, program));
     }
 

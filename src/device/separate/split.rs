@@ -4,7 +4,7 @@
 //! pipeline layout leaves free, see [`hidden`](super::hidden).
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use ash::vk::{self, Handle};
@@ -73,6 +73,7 @@ impl Device {
             return if is_enough { Ok(last) } else { self.split(separate, program, links, when) };
         }
         made.with_room().push(Arc::clone(&second));
+        second.hidden.iter().for_each(|shape| separate.hidden.enter(shape));
         let pipeline = if let Executable::Pipeline(made) = second.made { made } else { 0 };
         splits.pipeline.store(pipeline, Ordering::Release);
         self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
@@ -145,7 +146,7 @@ impl Device {
             None => None,
         };
         let binding = |(offset, (kind, count, stages)): (usize, (vk::DescriptorType, u32, vk::ShaderStageFlags))| {
-            let flags = vk::DescriptorBindingFlags::empty();
+            let flags = chosen.get(offset).map_or(vk::DescriptorBindingFlags::empty(), |link| unread(program, *link));
             let binding = first + offset as u32;
             kept::Binding { binding, kind, count, stages, flags, samplers: Vec::new(), kinds: Vec::new() }
         };
@@ -178,7 +179,8 @@ impl Device {
                 self.shader_rewritten(program, stage, (pass, &links), words.len(), (took, when));
             }
         }
-        let second = Second { mask, made, libraries, layout, hidden, parts, tasks };
+        let is_expected = AtomicBool::new(false);
+        let second = Second { mask, made, libraries, layout, hidden, parts, tasks, is_expected };
         self.name_second(program, &second);
         Ok(second)
     }
@@ -291,8 +293,9 @@ impl Device {
         match made {
             Executable::Pipeline(pipeline) => {
                 if let Some(destroy) = self.fns.destroy_pipeline {
-                    // SAFETY: made by `compile` with a NULL allocator; nobody has seen it, or the pipeline that it stands in for is about
-                    // to be destroyed, so that what was recorded with it is complete (VUID-vkDestroyPipeline-pipeline-00765).
+                    // SAFETY: made by `compile` with a NULL allocator; nobody has seen it, no command buffer holds it any more, or the
+                    // pipeline that it stands in for is about to be destroyed, so that what was recorded with it is complete
+                    // (VUID-vkDestroyPipeline-pipeline-00765).
                     unsafe { destroy(self.handle, Handle::from_raw(*pipeline), std::ptr::null()) };
                 }
             }
@@ -302,11 +305,14 @@ impl Device {
 
     /// Destroys the second pipelines or shaders of a program that is about to go.
     pub(super) fn destroy_seconds_of(&self, separate: &Separate, program: &Program) {
-        for second in program.splits.take() {
-            self.destroy_second(&second);
-            if let (Some(_), Some(shape)) = (&second.tasks, &second.hidden) {
-                self.leave_hidden(separate, shape);
-            }
+        program.splits.take().iter().for_each(|second| self.leave_second(separate, second));
+    }
+
+    /// Destroys a second pipeline, and its hidden sets if it was the last with such sets.
+    pub(super) fn leave_second(&self, separate: &Separate, second: &Second) {
+        self.destroy_second(second);
+        if let Some(shape) = &second.hidden {
+            self.leave_hidden(separate, shape);
         }
     }
 
@@ -332,6 +338,16 @@ fn first_binding(layout: &PipelineShape) -> u32 {
     const LARGEST: u32 = 1024;
     let bindings = layout.sets.iter().flatten().flat_map(|set| set.bindings.iter());
     bindings.map(|binding| binding.binding).filter(|number| *number < LARGEST).max().map_or(0, |last| last + 1)
+}
+
+/// The flags of a link's hidden samplers: PARTIALLY_BOUND where those of the application's binding need not all be valid either.
+fn unread(program: &Program, link: usize) -> vk::DescriptorBindingFlags {
+    let flags = program.links.get(link).and_then(|link| {
+        let set = program.layout.sets.get(link.sampler.set as usize)?.as_ref()?;
+        let binding = set.kept.bindings.iter().find(|binding| binding.binding == link.sampler.binding)?;
+        Some(binding.flags & vk::DescriptorBindingFlags::PARTIALLY_BOUND)
+    });
+    flags.unwrap_or_default()
 }
 
 /// The code of a stage in which the chosen links read hidden samplers; none if none of them is in it.

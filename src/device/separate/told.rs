@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use ash::vk::{self, Handle};
 use samplin_hot::Pair;
-use samplin_hot::memory::Room;
 use samplin_spirv::Operand;
 use samplin_wire::kinds;
 use samplin_wire::record::{Descriptor, Joined, Link};
@@ -26,8 +25,8 @@ use crate::overrides::Override;
 use crate::table::{fold, lock};
 use crate::variant::{KEEP, SharedState};
 
-/// How much is remembered as told of a pipeline.
-const TOLD: usize = 1 << 12;
+/// How much is told of the links of a pipeline.
+const TOLD: u64 = 1 << 12;
 
 /// Why a link is left as it is, for each stable name; none for a name of something else.
 fn reason(what: &str) -> Option<&'static str> {
@@ -205,9 +204,9 @@ impl Device {
     }
 
     /// Whether it is told for the first time that a link is repaired, or left.
-    fn is_untold(program: &Program, (link, pair): (usize, Pair), left: bool) -> bool {
-        let mut told = lock(&program.told.links);
-        told.len() < TOLD && told.with_room().insert((link, pair.state, pair.class, left))
+    fn is_untold(&self, program: &Program, (link, pair): (usize, Pair), left: bool) -> bool {
+        let turn = lock(&program.told.links).turn((link, pair.state, pair.class, left), TOLD);
+        self.is_turn(turn)
     }
 
     /// Writes a record for each link of a sampler that was told nothing of yet: how it is repaired, or why it is not. `left`: links whose
@@ -232,12 +231,12 @@ impl Device {
                 None => how,
             };
             match how {
-                Err(what) if changes && !is_split && Self::is_untold(program, (want.link, pair), true) => {
+                Err(what) if changes && !is_split && self.is_untold(program, (want.link, pair), true) => {
                     self.link_left(what, program, want.at(), pair);
                 }
                 Err(_) if changes && !is_split => {}
                 // In audit mode and with what no other sampler repairs nothing changes.
-                _ if Self::is_untold(program, (want.link, pair), false) => {
+                _ if self.is_untold(program, (want.link, pair), false) => {
                     let how = if is_split { Ok(How::Split) } else { how };
                     let how = how.ok().filter(|_| changes).map(How::name);
                     let because = met.map_or(pair, |(_, because)| because);

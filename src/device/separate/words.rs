@@ -20,10 +20,48 @@ impl Drop for Counted {
     }
 }
 
-/// The words of a shader module.
+/// The words of a shader module. They count as long as no module that is alive has them: those are the application's to bound.
 pub struct Words {
     words: Box<[u32]>,
-    _counted: Counted,
+    /// Modules that are alive and have these words.
+    modules: AtomicU64,
+    all: Arc<AtomicU64>,
+}
+
+impl Words {
+    fn bytes(&self) -> u64 {
+        size_of_val(&*self.words) as u64
+    }
+}
+
+impl Drop for Words {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.bytes(), Ordering::Relaxed);
+    }
+}
+
+/// The words of a module that is alive.
+pub(super) struct Module(Arc<Words>);
+
+impl Module {
+    pub(super) fn new(words: Arc<Words>) -> Self {
+        if words.modules.fetch_add(1, Ordering::Relaxed) == 0 {
+            words.all.fetch_sub(words.bytes(), Ordering::Relaxed);
+        }
+        Self(words)
+    }
+
+    pub(super) fn words(&self) -> &Arc<Words> {
+        &self.0
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if self.0.modules.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.0.all.fetch_add(self.0.bytes(), Ordering::Relaxed);
+        }
+    }
 }
 
 impl Deref for Words {
@@ -37,15 +75,43 @@ impl Deref for Words {
 /// Words by their hash, as long as anybody has them.
 #[derive(Default)]
 pub(super) struct WordTable {
-    lists: Mutex<FastMap<u64, Vec<Weak<Words>>>>,
-    /// Bytes that are kept.
+    lists: Mutex<Lists>,
+    /// Bytes that are kept, beside the words of modules that are alive.
     all: Arc<AtomicU64>,
 }
 
+#[derive(Default)]
+struct Lists {
+    by_hash: FastMap<u64, Vec<Weak<Words>>>,
+    /// How many lists there are when those of words that are gone are looked for.
+    limit: usize,
+}
+
+impl Lists {
+    /// The list of a hash, without words that are gone.
+    fn list(&mut self, hash: u64) -> &mut Vec<Weak<Words>> {
+        let is_there = |words: &Weak<Words>| words.strong_count() > 0;
+        if self.by_hash.len() >= self.limit {
+            self.by_hash.retain(|_, list| list.iter().any(is_there));
+            self.limit = 2 * self.by_hash.len() + 64;
+        }
+        let list = self.by_hash.with_room().entry(hash).or_default();
+        list.retain(is_there);
+        list
+    }
+}
+
 impl WordTable {
-    /// Bytes that are kept of words and of what else is [counted](Self::count).
+    /// Bytes that are kept of words that no module has any more, and of what else is [counted](Self::count).
     pub(super) fn bytes(&self) -> u64 {
-        self.all.load(Ordering::Relaxed)
+        // Two threads that make and destroy the modules of equal words may be seen to subtract before they add.
+        let bytes = self.all.load(Ordering::Relaxed);
+        if bytes > i64::MAX as u64 { 0 } else { bytes }
+    }
+
+    /// Lists of words, those of words that are gone among them.
+    pub(super) fn len(&self) -> usize {
+        lock(&self.lists).by_hash.len()
     }
 
     /// Counts memory for as long as the result lives.
@@ -58,19 +124,16 @@ impl WordTable {
     pub(super) fn intern(&self, words: &[u32]) -> Arc<Words> {
         let hash = words.iter().fold(words.len() as u64, |hash, word| fold(hash.rotate_left(5) ^ u64::from(*word)));
         let mut lists = lock(&self.lists);
-        let is_there = |place: &Weak<Words>| place.strong_count() > 0;
-        if lists.len() >= 64 && lists.len().is_power_of_two() {
-            lists.retain(|_, list| list.iter().any(is_there));
-        }
-        let list = lists.with_room().entry(hash).or_default();
-        list.retain(is_there);
+        let list = lists.list(hash);
         if let Some(same) = list.iter().filter_map(Weak::upgrade).find(|same| ***same == *words) {
             return same;
         }
         let mut copy = memory::vec(words.len());
         copy.extend_from_slice(words);
-        let words = Arc::new(Words { words: copy.into(), _counted: self.count(size_of_val(words)) });
-        list.with_room().push(Arc::downgrade(&words));
+        list.with_room();
+        self.all.fetch_add(size_of_val(words) as u64, Ordering::Relaxed);
+        let words = Arc::new(Words { words: copy.into(), modules: AtomicU64::new(0), all: Arc::clone(&self.all) });
+        list.push(Arc::downgrade(&words));
         words
     }
 }
@@ -92,7 +155,24 @@ mod tests {
         for word in 0..1000 {
             table.intern(&[word; 7]);
         }
-        assert!(lock(&table.lists).len() <= 128, "what nobody has is forgotten");
+        assert!(table.len() <= 128, "what nobody has is forgotten");
         assert_eq!((table.bytes(), &table.intern(&[1, 2])[..]), (8, &other[..]));
+    }
+
+    #[test]
+    fn words_count_when_no_module_has_them() {
+        let table = WordTable::default();
+        let kept = table.intern(&[1, 2, 3]);
+        let modules = [(); 2].map(|()| Module::new(table.intern(&[1, 2, 3])));
+        assert_eq!(table.bytes(), 0);
+        let [one, other] = modules;
+        drop(one);
+        assert_eq!(table.bytes(), 0);
+        drop(other);
+        assert_eq!(table.bytes(), 12, "a pipeline may be made of them again");
+        drop(kept);
+        assert_eq!(table.bytes(), 0);
+        drop(Module::new(table.intern(&[1, 2, 3])));
+        assert_eq!(table.bytes(), 0);
     }
 }

@@ -1,0 +1,71 @@
+//! The list of everything that a device remembers beyond the objects of the application, with what bounds it.
+//!
+//! Whoever adds a cache adds its row. `tests/mock/caches.rs` runs an application for 100,000 frames that replaces its objects in each, and
+//! holds every row against its bound.
+
+use super::{Device, separate};
+
+/// What is remembered of one kind.
+pub struct Cache {
+    /// Its name.
+    pub name: &'static str,
+    /// Whose end is the end of an entry.
+    pub owner: &'static str,
+    /// Most entries without an owner that is alive, or in one of them; none where only what the application defines differently counts.
+    pub most: Option<usize>,
+    /// What makes room.
+    pub eviction: &'static str,
+    /// Entries now.
+    pub count: fn(&Device) -> usize,
+}
+
+/// What every device has.
+const GENERAL: [Cache; 6] = [
+    Cache {
+        name: "sampler states",
+        owner: "samplers with the state",
+        most: Some(512),
+        eviction: "the state that has been without a sampler for longest",
+        count: |device| device.rows().kept(),
+    },
+    Cache {
+        name: "variants",
+        owner: "samplers that they stand in for",
+        most: None,
+        eviction: "none: an eighth of the device's samplers at most",
+        count: |device| device.cache.variants().live as usize,
+    },
+    Cache {
+        name: "image definitions",
+        owner: "the device",
+        most: None,
+        eviction: "none: equal definitions are one entry",
+        count: Device::image_definitions,
+    },
+    Cache {
+        name: "view classes",
+        owner: "the device",
+        most: None,
+        eviction: "none: equal classes are one entry",
+        count: Device::view_classes,
+    },
+    Cache {
+        name: "names",
+        owner: "the object that is named",
+        most: Some(0),
+        eviction: "none",
+        count: |device| device.telling.remembered()[0],
+    },
+    Cache {
+        name: "things said once",
+        owner: "the device",
+        most: Some(6 * 4096),
+        eviction: "the older half, which is said again if it comes up",
+        count: |device| device.telling.remembered()[1],
+    },
+];
+
+/// All of them.
+pub fn all() -> impl Iterator<Item = &'static Cache> {
+    GENERAL.iter().chain(&separate::CACHES)
+}

@@ -1,0 +1,631 @@
+//! What a device remembers over many frames that replace the objects of the frames before: as much as over the first of them.
+//!
+//! Each row of [`KINDS`] is an application that makes one kind of object anew in each frame, binds something that has to be repaired with it,
+//! and destroys what was made for the frame before the last, which is complete. Every cache that the layer lists
+//! ([`samplin::device::caches`]) is held against its bound, and so are the layer's own objects and the memory of the process.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ash::vk::{self, Handle};
+use samplin::device::caches;
+use samplin_testkit::again::alone;
+
+use crate::driver::machine::{ARRAY, Snapshot, place};
+use crate::driver::{Kind, Reuse, lock};
+use crate::loader::{Device, InstanceBuilder, allocator, binding, call, entry, linear_info};
+use crate::separate::{Operand, heap, shader};
+
+use vk::PipelineBindPoint as Point;
+use vk::ShaderStageFlags as S;
+
+const SUCCESS: vk::Result = vk::Result::SUCCESS;
+const IMAGE: vk::DescriptorType = vk::DescriptorType::SAMPLED_IMAGE;
+const SAMPLER: vk::DescriptorType = vk::DescriptorType::SAMPLER;
+const GOOD: vk::Format = vk::Format::R8G8B8A8_UNORM;
+const BAD: vk::Format = vk::Format::R32_SFLOAT;
+/// Frames that are not complete.
+const PENDING: usize = 2;
+
+/// An application that makes an object of one kind in each frame.
+struct Row {
+    name: &'static str,
+    settings: &'static [(&'static str, &'static str)],
+    /// Objects of the application's that are alive.
+    live: usize,
+    frame: fn(&mut World, u64),
+    frames: u64,
+}
+
+const MANY: u64 = 100_000;
+/// Where each frame compiles, which takes a hundred times as long.
+const COMPILED: u64 = 20_000;
+const TRACED: &[(&str, &str)] = &[("trace_limit", "16K")];
+
+const KINDS: &[Row] = &[
+    Row { name: "samplers", settings: &[], live: 16, frame: samplers, frames: MANY },
+    Row { name: "samplers-traced", settings: TRACED, live: 16, frame: samplers, frames: MANY },
+    Row { name: "long-lived-samplers", settings: &[], live: 2048, frame: long_lived_samplers, frames: MANY },
+    Row { name: "views", settings: TRACED, live: 16, frame: views, frames: MANY },
+    Row { name: "sets", settings: &[], live: 16, frame: sets, frames: MANY },
+    Row { name: "copied-sets", settings: &[], live: 16, frame: copied_sets, frames: MANY },
+    Row { name: "templates", settings: &[], live: 16, frame: templates, frames: MANY },
+    Row { name: "command-pools", settings: &[], live: 16, frame: command_pools, frames: MANY },
+    Row { name: "names", settings: TRACED, live: 16, frame: names, frames: COMPILED },
+    Row { name: "pipelines", settings: TRACED, live: 16, frame: pipelines, frames: COMPILED },
+    Row { name: "layouts", settings: &[], live: 16, frame: layouts, frames: COMPILED },
+    Row { name: "tasks", settings: GL, live: 16, frame: samplers, frames: MANY },
+    Row { name: "tasks-in-code", settings: GL_IN_CODE, live: 16, frame: samplers, frames: COMPILED },
+    Row { name: "shader-objects", settings: &[], live: 16, frame: shader_objects, frames: COMPILED },
+];
+
+const GL: &[(&str, &str)] = &[("gl", "")];
+const GL_IN_CODE: &[(&str, &str)] = &[("gl", ""), ("shader_keys", "pipeline")];
+
+type Gone = Box<dyn FnOnce(&Device)>;
+
+struct World {
+    device: Device,
+    is_gl: bool,
+    /// One that smooths, and those of before that stay.
+    linear: vk::Sampler,
+    kept: Vec<vk::Sampler>,
+    good: vk::ImageView,
+    bad: vk::ImageView,
+    of_set: vk::DescriptorSetLayout,
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+    /// Of each pending frame a command buffer and a set, and what goes when it is complete.
+    commands: [vk::CommandBuffer; PENDING],
+    sets: [vk::DescriptorSet; PENDING],
+    gone: VecDeque<Vec<Gone>>,
+}
+
+fn at(number: u32) -> Operand {
+    Operand { set: 0, binding: number, count: 1, element: Some(0) }
+}
+
+/// Two images and a sampler.
+fn bindings() -> Vec<vk::DescriptorSetLayoutBinding<'static>> {
+    [(0, IMAGE), (1, IMAGE), (2, SAMPLER)].map(|(number, ty)| binding(number, ty, 1).stage_flags(S::ALL)).to_vec()
+}
+
+/// A module that joins both with the sampler, like that of no frame that is near.
+fn words(model: u32, number: u64) -> Vec<u32> {
+    let mut words = shader(model, &[(at(0), at(2)), (at(1), at(2))]);
+    // OpNop
+    words.extend(std::iter::repeat_n(0x1_0000, (number % 64) as usize));
+    words
+}
+
+impl World {
+    /// `follows`: whether the driver knows what shaders read.
+    fn new(settings: &[(&str, &str)], follows: bool) -> Self {
+        let mut builder = InstanceBuilder::new().driver(|config| {
+            (config.max_samplers, config.follows) = (u32::MAX, follows);
+            config.reuse = if follows { Reuse::AtOnce } else { Reuse::Never };
+        });
+        let is_gl = settings.iter().any(|(key, _)| *key == "gl");
+        for (key, value) in settings.iter().filter(|(key, _)| *key != "gl") {
+            builder = builder.set(key, value);
+        }
+        if settings == TRACED {
+            builder = builder.traced("decisions");
+        }
+        let mut info = builder.device_info();
+        if is_gl {
+            info.extensions.push(c"VK_SAMPLIN_gl_address_modes");
+        }
+        let device = Arc::new(builder.create().expect("an instance")).device(&info);
+        device.driver.recording.store(false, Ordering::Relaxed);
+        let linear = device.linear();
+        let [good, bad] = [GOOD, BAD].map(|format| device.view(format));
+        let of_set = device.layout(&bindings());
+        let layout = device.pipeline_layout(&[of_set]);
+        let pool = device.pool();
+        let sets = device.sets(pool, &[of_set; PENDING]);
+        let info = vk::CommandPoolCreateInfo::default();
+        let mut command_pool = vk::CommandPool::null();
+        assert_eq!(call!(device.create_command_pool(device.raw, &info, allocator(), &mut command_pool)), SUCCESS);
+        let commands = allocate(&device, command_pool);
+        let mut world = Self {
+            device,
+            is_gl,
+            linear,
+            kept: Vec::new(),
+            good,
+            bad,
+            of_set,
+            layout,
+            pipeline: vk::Pipeline::null(),
+            commands,
+            sets: [sets[0], sets[1]],
+            gone: VecDeque::from([Vec::new(), Vec::new()]),
+        };
+        world.pipeline = world.compute(layout, 0);
+        for set in world.sets {
+            world.write(set, 0, IMAGE, vk::Sampler::null(), good);
+            world.write(set, 1, IMAGE, vk::Sampler::null(), if is_gl { good } else { bad });
+            world.write(set, 2, SAMPLER, linear, vk::ImageView::null());
+        }
+        world
+    }
+
+    /// The sampler of a frame, which no other is like.
+    fn sampler(&self, number: u64) -> vk::Sampler {
+        let lod = (number % 100_003) as f32 / 65_536.0;
+        let info = vk::SamplerCreateInfo { max_lod: 2.0 + lod, ..linear_info() };
+        let mode = vk::SamplerAddressMode::from_raw(0x2900);
+        let clamp = info.address_mode_u(mode).address_mode_v(mode).address_mode_w(mode);
+        self.device.sampler(if self.is_gl { &clamp } else { &info })
+    }
+
+    fn compute(&self, layout: vk::PipelineLayout, number: u64) -> vk::Pipeline {
+        self.compute_of(layout, &words(5, number))
+    }
+
+    fn compute_of(&self, layout: vk::PipelineLayout, words: &[u32]) -> vk::Pipeline {
+        let (device, mut module, mut pipeline) = (&self.device, vk::ShaderModule::null(), vk::Pipeline::null());
+        let info = vk::ShaderModuleCreateInfo::default().code(words);
+        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
+        let stage = vk::PipelineShaderStageCreateInfo::default().stage(S::COMPUTE).module(module).name(c"main");
+        let info = vk::ComputePipelineCreateInfo::default().layout(layout).stage(stage);
+        let none = vk::PipelineCache::null();
+        let made = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
+        assert_eq!(made, SUCCESS);
+        call!(device.destroy_module(device.raw, module, allocator()));
+        pipeline
+    }
+
+    fn write(
+        &self,
+        set: vk::DescriptorSet,
+        number: u32,
+        ty: vk::DescriptorType,
+        sampler: vk::Sampler,
+        image_view: vk::ImageView,
+    ) {
+        let info = [vk::DescriptorImageInfo { sampler, image_view, ..Default::default() }];
+        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(number).descriptor_type(ty);
+        self.device.update(&[write.image_info(&info)], &[]);
+    }
+
+    /// Begins the command buffer of a frame, which is complete, and destroys what was made for it then.
+    fn begin(&mut self, frame: u64) -> usize {
+        let now = frame as usize % PENDING;
+        let info = vk::CommandBufferBeginInfo::default();
+        let device = &self.device;
+        assert_eq!(call!(device.begin_command_buffer(self.commands[now], &info)), SUCCESS);
+        for gone in self.gone.pop_front().expect("as many as are pending") {
+            gone(device);
+        }
+        self.gone.push_back(Vec::new());
+        now
+    }
+
+    /// Something goes when this frame is complete.
+    fn later(&mut self, gone: impl FnOnce(&Device) + 'static) {
+        self.gone.back_mut().expect("a frame").push(Box::new(gone));
+    }
+
+    fn bind(&self, now: usize, pipeline: vk::Pipeline, layout: vk::PipelineLayout, set: vk::DescriptorSet) {
+        let (device, commands) = (&self.device, self.commands[now]);
+        call!(device.bind_pipeline(commands, Point::COMPUTE, pipeline));
+        call!(device.bind_sets(commands, Point::COMPUTE, layout, 0, 1, &set, 0, ptr::null()));
+    }
+
+    fn bind_usual(&self, now: usize) {
+        self.bind(now, self.pipeline, self.layout, self.sets[now]);
+    }
+
+    /// What every cache holds, and objects in the driver.
+    fn counts(&self) -> BTreeMap<&'static str, usize> {
+        let device = self.device.entry();
+        let caches = caches::all().map(|cache| (cache.name, (cache.count)(device)));
+        let kinds = [
+            ("driver: samplers", Kind::Sampler),
+            ("driver: sets", Kind::Set),
+            ("driver: pools", Kind::Pool),
+            ("driver: set layouts", Kind::Layout),
+            ("driver: pipeline layouts", Kind::PipelineLayout),
+            ("driver: pipelines", Kind::Pipeline),
+            ("driver: shaders", Kind::Shader),
+            ("driver: buffers", Kind::Buffer),
+            ("driver: memory", Kind::Memory),
+        ];
+        caches.chain(kinds.map(|(name, kind)| (name, self.device.driver.live(kind).len()))).collect()
+    }
+}
+
+fn allocate(device: &Device, pool: vk::CommandPool) -> [vk::CommandBuffer; PENDING] {
+    let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(PENDING as u32);
+    let mut commands = [vk::CommandBuffer::null(); PENDING];
+    assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, commands.as_mut_ptr())), SUCCESS);
+    commands
+}
+
+// ---- frames ----
+
+fn samplers(world: &mut World, frame: u64) {
+    let now = world.begin(frame);
+    let sampler = world.sampler(frame);
+    world.write(world.sets[now], 2, SAMPLER, sampler, vk::ImageView::null());
+    world.later(move |device| device.destroy_sampler(sampler));
+    world.bind_usual(now);
+}
+
+fn long_lived_samplers(world: &mut World, frame: u64) {
+    while world.kept.len() < 2000 {
+        world.kept.push(world.sampler(world.kept.len() as u64));
+    }
+    let now = world.begin(frame);
+    let sampler = world.kept[(frame * 7) as usize % world.kept.len()];
+    world.write(world.sets[now], 2, SAMPLER, sampler, vk::ImageView::null());
+    world.bind_usual(now);
+}
+
+fn views(world: &mut World, frame: u64) {
+    let now = world.begin(frame);
+    let image = world.device.image(BAD);
+    let view = world.device.view_of(image, BAD);
+    world.write(world.sets[now], 1, IMAGE, vk::Sampler::null(), view);
+    world.later(move |device| {
+        device.destroy_view(view);
+        device.destroy_image(image);
+    });
+    world.bind_usual(now);
+}
+
+fn new_set(world: &mut World, frame: u64, views: [vk::ImageView; 2]) {
+    let now = world.begin(frame);
+    let pool = world.device.pool();
+    let set = world.device.sets(pool, &[world.of_set])[0];
+    for (number, view) in (0..).zip(views) {
+        world.write(set, number, IMAGE, vk::Sampler::null(), view);
+    }
+    world.write(set, 2, SAMPLER, world.linear, vk::ImageView::null());
+    world.later(move |device| call!(device.destroy_pool(device.raw, pool, allocator())));
+    world.bind(now, world.pipeline, world.layout, set);
+}
+
+fn sets(world: &mut World, frame: u64) {
+    new_set(world, frame, [world.good, world.bad]);
+}
+
+fn copied_sets(world: &mut World, frame: u64) {
+    new_set(world, frame, [world.bad, world.bad]);
+}
+
+fn templates(world: &mut World, frame: u64) {
+    let now = world.begin(frame);
+    let template = world.device.template(world.of_set, &[entry(1, 0, 1, IMAGE, 0, 0)]);
+    let info = vk::DescriptorImageInfo { image_view: world.bad, ..Default::default() };
+    world.device.update_with_template(world.sets[now], template, (&raw const info).cast());
+    world.later(move |device| call!(device.destroy_template(device.raw, template, allocator())));
+    world.bind_usual(now);
+}
+
+fn command_pools(world: &mut World, frame: u64) {
+    world.begin(frame);
+    let (device, info) = (&world.device, vk::CommandPoolCreateInfo::default());
+    let mut pool = vk::CommandPool::null();
+    assert_eq!(call!(device.create_command_pool(device.raw, &info, allocator(), &mut pool)), SUCCESS);
+    let commands = allocate(device, pool);
+    let usual = std::mem::replace(&mut world.commands, commands);
+    let now = frame as usize % PENDING;
+    let info = vk::CommandBufferBeginInfo::default();
+    let device = &world.device;
+    assert_eq!(call!(device.begin_command_buffer(commands[now], &info)), SUCCESS);
+    world.bind_usual(now);
+    world.commands = usual;
+    world.later(move |device| {
+        // The mock's own command buffers are used again when they are freed.
+        call!(device.free_command_buffers(device.raw, pool, PENDING as u32, commands.as_ptr()));
+        call!(device.destroy_command_pool(device.raw, pool, allocator()));
+    });
+}
+
+fn names(world: &mut World, frame: u64) {
+    samplers(world, frame);
+    let now = frame as usize % PENDING;
+    let sampler = world.sampler(frame + 50_000);
+    let pipeline = world.compute(world.layout, frame);
+    let name = std::ffi::CString::new(format!("object {frame}")).expect("no zero in it");
+    let objects = [(vk::ObjectType::SAMPLER, sampler.as_raw()), (vk::ObjectType::PIPELINE, pipeline.as_raw())];
+    for (object_type, object_handle) in objects {
+        let info = vk::DebugUtilsObjectNameInfoEXT {
+            object_type,
+            object_handle,
+            p_object_name: name.as_ptr(),
+            ..Default::default()
+        };
+        let device = &world.device;
+        assert_eq!(call!(device.set_name(device.raw, &info)), SUCCESS);
+    }
+    world.bind(now, pipeline, world.layout, world.sets[now]);
+    world.later(move |device| {
+        device.destroy_sampler(sampler);
+        call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+        device.driver.names.lock().expect("no test panicked with it").clear();
+    });
+}
+
+fn pipelines(world: &mut World, frame: u64) {
+    let now = world.begin(frame);
+    let pipeline = world.compute(world.layout, frame);
+    world.later(move |device| call!(device.destroy_pipeline(device.raw, pipeline, allocator())));
+    world.bind(now, pipeline, world.layout, world.sets[now]);
+}
+
+fn layouts(world: &mut World, frame: u64) {
+    let now = world.begin(frame);
+    let mut bindings = bindings();
+    bindings.push(binding(100 + frame as u32 % 512, vk::DescriptorType::UNIFORM_BUFFER, 1).stage_flags(S::ALL));
+    let of_set = world.device.layout(&bindings);
+    let layout = world.device.pipeline_layout(&[of_set]);
+    let pool = world.device.pool();
+    let set = world.device.sets(pool, &[of_set])[0];
+    let views = [world.good, if frame % 2 == 0 { world.bad } else { world.good }];
+    for (number, view) in (0..).zip(views) {
+        world.write(set, number, IMAGE, vk::Sampler::null(), view);
+    }
+    world.write(set, 2, SAMPLER, world.linear, vk::ImageView::null());
+    let pipeline = world.compute(layout, 0);
+    world.bind(now, pipeline, layout, set);
+    world.later(move |device| {
+        call!(device.destroy_pool(device.raw, pool, allocator()));
+        call!(device.destroy_pipeline(device.raw, pipeline, allocator()));
+        call!(device.destroy_pipeline_layout(device.raw, layout, allocator()));
+        call!(device.destroy_layout(device.raw, of_set, allocator()));
+    });
+}
+
+fn shader_objects(world: &mut World, frame: u64) {
+    let now = world.begin(frame);
+    let sets = [world.of_set];
+    let code: Vec<u8> = words(5, frame).iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let info = vk::ShaderCreateInfoEXT::default()
+        .code_type(vk::ShaderCodeTypeEXT::SPIRV)
+        .name(c"main")
+        .set_layouts(&sets)
+        .stage(S::COMPUTE)
+        .code(&code);
+    let (device, mut made) = (&world.device, vk::ShaderEXT::null());
+    assert_eq!(call!(device.create_shaders(device.raw, 1, &info, allocator(), &mut made)), SUCCESS);
+    call!(device.bind_shaders(world.commands[now], 1, &S::COMPUTE, &made));
+    let set = world.sets[now];
+    call!(device.bind_sets(world.commands[now], Point::COMPUTE, world.layout, 0, 1, &set, 0, ptr::null()));
+    world.later(move |device| call!(device.destroy_shader(device.raw, made, allocator())));
+}
+
+// ---- what is pending ----
+
+/// What was recorded in the command buffer of a frame, and that it can be executed still.
+struct Pending(usize, Snapshot);
+
+impl Pending {
+    fn new(world: &World, now: usize) -> Self {
+        let machine = lock(&world.device.driver.machine);
+        let commands = world.commands[now].as_raw();
+        Self(now, machine.snapshot(commands, place(Point::COMPUTE)).expect("something is bound"))
+    }
+
+    fn assert_whole(&self, world: &World, when: &str) {
+        let broken = lock(&world.device.driver.machine).broken(&self.1);
+        assert_eq!(broken, None, "{when}");
+        let commands = world.commands[self.0].as_raw();
+        let reads = lock(&world.device.driver.machine).draw(commands, place(Point::COMPUTE));
+        reads.unwrap_or_else(|why| panic!("{when}: {why}"));
+    }
+}
+
+impl World {
+    /// The samplers that what is bound reads the second image through, which needs others than the application's.
+    fn others(&self, now: usize) -> Vec<u64> {
+        let reads = lock(&self.device.driver.machine).draw(self.commands[now].as_raw(), place(Point::COMPUTE));
+        let reads = reads.expect("what is bound can be drawn with");
+        reads.iter().filter(|read| read.image.1 == 1).map(|read| read.handle).collect()
+    }
+
+    fn begin_again(&self, now: usize) {
+        let (device, info) = (&self.device, vk::CommandBufferBeginInfo::default());
+        assert_eq!(call!(device.begin_command_buffer(self.commands[now], &info)), SUCCESS);
+    }
+
+    /// Pools that the layer has made.
+    fn own(&self, kind: Kind) -> usize {
+        let driver = &self.device.driver;
+        driver.live(kind).into_iter().filter(|handle| driver.is_layers(kind, *handle)).count()
+    }
+}
+
+/// An array of samplers of which the shader reads one; with PARTIALLY_BOUND the application may destroy the others meanwhile.
+#[test]
+fn a_hidden_set_outlives_a_sampler_that_is_not_read() {
+    let world = World::new(&[], true);
+    let device = &world.device;
+    let array = binding(2, SAMPLER, ARRAY).stage_flags(S::ALL);
+    let bindings = [bindings()[0], bindings()[1], array];
+    let partially = vk::DescriptorBindingFlags::PARTIALLY_BOUND;
+    let flags = [vk::DescriptorBindingFlags::empty(), vk::DescriptorBindingFlags::empty(), partially];
+    let mut flags = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
+    let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings).push_next(&mut flags);
+    let mut of_set = vk::DescriptorSetLayout::null();
+    assert_eq!(call!(device.create_layout(device.raw, &info, allocator(), &mut of_set)), SUCCESS);
+    let layout = device.pipeline_layout(&[of_set]);
+    let set = device.sets(device.pool(), &[of_set])[0];
+    let any = Operand { set: 0, binding: 2, count: ARRAY, element: None };
+    let pipeline = world.compute_of(layout, &shader(5, &[(at(0), any), (at(1), any)]));
+    let none = (vk::Sampler::null(), vk::ImageView::null());
+    world.write(set, 0, IMAGE, none.0, world.good);
+    world.write(set, 1, IMAGE, none.0, world.bad);
+    let write = |element: u32, sampler: vk::Sampler| {
+        let info = [vk::DescriptorImageInfo { sampler, ..Default::default() }];
+        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(2).dst_array_element(element);
+        device.update(&[write.descriptor_type(SAMPLER).image_info(&info)], &[]);
+    };
+    let samplers: Vec<_> = (0..u64::from(ARRAY)).map(|number| world.sampler(number)).collect();
+    for (element, sampler) in (0..).zip(&samplers) {
+        write(element, *sampler);
+    }
+    world.begin_again(0);
+    world.bind(0, pipeline, layout, set);
+    let pending = Pending::new(&world, 0);
+    let (pools, old) = (world.own(Kind::Pool), world.others(0));
+    device.destroy_sampler(samplers[0]);
+    pending.assert_whole(&world, "a sampler went that is not read");
+
+    // What is recorded from now on reads another set, in which nothing is that is gone.
+    let lives = |sampler: &u64| device.driver.live(Kind::Sampler).contains(sampler);
+    world.begin_again(1);
+    world.bind(1, pipeline, layout, set);
+    assert!(world.others(1).iter().all(lives), "{:x?}", world.others(1));
+    let pools_then = world.own(Kind::Pool);
+    assert_eq!(pools_then, pools + 1);
+
+    // The handle comes back, as another sampler.
+    let back = world.sampler(77);
+    assert_eq!(back, samplers[0], "the driver uses it again");
+    pending.assert_whole(&world, "its handle came back");
+    world.begin_again(1);
+    write(0, back);
+    world.bind(1, pipeline, layout, set);
+    let new = world.others(1);
+    assert!(new.iter().all(lives) && new != old || new.len() == old.len(), "{new:x?}, before {old:x?}");
+
+    // Nothing holds the first set any more once its command buffer is begun; it goes when the next sampler does.
+    world.begin_again(0);
+    let before = world.own(Kind::Pool);
+    device.destroy_sampler(world.sampler(99));
+    assert!(world.own(Kind::Pool) < before, "{} of {before}", world.own(Kind::Pool));
+    world.device.finish();
+}
+
+/// One command buffer may be pending for long, while others ask for so many sets that the first is not found any more.
+#[test]
+fn a_hidden_set_that_others_take_the_place_of_outlives_what_is_recorded() {
+    let world = World::new(&[], true);
+    let record = |now: usize, sampler| {
+        world.write(world.sets[now], 2, SAMPLER, sampler, vk::ImageView::null());
+        world.bind(now, world.pipeline, world.layout, world.sets[now]);
+    };
+    world.begin_again(0);
+    record(0, world.sampler(0));
+    let pending = Pending::new(&world, 0);
+    for number in 1..2000 {
+        world.begin_again(1);
+        record(1, world.sampler(number));
+    }
+    pending.assert_whole(&world, "two thousand others");
+    assert!(world.own(Kind::Pool) < 600, "{} are left", world.own(Kind::Pool));
+    world.device.finish();
+}
+
+/// The same with pipelines whose shaders have in their code what they do for a descriptor.
+#[test]
+fn a_pipeline_that_others_take_the_place_of_outlives_what_is_recorded() {
+    let world = World::new(GL_IN_CODE, true);
+    let pool = world.device.pool();
+    let record = |now: usize, number| {
+        let set = world.device.sets(pool, &[world.of_set])[0];
+        for binding in [0, 1] {
+            world.write(set, binding, IMAGE, vk::Sampler::null(), world.good);
+        }
+        world.write(set, 2, SAMPLER, world.sampler(number), vk::ImageView::null());
+        world.bind(now, world.pipeline, world.layout, set);
+        let bound =
+            lock(&world.device.driver.machine).bound_pipeline(world.commands[now].as_raw(), place(Point::COMPUTE));
+        assert!(world.device.driver.is_layers(Kind::Pipeline, bound), "the {number}th is repaired");
+    };
+    world.begin_again(0);
+    record(0, 0);
+    let pending = Pending::new(&world, 0);
+    for number in 1..200 {
+        world.begin_again(1);
+        record(1, number);
+    }
+    pending.assert_whole(&world, "two hundred others");
+    assert!(world.own(Kind::Pipeline) <= 66, "{} are left", world.own(Kind::Pipeline));
+    // All of them in one command buffer: none of these may go.
+    world.begin_again(1);
+    for number in 200..300 {
+        record(1, number);
+    }
+    assert!(world.own(Kind::Pipeline) >= 100, "{} are left", world.own(Kind::Pipeline));
+    pending.assert_whole(&world, "a hundred more");
+    for now in [0, 1, 0, 1] {
+        world.begin_again(now);
+        record(now, 1000 + now as u64);
+    }
+    assert!(world.own(Kind::Pipeline) <= 66, "{} are left", world.own(Kind::Pipeline));
+    world.device.finish();
+}
+
+// ---- judging ----
+
+/// Runs a row, with a look at everything now and then. Says what was most in each half of the frames behind the first fifth.
+fn run(row: &Row) {
+    let mut world = World::new(row.settings, false);
+    let mut most = [BTreeMap::new(), BTreeMap::new()];
+    let (first, half) = (row.frames / 5, row.frames * 3 / 5);
+    for frame in 0..row.frames {
+        (row.frame)(&mut world, frame);
+        if frame < first || frame % 97 != 0 {
+            continue;
+        }
+        let most = &mut most[usize::from(frame >= half)];
+        for (name, count) in world.counts().into_iter().chain([("bytes", heap())]) {
+            let entry = most.entry(name).or_insert(0);
+            *entry = count.max(*entry);
+        }
+    }
+    world.device.driver.check();
+    let [before, after] = most;
+    println!("{}: {after:?}", row.name);
+    for cache in caches::all() {
+        let (count, bound) = (after[cache.name], cache.most.unwrap_or(0) + row.live);
+        assert!(count <= bound, "{}: {} of {} at most {bound}", row.name, count, cache.name);
+    }
+    for (name, count) in after {
+        let slack = if name == "bytes" { 64 << 10 } else { 8 };
+        assert!(count <= before[name] + slack, "{}: {name} grows from {} to {count}", row.name, before[name]);
+    }
+    assert!(!world.device.entry().is_broken());
+    world.device.leak();
+}
+
+macro_rules! rows {
+    ($($test:ident $row:literal)+) => {
+        $(#[test]
+        #[cfg_attr(miri, ignore = "starts a process")]
+        fn $test() {
+            let row = KINDS.iter().find(|row| row.name == $row).expect("a row");
+            alone(concat!("caches::", stringify!($test)), || run(row));
+        })+
+
+        #[test]
+        fn every_row_is_a_test() {
+            let tests = [$($row),+];
+            assert!(KINDS.iter().map(|row| row.name).eq(tests));
+        }
+    };
+}
+
+rows! {
+    new_samplers "samplers"
+    new_samplers_traced "samplers-traced"
+    long_lived "long-lived-samplers"
+    new_views "views"
+    new_sets "sets"
+    new_copied_sets "copied-sets"
+    new_templates "templates"
+    new_command_pools "command-pools"
+    new_names "names"
+    new_pipelines "pipelines"
+    new_layouts "layouts"
+    new_tasks "tasks"
+    new_tasks_in_code "tasks-in-code"
+    new_shader_objects "shader-objects"
+}
