@@ -102,13 +102,14 @@ fn main() {
 }
 
 /// Ways to join images and samplers in `separate.glsl`, and whether its two images may be of different kinds.
-const PROGRAMS: [(&str, bool); 19] = [
+const PROGRAMS: [(&str, bool); 20] = [
     ("one", false),
     ("shared", true),
     ("calls", false),
     ("constant", false),
     ("special", false),
     ("dynamic", false),
+    ("samplers", true),
     ("pairs", false),
     ("fetch", true),
     ("salted", false),

@@ -41,7 +41,7 @@ mod twins;
 mod updates;
 mod words;
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ash::vk;

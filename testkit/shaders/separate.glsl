@@ -74,6 +74,12 @@ STATE(1) sampler states[2];
 IMAGE(0) TEXTURE_A images[3];
 STATE(1) sampler state;
 
+#elif defined(SAMPLERS)
+#define LOOKUPS 2
+IMAGE(0) TEXTURE_A first;
+IMAGE(2) TEXTURE_B second;
+STATE(1) sampler states[2];
+
 #elif defined(PAIRS)
 #define LOOKUPS 1
 layout(set = 0, binding = 0) uniform COMBINED_A pairs[3];
@@ -209,6 +215,9 @@ void main() {
 #elif defined(BOTH)
     results[at] = BITS_A(vec4(textureLod(sampler2DShadow(image, compared), vec3(point.coord.xy, point.reference), point.lod)));
     results[at + 1] = LOOK_A(image, state);
+#elif defined(SAMPLERS)
+    results[at] = LOOK_A(first, states[element]);
+    results[at + 1] = LOOK_B(second, states[element]);
 #elif defined(GATHER)
     results[at] = BITS_A(textureGather(JOIN_A(first, state), point.coord.xy));
     results[at + 1] = LOOK_B(second, state);

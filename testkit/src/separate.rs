@@ -36,6 +36,8 @@ pub enum Program {
     Special,
     /// Image 0`[i]` of 3 with sampler 1; i is the job's element, which the shader learns when it runs.
     Dynamic,
+    /// Images 0 and 2 with sampler 1`[i]` of 2; i is the job's element.
+    Samplers,
     /// Combined image and sampler 0`[i]` of 3; i is the job's element.
     Pairs,
     /// Image 0 is fetched, image 2 is sampled with sampler 1.
@@ -74,6 +76,7 @@ impl Program {
             Self::Constant => "constant",
             Self::Special => "special",
             Self::Dynamic => "dynamic",
+            Self::Samplers => "samplers",
             Self::Pairs => "pairs",
             Self::Fetch => "fetch",
             Self::Salted => "salted",
@@ -97,7 +100,7 @@ impl Program {
             Self::Salted | Self::Above | Self::Plain => vec![a],
             Self::Compared => vec![Kind::Shadow],
             Self::Both => vec![Kind::Shadow, a],
-            Self::Shared | Self::Aliased | Self::Fetch | Self::Gather | Self::Queried => vec![a, b],
+            Self::Shared | Self::Samplers | Self::Aliased | Self::Fetch | Self::Gather | Self::Queried => vec![a, b],
             Self::Constant => vec![a, a],
             Self::Calls | Self::Beside => vec![a, a, a],
             Self::Engine => vec![a; 4],

@@ -596,6 +596,22 @@ fn run(row: &Row) {
     world.device.leak();
 }
 
+/// `ARCHITECTURE.md` says what is remembered.
+#[test]
+#[cfg_attr(miri, ignore = "reads a file")]
+fn the_table_is_the_one_that_is_written_down() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/ARCHITECTURE.md");
+    let text = std::fs::read_to_string(path).expect("the file is there");
+    let (_, table) = text.split_once("<!-- caches -->\n").expect("the table begins");
+    let (table, _) = table.split_once("<!-- /caches -->").expect("the table ends");
+    let rows = caches::all().map(|cache| {
+        let most = cache.most.map_or_else(|| "—".to_owned(), |most| most.to_string());
+        format!("| {} | {} | {most} | {} |\n", cache.name, cache.owner, cache.eviction)
+    });
+    let head = "| what | goes with | at most besides | what makes room |\n|---|---|---|---|\n";
+    assert_eq!(table, head.to_owned() + &rows.collect::<String>());
+}
+
 macro_rules! rows {
     ($($test:ident $row:literal)+) => {
         $(#[test]

@@ -242,6 +242,36 @@ fn what_is_kept_has_a_limit() {
     assert_eq!((scene.splits(), scene.left()), (vec![false; 8], vec![]));
 }
 
+/// Modules that are alive are the application's to bound, and the newest pipeline can be made again whatever else is kept.
+#[test]
+#[cfg_attr(miri, ignore = "reads a trace")]
+fn modules_that_are_alive_keep_no_pipeline_from_being_split() {
+    let scene = Scene::new(&[("resolve_memory", "1")]);
+    let device = &scene.device;
+    let modules: Vec<_> = (0..8)
+        .map(|number| {
+            let mut words = shader(5, &[(at(0), at(2))]);
+            words.extend(std::iter::repeat_n(0x1_0000, 100_000 + number));
+            let info = vk::ShaderModuleCreateInfo::default().code(&words);
+            let mut module = vk::ShaderModule::null();
+            assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+            module
+        })
+        .collect();
+    // All of them are made before any conflicts, so that none is kept because it is split.
+    let pipelines = [0, 1].map(|more| scene.pipeline(&[0, 1], more));
+    pipelines.into_iter().for_each(|pipeline| scene.bind(pipeline));
+    assert_eq!((scene.splits(), scene.left()), (vec![false; 2], vec![]));
+    modules.into_iter().for_each(|module| call!(device.destroy_module(device.raw, module, allocator())));
+    // One that is larger than all that may be kept.
+    let huge = scene.pipeline(&[0, 1], 400_000);
+    scene.bind(huge);
+    let bound = crate::driver::lock(&device.driver.machine)
+        .bound_pipeline(scene.commands.as_raw(), crate::driver::machine::place(vk::PipelineBindPoint::COMPUTE));
+    assert_ne!(bound, Handle::as_raw(huge), "the newest is split");
+    assert_eq!(scene.left(), [""; 0]);
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "reads a trace")]
 fn a_shared_sampler_is_kept_where_it_is_to_be() {

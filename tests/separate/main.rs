@@ -12,6 +12,7 @@ mod exact;
 mod fetch;
 mod filter;
 mod immutable;
+mod lifetime;
 mod matrix;
 mod meet;
 mod modes;
@@ -387,6 +388,7 @@ fn main() -> std::process::ExitCode {
         fetch::trials(),
         immutable::trials(),
         engine::trials(),
+        lifetime::trials(),
         wishes::trials(),
     ];
     samplin_suite::forked::main(trials.into_iter().flatten().collect())

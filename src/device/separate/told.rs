@@ -173,7 +173,7 @@ impl Device {
     pub(super) fn tell_read(&self, program: &Program, (link, element): (usize, u32), pair: Pair) {
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
         let Some(of) = program.links.get(link).filter(|_| class.traits.reads != Reads::Unknown) else { return };
-        if Self::is_untold(program, (link, pair), false) {
+        if self.is_untold(program, (link, pair), false) {
             let at = (of.image.set, of.image.binding, element);
             let joined = self.joined(program, (link, at, at), None);
             self.tell_unmendable((pair, pair), &self.meeting_of(&shared, class), &joined);
