@@ -52,7 +52,7 @@ impl Resolution {
         self.shadows.is_empty() && self.pushes.is_empty() && self.second.is_none()
     }
 
-    /// Of the layer's own, what a command buffer that it was put in force in has to hold: where it is, 0 for nothing.
+    /// Which objects of the layer's own a command buffer has to hold that it was put in force in; 0 for none.
     fn held(&self) -> (usize, u64) {
         let second = self.second.as_ref().map_or(0, |(second, _)| Arc::as_ptr(second).addr());
         (second, self.hidden.as_ref().map_or(0, |hidden| hidden.set))
@@ -228,6 +228,8 @@ struct Held {
 
 impl Held {
     /// Holds what a resolution has put in force. Takes memory now and then; without any, what it holds is never destroyed.
+    #[cold]
+    #[inline(never)]
     fn hold(&mut self, resolution: Arc<Resolution>) {
         if resolution.second.is_none() {
             return;
@@ -283,13 +285,10 @@ impl Found {
             Some(places) => places,
             None => return self.held.hold(resolution),
         };
-        let mut last = None;
         if first.is_some() {
             std::mem::swap(first, second);
-            last = first.take();
         }
-        *first = Some(resolution);
-        if let Some(last) = last {
+        if let Some(last) = first.replace(resolution) {
             self.held.hold(last);
         }
     }

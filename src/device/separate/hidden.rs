@@ -63,9 +63,13 @@ impl Sets {
         }
     }
 
+    fn is_full(&self) -> bool {
+        self.by_content.len() >= self.limit.max(MOST)
+    }
+
     /// If there are too many, finds half as many no more: those that were asked for longest ago.
     fn evict(&mut self) {
-        if self.by_content.len() < self.limit.max(MOST) {
+        if !self.is_full() {
             return;
         }
         let is_free = |hidden: &Arc<HiddenSet>| Arc::strong_count(hidden) == 1;
@@ -157,7 +161,7 @@ impl Device {
         self.fill_hidden(set, shape, samplers, block.as_ref());
         let (shape, used) = (Arc::clone(shape), AtomicU64::new(0));
         let made = Arc::new(HiddenSet { shape, set: set.as_raw(), pool: pool.as_raw(), block, used });
-        if lock(&separate.hidden.sets).by_content.len() >= MOST {
+        if lock(&separate.hidden.sets).is_full() {
             // They hold what is to be evicted.
             separate.resolutions.clear();
         }

@@ -59,8 +59,9 @@ impl Device {
         self.with_program(separate, point, |program, point| {
             let chosen = point.chosen.take();
             let Some(resolution) = chosen.or_else(|| self.look_at(separate, program, point)) else { return };
-            // SAFETY: `commands` is recording and `point` is of it, by this function's contract.
+            // Before it is bound, so that it is held when the driver has it.
             point.found.keep(&separate.resolutions, Arc::clone(&resolution));
+            // SAFETY: `commands` is recording and `point` is of it, by this function's contract.
             unsafe { self.settle_all(separate, commands, (program, point, at), &resolution) };
         });
     }
