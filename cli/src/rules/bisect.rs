@@ -89,9 +89,12 @@ impl Drop for Scratch {
     }
 }
 
+/// What one rule can switch off: the rule of the repair, the format, and whether there is a sampler.
+type Group<'a> = (Option<&'a String>, Option<&'a String>, bool);
+
 /// Rules that leave these alone: samplers by one that keeps all later ones away from them, repairs by those that switch them off.
 fn exemption(left: &[&Candidate]) -> String {
-    let mut groups: BTreeMap<(Option<&String>, Option<&String>, bool), Vec<&String>> = BTreeMap::new();
+    let mut groups: BTreeMap<Group<'_>, Vec<&String>> = BTreeMap::new();
     for Candidate { rule, format, fingerprint } in left {
         let group = groups.entry((rule.as_ref(), format.as_ref(), fingerprint.is_some())).or_default();
         group.extend(fingerprint.as_ref());
