@@ -53,7 +53,7 @@ use self::blocks::Blocks;
 pub(super) use self::caches::CACHES;
 pub use self::commands::Binds;
 use self::commands::Commands;
-use self::definitions::LayoutTables;
+use self::definitions::{LayoutTables, Own};
 pub use self::follow::Follow;
 use self::force::Force;
 use self::found::Resolutions;
@@ -102,8 +102,8 @@ pub struct Separate {
     most_shadows: AtomicU64,
     hidden: HiddenSets,
     passes: HandleMap<RenderPass>,
-    /// Render passes that the application has destroyed and that pipelines may be made with again.
-    old_passes: Mutex<Vec<u64>>,
+    /// Render passes of the layer's own.
+    own_passes: Mutex<Own>,
     /// Second pipelines ever made, and the nanoseconds that it took.
     splits: AtomicU64,
     split_ns: AtomicU64,

@@ -10,6 +10,7 @@ use samplin_hot::memory;
 
 use super::slice;
 use crate::device::Device;
+use crate::kept;
 
 destroy! {
     destroy_descriptor_set_layout(vk::DescriptorSetLayout): forget_set_layout;
@@ -53,13 +54,8 @@ unsafe fn remember_layout(
 ) {
     // SAFETY: VUID-VkDescriptorSetLayoutCreateInfo-pBindings-parameter.
     let given = unsafe { slice(info.p_bindings, info.binding_count) };
-    let takes_samplers = |b: &vk::DescriptorSetLayoutBinding<'_>| {
-        matches!(b.descriptor_type, vk::DescriptorType::SAMPLER | vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
-    };
-    // For other types the pointer is ignored and may dangle (VUID-VkDescriptorSetLayoutBinding-descriptorType-00282).
-    let immutable = |b: &vk::DescriptorSetLayoutBinding<'_>| {
-        takes_samplers(b) && b.descriptor_count > 0 && !b.p_immutable_samplers.is_null()
-    };
+    let immutable =
+        |b: &vk::DescriptorSetLayoutBinding<'_>| kept::takes_samplers(b) && !b.p_immutable_samplers.is_null();
     if !given.iter().any(immutable) {
         return;
     }

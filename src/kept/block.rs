@@ -78,6 +78,26 @@ impl Block {
         }
     }
 
+    /// As [`array`](Self::array), of structures with pointers of their own: where each copy starts, and what it is a copy of.
+    ///
+    /// # Safety
+    ///
+    /// As for [`array`](Self::array), for `'a`.
+    pub(super) unsafe fn each<'a, T: Copy + 'a>(
+        &mut self,
+        pointer: usize,
+        from: *const T,
+        count: u32,
+    ) -> impl Iterator<Item = (usize, &'a T)> + use<'a, T> {
+        let first = self.words.len() * 8;
+        // SAFETY: null, or `count` elements that live for `'a`, by this function's contract.
+        let items = unsafe {
+            self.array(pointer, from, count as usize);
+            slice(from, count)
+        };
+        items.iter().enumerate().map(move |(number, item)| (first + number * size_of::<T>(), item))
+    }
+
     /// Bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.words.capacity() * 8 + self.links.capacity() * size_of::<(usize, usize)>()

@@ -5,8 +5,9 @@ use std::mem::offset_of;
 use ash::vk;
 
 use super::block::Block;
-use super::chain::{self, Facts};
+use super::pointers::Facts;
 use super::{Stage, Why};
+use super::{chain, flags};
 
 type Info = vk::ComputePipelineCreateInfo<'static>;
 
@@ -25,10 +26,10 @@ impl Compute {
     ///
     /// `info` is valid (VUID-vkCreateComputePipelines-pCreateInfos-parameter).
     pub unsafe fn new(info: &vk::ComputePipelineCreateInfo<'_>) -> Result<Self, Why> {
-        let facts = Facts::default();
+        let facts = Facts::NONE;
         // SAFETY: `info` is valid by this function's contract, and so is its chain.
         let (flags, is_library) =
-            unsafe { (chain::flags(info.flags, info.p_next), chain::is_library(info.flags, info.p_next)) };
+            unsafe { (chain::flags(info.flags, info.p_next), flags::is_library(info.flags, info.p_next)) };
         // No command links compute pipelines of libraries.
         if is_library {
             return Err(Why::Library);

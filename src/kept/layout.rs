@@ -6,6 +6,7 @@ use ash::vk;
 use samplin_hot::memory::{self, Room};
 
 use super::block::slice;
+use super::pointers::takes_samplers;
 use crate::pnext;
 
 /// A binding of a [`SetLayout`].
@@ -70,10 +71,8 @@ impl SetLayout {
         let given = unsafe { slice(info.p_bindings, info.binding_count) };
         let mut bindings = memory::vec(given.len());
         for (index, binding) in given.iter().enumerate() {
-            let takes_samplers = [vk::DescriptorType::SAMPLER, vk::DescriptorType::COMBINED_IMAGE_SAMPLER]
-                .contains(&binding.descriptor_type);
-            let samplers: &[vk::Sampler] = if takes_samplers {
-                // SAFETY: VUID-VkDescriptorSetLayoutBinding-descriptorType-00282; for other types the member is ignored.
+            let samplers: &[vk::Sampler] = if takes_samplers(binding) {
+                // SAFETY: VUID-VkDescriptorSetLayoutBinding-descriptorType-00282.
                 unsafe { slice(binding.p_immutable_samplers, binding.descriptor_count) }
             } else {
                 &[]

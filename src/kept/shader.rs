@@ -6,7 +6,8 @@ use ash::vk;
 use samplin_hot::memory;
 
 use super::block::Block;
-use super::chain::{self, Facts};
+use super::chain;
+use super::pointers::Facts;
 use super::{Why, stage};
 
 type Info = vk::ShaderCreateInfoEXT<'static>;
@@ -33,7 +34,7 @@ impl Shader {
             block.clear(pointer);
         }
         // SAFETY: the chain of a create info that is valid by this function's contract.
-        unsafe { chain::keep(&mut block, offset_of!(Info, p_next), info.p_next, &Facts::default()) }?;
+        unsafe { chain::keep(&mut block, offset_of!(Info, p_next), info.p_next, &Facts::NONE) }?;
         // SAFETY: VUID-VkShaderCreateInfoEXT-pName-parameter.
         unsafe { stage::entry(&mut block, offset_of!(Info, p_name), info.p_name) };
         // SAFETY: VUID-VkShaderCreateInfoEXT-pSpecializationInfo-parameter.

@@ -7,7 +7,8 @@ use ash::vk;
 
 use super::Why;
 use super::block::{Block, Live, slice};
-use super::chain::{self, Facts};
+use super::chain;
+use super::pointers::Facts;
 use crate::pnext;
 
 type Info = vk::PipelineShaderStageCreateInfo<'static>;

@@ -4,6 +4,8 @@ mod compute;
 mod graphics;
 mod layouts;
 mod made;
+mod pointers;
+mod render_pass;
 mod shader;
 mod table;
 

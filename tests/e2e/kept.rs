@@ -113,7 +113,8 @@ fn graphics() -> Outcome {
         write_combined(context, set, (0, 0), &[pair]);
         let twins = Twins::new(context);
         let again: MakeGraphics<'_> = &|device, info| {
-            let knows = kept::Context { color: true, ..Default::default() };
+            let subpass = kept::Subpass { colors: 1, color: Some(true), depth_stencil: false };
+            let knows = kept::Context { subpass: Some(subpass), ..Default::default() };
             // SAFETY: the harness's create info is valid.
             let kept = unsafe { kept::Graphics::new(info, knows) }.expect("can be kept");
             let twin = twins.set(&[(vk::DescriptorType::COMBINED_IMAGE_SAMPLER, 1)]);

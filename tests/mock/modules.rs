@@ -319,7 +319,9 @@ fn parts_of_libraries_get_a_legal_state() {
             let part = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(flags);
             let mut info = vk::GraphicsPipelineCreateInfo::default().layout(layout);
             (info.p_multisample_state, info.p_next) = (state, ptr::from_ref(&part).cast());
-            info.p_rasterization_state = raster;
+            // Of the parts here only this one has it.
+            let own = vk::PipelineRasterizationStateCreateInfo::default();
+            info.p_rasterization_state = if flags == Part::PRE_RASTERIZATION_SHADERS { &raw const own } else { raster };
             let mut pipeline = vk::Pipeline::null();
             device.driver.calls_of(c"vkCreateGraphicsPipelines");
             let none = vk::PipelineCache::null();

@@ -104,10 +104,10 @@ pub(in crate::device) const CACHES: [Cache; 13] = [
         count: count!(|separate| separate.layouts.own()),
     },
     Cache {
-        name: "render passes that stay",
+        name: "render passes of the layer's own",
         owner: "pipelines that can be made again with them",
-        most: Some(0),
-        eviction: "none",
-        count: count!(|separate| lock(&separate.old_passes).len()),
+        most: Some(2 * SWEPT + 2 * MOST),
+        eviction: "those that are gone",
+        count: count!(|separate| lock(&separate.own_passes).twins.len()),
     },
 ];

@@ -1,6 +1,7 @@
 //! Shader modules and pipelines: which images a pipeline reads through which samplers.
 
 use std::collections::VecDeque;
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
@@ -149,22 +150,16 @@ impl Program {
         lock(&self.recipe).clone()
     }
 
-    /// Forgets what it can be made of again, unless it is being split, or is split and `also_split` does not say so. What is linked of a
-    /// library keeps that.
-    fn forget_recipe(&self, also_split: bool) -> Option<Arc<Recipe>> {
+    /// Forgets what it can be made of again, unless it is being split, or is split and `also_split` does not say so. Whether it did. What
+    /// is linked of a library keeps that.
+    fn forget_recipe(&self, also_split: bool) -> bool {
         let mut recipe = lock(&self.recipe);
         let is_idle = self.is_library
             || (also_split || !self.splits.any()) && recipe.as_ref().is_ok_and(|recipe| Arc::strong_count(recipe) == 1);
-        if is_idle { std::mem::replace(&mut *recipe, Err("learned")).ok() } else { None }
-    }
-
-    /// Whether it would be made with a render pass again.
-    pub(super) fn has_render_pass(&self, pass: vk::RenderPass) -> bool {
-        let mut has = false;
-        if let Ok(recipe) = lock(&self.recipe).as_deref() {
-            recipe.each_render_pass(&mut |own| has |= own == pass);
+        if is_idle {
+            *recipe = Err("learned");
         }
-        has
+        is_idle
     }
 }
 
@@ -221,9 +216,20 @@ pub enum Made<'a> {
     Compute(&'a vk::ComputePipelineCreateInfo<'a>),
     /// A graphics pipeline.
     Graphics(&'a vk::GraphicsPipelineCreateInfo<'a>),
-    /// A ray tracing pipeline of this layout and with these flags. It is never made again: the application holds handles of its groups
-    /// (vkGetRayTracingShaderGroupHandlesKHR), of which another pipeline has others.
-    RayTracing(vk::PipelineLayout, u64),
+    /// A ray tracing pipeline of this layout, with these flags and this chain. It is never made again: the application holds handles of
+    /// its groups (vkGetRayTracingShaderGroupHandlesKHR), of which another pipeline has others.
+    RayTracing(vk::PipelineLayout, u64, *const c_void),
+}
+
+impl Made<'_> {
+    /// What is chained to its create info.
+    pub const fn p_next(&self) -> *const c_void {
+        match self {
+            Self::Compute(info) => info.p_next,
+            Self::Graphics(info) => info.p_next,
+            Self::RayTracing(_, _, p_next) => *p_next,
+        }
+    }
 }
 
 /// A stage of a pipeline that is being made.
@@ -328,10 +334,11 @@ unsafe fn recipe(
         match made {
             Made::Compute(info) => (Source::Compute(kept::Compute::new(info).map_err(kept::Why::name)?), 1),
             Made::Graphics(info) => {
-                let context = separate.subpass(info.render_pass, info.subpass);
+                let context = separate.context(info);
                 let kept = kept::Graphics::new(info, context).map_err(kept::Why::name)?;
-                let count = kept.stages().len();
-                (Source::Graphics(Box::new(kept), parts), count)
+                let (count, pass) =
+                    (kept.stages().len(), separate.pass_for(kept.render_pass()).map_err(kept::Why::name)?);
+                (Source::Graphics(Box::new(kept), pass, parts), count)
             }
             Made::RayTracing(..) => return Err("ray-tracing-handles"),
         }
@@ -342,7 +349,7 @@ unsafe fn recipe(
     stages.iter().for_each(|stage| all.with_room().push(Arc::new(code_of(stage))));
     let bytes = match &source {
         Source::Compute(kept) => kept.bytes(),
-        Source::Graphics(kept, _) => kept.bytes(),
+        Source::Graphics(kept, ..) => kept.bytes(),
         Source::Shaders(_) => 0,
     };
     Ok(Recipe { source, stages: all, _counted: separate.words.count(bytes) })
@@ -361,8 +368,9 @@ unsafe fn own_layout(
     libraries: &[Option<Arc<Program>>],
 ) -> Option<vk::PipelineLayout> {
     use vk::GraphicsPipelineLibraryFlagsEXT as Part;
-    // SAFETY: `info` is valid by this function's contract, so a library structure in its chain is whole.
-    let has_shaders = unsafe { kept::parts(info) }.intersects(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER);
+    // SAFETY: `info` is valid by this function's contract; what it is used in makes no difference for its parts.
+    let parts = unsafe { kept::Facts::of(info, kept::Context::default()) }.parts();
+    let has_shaders = parts.intersects(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER);
     let is_independent = |library: &Arc<Program>| library.layout.has_independent_sets();
     (has_shaders || libraries.iter().flatten().any(is_independent)).then_some(info.layout)
 }
@@ -379,9 +387,6 @@ impl Device {
             self.destroy_seconds_of(separate, &program);
             self.forget_name(vk::ObjectType::PIPELINE, pipeline.as_raw());
             separate.programs.remove(pipeline.as_raw());
-            if let Ok(recipe) = program.recipe() {
-                self.leave_render_passes(separate, &recipe);
-            }
         }
     }
 
@@ -409,7 +414,7 @@ impl Device {
             match made {
                 Made::Compute(info) => (Some(info.layout), kept::all_flags(info.flags, info.p_next)),
                 Made::Graphics(info) => (own_layout(info, &libraries), kept::all_flags(info.flags, info.p_next)),
-                Made::RayTracing(layout, flags) => (Some(*layout), *flags),
+                Made::RayTracing(layout, flags, _) => (Some(*layout), *flags),
             }
         };
         let has = |flag: vk::PipelineCreateFlags| flags & u64::from(flag.as_raw()) != 0;
@@ -504,10 +509,8 @@ impl Device {
         while separate.words.bytes() > budget {
             let Some((oldest, is_last)) = lock(&separate.kept).oldest(budget > 0) else { return };
             let Some(program) = oldest.upgrade() else { continue };
-            match program.forget_recipe(is_last) {
-                Some(recipe) => self.leave_render_passes(separate, &recipe),
-                None if !is_last => lock(&separate.kept).set_aside(oldest),
-                None => {}
+            if !program.forget_recipe(is_last) && !is_last {
+                lock(&separate.kept).set_aside(oldest);
             }
         }
     }

@@ -7,6 +7,7 @@ use ash::vk;
 use samplin_hot::memory::{self, Room};
 
 use super::layouts::{PipelineShape, SetShape};
+use super::passes::RenderPass;
 use super::tasks::{Keys, Tasks};
 use super::words::{Counted, Words};
 use crate::kept;
@@ -50,8 +51,8 @@ pub(super) enum Executable {
 /// What a pipeline was made of, or each of the shader objects that are bound together.
 pub(super) enum Source {
     Compute(kept::Compute),
-    /// With what each of its libraries was made of.
-    Graphics(Box<kept::Graphics>, Vec<Arc<Recipe>>),
+    /// With its render pass, and with what each of its libraries was made of.
+    Graphics(Box<kept::Graphics>, Option<Arc<RenderPass>>, Vec<Arc<Recipe>>),
     /// With their groups: those of one that is not 0 are linked.
     Shaders(Box<[(Arc<kept::Shader>, u64)]>),
 }
@@ -62,15 +63,6 @@ pub(super) struct Recipe {
     /// Those of its libraries first.
     pub(super) stages: Vec<Arc<StageCode>>,
     pub(super) _counted: Counted,
-}
-
-impl Recipe {
-    /// Calls `each` with the render passes that it would be made with again.
-    pub(super) fn each_render_pass(&self, each: &mut dyn FnMut(vk::RenderPass)) {
-        let Source::Graphics(kept, libraries) = &self.source else { return };
-        each(kept.render_pass());
-        libraries.iter().for_each(|library| library.each_render_pass(each));
-    }
 }
 
 /// A second pipeline, or second shader objects.

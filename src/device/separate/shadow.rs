@@ -176,6 +176,6 @@ impl Device {
         }
         self.destroy_splits(separate);
         self.destroy_twins(separate);
-        self.destroy_render_passes(separate);
+        self.destroy_passes(separate);
     }
 }

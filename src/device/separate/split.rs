@@ -220,7 +220,7 @@ impl Device {
         let (mut pipeline, mut libraries) = (vk::Pipeline::null(), Vec::new());
         if result == vk::Result::SUCCESS {
             let modules = &mut modules.iter().copied();
-            result = self.compile_with(&recipe.source, modules, twin, (&mut pipeline, &mut libraries));
+            result = self.compile_with(separate, &recipe.source, modules, twin, (&mut pipeline, &mut libraries));
         }
         for module in modules {
             // SAFETY: made above with a NULL allocator; pipelines do without their modules.
@@ -235,6 +235,7 @@ impl Device {
 
     fn compile_with(
         &self,
+        separate: &Separate,
         source: &Source,
         modules: &mut dyn Iterator<Item = vk::ShaderModule>,
         layout: vk::PipelineLayout,
@@ -252,12 +253,13 @@ impl Device {
                     unsafe { create(self.handle, cache, 1, info, none, pipeline) }
                 })
             }
-            Source::Graphics(kept, parts) => {
-                let Some(create) = self.fns.create_graphics_pipelines else { return LACKING };
+            Source::Graphics(kept, pass, parts) => {
+                let (create, pass) = (self.fns.create_graphics_pipelines, self.twin_of_pass(separate, pass.as_deref()));
+                let (Some(create), Some(pass)) = (create, pass) else { return LACKING };
                 let mut libraries = memory::vec(parts.len());
                 for part in parts {
                     let mut library = vk::Pipeline::null();
-                    let result = self.compile_with(&part.source, modules, layout, (&mut library, linked));
+                    let result = self.compile_with(separate, &part.source, modules, layout, (&mut library, linked));
                     if result != vk::Result::SUCCESS {
                         return result;
                     }
@@ -266,15 +268,14 @@ impl Device {
                 }
                 let mut node = vk::PipelineLibraryCreateInfoKHR::default().libraries(&libraries);
                 let module = |_: &kept::Stage| modules.next().unwrap_or_default();
-                kept.with_create_info(layout, kept.render_pass(), module, |info| {
+                kept.with_create_info(layout, pass, module, |info| {
                     let mut info = *info;
                     if !libraries.is_empty() {
                         node.p_next = info.p_next;
                         info.p_next = (&raw const node).cast();
                     }
                     // SAFETY: equal to a create info that the driver accepted, but for a layout with one more set and code that reads it;
-                    // the render pass is kept from being destroyed while a recipe names it, and all libraries have the one layout, that of
-                    // all their shaders.
+                    // the render pass is defined like the application's, and all libraries have the one layout, that of all their shaders.
                     unsafe { create(self.handle, cache, 1, &info, none, pipeline) }
                 })
             }

@@ -1,4 +1,5 @@
-//! The layer's own copies of set layouts and pipeline layouts: made where one is needed, and gone when no shape has them any more.
+//! The layer's own copies of set layouts, pipeline layouts and render passes: made where one is needed, and gone when nothing that is
+//! defined so is left.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -9,8 +10,10 @@ use samplin_hot::memory;
 use super::Separate;
 use super::definitions::Own;
 use super::layouts::{PipelineShape, SetShape, Twin};
+use super::passes::RenderPass;
 use super::programs::Program;
 use crate::device::Device;
+use crate::kept::RenderPassInfo;
 use crate::table::lock;
 
 /// The layer's own object of a definition, made where there is none yet; the one of two that are made at once which comes later is
@@ -131,5 +134,41 @@ impl Device {
         pipelines.twins.iter().for_each(|twin| self.destroy_pipeline_layout(twin.load(Ordering::Acquire)));
         let sets = std::mem::take(&mut *lock(&separate.layouts.own_sets));
         sets.twins.iter().for_each(|twin| self.destroy_set_layout(twin.load(Ordering::Acquire)));
+    }
+
+    /// A render pass of the layer's own that is defined like the application's, and so compatible with it; null for none, and nothing if
+    /// the driver refuses.
+    pub(super) fn twin_of_pass(&self, separate: &Separate, pass: Option<&RenderPass>) -> Option<vk::RenderPass> {
+        let Some(pass) = pass else { return Some(vk::RenderPass::null()) };
+        let make = || {
+            let (mut made, none) = (vk::RenderPass::null(), std::ptr::null());
+            let result = pass.kept.as_ref().ok()?.with_create_info(|info| match info {
+                // SAFETY: a create info equal to one that the driver accepted.
+                RenderPassInfo::First(info) => unsafe {
+                    self.fns.create_render_pass.map(|create| create(self.handle, info, none, &mut made))
+                },
+                // SAFETY: as above.
+                RenderPassInfo::Second(info) => unsafe {
+                    self.fns.create_render_pass2.map(|create| create(self.handle, info, none, &mut made))
+                },
+            });
+            (result == Some(vk::Result::SUCCESS)).then(|| made.as_raw())
+        };
+        let made = twin(&pass.twin, &separate.own_passes, make, |made| self.destroy_pass(made))?;
+        Some(vk::RenderPass::from_raw(made))
+    }
+
+    fn destroy_pass(&self, pass: u64) {
+        if let Some(destroy) = self.fns.destroy_render_pass {
+            // SAFETY: made by `twin_of_pass` with a NULL allocator; nobody has seen it, and what it was made of is gone, with which any
+            // command that uses it would be at work, or the device is about to end.
+            unsafe { destroy(self.handle, Handle::from_raw(pass), std::ptr::null()) };
+        }
+    }
+
+    /// Destroys the render passes of the layer's own: for the end of the device.
+    pub(super) fn destroy_passes(&self, separate: &Separate) {
+        let own = std::mem::take(&mut *lock(&separate.own_passes));
+        own.twins.iter().for_each(|twin| self.destroy_pass(twin.load(Ordering::Acquire)));
     }
 }

@@ -85,9 +85,11 @@ pub(super) unsafe fn program(
     stages: &[vk::PipelineShaderStageCreateInfo<'_>],
     libraries: &[vk::Pipeline],
 ) -> Option<Program> {
-    let mut hidden = None;
+    // SAFETY: the chain of a valid create info.
+    let binaries = unsafe { kept::has_binaries(made.p_next()) };
+    let mut hidden = binaries.then_some("hidden-spirv");
     let mut texts: Vec<Text<'_>> = Vec::new();
-    for stage in stages {
+    for stage in stages.iter().filter(|_| !binaries) {
         // SAFETY: the module is null or valid while a pipeline is made of it; otherwise the code is in the chain
         // (VUID-VkPipelineShaderStageCreateInfo-stage-06845).
         let code = unsafe {
@@ -97,12 +99,8 @@ pub(super) unsafe fn program(
             })
         };
         let Some(code) = code else {
-            // SAFETY: the chain of a valid stage.
-            let identifier =
-                unsafe { pnext::find::<vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'_>>(stage.p_next) };
-            if identifier.is_some_and(|identifier| identifier.identifier_size > 0) {
-                hidden = Some("hidden-spirv");
-            }
+            // An identifier, or a module that is not known.
+            hidden = Some("hidden-spirv");
             continue;
         };
         // SAFETY: null-terminated by VUID-VkPipelineShaderStageCreateInfo-pName-parameter.
@@ -119,18 +117,6 @@ pub(super) unsafe fn program(
     }));
     // SAFETY: `made` is the valid create info of `pipeline`, and the libraries are named in it, by this function's contract.
     unsafe { device.program_of(separate, pipeline, made, &stages, libraries, hidden) }
-}
-
-/// Whether the stages of a graphics pipeline count: those of a library without shaders, and of a pipeline that is only linked, are
-/// ignored and may dangle (VkGraphicsPipelineCreateInfo, "pStages").
-///
-/// # Safety
-///
-/// `info` is valid.
-unsafe fn has_stages(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
-    use vk::GraphicsPipelineLibraryFlagsEXT as Part;
-    // SAFETY: `info` is valid by this function's contract, so a library structure in its chain is whole.
-    unsafe { kept::parts(info) }.intersects(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER)
 }
 
 pub(crate) unsafe extern "system" fn create_graphics_pipelines(
@@ -164,7 +150,7 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
                     unsafe {
                         let libraries = pnext::find::<vk::PipelineLibraryCreateInfoKHR<'_>>(info.p_next);
                         let libraries = libraries.map_or(&[][..], |node| slice(node.p_libraries, node.library_count));
-                        let stages = if has_stages(info) { slice(info.p_stages, info.stage_count) } else { &[] };
+                        let stages = kept::Facts::of(info, kept::Context::default()).stages_of(info);
                         remember(device, separate, *pipeline, &Made::Graphics(info), stages, libraries);
                     }
                 }
@@ -212,7 +198,7 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
 
 /// The hooks of both commands that create render passes: what subpasses have is said in the same words.
 macro_rules! create_render_pass {
-    ($($command:ident($info:ident);)+) => {$(
+    ($($command:ident($info:ident, $keep:ident);)+) => {$(
         pub(crate) unsafe extern "system" fn $command(
             handle: vk::Device,
             create_info: *const vk::$info<'_>,
@@ -229,10 +215,23 @@ macro_rules! create_render_pass {
                         let (info, made) = unsafe { (&*create_info, *pass) };
                         // SAFETY: as many subpasses as the create info says (its `-pSubpasses-parameter` VUID).
                         let subpasses = unsafe { slice(info.p_subpasses, info.subpass_count) };
-                        let attachments = subpasses
-                            .iter()
-                            .map(|s| (s.color_attachment_count > 0, !s.p_depth_stencil_attachment.is_null()));
-                        separate.insert_render_pass(made, attachments);
+                        let subpasses = subpasses.iter().map(|subpass| {
+                            // SAFETY: null, or as many references as the subpass says (its `-pColorAttachments-parameter`,
+                            // `-pResolveAttachments-parameter` and `-pDepthStencilAttachment-parameter` VUIDs).
+                            let (colors, resolved, depth_stencil) = unsafe {
+                                let count = subpass.color_attachment_count;
+                                let resolved = slice(subpass.p_resolve_attachments, count);
+                                (slice(subpass.p_color_attachments, count), resolved, slice(subpass.p_depth_stencil_attachment, 1))
+                            };
+                            macro_rules! uses {
+                                ($references:expr) => { $references.iter().any(|it| it.attachment != vk::ATTACHMENT_UNUSED) };
+                            }
+                            let color = if uses!(colors) { Some(true) } else { (!uses!(resolved)).then_some(false) };
+                            kept::Subpass { colors: subpass.color_attachment_count, color, depth_stencil: uses!(depth_stencil) }
+                        });
+                        // SAFETY: the create info is valid, as above.
+                        let kept = unsafe { kept::RenderPass::$keep(info) };
+                        separate.insert_render_pass(made, subpasses, kept);
                     },
                     || (),
                 );
@@ -243,21 +242,10 @@ macro_rules! create_render_pass {
 }
 
 create_render_pass! {
-    create_render_pass(RenderPassCreateInfo);
-    create_render_pass2(RenderPassCreateInfo2);
+    create_render_pass(RenderPassCreateInfo, new);
+    create_render_pass2(RenderPassCreateInfo2, new2);
 }
 
-/// A render pass that a pipeline may be made with again stays, unless the application's own allocator would have to destroy it later.
-pub(crate) unsafe extern "system" fn destroy_render_pass(
-    handle: vk::Device,
-    pass: vk::RenderPass,
-    allocator: *const vk::AllocationCallbacks<'_>,
-) {
-    let (device, next) = enter!(handle, destroy_render_pass);
-    if let Some(separate) = device.separate.as_deref()
-        && device.guard(|| device.keep_render_pass(separate, pass, !allocator.is_null()), || false)
-    {
-        return;
-    }
-    down!(next(handle, pass, allocator));
+destroy! {
+    destroy_render_pass(vk::RenderPass): forget_render_pass;
 }

@@ -20,7 +20,8 @@ unsafe fn of_khr(
     pipeline: vk::Pipeline,
 ) -> Option<Program> {
     // SAFETY: the chain of a valid create info, by this function's contract.
-    let made = Made::RayTracing(info.layout, unsafe { kept::all_flags(info.flags, info.p_next) });
+    let flags = unsafe { kept::all_flags(info.flags, info.p_next) };
+    let made = Made::RayTracing(info.layout, flags, info.p_next);
     // SAFETY: the create info is valid by this function's contract, with as many elements as it says
     // (VUID-VkRayTracingPipelineCreateInfoKHR-pStages-parameter, -pLibraryInfo-parameter).
     unsafe {
@@ -116,7 +117,8 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines_nv(
                 insert(device, separate, made, |index, pipeline| {
                     let info = infos.get(index)?;
                     // SAFETY: VUID-VkRayTracingPipelineCreateInfoNV-pNext-pNext.
-                    let made = Made::RayTracing(info.layout, unsafe { kept::all_flags(info.flags, info.p_next) });
+                    let flags = unsafe { kept::all_flags(info.flags, info.p_next) };
+                    let made = Made::RayTracing(info.layout, flags, info.p_next);
                     // SAFETY: VUID-VkRayTracingPipelineCreateInfoNV-pStages-parameter.
                     unsafe { program(device, separate, pipeline, &made, slice(info.p_stages, info.stage_count), &[]) }
                 });

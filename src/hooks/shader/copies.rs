@@ -4,10 +4,11 @@
 use ash::vk;
 use samplin_hot::memory::Room;
 
-use super::samples::{self, is_whole};
+use super::samples;
 use super::words;
 use crate::device::{Device, Rewritten, Told};
 use crate::hooks::slice;
+use crate::kept;
 use crate::pnext::{self, Base};
 
 /// Create infos of one call, and what they lead to that is not the application's.
@@ -132,6 +133,10 @@ pub(in crate::hooks) unsafe fn compute<'a>(
 ) -> Option<Copies<'a, vk::ComputePipelineCreateInfo<'a>>> {
     let mut copies = Copies::new(device, infos);
     for (position, info) in infos.iter().enumerate() {
+        // SAFETY: the chain of a valid create info.
+        if unsafe { kept::has_binaries(info.p_next) } {
+            continue;
+        }
         // SAFETY: the stage of a valid create info.
         let other = unsafe { copies.stage(&info.stage) };
         // SAFETY: layout and module are those of a valid create info, or the module was made above.
@@ -182,11 +187,11 @@ pub(in crate::hooks) unsafe fn graphics<'a>(
     let mut copies = Copies::new(device, infos);
     for (position, info) in infos.iter().enumerate() {
         let mut other = Vec::new();
-        // Those of a library without shaders, and of a pipeline that is only linked, may dangle.
-        // SAFETY: `infos` are valid by this function's contract, so structures in the chain of one are whole.
-        if unsafe { is_whole(info) } {
-            // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pStages-06600.
-            let stages = unsafe { slice(info.p_stages, info.stage_count) };
+        // SAFETY: `infos` are valid by this function's contract; what one is used in makes no difference for its stages.
+        let facts = unsafe { kept::Facts::of(info, kept::Context::default()) };
+        // SAFETY: the facts are those of `info`.
+        let (stages, binaries) = unsafe { (facts.stages_of(info), kept::has_binaries(info.p_next)) };
+        if facts.is_whole() && !binaries {
             for (number, stage) in stages.iter().enumerate() {
                 // SAFETY: a stage of a valid create info.
                 let made = unsafe { copies.stage(stage) };
@@ -200,8 +205,6 @@ pub(in crate::hooks) unsafe fn graphics<'a>(
         // SAFETY: one of `infos`, which are valid by this function's contract, and its stages or copies of them.
         if let Some(samples) = unsafe { samples::decide(device, info, &other) } {
             if let Some((number, words)) = samples.fragment {
-                // SAFETY: with a fragment shader the stages count.
-                let stages = unsafe { slice(info.p_stages, info.stage_count) };
                 let now = if other.is_empty() { stages } else { &other }.get(number).copied();
                 // SAFETY: a stage of a create info that is valid by this function's contract, or a copy of one with a module made above.
                 if let Some(stage) = now.and_then(|stage| unsafe { copies.with_module(&stage, &words, None) }) {

@@ -8,44 +8,8 @@ use super::words;
 use crate::decide::SampleShading;
 use crate::device::{Asked, Device, Shading, Told};
 use crate::hooks::slice;
-use crate::kept;
+use crate::kept::{self, Facts, Member};
 use crate::pnext;
-
-/// Whether a pipeline has all of its state, and is neither a library nor linked from some.
-///
-/// # Safety
-///
-/// `info` is valid.
-pub(super) unsafe fn is_whole(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
-    // SAFETY: `info` is valid by this function's contract, so both structures are whole where its chain has them.
-    unsafe {
-        pnext::find::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>(info.p_next).is_none()
-            && pnext::find::<vk::PipelineLibraryCreateInfoKHR<'_>>(info.p_next)
-                .is_none_or(|node| node.library_count == 0)
-    }
-}
-
-/// The stages of a pipeline that count, and whether it is a library: those of a library without shaders, and of a pipeline that is only
-/// linked, may dangle. None of what has no multisample state.
-///
-/// # Safety
-///
-/// `info` is valid.
-unsafe fn stages<'a>(
-    info: &vk::GraphicsPipelineCreateInfo<'a>,
-) -> Option<(&'a [vk::PipelineShaderStageCreateInfo<'a>], bool)> {
-    use vk::GraphicsPipelineLibraryFlagsEXT as Part;
-    // SAFETY: `info` is valid by this function's contract, and so is its chain.
-    let whole = unsafe { is_whole(info) };
-    // SAFETY: `info` is valid by this function's contract, so a library structure in its chain is whole.
-    let part = unsafe { pnext::find::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>(info.p_next) };
-    let has = |bit| part.is_some_and(|part| part.flags.contains(bit));
-    if !whole && !has(Part::FRAGMENT_SHADER) {
-        return has(Part::FRAGMENT_OUTPUT_INTERFACE).then_some((&[], true));
-    }
-    // SAFETY: VUID-VkGraphicsPipelineCreateInfo-pStages-06600, which is of whole pipelines and of libraries with shaders.
-    Some((unsafe { slice(info.p_stages, info.stage_count) }, !whole))
-}
 
 /// What a pipeline has in place of what it asks for.
 pub(super) struct Samples<'a> {
@@ -67,26 +31,22 @@ pub(super) unsafe fn decide<'a>(
     info: &vk::GraphicsPipelineCreateInfo<'a>,
     other: &[vk::PipelineShaderStageCreateInfo<'_>],
 ) -> Option<Samples<'a>> {
-    // SAFETY: `info` is valid by this function's contract, and its stages are not looked at where they may dangle.
-    let (stages, library) = unsafe { stages(info) }?;
-    let stages = if other.is_empty() { stages } else { other };
-    // SAFETY: null or valid, by VUID-VkGraphicsPipelineCreateInfo-pDynamicState-parameter; as many states as it says
-    // (VUID-VkPipelineDynamicStateCreateInfo-pDynamicStates-parameter).
-    let dynamic = unsafe {
-        info.p_dynamic_state.as_ref().map_or(&[][..], |state| slice(state.p_dynamic_states, state.dynamic_state_count))
-    };
-    let is_dynamic = |state| dynamic.contains(&state);
-    // Where only fragments are in a library its rasterization state may dangle, and says nothing of it.
-    let raster = if library { std::ptr::null() } else { info.p_rasterization_state };
-    // SAFETY: null or valid in a complete pipeline (VUID-VkGraphicsPipelineCreateInfo-pRasterizationState-09040).
-    let discards = unsafe { raster.as_ref() }.is_some_and(|state| state.rasterizer_discard_enable != vk::FALSE);
-    // What is not rasterized has no samples, and its state may dangle (VkGraphicsPipelineCreateInfo, "pMultisampleState").
-    if discards && !is_dynamic(vk::DynamicState::RASTERIZER_DISCARD_ENABLE) {
+    use vk::GraphicsPipelineLibraryFlagsEXT as Part;
+    // SAFETY: `info` is valid by this function's contract.
+    let (facts, binaries) = unsafe { (facts_of(device, info), kept::has_binaries(info.p_next)) };
+    if binaries
+        || facts.discards()
+        || !facts.parts().intersects(Part::FRAGMENT_SHADER | Part::FRAGMENT_OUTPUT_INTERFACE)
+    {
         return None;
     }
-    // SAFETY: null or valid where something may be rasterized (VUID-VkGraphicsPipelineCreateInfo-pMultisampleState-09026), and in
-    // libraries with a fragment shader (-06629).
-    let given = unsafe { info.p_multisample_state.as_ref() };
+    let library = !facts.is_whole();
+    // SAFETY: the facts are those of `info`.
+    let given = unsafe { facts.stages_of(info) };
+    let stages = if other.is_empty() { given } else { other };
+    let is_dynamic = |state| facts.has(&[state]);
+    // SAFETY: null, or a valid state that is not ignored.
+    let given = unsafe { facts.follow(Member::Multisample, info.p_multisample_state).ok()?.as_ref() };
     let state = given.copied().unwrap_or_default();
     let known = given.is_some() && !is_dynamic(vk::DynamicState::RASTERIZATION_SAMPLES_EXT);
     let fragment = stages.iter().position(|stage| stage.stage == vk::ShaderStageFlags::FRAGMENT);
@@ -103,8 +63,8 @@ pub(super) unsafe fn decide<'a>(
     let asked = Asked {
         shading: SampleShading { enable: state.sample_shading_enable != vk::FALSE, least: state.min_sample_shading },
         samples: known.then_some(state.rasterization_samples.as_raw()),
-        // SAFETY: `blended` looks at the valid create info of this function's contract.
-        blended: device.looks_at_pipelines().then(|| unsafe { blended(device, info, library, &is_dynamic) }).flatten(),
+        // SAFETY: the facts are those of the valid create info of this function's contract.
+        blended: device.looks_at_pipelines().then(|| unsafe { blended(info, &facts) }).flatten(),
         library,
         // SAFETY: `info` is valid by this function's contract, so a shading rate structure in its chain is whole.
         rate: is_dynamic(vk::DynamicState::FRAGMENT_SHADING_RATE_KHR)
@@ -159,33 +119,34 @@ unsafe fn with_words<R>(
     }
 }
 
-/// Whether a pipeline blends into any attachment, if that is known.
+/// What decides about the pointers of a create info, on this device.
 ///
 /// # Safety
 ///
 /// `info` is valid.
-unsafe fn blended(
-    device: &Device,
-    info: &vk::GraphicsPipelineCreateInfo<'_>,
-    library: bool,
-    is_dynamic: &dyn Fn(vk::DynamicState) -> bool,
-) -> Option<bool> {
-    if library || is_dynamic(vk::DynamicState::COLOR_BLEND_ENABLE_EXT) {
+unsafe fn facts_of<'a>(device: &Device, info: &vk::GraphicsPipelineCreateInfo<'a>) -> Facts<'a> {
+    // SAFETY: `info` is valid by this function's contract.
+    let context = device.separate.as_deref().map(|separate| unsafe { separate.context(info) });
+    // SAFETY: `info` is valid, and `context` is what it is used in.
+    unsafe { Facts::of(info, context.unwrap_or_default()) }
+}
+
+/// Whether a pipeline blends into any attachment, if that is known.
+///
+/// # Safety
+///
+/// `info` is valid, and the facts are its own.
+unsafe fn blended(info: &vk::GraphicsPipelineCreateInfo<'_>, facts: &Facts<'_>) -> Option<bool> {
+    if !facts.is_whole() || facts.has(&[vk::DynamicState::COLOR_BLEND_ENABLE_EXT]) {
         return None;
     }
-    let context = match device.separate.as_deref() {
-        // SAFETY: the render pass of a valid create info.
-        Some(separate) => unsafe { separate.subpass(info.render_pass, info.subpass) },
-        None if info.render_pass == vk::RenderPass::null() => kept::Context::default(),
-        None => return None,
-    };
-    // SAFETY: `info` is valid, and `context` is what it is used in.
-    if !unsafe { kept::attachments(info, context) }.0 {
+    if !facts.uses_colors().ok()? {
         return Some(false);
     }
-    // SAFETY: VUID-VkGraphicsPipelineCreateInfo-renderPass-09030 and -09037.
-    let state = unsafe { info.p_color_blend_state.as_ref() }?;
-    // SAFETY: VUID-VkPipelineColorBlendStateCreateInfo-pAttachments-07353; whether they blend is not dynamic.
-    let attachments = unsafe { slice(state.p_attachments, state.attachment_count) };
+    // SAFETY: null, or a valid state that is not ignored.
+    let state = unsafe { facts.follow(Member::ColorBlend, info.p_color_blend_state).ok()?.as_ref() }?;
+    let attachments = facts.follow(Member::BlendAttachments, state.p_attachments).ok()?;
+    // SAFETY: as many attachments as the state says (VUID-VkPipelineColorBlendStateCreateInfo-pAttachments-07353).
+    let attachments = unsafe { slice(attachments, state.attachment_count) };
     Some(attachments.iter().any(|attachment| attachment.blend_enable != vk::FALSE))
 }

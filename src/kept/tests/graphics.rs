@@ -5,7 +5,7 @@ use std::ptr;
 
 use ash::vk::{self, Handle};
 
-use super::made::{BOTH, Made, back, keep, pointer, stage};
+use super::made::{BOTH, Made, NEITHER, back, keep, pointer, stage};
 use super::{bytes, dangling, same, types, unknown};
 use crate::kept::{Context, Why};
 use crate::pnext::{self, Base};
@@ -209,7 +209,7 @@ fn states_without_attachments_are_not_read() {
     info.p_depth_stencil_state = dangling();
     info.p_color_blend_state = dangling();
     made.rendering.p_color_attachment_formats = dangling();
-    let kept = keep(&info, Context::default()).unwrap();
+    let kept = keep(&info, NEITHER).unwrap();
     assert_eq!(kept.render_pass(), info.render_pass);
     kept.with_create_info(
         info.layout,

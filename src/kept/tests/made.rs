@@ -5,12 +5,16 @@ use std::ptr;
 
 use ash::vk::{self, Handle};
 
-use crate::kept::{Context, Graphics, Why};
+use crate::kept::{Context, Graphics, Subpass, Why};
 
 type Dynamic = vk::DynamicState;
 
 /// Both attachments.
-pub(super) const BOTH: Context = Context { color: true, depth_stencil: true, advanced_blend: false };
+pub(super) const BOTH: Context =
+    Context { subpass: Some(Subpass { colors: 2, color: Some(true), depth_stencil: true }), advanced_blend: false };
+/// Neither.
+pub(super) const NEITHER: Context =
+    Context { subpass: Some(Subpass { colors: 0, color: Some(false), depth_stencil: false }), advanced_blend: false };
 
 /// All that one pipeline can be made of.
 pub(super) struct Made {
