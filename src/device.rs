@@ -37,7 +37,9 @@ pub use self::layouts::LayoutOf;
 use self::layouts::Layouts;
 use self::samplers::Samplers;
 pub use self::samplers::{ConversionPlan, SamplerPlan};
-pub use self::separate::{Binds, Follow, Group, Limits, Made, Program, Separate, Stage, TemplateRun, Words};
+pub use self::separate::{
+    Binds, Follow, Group, LaterLimits, Limits, Made, Program, Separate, Stage, TemplateRun, Words,
+};
 pub use self::shaders::{Asked, Rewritten, Shaders, Shading, Told};
 use self::storage::Storage;
 pub use self::storage::ViewCopy;

@@ -59,7 +59,7 @@ use self::force::Force;
 use self::found::Resolutions;
 use self::hidden::HiddenSets;
 use self::learned::Learned;
-pub use self::limits::Limits;
+pub use self::limits::{LaterLimits, Limits};
 pub use self::objects::Group;
 use self::passes::RenderPass;
 use self::pools::SetPool;

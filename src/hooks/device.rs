@@ -13,7 +13,7 @@ use super::{MISSING, failure, physical};
 use crate::caps::{self, Enabled, Formats};
 use crate::commands;
 use crate::decide::{DeviceCaps, Rule};
-use crate::device::{Device, Limits, NewDevice};
+use crate::device::{Device, LaterLimits, Limits, NewDevice};
 use crate::dispatch::{self, DeviceFns, InstanceFns};
 use crate::instance::Instance;
 use crate::memory;
@@ -175,6 +175,37 @@ unsafe fn fns_for(
     (if old { fns.for_version_1_0() } else { fns }, version, properties)
 }
 
+/// Limits of a device that structures of later versions and of extensions have.
+///
+/// # Safety
+///
+/// `physical` belongs to the instance that `fns` were loaded for.
+unsafe fn later_limits<'a>(
+    fns: &InstanceFns,
+    physical: vk::PhysicalDevice,
+    version: u32,
+    enabled: &Enabled,
+) -> LaterLimits<'a> {
+    let mut later = LaterLimits::default();
+    let mut properties = vk::PhysicalDeviceProperties2::default();
+    // Drivers of 2016 do not survive structures of what they lack.
+    let indexing = version >= vk::API_VERSION_1_2 || enabled.extension(ash::ext::descriptor_indexing::NAME);
+    let maintenance = version >= vk::API_VERSION_1_1 || enabled.extension(ash::khr::maintenance3::NAME);
+    if indexing {
+        properties = properties.push_next(&mut later.after_bind);
+    }
+    if maintenance {
+        properties = properties.push_next(&mut later.set);
+    }
+    if let (true, Some(get)) = (indexing || maintenance, fns.get_physical_device_properties2) {
+        // SAFETY: `physical` is valid by this function's contract; the chain is made of live locals.
+        unsafe { get(physical, &mut properties) };
+    }
+    // What it was chained to is gone.
+    (later.after_bind.p_next, later.set.p_next) = (std::ptr::null_mut(), std::ptr::null_mut());
+    later
+}
+
 /// What to hand down instead of the application's create info, if anything.
 ///
 /// # Safety
@@ -294,8 +325,10 @@ unsafe fn register(
         // SAFETY: `physical` is valid by this function's contract; `memory` is a live local.
         unsafe { get(physical, &mut memory) };
     }
+    // SAFETY: `physical` belongs to the instance that the commands are of.
+    let later = unsafe { later_limits(&instance_fns, physical, api_version, &enabled) };
     // SAFETY: `info` is a valid create info of a device by this function's contract.
-    let limits = properties.map_or_else(Limits::default, |known| unsafe { Limits::of(&known, &memory, info) });
+    let limits = properties.map_or_else(Limits::default, |known| unsafe { Limits::of(&known, &memory, info, &later) });
     let driver = properties.filter(|_| instance.trace.is_on()).and_then(|known| {
         // SAFETY: `physical` is a physical device of the instance, whose commands these are, by this function's contract.
         unsafe { caps::driver(&instance_fns, physical, known.api_version) }

@@ -90,6 +90,8 @@ pub(crate) struct Config {
     pub(crate) instance_version: u32,
     /// `maxBoundDescriptorSets`, `maxPerStageDescriptorSamplers` and `maxDescriptorSetSamplers`.
     pub(crate) set_limits: [u32; 3],
+    /// `maxPerStageDescriptorUniformBuffers`, `maxDescriptorSetUniformBuffers` and `maxPerStageResources`.
+    pub(crate) block_limits: [u32; 3],
     /// It keeps what is bound in each command buffer, in [`DeviceState::machine`].
     pub(crate) follows: bool,
     /// Queries with a chain that the physical device was asked, in order.
@@ -147,6 +149,8 @@ impl Config {
             tells_features: false,
             instance_version: vk::API_VERSION_1_0,
             set_limits: [8, 16, 96],
+            // The least that every device has.
+            block_limits: [12, 72, 128],
             follows: false,
             queries: Arc::default(),
         }
@@ -1224,9 +1228,12 @@ fn properties(config: &Config) -> vk::PhysicalDeviceProperties {
         out.limits.max_per_stage_descriptor_samplers,
         out.limits.max_descriptor_set_samplers,
     ] = config.set_limits;
-    // The least that every device has, and an alignment.
-    out.limits.max_per_stage_descriptor_uniform_buffers = 12;
-    out.limits.max_descriptor_set_uniform_buffers = 72;
+    [
+        out.limits.max_per_stage_descriptor_uniform_buffers,
+        out.limits.max_descriptor_set_uniform_buffers,
+        out.limits.max_per_stage_resources,
+    ] = config.block_limits;
+    out.limits.max_color_attachments = 4;
     out.limits.max_per_stage_descriptor_storage_buffers = config.storage_buffers;
     out.limits.min_uniform_buffer_offset_alignment = 64;
     for (to, from) in out.device_name.iter_mut().zip(b"mock") {

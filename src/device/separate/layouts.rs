@@ -50,7 +50,6 @@ pub(super) struct Binding {
     /// `descriptorCount`.
     pub(super) count: u32,
     pub(super) ty: vk::DescriptorType,
-    pub(super) stages: vk::ShaderStageFlags,
     pub(super) kind: Kind,
     /// First slot, and slots of an element.
     first: usize,
@@ -215,7 +214,6 @@ impl SetShape {
                 binding: binding.binding,
                 count,
                 ty: binding.kind,
-                stages: binding.stages,
                 kind,
                 first,
                 stride: each.max(1),

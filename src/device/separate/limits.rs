@@ -4,6 +4,7 @@ use ash::vk;
 use samplin_hot::memory;
 
 use super::layouts::PipelineShape;
+use super::recipe::{NO_SAMPLER, NO_SET};
 use crate::hooks::slice;
 use crate::pnext;
 
@@ -17,16 +18,18 @@ const TASK: u32 = 16;
 pub struct Limits {
     /// `maxBoundDescriptorSets`.
     pub sets: u32,
-    /// `maxPerStageDescriptorSamplers`.
-    pub stage_samplers: u32,
-    /// `maxDescriptorSetSamplers`.
-    pub samplers: u32,
+    /// Samplers.
+    pub samplers: Most,
+    /// Uniform buffers.
+    pub blocks: Most,
+    /// Resources of a stage.
+    pub resources: Most,
+    /// `maxPerSetDescriptors`.
+    pub set_descriptors: u32,
+    /// `maxColorAttachments`.
+    pub colors: u32,
     /// `advancedBlendCoherentOperations` is enabled, so that attachments without an advanced state need their blending.
     pub advanced_blend: bool,
-    /// `maxPerStageDescriptorUniformBuffers`.
-    pub stage_blocks: u32,
-    /// `maxDescriptorSetUniformBuffers`.
-    pub blocks: u32,
     /// `minUniformBufferOffsetAlignment`, in bytes.
     pub block_alignment: u64,
     /// Memory types that the host writes without a flush, one bit each.
@@ -35,6 +38,31 @@ pub struct Limits {
     pub families: Vec<u32>,
     /// The driver reads every descriptor that a set's layout has room for, also where the last binding of the set has fewer.
     pub reads_past_variable: bool,
+}
+
+/// The most descriptors of a kind in a pipeline layout. Sets that may be updated after they were bound do not count in the first of two;
+/// they do in the second, which is the greater one of both limits (VUID-VkPipelineLayoutCreateInfo-descriptorType-03016, -03022).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Most {
+    /// Those that a stage sees.
+    pub of_stage: [u32; 2],
+    /// All of them.
+    pub all: [u32; 2],
+}
+
+impl Most {
+    fn new((of_stage, all): (u32, u32), (stage_after_bind, all_after_bind): (u32, u32)) -> Self {
+        Self { of_stage: [of_stage, of_stage.max(stage_after_bind)], all: [all, all.max(all_after_bind)] }
+    }
+}
+
+/// What a device says of its limits beside `VkPhysicalDeviceProperties`.
+#[derive(Default)]
+pub struct LaterLimits<'a> {
+    /// Those of sets that may be updated after they were bound.
+    pub after_bind: vk::PhysicalDeviceDescriptorIndexingProperties<'a>,
+    /// Those of one set.
+    pub set: vk::PhysicalDeviceMaintenance3Properties<'a>,
 }
 
 /// `vendorID` of SwiftShader. Submitting a draw it goes through all descriptors of the layouts of bound sets
@@ -51,6 +79,7 @@ impl Limits {
         properties: &vk::PhysicalDeviceProperties,
         memory: &vk::PhysicalDeviceMemoryProperties,
         info: &vk::DeviceCreateInfo<'_>,
+        later: &LaterLimits<'_>,
     ) -> Self {
         // SAFETY: a valid create info by this function's contract: its chain, and as many queues as it says.
         let (blend, queues) = unsafe {
@@ -62,11 +91,29 @@ impl Limits {
         let limits = &properties.limits;
         Self {
             sets: limits.max_bound_descriptor_sets,
-            stage_samplers: limits.max_per_stage_descriptor_samplers,
-            samplers: limits.max_descriptor_set_samplers,
+            samplers: Most::new(
+                (limits.max_per_stage_descriptor_samplers, limits.max_descriptor_set_samplers),
+                (
+                    later.after_bind.max_per_stage_descriptor_update_after_bind_samplers,
+                    later.after_bind.max_descriptor_set_update_after_bind_samplers,
+                ),
+            ),
+            blocks: Most::new(
+                (limits.max_per_stage_descriptor_uniform_buffers, limits.max_descriptor_set_uniform_buffers),
+                (
+                    later.after_bind.max_per_stage_descriptor_update_after_bind_uniform_buffers,
+                    later.after_bind.max_descriptor_set_update_after_bind_uniform_buffers,
+                ),
+            ),
+            // There is no limit on those of all stages.
+            resources: Most::new(
+                (limits.max_per_stage_resources, u32::MAX),
+                (later.after_bind.max_per_stage_update_after_bind_resources, u32::MAX),
+            ),
+            // What every device has (Required Limits).
+            set_descriptors: later.set.max_per_set_descriptors.max(1024),
+            colors: limits.max_color_attachments,
             advanced_blend: blend.is_some_and(|blend| blend.advanced_blend_coherent_operations != vk::FALSE),
-            stage_blocks: limits.max_per_stage_descriptor_uniform_buffers,
-            blocks: limits.max_descriptor_set_uniform_buffers,
             block_alignment: limits.min_uniform_buffer_offset_alignment.max(16),
             host_types: host_types(memory),
             families,
@@ -82,23 +129,90 @@ impl Limits {
     }
 
     /// Whether a set with a uniform buffer may come behind those of a pipeline layout.
-    pub(super) fn has_room_for_block(&self, layout: &PipelineShape) -> bool {
-        use vk::DescriptorType as T;
-        let is_block = |ty: T| matches!(ty, T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::MUTABLE_EXT);
-        let blocks = || {
-            let bindings = layout.sets.iter().flatten().flat_map(|set| set.bindings.iter());
-            bindings.filter(|binding| is_block(binding.ty))
-        };
-        let all: u64 = blocks().map(|binding| u64::from(binding.count)).sum();
-        let of_stage = |bit: u32| -> u64 {
-            let stage = vk::ShaderStageFlags::from_raw(1 << bit);
-            blocks().filter(|binding| binding.stages.intersects(stage)).map(|binding| u64::from(binding.count)).sum()
-        };
-        self.host_types != 0
-            && layout.sets.len() < self.sets as usize
-            && all < u64::from(self.blocks)
-            && (0..u32::BITS).all(|bit| of_stage(bit) < u64::from(self.stage_blocks))
+    pub(super) fn has_room_for_block(&self, layout: &PipelineShape, colors: u32) -> bool {
+        let block = More { kind: vk::DescriptorType::UNIFORM_BUFFER, count: 1, stages: vk::ShaderStageFlags::ALL };
+        self.host_types != 0 && self.check(layout, &[block], colors).is_ok()
     }
+
+    /// Whether a set of these may come behind those of a pipeline layout; the name of what is exceeded. Only limits to which the layer's
+    /// own descriptors count are looked at: the application keeps to the others. `colors`: colour attachments of the pipeline.
+    pub(super) fn check(&self, layout: &PipelineShape, more: &[More], colors: u32) -> Result<(), &'static str> {
+        if layout.sets.len() >= self.sets as usize {
+            return Err(NO_SET);
+        }
+        let in_set: u64 = more.iter().map(|more| u64::from(more.count)).sum();
+        let kinds: [(&Most, Counts, Counts, u32); 3] = [
+            (&self.samplers, is_sampler, is_sampler, 0),
+            (&self.blocks, is_block_of_stage, is_block, 0),
+            // Colour attachments count for the fragment stage.
+            (&self.resources, is_resource, |_| false, colors),
+        ];
+        let fits = kinds.into_iter().all(|(most, of_stage, all, colors)| {
+            [false, true].into_iter().zip(most.of_stage.into_iter().zip(most.all)).all(|(after_bind, limits)| {
+                let count = |is_of, stage| count(layout, more, (is_of, stage), after_bind);
+                let stages = (0..u32::BITS).map(|bit| vk::ShaderStageFlags::from_raw(1 << bit));
+                let mut of_stages = stages.map(|stage| {
+                    let colors = if stage == vk::ShaderStageFlags::FRAGMENT { colors } else { 0 };
+                    count(of_stage, Some(stage)) + u64::from(colors)
+                });
+                count(all, None) <= u64::from(limits.1) && of_stages.all(|count| count <= u64::from(limits.0))
+            })
+        });
+        if fits && in_set <= u64::from(self.set_descriptors) { Ok(()) } else { Err(NO_SAMPLER) }
+    }
+}
+
+/// Descriptors of the layer's own.
+#[derive(Clone, Copy)]
+pub(super) struct More {
+    pub(super) kind: vk::DescriptorType,
+    pub(super) count: u32,
+    pub(super) stages: vk::ShaderStageFlags,
+}
+
+/// Whether descriptors of a type count towards a limit.
+type Counts = fn(vk::DescriptorType) -> bool;
+
+/// VUID-VkPipelineLayoutCreateInfo-descriptorType-03016, -03022, -03028 and -pSetLayouts-03036.
+fn is_sampler(kind: vk::DescriptorType) -> bool {
+    matches!(kind, vk::DescriptorType::SAMPLER | vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
+}
+
+/// VUID-VkPipelineLayoutCreateInfo-descriptorType-03029 and -pSetLayouts-03037.
+fn is_block(kind: vk::DescriptorType) -> bool {
+    kind == vk::DescriptorType::UNIFORM_BUFFER
+}
+
+/// VUID-VkPipelineLayoutCreateInfo-descriptorType-03017 and -03023.
+fn is_block_of_stage(kind: vk::DescriptorType) -> bool {
+    is_block(kind) || kind == vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC
+}
+
+/// Limits, `maxPerStageResources`.
+fn is_resource(kind: vk::DescriptorType) -> bool {
+    use vk::DescriptorType as T;
+    is_block_of_stage(kind)
+        || matches!(kind, T::COMBINED_IMAGE_SAMPLER | T::SAMPLED_IMAGE | T::STORAGE_IMAGE | T::INPUT_ATTACHMENT)
+        || matches!(kind, T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER)
+        || matches!(kind, T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC)
+}
+
+/// How many descriptors of these types a stage sees, or there are at all; with or without those of sets that may be updated after they
+/// were bound. A descriptor of several types counts as each of them.
+fn count(
+    layout: &PipelineShape,
+    more: &[More],
+    (is_of, stage): (Counts, Option<vk::ShaderStageFlags>),
+    after_bind: bool,
+) -> u64 {
+    let is_seen = |stages: vk::ShaderStageFlags| stage.is_none_or(|stage| stages.intersects(stage));
+    let flag = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
+    let sets = layout.sets.iter().flatten().filter(|set| after_bind || !set.kept.flags.contains(flag));
+    let own = sets.flat_map(|set| set.kept.bindings.iter()).filter(|binding| {
+        is_seen(binding.stages) && (is_of(binding.kind) || binding.kinds.iter().any(|kind| is_of(*kind)))
+    });
+    let more = more.iter().filter(|more| is_seen(more.stages) && is_of(more.kind));
+    own.map(|binding| u64::from(binding.count)).chain(more.map(|more| u64::from(more.count))).sum()
 }
 
 /// The memory types that are host-visible and host-coherent, and need no feature (VUID-vkAllocateMemory-deviceCoherentMemory-02790).
@@ -109,3 +223,6 @@ fn host_types(memory: &vk::PhysicalDeviceMemoryProperties) -> u32 {
     let types = memory.memory_types.iter().take(memory.memory_type_count as usize).enumerate();
     types.filter(|(_, ty)| suits(ty.property_flags)).fold(0, |all, (number, _)| all | 1 << number)
 }
+
+#[cfg(test)]
+mod tests;

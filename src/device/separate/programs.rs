@@ -65,6 +65,8 @@ pub struct Program {
     pub(super) blind: Option<&'static str>,
     /// Others are linked of it, and it is never bound.
     is_library: bool,
+    /// Most colour attachments of what can be made again.
+    pub(super) colors: u32,
     /// What it can be made of again, or the name of what keeps it from that.
     recipe: Mutex<Result<Arc<Recipe>, &'static str>>,
     pub(super) splits: Splits,
@@ -130,9 +132,24 @@ impl Program {
             sets.into_iter().try_fold(0, |all, set| Some(all | 1_u32.checked_shl(set)?))
         };
         let (number, splits) = (separate.number(), Splits::default());
+        let colors = recipe.as_ref().map_or(0, |recipe| recipe.colors);
         let (told, recipe) = (Told::default(), Mutex::new(recipe.map(Arc::new)));
         let key_sets = linked.filter(|linked| linked.count_ones() as usize <= LINKED);
-        Self { number, handle: named, layout, links, linked, key_sets, own, blind, is_library, recipe, splits, told }
+        Self {
+            number,
+            handle: named,
+            layout,
+            links,
+            linked,
+            key_sets,
+            own,
+            blind,
+            is_library,
+            colors,
+            recipe,
+            splits,
+            told,
+        }
     }
 
     /// Whether nothing is to be known of what it reads through separate samplers, as nothing is there.
@@ -347,12 +364,14 @@ unsafe fn recipe(
         return Err(HIDDEN);
     }
     stages.iter().for_each(|stage| all.with_room().push(Arc::new(code_of(stage))));
-    let bytes = match &source {
-        Source::Compute(kept) => kept.bytes(),
-        Source::Graphics(kept, ..) => kept.bytes(),
-        Source::Shaders(_) => 0,
+    let (bytes, colors) = match &source {
+        Source::Compute(kept) => (kept.bytes(), 0),
+        Source::Graphics(kept, _, parts) => {
+            (kept.bytes(), parts.iter().map(|part| part.colors).fold(kept.colors(), u32::max))
+        }
+        Source::Shaders(_) => (0, 0),
     };
-    Ok(Recipe { source, stages: all, _counted: separate.words.count(bytes) })
+    Ok(Recipe { source, stages: all, colors, _counted: separate.words.count(bytes) })
 }
 
 /// The layout that a graphics pipeline is made with; none where that of its libraries counts, or nothing has one.

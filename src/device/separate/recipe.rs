@@ -62,6 +62,8 @@ pub(super) struct Recipe {
     pub(super) source: Source,
     /// Those of its libraries first.
     pub(super) stages: Vec<Arc<StageCode>>,
+    /// Most colour attachments that it may have.
+    pub(super) colors: u32,
     pub(super) _counted: Counted,
 }
 

@@ -14,7 +14,6 @@ use samplin_hot::memory::{self, Room};
 use samplin_spirv::sampling::{self, Left, Passes, Task, flags, sampling};
 use samplin_spirv::{Error, Module, Operand, Specialization};
 
-use super::layouts::PipelineShape;
 use super::programs::{Program, ProgramLink, model};
 use super::recipe::{NO_SET, Recipe, Second, StageCode, When, link_bit};
 use super::tasks::{Asked, ELEMENTS, Keys, Tasked, Tasks, fetches, tasks};
@@ -219,7 +218,7 @@ impl Device {
 
     /// Makes the pipeline that can do any task, if there is to be one.
     pub(super) fn prepare_tasks(&self, separate: &Separate, program: &Program) {
-        if separate.has_tasks() && !program.links.is_empty() && has_block(separate, &program.layout) {
+        if separate.has_tasks() && !program.links.is_empty() && has_block(separate, program) {
             let mask = program.splits.mask();
             if let Err(why) = self.tasked(separate, program, mask, &[], When::Made) {
                 tracing::debug!(pipeline = program.handle, why, "no second pipeline");
@@ -238,7 +237,7 @@ impl Device {
     ) -> Result<Arc<Second>, &'static str> {
         // What is fetched is in the code alone, so that nothing of it reads through the sampler.
         let has_fetch = asked.iter().any(|asked| asked.task.as_ref().is_ok_and(fetches));
-        let tasks = match !has_fetch && has_block(separate, &program.layout) {
+        let tasks = match !has_fetch && has_block(separate, program) {
             true => None,
             false => Some(tasks(&tasked(program, separate.limits.tasks()).0, asked)),
         };
@@ -323,6 +322,6 @@ impl Device {
 }
 
 /// Whether shaders read their tasks from a uniform buffer: it is wanted so, and there is room for one.
-fn has_block(separate: &Separate, layout: &PipelineShape) -> bool {
-    separate.settings.keys == ShaderKeys::Uniform && separate.limits.has_room_for_block(layout)
+fn has_block(separate: &Separate, program: &Program) -> bool {
+    separate.settings.keys == ShaderKeys::Uniform && separate.limits.has_room_for_block(&program.layout, program.colors)
 }

@@ -160,7 +160,8 @@ impl Separate {
                 parts.push((Arc::clone(kept), shader.group.number));
                 stages.push(Arc::clone(code));
             }
-            Ok(Recipe { source: Source::Shaders(parts.into_boxed_slice()), stages, _counted: self.words.count(0) })
+            let (source, colors) = (Source::Shaders(parts.into_boxed_slice()), self.limits.colors);
+            Ok(Recipe { source, stages, colors, _counted: self.words.count(0) })
         };
         let own = memory::collect(point.shaders.iter().map(|bound| (bound.stage, bound.own.handle)));
         // Records name the last one with links: of graphics, the fragment shader as a rule.

@@ -15,9 +15,9 @@ use samplin_spirv::{Module, Operand, Specialization};
 
 use super::Separate;
 use super::layouts::PipelineShape;
-use super::limits::Limits;
+use super::limits::More;
 use super::programs::{Program, model};
-use super::recipe::{Executable, LINKS, NO_SAMPLER, NO_SET, Recipe, Second, Source, StageCode, When};
+use super::recipe::{Executable, LINKS, Recipe, Second, Source, StageCode, When};
 use super::sampling;
 use super::tasks::Keys;
 use crate::device::Device;
@@ -119,13 +119,14 @@ impl Device {
         (mask, keys): (u64, Option<Keys>),
         when: When,
     ) -> Result<Second, &'static str> {
+        use vk::DescriptorType as T;
         let started = Instant::now();
         let recipe = program.recipe()?;
         let number = program.layout.sets.len();
         let has_block = matches!(keys, Some(Keys::Block));
         let has_hidden = mask != 0 || has_block;
-        if has_hidden && number >= separate.limits.sets as usize {
-            return Err(NO_SET);
+        if has_hidden {
+            separate.limits.check(&program.layout, &[], program.colors)?;
         }
         let chosen: Vec<usize> = memory::collect((0..program.links.len().min(LINKS)).filter(|n| mask >> n & 1 != 0));
         let first = first_binding(&program.layout);
@@ -145,25 +146,27 @@ impl Device {
             }
             None => None,
         };
-        let binding = |(offset, (kind, count, stages)): (usize, (vk::DescriptorType, u32, vk::ShaderStageFlags))| {
+        let binding = |(offset, More { kind, count, stages }): (usize, More)| {
             let flags = chosen.get(offset).map_or(vk::DescriptorBindingFlags::empty(), |link| unread(program, *link));
             let binding = first + offset as u32;
             kept::Binding { binding, kind, count, stages, flags, samplers: Vec::new(), kinds: Vec::new() }
         };
         let stages = |link: usize| program.links.get(link).map_or(vk::ShaderStageFlags::empty(), |link| link.stages);
-        let samplers =
-            chosen.iter().zip(&counts).map(|(link, count)| (vk::DescriptorType::SAMPLER, *count, stages(*link)));
+        let samplers = chosen.iter().zip(&counts).map(|(link, count)| More {
+            kind: T::SAMPLER,
+            count: *count,
+            stages: stages(*link),
+        });
         let all = || recipe.stages.iter().fold(vk::ShaderStageFlags::empty(), |all, stage| all | stage.stage);
-        let block = has_block.then(|| (vk::DescriptorType::UNIFORM_BUFFER, 1, all()));
-        let bindings = memory::collect(samplers.chain(block).enumerate().map(binding));
+        let block = has_block.then(|| More { kind: T::UNIFORM_BUFFER, count: 1, stages: all() });
+        let more = memory::collect(samplers.chain(block));
+        let bindings = memory::collect(more.iter().copied().enumerate().map(binding));
         let (mut hidden, mut layout) = (None, Arc::clone(&program.layout));
         if has_hidden {
+            separate.limits.check(&program.layout, &more, program.colors)?;
             let shape = separate.shape_of(kept::SetLayout { flags: Default::default(), bindings });
             layout = Arc::new(program.layout.with_set(separate.number(), Arc::clone(&shape)));
             hidden = Some(shape);
-        }
-        if !fits(&layout, &separate.limits) {
-            return Err(NO_SAMPLER);
         }
         let twin = self.twin_of_pipeline(separate, &layout).ok_or("memory")?;
         let (made, libraries) = self.compile(separate, &recipe, &codes, (&layout, twin))?;
@@ -379,21 +382,6 @@ fn rewrite(
         }
     }
     Ok(Some(done.words))
-}
-
-/// Whether a pipeline layout keeps the limits on samplers, which the layer's own count towards.
-fn fits(layout: &PipelineShape, limits: &Limits) -> bool {
-    use vk::DescriptorType as T;
-    let bindings = || layout.sets.iter().flatten().flat_map(|set| set.bindings.iter());
-    let samples = |ty: T| matches!(ty, T::SAMPLER | T::COMBINED_IMAGE_SAMPLER | T::MUTABLE_EXT);
-    let sum = |stage: vk::ShaderStageFlags, of: &dyn Fn(T) -> bool| -> u64 {
-        let in_stage = bindings().filter(|binding| binding.stages.intersects(stage) && of(binding.ty));
-        in_stage.map(|binding| u64::from(binding.count)).sum()
-    };
-    let all: u64 = bindings().filter(|binding| samples(binding.ty)).map(|binding| u64::from(binding.count)).sum();
-    let stages = (0..u32::BITS).map(|bit| vk::ShaderStageFlags::from_raw(1 << bit));
-    all <= u64::from(limits.samplers)
-        && stages.into_iter().all(|stage| sum(stage, &samples) <= u64::from(limits.stage_samplers))
 }
 
 /// The position in a link's hidden samplers, or tasks, of an element of its image and one of its sampler.
