@@ -11,6 +11,7 @@ pub mod capability;
 pub mod context;
 pub mod descriptor;
 pub mod folder;
+mod garbage;
 pub mod image;
 pub mod large;
 pub mod layer;

@@ -7,6 +7,7 @@
 use crate::capability::Capability;
 use crate::context::Context;
 use crate::descriptor::{self, Pool, SetLayout, Template, TemplateData};
+use crate::garbage;
 use crate::image::{self, Buffer};
 use crate::lookup::{Kind, Point};
 use crate::shader::{Frame, ShaderModule, graphics_pipeline, link_graphics, make_graphics, module};
@@ -125,6 +126,9 @@ pub enum Stage {
     Libraries,
     /// The same, where the library with the vertex shader has a layout without sets.
     IndependentLibraries,
+    /// [`Stage::Fragment`] in a pipeline whose create info has garbage wherever that is ignored, and whose render pass is gone: it is used
+    /// in another one that is compatible.
+    Garbage,
 }
 
 impl Stage {
@@ -136,7 +140,7 @@ impl Stage {
     pub fn needs(self) -> &'static [Capability] {
         match self {
             Self::Compute => &[],
-            Self::Fragment => &[Capability::FragmentStores],
+            Self::Fragment | Self::Garbage => &[Capability::FragmentStores],
             Self::Libraries | Self::IndependentLibraries => {
                 &[Capability::FragmentStores, Capability::GraphicsPipelineLibrary]
             }
@@ -267,16 +271,18 @@ impl<'c> Rig<'c> {
                 let pipeline = made.map_err(|(_, error)| error).expect("vkCreateComputePipelines")[0];
                 (Made::Pipeline(pipeline), None)
             }
-            Stage::Fragment | Stage::Libraries | Stage::IndependentLibraries => {
+            Stage::Fragment | Stage::Libraries | Stage::IndependentLibraries | Stage::Garbage => {
                 let shader = ShaderModule::new(context, &words);
                 let (render_pass, framebuffer) = Self::frame(context);
                 let vertex = ShaderModule::new(context, &module("draw/vertex"));
-                let frame = Frame { render_pass, size: [MOST_POINTS, 1], attachments: 0 };
+                let gone = (plan.stage == Stage::Garbage).then(|| garbage::pass(device));
+                let frame = Frame { render_pass: gone.unwrap_or(render_pass), size: [MOST_POINTS, 1], attachments: 0 };
                 let stages = [&vertex, &shader];
                 let none = is_independent.then(|| layout_of(&vec![vk::DescriptorSetLayout::null(); set_layouts.len()]));
                 let parts = std::cell::Cell::new(None);
                 let link = |device: &ash::Device, info: &vk::GraphicsPipelineCreateInfo<'_>| match plan.stage {
                     Stage::Fragment => make_graphics(device, info),
+                    Stage::Garbage => garbage::with(info, |info| make_graphics(device, info)),
                     _ => {
                         let (pipeline, all) = link_graphics(device, info, none.unwrap_or(layout));
                         parts.set(Some(all));
@@ -284,6 +290,9 @@ impl<'c> Rig<'c> {
                     }
                 };
                 let pipeline = graphics_pipeline(context, &frame, layout, stages, &specialization, &link);
+                if let Some(gone) = gone {
+                    garbage::destroy(device, gone);
+                }
                 if let Some(none) = none {
                     // SAFETY: made above; a pipeline does without its layout.
                     unsafe { device.destroy_pipeline_layout(none, None) };

@@ -35,6 +35,7 @@ mod modules;
 mod names;
 mod panics;
 mod paths;
+mod pipelines;
 mod programs;
 mod refused;
 mod resolve;

@@ -19,29 +19,29 @@ use vk::ShaderStageFlags as S;
 
 const SUCCESS: vk::Result = vk::Result::SUCCESS;
 
-struct Stand {
-    device: Device,
+pub(crate) struct Stand {
+    pub(crate) device: Device,
     linear: vk::Sampler,
-    good: vk::ImageView,
-    bad: vk::ImageView,
+    pub(crate) good: vk::ImageView,
+    pub(crate) bad: vk::ImageView,
     set_layout: vk::DescriptorSetLayout,
-    layout: vk::PipelineLayout,
-    pool: vk::DescriptorPool,
+    pub(crate) layout: vk::PipelineLayout,
+    pub(crate) pool: vk::DescriptorPool,
 }
 
 /// A module in which the images 0 and 1 meet the sampler 2.
-fn words(model: u32) -> Vec<u32> {
+pub(crate) fn words(model: u32) -> Vec<u32> {
     let operand = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
     shader(model, &[(operand(0), operand(2)), (operand(1), operand(2))])
 }
 
 /// A number of the execution model, for a stage.
-fn stage(stage: S, module: vk::ShaderModule) -> vk::PipelineShaderStageCreateInfo<'static> {
+pub(crate) fn stage(stage: S, module: vk::ShaderModule) -> vk::PipelineShaderStageCreateInfo<'static> {
     vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
 }
 
 impl Stand {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(ptr::null())
     }
 
@@ -61,7 +61,7 @@ impl Stand {
         Self { device, linear, good, bad, set_layout, layout, pool }
     }
 
-    fn set(&self, views: [vk::ImageView; 2]) -> vk::DescriptorSet {
+    pub(crate) fn set(&self, views: [vk::ImageView; 2]) -> vk::DescriptorSet {
         let set = self.device.sets(self.pool, &[self.set_layout])[0];
         let images = views.map(|view| vk::DescriptorImageInfo { image_view: view, ..Default::default() });
         let sampler = [vk::DescriptorImageInfo { sampler: self.linear, ..Default::default() }];
@@ -77,7 +77,7 @@ impl Stand {
         set
     }
 
-    fn module(&self, words: &[u32]) -> vk::ShaderModule {
+    pub(crate) fn module(&self, words: &[u32]) -> vk::ShaderModule {
         let (device, mut module) = (&self.device, vk::ShaderModule::null());
         let info = vk::ShaderModuleCreateInfo::default().code(words);
         assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), SUCCESS);
@@ -93,17 +93,34 @@ impl Stand {
     }
 
     /// A graphics pipeline with one colour attachment, these states dynamic, these flags and this chain.
-    fn graphics(
+    pub(crate) fn graphics(
         &self,
         states: &[vk::DynamicState],
         flags: vk::PipelineCreateFlags,
         chain: *const std::ffi::c_void,
     ) -> vk::Pipeline {
-        let (device, mut pass, mut pipeline) = (&self.device, vk::RenderPass::null(), vk::Pipeline::null());
+        self.graphics_in(self.pass(allocator()), states, flags, chain)
+    }
+
+    /// A render pass with one colour attachment.
+    pub(crate) fn pass(&self, own: *const vk::AllocationCallbacks<'static>) -> vk::RenderPass {
+        let (device, mut pass) = (&self.device, vk::RenderPass::null());
         let colour = [vk::AttachmentReference::default()];
         let subpass = [vk::SubpassDescription::default().color_attachments(&colour)];
         let info = vk::RenderPassCreateInfo::default().subpasses(&subpass);
-        assert_eq!(call!(device.create_render_pass(device.raw, &info, allocator(), &mut pass)), SUCCESS);
+        assert_eq!(call!(device.create_render_pass(device.raw, &info, own, &mut pass)), SUCCESS);
+        pass
+    }
+
+    /// [`Stand::graphics`] in a render pass, or none.
+    pub(crate) fn graphics_in(
+        &self,
+        pass: vk::RenderPass,
+        states: &[vk::DynamicState],
+        flags: vk::PipelineCreateFlags,
+        chain: *const std::ffi::c_void,
+    ) -> vk::Pipeline {
+        let (device, mut pipeline) = (&self.device, vk::Pipeline::null());
         let stages = [stage(S::VERTEX, self.module(&shader(0, &[]))), stage(S::FRAGMENT, self.module(&words(4)))];
         let (viewports, scissors) = ([vk::Viewport::default()], [vk::Rect2D::default()]);
         let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
@@ -136,24 +153,24 @@ impl Stand {
         pipeline
     }
 
-    fn begin(&self) {
+    pub(crate) fn begin(&self) {
         let (device, info) = (&self.device, vk::CommandBufferBeginInfo::default());
         assert_eq!(call!(device.begin_command_buffer(device.commands, &info)), SUCCESS);
     }
 
-    fn bind(&self, point: Point, pipeline: vk::Pipeline) {
+    pub(crate) fn bind(&self, point: Point, pipeline: vk::Pipeline) {
         let device = &self.device;
         call!(device.bind_pipeline(device.commands, point, pipeline));
     }
 
-    fn bind_set(&self, point: Point, set: vk::DescriptorSet) {
+    pub(crate) fn bind_set(&self, point: Point, set: vk::DescriptorSet) {
         let device = &self.device;
         call!(device.bind_sets(device.commands, point, self.layout, 0, 1, &set, 0, ptr::null()));
     }
 
     /// Whether the first and the second link read the application's own sampler.
     #[track_caller]
-    fn own(&self, point: Point) -> [bool; 2] {
+    pub(crate) fn own(&self, point: Point) -> [bool; 2] {
         self.device.driver.check();
         let reads = lock(&self.device.driver.machine).draw(self.device.commands.as_raw(), place(point));
         let reads = reads.expect("what is bound can be drawn with");
@@ -163,12 +180,12 @@ impl Stand {
         })
     }
 
-    fn bound(&self, point: Point) -> u64 {
+    pub(crate) fn bound(&self, point: Point) -> u64 {
         lock(&self.device.driver.machine).bound_pipeline(self.device.commands.as_raw(), place(point))
     }
 
     /// The names of what was left.
-    fn left(&self) -> Vec<String> {
+    pub(crate) fn left(&self) -> Vec<String> {
         let records = self.device.instance.records("unresolved");
         records.iter().map(|record| record["what"].as_str().expect("a name").to_owned()).collect()
     }

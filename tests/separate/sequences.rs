@@ -67,10 +67,20 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial_in(stage, name("pipeline-and-objects"), move || pipeline_and_objects(shape)));
         }
     }
-    for (suffix, stage) in STAGES.into_iter().filter(|(suffix, _)| *suffix == "graphics") {
-        for (links, second) in [("agree", false), ("disagree", true)] {
+    for (links, second) in [("agree", false), ("disagree", true)] {
+        for (suffix, stage) in [("graphics", Stage::Fragment), ("garbage", Stage::Garbage)] {
             let name = format!("sequence/in-render-pass/{links}/{suffix}");
             trials.push(trial_in(stage, name, move || in_render_pass(Shape { stage, second })));
+        }
+        // Garbage in what pipelines may leave unset, and render passes that are gone.
+        let rows: [Row; 3] = [
+            ("comes-and-goes", comes_and_goes),
+            ("two-bind-points", two_bind_points),
+            ("pipeline-made-twice", pipeline_made_twice),
+        ];
+        for (name, body) in rows {
+            let (stage, name) = (Stage::Garbage, format!("sequence/{name}/{links}/garbage"));
+            trials.push(trial_in(stage, name, move || body(Shape { stage, second })));
         }
     }
     trials.push(trial("sequence/update-after-bind", update_after_bind));
