@@ -14,6 +14,8 @@ use std::ffi::CStr;
 /// `separate=resolve` the hooks under `followed` stand in place of those that the same commands have below, and those under `Separate`
 /// are there at all; so are those under `Shaders`, which are also there where a shader can become another one.
 /// Those under `Buffers` are there where the device cannot store all texel buffers that shaders are to store.
+/// Those under `actions` are there with `separate=resolve`. Each names the bind point whose state the command uses, and its hook, which
+/// first binds what was left to be bound there, derives from that ([`actions`](crate::hooks::separate::actions)).
 macro_rules! commands {
     ($with:ident) => {
         $with! {
@@ -31,6 +33,41 @@ macro_rules! commands {
                 cmd_push_descriptor_set2: vk::PFN_vkCmdPushDescriptorSet2KHR, c"vkCmdPushDescriptorSet2KHR", c"vkCmdPushDescriptorSet2" => separate::sets::cmd_push_descriptor_set2;
                 cmd_push_descriptor_set_with_template: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR, c"vkCmdPushDescriptorSetWithTemplateKHR", c"vkCmdPushDescriptorSetWithTemplate" => separate::sets::cmd_push_descriptor_set_with_template;
                 cmd_push_descriptor_set_with_template2: vk::PFN_vkCmdPushDescriptorSetWithTemplate2KHR, c"vkCmdPushDescriptorSetWithTemplate2KHR", c"vkCmdPushDescriptorSetWithTemplate2" => separate::sets::cmd_push_descriptor_set_with_template2;
+            }
+            actions {
+                cmd_draw: vk::PFN_vkCmdDraw, "1.0", c"vkCmdDraw" => GRAPHICS;
+                cmd_draw_indexed: vk::PFN_vkCmdDrawIndexed, "1.0", c"vkCmdDrawIndexed" => GRAPHICS;
+                cmd_draw_indirect: vk::PFN_vkCmdDrawIndirect, "1.0", c"vkCmdDrawIndirect" => GRAPHICS;
+                cmd_draw_indexed_indirect: vk::PFN_vkCmdDrawIndexedIndirect, "1.0", c"vkCmdDrawIndexedIndirect" => GRAPHICS;
+                cmd_draw_indirect_count: vk::PFN_vkCmdDrawIndirectCount, "1.2", c"vkCmdDrawIndirectCount", c"vkCmdDrawIndirectCountKHR", c"vkCmdDrawIndirectCountAMD" => GRAPHICS;
+                cmd_draw_indexed_indirect_count: vk::PFN_vkCmdDrawIndexedIndirectCount, "1.2", c"vkCmdDrawIndexedIndirectCount", c"vkCmdDrawIndexedIndirectCountKHR", c"vkCmdDrawIndexedIndirectCountAMD" => GRAPHICS;
+                cmd_draw_indirect_byte_count: vk::PFN_vkCmdDrawIndirectByteCountEXT, "VK_EXT_transform_feedback", c"vkCmdDrawIndirectByteCountEXT" => GRAPHICS;
+                cmd_draw_multi: vk::PFN_vkCmdDrawMultiEXT, "VK_EXT_multi_draw", c"vkCmdDrawMultiEXT" => GRAPHICS;
+                cmd_draw_multi_indexed: vk::PFN_vkCmdDrawMultiIndexedEXT, "VK_EXT_multi_draw", c"vkCmdDrawMultiIndexedEXT" => GRAPHICS;
+                cmd_draw_mesh_tasks: vk::PFN_vkCmdDrawMeshTasksEXT, "VK_EXT_mesh_shader", c"vkCmdDrawMeshTasksEXT" => GRAPHICS;
+                cmd_draw_mesh_tasks_indirect: vk::PFN_vkCmdDrawMeshTasksIndirectEXT, "VK_EXT_mesh_shader", c"vkCmdDrawMeshTasksIndirectEXT" => GRAPHICS;
+                cmd_draw_mesh_tasks_indirect_count: vk::PFN_vkCmdDrawMeshTasksIndirectCountEXT, "VK_EXT_mesh_shader", c"vkCmdDrawMeshTasksIndirectCountEXT" => GRAPHICS;
+                cmd_draw_mesh_tasks_nv: vk::PFN_vkCmdDrawMeshTasksNV, "VK_NV_mesh_shader", c"vkCmdDrawMeshTasksNV" => GRAPHICS;
+                cmd_draw_mesh_tasks_indirect_nv: vk::PFN_vkCmdDrawMeshTasksIndirectNV, "VK_NV_mesh_shader", c"vkCmdDrawMeshTasksIndirectNV" => GRAPHICS;
+                cmd_draw_mesh_tasks_indirect_count_nv: vk::PFN_vkCmdDrawMeshTasksIndirectCountNV, "VK_NV_mesh_shader", c"vkCmdDrawMeshTasksIndirectCountNV" => GRAPHICS;
+                cmd_draw_cluster: vk::PFN_vkCmdDrawClusterHUAWEI, "VK_HUAWEI_cluster_culling_shader", c"vkCmdDrawClusterHUAWEI" => GRAPHICS;
+                cmd_draw_cluster_indirect: vk::PFN_vkCmdDrawClusterIndirectHUAWEI, "VK_HUAWEI_cluster_culling_shader", c"vkCmdDrawClusterIndirectHUAWEI" => GRAPHICS;
+                cmd_draw_indirect2: vk_layer_sys::PfnCmdWithInfo, "VK_KHR_device_address_commands", c"vkCmdDrawIndirect2KHR" => GRAPHICS;
+                cmd_draw_indexed_indirect2: vk_layer_sys::PfnCmdWithInfo, "VK_KHR_device_address_commands", c"vkCmdDrawIndexedIndirect2KHR" => GRAPHICS;
+                cmd_draw_indirect_count2: vk_layer_sys::PfnCmdWithInfo, "VK_KHR_device_address_commands", c"vkCmdDrawIndirectCount2KHR" => GRAPHICS;
+                cmd_draw_indexed_indirect_count2: vk_layer_sys::PfnCmdWithInfo, "VK_KHR_device_address_commands", c"vkCmdDrawIndexedIndirectCount2KHR" => GRAPHICS;
+                cmd_draw_mesh_tasks_indirect2: vk_layer_sys::PfnCmdWithInfo, "VK_KHR_device_address_commands", c"vkCmdDrawMeshTasksIndirect2EXT" => GRAPHICS;
+                cmd_draw_mesh_tasks_indirect_count2: vk_layer_sys::PfnCmdWithInfo, "VK_KHR_device_address_commands", c"vkCmdDrawMeshTasksIndirectCount2EXT" => GRAPHICS;
+                cmd_draw_indirect_byte_count2: vk_layer_sys::PfnCmdDrawIndirectByteCount2, "VK_KHR_device_address_commands", c"vkCmdDrawIndirectByteCount2EXT" => GRAPHICS;
+                cmd_dispatch: vk::PFN_vkCmdDispatch, "1.0", c"vkCmdDispatch" => COMPUTE;
+                cmd_dispatch_base: vk::PFN_vkCmdDispatchBase, "1.1", c"vkCmdDispatchBase", c"vkCmdDispatchBaseKHR" => COMPUTE;
+                cmd_dispatch_indirect: vk::PFN_vkCmdDispatchIndirect, "1.0", c"vkCmdDispatchIndirect" => COMPUTE;
+                cmd_dispatch_indirect2: vk_layer_sys::PfnCmdWithInfo, "VK_KHR_device_address_commands", c"vkCmdDispatchIndirect2KHR" => COMPUTE;
+                cmd_dispatch_tile: vk_layer_sys::PfnCmdWithInfo, "VK_QCOM_tile_shading", c"vkCmdDispatchTileQCOM" => COMPUTE;
+                cmd_trace_rays: vk::PFN_vkCmdTraceRaysKHR, "VK_KHR_ray_tracing_pipeline", c"vkCmdTraceRaysKHR" => RAY_TRACING_KHR;
+                cmd_trace_rays_indirect: vk::PFN_vkCmdTraceRaysIndirectKHR, "VK_KHR_ray_tracing_pipeline", c"vkCmdTraceRaysIndirectKHR" => RAY_TRACING_KHR;
+                cmd_trace_rays_indirect2: vk::PFN_vkCmdTraceRaysIndirect2KHR, "VK_KHR_ray_tracing_maintenance1", c"vkCmdTraceRaysIndirect2KHR" => RAY_TRACING_KHR;
+                cmd_trace_rays_nv: vk::PFN_vkCmdTraceRaysNV, "VK_NV_ray_tracing", c"vkCmdTraceRaysNV" => RAY_TRACING_KHR;
             }
             Instance {
                 destroy_instance: vk::PFN_vkDestroyInstance, "1.0", c"vkDestroyInstance" => instance::destroy_instance;
@@ -132,6 +169,17 @@ macro_rules! commands {
                 cmd_bind_shaders: vk::PFN_vkCmdBindShadersEXT, "VK_EXT_shader_object", c"vkCmdBindShadersEXT" => separate::shaders::cmd_bind_shaders;
                 cmd_begin_transform_feedback: vk::PFN_vkCmdBeginTransformFeedbackEXT, "VK_EXT_transform_feedback", c"vkCmdBeginTransformFeedbackEXT" => separate::commands::cmd_begin_transform_feedback;
                 cmd_end_transform_feedback: vk::PFN_vkCmdEndTransformFeedbackEXT, "VK_EXT_transform_feedback", c"vkCmdEndTransformFeedbackEXT" => separate::commands::cmd_end_transform_feedback;
+                cmd_begin_transform_feedback2: vk_layer_sys::PfnCmdTransformFeedback2, "VK_KHR_device_address_commands", c"vkCmdBeginTransformFeedback2EXT" => separate::commands::cmd_begin_transform_feedback2;
+                cmd_end_transform_feedback2: vk_layer_sys::PfnCmdTransformFeedback2, "VK_KHR_device_address_commands", c"vkCmdEndTransformFeedback2EXT" => separate::commands::cmd_end_transform_feedback2;
+                cmd_set_descriptor_buffer_offsets: vk::PFN_vkCmdSetDescriptorBufferOffsetsEXT, "VK_EXT_descriptor_buffer", c"vkCmdSetDescriptorBufferOffsetsEXT" => separate::buffers::cmd_set_descriptor_buffer_offsets;
+                cmd_set_descriptor_buffer_offsets2: vk::PFN_vkCmdSetDescriptorBufferOffsets2EXT, "VK_EXT_descriptor_buffer", c"vkCmdSetDescriptorBufferOffsets2EXT" => separate::buffers::cmd_set_descriptor_buffer_offsets2;
+                cmd_bind_descriptor_buffer_embedded_samplers: vk::PFN_vkCmdBindDescriptorBufferEmbeddedSamplersEXT, "VK_EXT_descriptor_buffer", c"vkCmdBindDescriptorBufferEmbeddedSamplersEXT" => separate::buffers::cmd_bind_descriptor_buffer_embedded_samplers;
+                cmd_bind_descriptor_buffer_embedded_samplers2: vk::PFN_vkCmdBindDescriptorBufferEmbeddedSamplers2EXT, "VK_EXT_descriptor_buffer", c"vkCmdBindDescriptorBufferEmbeddedSamplers2EXT" => separate::buffers::cmd_bind_descriptor_buffer_embedded_samplers2;
+                cmd_bind_sampler_heap: vk_layer_sys::PfnCmdWithInfo, "VK_EXT_descriptor_heap", c"vkCmdBindSamplerHeapEXT" => separate::buffers::cmd_bind_sampler_heap;
+                cmd_bind_resource_heap: vk_layer_sys::PfnCmdWithInfo, "VK_EXT_descriptor_heap", c"vkCmdBindResourceHeapEXT" => separate::buffers::cmd_bind_resource_heap;
+                cmd_push_data: vk_layer_sys::PfnCmdWithInfo, "VK_EXT_descriptor_heap", c"vkCmdPushDataEXT" => separate::buffers::cmd_push_data;
+                cmd_preprocess_generated_commands: vk_layer_sys::PfnCmdPreprocessGeneratedCommands, "VK_EXT_device_generated_commands", c"vkCmdPreprocessGeneratedCommandsEXT" => separate::generated::cmd_preprocess_generated_commands;
+                cmd_preprocess_generated_commands_nv: vk::PFN_vkCmdPreprocessGeneratedCommandsNV, "VK_NV_device_generated_commands", c"vkCmdPreprocessGeneratedCommandsNV" => separate::generated::cmd_preprocess_generated_commands_nv;
                 cmd_execute_generated_commands: vk_layer_sys::PfnCmdExecuteGeneratedCommands, "VK_EXT_device_generated_commands", c"vkCmdExecuteGeneratedCommandsEXT" => separate::generated::cmd_execute_generated_commands;
                 cmd_execute_generated_commands_nv: vk::PFN_vkCmdExecuteGeneratedCommandsNV, "VK_NV_device_generated_commands", c"vkCmdExecuteGeneratedCommandsNV" => separate::generated::cmd_execute_generated_commands_nv;
                 cmd_bind_pipeline_shader_group: vk::PFN_vkCmdBindPipelineShaderGroupNV, "VK_NV_device_generated_commands", c"vkCmdBindPipelineShaderGroupNV" => separate::generated::cmd_bind_pipeline_shader_group;
@@ -166,12 +214,14 @@ macro_rules! names {
     (
         own { $($own_level:ident $own:ident: $own_type:ty, $own_needed:literal, $($own_name:literal),+ => $own_hook:path;)+ }
         followed { $($followed:tt)+ }
+        actions { $($a_field:ident: $a_type:ty, $a_needed:literal, $($a_name:literal),+ => $a_point:ident;)+ }
         $($level:ident { $($field:ident: $type:ty, $needed:literal, $($name:literal),+ $(=> $hook:path)?;)+ })+
     ) => {
         /// Names of the device commands that the layer intercepts, aliases included.
         pub fn intercepted_on_devices(which: Which) -> Vec<&'static CStr> {
             let rows: &[&[&CStr]] = &[
                 $(name_row!($own_level which $($own_name)+ => $own_hook),)+
+                $(name_row!(Separate which $($a_name)+ => $a_point),)+
                 $($(name_row!($level which $($name)+ $(=> $hook)?),)+)+
             ];
             rows.concat()

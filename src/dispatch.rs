@@ -37,6 +37,7 @@ macro_rules! structures {
     (
         own { $($own:tt)+ }
         followed { $($followed:tt)+ }
+        actions { $($a_field:ident: $a_type:ty, $a_needed:literal, $($a_name:literal),+ => $a_point:ident;)+ }
         Instance { $($i_field:ident: $i_type:ty, $i_needed:literal, $($i_name:literal),+ $(=> $i_hook:path)?;)+ }
         Physical { $($p_field:ident: $p_type:ty, $p_needed:literal, $($p_name:literal),+ $(=> $p_hook:path)?;)+ }
         Device { $($d_field:ident: $d_type:ty, $d_needed:literal, $($d_name:literal),+ $(=> $d_hook:path)?;)+ }
@@ -68,6 +69,7 @@ macro_rules! structures {
             $($m_field: $m_type, $($m_name)+;)+
             $($b_field: $b_type, $($b_name)+;)+
             $($s_field: $s_type, $($s_name)+;)+
+            $($a_field: $a_type, $($a_name)+;)+
         }
     };
 }

@@ -37,7 +37,7 @@ enum Level {
 }
 
 macro_rules! row {
-    ($name:ident $level:ident $type:ty, $($command:literal)+ => $hook:path) => {
+    ($name:ident $level:ident $type:ty, $($command:literal)+ => $hook:expr) => {
         $(if $name == $command {
             let function: $type = $hook;
             // SAFETY: a pointer of the command's own signature (checked by the line above), typed without arguments as
@@ -53,6 +53,7 @@ macro_rules! table {
     (
         own { $($own_level:ident $own:ident: $own_type:ty, $own_needed:literal, $($own_name:literal),+ => $own_hook:path;)+ }
         followed { $($f_field:ident: $f_type:ty, $($f_name:literal),+ => $f_hook:path;)+ }
+        actions { $($a_field:ident: $a_type:ty, $a_needed:literal, $($a_name:literal),+ => $a_point:ident;)+ }
         $($level:ident { $($field:ident: $type:ty, $needed:literal, $($name:literal),+ $(=> $hook:path)?;)+ })+
     ) => {
         /// The intercept of a command; `separate`: with `separate=resolve`.
@@ -62,6 +63,7 @@ macro_rules! table {
             }
             $(row!(name $own_level $own_type, $($own_name)+ => $own_hook);)+
             $($(row!(name $level $type, $($name)+ $(=> $hook)?);)+)+
+            $(row!(name Separate $a_type, $($a_name)+ => separate::actions::hook::<separate::actions::$a_field>());)+
             None
         }
     };

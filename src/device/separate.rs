@@ -1,10 +1,10 @@
 //! Samplers and images that only a shader joins (`separate=resolve`): what is remembered of shaders, layouts, sets and command
 //! buffers, and what is bound in place of a set whose samplers conflict with the images that a pipeline reads through them.
 //!
-//! Descriptors without `UPDATE_AFTER_BIND` may be consumed by the bind itself (VkDescriptorBindingFlagBits), so what a pipeline
-//! will read is known once it and its sets are bound, and no draw has to be looked at. [`ladder`] decides, [`shadow`] makes the
-//! sets; the rest only remembers.
+//! Descriptors without `UPDATE_AFTER_BIND` may be consumed by the bind itself (VkDescriptorBindingFlagBits), so what a draw
+//! will read is known when it is recorded. [`ladder`] decides, [`shadow`] makes the sets, [`settle`] binds; the rest only remembers.
 
+mod binds;
 mod bits;
 mod blocks;
 mod bound;

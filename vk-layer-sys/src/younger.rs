@@ -11,6 +11,29 @@ pub type PfnGetImageViewHandle64Nvx =
 pub type PfnCmdExecuteGeneratedCommands =
     unsafe extern "system" fn(commands: vk::CommandBuffer, is_preprocessed: vk::Bool32, info: *const c_void);
 
+/// `PFN_vkCmdPreprocessGeneratedCommandsEXT` (VK_EXT_device_generated_commands); `info` is a `VkGeneratedCommandsInfoEXT`.
+pub type PfnCmdPreprocessGeneratedCommands =
+    unsafe extern "system" fn(commands: vk::CommandBuffer, info: *const c_void, state: vk::CommandBuffer);
+
+/// A command that takes one structure: `PFN_vkCmdDrawIndirect2KHR` and its likes (VK_KHR_device_address_commands),
+/// `PFN_vkCmdDispatchTileQCOM` (VK_QCOM_tile_shading), `PFN_vkCmdBindSamplerHeapEXT` and its likes (VK_EXT_descriptor_heap).
+pub type PfnCmdWithInfo = unsafe extern "system" fn(commands: vk::CommandBuffer, info: *const c_void);
+
+/// `PFN_vkCmdDrawIndirectByteCount2EXT` (VK_KHR_device_address_commands); `counter` is a `VkBindTransformFeedbackBuffer2InfoEXT`.
+pub type PfnCmdDrawIndirectByteCount2 = unsafe extern "system" fn(
+    commands: vk::CommandBuffer,
+    instances: u32,
+    first_instance: u32,
+    counter: *const c_void,
+    counter_offset: u32,
+    stride: u32,
+);
+
+/// `PFN_vkCmdBeginTransformFeedback2EXT` and `PFN_vkCmdEndTransformFeedback2EXT` (VK_KHR_device_address_commands); `counters` are
+/// `VkBindTransformFeedbackBuffer2InfoEXT`.
+pub type PfnCmdTransformFeedback2 =
+    unsafe extern "system" fn(commands: vk::CommandBuffer, first: u32, count: u32, counters: *const c_void);
+
 /// `VkPipelineCreateInfoKHR` (VK_KHR_pipeline_binary): what a pipeline is created with is in its chain.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

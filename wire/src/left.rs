@@ -160,7 +160,7 @@ pub const LEFT: &[Left] = &[
     left(
         "began-before",
         About::Link,
-        "The command buffer was begun before samplin had to follow it, so samplin does not know all that is bound in it.",
+        "The command buffer was begun before samplin had to follow it, so samplin does not know all that is bound in it and binds nothing of its own there.",
         "begin the command buffer after the conflicting views exist",
     ),
     left(
@@ -196,8 +196,14 @@ pub const LEFT: &[Left] = &[
     left(
         "generated-commands",
         About::Link,
-        "The device chooses pipelines for commands that it generates, and they are the application's own.",
+        "The device may choose pipelines for commands that it generates, so for these everything is bound as the application has it.",
         "give the images of pipelines that the device chooses samplers that suit them",
+    ),
+    left(
+        "dynamic-layout",
+        About::Link,
+        "Descriptors were bound without a pipeline layout, so samplin does not know which are bound.",
+        "bind and push descriptors with a pipeline layout",
     ),
     left(
         "memory",

@@ -1,8 +1,9 @@
-//! What is bound at a set number of a bind point.
+//! What is bound at a set number of a bind point, by the application or by the layer.
 
 use std::sync::Arc;
 
 use super::layouts::PipelineShape;
+use super::recipe::Second;
 use super::sets::{Brief, SetEntry};
 
 /// What is bound at a set number.
@@ -85,5 +86,25 @@ impl Bound {
     /// Whether something else is bound than the application has bound.
     pub(super) fn differs(&self) -> bool {
         self.actual != self.set || !self.pushed.is_empty()
+    }
+}
+
+/// A hidden set that is bound.
+pub(super) struct Hidden {
+    pub(super) set: u64,
+    /// The layout that it was bound with, whose last set it is.
+    pub(super) layout: Arc<PipelineShape>,
+}
+
+impl Hidden {
+    /// Its set number.
+    pub(super) fn number(&self) -> usize {
+        self.layout.sets.len() - 1
+    }
+
+    /// Whether it is this one, bound where the pipeline reads it.
+    pub(super) fn is_of(&self, second: &Second, set: u64) -> bool {
+        let number = second.number();
+        self.set == set && self.number() == number && self.layout.is_compatible(&second.layout, number)
     }
 }

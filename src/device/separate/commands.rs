@@ -11,12 +11,11 @@ use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::bound::Bound;
-use super::found::{Found, Resolution};
+use super::bound::{Bound, Hidden};
+use super::found::Found;
 use super::layouts::PipelineShape;
 use super::objects::BoundShader;
 use super::programs::Program;
-use super::recipe::Second;
 use super::sets::{Brief, SetEntry};
 use crate::table::{FastMap, FastSet, HandleMap, lock};
 use crate::variant::Gate;
@@ -86,10 +85,6 @@ pub(super) struct Point {
     pub(super) has_pushes: bool,
     /// Resolutions that were found here.
     pub(super) found: Found,
-    /// The one by which sets were chosen that are being bound.
-    pub(super) chosen: Option<Arc<Resolution>>,
-    /// What a leaf has found for sets that are being bound is all that is to be done.
-    pub(super) is_settled: bool,
     /// What the briefs of bound sets say held at this time, see [`Resolutions::time`].
     ///
     /// [`Resolutions::time`]: super::found::Resolutions::time
@@ -102,28 +97,10 @@ pub(super) struct Point {
     pub(super) hidden: Option<Hidden>,
     /// Something is bound that the application has not bound there.
     pub(super) differs: bool,
+    /// The next draw has something to find out or to bind.
+    pub(super) is_left: bool,
     /// Transform feedback is active, during which no other pipeline may be bound (VUID-vkCmdBindPipeline-None-02323).
     pub(super) feeds_back: bool,
-}
-
-/// A hidden set that is bound.
-pub(super) struct Hidden {
-    pub(super) set: u64,
-    /// The layout that it was bound with, whose last set it is.
-    pub(super) layout: Arc<PipelineShape>,
-}
-
-impl Hidden {
-    /// Its set number.
-    pub(super) fn number(&self) -> usize {
-        self.layout.sets.len() - 1
-    }
-
-    /// Whether it is this one, bound where the pipeline reads it.
-    pub(super) fn is_of(&self, second: &Second, set: u64) -> bool {
-        let number = second.number();
-        self.set == set && self.number() == number && self.layout.is_compatible(&second.layout, number)
-    }
 }
 
 /// What is bound in a command buffer.
@@ -163,6 +140,12 @@ impl CommandBuffer {
     /// Works on a bind point, which nobody else sees meanwhile: no lock is held, so `with` may call down.
     #[inline(always)]
     pub(super) fn with<R: Default>(&self, at: usize, with: impl FnOnce(&mut Point) -> R) -> R {
+        self.edit(at, with).unwrap_or_default()
+    }
+
+    /// [`CommandBuffer::with`] for what has no default: none if it cannot.
+    #[inline(always)]
+    pub(super) fn edit<R>(&self, at: usize, with: impl FnOnce(&mut Point) -> R) -> Option<R> {
         let with = |point: &mut Point| {
             let result = with(point);
             point.sum_up();
@@ -174,7 +157,7 @@ impl CommandBuffer {
             point.hush(is_whole);
             Some(result)
         };
-        self.inside(all).flatten().unwrap_or_default()
+        self.inside(all).flatten()
     }
 
     /// [`CommandBuffer::with`] for a leaf: none if it cannot, or if not all is known that is bound.
@@ -204,6 +187,12 @@ impl CommandBuffer {
         // SAFETY: no command is at work on it, none begins on this thread while the reference is used, by this function's contract,
         // and other threads must not name the command buffer at the same time (Threading Behavior).
         unsafe { &mut *self.inside.get() }.points.first_chunk_mut::<GLANCED>()?.get_mut(at)
+    }
+
+    /// Whether the next draw has something to find out or to bind.
+    #[inline(always)]
+    pub(super) fn is_left(&self, at: usize) -> bool {
+        self.read(at, |point| point.is_left).unwrap_or(false)
     }
 
     /// [`CommandBuffer::leaf`] that changes nothing.
@@ -321,7 +310,7 @@ impl Point {
     /// bound need nothing that others lack.
     #[inline(always)]
     fn hush(&mut self, is_whole: bool) {
-        let is_own = self.shaders.is_empty() && !self.differs && !self.has_loose;
+        let is_own = self.shaders.is_empty() && !self.differs && !self.is_left && !self.has_loose;
         let is_quiet = is_whole && is_own && self.is_legal_at_all();
         self.quiet_at = LOUD;
         if is_quiet {
@@ -365,6 +354,15 @@ impl Point {
         self.summary = self.sets.iter().fold(0, |all, bound| all | bound.brief.summary);
     }
 
+    /// Looks again at what is in all sets, if that means something else than before.
+    pub(super) fn renew(&mut self, separate: &Separate, gate: &Gate) {
+        let time = separate.resolutions.time();
+        if self.time != time {
+            self.time = time;
+            self.look_again(separate, gate);
+        }
+    }
+
     /// Looks again at what is in all sets.
     pub(super) fn look_again(&mut self, separate: &Separate, gate: &Gate) {
         self.meet(separate);
@@ -373,14 +371,32 @@ impl Point {
             let stamp = if bound.set == 0 { Brief::PUSHED } else { brief.stamp };
             bound.brief = Brief { stamp, ..brief };
         }
+        self.add_up();
     }
 
-    fn clear(&mut self) {
-        (self.program, self.given, self.pipeline) = (None, 0, 0);
-        (self.hidden, self.differs, self.has_loose) = (None, false, false);
-        self.chosen = None;
+    /// Nothing is bound any more. What stays is what does not depend on the recording: what was found out, by content; the time of briefs,
+    /// of which none is left; the last layout, by handle and number; and room that was asked of the allocator.
+    pub(super) fn clear(&mut self) {
+        let Self { found, time, last, .. } = self;
+        let (found, time, last) = (std::mem::take(found), *time, *last);
+        let (mut sets, mut shaders) = (std::mem::take(&mut self.sets), std::mem::take(&mut self.shaders));
+        sets.iter_mut().for_each(Bound::clear);
+        shaders.clear();
+        *self = Self { found, time, last, sets, shaders, ..Self::default() };
+        self.sum_up();
+    }
+
+    /// A pipeline is bound of which nothing is known but its handle.
+    pub(super) fn take_unknown(&mut self, pipeline: vk::Pipeline) {
+        (self.program, self.given, self.pipeline) = (None, 0, pipeline.as_raw());
+        // Shaders of this bind point are bound no more (vkCmdBindPipeline).
         self.shaders.clear();
+    }
+
+    /// Nothing is known of what sets are bound.
+    pub(super) fn forget_sets(&mut self) {
         self.sets.iter_mut().for_each(Bound::clear);
+        self.hidden = None;
         self.sum_up();
     }
 
@@ -458,7 +474,7 @@ impl Point {
             let count = layout.dynamic(number).min(offsets.len());
             let (own, rest) = offsets.split_at(count);
             offsets = rest;
-            let Some(bound) = self.sets.get_mut(number) else { return };
+            let Some(bound) = self.sets.get_mut(number) else { break };
             // SAFETY: a set that a command names is valid.
             let entry = unsafe { separate.sets.get(set.as_raw()) };
             let brief = entry.map_or(Brief::EMPTY, |entry| entry.brief(gate));
@@ -473,6 +489,7 @@ impl Point {
                 bound.has_more = true;
             }
         }
+        self.sum_up();
     }
 
     /// The sets of a bind, with those that are bound in place of some of them; none if there are none.
@@ -533,19 +550,6 @@ impl Separate {
         // SAFETY: it was inserted just above, and the command buffer is not freed while the reference is used, by this function's
         // contract.
         unsafe { self.commands.buffers.get(commands.as_raw()) }
-    }
-
-    /// Takes note that transform feedback is active in a command buffer, or no more.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer.
-    pub unsafe fn set_feedback(&self, commands: vk::CommandBuffer, active: bool) {
-        // SAFETY: the command buffer is valid by this function's contract, so it is not freed meanwhile.
-        let Some(buffer) = (unsafe { self.buffer(commands) }) else { return };
-        if let Some(at) = index(vk::PipelineBindPoint::GRAPHICS) {
-            buffer.with(at, |point| point.feeds_back = active);
-        }
     }
 
     /// Remembers where command buffers come from.

@@ -1,7 +1,10 @@
-//! Binds of which it is known what they come to: the part of the hooks that is a leaf.
+//! Binds, as far as they are leaves.
 //!
 //! Almost every bind ends here, so nothing here allocates, locks or counts references, but for what was found out in another command
-//! buffer. What cannot be done so, or has to be found out, is left to the slow way, which takes the same bind over from the beginning.
+//! buffer. What cannot be done so is left to the slow way, which takes the same bind over from the beginning.
+//!
+//! A bind takes note of what the application binds, and lets stand in for it what is known to be needed. What else is to be bound, or to
+//! be found out, is left to the next draw, see [`Device::flush`].
 //!
 //! Where nothing of the layer's own is bound and nothing that is bound conflicts, a bind [passes](Device::pass_sets) with what is
 //! written down at its bind point.
@@ -16,31 +19,20 @@ use super::Separate;
 use super::commands::{Binds, CommandBuffer, FEW, Few, LastLayout, Point, UNHELD, index};
 use super::found::{Key, Resolution};
 use super::programs::Program;
-use super::recipe::Executable;
 use super::sets::Brief;
 use crate::device::Device;
 use crate::device::hot::follow;
 use crate::hooks::slice;
 
-/// What a bind comes to that was taken over.
-#[derive(Clone, Copy)]
-pub enum Follow<T> {
-    /// This goes down, and nothing else.
-    Down(T),
-    /// This goes down; what else is bound has to be brought in line after it.
-    Settle(T),
+/// What a bind of sets comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    /// Taken over: they go down.
+    Down,
+    /// Taken over: others stand in for some of them.
+    Others,
     /// Not taken over: it is left to the slow way.
     Slowly,
-}
-
-impl<T> Follow<T> {
-    fn map<U>(self, with: impl FnOnce(T) -> U) -> Follow<U> {
-        match self {
-            Self::Down(down) => Follow::Down(with(down)),
-            Self::Settle(down) => Follow::Settle(with(down)),
-            Self::Slowly => Follow::Slowly,
-        }
-    }
 }
 
 impl Device {
@@ -112,7 +104,7 @@ impl Device {
         if self.hot.follow.load(Ordering::Acquire) != follow::LINKED {
             // SAFETY: the pipeline is valid by this function's contract, so it is not destroyed and its entry stays meanwhile.
             let program = unsafe { separate.programs.get(pipeline.as_raw()) };
-            if program.is_none_or(|program| program.splits.mask() | program.splits.expected() != 0) {
+            if program.is_none_or(|program| program.splits.mask() != 0) {
                 return false;
             }
         }
@@ -185,7 +177,7 @@ impl Device {
         true
     }
 
-    /// Takes over the bind of a pipeline, if what is to be done is known: the one to bind.
+    /// Takes over the bind of a pipeline, if a leaf can: the one to bind.
     ///
     /// # Safety
     ///
@@ -196,36 +188,32 @@ impl Device {
         commands: vk::CommandBuffer,
         point: vk::PipelineBindPoint,
         pipeline: vk::Pipeline,
-    ) -> Follow<vk::Pipeline> {
-        let Some(at) = index(point) else { return Follow::Down(pipeline) };
+    ) -> Option<vk::Pipeline> {
+        let Some(at) = index(point) else { return Some(pipeline) };
         // SAFETY: the command buffer is recording, by this function's contract.
-        let Some((separate, buffer)) = (unsafe { self.followed(commands) }) else { return Follow::Slowly };
+        let (separate, buffer) = unsafe { self.followed(commands) }?;
         // SAFETY: the pipeline is valid by this function's contract, so it is not destroyed and its entry stays meanwhile.
-        let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return Follow::Slowly };
+        let program = unsafe { separate.programs.get(pipeline.as_raw()) }?;
         let followed = buffer.leaf(at, |point| {
             if !point.shaders.is_empty() || point.time != separate.resolutions.time() {
-                return Follow::Slowly;
+                return None;
             }
             point.refresh(separate, &self.hot.gate);
-            let is_legal = self.needs_nothing(program, point);
-            let mut down = if !point.differs && is_legal {
-                Follow::Down(program.handle)
-            } else {
-                self.follow_conflict(separate, program, is_legal, point)
-            };
-            if program.splits.expected() != 0 {
-                down = down.map(|wanted| point.expect(program, wanted));
-            }
-            if let Follow::Down(wanted) | Follow::Settle(wanted) = down {
-                point.given = program.handle;
-                point.pipeline = wanted;
-            }
-            down.map(vk::Pipeline::from_raw)
+            Some(self.take_pipeline(separate, program, point))
         });
-        followed.unwrap_or(Follow::Slowly)
+        followed.flatten().map(vk::Pipeline::from_raw)
     }
 
-    /// Takes over the bind of sets, if what is to be done is known.
+    /// Takes over the bind of a pipeline. Returns the one to bind.
+    #[inline(always)]
+    pub(super) fn take_pipeline(&self, separate: &Separate, program: &Program, point: &mut Point) -> u64 {
+        let wanted = self.foresee(separate, program, point, 0..0);
+        point.differs |= wanted != program.handle;
+        (point.given, point.pipeline) = (program.handle, wanted);
+        wanted
+    }
+
+    /// Takes over the bind of sets, if a leaf can.
     ///
     /// # Safety
     ///
@@ -238,8 +226,8 @@ impl Device {
         first: u32,
         sets: &[vk::DescriptorSet],
         (offset_count, offsets): (u32, *const u32),
-    ) -> Follow<()> {
-        let Some(at) = index(point) else { return Follow::Down(()) };
+    ) -> Follow {
+        let Some(at) = index(point) else { return Follow::Down };
         // SAFETY: the command buffer is recording, by this function's contract.
         let Some((separate, buffer)) = (unsafe { self.followed(commands) }) else { return Follow::Slowly };
         let first = first as usize;
@@ -261,7 +249,7 @@ impl Device {
         followed.unwrap_or(Follow::Slowly)
     }
 
-    /// The sets to bind for some that were taken over, and whether that is all.
+    /// The sets to bind for some that were taken over.
     ///
     /// # Safety
     ///
@@ -271,103 +259,134 @@ impl Device {
         separate: &Separate,
         commands: vk::CommandBuffer,
         binds: &Binds<'_>,
-    ) -> (Option<Few>, bool) {
+    ) -> Option<Few> {
         // SAFETY: the command buffer is valid by this function's contract, so it is not freed meanwhile.
-        let buffer = unsafe { separate.commands.buffers.get_in_line(commands.as_raw()) };
-        let taken = buffer.zip(index(binds.point)).and_then(|(buffer, at)| {
-            buffer.read(at, |point| (Some(point.actual_few(binds.first as usize)), point.is_settled))
-        });
-        taken.unwrap_or((None, true))
+        let buffer = unsafe { separate.commands.buffers.get_in_line(commands.as_raw()) }?;
+        buffer.read(index(binds.point)?, |point| point.actual_few(binds.first as usize))
     }
 
     /// What sets that were taken over come to with the pipeline.
     #[inline(never)]
-    fn follow_program(&self, separate: &Separate, point: &mut Point, binds: Range<usize>) -> Follow<()> {
+    pub(super) fn follow_program(&self, separate: &Separate, point: &mut Point, binds: Range<usize>) -> Follow {
         point.refresh(separate, &self.hot.gate);
         let held = if point.given == 0 { point.program.take() } else { None };
         // SAFETY: destroying it would have invalidated the command buffer that it is bound in (Command Buffer Lifecycle).
         let given = unsafe { separate.programs.get(point.given) };
-        let followed = match held.as_deref().or(given) {
-            Some(program) => self.follow_with(separate, program, point, binds),
-            None if point.given == 0 && !point.differs => Follow::Down(()),
-            None => Follow::Slowly,
-        };
+        match held.as_deref().or(given) {
+            Some(program) => {
+                let wanted = self.foresee(separate, program, point, binds.clone());
+                if wanted != point.pipeline {
+                    self.leave(point);
+                }
+                point.differs |= point.pipeline != program.own_pipeline();
+            }
+            None if point.differs => self.leave(point),
+            None => {}
+        }
         if held.is_some() {
             point.program = held;
         }
-        followed
+        let bound = point.sets.get(binds).unwrap_or(&[]);
+        if bound.iter().any(|bound| bound.actual != bound.set) { Follow::Others } else { Follow::Down }
     }
 
-    /// [`Device::follow_program`] for the one that is bound.
+    /// Leaves what is to be bound to the next draw.
     #[inline(always)]
-    fn follow_with(
-        &self,
-        separate: &Separate,
-        program: &Program,
-        point: &mut Point,
-        binds: Range<usize>,
-    ) -> Follow<()> {
-        let is_legal = self.needs_nothing(program, point);
+    pub(super) fn leave(&self, point: &mut Point) {
+        point.is_left = true;
+        if !self.leaves_binds() {
+            self.hot.leaves_binds.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether anything was ever left to be bound right before a draw.
+    #[inline(always)]
+    pub fn leaves_binds(&self) -> bool {
+        // A command buffer is recorded by one thread at a time, which sees what it has left.
+        self.hot.leaves_binds.load(Ordering::Relaxed)
+    }
+
+    /// The pipeline that is needed with the sets that are bound, as far as that is known, and puts in force what is known for the sets of the
+    /// numbers in `binds`, which are about to be bound. What else is to be bound or found out is left.
+    #[inline(always)]
+    fn foresee(&self, separate: &Separate, program: &Program, point: &mut Point, binds: Range<usize>) -> u64 {
+        let is_legal = self.needs_nothing(program, point) && !separate.force.any();
         if !point.differs && is_legal {
-            return Follow::Down(());
+            point.is_left = false;
+            return program.own_pipeline();
         }
-        let bound = point.pipeline;
-        match self.follow_repair(separate, (program, is_legal), point, binds.clone()) {
-            Follow::Down(wanted) if wanted == bound || point.awaits_sets(program) => {
-                point.is_settled = true;
-                point.differs |= wanted != bound;
-                let bound = point.sets.get(binds).unwrap_or(&[]);
-                let differs = bound.iter().any(|bound| bound.actual != bound.set);
-                if differs { Follow::Settle(()) } else { Follow::Down(()) }
-            }
-            Follow::Slowly => Follow::Slowly,
-            // Also if only another pipeline is to be bound.
-            Follow::Down(_) | Follow::Settle(_) => {
-                (point.differs, point.is_settled) = (true, false);
-                Follow::Settle(())
-            }
-        }
+        self.foresee_conflict(separate, (program, is_legal), point, binds)
     }
 
-    /// What a pipeline comes to with the sets that are bound.
+    /// [`Device::foresee`] where something conflicts, or something of the layer's own is bound.
     #[inline(never)]
-    fn follow_conflict(
-        &self,
-        separate: &Separate,
-        program: &Program,
-        is_legal: bool,
-        point: &mut Point,
-    ) -> Follow<u64> {
-        self.follow_repair(separate, (program, is_legal), point, 0..0)
-    }
-
-    /// Looks up what was found out for a pipeline and what is in its sets, unless that is seen to be legal, and puts it in force for the
-    /// sets of the numbers in `binds`, which are about to be bound. Returns the pipeline to bind.
-    #[inline(always)]
-    fn follow_repair(
+    fn foresee_conflict(
         &self,
         separate: &Separate,
         (program, is_legal): (&Program, bool),
         point: &mut Point,
         binds: Range<usize>,
-    ) -> Follow<u64> {
-        let is_closed = point.feeds_back || (point.has_pushes && point.differs);
-        let (false, Executable::Pipeline(own)) = (is_closed, &program.own) else { return Follow::Slowly };
+    ) -> u64 {
+        let is_closed = point.feeds_back || point.has_pushes || program.is_of_shaders();
+        if !is_closed && let Some(wanted) = self.look_up(separate, (program, is_legal), point, binds) {
+            return wanted;
+        }
+        self.leave(point);
+        // What is split stays split.
+        let second = if is_closed { 0 } else { program.splits.current_pipeline() };
+        if second == 0 { program.own_pipeline() } else { second }
+    }
+
+    /// Looks up what was found out for a pipeline and what is in its sets, unless that is seen to be legal, and puts it in force. Returns
+    /// the pipeline that is needed; none if nothing was found.
+    #[inline(always)]
+    fn look_up(
+        &self,
+        separate: &Separate,
+        (program, is_legal): (&Program, bool),
+        point: &mut Point,
+        binds: Range<usize>,
+    ) -> Option<u64> {
         if !is_legal {
-            let Some(key) = Key::of(program, point) else { return Follow::Slowly };
+            let key = Key::of(program, point).filter(|_| !separate.force.any())?;
             if program.splits.mask() != 0 || !separate.resolutions.is_nothing(&key) {
-                let found = point.found.take(&separate.resolutions, &key).or_else(|| point.borrow(separate, &key));
-                return match found {
-                    Some(found) => point.put_in_force(found, *own, binds),
-                    None => Follow::Slowly,
-                };
+                let found = point.found.take(&separate.resolutions, &key).or_else(|| point.borrow(separate, &key))?;
+                return Some(self.put_in_force(program, point, found, binds));
             }
         }
-        if point.differs && point.sets.iter().any(|bound| bound.actual != bound.set) {
-            return Follow::Settle(*own);
+        point.is_left = false;
+        if point.sets.iter().any(|bound| bound.actual != bound.set) {
+            self.leave(point);
+        } else {
+            point.differs = false;
         }
-        point.differs = false;
-        Follow::Down(*own)
+        Some(program.own_pipeline())
+    }
+
+    /// Takes over what was found out. Returns the pipeline that is needed.
+    #[inline(always)]
+    fn put_in_force(&self, program: &Program, point: &mut Point, found: Arc<Resolution>, binds: Range<usize>) -> u64 {
+        let (mut differs, mut is_all) = (found.second.is_some(), true);
+        for (number, bound) in point.sets.iter_mut().enumerate() {
+            let shadow = found.shadows.iter().find(|(at, _)| *at == number);
+            let wanted = shadow.map_or(bound.set, |(_, shadow)| *shadow);
+            if binds.contains(&number) {
+                bound.actual = wanted;
+            }
+            is_all &= bound.actual == wanted;
+            differs |= bound.actual != bound.set;
+        }
+        let mut wanted = program.own_pipeline();
+        if let Some((second, set)) = &found.second {
+            is_all &= *set == 0 || point.hidden.as_ref().is_some_and(|hidden| hidden.is_of(second, *set));
+            wanted = second.pipeline();
+        }
+        (point.differs, point.is_left) = (differs, false);
+        if !is_all {
+            self.leave(point);
+        }
+        point.found.put_back(found);
+        wanted
     }
 
     /// Takes over each of the sets of a bind, from number `first` on.
@@ -479,40 +498,5 @@ impl Point {
             bound.has_more = true;
         }
         true
-    }
-
-    /// Takes over what was found out. Returns the pipeline to bind; `own` is the application's.
-    #[inline(always)]
-    fn put_in_force(&mut self, found: Arc<Resolution>, own: u64, binds: Range<usize>) -> Follow<u64> {
-        let wanted = match &found.second {
-            None => own,
-            Some((second, _)) => match &second.made {
-                Executable::Pipeline(made) => *made,
-                Executable::Shaders(_) => return Follow::Slowly,
-            },
-        };
-        if self.has_pushes {
-            return Follow::Slowly;
-        }
-        let (mut differs, mut is_settled) = (found.second.is_some(), true);
-        for (number, bound) in self.sets.iter_mut().enumerate() {
-            let shadow = found.shadows.iter().find(|(at, _)| *at == number);
-            let wanted = shadow.map_or(bound.set, |(_, shadow)| *shadow);
-            if binds.contains(&number) {
-                bound.actual = wanted;
-            }
-            is_settled &= bound.actual == wanted;
-            differs |= bound.actual != bound.set;
-        }
-        if let Some((second, set)) = &found.second {
-            is_settled &= *set == 0 || self.hidden.as_ref().is_some_and(|hidden| hidden.is_of(second, *set));
-        }
-        self.differs = differs;
-        if is_settled {
-            self.found.put_back(found);
-            return Follow::Down(wanted);
-        }
-        self.chosen = Some(found);
-        Follow::Settle(wanted)
     }
 }

@@ -306,10 +306,6 @@ impl Device {
     ) -> Decided {
         let Wants { all, blocked, asked } = wants;
         *all = memory::sorted_by_key(std::mem::take(all), |want| want.sampler_at);
-        if !point.is_complete(program) && all.iter().any(|want| self.is_wish(want)) {
-            // What is wished for most uses is known when all are; nobody draws before that.
-            all.clear();
-        }
         let bit = |want: &Want| link_bit(want.link);
         // Why no link can read a hidden set.
         let mut unhidden = point.is_pushed_beside(&program.layout).then_some("push-set-above");
@@ -386,6 +382,7 @@ impl Device {
                     }
                 }
             }
+            join &= !program.loose;
             if join != 0 {
                 let wished = all.iter().filter(|want| join & bit(want) != 0 && self.is_wish(want));
                 let wishes = wished.fold(0, |all, want| all | bit(want));
@@ -412,7 +409,7 @@ impl Device {
                 None => (None, None),
                 Some(made) => match self.hidden_for(separate, &made, (all, asked), since) {
                     // Nothing is in the slots that the split links read, so the application's pipeline reads no more than they would.
-                    Some(None) if made.hidden.is_some() && point.is_complete(program) => (None, None),
+                    Some(None) if made.hidden.is_some() => (None, None),
                     Some(hidden) => (Some((made, hidden.as_ref().map_or(0, |hidden| hidden.set))), hidden),
                     None => {
                         // Without its set the split pipeline would read nothing. The application's reads what is in the sets, and

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use ash::vk::{self, Handle};
 use samplin_hot::Versions;
 use samplin_hot::memory;
+use samplin_spirv::Operand;
 
 use super::Separate;
 use crate::decide::fnv1a;
@@ -380,6 +381,14 @@ impl PipelineShape {
     /// Dynamic offsets that a bind of the set of a number takes.
     pub(super) fn dynamic(&self, set: usize) -> usize {
         self.sets.get(set).and_then(Option::as_ref).map_or(0, |shape| shape.dynamic as usize)
+    }
+
+    /// Whether a descriptor of either may be another one after its set was bound.
+    pub(super) fn may_change(&self, image: &Operand, sampler: &Operand) -> bool {
+        [image, sampler].into_iter().any(|operand| {
+            let set = self.sets.get(operand.set as usize).and_then(Option::as_ref);
+            set.and_then(|set| set.binding(operand.binding)).is_some_and(|binding| binding.after_bind)
+        })
     }
 
     /// Whether both are defined alike.

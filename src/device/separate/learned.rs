@@ -1,5 +1,5 @@
 //! Links that needed samplers of their own, by names that hold from run to run, so that later pipelines with such a link are split when
-//! they are made, and nothing is compiled at a bind.
+//! they are made, and nothing is compiled at a draw.
 //!
 //! With the setting `learned` they are a text file of one line each. It is read when a device is made, and a line is appended when a link
 //! is learned: in one write, so that several processes may have the same file.

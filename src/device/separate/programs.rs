@@ -12,7 +12,7 @@ use samplin_spirv as spirv;
 use super::Separate;
 use super::found::LINKED;
 use super::layouts::PipelineShape;
-use super::recipe::{Executable, Recipe, Source, Splits, StageCode, When};
+use super::recipe::{Executable, Recipe, Source, Splits, StageCode, When, link_bit};
 use super::words::{Module, Words};
 use crate::device::Device;
 use crate::device::hot::follow;
@@ -59,6 +59,8 @@ pub struct Program {
     pub(super) linked: Option<u32>,
     /// The same; none if a key has no room for them either.
     pub(super) key_sets: Option<u32>,
+    /// Links whose descriptors may be other ones after the bind, one bit each: nothing of the layer's own stands in for these.
+    pub(super) loose: u64,
     /// What the application has bound when this is bound.
     pub(super) own: Executable,
     /// Why it may have more links than these, if it may.
@@ -131,6 +133,8 @@ impl Program {
             let sets = links.iter().flat_map(|link| [link.image.set, link.sampler.set]);
             sets.into_iter().try_fold(0, |all, set| Some(all | 1_u32.checked_shl(set)?))
         };
+        let loose = links.iter().enumerate().filter(|(_, link)| layout.may_change(&link.image, &link.sampler));
+        let loose = loose.fold(0, |all, (number, _)| all | link_bit(number));
         let (number, splits) = (separate.number(), Splits::default());
         let colors = recipe.as_ref().map_or(0, |recipe| recipe.colors);
         let (told, recipe) = (Told::default(), Mutex::new(recipe.map(Arc::new)));
@@ -142,6 +146,7 @@ impl Program {
             links,
             linked,
             key_sets,
+            loose,
             own,
             blind,
             is_library,
@@ -155,6 +160,12 @@ impl Program {
     /// Whether nothing is to be known of what it reads through separate samplers, as nothing is there.
     pub(super) fn is_plain(&self) -> bool {
         self.links.is_empty() && self.blind != Some(HIDDEN)
+    }
+
+    /// What the application has bound, if that is a pipeline; 0 for shaders.
+    #[inline(always)]
+    pub(super) fn own_pipeline(&self) -> u64 {
+        self.own.pipeline()
     }
 
     /// Whether it is shader objects that are bound together.

@@ -1,6 +1,6 @@
 //! What a pipeline can be made of again, and the pipelines that were made so.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
@@ -30,7 +30,7 @@ pub(super) const NO_SAMPLER: &str = "sampler-limit";
 pub(super) enum When {
     /// When the application makes it.
     Made,
-    /// In a bind that finds a conflict.
+    /// In a draw that finds a conflict.
     Bound,
 }
 
@@ -46,6 +46,16 @@ pub(super) struct StageCode {
 pub(super) enum Executable {
     Pipeline(u64),
     Shaders(Box<[(vk::ShaderStageFlags, u64)]>),
+}
+
+impl Executable {
+    /// The pipeline; 0 for shaders.
+    pub(super) fn pipeline(&self) -> u64 {
+        match self {
+            Self::Pipeline(pipeline) => *pipeline,
+            Self::Shaders(_) => 0,
+        }
+    }
 }
 
 /// What a pipeline was made of, or each of the shader objects that are bound together.
@@ -81,8 +91,6 @@ pub(super) struct Second {
     pub(super) parts: Vec<(usize, u32)>,
     /// What its shaders can do for descriptors, if they were made for that.
     pub(super) tasks: Option<Tasks>,
-    /// It was expected, see [`Splits::expected`], so that its handle may be bound without a share of it.
-    pub(super) is_expected: AtomicBool,
 }
 
 impl Second {
@@ -95,6 +103,11 @@ impl Second {
     /// Whether its shaders have their tasks in their code, so that there may be any number of its kind.
     pub(super) fn is_fixed(&self) -> bool {
         self.tasks.as_ref().is_some_and(|tasks| matches!(tasks.keys, Keys::Fixed(_)))
+    }
+
+    /// Its pipeline; 0 for shaders.
+    pub(super) fn pipeline(&self) -> u64 {
+        self.made.pipeline()
     }
 
     /// The number of the hidden set.
@@ -115,10 +128,6 @@ pub(super) struct Splits {
     why: Mutex<&'static str>,
     /// The pipeline of the last that was made; 0 for none.
     pub(super) pipeline: AtomicU64,
-    /// The pipeline of the layer's own that was wanted again and again once all sets were bound; 0 for the application's.
-    expected: AtomicU64,
-    /// The one that was wanted last, likewise.
-    wanted: AtomicU64,
     /// The last is the one in use; command buffers may hold those before it.
     pub(super) made: Mutex<Vec<Arc<Second>>>,
     /// Those whose shaders do tasks, the one that was wanted last at the end.
@@ -128,7 +137,6 @@ pub(super) struct Splits {
 /// How many pipelines with tasks in their code a program has beside those that command buffers hold, and how many of them stay for as long
 /// as it does because they were expected.
 pub(super) const FIXED: usize = 64;
-const EXPECTED: usize = FIXED / 2;
 
 impl Splits {
     /// Links that are split.
@@ -160,6 +168,12 @@ impl Splits {
         [&self.made, &self.tasked].into_iter().for_each(|some| lock(some).iter().for_each(|second| with(second)));
     }
 
+    /// One that was made.
+    pub(super) fn find(&self, is_it: impl Fn(&Second) -> bool) -> Option<Arc<Second>> {
+        let all = [&self.made, &self.tasked];
+        all.into_iter().find_map(|some| lock(some).iter().find(|second| is_it(second)).cloned())
+    }
+
     /// All that were made, which are about to be destroyed.
     pub(super) fn take(&self) -> Vec<Arc<Second>> {
         let mut all = std::mem::take(&mut *lock(&self.made));
@@ -180,30 +194,6 @@ impl Splits {
     /// The handle of the pipeline to bind instead of the application's; 0 if there is none.
     pub(super) fn current_pipeline(&self) -> u64 {
         if self.mask() == 0 { 0 } else { self.pipeline.load(Ordering::Acquire) }
-    }
-
-    /// The pipeline of the layer's own to bind as long as not all sets are bound; 0 for none.
-    #[inline(always)]
-    pub(super) fn expected(&self) -> u64 {
-        self.expected.load(Ordering::Acquire)
-    }
-
-    /// Takes note of what was wanted when all sets were bound, 0 for the application's own: what is wanted twice in a row is expected.
-    pub(super) fn want(&self, wanted: u64) {
-        if self.wanted.swap(wanted, Ordering::Relaxed) == wanted && self.may_expect(wanted) {
-            self.expected.store(wanted, Ordering::Release);
-        }
-    }
-
-    /// Whether the handle of a pipeline may be bound without a share of it: from now on it stays, unless there are too many of its kind.
-    fn may_expect(&self, wanted: u64) -> bool {
-        let tasked = lock(&self.tasked);
-        let is_it = |second: &&Arc<Second>| matches!(second.made, Executable::Pipeline(made) if made == wanted);
-        let Some(second) = tasked.iter().find(is_it).filter(|second| second.is_fixed()) else { return true };
-        let is_expected = |second: &&Arc<Second>| second.is_expected.load(Ordering::Relaxed);
-        let may = is_expected(&second) || tasked.iter().filter(is_expected).count() < EXPECTED;
-        second.is_expected.store(may, Ordering::Relaxed);
-        may
     }
 
     /// The pipeline with tasks that `is_it` says.
@@ -237,20 +227,13 @@ impl Splits {
         let mut excess = tasked.iter().filter(|second| second.is_fixed()).count().saturating_sub(FIXED - 1);
         let mut gone = memory::vec(excess);
         let is_free = |second: &mut Arc<Second>| {
-            let is_held = Arc::strong_count(second) > 1 || second.is_expected.load(Ordering::Relaxed);
-            let goes = excess > 0 && second.is_fixed() && !is_held;
+            let goes = excess > 0 && second.is_fixed() && Arc::strong_count(second) == 1;
             excess -= usize::from(goes);
             goes
         };
         gone.extend(tasked.extract_if(.., is_free));
         gone
     }
-
-    /// Whether this, 0 for the application's own, was wanted last and is expected.
-    pub(super) fn expects(&self, wanted: u64) -> bool {
-        self.wanted.load(Ordering::Relaxed) == wanted && self.expected() == wanted
-    }
-
     /// The pipeline to bind instead of the application's, if any.
     pub(super) fn current(&self) -> Option<Arc<Second>> {
         if self.mask() == 0 { None } else { lock(&self.made).last().cloned() }

@@ -59,24 +59,6 @@ impl Point {
         program.links.iter().all(|link| is_bound(link.image.set) && is_bound(link.sampler.set))
     }
 
-    /// The pipeline to bind where `wanted` is by what is known: the one that is expected, as long as not all sets are bound.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn expect(&mut self, program: &Program, wanted: u64) -> u64 {
-        let expected = program.splits.expected();
-        if expected == 0 || expected == wanted || self.is_complete(program) {
-            return wanted;
-        }
-        self.differs = true;
-        expected
-    }
-
-    /// Whether what is expected for a pipeline is bound, and sets are not: nobody draws before they are, and then it may be right.
-    pub(super) fn awaits_sets(&self, program: &Program) -> bool {
-        let expected = program.splits.expected();
-        expected != 0 && self.pipeline == expected && !self.is_complete(program)
-    }
-
     /// Whether nothing that is bound needs what anything that is bound lacks.
     #[inline(always)]
     pub(super) fn is_legal_at_all(&self) -> bool {
@@ -123,8 +105,13 @@ impl Device {
         resolution
     }
 
+    /// Where a set of its links is not known, nothing of the layer's own is bound: nobody draws before all are bound
+    /// (VUID-vkCmdDraw-None-08600), so there is one that could not be followed.
     fn make_resolution(&self, separate: &Separate, program: &Program, point: &Point) -> Resolution {
         let since = separate.resolutions.gone();
+        if !point.is_complete(program) {
+            return Resolution { is_lasting: true, since, ..Resolution::default() };
+        }
         let mut wants = self.wants(separate, program, point);
         if program.blind == Some(HIDDEN)
             && wants.all.iter().all(|want| want.wanted == want.given)
@@ -172,11 +159,7 @@ impl Device {
     /// What is to be bound at a bind point; none if it is what the application has bound there, and nothing else is. To be given back to
     /// [`Found::keep`].
     pub(super) fn look_at(&self, separate: &Separate, program: &Program, point: &mut Point) -> Option<Arc<Resolution>> {
-        let time = separate.resolutions.time();
-        if point.time != time {
-            point.time = time;
-            point.look_again(separate, &self.hot.gate);
-        }
+        point.renew(separate, &self.hot.gate);
         point.refresh(separate, &self.hot.gate);
         let is_plain = !point.differs && program.splits.mask() == 0 && !separate.force.any();
         if is_plain && (program.is_plain() || (!self.records_all() && self.is_legal(program, point))) {

@@ -2,9 +2,9 @@
 //! need it.
 //!
 //! What a shader has to do for a descriptor, its task, follows from the sampler that was asked for and the view, so it is known where
-//! a set is bound. With `shader_keys=uniform` shaders read their tasks from the hidden set: the pipeline that can do any is made with
-//! the application's, and a bind only finds or writes a set. With `shader_keys=pipeline`, and where there is no room for a uniform
-//! buffer, the tasks are in the code, and a bind that finds new ones makes a pipeline. Where nothing has a task the application's own
+//! a draw is recorded. With `shader_keys=uniform` shaders read their tasks from the hidden set: the pipeline that can do any is made with
+//! the application's, and a draw only finds or writes a set. With `shader_keys=pipeline`, and where there is no room for a uniform
+//! buffer, the tasks are in the code, and a draw that finds new ones makes a pipeline. Where nothing has a task the application's own
 //! pipeline is bound.
 
 use std::sync::Arc;

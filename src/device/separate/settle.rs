@@ -1,35 +1,102 @@
-//! Bringing what is bound in line with what was decided, at each command that binds.
+//! What is bound right before a draw.
 
-use std::ffi::c_void;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use ash::vk::{self, Handle};
 use samplin_hot::memory::{self, Room};
 
 use super::Separate;
-use super::bound::Bound;
-use super::commands::{Actual, Binds, Hidden, Point, bind_point, index};
+use super::bound::{Bound, Hidden};
+use super::commands::{CommandBuffer, Point, bind_point, index};
 use super::found::Resolution;
 use super::layouts::PipelineShape;
 use super::programs::Program;
 use super::recipe::{Executable, Second};
-use super::sets::{Brief, Other, SetEntry};
+use super::sets::Other;
 use crate::device::Device;
-use crate::device::hot::follow;
 
 impl Device {
-    /// Chooses what to bind instead of some of the sets that the application is about to bind, from number `first` on.
-    fn choose_sets(&self, separate: &Separate, point: &mut Point, numbers: std::ops::Range<usize>) {
-        let resolution = self.with_program(separate, point, |program, point| self.look_at(separate, program, point));
-        let Some(resolution) = resolution else { return };
-        for (number, shadow) in resolution.shadows.iter().filter(|(number, _)| numbers.contains(number)) {
-            if let Some(bound) = point.sets.get_mut(*number) {
-                bound.actual = *shadow;
-                point.differs = true;
-            }
+    /// Binds what was left to be bound for a draw, a dispatch or a trace of rays that is about to be recorded.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state.
+    pub unsafe fn flush(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
+        let (Some(separate), Some(at)) = (self.separate.as_deref(), index(point)) else { return };
+        // SAFETY: the command buffer is recording by this function's contract, so it is not freed while `buffer` is used.
+        let Some(buffer) = (unsafe { separate.commands.buffers.get_in_line(commands.as_raw()) }) else { return };
+        // What was bound since a device has given up is not known.
+        if buffer.is_left(at) && !self.is_broken() {
+            let settle = || {
+                buffer.with(at, |point| {
+                    point.is_left = false;
+                    // SAFETY: `point` is of `commands`, which is recording by this function's contract.
+                    unsafe { self.settle(separate, commands, point, at) };
+                });
+            };
+            // SAFETY: as above.
+            self.guard(settle, || unsafe { self.yield_program(commands, buffer, at) });
         }
-        point.chosen = Some(resolution);
+    }
+
+    /// Binds the application's pipeline where the layer's own is bound: the layer has just given up, so nobody binds its hidden set.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state, and `buffer` is its.
+    #[cold]
+    unsafe fn yield_program(&self, commands: vk::CommandBuffer, buffer: &CommandBuffer, at: usize) {
+        let own = buffer.edit(at, |point| {
+            let program = point.program.as_ref().map_or(0, |program| program.own_pipeline());
+            let own = if point.given == 0 { program } else { point.given };
+            let is_other = own != 0 && own != point.pipeline && !point.feeds_back;
+            is_other.then(|| {
+                point.pipeline = own;
+                own
+            })
+        });
+        if let (Some(own), Some(bind)) = (own.flatten(), self.fns.cmd_bind_pipeline) {
+            // SAFETY: `commands` is recording, by this function's contract; the application has bound the pipeline there.
+            unsafe { bind(commands, bind_point(at), vk::Pipeline::from_raw(own)) };
+        }
+    }
+
+    /// Binds everything as the application has, for what is not followed; the next draw that is has its own again.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is a valid command buffer in the recording state.
+    pub unsafe fn give_back(&self, separate: &Separate, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
+        let Some(at) = index(point) else { return };
+        // SAFETY: `commands` is recording by this function's contract, so it is not freed while `buffer` is used.
+        let Some(buffer) = (unsafe { separate.commands.buffers.get_in_line(commands.as_raw()) }) else { return };
+        buffer.with(at, |point| {
+            if !point.differs && !point.is_left {
+                return;
+            }
+            self.with_program(separate, point, |program, point| {
+                // SAFETY: `commands` is recording and `point` is of it, by this function's contract.
+                unsafe { self.settle_all(separate, commands, (program, point, at), &Resolution::default()) };
+            });
+            // SAFETY: as above.
+            unsafe { self.restore(separate, commands, point, at) };
+            self.leave(point);
+        });
+    }
+
+    /// Binds the application's sets again that others stand in for, each with its own layout.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::settle`].
+    unsafe fn restore(&self, separate: &Separate, commands: vk::CommandBuffer, point: &mut Point, at: usize) {
+        for number in 0..point.sets.len() {
+            let bound = point.sets.get(number).filter(|bound| bound.differs());
+            let Some(layout) = bound.and_then(|bound| bound.layout.clone()) else { continue };
+            let nothing = Resolution::default();
+            // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_set` asks for the same.
+            unsafe { self.settle_set(separate, commands, (point, &layout), (at, number), &nothing) };
+        }
     }
 
     /// Works with the pipeline that is bound, if it is known.
@@ -54,16 +121,22 @@ impl Device {
     ///
     /// # Safety
     ///
-    /// `commands` is the valid command buffer of `point`, and recording.
+    /// `commands` is the valid command buffer of `point`, and recording; a command is about to be recorded there that uses what is bound.
     unsafe fn settle(&self, separate: &Separate, commands: vk::CommandBuffer, point: &mut Point, at: usize) {
-        self.with_program(separate, point, |program, point| {
-            let chosen = point.chosen.take();
-            let Some(resolution) = chosen.or_else(|| self.look_at(separate, program, point)) else { return };
-            // Before it is bound, so that it is held when the driver has it.
-            point.found.keep(&separate.resolutions, Arc::clone(&resolution));
-            // SAFETY: `commands` is recording and `point` is of it, by this function's contract.
-            unsafe { self.settle_all(separate, commands, (program, point, at), &resolution) };
+        let is_known = self.with_program(separate, point, |program, point| {
+            if let Some(resolution) = self.look_at(separate, program, point) {
+                // Before it is bound, so that it is held when the driver has it.
+                point.found.keep(&separate.resolutions, Arc::clone(&resolution));
+                // SAFETY: `commands` is recording and `point` is of it, by this function's contract.
+                unsafe { self.settle_all(separate, commands, (program, point, at), &resolution) };
+            }
+            true
         });
+        if !is_known {
+            // SAFETY: as above.
+            unsafe { self.restore(separate, commands, point, at) };
+            point.differs = point.sets.iter().any(Bound::differs);
+        }
     }
 
     /// Brings what is bound in line with a resolution.
@@ -79,37 +152,43 @@ impl Device {
         resolution: &Resolution,
     ) {
         let wanted = resolution.second.as_ref().map_or(&program.own, |(second, _)| &second.made);
-        let mut is_bound = point.has_bound(wanted);
-        if let Executable::Pipeline(wanted) = wanted {
-            let other = if *wanted == program.handle { 0 } else { *wanted };
-            is_bound = is_bound || point.awaits_sets(program);
-            if !program.splits.expects(other) && point.is_complete(program) {
-                program.splits.want(other);
-                // From now on the bind of this pipeline is looked at wherever it is.
-                self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
-            }
-        }
-        let waits = point.feeds_back && !is_bound;
+        let waits = point.feeds_back && !point.has_bound(wanted);
         if waits {
             let links = resolution.second.iter().flat_map(|(second, _)| second.links());
             links.for_each(|link| self.link_unresolved("transform-feedback", program, link));
-        } else if !is_bound {
+        } else if !point.has_bound(wanted) {
             // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_program` asks for the same.
             unsafe { self.settle_program(commands, (point, at), wanted) };
         }
-        point.differs = waits || !point.has_bound(&program.own);
+        // What is bound has to stay, with the application's own sets.
+        let fed = waits.then(|| self.feed(separate, program, point));
+        let resolution = fed.as_deref().unwrap_or(resolution);
+        point.differs = !point.has_bound(&program.own);
         for number in 0..point.sets.len() {
             // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_set` asks for the same.
             unsafe { self.settle_set(separate, commands, (point, &program.layout), (at, number), resolution) };
         }
-        if let Some((second, hidden)) = resolution.second.as_ref().filter(|_| !waits) {
-            point.differs = true;
-            if *hidden != 0 {
-                // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_hidden` asks for the
-                // same.
-                unsafe { self.settle_hidden(separate, commands, (point, at), second, *hidden) };
-            }
+        if let Some((second, hidden)) = resolution.second.as_ref().filter(|(_, hidden)| *hidden != 0) {
+            // SAFETY: `commands` is recording and `point` is of it, by this function's contract; `settle_hidden` asks for the same.
+            unsafe { self.settle_hidden(separate, commands, (point, at), second, *hidden) };
         }
+    }
+
+    /// The second pipeline or shaders that are bound, with the hidden set that they read with these sets, where no other may be bound;
+    /// nothing where the application's own are bound.
+    fn feed(&self, separate: &Separate, program: &Program, point: &mut Point) -> Arc<Resolution> {
+        let since = separate.resolutions.gone();
+        let fed = program.splits.find(|second| point.has_bound(&second.made)).and_then(|second| {
+            point.meet(separate);
+            let wants = self.wants(separate, program, point);
+            let hidden = self.hidden_for(separate, &second, (&wants.all, &wants.asked), since)?;
+            let set = hidden.as_ref().map_or(0, |hidden| hidden.set);
+            Some(Resolution { second: Some((second, set)), hidden, since, ..Resolution::default() })
+        });
+        let fed = Arc::new(fed.unwrap_or_default());
+        // Before it is bound, so that it is held when the driver has it.
+        point.found.keep(&separate.resolutions, Arc::clone(&fed));
+        fed
     }
 
     /// Binds the pipeline or the shaders that are wanted.
@@ -273,227 +352,4 @@ impl Device {
         true
     }
 
-    /// The pipeline to bind instead of `pipeline`: one that is split stays so, unless there is no room for its hidden set.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state, `pipeline` a valid pipeline.
-    pub unsafe fn separate_second(
-        &self,
-        separate: &Separate,
-        commands: vk::CommandBuffer,
-        point: vk::PipelineBindPoint,
-        pipeline: vk::Pipeline,
-    ) -> vk::Pipeline {
-        // SAFETY: `pipeline` is valid by this function's contract, so it is not destroyed and its entry stays meanwhile.
-        let Some(program) = (unsafe { separate.programs.get(pipeline.as_raw()) }) else { return pipeline };
-        let (second, expected) = (program.splits.current_pipeline(), program.splits.expected());
-        if second | expected == 0 {
-            return pipeline;
-        }
-        // SAFETY: `commands` is recording by this function's contract, so it is not freed meanwhile.
-        let buffer = index(point).zip(unsafe { separate.buffer(commands) });
-        let wanted = |point: &mut Point| match () {
-            () if point.is_pushed_beside(&program.layout) => 0,
-            () if expected != 0 && !point.is_complete(program) => expected,
-            () => second,
-        };
-        let wanted = buffer.map_or(second, |(at, buffer)| buffer.with(at, wanted));
-        if wanted == 0 { pipeline } else { vk::Pipeline::from_raw(wanted) }
-    }
-
-    /// Takes over a bound pipeline, after `actual` was bound for it.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state, `pipeline` a valid pipeline.
-    pub unsafe fn separate_pipeline(
-        &self,
-        separate: &Separate,
-        commands: vk::CommandBuffer,
-        point: vk::PipelineBindPoint,
-        (pipeline, actual): (vk::Pipeline, vk::Pipeline),
-    ) {
-        let Some(at) = index(point) else { return };
-        // SAFETY: `commands` is recording and `pipeline` valid, by this function's contract, so neither goes meanwhile.
-        let (buffer, program) = unsafe { (separate.buffer(commands), separate.programs.get(pipeline.as_raw())) };
-        let given = program.map_or(0, |program| program.handle);
-        let Some(buffer) = buffer else { return };
-        let is_whole = buffer.is_whole();
-        buffer.with(at, |point| {
-            (point.program, point.given) = (None, given);
-            if !is_whole {
-                point.meet_program(separate);
-                self.began_before(point);
-            }
-            point.pipeline = actual.as_raw();
-            // Sets that need nothing have to correct what was expected of them.
-            point.differs |= actual != pipeline;
-            // Shaders of this bind point are bound no more (vkCmdBindPipeline).
-            point.shaders.clear();
-            // SAFETY: `point` is of `commands`, which is recording by this function's contract.
-            unsafe { self.settle(separate, commands, point, at) };
-        });
-    }
-
-    /// Takes note that shaders are about to be bound of which nothing is known: for them everything has to be what the application has
-    /// bound.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state.
-    pub unsafe fn separate_unknown(
-        &self,
-        separate: &Separate,
-        commands: vk::CommandBuffer,
-        point: vk::PipelineBindPoint,
-    ) {
-        // SAFETY: `commands` is recording by this function's contract, so it is not freed while `buffer` is used.
-        let Some((at, buffer)) = index(point).zip(unsafe { separate.buffer(commands) }) else { return };
-        buffer.with(at, |point| {
-            self.with_program(separate, point, |program, point| {
-                // SAFETY: `commands` is recording and `point` is of it, by this function's contract.
-                unsafe { self.settle_all(separate, commands, (program, point, at), &Resolution::default()) };
-            });
-            (point.program, point.given, point.pipeline) = (None, 0, 0);
-            point.shaders.clear();
-        });
-    }
-
-    /// Takes over sets that are about to be bound. Returns what to bind instead of them, if anything.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state, the sets and the layout are valid.
-    pub unsafe fn separate_binds(
-        &self,
-        separate: &Separate,
-        commands: vk::CommandBuffer,
-        binds: &Binds<'_>,
-    ) -> Option<Actual> {
-        let at = index(binds.point)?;
-        // SAFETY: `commands` is recording and the layout of `binds` valid, by this function's contract, so neither goes meanwhile.
-        let (buffer, layout) = unsafe { (separate.buffer(commands)?, separate.layout_at(binds.layout)?) };
-        let first = binds.first as usize;
-        if !buffer.is_whole() {
-            self.began_before_unseen(buffer, at);
-        }
-        buffer.with(at, |point| {
-            // SAFETY: the sets of `binds` are valid by this function's contract.
-            unsafe { point.bind(separate, &self.hot.gate, layout, binds) };
-            self.choose_sets(separate, point, first..first + binds.sets.len());
-            point.actual(binds)
-        })
-    }
-
-    /// Takes over sets that were bound as the application gave them.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Device::separate_binds`].
-    pub unsafe fn separate_bound_as_given(&self, separate: &Separate, commands: vk::CommandBuffer, binds: &Binds<'_>) {
-        let Some(at) = index(binds.point) else { return };
-        // SAFETY: `commands` is recording and the layout of `binds` valid, as `separate_binds` asks, so neither goes meanwhile.
-        let (buffer, layout) = unsafe { (separate.buffer(commands), separate.layout_at(binds.layout)) };
-        let (Some(buffer), Some(layout)) = (buffer, layout) else { return };
-        buffer.with(at, |point| {
-            // SAFETY: the sets of `binds` are valid, as `separate_binds` asks, and `point` is of `commands`, which is recording.
-            unsafe {
-                point.bind(separate, &self.hot.gate, layout, binds);
-                self.settle(separate, commands, point, at);
-            }
-        });
-    }
-
-    /// Brings the rest in line after sets were bound.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state.
-    pub unsafe fn separate_bound(
-        &self,
-        separate: &Separate,
-        commands: vk::CommandBuffer,
-        point: vk::PipelineBindPoint,
-    ) {
-        let Some(at) = index(point) else { return };
-        // SAFETY: `commands` is recording by this function's contract, so it is not freed while `buffer` is used.
-        let Some(buffer) = (unsafe { separate.buffer(commands) }) else { return };
-        // SAFETY: `point` is of `commands`, which is recording by this function's contract.
-        buffer.with(at, |point| unsafe { self.settle(separate, commands, point, at) });
-    }
-
-    /// Takes over pushed descriptors, after they were pushed: `write` puts them into the entry.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state, the layout is valid.
-    unsafe fn pushed(
-        &self,
-        separate: &Separate,
-        commands: vk::CommandBuffer,
-        point: vk::PipelineBindPoint,
-        (layout, number): (vk::PipelineLayout, u32),
-        write: impl FnOnce(&SetEntry),
-    ) {
-        let Some(at) = index(point) else { return };
-        // SAFETY: `commands` is recording and `layout` valid, by this function's contract, so neither goes meanwhile.
-        let (buffer, layout) = unsafe { (separate.buffer(commands), separate.pipeline_shape(layout)) };
-        let (Some(buffer), Some(layout)) = (buffer, layout) else { return };
-        buffer.with(at, |point| {
-            let Some(entry) = point.push(&layout, number as usize) else { return };
-            write(entry);
-            let brief = Brief { stamp: Brief::PUSHED, ..entry.brief(&self.hot.gate) };
-            if let Some(bound) = point.sets.get_mut(number as usize) {
-                bound.brief = brief;
-            }
-            // SAFETY: `point` is of `commands`, which is recording by this function's contract.
-            unsafe { self.settle(separate, commands, point, at) };
-        });
-    }
-
-    /// Takes over pushed descriptors, after they were pushed.
-    ///
-    /// # Safety
-    ///
-    /// The arguments of a valid push.
-    pub unsafe fn separate_push(
-        &self,
-        separate: &Separate,
-        commands: vk::CommandBuffer,
-        points: impl IntoIterator<Item = vk::PipelineBindPoint>,
-        at: (vk::PipelineLayout, u32),
-        writes: &[vk::WriteDescriptorSet<'_>],
-    ) {
-        for point in points {
-            // SAFETY: the command buffer, the layout and the writes are those of a valid push, by this function's contract.
-            unsafe {
-                self.pushed(separate, commands, point, at, |entry| {
-                    writes.iter().for_each(|write| entry.take(write));
-                });
-            }
-        }
-    }
-
-    /// Takes over descriptors that were pushed with a template.
-    ///
-    /// # Safety
-    ///
-    /// The arguments of a valid push.
-    pub unsafe fn separate_push_template(
-        &self,
-        separate: &Separate,
-        commands: vk::CommandBuffer,
-        template: vk::DescriptorUpdateTemplate,
-        at: (vk::PipelineLayout, u32),
-        data: *const c_void,
-    ) {
-        // SAFETY: a valid template, which is not destroyed during the command.
-        let Some(runs) = (unsafe { separate.templates.share(template.as_raw()) }) else { return };
-        // SAFETY: the command buffer and the layout are those of a valid push, and `data` is for the template of `runs`, by this
-        // function's contract.
-        unsafe {
-            self.pushed(separate, commands, runs.bind_point, at, |entry| runs.apply(entry, data));
-        }
-    }
 }

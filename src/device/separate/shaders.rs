@@ -257,17 +257,19 @@ impl Device {
         let mut differs = false;
         for at in (0..POINTS).filter(|at| stages.iter().any(|stage| point_of(*stage) == *at)) {
             buffer.with(at, |point| {
+                point.renew(separate, &self.hot.gate);
                 for (index, stage) in stages.iter().enumerate().filter(|(_, stage)| point_of(**stage) == at) {
                     // SAFETY: the shaders are valid by this function's contract, so they are not destroyed meanwhile.
                     let entry = unsafe { separate.shaders.by_handle.share(own(index).as_raw()) };
                     point.take_shader(*stage, entry);
                 }
-                (point.program, point.given, point.chosen) = (separate.combination(point), 0, None);
-                if !is_whole {
-                    self.began_before(point);
-                }
+                (point.program, point.given) = (separate.combination(point), 0);
                 // The pipeline is bound no more (vkCmdBindShadersEXT).
                 point.pipeline = 0;
+                if !is_whole {
+                    return point.program.iter().for_each(|program| self.began_before(program));
+                }
+                self.follow_program(separate, point, 0..0);
                 let Some(program) = &point.program else { return };
                 let Some(second) = program.splits.current() else { return };
                 let Executable::Shaders(made) = &second.made else { return };
@@ -280,26 +282,11 @@ impl Device {
                     let Some(given) = actual.get_mut(index) else { continue };
                     (bound.actual, *given, differs) = (*shader, vk::ShaderEXT::from_raw(*shader), true);
                 }
+                point.differs = true;
+                self.leave(point);
             });
         }
         differs.then_some(actual)
-    }
-
-    /// Brings the rest in line after shaders were bound to these stages.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is a valid command buffer in the recording state.
-    pub unsafe fn separate_shaders_bound(
-        &self,
-        separate: &Separate,
-        commands: vk::CommandBuffer,
-        stages: &[vk::ShaderStageFlags],
-    ) {
-        for at in (0..POINTS).filter(|at| stages.iter().any(|stage| point_of(*stage) == *at)) {
-            // SAFETY: the command buffer is recording, by this function's contract.
-            unsafe { self.separate_bound(separate, commands, super::commands::bind_point(at)) };
-        }
     }
 
     /// Makes shaders of kept ones with other code, over the set layouts of `layout`: those of a group in one call.

@@ -4,7 +4,7 @@
 //! pipeline layout leaves free, see [`hidden`](super::hidden).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use ash::vk::{self, Handle};
@@ -182,8 +182,7 @@ impl Device {
                 self.shader_rewritten(program, stage, (pass, &links), words.len(), (took, when));
             }
         }
-        let is_expected = AtomicBool::new(false);
-        let second = Second { mask, made, libraries, layout, hidden, parts, tasks, is_expected };
+        let second = Second { mask, made, libraries, layout, hidden, parts, tasks };
         self.name_second(program, &second);
         Ok(second)
     }

@@ -11,7 +11,6 @@ use samplin_wire::record::{Descriptor, Joined, Link};
 use samplin_wire::text::handle;
 use serde_json::json;
 
-use super::commands::{CommandBuffer, Point};
 use super::ladder::{self, How, Want};
 use super::programs::{Program, ProgramLink, Stage};
 use super::recipe::{StageCode, When, link_bit};
@@ -79,8 +78,9 @@ fn reason(what: &str) -> Option<&'static str> {
         "too-many-links" => "the link is none of the first 64 of its pipeline, which can be split",
         "descriptor-buffer" => "the descriptors that the shader joins lie in memory, where they are not followed",
         "generated-commands" => {
-            "the device chooses pipelines for commands that it generates, and those are the application's own"
+            "which pipeline the device chooses for commands that it generates is not known, so the application's own is bound for them"
         }
+        "dynamic-layout" => "descriptors were bound without a pipeline layout, so it is not known which",
         "memory" => "the host or the device has no memory left",
         _ => return None,
     })
@@ -341,19 +341,22 @@ impl Device {
         self.unresolved(what, why(what), None, json!({ "pipeline": handle(pipeline.as_raw()) }), (0, 0));
     }
 
+    /// Says once that sets are bound with a layout that is not known.
+    pub(super) fn unknown_layout(&self) {
+        let what = "dynamic-layout";
+        self.unresolved(what, why(what), None, json!({}), (0, 0));
+    }
+
     /// Says once that the device generates commands.
     pub fn generated_commands(&self) {
         let what = "generated-commands";
         self.unresolved(what, why(what), None, json!({}), (0, 0));
     }
 
-    /// Says what of a pipeline's links is not known in a command buffer that was begun before binds were followed.
-    pub(super) fn began_before(&self, point: &Point) {
-        let Some(program) = point.program.as_deref() else { return };
-        let is_bound = |set: u32| point.sets.get(set as usize).is_some_and(|bound| bound.layout.is_some());
+    /// Says that nothing is repaired of a pipeline in a command buffer that was begun before binds were followed.
+    pub(super) fn began_before(&self, program: &Program) {
         for (index, link) in program.links.iter().enumerate() {
-            let is_known = is_bound(link.image.set) && is_bound(link.sampler.set);
-            if !is_known && self.link_may_conflict(program, link) {
+            if self.link_may_conflict(program, link) {
                 self.link_unresolved("began-before", program, index);
             }
         }
@@ -370,11 +373,9 @@ impl Device {
         separate.may_conflict(&self.hot.gate, images, samplers)
     }
 
-    /// Says that sets are bound for a pipeline that was bound before binds were followed.
-    pub(super) fn began_before_unseen(&self, state: &CommandBuffer, at: usize) {
-        if state.with(at, |point| point.program.is_none() && point.given == 0) {
-            self.unresolved("began-before", why("began-before"), None, json!({}), (0, 0));
-        }
+    /// Says so where sets are bound for a pipeline that was bound before.
+    pub(super) fn began_before_unseen(&self) {
+        self.unresolved("began-before", why("began-before"), None, json!({}), (0, 0));
     }
 
     /// The members of a record with those that tell a program.

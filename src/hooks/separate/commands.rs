@@ -2,6 +2,8 @@
 //!
 //! `vkCmdBindPipeline` and `vkCmdBindDescriptorSets` are leaves, as the hooks of [`crate::hooks::descriptor`] are.
 
+use std::ffi::c_void;
+
 use ash::vk;
 use vk::PipelineBindPoint as Point;
 
@@ -126,26 +128,9 @@ unsafe extern "system" fn bind_pipeline_looked_at(
     // stands in for it differs in the samplers that it reads.
     unsafe {
         match (device.follow_pipeline(commands, point, pipeline), device.fns.cmd_bind_pipeline) {
-            (Follow::Down(actual), Some(next)) => next(commands, point, actual),
-            (Follow::Settle(actual), Some(next)) => bind_pipeline_and_settle(commands, point, actual, device, next),
+            (Some(actual), Some(next)) => next(commands, point, actual),
             _ => bind_pipeline_slowly(commands, point, pipeline),
         }
-    }
-}
-
-/// For a pipeline that was taken over.
-#[inline(never)]
-unsafe extern "system" fn bind_pipeline_and_settle(
-    commands: vk::CommandBuffer,
-    point: Point,
-    pipeline: vk::Pipeline,
-    device: &Device,
-    next: vk::PFN_vkCmdBindPipeline,
-) {
-    down!(next(commands, point, pipeline));
-    if let Some(separate) = device.separate.as_deref() {
-        // SAFETY: the command buffer is the one that the application binds a pipeline in (VUID-vkCmdBindPipeline-commandBuffer-recording).
-        device.guard(|| unsafe { device.separate_bound(separate, commands, point) }, || ());
     }
 }
 
@@ -157,52 +142,43 @@ unsafe extern "system" fn bind_pipeline_slowly(commands: vk::CommandBuffer, poin
     };
     // SAFETY: the arguments of this `vkCmdBindPipeline`: a recording command buffer (VUID-vkCmdBindPipeline-commandBuffer-recording) and a
     // valid pipeline (-pipeline-parameter).
-    let actual = device.guard(|| unsafe { device.separate_second(separate, commands, point, pipeline) }, || pipeline);
+    let actual = device.guard(|| unsafe { device.separate_pipeline(separate, commands, point, pipeline) }, || pipeline);
     // SAFETY: the application's own arguments, or a pipeline that differs in the samplers that it reads.
     unsafe { next(commands, point, actual) };
-    // SAFETY: the same command buffer and pipeline, with what was bound in its place.
-    device.guard(|| unsafe { device.separate_pipeline(separate, commands, point, (pipeline, actual)) }, || ());
 }
 
-pub(crate) unsafe extern "system" fn cmd_begin_transform_feedback(
-    commands: vk::CommandBuffer,
-    first: u32,
-    count: u32,
-    buffers: *const vk::Buffer,
-    offsets: *const vk::DeviceSize,
-) {
-    let (device, next) = enter!(commands, cmd_begin_transform_feedback);
-    // SAFETY: what `vkCmdBeginTransformFeedbackEXT` was called with, once and unchanged.
-    unsafe { next(commands, first, count, buffers, offsets) };
-    if let Some(separate) = device.separate.as_deref() {
-        // SAFETY: a valid command buffer by VUID-vkCmdBeginTransformFeedbackEXT-commandBuffer-parameter.
-        device.guard(|| unsafe { separate.set_feedback(commands, true) }, || ());
-    }
-}
+/// Hooks of commands between which transform feedback is active.
+macro_rules! feedback {
+    ($($begin:ident $end:ident($($argument:ident: $type:ty),+);)+) => {$(
+        /// It begins for a pipeline, so that everything has to be bound.
+        pub(crate) unsafe extern "system" fn $begin(commands: vk::CommandBuffer, $($argument: $type),+) {
+            let (device, next) = enter!(commands, $begin);
+            // SAFETY: a recording command buffer by VUID-vkCmdBeginTransformFeedbackEXT-commandBuffer-recording.
+            unsafe { device.flush(commands, Point::GRAPHICS) };
+            down!(next(commands, $($argument),+));
+            if let Some(separate) = device.separate.as_deref() {
+                // SAFETY: a recording command buffer by VUID-vkCmdBeginTransformFeedbackEXT-commandBuffer-recording.
+                device.guard(|| unsafe { device.set_feedback(separate, commands, true) }, || ());
+            }
+        }
 
-/// What had to wait for the end of transform feedback is bound now.
-pub(crate) unsafe extern "system" fn cmd_end_transform_feedback(
-    commands: vk::CommandBuffer,
-    first: u32,
-    count: u32,
-    buffers: *const vk::Buffer,
-    offsets: *const vk::DeviceSize,
-) {
-    let (device, next) = enter!(commands, cmd_end_transform_feedback);
-    // SAFETY: what `vkCmdEndTransformFeedbackEXT` was called with, once and unchanged.
-    unsafe { next(commands, first, count, buffers, offsets) };
-    if let Some(separate) = device.separate.as_deref() {
-        device.guard(
-            || {
+        /// What had to wait for the end is bound for the next draw.
+        pub(crate) unsafe extern "system" fn $end(commands: vk::CommandBuffer, $($argument: $type),+) {
+            let (device, next) = enter!(commands, $end);
+            down!(next(commands, $($argument),+));
+            if let Some(separate) = device.separate.as_deref() {
                 // SAFETY: a recording command buffer by VUID-vkCmdEndTransformFeedbackEXT-commandBuffer-recording.
-                unsafe {
-                    separate.set_feedback(commands, false);
-                    device.separate_bound(separate, commands, Point::GRAPHICS);
-                }
-            },
-            || (),
-        );
-    }
+                device.guard(|| unsafe { device.set_feedback(separate, commands, false) }, || ());
+            }
+        }
+    )+};
+}
+
+feedback! {
+    cmd_begin_transform_feedback cmd_end_transform_feedback(
+        first: u32, count: u32, buffers: *const vk::Buffer, offsets: *const vk::DeviceSize
+    );
+    cmd_begin_transform_feedback2 cmd_end_transform_feedback2(first: u32, count: u32, counters: *const c_void);
 }
 
 pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
@@ -278,8 +254,8 @@ unsafe extern "system" fn bind_sets_looked_at(
         {
             let given = std::slice::from_raw_parts(sets, count as usize);
             match device.follow_sets((commands, point), layout, first, given, (offset_count, offsets)) {
-                Follow::Down(()) => to = device.fns.cmd_bind_descriptor_sets.unwrap_or(to),
-                Follow::Settle(()) => to = bind_other_sets,
+                Follow::Down => to = device.fns.cmd_bind_descriptor_sets.unwrap_or(to),
+                Follow::Others => to = bind_other_sets,
                 Follow::Slowly => {}
             }
         }
@@ -287,7 +263,7 @@ unsafe extern "system" fn bind_sets_looked_at(
     }
 }
 
-/// For sets that were taken over, some of which others stand in for, or of which more is to be done.
+/// For sets that were taken over, some of which others stand in for.
 #[inline(never)]
 unsafe extern "system" fn bind_other_sets(
     commands: vk::CommandBuffer,
@@ -308,14 +284,10 @@ unsafe extern "system" fn bind_other_sets(
         unsafe { Binds { point, layout, first, sets: slice(sets, count), offsets: slice(offsets, offset_count) } };
     // SAFETY: the command buffer is recording (VUID-vkCmdBindDescriptorSets-commandBuffer-recording); sets and layout are valid
     // (-pDescriptorSets-parameter, -layout-parameter).
-    let (actual, is_settled) = unsafe { device.followed_sets(separate, commands, &binds) };
+    let actual = unsafe { device.followed_sets(separate, commands, &binds) };
     let sets = actual.as_ref().map_or(sets, |actual| actual.as_ptr());
     // SAFETY: the application's own arguments, or as many sets of layouts that are defined alike.
     unsafe { next(commands, point, layout, first, count, sets, offset_count, offsets) };
-    if !is_settled {
-        // SAFETY: the command buffer that sets were just bound in (VUID-vkCmdBindDescriptorSets-commandBuffer-recording).
-        device.guard(|| unsafe { device.separate_bound(separate, commands, point) }, || ());
-    }
 }
 
 #[inline(never)]
@@ -342,10 +314,10 @@ unsafe extern "system" fn bind_sets_slowly(
     let sets = other.as_ref().map_or(sets, |other| other.as_ptr());
     // SAFETY: the application's own arguments, or as many sets of layouts that are defined alike.
     unsafe { next(commands, point, layout, first, count, sets, offset_count, offsets) };
-    // SAFETY: the command buffer that the application is binding sets in, so it is recording
-    // (VUID-vkCmdBindDescriptorSets-commandBuffer-recording).
-    device.guard(|| unsafe { device.separate_bound(separate, commands, point) }, || ());
 }
+
+/// The bind points that are followed.
+pub(super) const ALL_POINTS: [Point; 3] = [Point::GRAPHICS, Point::COMPUTE, Point::RAY_TRACING_KHR];
 
 /// The bind points that stages belong to (VkBindDescriptorSetsInfo, `stageFlags`).
 pub(super) fn points(stages: vk::ShaderStageFlags) -> impl Iterator<Item = Point> {
@@ -353,7 +325,7 @@ pub(super) fn points(stages: vk::ShaderStageFlags) -> impl Iterator<Item = Point
     let rays =
         S::RAYGEN_KHR | S::ANY_HIT_KHR | S::CLOSEST_HIT_KHR | S::MISS_KHR | S::INTERSECTION_KHR | S::CALLABLE_KHR;
     let all = [
-        (S::ALL_GRAPHICS | S::TASK_EXT | S::MESH_EXT, Point::GRAPHICS),
+        (S::ALL_GRAPHICS | S::TASK_EXT | S::MESH_EXT | S::CLUSTER_CULLING_HUAWEI, Point::GRAPHICS),
         (S::COMPUTE, Point::COMPUTE),
         (rays, Point::RAY_TRACING_KHR),
     ];

@@ -1,15 +1,30 @@
 //! Commands that the device generates, and pipelines that it may choose for them.
+//!
+//! Which pipeline and which shaders run is not known, so that for these everything is bound as the application has it: also where they are
+//! preprocessed, which takes over what is bound then.
 
 use ash::vk;
 use core::ffi::c_void;
+use vk::PipelineBindPoint as Point;
 
+use super::commands::ALL_POINTS;
 use crate::device::Device;
 
-/// Names once that the device chooses pipelines: those are the application's own, which no other stands in for.
-fn tell(device: &Device) {
-    if device.follows_binds() {
-        device.guard(|| device.generated_commands(), || ());
-    }
+/// Binds what the application has bound in place of what is the layer's own, and names once that this happens.
+///
+/// # Safety
+///
+/// `commands` is a valid command buffer in the recording state.
+unsafe fn give_back(device: &Device, commands: vk::CommandBuffer) {
+    let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) else { return };
+    device.guard(
+        || {
+            device.generated_commands();
+            // SAFETY: the command buffer is recording, by this function's contract.
+            ALL_POINTS.into_iter().for_each(|point| unsafe { device.give_back(separate, commands, point) });
+        },
+        || (),
+    );
 }
 
 pub(crate) unsafe extern "system" fn cmd_execute_generated_commands(
@@ -18,7 +33,8 @@ pub(crate) unsafe extern "system" fn cmd_execute_generated_commands(
     info: *const c_void,
 ) {
     let (device, next) = enter!(commands, cmd_execute_generated_commands);
-    tell(device);
+    // SAFETY: VUID-vkCmdExecuteGeneratedCommandsEXT-commandBuffer-recording.
+    unsafe { give_back(device, commands) };
     down!(next(commands, is_preprocessed, info));
 }
 
@@ -28,22 +44,49 @@ pub(crate) unsafe extern "system" fn cmd_execute_generated_commands_nv(
     info: *const vk::GeneratedCommandsInfoNV<'_>,
 ) {
     let (device, next) = enter!(commands, cmd_execute_generated_commands_nv);
-    tell(device);
+    // SAFETY: VUID-vkCmdExecuteGeneratedCommandsNV-commandBuffer-recording.
+    unsafe { give_back(device, commands) };
     down!(next(commands, is_preprocessed, info));
+}
+
+pub(crate) unsafe extern "system" fn cmd_preprocess_generated_commands(
+    commands: vk::CommandBuffer,
+    info: *const c_void,
+    state: vk::CommandBuffer,
+) {
+    let (device, next) = enter!(commands, cmd_preprocess_generated_commands);
+    // SAFETY: it is recording, and externally synchronised as well (vkCmdPreprocessGeneratedCommandsEXT, `stateCommandBuffer`).
+    unsafe { give_back(device, state) };
+    down!(next(commands, info, state));
+}
+
+pub(crate) unsafe extern "system" fn cmd_preprocess_generated_commands_nv(
+    commands: vk::CommandBuffer,
+    info: *const vk::GeneratedCommandsInfoNV<'_>,
+) {
+    let (device, next) = enter!(commands, cmd_preprocess_generated_commands_nv);
+    // SAFETY: VUID-vkCmdPreprocessGeneratedCommandsNV-commandBuffer-recording.
+    unsafe { give_back(device, commands) };
+    down!(next(commands, info));
 }
 
 /// A group has shaders of its own, of which nothing is known.
 pub(crate) unsafe extern "system" fn cmd_bind_pipeline_shader_group(
     commands: vk::CommandBuffer,
-    point: vk::PipelineBindPoint,
+    point: Point,
     pipeline: vk::Pipeline,
     group: u32,
 ) {
     let (device, next) = enter!(commands, cmd_bind_pipeline_shader_group);
-    tell(device);
     if let Some(separate) = device.separate.as_deref().filter(|_| device.follows_binds()) {
-        // SAFETY: a recording command buffer (VUID-vkCmdBindPipelineShaderGroupNV-commandBuffer-recording).
-        device.guard(|| unsafe { device.separate_unknown(separate, commands, point) }, || ());
+        device.guard(
+            || {
+                device.generated_commands();
+                // SAFETY: a recording command buffer (VUID-vkCmdBindPipelineShaderGroupNV-commandBuffer-recording).
+                unsafe { device.separate_unknown(separate, commands, (point, pipeline)) };
+            },
+            || (),
+        );
     }
     down!(next(commands, point, pipeline, group));
 }

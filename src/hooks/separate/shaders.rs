@@ -103,6 +103,4 @@ pub(crate) unsafe extern "system" fn cmd_bind_shaders(
     let shaders = other.as_ref().map_or(shaders, |other| other.as_ptr());
     // SAFETY: the application's own arguments, or as many shaders that differ in the samplers that they read.
     unsafe { next(commands, count, stages, shaders) };
-    // SAFETY: the command buffer that shaders were just bound in (VUID-vkCmdBindShadersEXT-commandBuffer-recording).
-    device.guard(|| unsafe { device.separate_shaders_bound(separate, commands, all) }, || ());
 }
