@@ -10,6 +10,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("demote/compare", compares),
         ("demote/named", named),
         ("demote/not-named", not_named),
+        ("demote/updated-after-bind", || updated_after_bind(builder())),
+        ("demote/updated-after-bind-named", || {
+            let (_folder, builder) = ruled("min_filter = \"linear\", format = \"R32_*\"");
+            updated_after_bind(builder)
+        }),
     ]);
     // Custom border colours have none of their own (VUID-VkDescriptorSetLayoutBinding-pImmutableSamplers-04009).
     for conflict in [conflicts::d16(), conflicts::simulated()] {
@@ -178,6 +183,47 @@ fn not_named() -> Outcome {
         let texture = Texture::new(context, RGBA8)?;
         look(context, (Stage::Compute, Way::Write), &linear, &[(&texture, &linear)])
     })
+}
+
+/// The image conflicts when its set is bound, and is another one, which does not, by the time that it is read.
+fn updated_after_bind(builder: ContextBuilder) -> Outcome {
+    let conflict = conflicts::simulated();
+    let builder = builder.setting("device", &conflicts::weak());
+    let (looks, judged) = with_layer(resolve(builder), |context| {
+        skip_if(context.missing(&[Capability::DescriptorIndexing]))?;
+        let [good, bad] = [Texture::new(context, conflict.good)?, Texture::new(context, conflict.scene)?];
+        let (immutable, plain) = (conflict.sampler.create(context), SamplerDesc::nearest().create(context));
+        let late = vk::DescriptorBindingFlags::UPDATE_AFTER_BIND;
+        let bindings = [
+            Binding::image(0),
+            Binding::sampler(1),
+            Binding::combined(2, 1).immutable(&[&immutable]).flags(late),
+            Binding::sampler(3),
+        ];
+        let flags = vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL;
+        let layout = SetLayout::with_flags(context, &bindings, flags);
+        let pool = Pool::new(context, &[&layout]);
+        let set = pool.allocate(&layout);
+        let rig = Rig::new(context, &Plan::new(Program::Beside, good.kind(), &[&layout]).stage(Stage::Compute));
+        let job = Job::new(&rig, &points());
+        let combined = |texture: &Texture<'_>| Slot { ty: COMBINED, ..texture.slot(2, 0) };
+        let samplers = [Slot::sampler(&plain, 1, 0), Slot::sampler(&plain, 3, 0)];
+        write(context, set, &samplers);
+        write(context, set, &[good.slot(0, 0), combined(&bad)]);
+        let commands = Commands::primary(context, |commands| {
+            rig.bind(commands);
+            job.bind(commands);
+            rig.bind_sets(commands, 0, &[set], &[]);
+            job.run(commands, 0);
+        });
+        write(context, set, &[combined(&good)]);
+        commands.execute();
+        Ok(vec![good.look("the immutable one", &conflict.sampler, job.results().remove(1))])
+    })?;
+    judged.assert_silent("with samplin");
+    assert_left(&judged, "update-after-bind");
+    looks.iter().for_each(|look| look.assert("with samplin"));
+    Ok(())
 }
 
 /// What conflicts with nothing is as the application has it.

@@ -134,8 +134,7 @@ pub(super) struct Splits {
     pub(super) tasked: Mutex<Vec<Arc<Second>>>,
 }
 
-/// How many pipelines with tasks in their code a program has beside those that command buffers hold, and how many of them stay for as long
-/// as it does because they were expected.
+/// How many pipelines with tasks in their code a program has beside those that command buffers hold.
 pub(super) const FIXED: usize = 64;
 
 impl Splits {

@@ -74,8 +74,7 @@ impl Device {
         }
         made.with_room().push(Arc::clone(&second));
         second.hidden.iter().for_each(|shape| separate.hidden.enter(shape));
-        let pipeline = if let Executable::Pipeline(made) = second.made { made } else { 0 };
-        splits.pipeline.store(pipeline, Ordering::Release);
+        splits.pipeline.store(second.pipeline(), Ordering::Release);
         self.hot.follow.fetch_max(follow::ALL, Ordering::AcqRel);
         separate.resolutions.clear();
         splits.mask.fetch_or(wanted, Ordering::AcqRel);
@@ -84,7 +83,8 @@ impl Device {
     }
 
     /// [`Device::split`] with as many of the links as can be, of which those that are only wished for come last; what cannot be is
-    /// remembered as refused. The last pipeline that was made.
+    /// remembered as refused. Those whose descriptors may change after the bind are left alone, whoever asks. The last pipeline that was
+    /// made.
     pub(super) fn split_all(
         &self,
         separate: &Separate,
@@ -92,6 +92,7 @@ impl Device {
         (links, wishes): (u64, u64),
         when: When,
     ) -> Option<Arc<Second>> {
+        let links = links & !program.loose;
         if links == 0 {
             return None;
         }
