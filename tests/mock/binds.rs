@@ -13,8 +13,8 @@ use crate::loader::{Device, InstanceBuilder, allocator, binding, call, linear_in
 use crate::separate::{Operand, shader};
 
 const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
-const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
-const UNFILTERED: vk::Format = vk::Format::R32_SFLOAT;
+pub(crate) const FILTERED: vk::Format = vk::Format::R8G8B8A8_UNORM;
+pub(crate) const UNFILTERED: vk::Format = vk::Format::R32_SFLOAT;
 /// What is in a set.
 const TYPES: [vk::DescriptorType; 3] =
     [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
@@ -35,7 +35,7 @@ pub(crate) struct Scene {
 }
 
 /// A command buffer of a pool of its own.
-fn commands(device: &Device) -> vk::CommandBuffer {
+pub(crate) fn commands(device: &Device) -> vk::CommandBuffer {
     let mut pool = vk::CommandPool::null();
     let info = vk::CommandPoolCreateInfo::default();
     assert_eq!(call!(device.create_command_pool(device.raw, &info, allocator(), &mut pool)), vk::Result::SUCCESS);
@@ -46,7 +46,7 @@ fn commands(device: &Device) -> vk::CommandBuffer {
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(Reuse::Never)
     }
 
@@ -55,18 +55,27 @@ impl Scene {
     }
 
     pub(crate) fn of(builder: InstanceBuilder) -> Self {
+        let scene = Self::quiet(builder);
+        // Something conflicts from the start, so that binds are followed.
+        scene.device.linear();
+        scene.device.view(UNFILTERED);
+        scene.pipeline();
+        scene.begin();
+        scene
+    }
+
+    /// Nothing conflicts yet.
+    pub(crate) fn without_conflict(reuse: Reuse) -> Self {
+        Self::quiet(InstanceBuilder::new().driver(|config| config.reuse = reuse).traced("decisions"))
+    }
+
+    fn quiet(builder: InstanceBuilder) -> Self {
         let builder = builder.driver(|config| config.follows = true);
         let device = builder.set("separate", "resolve").device();
         let of_set = device.layout(&bindings());
         let layouts = [device.pipeline_layout(&[of_set]), device.pipeline_layout(&[of_set, of_set])];
         let (pool, commands) = (device.pool(), Cell::new(commands(&device)));
-        // Something conflicts from the start, so that binds are followed.
-        device.linear();
-        device.view(UNFILTERED);
-        let scene = Self { device, of_set, layouts, pool, commands };
-        scene.pipeline();
-        scene.begin();
-        scene
+        Self { device, of_set, layouts, pool, commands }
     }
 
     /// A device on which nothing conflicts yet, and a command buffer that is begun.
@@ -170,6 +179,7 @@ impl Scene {
     /// What the shader reads.
     #[track_caller]
     pub(crate) fn reads(&self) -> Vec<Read> {
+        self.device.act(self.commands.get(), COMPUTE);
         self.device.driver.check();
         let reads = lock(&self.device.driver.machine).draw(self.commands.get().as_raw(), place(COMPUTE));
         reads.expect("what is bound can be drawn with")
@@ -458,6 +468,7 @@ fn a_layout_that_is_not_compatible_disturbs_the_hidden_set() {
             assert_eq!(scene.own(), [true, false]);
             // Its hidden set stays, but nobody reads it.
             scene.bind_sets(layout, 0, &[legal]);
+            assert_eq!(scene.own(), [true, true]);
             scene.bind(plain);
             scene.bind_sets(layout, 0, &[legal]);
             assert_eq!(scene.own(), [true, true]);
@@ -485,7 +496,9 @@ fn a_layout_with_the_handle_of_one_that_is_gone_is_another() {
         for _ in 0..2 {
             scene.bind(split);
             scene.bind_sets(layout, 0, &[shared]);
+            assert_eq!(scene.own(), [true, false]);
             scene.bind_sets(layout, 0, &[legal]);
+            assert_eq!(scene.own(), [true, true]);
             scene.bind(plain);
         }
         // Once the long way, and then as the last one.
@@ -727,7 +740,7 @@ fn without_a_layout_of_its_own_a_pipeline_reads_what_was_given() {
 
 /// A call that arrives below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Below {
+pub(crate) enum Below {
     /// The application's own pipeline.
     Own,
     /// One of the layer's.
@@ -742,7 +755,7 @@ use Below::{Given, Layers, Own, Second};
 
 impl Scene {
     /// What arrives while something is bound; `sets` is the application's array, if it binds one.
-    fn arrives(&self, sets: &[vk::DescriptorSet], bind: impl FnOnce()) -> Vec<Below> {
+    pub(crate) fn arrives(&self, sets: &[vk::DescriptorSet], bind: impl FnOnce()) -> Vec<Below> {
         let driver = &self.device.driver;
         driver.calls();
         bind();
@@ -760,6 +773,12 @@ impl Scene {
         driver.check();
         below
     }
+
+    /// Binds sets from number 0 on, and dispatches.
+    fn bind_sets_and_draw(&self, layout: vk::PipelineLayout, sets: &[vk::DescriptorSet]) {
+        self.bind_sets(layout, 0, sets);
+        self.device.act(self.commands.get(), COMPUTE);
+    }
 }
 
 /// A pipeline at its point and a set at its number, which are there already, are one call each: what is bound in their place, where
@@ -772,7 +791,7 @@ fn what_is_bound_is_bound_again_by_one_call() {
         let scene = Scene::new();
         let (pipeline, layout, sets) = (scene.pipeline(), scene.layouts[0], [scene.set(formats)]);
         scene.bind(pipeline);
-        scene.bind_sets(layout, 0, &sets);
+        scene.bind_sets_and_draw(layout, &sets);
         for turn in 0..4 {
             let what = format!("{formats:?}, turn {turn}");
             assert_eq!(scene.arrives(&[], || scene.bind(pipeline)), [pipeline_again], "{what}");
@@ -785,30 +804,33 @@ fn what_is_bound_is_bound_again_by_one_call() {
     }
 }
 
-/// A pipeline comes first and is taken for what its sets wanted last; the sets that come then want another, or the first ones again.
+/// A pipeline that comes first is bound as it is, or, once it is split, as the split one; what its sets need besides is bound for the draw.
 #[test]
-fn sets_that_want_another_pipeline_than_was_expected_correct_it() {
+fn what_sets_need_besides_is_bound_for_the_draw() {
     let scene = Scene::new();
     let layout = scene.layouts[0];
     let [first, second] = [scene.pipeline(), scene.pipeline()];
     let [legal, bads, half] = CONTENTS.map(|(formats, own)| ([scene.set(formats)], own));
-    // Each pipeline by itself is split by the set that has its images disagree, and from then on for good. What arrives for it, and
-    // for the sets, and whether a copy of the set is bound then; what was found out before is bound by an array of the layer's.
-    let turns: [(_, _, &[Below], &[Below], bool); 9] = [
-        (first, &legal, &[Own], &[Given], false),
-        (first, &bads, &[Own], &[Layers], true),
-        (first, &half, &[Own], &[Given, Second, Layers], false),
-        (second, &legal, &[Own], &[Given], false),
-        (first, &half, &[Second], &[Layers, Layers], false),
-        (second, &half, &[Own], &[Given, Second, Layers], false),
-        (first, &legal, &[Second], &[Given, Layers], false),
-        (second, &bads, &[Second], &[Layers, Layers], true),
-        (first, &half, &[Second], &[Given, Layers], false),
+    // Each pipeline by itself is split by the set that has its images disagree, and from then on for good. What arrives for it, for the
+    // sets, and for the draw, and whether a copy of the set is bound then.
+    let turns: [(_, _, &[Below], &[Below], &[Below], bool); 9] = [
+        (first, &legal, &[Own], &[Given], &[], false),
+        (first, &bads, &[Own], &[Given], &[Layers], true),
+        (first, &half, &[Own], &[Given], &[Second, Layers], false),
+        (second, &legal, &[Own], &[Given], &[], false),
+        (first, &half, &[Second], &[Given], &[Layers], false),
+        (second, &bads, &[Own], &[Given], &[Layers], true),
+        (second, &half, &[Own], &[Given], &[Second, Layers], false),
+        (first, &legal, &[Second], &[Given], &[Layers], false),
+        (first, &half, &[Second], &[Given], &[Layers], false),
     ];
-    for (turn, (pipeline, (sets, own), with_pipeline, with_sets, is_copy)) in turns.into_iter().enumerate() {
+    for (turn, (pipeline, (sets, own), with_pipeline, with_sets, with_draw, is_copy)) in turns.into_iter().enumerate() {
         scene.begin();
         assert_eq!(scene.arrives(&[], || scene.bind(pipeline)), with_pipeline, "turn {turn}");
         assert_eq!(scene.arrives(sets, || scene.bind_sets(layout, 0, sets)), with_sets, "turn {turn}");
+        let act = || scene.device.act(scene.commands.get(), COMPUTE);
+        assert_eq!(scene.arrives(sets, act), with_draw, "turn {turn}");
+        assert_eq!(scene.arrives(sets, act), [], "turn {turn}: nothing is left");
         assert_eq!(scene.own(), *own, "turn {turn}");
         let bound = lock(&scene.device.driver.machine).bound_sets(scene.commands.get().as_raw());
         assert_eq!(bound.first() != Some(&sets[0].as_raw()), is_copy, "turn {turn}");
@@ -906,8 +928,14 @@ fn a_view_that_is_gone_is_no_part_of_what_is_bound() {
         for turn in 0..4 {
             scene.begin();
             scene.bind(pipeline);
-            let found = scene.arrives(&sets, || scene.bind_sets(layout, 0, &sets));
-            assert_eq!(found, [if is_own { Given } else { Layers }], "{format:?}, turn {turn}");
+            let found = scene.arrives(&sets, || scene.bind_sets_and_draw(layout, &sets));
+            // What is new is found out by the draw, and then known to the bind.
+            let expected: &[Below] = match (is_own, turn) {
+                (true, _) => &[Given],
+                (false, 0) => &[Given, Layers],
+                _ => &[Layers],
+            };
+            assert_eq!(found, expected, "{format:?}, turn {turn}");
             let reads = scene.reads();
             assert!(reads.iter().all(|read| read.image == (0, 1, 0) && read.view != dead.as_raw()), "{reads:?}");
             let filter = |read: &Read| device.driver.sampler(read.handle).expect("it lives").info.min_filter;

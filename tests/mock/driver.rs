@@ -999,6 +999,13 @@ commands! {
     Device followed::bind_pipeline_shader_group: vk::PFN_vkCmdBindPipelineShaderGroupNV = c"vkCmdBindPipelineShaderGroupNV" Need::Of(ash::nv::device_generated_commands::NAME);
     Device followed::execute_generated_commands_nv: vk::PFN_vkCmdExecuteGeneratedCommandsNV = c"vkCmdExecuteGeneratedCommandsNV" Need::Of(ash::nv::device_generated_commands::NAME);
     Device followed::execute_generated_commands: vk_layer_sys::PfnCmdExecuteGeneratedCommands = c"vkCmdExecuteGeneratedCommandsEXT" Need::Of(c"VK_EXT_device_generated_commands");
+    Device followed::set_line_width: vk::PFN_vkCmdSetLineWidth = c"vkCmdSetLineWidth" V10;
+    Device followed::draw: vk::PFN_vkCmdDraw = c"vkCmdDraw" V10;
+    Device followed::dispatch: vk::PFN_vkCmdDispatch = c"vkCmdDispatch" V10;
+    Device followed::trace_rays: vk::PFN_vkCmdTraceRaysKHR = c"vkCmdTraceRaysKHR" Need::Of(ash::khr::ray_tracing_pipeline::NAME);
+    Device followed::preprocess_generated_commands_nv: vk::PFN_vkCmdPreprocessGeneratedCommandsNV = c"vkCmdPreprocessGeneratedCommandsNV" Need::Of(ash::nv::device_generated_commands::NAME);
+    Device followed::preprocess_generated_commands: vk_layer_sys::PfnCmdPreprocessGeneratedCommands = c"vkCmdPreprocessGeneratedCommandsEXT" Need::Of(c"VK_EXT_device_generated_commands");
+    Device followed::set_descriptor_buffer_offsets: vk::PFN_vkCmdSetDescriptorBufferOffsetsEXT = c"vkCmdSetDescriptorBufferOffsetsEXT" Need::Of(ash::ext::descriptor_buffer::NAME);
     Device followed::bind_sets: vk::PFN_vkCmdBindDescriptorSets = c"vkCmdBindDescriptorSets" V10;
     Device followed::bind_sets2: vk::PFN_vkCmdBindDescriptorSets2KHR = c"vkCmdBindDescriptorSets2" V14, c"vkCmdBindDescriptorSets2KHR" MAINTENANCE6;
     Device get_descriptor: vk::PFN_vkGetDescriptorEXT = c"vkGetDescriptorEXT" Need::Of(ash::ext::descriptor_buffer::NAME);

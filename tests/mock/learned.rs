@@ -86,13 +86,14 @@ impl Scene {
         made
     }
 
-    /// Binds a pipeline and the set.
+    /// Binds a pipeline and the set, and dispatches.
     fn bind(&self, pipeline: vk::Pipeline) {
         let (device, commands, point) = (&self.device, self.commands, vk::PipelineBindPoint::COMPUTE);
         let info = vk::CommandBufferBeginInfo::default();
         assert_eq!(call!(device.begin_command_buffer(commands, &info)), vk::Result::SUCCESS);
         call!(device.bind_pipeline(commands, point, pipeline));
         call!(device.bind_sets(commands, point, self.layout, 0, 1, &self.set, 0, std::ptr::null()));
+        device.act(commands, point);
     }
 
     fn records(&self, event: &str) -> Vec<Value> {

@@ -528,6 +528,13 @@ device_commands! {
     begin_command_buffer: PFN_vkBeginCommandBuffer = c"vkBeginCommandBuffer";
     execute_commands: PFN_vkCmdExecuteCommands = c"vkCmdExecuteCommands";
     bind_pipeline: PFN_vkCmdBindPipeline = c"vkCmdBindPipeline";
+    set_line_width: PFN_vkCmdSetLineWidth = c"vkCmdSetLineWidth";
+    execute_generated_commands_nv: PFN_vkCmdExecuteGeneratedCommandsNV = c"vkCmdExecuteGeneratedCommandsNV";
+    draw: PFN_vkCmdDraw = c"vkCmdDraw";
+    dispatch: PFN_vkCmdDispatch = c"vkCmdDispatch";
+    trace_rays: PFN_vkCmdTraceRaysKHR = c"vkCmdTraceRaysKHR";
+    preprocess_generated_commands_nv: PFN_vkCmdPreprocessGeneratedCommandsNV = c"vkCmdPreprocessGeneratedCommandsNV";
+    set_descriptor_buffer_offsets: PFN_vkCmdSetDescriptorBufferOffsetsEXT = c"vkCmdSetDescriptorBufferOffsetsEXT";
     bind_sets: PFN_vkCmdBindDescriptorSets = c"vkCmdBindDescriptorSets";
     bind_sets2: PFN_vkCmdBindDescriptorSets2KHR = c"vkCmdBindDescriptorSets2", c"vkCmdBindDescriptorSets2KHR";
     create_ray_tracing_pipelines: PFN_vkCreateRayTracingPipelinesKHR = c"vkCreateRayTracingPipelinesKHR";
@@ -575,6 +582,16 @@ macro_rules! call {
 pub(crate) use call;
 
 impl Device {
+    /// Draws, dispatches or traces rays with what is bound.
+    pub(crate) fn act(&self, commands: vk::CommandBuffer, point: vk::PipelineBindPoint) {
+        let (device, table) = (self, vk::StridedDeviceAddressRegionKHR::default());
+        match point {
+            vk::PipelineBindPoint::GRAPHICS => call!(device.draw(commands, 3, 1, 0, 0)),
+            vk::PipelineBindPoint::COMPUTE => call!(device.dispatch(commands, 1, 1, 1)),
+            _ => call!(device.trace_rays(commands, &table, &table, &table, &table, 1, 1, 1)),
+        }
+    }
+
     fn new(instance: Arc<Instance>, raw: vk::Device) -> Self {
         // SAFETY: a live device and a terminated string.
         let fns = Commands::load(|name| unsafe { (layer().gdpa)(raw, name.as_ptr()) });

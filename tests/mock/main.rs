@@ -22,6 +22,7 @@ mod cancel;
 mod chains;
 mod clamp;
 mod exempt;
+mod flush;
 mod fuzz;
 mod guarded;
 mod identity;

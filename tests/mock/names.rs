@@ -148,6 +148,7 @@ fn names(case: &Case, what: &str) -> (Vec<String>, usize) {
         assert_eq!(call!(device.begin_command_buffer(device.commands, &info)), SUCCESS);
         call!(device.bind_pipeline(device.commands, point, made));
         call!(device.bind_sets(device.commands, point, layout, 0, 1, &set, 0, ptr::null()));
+        device.act(device.commands, point);
     }
     let bound = device.driver.calls_of(c"vkCmdBindPipeline");
     let is_other = |args: &&Args| !matches!(args, Args::Other(words) if words[1] == made.as_raw());

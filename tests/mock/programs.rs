@@ -163,14 +163,17 @@ impl Stand {
         call!(device.bind_pipeline(device.commands, point, pipeline));
     }
 
+    /// Binds a set and draws with it.
     pub(crate) fn bind_set(&self, point: Point, set: vk::DescriptorSet) {
         let device = &self.device;
         call!(device.bind_sets(device.commands, point, self.layout, 0, 1, &set, 0, ptr::null()));
+        device.act(device.commands, point);
     }
 
     /// Whether the first and the second link read the application's own sampler.
     #[track_caller]
     pub(crate) fn own(&self, point: Point) -> [bool; 2] {
+        self.device.act(self.device.commands, point);
         self.device.driver.check();
         let reads = lock(&self.device.driver.machine).draw(self.device.commands.as_raw(), place(point));
         let reads = reads.expect("what is bound can be drawn with");
@@ -440,6 +443,7 @@ fn the_first_sixty_four_links_can_be_split() {
         stand.begin();
         stand.bind(point, made);
         call!(device.bind_sets(device.commands, point, layout, 0, 2, sets.as_ptr(), 0, ptr::null()));
+        device.act(device.commands, point);
         device.driver.check();
         assert_eq!(stand.left(), left);
         let reads = lock(&device.driver.machine).draw(device.commands.as_raw(), place(point));

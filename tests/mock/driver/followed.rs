@@ -182,6 +182,13 @@ pub(super) unsafe extern "system" fn create_graphics_pipelines(
         let args = (infos as usize, allocator as usize);
         let result = make_pipelines((device, c"vkCreateGraphicsPipelines"), args, out, &pipelines);
         for (index, info) in array(infos, count).iter().enumerate() {
+            let states = info.p_dynamic_state.as_ref();
+            let states = states.map_or_else(Vec::new, |all| array(all.p_dynamic_states, all.dynamic_state_count));
+            let raster = info.p_rasterization_state.as_ref();
+            if let Some(raster) = raster.filter(|_| !states.contains(&vk::DynamicState::LINE_WIDTH)) {
+                let made = (*out.add(index)).as_raw();
+                dev(device).follow(|machine| machine.set_static_width(made, raster.line_width));
+            }
             let first = info.p_next.cast::<vk::PipelineLibraryCreateInfoKHR<'_>>();
             if first.as_ref().is_some_and(|node| node.s_type == vk::StructureType::PIPELINE_LIBRARY_CREATE_INFO_KHR) {
                 let libraries = array((*first).p_libraries, (*first).library_count);
@@ -398,6 +405,66 @@ pub(super) unsafe extern "system" fn execute_generated_commands(
     unsafe { cmd(commands) }.arrive(c"vkCmdExecuteGeneratedCommandsEXT", Args::Other(vec![info as u64]));
 }
 
+/// Commands that use what is bound.
+macro_rules! acts {
+    ($($name:ident $command:literal ($($argument:ident: $type:ty),+);)+) => {
+        $(pub(super) unsafe extern "system" fn $name(commands: vk::CommandBuffer, $($argument: $type),+) {
+            // SAFETY: the command's valid usage.
+            unsafe { cmd(commands) }.arrive($command, Args::Other(vec![commands.as_raw(), $($argument as u64),+]));
+        })+
+    };
+}
+
+acts! {
+    draw c"vkCmdDraw" (vertices: u32, instances: u32, first_vertex: u32, first_instance: u32);
+    dispatch c"vkCmdDispatch" (x: u32, y: u32, z: u32);
+    trace_rays c"vkCmdTraceRaysKHR" (
+        raygen: *const vk::StridedDeviceAddressRegionKHR,
+        miss: *const vk::StridedDeviceAddressRegionKHR,
+        hit: *const vk::StridedDeviceAddressRegionKHR,
+        callable: *const vk::StridedDeviceAddressRegionKHR,
+        width: u32,
+        height: u32,
+        depth: u32
+    );
+}
+
+pub(super) unsafe extern "system" fn set_line_width(commands: vk::CommandBuffer, width: f32) {
+    // SAFETY: the command's valid usage.
+    unsafe { cmd(commands) }.follow(|machine| machine.set_line_width(commands.as_raw(), width));
+}
+
+pub(super) unsafe extern "system" fn preprocess_generated_commands_nv(
+    commands: vk::CommandBuffer,
+    info: *const vk::GeneratedCommandsInfoNV<'_>,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe { cmd(commands) }.arrive(c"vkCmdPreprocessGeneratedCommandsNV", Args::Other(vec![info as u64]));
+}
+
+pub(super) unsafe extern "system" fn preprocess_generated_commands(
+    commands: vk::CommandBuffer,
+    info: *const std::ffi::c_void,
+    _state: vk::CommandBuffer,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe { cmd(commands) }.arrive(c"vkCmdPreprocessGeneratedCommandsEXT", Args::Other(vec![info as u64]));
+}
+
+/// From there on nothing is bound at this bind point: offsets of a layout that is compatible with none of sets.
+pub(super) unsafe extern "system" fn set_descriptor_buffer_offsets(
+    commands: vk::CommandBuffer,
+    point: vk::PipelineBindPoint,
+    _layout: vk::PipelineLayout,
+    _first: u32,
+    _count: u32,
+    _indices: *const u32,
+    _offsets: *const vk::DeviceSize,
+) {
+    // SAFETY: the command's valid usage.
+    unsafe { cmd(commands) }.follow(|machine| machine.forget_sets(commands.as_raw(), place(point)));
+}
+
 pub(super) unsafe extern "system" fn bind_sets(
     commands: vk::CommandBuffer,
     point: vk::PipelineBindPoint,
@@ -432,6 +499,10 @@ pub(super) unsafe extern "system" fn bind_sets2(
         let offsets = array(info.p_dynamic_offsets, info.dynamic_offset_count);
         for point in points(info.stage_flags) {
             state.follow(|machine| {
+                // The layout would be in the chain: what it leaves bound is nothing that may be counted on.
+                if info.layout == vk::PipelineLayout::null() {
+                    return machine.forget_sets(commands.as_raw(), point);
+                }
                 machine.bind_sets(commands.as_raw(), point, info.layout.as_raw(), info.first_set, &sets, &offsets);
             });
         }

@@ -247,6 +247,14 @@ pub(crate) struct Snapshot {
     sets: Vec<(u64, u64, u64)>,
 }
 
+/// The line width of a command buffer, which stands for all state that may be static or dynamic.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    width: Option<u32>,
+    /// It was set since a pipeline was bound.
+    is_set: bool,
+}
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Machine {
@@ -265,6 +273,9 @@ pub(crate) struct Machine {
     commands: HashMap<u64, [Point; 3]>,
     /// Command buffers with transform feedback under way.
     feedback: HashSet<u64>,
+    /// Line widths of pipelines that have them static.
+    widths: HashMap<u64, u32>,
+    lines: HashMap<u64, Line>,
     pub(crate) errors: Vec<String>,
 }
 
@@ -362,6 +373,7 @@ impl Machine {
         let Some(layout) = self.pipeline_layouts.get(&layout).cloned() else {
             return self.error(format!("a pipeline of layout {layout:#x}, which does not live"));
         };
+        self.widths.remove(&handle);
         let mut sites = Vec::new();
         for module in modules {
             match self.modules.get(module) {
@@ -569,6 +581,32 @@ impl Machine {
     pub(crate) fn clear(&mut self, commands: u64) {
         self.commands.remove(&commands);
         self.feedback.remove(&commands);
+        self.lines.remove(&commands);
+    }
+
+    /// The line width of a pipeline is static.
+    pub(crate) fn set_static_width(&mut self, pipeline: u64, width: f32) {
+        self.widths.insert(pipeline, width.to_bits());
+    }
+
+    /// The line width is set in a command buffer.
+    pub(crate) fn set_line_width(&mut self, commands: u64, width: f32) {
+        self.lines.insert(commands, Line { width: Some(width.to_bits()), is_set: true });
+    }
+
+    /// The line width that a draw would have.
+    pub(crate) fn line_width(&self, commands: u64) -> Option<u32> {
+        self.lines.get(&commands).and_then(|line| line.width)
+    }
+
+    /// Whether transform feedback is under way.
+    pub(crate) fn feeds_back(&self, commands: u64) -> bool {
+        self.feedback.contains(&commands)
+    }
+
+    /// Nothing is bound any more at a bind point but its pipeline.
+    pub(crate) fn forget_sets(&mut self, commands: u64, point: usize) {
+        self.point(commands, point).sets.clear();
     }
 
     /// Transform feedback begins or ends.
@@ -594,6 +632,10 @@ impl Machine {
             self.error("a pipeline is bound while transform feedback is active".into());
         }
         self.point(commands, point).programs = BTreeMap::from([(0, pipeline)]);
+        if point == 0 {
+            let (own, line) = (self.widths.get(&pipeline).copied(), self.lines.entry(commands).or_default());
+            *line = Line { width: own.or(line.width), is_set: false };
+        }
     }
 
     /// Binds shader objects; where there are none the stages are unbound.
@@ -727,7 +769,12 @@ impl Machine {
 
     /// What a draw or a dispatch would read, or why it may not be recorded; nothing without a pipeline.
     pub(crate) fn draw(&self, commands: u64, point: usize) -> Result<Vec<Read>, String> {
+        let is_set = point == 0 && self.lines.get(&commands).is_some_and(|line| line.is_set);
         let Some(point) = self.commands.get(&commands).map(|points| &points[point]) else { return Ok(Vec::new()) };
+        // VUID-vkCmdDraw-None-08608
+        if is_set && point.programs.get(&0).is_some_and(|pipeline| self.widths.contains_key(pipeline)) {
+            return Err("a state was set that the pipeline has static".into());
+        }
         let mut programs = Vec::new();
         for handle in point.programs.values() {
             programs.push(self.pipelines.get(handle).ok_or_else(|| format!("pipeline {handle:#x} is gone"))?);

@@ -1,0 +1,254 @@
+//! What is the layer's own is bound in place of the application's bind of the same, or right before a draw, and nowhere else; and where not
+//! all is known that is bound, nothing is.
+
+use std::ptr;
+
+use ash::vk::{self, Handle};
+
+use crate::binds::Below::{Given, Layers, Own};
+use crate::binds::{FILTERED, Scene, UNFILTERED, commands};
+use crate::driver::{Reuse, lock};
+use crate::loader::{InstanceBuilder, allocator, binding, call, linear_info, pair};
+use crate::programs::Stand;
+use crate::separate::{Operand, shader};
+
+const GRAPHICS: vk::PipelineBindPoint = vk::PipelineBindPoint::GRAPHICS;
+const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
+
+/// A state that is static in a pipeline and dynamic in the next is set between the bind of the first one and what makes that need another.
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn static_state_of_a_pipeline_stays_away_from_the_next() {
+    let dynamic = [vk::DynamicState::LINE_WIDTH];
+    for (is_static, feeds_back) in [(true, false), (true, true), (false, false), (false, true)] {
+        let stand = Stand::new();
+        let (device, raw) = (&stand.device, stand.device.commands);
+        let states = &dynamic[usize::from(is_static)..];
+        let first = stand.graphics(states, vk::PipelineCreateFlags::empty(), ptr::null());
+        let next = stand.graphics(&dynamic, vk::PipelineCreateFlags::empty(), ptr::null());
+        let [goods, mixed] = [[stand.good; 2], [stand.bad, stand.good]].map(|views| stand.set(views));
+        let bind_set = |set: vk::DescriptorSet| {
+            call!(device.bind_sets(raw, GRAPHICS, stand.layout, 0, 1, &set, 0, ptr::null()));
+        };
+        stand.begin();
+        stand.bind(GRAPHICS, first);
+        bind_set(goods);
+        if feeds_back {
+            call!(device.begin_feedback(raw, 0, 0, ptr::null(), ptr::null()));
+        }
+        call!(device.set_line_width(raw, 7.0));
+        // From here on the first one would be another, if anything was drawn with it.
+        bind_set(mixed);
+        if feeds_back {
+            call!(device.end_feedback(raw, 0, 0, ptr::null(), ptr::null()));
+        }
+        assert_eq!(stand.bound(GRAPHICS), first.as_raw(), "nothing draws with it");
+        stand.bind(GRAPHICS, next);
+        assert_eq!(stand.own(GRAPHICS), [false, true]);
+        assert_eq!(lock(&device.driver.machine).line_width(raw.as_raw()), Some(7.0_f32.to_bits()));
+        // A draw of its own has it.
+        stand.bind(GRAPHICS, first);
+        assert_eq!(stand.own(GRAPHICS), [false, true]);
+        assert_ne!(stand.bound(GRAPHICS), first.as_raw());
+        let width = if is_static { 1.0_f32 } else { 7.0 };
+        assert_eq!(lock(&device.driver.machine).line_width(raw.as_raw()), Some(width.to_bits()));
+    }
+}
+
+/// A command buffer is begun, and binds sets, while nothing can conflict; another has the pipeline split.
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn a_command_buffer_that_is_not_whole_gets_nothing() {
+    for longer in [false, true] {
+        let scene = Scene::without_conflict(Reuse::Never);
+        let (device, pipeline) = (&scene.device, scene.pipeline());
+        let layout = scene.layouts[usize::from(longer)];
+        let [legal, above] = [(); 2].map(|()| scene.set([FILTERED; 2]));
+        let sets = [legal, above];
+        let old = scene.commands.get();
+        scene.begin();
+        scene.bind_sets(layout, 0, &sets[..1 + usize::from(longer)]);
+        let mixed = [scene.set([FILTERED, UNFILTERED])];
+        let new = commands(device);
+        scene.commands.set(new);
+        scene.begin();
+        scene.bind(pipeline);
+        scene.bind_sets(scene.layouts[0], 0, &mixed);
+        assert_eq!(scene.own(), [true, false], "it is split");
+        scene.commands.set(old);
+        assert_eq!(scene.arrives(&[], || scene.bind(pipeline)), [Own]);
+        assert_eq!(scene.arrives(&[], || assert_eq!(scene.own(), [true, true])), []);
+        let bound = || lock(&device.driver.machine).bound_sets(old.as_raw());
+        let given: Vec<_> = sets[..1 + usize::from(longer)].iter().map(|set| set.as_raw()).collect();
+        assert_eq!(bound(), given, "nothing is disturbed");
+        assert_eq!(scene.arrives(&mixed, || scene.bind_sets(layout, 0, &mixed)), [Given]);
+        assert_eq!(scene.arrives(&[], || assert_eq!(scene.own(), [true, true])), []);
+        let records = device.instance.records("unresolved");
+        let told = records.iter().filter(|record| record["what"] == "began-before").count();
+        assert_eq!(told, 2, "once for each link: {records:#?}");
+        // Begun again it is whole.
+        scene.begin();
+        scene.bind(pipeline);
+        scene.bind_sets(scene.layouts[0], 0, &mixed);
+        assert_eq!(scene.own(), [true, false]);
+        assert_eq!(device.instance.records("unresolved").len(), records.len());
+    }
+}
+
+/// A command buffer is begun again while transform feedback is active in it, for a pipeline that was never split.
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn a_command_buffer_that_begins_again_feeds_nothing_back() {
+    for feeds_back in [true, false] {
+        let stand = Stand::new();
+        let device = &stand.device;
+        let pipeline = stand.graphics(&[], vk::PipelineCreateFlags::empty(), ptr::null());
+        let mixed = stand.set([stand.bad, stand.good]);
+        stand.begin();
+        stand.bind(GRAPHICS, pipeline);
+        if feeds_back {
+            call!(device.begin_feedback(device.commands, 0, 0, ptr::null(), ptr::null()));
+        }
+        stand.begin();
+        stand.bind(GRAPHICS, pipeline);
+        call!(device.bind_sets(device.commands, GRAPHICS, stand.layout, 0, 1, &mixed, 0, ptr::null()));
+        assert_eq!((stand.own(GRAPHICS), stand.left().len()), ([false, true], 0));
+    }
+}
+
+/// Offsets of descriptor buffers leave nothing bound: a hidden set is bound again for the next draw of its pipeline, and not before.
+#[test]
+fn descriptor_buffers_disturb_what_is_bound() {
+    for other_point in [false, true] {
+        let scene = Scene::new();
+        let (device, layout, pipeline) = (&scene.device, scene.layouts[0], scene.pipeline());
+        let mixed = [scene.set([FILTERED, UNFILTERED])];
+        scene.bind(pipeline);
+        scene.bind_sets(layout, 0, &mixed);
+        assert_eq!(scene.own(), [true, false]);
+        let (raw, none, offsets) = (scene.commands.get(), ptr::null(), ptr::null());
+        let point = if other_point { GRAPHICS } else { COMPUTE };
+        let set_offsets = || {
+            call!(device.set_descriptor_buffer_offsets(raw, point, vk::PipelineLayout::null(), 0, 0, none, offsets));
+        };
+        assert_eq!(scene.arrives(&[], set_offsets), []);
+        assert_eq!(scene.arrives(&mixed, || scene.bind_sets(layout, 0, &mixed)), [Given]);
+        // Of the other bind point nothing is disturbed, and nothing bound again.
+        let again: &[_] = if other_point { &[] } else { &[Layers] };
+        assert_eq!(scene.arrives(&[], || device.act(raw, COMPUTE)), again);
+        assert_eq!(scene.own(), [true, false]);
+    }
+}
+
+/// A bind without a layout (`dynamicPipelineLayout`) leaves nothing known: nothing of the layer's own is drawn with, and it is named.
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn a_bind_without_a_layout_leaves_nothing_known() {
+    let scene = Scene::of(InstanceBuilder::new().traced("decisions"));
+    let (device, layout, pipeline) = (&scene.device, scene.layouts[0], scene.pipeline());
+    let mixed = [scene.set([FILTERED, UNFILTERED])];
+    scene.bind(pipeline);
+    scene.bind_sets(layout, 0, &mixed);
+    assert_eq!(scene.own(), [true, false]);
+    let info = vk::BindDescriptorSetsInfoKHR::default().stage_flags(vk::ShaderStageFlags::COMPUTE);
+    call!(device.bind_sets2(scene.commands.get(), &info.descriptor_sets(&mixed)));
+    assert_eq!(scene.arrives(&[], || device.act(scene.commands.get(), COMPUTE)), [Own], "nothing reads a hidden set");
+    let told = device.instance.records("unresolved");
+    assert_eq!(told.iter().map(|record| record["what"].as_str()).collect::<Vec<_>>(), [Some("dynamic-layout")]);
+    // What is bound from there on is known again.
+    scene.bind_sets(layout, 0, &mixed);
+    assert_eq!(scene.own(), [true, false]);
+}
+
+/// A pipeline that reads image 0 and image 1 of a set through sampler 2, where image 0 may change after the bind, or not.
+struct Rung {
+    what: &'static str,
+    settings: &'static [(&'static str, &'static str)],
+    formats: [vk::Format; 2],
+    clamps: bool,
+    /// Sets that can be bound.
+    sets: u32,
+    /// What is there instead where the image may not change.
+    pipelines: usize,
+}
+
+/// Every way to have a pair repaired leaves a descriptor alone that may be another one after the bind.
+#[test]
+#[cfg_attr(miri, ignore = "has no trace")]
+fn update_after_bind_is_left_alone_on_every_rung() {
+    let rung = |what, settings, formats| Rung { what, settings, formats, clamps: false, sets: 8, pipelines: 1 };
+    let both = [UNFILTERED; 2];
+    let one = [UNFILTERED, FILTERED];
+    let rungs = [
+        rung("shadow", &[], both),
+        Rung { pipelines: 2, ..rung("split", &[], one) },
+        Rung { pipelines: 2, sets: 1, ..rung("fetch", &[], one) },
+        rung("meet", &[("separate_shared", "meet")], one),
+        Rung { pipelines: 3, ..rung("filters", &[("unfilterable", "emulate")], both) },
+        Rung { pipelines: 2, clamps: true, ..rung("saturates", &[], [FILTERED; 2]) },
+        Rung { pipelines: 2, clamps: true, ..rung("saturates in code", &[("shader_keys", "pipeline")], [FILTERED; 2]) },
+    ];
+    for (rung, late) in rungs.iter().flat_map(|rung| [(rung, false), (rung, true)]) {
+        let Rung { what, settings, formats, clamps, sets, .. } = rung;
+        let mut builder = InstanceBuilder::new().driver(|config| {
+            config.follows = true;
+            config.set_limits[0] = *sets;
+        });
+        builder = settings.iter().fold(builder, |builder, (key, value)| builder.set(key, value));
+        let builder = builder.set("separate", "resolve").traced("decisions");
+        let mut info = builder.device_info();
+        if *clamps {
+            info.extensions.push(c"VK_SAMPLIN_gl_address_modes");
+        }
+        let device = std::sync::Arc::new(builder.create().expect("an instance")).device(&info);
+        let types = [vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLED_IMAGE, vk::DescriptorType::SAMPLER];
+        let bindings =
+            [0, 1, 2].map(|at: u32| binding(at, types[at as usize], 1).stage_flags(vk::ShaderStageFlags::COMPUTE));
+        let after = if late { vk::DescriptorBindingFlags::UPDATE_AFTER_BIND } else { Default::default() };
+        let flags = [after, after, Default::default()];
+        let mut chained = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        let of_set = device.try_layout(&info.push_next(&mut chained)).expect("the layout is created");
+        let layout = device.pipeline_layout(&[of_set]);
+        let at = |binding| Operand { set: 0, binding, count: 1, element: Some(0) };
+        let words = shader(5, &[(at(0), at(2)), (at(1), at(2))]);
+        let info = vk::ShaderModuleCreateInfo::default().code(&words);
+        let mut module = vk::ShaderModule::null();
+        assert_eq!(call!(device.create_module(device.raw, &info, allocator(), &mut module)), vk::Result::SUCCESS);
+        let stage = vk::PipelineShaderStageCreateInfo::default().name(c"main").module(module);
+        let info = vk::ComputePipelineCreateInfo::default().layout(layout);
+        let info = info.stage(stage.stage(vk::ShaderStageFlags::COMPUTE));
+        let (none, mut pipeline) = (vk::PipelineCache::null(), vk::Pipeline::null());
+        let result = call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline));
+        assert_eq!(result, vk::Result::SUCCESS);
+        let mode = vk::SamplerAddressMode::from_raw(0x2900);
+        let clamp = linear_info().address_mode_u(mode).address_mode_v(mode).address_mode_w(mode);
+        let sampler = if *clamps { device.sampler(&clamp) } else { device.linear() };
+        let set = device.sets(device.pool(), &[of_set])[0];
+        let write = vk::WriteDescriptorSet::default().dst_set(set);
+        for (number, format) in (0..).zip(formats) {
+            let image = [pair(vk::Sampler::null(), device.view(*format))];
+            let write = write.dst_binding(number).image_info(&image);
+            device.update(&[write.descriptor_type(vk::DescriptorType::SAMPLED_IMAGE)], &[]);
+        }
+        let own = [pair(sampler, vk::ImageView::null())];
+        let write = write.dst_binding(2).image_info(&own);
+        device.update(&[write.descriptor_type(vk::DescriptorType::SAMPLER)], &[]);
+        let raw = commands(&device);
+        let mut bound = Vec::new();
+        for _ in 0..2 {
+            let info = vk::CommandBufferBeginInfo::default();
+            assert_eq!(call!(device.begin_command_buffer(raw, &info)), vk::Result::SUCCESS);
+            call!(device.bind_pipeline(raw, COMPUTE, pipeline));
+            call!(device.bind_sets(raw, COMPUTE, layout, 0, 1, &set, 0, ptr::null()));
+            device.act(raw, COMPUTE);
+            device.driver.check();
+            let machine = lock(&device.driver.machine);
+            bound.push((machine.bound_pipeline(raw.as_raw(), 1), machine.bound_sets(raw.as_raw())));
+        }
+        let is_own = bound.iter().all(|bound| *bound == (pipeline.as_raw(), vec![set.as_raw()]));
+        assert_eq!(is_own, late, "{what}: {bound:x?}, {:#?}", device.instance.records("unresolved"));
+        let is_named = device.instance.records("unresolved").iter().any(|record| record["what"] == "update-after-bind");
+        assert_eq!(is_named, late, "{what}: {:#?}", device.instance.records("unresolved"));
+    }
+}
