@@ -26,6 +26,12 @@ pub const MAX_OVERRIDES: usize = 64;
 pub struct Glob(String);
 
 impl Glob {
+    /// Whether the name of a format fits, with or without what all of them have in front.
+    fn matches_format(&self, format: vk::Format) -> bool {
+        let name = names::format(format);
+        self.matches(&name) || self.matches(name.trim_start_matches("VK_FORMAT_"))
+    }
+
     /// Whether the whole text fits.
     pub fn matches(&self, text: &str) -> bool {
         let pattern: Vec<char> = self.0.to_lowercase().chars().collect();
@@ -437,10 +443,8 @@ impl When {
             Class::Integer => view.is_integer(),
             Class::Srgb => samplin_core::format::is_srgb(view.format),
         };
-        self.format.as_ref().is_none_or(|glob| {
-            let name = names::format(view.format);
-            glob.matches(&name) || glob.matches(name.trim_start_matches("VK_FORMAT_"))
-        }) && self.class.is_none_or(class)
+        self.format.as_ref().is_none_or(|glob| glob.matches_format(view.format))
+            && self.class.is_none_or(class)
             && self.min_levels.is_none_or(|min| view.levels >= min)
             && self.max_levels.is_none_or(|max| view.levels <= max)
     }

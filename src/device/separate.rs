@@ -41,8 +41,8 @@ mod twins;
 mod updates;
 mod words;
 
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use ash::vk;
 use samplin_hot::Versions;

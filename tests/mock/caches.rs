@@ -214,6 +214,7 @@ impl World {
         let (device, commands) = (&self.device, self.commands[now]);
         call!(device.bind_pipeline(commands, Point::COMPUTE, pipeline));
         call!(device.bind_sets(commands, Point::COMPUTE, layout, 0, 1, &set, 0, ptr::null()));
+        device.act(commands, Point::COMPUTE);
     }
 
     fn bind_usual(&self, now: usize) {
@@ -397,6 +398,7 @@ fn shader_objects(world: &mut World, frame: u64) {
     call!(device.bind_shaders(world.commands[now], 1, &S::COMPUTE, &made));
     let set = world.sets[now];
     call!(device.bind_sets(world.commands[now], Point::COMPUTE, world.layout, 0, 1, &set, 0, ptr::null()));
+    device.act(world.commands[now], Point::COMPUTE);
     world.later(move |device| call!(device.destroy_shader(device.raw, made, allocator())));
 }
 

@@ -178,7 +178,9 @@ fn the_log_changes_no_record() {
         println!("record null");
         life(InstanceBuilder::new().set("log", "trace"));
     });
-    let all = records(&said);
+    // A second may end between the two.
+    let mut all = records(&said);
+    all.iter_mut().filter_map(Value::as_object_mut).for_each(|record| _ = record.remove("started"));
     let (without, with) = all.split_at(all.iter().position(Value::is_null).expect("both"));
     assert!(without.len() > 8 && !lines(&errors).is_empty());
     assert_eq!(without, &with[1..]);

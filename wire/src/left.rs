@@ -486,6 +486,36 @@ pub const LEFT: &[Left] = &[
         "enable the capability's feature, or compile without it",
     ),
     left(
+        "binding-missing",
+        About::Shader,
+        "The pipeline layout has no binding where the shader's counters became a storage buffer.",
+        "add a storage buffer to the layout at that binding, or choose another one with counters=S:F",
+    ),
+    left(
+        "atomic-counters",
+        About::Shader,
+        "The shader has atomic counters of OpenGL, which Vulkan drivers do not survive, and nothing allows samplin to rewrite them.",
+        "set counters=auto, or enable VK_SAMPLIN_gl_shaders",
+    ),
+    left(
+        "opengl-shader",
+        About::Shader,
+        "The shader is for OpenGL, and nothing allows samplin to rewrite it.",
+        "set counters=auto, or enable VK_SAMPLIN_gl_shaders",
+    ),
+    left(
+        "panic in a hook",
+        About::Object,
+        "samplin failed; from then on the device is only forwarded to, and nothing is repaired.",
+        "report it with the trace",
+    ),
+    left(
+        "out of host memory",
+        About::Object,
+        "The host refused memory; from then on the device is only forwarded to, and nothing is repaired.",
+        "free memory",
+    ),
+    left(
         "sample-mask-words",
         About::Shader,
         "The length of a sample mask is not constant, or an index may be out of range.",

@@ -165,9 +165,9 @@ fn note<T>(result: Understood<T>, complaints: &mut Vec<Complaint>) -> Option<T> 
 /// A name of a format, or a pattern that some name matches.
 fn format(value: Value<'_, '_>) -> Understood<Glob> {
     let glob = glob("format", value)?;
-    let mut names = names::formats().map(names::format);
+    let mut names = names::formats();
     let is_pattern = glob.0.contains(['*', '?']);
-    if names.any(|name| glob.matches(&name)) {
+    if names.any(|format| glob.matches_format(format)) {
         return Ok(glob);
     }
     if is_pattern {

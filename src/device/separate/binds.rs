@@ -263,6 +263,7 @@ mod tests {
     use super::*;
     use crate::device::separate::bound::Bound;
     use crate::device::separate::commands::LastLayout;
+    use crate::device::separate::found::Resolutions;
 
     /// Names every member, so that a new one has to say here what a beginning leaves of it.
     #[test]
@@ -309,7 +310,9 @@ mod tests {
             is_left,
             feeds_back,
         } = point;
-        assert!(program.is_none() && !found.has_room() && shaders.is_empty() && hidden.is_none());
+        assert!(
+            program.is_none() && !found.has_room(&Resolutions::default()) && shaders.is_empty() && hidden.is_none()
+        );
         assert_eq!([has_loose, has_pushes, differs, is_left, feeds_back], [false; 5]);
         assert_eq!([given, quiet_at, summary, pipeline, u64::from(with_last)], [0; 5]);
         assert_eq!((held, hidden_from), ([0; 8], usize::MAX));

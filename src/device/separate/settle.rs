@@ -351,5 +351,4 @@ impl Device {
         unsafe { push(commands, bind_point(at), twin, number as u32, writes.len() as u32, writes.as_ptr()) };
         true
     }
-
 }
