@@ -2,6 +2,8 @@
 //! sampler for two images, the same where no further set can be bound. Nothing is executed; the layer decides when sets are bound.
 //!
 //!     samplin run --trace-level all -- target/debug/examples/joined
+//!
+//! With a number it makes the first of them that often, one pipeline after the other.
 
 use std::process::ExitCode;
 
@@ -18,6 +20,9 @@ fn main() -> ExitCode {
     let builder = ContextBuilder::default().application("joined", 1).engine("samplin", 0).record_only();
     let outcome = builder.build().map_err(|error| error.to_string()).and_then(|context| {
         use vk::Format as F;
+        if let Some(times) = std::env::args().nth(1).and_then(|times| times.parse::<u32>().ok()) {
+            return (0..times).try_for_each(|_| bind(&context, "again", Stage::Fragment, &[F::D32_SFLOAT], false));
+        }
         bind(&context, "of one set", Stage::Fragment, &[F::D32_SFLOAT], false)?;
         bind(&context, "of two images", Stage::Compute, &[F::R8G8B8A8_UNORM, F::R32_UINT], false)?;
         bind(&context, "of all sets", Stage::Compute, &[F::R8G8B8A8_UNORM, F::R8G8B8A8_UINT], true)

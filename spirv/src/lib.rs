@@ -12,6 +12,7 @@ mod fold;
 mod ids;
 pub mod image_access;
 pub mod image_formats;
+mod lines;
 mod links;
 mod map;
 mod module;

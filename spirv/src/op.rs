@@ -51,6 +51,9 @@ macro_rules! numbers {
 
 numbers! {
     SOURCE Source
+    STRING String
+    LINE Line
+    NO_LINE NoLine
     NAME Name
     EXT_INST_IMPORT ExtInstImport
     EXT_INST ExtInst

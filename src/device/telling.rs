@@ -29,6 +29,21 @@ use crate::variant::{KEEP, SharedState};
 /// How many things of a kind are said. The rest counts as left out of the trace.
 const SAID: u64 = 1 << 16;
 
+/// What makes the repair of a link the same one in another pipeline.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct LinkTold {
+    /// Set, binding and element of image and sampler.
+    pub(super) at: [(u32, u32, u32); 2],
+    /// How and in which stages they are used.
+    pub(super) uses: (samplin_spirv::Uses, u32),
+    /// The fingerprint of the sampler's state.
+    pub(super) fingerprint: u64,
+    /// The classes of the view and of the one that the sampler suits.
+    pub(super) classes: (u32, u32),
+    /// How it was repaired, and whether the sampler was replaced.
+    pub(super) how: (Option<&'static str>, bool),
+}
+
 /// What was said before, so that each thing is said once, or again much later.
 #[derive(Default)]
 struct Said {
@@ -42,6 +57,7 @@ struct Said {
     exempted: Once<(&'static str, u64, u64)>,
     /// Fingerprints of modules that were rewritten.
     modules: Once<u64>,
+    links: Once<LinkTold>,
     /// Fingerprints of what samplers asked for and of what they got.
     samplers: Once<(u64, u64)>,
     rules: FastMap<&'static str, u64>,
@@ -59,6 +75,8 @@ pub(super) struct Telling {
     samplers_changed: AtomicU64,
     /// Blits whose filter was changed.
     blits_rewritten: AtomicU64,
+    /// Repairs of links that were not told again, for another pipeline.
+    links_repeated: AtomicU64,
 }
 
 impl Telling {
@@ -71,6 +89,7 @@ impl Telling {
             said: Mutex::default(),
             samplers_changed: AtomicU64::new(0),
             blits_rewritten: AtomicU64::new(0),
+            links_repeated: AtomicU64::new(0),
         }
     }
 
@@ -166,6 +185,20 @@ impl Device {
         for change in changes.iter().filter(|change| change.catalog.is_made()) {
             *said.rules.entry(change.catalog.rule().name()).or_insert(0) += 1;
         }
+    }
+
+    /// Whether a record of a link's repair is to be written: for each pipeline at the level all, else once for all pipelines, and a count.
+    pub(super) fn is_news_of_link(&self, told: LinkTold) -> bool {
+        let is_news = self.records_all() || self.is_news(|said| &mut said.links, told);
+        if !is_news {
+            self.telling.links_repeated.fetch_add(1, Ordering::Relaxed);
+        }
+        is_news
+    }
+
+    /// How many repairs of links were not told again.
+    pub(super) fn links_repeated(&self) -> u64 {
+        self.telling.links_repeated.load(Ordering::Relaxed)
     }
 
     /// Whether something is to be said: not again, and not if too much was said already, which counts as left out of the trace.

@@ -438,6 +438,9 @@ pub struct Separate {
     pub compile_ms: f64,
     /// Links that are known to need samplers of their own.
     pub learned: u64,
+    /// Repairs of links for which there is no record, because one of an earlier pipeline tells of the same link, state and class.
+    #[serde(default)]
+    pub repeated: u64,
     /// What was left, by name, as often as records tell of it.
     pub unresolved: Members<u64>,
 }

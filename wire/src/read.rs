@@ -389,6 +389,7 @@ pub fn joined(value: &Value) -> Option<Joined> {
     u64::from_str_radix(pipeline.strip_prefix("0x")?, 16).ok()?;
     let pipeline_name = optional(value.get("pipeline_name"), |name| Some(name?.as_str()?.to_owned()))?;
     Some(Joined {
+        source: optional(value.get("source"), |source| serde_json::from_value(source?.clone()).ok())?,
         pipeline: pipeline.to_owned(),
         pipeline_name,
         link: link(value.get("link")?)?,

@@ -309,6 +309,15 @@ pub(crate) fn only_gathers<'a>(mut uses: impl Iterator<Item = &'a str>) -> bool 
     gathers && unfiltered
 }
 
+/// Where a shader reads an image through a sampler: what its debug lines say of the first such instruction.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Source {
+    /// The file, as the compiler was given it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+}
+
 /// What a pipeline was given another sampler by: the words of `how`, as the schema has them.
 pub const HOWS: [&str; 5] = ["shadow", "split", "push", "fetch", "guess"];
 
@@ -322,6 +331,9 @@ pub struct Joined {
     pub pipeline_name: Option<String>,
     /// Where image and sampler are.
     pub link: Link,
+    /// Where the shader reads the image, if its debug lines say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
     /// One of [`HOWS`]; `None` where the pipeline was given no other sampler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<Cow<'static, str>>,

@@ -5,19 +5,20 @@ use std::time::Duration;
 
 use ash::vk::{self, Handle};
 use samplin_hot::Pair;
-use samplin_spirv::Operand;
+use samplin_spirv::{Module, Operand, Specialization};
 use samplin_wire::kinds;
-use samplin_wire::record::{Descriptor, Joined, Link};
+use samplin_wire::record::{Descriptor, Joined, Link, Source};
 use samplin_wire::text::handle;
 use serde_json::json;
 
 use super::ladder::{self, How, Want};
-use super::programs::{Program, ProgramLink, Stage};
+use super::programs::{Program, ProgramLink, Stage, model};
 use super::recipe::{StageCode, When, link_bit};
 use super::tasks::Asked;
 use crate::counters::Path;
 use crate::decide::{Reads, Rule};
 use crate::device::shaders::fingerprint;
+use crate::device::telling::LinkTold;
 use crate::device::{Device, ViewClass};
 use crate::outcome::{self, Chosen, Meeting};
 use crate::overrides::Override;
@@ -114,6 +115,33 @@ fn link_members(program: &Program, (link, image, sampler): LinkAt) -> Link {
     }
 }
 
+/// What tells a link from others, in any pipeline.
+fn link_told(
+    program: &Program,
+    (link, image, sampler): LinkAt,
+    shared: &SharedState,
+    classes: (u32, u32),
+    how: (Option<&'static str>, bool),
+) -> LinkTold {
+    let uses = program.links.get(link).map_or_else(Default::default, |link| (link.uses, link.stages.as_raw()));
+    LinkTold { at: [image, sampler], uses, fingerprint: shared.fingerprint(), classes, how }
+}
+
+/// Where the first of the shaders that join a link does so, as its debug lines say. A look at the whole shader, for a record that is
+/// written once.
+fn source_of(program: &Program, link: usize) -> Option<Source> {
+    let link = program.links.get(link)?;
+    let recipe = program.recipe().ok()?;
+    recipe.stages.iter().filter(|stage| link.stages.contains(stage.stage)).find_map(|stage| {
+        let constants: Vec<(u32, &[u8])> = stage.constants.iter().map(|(id, bytes)| (*id, &**bytes)).collect();
+        let module = Module::read(&stage.words).ok()?;
+        let entry = (&*stage.name, model(stage.stage)?);
+        let (file, line) =
+            module.source_of(entry, Some(&Specialization(&constants)), (link.image, link.sampler)).ok()??;
+        Some(Source { file, line })
+    })
+}
+
 /// A link whose elements are not told apart.
 fn joined(link: &ProgramLink) -> Link {
     let descriptor = |of: &Operand| Descriptor { set: of.set, binding: of.binding, element: None };
@@ -129,7 +157,8 @@ impl Device {
     /// The part of the `summary` record that is about links.
     pub fn separate_summary(&self) -> Option<kinds::Separate> {
         let unresolved = self.unresolved_counts(|what| reason(what).is_some());
-        Some(kinds::Separate { unresolved, ..self.separate.as_deref()?.summary() })
+        let repeated = self.links_repeated();
+        Some(kinds::Separate { unresolved, repeated, ..self.separate.as_deref()?.summary() })
     }
 
     /// What a state and a class come to, for the record: as it is if the driver has a sampler for it.
@@ -141,21 +170,31 @@ impl Device {
 
     /// Writes the `pair` record of a link; `because`: the pair that its sampler is wanted for, another one where all images of a sampler get
     /// what suits them all.
-    fn record_link(&self, (pair, because): (Pair, Pair), wanted: u64, joined: Joined) {
+    fn record_link(
+        &self,
+        program: &Program,
+        (at, how): (LinkAt, Option<&'static str>),
+        (pair, because): (Pair, Pair),
+        wanted: u64,
+    ) {
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
         let Some(of) = self.class(because.class) else { return };
         let meeting = self.meeting_of(&shared, of);
         // There was no sampler, which has been told.
         let is_refused = matches!(meeting.chosen, Chosen::Variant(())) && wanted == pair.sampler;
         if !is_refused {
-            self.tell_unmendable((pair, because), &meeting, &joined);
+            self.tell_unmendable((pair, because), &meeting, &self.joined(program, at, how));
         }
         if is_refused || (meeting.changes.is_empty() && !self.records_all()) {
             return;
         }
+        let choice = if wanted == pair.sampler { KEEP } else { wanted };
+        if !self.is_news_of_link(link_told(program, at, &shared, (pair.class, because.class), (how, choice != KEEP))) {
+            return;
+        }
         self.count(&meeting.changes);
         if self.records_decisions() {
-            let choice = if wanted == pair.sampler { KEEP } else { wanted };
+            let joined = Joined { source: source_of(program, at.0), ..self.joined(program, at, how) };
             self.record_pair(pair, &shared, (class, of), &meeting, choice, (Path::Draw, Some(joined)));
         }
     }
@@ -186,12 +225,13 @@ impl Device {
         of.is_none_or(|(shared, class)| !self.meeting_of(&shared, class).changes.is_empty())
     }
 
-    /// What a record says of a link.
+    /// What a record says of a link, but for the line of the shader.
     fn joined(&self, program: &Program, at: LinkAt, how: Option<&'static str>) -> Joined {
         Joined {
             pipeline: handle(program.handle),
             pipeline_name: self.program_name(program),
             link: link_members(program, at),
+            source: None,
             how: how.map(Into::into),
         }
     }
@@ -240,7 +280,7 @@ impl Device {
                     let how = if is_split { Ok(How::Split) } else { how };
                     let how = how.ok().filter(|_| changes).map(How::name);
                     let because = met.map_or(pair, |(_, because)| because);
-                    self.record_link((pair, because), wanted, self.joined(program, want.at(), how));
+                    self.record_link(program, (want.at(), how), (pair, because), wanted);
                 }
                 _ => {}
             }
@@ -281,14 +321,20 @@ impl Device {
     }
 
     /// Writes the `unresolved` record of a link that conflicts.
-    pub(super) fn link_left(&self, what: &str, program: &Program, at: LinkAt, pair: Pair) {
+    pub(super) fn link_left(&self, what: &'static str, program: &Program, at: LinkAt, pair: Pair) {
+        let shared = self.rows().state(pair.state);
+        let told = |shared: &SharedState| link_told(program, at, shared, (pair.class, pair.class), (Some(what), false));
+        if shared.is_some_and(|shared| !self.is_news_of_link(told(&shared))) {
+            return;
+        }
         let key = (fold(program.number) ^ at.0 as u64, (u64::from(pair.state) << 32) | u64::from(pair.class));
-        self.pair_left(what, program, pair, Some(link_members(program, at)), (false, key));
+        let link = (Some(link_members(program, at)), source_of(program, at.0));
+        self.pair_left(what, program, pair, link, (false, key));
     }
 
     /// Says that a shader does not do what a descriptor asks for.
     pub(super) fn task_left(&self, what: &str, program: &Program, asked: &Asked) {
-        let link = program.links.get(asked.link).map(joined);
+        let link = (program.links.get(asked.link).map(joined), source_of(program, asked.link));
         self.pair_left(what, program, asked.pair, link, (true, (program.number, asked.link as u64)));
     }
 
@@ -299,7 +345,7 @@ impl Device {
         what: &str,
         program: &Program,
         pair: Pair,
-        link: Option<Link>,
+        (link, source): (Option<Link>, Option<Source>),
         (is_task, key): (bool, (u64, u64)),
     ) {
         let (Some(shared), Some(class)) = (self.rows().state(pair.state), self.class(pair.class)) else { return };
@@ -312,27 +358,25 @@ impl Device {
             true => Some(Rule::LinearFilter),
             false => first.map(|catalog| catalog.rule()),
         };
-        self.unresolved(
-            what,
-            why(what),
-            rule,
-            self.of_program(
-                program,
-                json!({
-                    "vuid": first.and_then(|catalog| catalog.vuid()),
-                    "sampler": handle(pair.sampler),
-                    "view": handle(pair.view),
-                    "names": self.names(pair),
-                    "fingerprint": format!("{:016x}", shared.fingerprint()),
-                    "format": members.format,
-                    "aspect": members.aspect,
-                    "view_type": members.view_type,
-                    "link": link,
-                    "changes": samplin_wire::record::changes(changes.iter(), &context),
-                }),
-            ),
-            key,
+        let mut about = self.of_program(
+            program,
+            json!({
+                "vuid": first.and_then(|catalog| catalog.vuid()),
+                "sampler": handle(pair.sampler),
+                "view": handle(pair.view),
+                "names": self.names(pair),
+                "fingerprint": format!("{:016x}", shared.fingerprint()),
+                "format": members.format,
+                "aspect": members.aspect,
+                "view_type": members.view_type,
+                "link": link,
+                "changes": samplin_wire::record::changes(changes.iter(), &context),
+            }),
         );
+        if let Some(source) = source {
+            about["source"] = json!(source);
+        }
+        self.unresolved(what, why(what), rule, about, key);
     }
 
     /// Says once that a pipeline joins what lies in descriptor buffers.

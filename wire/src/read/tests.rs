@@ -197,10 +197,12 @@ fn links_survive_their_record() {
     for link in [a_link(), unknown] {
         for how in HOWS.into_iter().map(Some).chain([None]) {
             for name in [None, Some("shadows".to_owned())] {
+                let source = name.as_ref().map(|name| Source { file: name.clone(), line: u32::MAX });
                 let joined = Joined {
                     pipeline: crate::text::handle(u64::MAX),
                     pipeline_name: name,
                     link: link.clone(),
+                    source,
                     how: how.map(Cow::Borrowed),
                 };
                 let written = written_draw(&joined);
@@ -219,7 +221,8 @@ fn links_survive_their_record() {
 #[test]
 fn what_is_damaged_is_no_link() {
     let (pipeline, pipeline_name) = ("0x1f".to_owned(), Some("shadows".to_owned()));
-    let whole = written_draw(&Joined { pipeline, pipeline_name, link: a_link(), how: Some("split".into()) });
+    let whole =
+        written_draw(&Joined { pipeline, pipeline_name, link: a_link(), source: None, how: Some("split".into()) });
     assert!(joined(&whole).is_some());
     assert_eq!(joined(&SCHEMA["$defs"]["pair"]["examples"][0]), None, "a pair of another path");
     for (pointer, word) in [
@@ -231,6 +234,7 @@ fn what_is_damaged_is_no_link() {
         ("/link/image/element", json!(1_u64 << 32)),
         ("/link/sampler/binding", json!("0")),
         ("/link/uses", json!("gather")),
+        ("/source", json!("a.frag:1")),
         ("/link/stages", json!([1])),
     ] {
         let mut damaged = whole.clone();
@@ -516,7 +520,8 @@ fn whole_records_survive() {
     survives("image", kinds::Image { image, name, format, changes, class });
     let traits = ViewTraits::new_2d(vk::Format::D16_UNORM, features);
     let pipeline_name = Some(text("shadows"));
-    let link = Joined { pipeline: handle.clone(), pipeline_name, link: a_link(), how: Some("split".into()) };
+    let link =
+        Joined { pipeline: handle.clone(), pipeline_name, link: a_link(), source: None, how: Some("split".into()) };
     for (path, joined, view_class, saturate) in [
         ("update", None, None, vec![text("u"), text("w")]),
         ("draw", Some(link), Some(record::view_class(&traits, Tiling::Linear)), vec![]),
