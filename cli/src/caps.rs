@@ -12,8 +12,9 @@ use serde_json::json;
 pub use self::abilities::{Abilities, CLASSES, Class, FormatAbilities};
 use crate::devices::{self, SHIPPED};
 use crate::failure::{Failure, Outcome, Result};
+use crate::files;
 use crate::output::{Cell, Output, Style, Table};
-use crate::system;
+use crate::system::System;
 use crate::trace::record::{grouped, short};
 
 /// The arguments of `samplin caps`.
@@ -70,6 +71,16 @@ fn one(wanted: &str) -> Result<Abilities> {
     Ok(found.swap_remove(0))
 }
 
+/// A capability file of a device of this machine, in the user's cache.
+pub(crate) fn on_disk(wanted: &str) -> Result<PathBuf> {
+    let base = System::current().cache_home().unwrap_or_else(|| std::env::temp_dir().join("samplin-cache"));
+    let path = base.join("samplin/devices").join(format!("{}.json", wanted.replace(':', "-")));
+    let text = serde_json::to_string_pretty(&one(wanted)?.to_file(&path)).unwrap_or_default();
+    files::write_atomically(&path, text.as_bytes())
+        .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
+    Ok(path)
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -105,7 +116,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
             return Err(Failure::usage("there are several devices").hint("say which with gpu:0, gpu:1, …"));
         };
         let text = serde_json::to_string_pretty(&only.to_file(path)).unwrap_or_default() + "\n";
-        system::write_atomically(path, text.as_bytes()).map_err(|error| Failure::file(path, error))?;
+        files::write_output(path, text.as_bytes())?;
         output.line(format!("{}: {} formats of {}", path.display(), only.formats.len(), only.title));
         return Ok(Outcome::Fine);
     }

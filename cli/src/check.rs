@@ -1,20 +1,28 @@
 //! `samplin check`: a check for continuous integration.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+mod allowed;
+pub(crate) mod formats;
+mod sarif;
+
 use std::path::PathBuf;
 
 use samplin_core::decide::Rule;
-use samplin_wire::record::Link;
+use samplin_wire::record::{Link, Source};
 use serde::Serialize;
-use serde_json::json;
 
+use self::allowed::Entries;
+use self::formats::Report;
+pub use self::formats::Target;
 use crate::failure::{Failure, Outcome, Result};
-use crate::output::{Cell, Output, Style, Table, visible};
+use crate::output::Output;
 use crate::trace::analysis::{Analysis, Decision, Unresolved};
+use crate::trace::key::Key;
 use crate::trace::links;
-use crate::trace::record::{counted, grouped, short};
-use crate::{inspect, judged};
+use crate::trace::record::{Change, grouped, short};
+use crate::{inspect, judged, looked};
+
+/// Where a valid-usage id is explained.
+pub(crate) const SPECIFICATION: &str = "https://registry.khronos.org/vulkan/specs/latest/html/vkspec.html#";
 
 /// The word for unresolved things without a rule.
 pub(crate) const UNRESOLVED: &str = "unresolved";
@@ -22,35 +30,32 @@ pub(crate) const UNRESOLVED: &str = "unresolved";
 /// The arguments of `samplin check`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// The traces, or folders of tables (`samplin export`); `-` is standard input
-    #[arg(required = true, value_name = "TRACE")]
+    /// The traces, also compressed (gzip, Zstandard), or folders of tables (`samplin export`); `-` is standard input, which is read
+    /// without a trace as well if something is piped in
+    #[arg(value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
     /// Look at the runs of this build only, in folders of tables
     #[arg(long, value_name = "NAME")]
     pub build: Option<String>,
     /// Find fault only with these rules; `unresolved` stands for everything passed through
-    #[arg(long, value_name = "RULE", value_delimiter = ',', num_args = 1.., value_parser = rule_names())]
+    #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = rule_names())]
     pub deny: Vec<String>,
     /// Find no fault with these rules
-    #[arg(long, value_name = "RULE", value_delimiter = ',', num_args = 1.., value_parser = rule_names())]
+    #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = rule_names())]
     pub allow: Vec<String>,
-    /// How to print findings
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub format: Format,
-}
-
-/// How findings are printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
-    /// Lines for people and editors.
-    #[default]
-    Text,
-    /// JSON.
-    Json,
-    /// JUnit's XML, one test case a rule.
-    Junit,
-    /// Annotations of GitHub Actions.
-    Github,
+    /// What is allowed: a file of [[allow]] entries [default: samplin-check.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Findings that are known: a file of the same form
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Write the findings of this check into the baseline
+    #[arg(long)]
+    pub update_baseline: bool,
+    /// How to print findings, and where to if not to standard output; may be given several times [text, json, junit, github, markdown,
+    /// sarif]
+    #[arg(long, value_name = "FORMAT[=FILE]")]
+    pub format: Vec<Target>,
 }
 
 /// What can be denied and allowed by name.
@@ -74,6 +79,12 @@ pub struct Finding {
     pub unresolved: bool,
     /// What is wrong, in one line.
     pub message: String,
+    /// The stable name of what is unresolved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
+    /// Where the shader reads the image through the sampler, if it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
     /// The valid usage that is broken.
     pub vuid: Option<String>,
     /// Fingerprint of the sampler.
@@ -92,17 +103,20 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn of(analysis: &Analysis, decision: &Decision, index: usize) -> Option<Self> {
-        let change = decision.changes.get(index)?;
-        let message = format!("{}: {}", change.brief(), change.because);
+    /// The changes of a decision by one rule, for one reason: both filters of a pair are one finding.
+    fn of(analysis: &Analysis, decision: &Decision, changes: &[&Change]) -> Option<Self> {
+        let first = changes.first()?;
+        let briefs: Vec<String> = changes.iter().map(|change| change.brief()).collect();
         Some(Self {
             trace: trace_name(analysis, decision.first.trace),
             line: decision.first.line,
-            rule: change.rule.clone(),
+            rule: first.rule.clone(),
             device: decision.device.clone(),
             unresolved: false,
-            message,
-            vuid: change.vuid.clone(),
+            message: format!("{}: {}", briefs.join(", "), first.because),
+            what: None,
+            source: decision.source.clone(),
+            vuid: first.vuid.clone(),
             fingerprint: decision.fingerprint.clone(),
             sampler: decision.sampler_name.clone(),
             view: decision.view_name.clone(),
@@ -112,7 +126,24 @@ impl Finding {
         })
     }
 
-    fn of_unresolved(analysis: &Analysis, item: &Unresolved) -> Self {
+    /// All findings of a decision.
+    pub(crate) fn of_decision(analysis: &Analysis, decision: &Decision) -> Vec<Self> {
+        let mut groups: Vec<Vec<&Change>> = Vec::new();
+        for change in decision.changes.iter() {
+            let same = |group: &&mut Vec<&Change>| {
+                group.first().is_some_and(|of| {
+                    (&of.rule, &of.vuid, &of.because) == (&change.rule, &change.vuid, &change.because)
+                })
+            };
+            match groups.iter_mut().find(same) {
+                Some(group) => group.push(change),
+                None => groups.push(vec![change]),
+            }
+        }
+        groups.iter().filter_map(|group| Self::of(analysis, decision, group)).collect()
+    }
+
+    pub(crate) fn of_unresolved(analysis: &Analysis, item: &Unresolved) -> Self {
         let why = if item.why.is_empty() { String::new() } else { format!(": {}", item.why) };
         Self {
             trace: trace_name(analysis, item.first.trace),
@@ -121,6 +152,8 @@ impl Finding {
             device: item.device.clone(),
             unresolved: true,
             message: format!("{}{why}", item.what),
+            what: Some(item.what.clone()),
+            source: item.source.clone(),
             vuid: item.vuid.clone(),
             fingerprint: item.fingerprint.clone(),
             sampler: item.sampler_name.clone(),
@@ -129,6 +162,39 @@ impl Finding {
             link: item.link.clone(),
             count: item.count,
         }
+    }
+
+    /// Where it is: in the shader if that is known, else in the trace.
+    pub(crate) fn position(&self) -> String {
+        match &self.source {
+            Some(source) => format!("{}:{}", source.file, source.line),
+            None => format!("{}:{}", self.trace, self.line),
+        }
+    }
+
+    /// What is wrong with what, and how often.
+    pub(crate) fn rest(&self) -> String {
+        let vuid = self.vuid.as_ref().map(|vuid| format!(" ({vuid})")).unwrap_or_default();
+        let times = if self.count > 1 { format!(" ×{}", grouped(self.count)) } else { String::new() };
+        format!("{}{}{vuid}{times}", self.message, self.objects())
+    }
+
+    /// In a line.
+    pub(crate) fn line(&self) -> String {
+        format!("{}: {}: {}", self.position(), self.rule, self.rest())
+    }
+
+    /// The same for the same finding in another run.
+    pub(crate) fn key(&self) -> String {
+        let mut key = Key::new();
+        let link = self.link.as_ref().map(links::describe);
+        let members =
+            [&self.device, &self.what, &self.vuid, &self.fingerprint, &self.sampler, &self.view, &self.format, &link];
+        key = key.text(self.rule.as_bytes()).text(self.message.as_bytes());
+        for member in members {
+            key = key.text(member.as_deref().unwrap_or("").as_bytes());
+        }
+        format!("{:032x}", key.finish())
     }
 
     /// Which objects it is about, in brackets, or nothing.
@@ -173,7 +239,7 @@ fn findings(analysis: &Analysis, deny: &[String], allow: &[String]) -> Vec<Findi
     };
     let mut found: Vec<Finding> = Vec::new();
     for decision in &analysis.decisions {
-        found.extend((0..decision.changes.len()).filter_map(|index| Finding::of(analysis, decision, index)));
+        found.extend(Finding::of_decision(analysis, decision));
     }
     found.extend(analysis.unresolved.iter().map(|item| Finding::of_unresolved(analysis, item)));
     found.retain(wanted);
@@ -187,157 +253,44 @@ fn findings(analysis: &Analysis, deny: &[String], allow: &[String]) -> Vec<Findi
 ///
 /// When a trace cannot be read.
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
-    let analysis = judged::read(&arguments.traces, arguments.build.as_deref())?;
-    // A check that saw nothing must not be green.
-    for read in &analysis.traces {
-        if read.counts.records == 0 {
-            let name = read.source.name();
-            let why = if read.counts.bytes == 0 { "the trace is empty" } else { "there is no record in it" };
-            return Err(Failure::input(format!("{name}: {why}"))
-                .hint("did the program run under the layer? `samplin run -- PROGRAM` says why not"));
-        }
-    }
+    let traces = match arguments.traces.as_slice() {
+        [] if inspect::given(&[]).is_none() => return Err(Failure::usage("name a trace, or pipe one in")),
+        [] => &[PathBuf::from("-")],
+        traces => traces,
+    };
+    let analysis = judged::read(traces, arguments.build.as_deref())?;
+    let baseline = allowed::baseline(arguments.baseline.as_ref(), arguments.update_baseline)?;
+    let mut entries = Entries::read(arguments.config.as_deref(), baseline, arguments.update_baseline)?;
     let found = findings(&analysis, &arguments.deny, &arguments.allow);
-    let warnings = inspect::warnings(&analysis);
-    let format = if output.json { Format::Json } else { arguments.format };
-    match format {
-        Format::Text => text(&found, &warnings, output),
-        Format::Json => output.json(&json!({
-            "findings": found,
-            "warnings": warnings,
-            "traces": analysis.traces.iter().map(|read| read.source.name()).collect::<Vec<_>>(),
-        })),
-        Format::Junit => output.document(&junit(&analysis, &found, &warnings, arguments)),
-        Format::Github => github(&found, &warnings, output),
+    let (mut found, mut allowed) = entries.take(found);
+    let mut warnings = inspect::warnings(&analysis);
+    if let (Some(path), true) = (baseline, arguments.update_baseline) {
+        warnings.extend(entries.notes());
+        warnings.push(entries.update(path, &found)?);
+        // As the next check will have it.
+        entries = Entries::read(arguments.config.as_deref(), baseline, false)?;
+        let again: Vec<Finding> = found.into_iter().chain(allowed.into_iter().map(|(finding, _)| finding)).collect();
+        (found, allowed) = entries.take(again);
+    } else {
+        warnings.extend(entries.notes());
     }
+    let is_ignored = |rule: &&str| arguments.allow.iter().any(|name| name == rule);
+    let is_looked_at = |rule: &&str| {
+        !is_ignored(rule) && (arguments.deny.is_empty() || arguments.deny.iter().any(|name| name == rule))
+    };
+    let report = Report {
+        command: "samplin check",
+        traces: analysis.traces.iter().map(|read| read.source.name()).collect(),
+        findings: &found,
+        allowed: &allowed,
+        ignored: rule_names().into_iter().filter(is_ignored).collect(),
+        rules: rule_names().into_iter().filter(is_looked_at).collect(),
+        warnings,
+        looked_at: looked::at(&analysis),
+    };
+    formats::write(&report, &arguments.format, output, |output| match output.json {
+        true => output.json(&report.json()),
+        false => report.print(output),
+    })?;
     Ok(Outcome::from_findings(!found.is_empty()))
-}
-
-fn text(found: &[Finding], warnings: &[String], output: &mut Output) {
-    for finding in found {
-        let position = output.styled(Style::Heading, format!("{}:{}:", finding.trace, finding.line));
-        let rule = output.styled(Style::Name, &finding.rule);
-        let vuid = finding.vuid.as_ref().map(|vuid| format!(" ({vuid})")).unwrap_or_default();
-        let times = if finding.count > 1 { format!(" ×{}", grouped(finding.count)) } else { String::new() };
-        output.line(format!("{position} {rule}: {}{}{vuid}{times}", finding.message, finding.objects()));
-    }
-    for warning in warnings {
-        output.styled_line(Style::Warn, format!("warning: {warning}"));
-    }
-    if found.is_empty() {
-        output.styled_line(Style::Good, "no findings");
-        return;
-    }
-    let mut rules: BTreeMap<&str, u64> = BTreeMap::new();
-    for finding in found {
-        *rules.entry(&finding.rule).or_insert(0) += 1;
-    }
-    let mut table = Table::new(2);
-    for (rule, count) in rules {
-        table.row([Cell::number(count), Cell::new(rule).style(Style::Name)]);
-    }
-    output.line("");
-    output.styled_line(Style::Bad, counted(found.len() as u64, "finding"));
-    output.table(&table);
-}
-
-fn xml(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in visible(text).chars() {
-        match character {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&apos;",
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// One suite; each rule that is looked at is a test case, so that a green one shows too.
-fn junit(analysis: &Analysis, found: &[Finding], warnings: &[String], arguments: &Arguments) -> String {
-    let name = analysis.traces.iter().map(|read| read.source.name()).collect::<Vec<_>>().join(" ");
-    let mut rules: Vec<&str> = rule_names();
-    rules.retain(|rule| {
-        let denied = arguments.deny.is_empty() || arguments.deny.iter().any(|name| name == rule);
-        (denied && !arguments.allow.iter().any(|name| name == rule))
-            || found.iter().any(|finding| finding.rule == *rule)
-    });
-    for finding in found {
-        if !rules.contains(&finding.rule.as_str()) {
-            rules.push(&finding.rule);
-        }
-    }
-    let failing = rules.iter().filter(|rule| found.iter().any(|finding| finding.rule == **rule)).count();
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    // Writing to a string cannot fail.
-    let _ = writeln!(out, "<testsuites tests=\"{}\" failures=\"{failing}\">", rules.len());
-    let _ = writeln!(
-        out,
-        "  <testsuite name=\"samplin check {}\" tests=\"{}\" failures=\"{failing}\" errors=\"0\" skipped=\"0\">",
-        xml(&name),
-        rules.len()
-    );
-    for rule in rules {
-        let of: Vec<&Finding> = found.iter().filter(|finding| finding.rule == rule).collect();
-        let _ = write!(out, "    <testcase classname=\"samplin\" name=\"{}\"", xml(rule));
-        if of.is_empty() {
-            out += "/>\n";
-            continue;
-        }
-        out += ">\n";
-        let _ =
-            writeln!(out, "      <failure message=\"{}\" type=\"{}\">", counted(of.len() as u64, "finding"), xml(rule));
-        for finding in of {
-            let vuid = finding.vuid.as_ref().map(|vuid| format!(" ({vuid})")).unwrap_or_default();
-            let line = format!("{}:{}: {}{}{vuid}", finding.trace, finding.line, finding.message, finding.objects());
-            let _ = writeln!(out, "{}", xml(&line));
-        }
-        out += "      </failure>\n    </testcase>\n";
-    }
-    if !warnings.is_empty() {
-        out += "    <system-err>\n";
-        for warning in warnings {
-            let _ = writeln!(out, "{}", xml(warning));
-        }
-        out += "    </system-err>\n";
-    }
-    out + "  </testsuite>\n</testsuites>\n"
-}
-
-/// Source: GitHub's "Workflow commands": a message has `%`, CR and LF escaped, a property `:` and `,` as well. CR and LF are
-/// [`visible`] already.
-fn escape(text: &str, property: bool) -> String {
-    let text = visible(text).replace('%', "%25");
-    if property { text.replace(':', "%3A").replace(',', "%2C") } else { text }
-}
-
-fn github(found: &[Finding], warnings: &[String], output: &mut Output) {
-    for finding in found {
-        let title = match &finding.vuid {
-            Some(vuid) => format!("{} ({vuid})", finding.rule),
-            None => finding.rule.clone(),
-        };
-        let level = if finding.unresolved { "warning" } else { "error" };
-        let message = format!("{}{} — {}:{}", finding.message, finding.objects(), finding.trace, finding.line);
-        output.line(format!("::{level} title={}::{}", escape(&title, true), escape(&message, false)));
-    }
-    for warning in warnings {
-        output.line(format!("::notice title=samplin::{}", escape(warning, false)));
-    }
-    output.line(if found.is_empty() { "no findings".to_owned() } else { counted(found.len() as u64, "finding") });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_escaped_for_its_reader() {
-        assert_eq!(xml("a<b>&\"'\u{1}\n]]>\u{ffff}"), r"a&lt;b&gt;&amp;&quot;&apos;\u{1}\n]]&gt;\u{ffff}");
-        assert_eq!(escape("50%: a,b\r\nc%0A", true), r"50%25%3A a%2Cb\r\nc%250A");
-        assert_eq!(escape("50%: a,b\r\nc%0A", false), r"50%25: a,b\r\nc%250A");
-    }
 }

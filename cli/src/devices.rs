@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Result};
-use crate::system::{self, System};
+use crate::files;
+use crate::system::System;
 
 /// A capability file that is built in.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +75,7 @@ impl DeviceFile {
                 let base = System::current().cache_home().unwrap_or_else(|| std::env::temp_dir().join("samplin-cache"));
                 let path = base.join("samplin/devices").join(format!("{}.json", shipped.name));
                 if !std::fs::read(&path).is_ok_and(|there| there == shipped.text.as_bytes()) {
-                    system::write_atomically(&path, shipped.text.as_bytes()).map_err(|error| {
+                    files::write_atomically(&path, shipped.text.as_bytes()).map_err(|error| {
                         Failure::environment(format!("{}: {error}", path.display()))
                             .hint("set XDG_CACHE_HOME to a folder that can be written")
                     })?;

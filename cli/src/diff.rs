@@ -8,6 +8,8 @@ use samplin_wire::record::Link;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::check::formats::{self, Report};
+use crate::check::{Finding, Target};
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
 use crate::trace::analysis::{Analysis, Decision, Unresolved};
@@ -32,8 +34,12 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     pub build_b: Option<String>,
     /// Find fault only with changes by these rules that B adds; `unresolved` stands for everything passed through
-    #[arg(long, value_name = "RULE", value_delimiter = ',', num_args = 1.., value_parser = check::rule_names())]
+    #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = check::rule_names())]
     pub deny: Vec<String>,
+    /// How to print differences, and where to if not to standard output; may be given several times [text, json, junit, github, markdown,
+    /// sarif]
+    #[arg(long, value_name = "FORMAT[=FILE]")]
+    pub format: Vec<Target>,
     /// How many differences of a kind to show; 0 for all
     #[arg(long, default_value_t = 20)]
     pub limit: usize,
@@ -135,15 +141,24 @@ struct Decided {
     /// What shaders were given another sampler by.
     hows: BTreeSet<String>,
     name: Option<String>,
+    /// Where it is first met.
+    line: u64,
+}
+
+impl Decided {
+    fn note_line(&mut self, line: u64) {
+        self.line = if self.line == 0 { line } else { self.line.min(line) };
+    }
 }
 
 fn decided(analysis: &Analysis) -> BTreeMap<Subject, Decided> {
     let mut out: BTreeMap<Subject, Decided> = BTreeMap::new();
-    for decision in &analysis.decisions {
+    for decision in analysis.decisions.iter().filter(|decision| !decision.changes.is_empty()) {
         let entry = out.entry(Subject::of(decision)).or_default();
         if entry.name.is_none() {
             entry.name.clone_from(&decision.sampler_name);
         }
+        entry.note_line(decision.first.line);
         entry.hows.extend(decision.how.clone());
         if !entry.changes.iter().any(|earlier| same(earlier, &decision.changes)) {
             entry.changes.push(decision.changes.clone());
@@ -152,6 +167,7 @@ fn decided(analysis: &Analysis) -> BTreeMap<Subject, Decided> {
     for item in &analysis.unresolved {
         let entry = out.entry(Subject::of_unresolved(item)).or_default();
         entry.name.clone_from(&item.sampler_name);
+        entry.note_line(item.first.line);
         entry.rules.extend([check::UNRESOLVED.to_owned()].into_iter().chain(item.rule.clone()));
     }
     out
@@ -175,6 +191,8 @@ struct Difference {
     name: Option<String>,
     before: Vec<Vec<Change>>,
     after: Vec<Vec<Change>>,
+    /// Where it is first met, in B unless it is in A alone.
+    line: u64,
     /// The rules of changes that are in B alone, and of what B alone passes through.
     added: BTreeSet<String>,
     /// What shaders were given another sampler by, in either run.
@@ -201,6 +219,7 @@ impl Difference {
         Self {
             added,
             subject: subject.clone(),
+            line: after.or(before).map_or(1, |decided| decided.line),
             name: after.or(before).and_then(|decided| decided.name.clone()),
             before: lists(before),
             after: lists(after),
@@ -252,6 +271,58 @@ impl Differences {
         out
     }
 
+    /// As findings of B: what it adds or decides otherwise, and as warnings what it no longer does.
+    fn findings(&self, trace: &str) -> Vec<Finding> {
+        let lists = [
+            ("only in A", &self.gone, true),
+            ("only in B", &self.new, false),
+            ("decided otherwise", &self.changed, false),
+        ];
+        let mut out = Vec::new();
+        for (title, list, is_gone) in lists {
+            for difference in list {
+                let changes: Vec<&Change> = match is_gone {
+                    true => difference.before.iter().flatten().collect(),
+                    false => difference.after.iter().flatten().collect(),
+                };
+                let mut rules: BTreeSet<String> = match is_gone {
+                    true => changes.iter().map(|change| change.rule.clone()).collect(),
+                    false => difference.added.clone(),
+                };
+                if rules.len() > 1 {
+                    rules.remove(check::UNRESOLVED);
+                }
+                if rules.is_empty() {
+                    rules.insert(check::UNRESOLVED.to_owned());
+                }
+                for rule in rules {
+                    let of: Vec<&&Change> = changes.iter().filter(|change| change.rule == rule).collect();
+                    let briefs: Vec<String> = of.iter().map(|change| change.brief()).collect();
+                    let briefs = if briefs.is_empty() { String::new() } else { format!(": {}", briefs.join(", ")) };
+                    let subject = &difference.subject;
+                    out.push(Finding {
+                        trace: trace.to_owned(),
+                        line: difference.line,
+                        rule,
+                        device: subject.device.clone(),
+                        unresolved: is_gone || of.is_empty(),
+                        message: format!("{title}: {}{briefs}", subject.describe()),
+                        what: subject.what.clone(),
+                        source: None,
+                        vuid: of.first().and_then(|change| change.vuid.clone()),
+                        fingerprint: None,
+                        sampler: difference.name.clone(),
+                        view: None,
+                        format: None,
+                        link: None,
+                        count: 1,
+                    });
+                }
+            }
+        }
+        out
+    }
+
     fn any(&self) -> bool {
         !(self.new.is_empty() && self.gone.is_empty() && self.changed.is_empty())
     }
@@ -293,16 +364,32 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         let build = build.as_ref().map(|build| format!(", build {build}")).unwrap_or_default();
         format!("{}{build}", Source::from_argument(path).name())
     });
-    if output.json {
-        output.json(&json!({
-            "a": run_json(&name_a, &a),
-            "b": run_json(&name_b, &b),
-            "differences": differences,
-        }));
-    } else {
-        let limit = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
-        text([("A", &name_a, &a), ("B", &name_b, &b)], &differences, limit, output);
-    }
+    let findings = differences.findings(&name_b);
+    let report = Report {
+        command: "samplin diff",
+        traces: vec![name_a.clone(), name_b.clone()],
+        findings: &findings,
+        allowed: &[],
+        ignored: Vec::new(),
+        rules: check::rule_names()
+            .into_iter()
+            .filter(|rule| arguments.deny.is_empty() || arguments.deny.iter().any(|name| name == rule))
+            .collect(),
+        warnings: [&a, &b].iter().flat_map(|analysis| inspect::warnings(analysis)).collect(),
+        looked_at: counted((differences.same + findings.len()) as u64, "decision"),
+    };
+    formats::write(&report, &arguments.format, output, |output| {
+        if output.json {
+            output.json(&json!({
+                "a": run_json(&name_a, &a),
+                "b": run_json(&name_b, &b),
+                "differences": differences,
+            }));
+        } else {
+            let limit = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
+            text([("A", &name_a, &a), ("B", &name_b, &b)], &differences, limit, output);
+        }
+    })?;
     Ok(Outcome::from_findings(differences.any()))
 }
 

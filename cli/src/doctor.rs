@@ -90,6 +90,20 @@ pub fn examine(system: &System, probe: Option<&ProbeResult>) -> Vec<Finding> {
     findings
 }
 
+/// What keeps the layer from a program that is to have it, in a line each; without asking the loader.
+pub fn obstacles(system: &System) -> Vec<String> {
+    let mut findings = Vec::new();
+    checks::loader(system, None, &mut findings);
+    checks::drivers(system, None, &mut findings);
+    checks::environment(system, &mut findings);
+    findings.retain(|finding| finding.level == Level::Error);
+    let line = |finding: Finding| match finding.advice {
+        Some(advice) => format!("{} ({advice})", finding.message),
+        None => finding.message,
+    };
+    findings.into_iter().map(line).collect()
+}
+
 /// How asking the loader went.
 #[derive(Clone, Debug)]
 pub enum ProbeResult {

@@ -8,7 +8,7 @@ mod rows;
 mod store;
 pub mod tables;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use serde_json::json;
 use self::rows::{Origin, Rows};
 use self::store::Store;
 use crate::failure::{Failure, Outcome, Result};
+use crate::folders;
 use crate::inspect;
 use crate::output::{Output, Style};
 use crate::trace::key::Key;
@@ -137,7 +138,7 @@ fn sources(arguments: &[PathBuf]) -> Result<Vec<Source>> {
             let before = found.len();
             walk(argument, &mut found)?;
             if found.len() == before {
-                return Err(Failure::file(argument, "there is no trace (*.jsonl) in this folder"));
+                return Err(Failure::file(argument, "there is no trace (*.jsonl), compressed or not, in this folder"));
             }
         } else {
             found.push(Source::from_argument(argument));
@@ -155,7 +156,7 @@ fn walk(folder: &Path, found: &mut Vec<Source>) -> Result<()> {
         // A link could lead round in circles.
         if path.is_dir() && !path.is_symlink() {
             walk(&path, found)?;
-        } else if path.extension().is_some_and(|extension| extension == "jsonl") && path.is_file() {
+        } else if folders::is_trace(&path) && path.is_file() {
             found.push(Source::File(path));
         }
     }
@@ -204,16 +205,17 @@ impl Read for Moving<'_> {
 
 fn read_one(source: &Source, bar: &ProgressBar, rows: &mut Rows) -> Result<Counts> {
     let stop = std::cell::Cell::new(false);
-    let inner: Box<dyn Read> = match source {
-        Source::Stdin => Box::new(io::stdin()),
-        Source::File(path) => Box::new(File::open(path).map_err(|error| source.failure(&error))?),
-    };
-    reader::read(&mut Moving { inner, bar, stop: &stop }, None, |record| {
+    let mut input = source.open(|inner| Moving { inner, bar, stop: &stop })?;
+    let counts = reader::read(&mut input, |record| {
         let verdict = rows.record(record);
         stop.set(rows.has_failed());
         verdict
-    })
-    .map_err(|error| source.failure(&error))
+    });
+    match counts {
+        // What was compressed does not end where reading was given up; `Rows::end` has the reason.
+        Err(_) if rows.has_failed() => Ok(Counts::default()),
+        counts => counts.map_err(|error| source.failure(&error)),
+    }
 }
 
 /// Day and build of a trace.

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome, Result};
+use crate::files;
 use crate::folders;
-use crate::output::{Cell, Output, Style, Table};
+use crate::looked;
+use crate::output::{Cell, ColorChoice, Output, Style, Table};
 use crate::story;
 use crate::trace::analysis::{Analysis, By, Census};
 use crate::trace::links;
@@ -17,7 +19,7 @@ use samplin_wire::kinds::Separate;
 /// The arguments of `samplin inspect`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// The traces; `-` is standard input. Without one, the newest in the state folder
+    /// The traces, also compressed (gzip, Zstandard); `-` is standard input. Without one, what is piped in, else the newest
     #[arg(value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
     /// Tell the whole story of one object: a handle (0x…), a debug name or a fingerprint
@@ -51,21 +53,34 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     Ok(Outcome::Fine)
 }
 
-/// The traces that the arguments name; the newest one if there are none.
+/// The traces that the arguments name; without one what is piped in, else the newest one, which is named on standard error.
 ///
 /// # Errors
 ///
 /// When no trace is named and there is none.
 pub fn sources(named: &[PathBuf]) -> Result<Vec<Source>> {
-    if !named.is_empty() {
-        return Ok(named.iter().map(|path| Source::from_argument(path)).collect());
+    if let Some(given) = given(named) {
+        return Ok(given);
     }
     let folder = folders::traces()
         .ok_or_else(|| Failure::input("there is no trace: neither XDG_STATE_HOME nor HOME is an absolute path"))?;
-    folders::newest_trace(&folder).map(|path| vec![Source::File(path)]).ok_or_else(|| {
+    let newest = folders::newest_trace(&folder).ok_or_else(|| {
         Failure::input(format!("{}: there is no trace", folder.display()))
             .hint("make one with `samplin run -- PROGRAM`, or name a file")
-    })
+    })?;
+    let mut errors = Output::stderr(ColorChoice::Auto);
+    let prefix = errors.styled(Style::Dim, "samplin:");
+    errors.line(format!("{prefix} the newest trace is {}", newest.display()));
+    errors.finish()?;
+    Ok(vec![Source::File(newest)])
+}
+
+/// The traces that the arguments name; without one, standard input if something is piped in.
+pub fn given(named: &[PathBuf]) -> Option<Vec<Source>> {
+    if !named.is_empty() {
+        return Some(named.iter().map(|path| Source::from_argument(path)).collect());
+    }
+    files::is_piped(&std::io::stdin()).then(|| vec![Source::Stdin])
 }
 
 /// The analysis as JSON.
@@ -99,6 +114,7 @@ pub fn json(analysis: &Analysis) -> serde_json::Value {
         "processes": analysis.layers.iter().map(|(_, layer)| layer).collect::<Vec<_>>(),
         "devices": analysis.devices.iter().map(|(_, device)| device).collect::<Vec<_>>(),
         "changes": analysis.change_count(),
+        "scope": looked::json(analysis),
         "legal": analysis.legal,
         "by_rule": analysis.by_rule(),
         "by_format": analysis.grouped(By::Format),
@@ -195,7 +211,7 @@ pub fn describe_device(device: &serde_json::Value) -> String {
 fn changes(analysis: &Analysis, by: &[By], limit: usize, output: &mut Output) {
     let wants = |group: By| by.is_empty() || by.contains(&group);
     let count = analysis.change_count();
-    let records: u64 = analysis.decisions.iter().map(|decision| decision.count).sum();
+    let records = analysis.record_count();
     let audit = analysis.setting("mode") == Some("audit");
     output.line("");
     if count == 0 {
@@ -203,7 +219,12 @@ fn changes(analysis: &Analysis, by: &[By], limit: usize, output: &mut Output) {
             0 => String::new(),
             legal => format!("; {} of legal pairs and samplers", counted(legal, "record")),
         };
-        output.styled_line(Style::Good, format!("Nothing was changed{legal}."));
+        let style = if looked::is_anything(analysis) { Style::Good } else { Style::Warn };
+        output.styled_line(style, format!("Nothing had to be changed in {}{legal}.", looked::at(analysis)));
+        for line in looked::left(analysis).into_iter().chain([looked::not_covered(analysis)]) {
+            output.line(format!("  {line}"));
+        }
+        held(analysis, output);
         return;
     }
     let verb = if audit { "would be changed (mode audit changes nothing)" } else { "was changed" };
@@ -217,11 +238,21 @@ fn changes(analysis: &Analysis, by: &[By], limit: usize, output: &mut Output) {
     );
     if wants(By::Rule) {
         by_rule(analysis, limit, output);
+        held(analysis, output);
     }
     for (group, title) in [(By::Format, "by format"), (By::Sampler, "by sampler"), (By::Path, "by path")] {
         if wants(group) {
             by_group(analysis, group, title, limit, output);
         }
+    }
+}
+
+/// What guards of overrides held back, which is no change.
+fn held(analysis: &Analysis, output: &mut Output) {
+    if let Some(told) = looked::overrides(analysis) {
+        output.line("");
+        let name = output.styled(Style::Name, "override");
+        output.line(format!("  {name}  {told}"));
     }
 }
 

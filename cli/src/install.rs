@@ -6,9 +6,10 @@ use serde_json::json;
 
 use crate::devices::SHIPPED;
 use crate::failure::{Failure, Outcome, Result};
+use crate::files;
 use crate::layer::{self, LIBRARY};
 use crate::output::{Output, Style};
-use crate::system::{self, LayerKind, System};
+use crate::system::{LayerKind, System};
 
 /// File names of the manifests.
 const fn manifest_name(kind: LayerKind) -> &'static str {
@@ -142,7 +143,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let mut made = made_folders(&folders.made());
     let mut put = |path: PathBuf, content: &[u8]| -> Result<()> {
         made.extend(missing_above(&path));
-        system::write_atomically(&path, content).map_err(|error| cannot_write(&path, &error))?;
+        files::write_atomically(&path, content).map_err(|error| cannot_write(&path, &error))?;
         written.push(path);
         Ok(())
     };
@@ -158,7 +159,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     put(folders.manifest(kind), layer::manifest(kind, &library)?.as_bytes())?;
     let list = folders.made();
     made.extend(missing_above(&list));
-    system::write_atomically(&list, &serde_json::to_vec(&made).unwrap_or_default())
+    files::write_atomically(&list, &serde_json::to_vec(&made).unwrap_or_default())
         .map_err(|error| cannot_write(&list, &error))?;
     // Two manifests of one name confuse every loader, so the other kind goes.
     let other = folders.manifest(if kind == LayerKind::Implicit { LayerKind::Explicit } else { LayerKind::Implicit });

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::failure::{Failure, Result};
+use crate::files;
 use crate::system::{self, Elf, LayerKind, System};
 
 /// Name of the layer.
@@ -139,7 +140,7 @@ pub fn private_folder(library: &Path, system: &System) -> Result<PathBuf> {
     if std::fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
         return Ok(folder);
     }
-    system::write_atomically(&path, text.as_bytes()).map_err(|error| {
+    files::write_atomically(&path, text.as_bytes()).map_err(|error| {
         Failure::environment(format!("{}: {error}", path.display()))
             .hint("the loader needs a manifest there; set XDG_CACHE_HOME to a folder that can be written")
     })?;

@@ -19,11 +19,13 @@ pub mod explain;
 #[cfg(feature = "parquet")]
 pub mod export;
 pub mod failure;
+pub mod files;
 pub mod folders;
 pub mod inspect;
 pub mod install;
 mod judged;
 pub mod layer;
+pub mod looked;
 pub mod manual;
 pub mod output;
 pub mod predict;

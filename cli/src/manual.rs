@@ -9,7 +9,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::Output;
 use crate::settings;
-use crate::system;
+use crate::files;
 
 /// Examples of a command: the line, and what it is for.
 type Examples = &'static [(&'static str, &'static str)];
@@ -230,7 +230,7 @@ fn write_all(command: &clap::Command, folder: &Path, output: &mut Output) -> Res
     for (command, name) in std::iter::once((command, "samplin")).chain(subs) {
         let file = if name == "samplin" { "samplin.1".to_owned() } else { format!("samplin-{name}.1") };
         let path = folder.join(file);
-        system::write_atomically(&path, page(command, name).map_err(cannot_be_made)?.as_bytes())
+        files::write_atomically(&path, page(command, name).map_err(cannot_be_made)?.as_bytes())
             .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
         written.push(path);
     }

@@ -8,30 +8,32 @@
 //! on everything that the pipeline joins and not on the pair alone; so does a link that was left alone.
 
 mod host;
+mod one;
 mod shaders;
+pub(crate) mod table;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use ash::vk;
-use samplin_config::simulate::{self, Simulation};
+use samplin_config::simulate::Simulation;
 use samplin_core::decide::{self, BlitSource, Change as Decided, Context, DeviceCaps, Policy, ViewTraits};
 use samplin_core::features::{FormatFeatures, Tiling};
 use samplin_core::outcome::{Chosen, Unresolved};
 use samplin_core::{format, names};
 use samplin_wire::{read, record as layer_record};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use self::host::{Host, Sampler};
 use self::shaders::Storage;
+use crate::check;
 use crate::devices;
-use crate::failure::{Failure, Outcome, Result};
+use crate::failure::{Failure, Result};
 use crate::inspect;
-use crate::output::{Output, Style};
-use crate::trace::analysis::{Analysis, By};
-use crate::trace::reader::{self, Event, Line, Record, Source};
-use crate::trace::record::{counted, grouped, short};
+use crate::output::Output;
+use crate::trace::analysis::Analysis;
+use crate::trace::reader::{self, Counts, Event, Line, Record, Source, Verdict};
+use crate::trace::record::{counted, grouped};
 use crate::trace::scan::Damage;
 
 /// Different pairs that are predicted; more are counted.
@@ -40,12 +42,19 @@ const PAIRS: usize = 200_000;
 /// The arguments of `samplin predict`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// A trace of the level all (`samplin run --trace-level all -- PROGRAM`); `-` is standard input
+    /// A trace of the level all (`samplin run --trace-level all -- PROGRAM`); `-` is standard input. Without one, what is piped in,
+    /// else the newest
     #[arg(value_name = "TRACE")]
-    pub trace: PathBuf,
-    /// The device: a name from `samplin caps --list`, or a capability file
-    #[arg(long, value_name = "NAME")]
-    pub device: String,
+    pub trace: Option<PathBuf>,
+    /// The device: a name from `samplin caps --list`, a capability file, or gpu, gpu:1, … of this machine; several make a table
+    #[arg(long, value_name = "NAME", required_unless_present = "all")]
+    pub device: Vec<String>,
+    /// All devices that come with samplin, in one table
+    #[arg(long)]
+    pub all: bool,
+    /// Exit with status 1 if a device has findings by these rules
+    #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = check::rule_names())]
+    pub deny: Vec<String>,
     /// Take the device by itself, without what the recording device lacks
     #[arg(long)]
     pub alone: bool,
@@ -93,130 +102,86 @@ struct Prediction {
 ///
 /// When the trace or the capability file cannot be used, or the trace does not hold enough.
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
-    let file = devices::find(&arguments.device)?;
-    let path = file.on_disk()?;
-    let setting =
-        path.to_str().ok_or_else(|| Failure::environment(format!("{}: the path is not UTF-8", path.display())))?;
-    let simulation = simulate::load(setting).map_err(|unusable| {
-        let line = unusable.line.map(|line| format!(":{line}")).unwrap_or_default();
-        Failure::input(format!("{}{line}: {}", file.name(), unusable.message))
-    })?;
-    let source = Source::from_argument(&arguments.trace);
-    let mut prediction = Prediction {
-        simulation,
-        alone: arguments.alone,
-        layers: HashMap::new(),
-        hosts: HashMap::new(),
-        states: HashMap::new(),
-        seen: BTreeSet::new(),
-        records: Vec::new(),
-        level_is_all: false,
-        pairs: 0,
-        samplers: 0,
-        blits: 0,
-        images: 0,
-        modules: 0,
-        left_out: 0,
-        without_class: 0,
-        not_understood: BTreeMap::new(),
-        with_rules: 0,
-        links_left: 0,
-        unsupported: BTreeMap::new(),
-        recorded_on: None,
-    };
+    let source = inspect::sources(arguments.trace.as_slice())?.remove(0);
+    let mut names = arguments.device.clone();
+    if arguments.all {
+        names.extend(devices::SHIPPED.iter().map(|shipped| shipped.short.to_owned()));
+    }
+    if let [name] = names.as_slice() {
+        return one::run(arguments, name, &source, output);
+    }
+    if arguments.output.is_some() {
+        return Err(Failure::usage("-o writes the trace of one device"));
+    }
+    table::run(arguments, &names, &source, output)
+}
+
+/// What a run would be on a device.
+struct Predicted {
+    prediction: Prediction,
+    recorded: Analysis,
+    /// The predicted trace.
+    lines: Vec<String>,
+    analysis: Analysis,
+    notes: Vec<String>,
+}
+
+/// Predicts for a device what a trace tells, whose records `each` gives.
+fn predict(
+    name: &str,
+    alone: bool,
+    source: &Source,
+    each: impl FnOnce(&mut dyn FnMut(&Record<'_>) -> Verdict) -> Result<Counts>,
+) -> Result<Predicted> {
+    let mut prediction = Prediction::new(table::simulation(name)?, alone);
     let mut recorded = Analysis::default();
-    let counts = source.read(true, |record| {
+    let counts = each(&mut |record| {
         recorded.record(0, record)?;
         prediction.record(record)
     })?;
-    if counts.records == 0 {
-        return Err(Failure::input(format!("{}: there is no record in it", source.name())));
-    }
     if !prediction.level_is_all || (prediction.pairs == 0 && prediction.without_class > 0) {
         return Err(Failure::input(format!("{}: the trace does not hold every sampler and pair", source.name()))
             .hint("record it with `samplin run --trace-level all -- PROGRAM`"));
     }
     let lines = prediction.lines();
-    if let Some(path) = &arguments.output {
-        write(path, &lines)?;
-    }
-    let mut predicted = Analysis::default();
+    let mut analysis = Analysis::default();
     for (number, text) in lines.iter().enumerate() {
         if let Some(Line::Record(record)) = reader::line(number as u64 + 1, text.as_bytes()) {
             // What was just written can be read.
-            let _ = predicted.record(0, &record);
+            let _ = analysis.record(0, &record);
         }
     }
-    let damaged = counts.damaged;
-    let notes = prediction.notes(damaged);
-    if output.json {
-        output.json(&json!({
-            "device": prediction.simulation.name,
-            "alone": arguments.alone,
-            "recorded_on": prediction.recorded_on,
-            "samplers": prediction.samplers,
-            "pairs": prediction.pairs,
-            "blits": prediction.blits,
-            "images": prediction.images,
-            "modules": prediction.modules,
-            "unsupported_formats": prediction.unsupported,
-            "changes": predicted.change_count(),
-            "recorded_changes": recorded.change_count(),
-            "by_rule": predicted.by_rule(),
-            "decisions": predicted.decisions,
-            "unresolved": predicted.unresolved,
-            "notes": notes,
-        }));
-        return Ok(Outcome::Fine);
-    }
-    let name = output.styled(Style::Heading, &prediction.simulation.name);
-    let how = if arguments.alone { "by itself" } else { "on top of what the recording device lacks" };
-    output.line(format!("On {name}, {how}:"));
-    output.line(format!(
-        "  {}, {} and {} recorded on {}",
-        counted(prediction.samplers, "sampler state"),
-        counted(prediction.pairs, "pair"),
-        counted(prediction.blits, "blit"),
-        prediction.recorded_on.as_deref().unwrap_or("an unknown device"),
-    ));
-    if prediction.images + prediction.modules > 0 {
-        let (images, modules) = (prediction.images, prediction.modules);
-        output.line(format!(
-            "  {} images and views, and {}, that some device may have to change",
-            grouped(images),
-            counted(modules, "shader module")
-        ));
-    }
-    let (now, then) = (predicted.change_count(), recorded.change_count());
-    output.line(format!("  {} instead of {}", counted(now, "change"), grouped(then)));
-    for (format, pairs) in &prediction.unsupported {
-        let text = format!("  {} cannot be sampled there at all ({})", short(format), counted(*pairs, "pair"));
-        output.styled_line(Style::Bad, text);
-    }
-    for note in &notes {
-        output.styled_line(Style::Warn, format!("  {note}"));
-    }
-    let limit = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
-    if now > 0 {
-        let groups = [By::Rule, By::Format, By::Sampler];
-        inspect::text(&predicted, &groups, limit, output);
-    }
-    Ok(Outcome::Fine)
-}
-
-fn write(path: &PathBuf, lines: &[String]) -> Result<()> {
-    let written = (|| {
-        let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
-        for line in lines {
-            file.write_all(line.as_bytes())?;
-            file.write_all(b"\n")?;
-        }
-        file.flush()
-    })();
-    written.map_err(|error| Failure::file(path, error))
+    analysis.fill_names();
+    let notes = prediction.notes(counts.damaged);
+    Ok(Predicted { prediction, recorded, lines, analysis, notes })
 }
 
 impl Prediction {
+    fn new(simulation: Simulation, alone: bool) -> Self {
+        Self {
+            simulation,
+            alone,
+            layers: HashMap::new(),
+            hosts: HashMap::new(),
+            states: HashMap::new(),
+            seen: BTreeSet::new(),
+            records: Vec::new(),
+            level_is_all: false,
+            pairs: 0,
+            samplers: 0,
+            blits: 0,
+            images: 0,
+            modules: 0,
+            left_out: 0,
+            without_class: 0,
+            not_understood: BTreeMap::new(),
+            with_rules: 0,
+            links_left: 0,
+            unsupported: BTreeMap::new(),
+            recorded_on: None,
+        }
+    }
+
     fn record(&mut self, record: &Record<'_>) -> std::result::Result<(), Damage> {
         let value = || serde_json::from_slice::<Value>(record.text).map_err(|_| Damage::NotARecord);
         match record.event {

@@ -8,10 +8,13 @@ use minijinja::{AutoEscape, Environment, context};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::devices;
 use crate::failure::{Failure, Outcome, Result};
+use crate::files;
 use crate::inspect;
+use crate::looked;
 use crate::output::{Output, visible_lines};
-use crate::system;
+use crate::predict::table;
 use crate::trace::analysis::{Analysis, By, Decision, Exempt};
 use crate::trace::links;
 use crate::trace::reader::Source;
@@ -27,12 +30,18 @@ const SPECIFICATION: &str = "https://registry.khronos.org/vulkan/specs/latest/ht
 /// The arguments of `samplin report`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// The traces; `-` is standard input. Without one, the newest in the state folder
+    /// The traces, also compressed (gzip, Zstandard); `-` is standard input. Without one, what is piped in, else the newest
     #[arg(value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
     /// The page to write; `-` is standard output
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
+    /// Say for each finding of a trace of the level all which of these devices would have it; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub device: Vec<String>,
+    /// The same for all devices that come with samplin
+    #[arg(long)]
+    pub all_devices: bool,
     /// The heading of the page
     #[arg(long)]
     pub title: Option<String>,
@@ -48,25 +57,24 @@ pub struct Arguments {
 /// When a trace cannot be read or the page cannot be written.
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let sources = inspect::sources(&arguments.traces)?;
-    let is_stdout = arguments.output.as_os_str() == "-";
-    let same = |source: &Source| matches!(source, Source::File(path) if *path == arguments.output);
-    if sources.iter().any(same) {
-        return Err(Failure::usage(format!(
-            "{}: the page would take the place of the trace",
-            arguments.output.display()
-        )));
-    }
+    let is_stdout = files::is_stdout(&arguments.output);
+    files::must_not_replace(&arguments.output, &sources)?;
     let analysis = Analysis::of(&sources, true)?;
-    let page = page(&analysis, arguments.title.as_deref(), arguments.rows)?;
+    let mut names = arguments.device.clone();
+    if arguments.all_devices {
+        names.extend(devices::SHIPPED.iter().map(|shipped| shipped.short.to_owned()));
+    }
+    let matrix = match (names.is_empty(), sources.as_slice()) {
+        (true, _) => None,
+        (false, [source @ Source::File(_)]) => Some(Matrix::of(&names, &table::matrix(&names, false, source)?)),
+        (false, _) => return Err(Failure::usage("the devices need one trace, which is a file")),
+    };
+    let page = page(&analysis, arguments.title.as_deref(), arguments.rows, matrix)?;
     if is_stdout {
         output.document(&page);
         return Ok(Outcome::Fine);
     }
-    system::write_atomically(
-        &std::path::absolute(&arguments.output).unwrap_or_else(|_| arguments.output.clone()),
-        page.as_bytes(),
-    )
-    .map_err(|error| Failure::environment(format!("{}: {error}", arguments.output.display())))?;
+    files::write_output(&arguments.output, page.as_bytes())?;
     if output.json {
         output.json(
             &serde_json::json!({ "page": arguments.output, "bytes": page.len(), "changes": analysis.change_count() }),
@@ -80,6 +88,31 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         ));
     }
     Ok(Outcome::Fine)
+}
+
+/// Findings, each beside the devices that would have it.
+#[derive(Default, Serialize)]
+pub struct Matrix {
+    devices: Vec<String>,
+    rows: Vec<MatrixRow>,
+}
+
+#[derive(Serialize)]
+struct MatrixRow {
+    rule: String,
+    finding: String,
+    has: Vec<bool>,
+}
+
+impl Matrix {
+    fn of(names: &[String], matrix: &table::Matrix) -> Self {
+        let row = |row: &table::Row| MatrixRow {
+            rule: row.finding.rule.clone(),
+            finding: row.finding.rest(),
+            has: row.devices.clone(),
+        };
+        Self { devices: names.to_vec(), rows: matrix.rows.iter().map(row).collect() }
+    }
 }
 
 /// One change of one decision.
@@ -145,7 +178,7 @@ fn row<'a>(decision: &'a Decision, change: &'a Change) -> Row<'a> {
 /// # Errors
 ///
 /// When the template is at fault, which the tests exclude.
-pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize) -> Result<String> {
+pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize, matrix: Option<Matrix>) -> Result<String> {
     let mut rows: Vec<Row<'_>> = analysis
         .decisions
         .iter()
@@ -189,7 +222,7 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize) -> Result<St
     let by_rule: Vec<(String, u64)> = analysis.by_rule().into_iter().map(|group| (group.rule, group.changes)).collect();
     let by_format: Vec<(String, u64)> =
         analysis.grouped(By::Format).into_iter().map(|group| (short(&group.key).to_owned(), group.changes)).collect();
-    let records: u64 = analysis.decisions.iter().map(|decision| decision.count).sum();
+    let records = analysis.record_count();
     let unresolved_count: u64 = analysis.unresolved.iter().map(|item| item.count).sum();
     let cards = cards(analysis, records, unresolved_count);
 
@@ -212,6 +245,10 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize) -> Result<St
             settings => analysis.settings(),
             audit => analysis.setting("mode") == Some("audit"),
             cards,
+            looked_at => looked::at(analysis),
+            left => looked::left(analysis),
+            not_covered => looked::not_covered(analysis),
+            overrides => looked::overrides(analysis),
             warnings => inspect::warnings(analysis),
             chart_rules => charts::bars("Changes by rule", &by_rule, 14),
             chart_formats => charts::bars("Changes by format", &by_format, 14),
@@ -228,7 +265,8 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize) -> Result<St
             unresolved,
             exempt => exempt(analysis),
             samplers,
-            devices => devices(analysis),
+            matrix,
+            devices => device_blocks(analysis),
         })
         .map_err(trouble)?;
     // Names reach the page in many places, and nothing of the page itself is escaped here.
@@ -337,7 +375,7 @@ struct DeviceBlock {
     intercepts: usize,
 }
 
-fn devices(analysis: &Analysis) -> Vec<DeviceBlock> {
+fn device_blocks(analysis: &Analysis) -> Vec<DeviceBlock> {
     let mut blocks: Vec<DeviceBlock> = Vec::new();
     for (_, device) in &analysis.devices {
         let members = |key: &str| device.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
@@ -367,14 +405,14 @@ mod tests {
 
     #[test]
     fn an_empty_trace_makes_a_page() {
-        let page = page(&Analysis::default(), Some("<b>&\"title"), 10).unwrap();
+        let page = page(&Analysis::default(), Some("<b>&\"title"), 10, None).unwrap();
         assert!(page.contains("&lt;b&gt;&amp;&quot;title"), "the title is escaped");
-        assert!(page.contains("Nothing was changed"));
+        assert!(page.contains("Nothing had to be changed in an unknown number of samplers"));
     }
 
     #[test]
     fn the_page_asks_for_nothing_from_elsewhere() {
-        let page = page(&Analysis::default(), None, 10).unwrap();
+        let page = page(&Analysis::default(), None, 10, None).unwrap();
         for word in ["src=\"http", "@import", "url(http", "fetch(", "XMLHttpRequest"] {
             assert!(!page.contains(word), "{word}");
         }

@@ -174,12 +174,10 @@ fn new(arguments: &New, output: &mut Output) -> Result {
         output.document(SAMPLE);
         return Ok(Outcome::Fine);
     };
-    if path.exists() && !arguments.force {
+    if path.is_file() && !arguments.force {
         return Err(Failure::usage(format!("{}: the file is there", path.display())).hint("--force writes over it"));
     }
-    let absolute = std::path::absolute(path).map_err(|error| Failure::file(path, error))?;
-    crate::system::write_atomically(&absolute, SAMPLE.as_bytes())
-        .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
+    crate::files::write_output(path, SAMPLE.as_bytes())?;
     if output.json {
         output.json(&json!({ "file": path }));
         return Ok(Outcome::Fine);

@@ -3,16 +3,20 @@
 mod headless;
 mod summary;
 mod supervise;
+mod validation;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::SystemTime;
 
 use samplin_config::settings::{self, Mode, TraceLevel};
 
+use self::summary::{Told, Watch};
+use self::validation::Log;
 use crate::devices;
+use crate::doctor;
 use crate::failure::{Failure, Kind, Outcome, Result};
+use crate::files;
 use crate::layer::{self, NAME, VALIDATION};
 use crate::output::{ColorChoice, Output, Style};
 use crate::system::{self, LayerKind, System};
@@ -35,6 +39,15 @@ pub struct Arguments {
     /// Where the trace goes; %e is the executable, %p the process, %d the date [default: a file in the state folder]
     #[arg(long, value_name = "FILE")]
     pub trace: Option<String>,
+    /// Go on behind what the trace holds; without this it is begun anew
+    #[arg(long)]
+    pub append: bool,
+    /// Pass on the program's status even if no Vulkan instance was traced, which is exit status 4 otherwise
+    #[arg(long)]
+    pub allow_untraced: bool,
+    /// Write the summary to a file as JSON, so that it is apart from what the program prints
+    #[arg(long, value_name = "FILE")]
+    pub summary_json: Option<PathBuf>,
     /// How much the trace holds
     #[arg(long, value_name = "LEVEL", value_parser = TraceLevel::WORDS.to_vec())]
     pub trace_level: Option<String>,
@@ -323,28 +336,120 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
     }
     errors.finish()?;
 
-    let setting = |key: &str| {
-        let given = settings.iter().find(|(there, _)| there == key).map(|(_, value)| value.clone());
-        given.or_else(|| System::current().variable(&format!("SAMPLIN_{}", key.to_ascii_uppercase())))
-    };
-    let watch = summary::Watch::new(setting("trace").as_deref());
-    let started = SystemTime::now();
+    let setting = |key: &str| effective(&settings, key);
+    let trace = setting("trace");
+    let mut watch = Watch::new(trace.value.as_deref());
+    if !arguments.append {
+        let path = System::current().program(&name).unwrap_or_default();
+        watch.begin_anew(&path).map_err(|error| {
+            Failure::environment(format!("{}: {error}", trace.value.as_deref().unwrap_or_default()))
+        })?;
+    }
+    let log = if arguments.validate { Some(Log::open(&mut stage.environment)?) } else { None };
     let mut command = Command::new(program);
     command.args(rest);
     stage.environment.apply(&mut command);
     let ended = supervise::run(command, &name)?;
+    let validation = log.map(Log::close);
+    let environment = stage.environment.clone();
     drop(stage);
 
-    let traces = watch.traces(started, ended.process);
-    let told = summary::Told { traces, mode: setting("mode"), trace: setting("trace"), status: ended.describe() };
-    if output.json {
-        output.json(&told.json(ended.code)?);
-    } else if !arguments.quiet {
-        let mut errors = Output::stderr(color);
+    let traces = Told::read(watch.traces(ended.process))?;
+    let mode = setting("mode");
+    let told =
+        Told { traces, mode: mode.value.clone(), trace: trace.value.clone(), status: ended.describe(), validation };
+    let is_untraced = told.instances() == 0;
+    let is_off = mode.value.as_deref() == Some("off");
+    let is_nowhere = matches!(watch, Watch::Nowhere);
+    // What was asked for on the command line, or goes where it cannot be looked at, is no mistake.
+    let is_asked = (is_off && mode.is_given) || (is_nowhere && (trace.is_given || trace.is_stream()));
+    let missing = is_untraced && !is_asked;
+    let mut errors = Output::stderr(color);
+    if !arguments.quiet && !output.json {
         told.print(&mut errors);
-        errors.finish()?;
+        if is_untraced && is_asked {
+            let prefix = errors.styled(Style::Dim, "samplin:");
+            errors.line(format!("{prefix} {}", told.why_none()));
+        }
     }
+    if missing {
+        let why = untraced((is_off || is_nowhere).then(|| told.why_none()), &watch, &environment, arguments.headless);
+        if ended.code == 0 && !arguments.allow_untraced {
+            errors.finish()?;
+            report(arguments, &told, 4, output)?;
+            return Err(why.hint("--allow-untraced passes on the program's status all the same"));
+        }
+        if !arguments.quiet {
+            let prefix = errors.styled(Style::Dim, "samplin:");
+            errors.line(format!("{prefix} {}", why.message));
+        }
+    }
+    errors.finish()?;
+    report(arguments, &told, ended.code, output)?;
     Ok(Outcome::Status(ended.code))
+}
+
+/// Writes the summary as JSON where that is asked for.
+fn report(arguments: &Arguments, told: &Told, status: u8, output: &mut Output) -> Result<()> {
+    if output.json {
+        output.json(&told.json(status));
+    }
+    match &arguments.summary_json {
+        Some(path) => {
+            files::write_output(path, serde_json::to_string_pretty(&told.json(status)).unwrap_or_default().as_bytes())
+        }
+        None => Ok(()),
+    }
+}
+
+/// A setting as the layer will have it.
+struct Effective {
+    value: Option<String>,
+    /// It comes from this command line.
+    is_given: bool,
+}
+
+impl Effective {
+    fn is_stream(&self) -> bool {
+        self.value.as_deref().is_some_and(|value| value.eq_ignore_ascii_case("stderr") || value.contains('/'))
+    }
+}
+
+/// What the command line says, else the environment, else the settings file.
+fn effective(given: &[(String, String)], key: &str) -> Effective {
+    if let Some((_, value)) = given.iter().find(|(there, _)| there == key) {
+        return Effective { value: Some(value.clone()), is_given: true };
+    }
+    let loaded = settings::load(&[]);
+    let value = loaded
+        .sources
+        .into_iter()
+        .find(|(name, _, source)| *name == key && *source != settings::Source::Default)
+        .map(|(_, value, _)| value);
+    Effective { value, is_given: false }
+}
+
+/// Why no instance was traced, as far as that can be seen from outside. `off`: what the settings say.
+fn untraced(off: Option<String>, watch: &Watch, environment: &Environment, headless: bool) -> Failure {
+    let system = System::current().with(&environment.variables);
+    let mut causes: Vec<String> = off.into_iter().collect();
+    if matches!(watch, Watch::Homeless) {
+        causes.push(
+            "there is no home folder, so automatic traces have no place (set HOME, or name a file with --trace)".into(),
+        );
+    }
+    causes.extend(doctor::obstacles(&system));
+    let has_display = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| system.variable(name).is_some());
+    if causes.is_empty() && !has_display && !headless {
+        causes
+            .push("there is no display, without which a program that opens a window gives up (try --headless)".into());
+    }
+    if causes.is_empty() {
+        causes.push(
+            "the program created none, or the loader left the layer out (`samplin doctor` looks for the reason)".into(),
+        );
+    }
+    Failure::environment(format!("no Vulkan instance was traced: {}", causes.join("; ")))
 }
 
 fn missing_program(name: &str) -> Failure {

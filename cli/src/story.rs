@@ -256,9 +256,13 @@ fn called(record: &Value, name: &str, handle: &str) -> String {
     }
 }
 
+fn changes(record: &Value) -> Vec<Change> {
+    record.get("changes").cloned().and_then(|changes| serde_json::from_value(changes).ok()).unwrap_or_default()
+}
+
 fn headline(entry: &Entry) -> String {
     let record = &entry.record;
-    let changed = record.get("changes").and_then(Value::as_array).is_some_and(|changes| !changes.is_empty());
+    let changed = changes(record).iter().any(|change| !change.is_held());
     match text(record, "/event") {
         Some("sampler") if changed => "created, changed at once".to_owned(),
         Some("sampler") => "created, legal by itself".to_owned(),
@@ -310,9 +314,12 @@ fn details(entry: &Entry, output: &mut Output) {
             table.row([Cell::new(key).style(Style::Dim), Cell::new(chunk.join(", "))]);
         }
     }
-    let changes: Vec<Change> =
-        record.get("changes").cloned().and_then(|changes| serde_json::from_value(changes).ok()).unwrap_or_default();
-    for change in &changes {
+    for change in &changes(record) {
+        if change.is_held() {
+            let held = format!("held back: {}", change.held());
+            table.row([Cell::new(&change.rule).style(Style::Name), Cell::new(held)]);
+            continue;
+        }
         table.row([Cell::new(&change.rule).style(Style::Name), Cell::new(change.brief())]);
         table.row([Cell::new(""), Cell::new(format!("because {}", change.because)).style(Style::Dim)]);
         if !change.lost.is_empty() {

@@ -60,6 +60,18 @@ impl System {
         Self { root: root.to_path_buf(), ..Self::current() }
     }
 
+    /// The same with variables set, or removed.
+    #[must_use]
+    pub fn with(mut self, variables: &[(String, Option<OsString>)]) -> Self {
+        for (name, value) in variables {
+            match value {
+                Some(value) => self.variables.insert(name.into(), value.clone()),
+                None => self.variables.remove(std::ffi::OsStr::new(name)),
+            };
+        }
+        self
+    }
+
     /// Whether this is the machine itself.
     pub fn is_real(&self) -> bool {
         self.root == Path::new("/")
@@ -498,30 +510,6 @@ pub fn filter_covers(pattern: &str, name: &str, kind: LayerKind) -> bool {
 /// Whether a comma-separated list of such patterns covers a layer.
 pub fn list_covers(list: &str, name: &str, kind: LayerKind) -> bool {
     list.split(',').any(|pattern| filter_covers(pattern, name, kind))
-}
-
-/// Writes a file so that readers see the old one or the new one whole. The folder is created.
-///
-/// # Errors
-///
-/// When the file cannot be written.
-pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
-    use std::io::Write as _;
-    let folder = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    std::fs::create_dir_all(folder)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // A leading dot and another ending: the loader does not take it for a manifest.
-    let temporary = folder.join(format!(".{name}.{}.new", std::process::id()));
-    let written = (|| {
-        let mut file = File::create(&temporary)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, path)
-    })();
-    if written.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
 }
 
 #[cfg(test)]

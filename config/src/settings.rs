@@ -184,6 +184,11 @@ pub fn log_of_environment() -> Log {
     text.and_then(|text| Log::from_word(text.trim())).unwrap_or_default()
 }
 
+/// The settings file that counts for this process, if there is one.
+pub fn settings_file() -> Option<std::path::PathBuf> {
+    file::locate().0
+}
+
 /// The prefix of the environment variables.
 const PREFIX: &str = "SAMPLIN_";
 

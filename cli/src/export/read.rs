@@ -13,7 +13,7 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
-use crate::trace::analysis::{Analysis, Decision, Position, Read, Unresolved};
+use crate::trace::analysis::{Analysis, Decision, Position, Read, Told, Unresolved};
 use crate::trace::reader::{Counts, Event, Source};
 use crate::trace::record::Change;
 
@@ -185,6 +185,7 @@ impl Reading<'_> {
             return;
         }
         let event = first.text("event");
+        let told = Told::of(rows.iter().map(Row::change).collect());
         self.seen.insert(key, self.analysis.decisions.len());
         self.analysis.decisions.push(Decision {
             event: Event::ALL.iter().find(|(_, name)| *name == event).map_or("", |(_, name)| name),
@@ -197,8 +198,10 @@ impl Reading<'_> {
             path: first.owned("path"),
             // Tables do not say where a shader joins a pair.
             link: None,
+            source: None,
             how: None,
-            changes: rows.iter().map(Row::change).collect(),
+            changes: told.made,
+            held: told.held,
             applied: first.text("applied") == "true",
             lossless: None,
             sampler: None,
@@ -230,6 +233,7 @@ impl Reading<'_> {
             sampler_name: row.owned("sampler_name"),
             view_name: row.owned("view_name"),
             link: None,
+            source: None,
             first: self.position(row),
             count: 1,
         });

@@ -1,19 +1,20 @@
 //! What is said when the program has ended.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
+use super::validation::Messages;
 use crate::failure::Result;
 use crate::folders;
 use crate::inspect;
+use crate::looked;
 use crate::output::{Cell, Output, Style, Table};
 use crate::system::System;
 use crate::trace::analysis::Analysis;
-use crate::trace::reader::Source;
-use crate::trace::record::{counted, grouped};
+use crate::trace::record::counted;
 
 /// How many rules are listed.
 const RULES: usize = 12;
@@ -21,14 +22,16 @@ const RULES: usize = 12;
 /// Where traces of the program will turn up.
 #[derive(Clone, Debug)]
 pub(super) enum Watch {
-    /// Nowhere.
+    /// Nowhere that can be looked at: it is off, or goes to a stream.
     Nowhere,
-    /// Files in a folder whose names begin and end so.
-    Folder { folder: PathBuf, pattern: Vec<String>, before: BTreeSet<PathBuf>, automatic: bool },
+    /// Nowhere, because there is no home folder.
+    Homeless,
+    /// Files in a folder whose names begin and end so; `before`: how long those are that are there.
+    Folder { folder: PathBuf, pattern: Vec<String>, before: BTreeMap<PathBuf, u64>, automatic: bool },
 }
 
 impl Watch {
-    /// `setting`: the `trace` setting, if it is set.
+    /// `setting`: the `trace` setting, if it is set. `program`: what is run.
     pub(super) fn new(setting: Option<&str>) -> Self {
         let is = |words: &[&str]| setting.is_some_and(|text| words.iter().any(|word| text.eq_ignore_ascii_case(word)));
         if is(&["off", "none", "false", "0", "stderr"]) || setting.is_some_and(|text| text.starts_with("/dev/")) {
@@ -36,41 +39,73 @@ impl Watch {
         }
         let automatic = setting.is_none_or(str::is_empty) || is(&["auto", "on", "true", "1"]);
         let (folder, pattern) = if automatic {
-            let Some(folder) = folders::traces() else { return Self::Nowhere };
+            let Some(folder) = folders::traces() else { return Self::Homeless };
             (folder, vec![String::new(), "-".to_owned(), ".jsonl".to_owned()])
         } else {
             let mut text = setting.unwrap_or("").to_owned();
             if let Some(rest) = text.strip_prefix("~/") {
-                let Some(home) = System::current().home() else { return Self::Nowhere };
+                let Some(home) = System::current().home() else { return Self::Homeless };
                 text = format!("{}/{rest}", home.display());
             }
             let path = PathBuf::from(&text);
             let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
-            if folder.to_string_lossy().contains('%') {
+            if folder.to_string_lossy().contains('%') || is_stream(&path) {
                 return Self::Nowhere;
             }
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             (folder, pieces(&name))
         };
-        let before = files(&folder, &pattern).into_iter().map(|(path, _)| path).collect();
+        let before = files(&folder, &pattern).into_iter().collect();
         Self::Folder { folder, pattern, before, automatic }
     }
 
-    /// The traces written since `started`, the one of `process` first.
-    pub(super) fn traces(&self, started: SystemTime, process: u32) -> Vec<PathBuf> {
+    /// Empties the trace that the program would go on writing, if its name can be told: the layer appends.
+    pub(super) fn begin_anew(&mut self, program: &Path) -> io::Result<()> {
+        let Self::Folder { pattern, before, automatic: false, .. } = self else { return Ok(()) };
+        let names: Vec<_> = [program.to_path_buf(), program.canonicalize().unwrap_or_default()]
+            .iter()
+            .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+            .collect();
+        for (path, length) in before {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let is_own = match pattern.as_slice() {
+                [_] => true,
+                // One mark: the executable, the date of today, or the process, which is a new one.
+                [first, last] => {
+                    let mark = name.strip_prefix(first.as_str()).and_then(|rest| rest.strip_suffix(last.as_str()));
+                    mark.is_some_and(|mark| mark == samplin_platform::date() || names.iter().any(|name| name == mark))
+                }
+                _ => false,
+            };
+            if is_own && *length > 0 {
+                std::fs::File::options().write(true).open(path)?.set_len(0)?;
+                *length = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// The traces that were written since, each with where that begins, the one of `process` first.
+    pub(super) fn traces(&self, process: u32) -> Vec<(PathBuf, u64)> {
         let Self::Folder { folder, pattern, before, automatic } = self else { return Vec::new() };
-        // File systems keep coarser times than the clock.
-        let since = started.checked_sub(std::time::Duration::from_millis(50)).unwrap_or(started);
-        let mut found: Vec<PathBuf> = files(folder, pattern)
+        let mut found: Vec<(PathBuf, u64)> = files(folder, pattern)
             .into_iter()
-            // In the state folder of the user, other programs write their own; there only new files count.
-            .filter(|(path, time)| *time >= since && !(*automatic && before.contains(path)))
-            .map(|(path, _)| path)
+            .filter_map(|(path, length)| match before.get(&path) {
+                // In the state folder of the user, other programs write their own; there only new files count.
+                Some(_) if *automatic => None,
+                Some(from) if length <= *from => None,
+                from => Some((path, from.copied().unwrap_or(0))),
+            })
             .collect();
         let own = format!("-{process}.jsonl");
-        found.sort_by_key(|path| (!path.to_string_lossy().ends_with(&own), path.clone()));
+        found.sort_by_key(|(path, _)| (!path.to_string_lossy().ends_with(&own), path.clone()));
         found
     }
+}
+
+/// Whether there is something that cannot be read again: a FIFO, a socket, a device.
+fn is_stream(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
 /// The fixed parts of a file name with marks, between which anything may stand.
@@ -105,35 +140,75 @@ fn fits(name: &str, pieces: &[String]) -> bool {
     rest.ends_with(last.as_str())
 }
 
-fn files(folder: &Path, pattern: &[String]) -> Vec<(PathBuf, SystemTime)> {
+/// The files of such names, with their lengths.
+fn files(folder: &Path, pattern: &[String]) -> Vec<(PathBuf, u64)> {
     std::fs::read_dir(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
         .into_iter()
         .flatten()
         .flatten()
         .filter(|entry| fits(&entry.file_name().to_string_lossy(), pattern))
-        .filter_map(|entry| Some((folder.join(entry.file_name()), entry.metadata().ok()?.modified().ok()?)))
+        .filter_map(|entry| {
+            let path = folder.join(entry.file_name());
+            let metadata = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
+            Some((path, metadata.len()))
+        })
         .collect()
 }
 
 /// What there is to tell.
 #[derive(Debug)]
 pub(super) struct Told {
-    /// The traces.
-    pub(super) traces: Vec<PathBuf>,
+    /// What each trace adds up to, of this run alone.
+    pub(super) traces: Vec<(PathBuf, Analysis)>,
     /// The `mode` setting.
     pub(super) mode: Option<String>,
     /// The `trace` setting.
     pub(super) trace: Option<String>,
     /// How the program ended, if not well.
     pub(super) status: Option<String>,
+    /// What validation said, if it was asked.
+    pub(super) validation: Option<Messages>,
 }
 
 impl Told {
+    /// Reads what was written; a trace without a record of this run is none.
+    pub(super) fn read(traces: Vec<(PathBuf, u64)>) -> Result<Vec<(PathBuf, Analysis)>> {
+        let mut found = Vec::new();
+        for (path, from) in traces {
+            let mut analysis = Analysis::default();
+            analysis.add_rest(&path, from)?;
+            analysis.fill_names();
+            found.push((path, analysis));
+        }
+        Ok(found)
+    }
+
+    /// How many instances were traced.
+    pub(super) fn instances(&self) -> u64 {
+        self.traces.iter().map(|(_, analysis)| analysis.started).sum()
+    }
+
     /// As JSON.
-    pub(super) fn json(&self, status: u8) -> Result<Value> {
-        let sources: Vec<Source> = self.traces.iter().cloned().map(Source::File).collect();
-        let analysis = Analysis::of(&sources, false)?;
-        Ok(json!({ "status": status, "summary": inspect::json(&analysis) }))
+    pub(super) fn json(&self, status: u8) -> Value {
+        let each =
+            |(path, analysis): &(PathBuf, Analysis)| json!({ "trace": path, "summary": inspect::json(analysis) });
+        let mut value = json!({
+            "status": status,
+            "instances": self.instances(),
+            "validation": self.validation,
+        });
+        match self.traces.as_slice() {
+            [] => value["summary"] = inspect::json(&Analysis::default()),
+            [(path, analysis)] => {
+                value["trace"] = json!(path);
+                value["summary"] = inspect::json(analysis);
+            }
+            several => {
+                value["summary"] = inspect::json(several.first().map_or(&Analysis::default(), |(_, first)| first));
+                value["processes"] = several.iter().map(each).collect();
+            }
+        }
+        value
     }
 
     /// As text.
@@ -143,28 +218,25 @@ impl Told {
         if let Some(status) = &self.status {
             say(output, format!("the program ended with {status}"));
         }
-        if self.traces.is_empty() {
-            say(output, self.why_none());
-            return;
+        for (path, analysis) in &self.traces {
+            self.print_one(path, analysis, output);
         }
-        for path in &self.traces {
-            match Analysis::of(&[Source::File(path.clone())], false) {
-                Ok(analysis) => self.print_one(path, &analysis, output),
-                Err(failure) => say(output, failure.message),
-            }
+        if let Some(messages) = &self.validation {
+            say(output, messages.describe());
         }
     }
 
-    fn why_none(&self) -> String {
+    /// Why there is no trace, if somebody asked for none.
+    pub(super) fn why_none(&self) -> String {
         let trace = self.trace.as_deref().unwrap_or("");
         if self.mode.as_deref() == Some("off") {
             "the mode is off, so there is no trace".to_owned()
-        } else if trace.eq_ignore_ascii_case("stderr") {
-            "the trace went to standard error".to_owned()
         } else if ["off", "none", "false", "0"].iter().any(|word| trace.eq_ignore_ascii_case(word)) {
             "there is no trace, because the setting trace is off".to_owned()
+        } else if trace.eq_ignore_ascii_case("stderr") {
+            "the trace went to standard error".to_owned()
         } else {
-            "there is no trace: the program created no Vulkan instance, or the loader left the layer out (`samplin doctor` looks for the reason)".to_owned()
+            format!("the trace went to {trace}, which is not looked at")
         }
     }
 
@@ -177,16 +249,17 @@ impl Told {
             output.line(format!("{prefix} on {device}"));
         }
         let changes = analysis.change_count();
-        let unresolved: u64 = analysis.unresolved.iter().map(|item| item.count).sum();
         if changes == 0 {
-            let text = output.styled(Style::Good, "nothing was changed");
+            let style = if looked::is_anything(analysis) { Style::Good } else { Style::Warn };
+            let text = format!("nothing had to be changed in {}", looked::at(analysis));
+            let text = output.styled(style, text);
             output.line(format!("{prefix} {text}"));
         } else {
-            let records: u64 = analysis.decisions.iter().map(|decision| decision.count).sum();
+            let records = analysis.record_count();
             let verb = if self.mode.as_deref() == Some("audit") { " would be made" } else { "" };
             let text = format!("{}{verb} in {}", counted(changes, "change"), counted(records, "record"));
             let text = output.styled(Style::Heading, text);
-            output.line(format!("{prefix} {text}"));
+            output.line(format!("{prefix} {text}, of {}", looked::at(analysis)));
             let mut table = Table::new(2);
             for group in analysis.by_rule().iter().take(RULES) {
                 let example = group.kinds.first().map(|kind| kind.change.brief()).unwrap_or_default();
@@ -202,10 +275,14 @@ impl Told {
             }
             output.table(&table);
         }
-        if unresolved > 0 {
-            let text = output.styled(Style::Warn, format!("{} passed through unresolved", grouped(unresolved)));
+        if let Some(held) = looked::overrides(analysis) {
+            output.line(format!("{prefix} overrides: {held}"));
+        }
+        if let Some(left) = looked::left(analysis) {
+            let text = output.styled(Style::Warn, left);
             output.line(format!("{prefix} {text}"));
         }
+        output.line(format!("{prefix} {}", looked::not_covered(analysis)));
         for warning in inspect::warnings(analysis).iter().take(5) {
             output.line(format!("{prefix} {warning}"));
         }

@@ -13,7 +13,10 @@ mod tests;
 mod timeline;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fs::File;
 use std::hash::BuildHasherDefault;
+use std::io::{Seek as _, SeekFrom};
+use std::path::Path;
 use std::sync::Arc;
 
 use samplin_wire::read;
@@ -25,7 +28,7 @@ pub use self::groups::{By, ChangeKind, Group, LinkGroup, RuleGroup};
 pub use self::met::{Decision, Exempt, Position, Unresolved};
 pub use self::timeline::Timeline;
 use super::key::{Key, Ready, ReadyMap};
-use super::reader::{Counts, Event, Record, Source, Verdict};
+use super::reader::{self, Counts, Event, Record, Source, Verdict};
 use super::record::Change;
 use super::scan::{Damage, Raw};
 use crate::failure::Result;
@@ -56,6 +59,22 @@ pub struct Read {
     pub source: Source,
     /// What it came to.
     pub counts: Counts,
+}
+
+/// The changes of a record.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    /// Those that were made.
+    pub(crate) made: Arc<[Change]>,
+    /// Wishes that were held back.
+    pub(crate) held: Arc<[Change]>,
+}
+
+impl Told {
+    pub(crate) fn of(changes: Vec<Change>) -> Self {
+        let (held, made): (Vec<_>, Vec<_>) = changes.into_iter().partition(Change::is_held);
+        Self { made: made.into(), held: held.into() }
+    }
 }
 
 /// What traces add up to.
@@ -108,7 +127,7 @@ pub struct Analysis {
     coarse: ReadyMap<u128, u32>,
     known_unresolved: ReadyMap<u128, u32>,
     known_exempt: ReadyMap<u128, u32>,
-    earlier_changes: ReadyMap<u128, Arc<[Change]>>,
+    earlier_changes: ReadyMap<u128, Told>,
     legal_keys: ReadyMap<u128, ()>,
     variants: HashSet<u64, BuildHasherDefault<Ready>>,
     rules_of: Vec<Box<[u32]>>,
@@ -143,6 +162,23 @@ impl Analysis {
         Ok(())
     }
 
+    /// Reads what was added to a trace since it had `from` bytes, which may be nothing.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub fn add_rest(&mut self, path: &Path, from: u64) -> Result<()> {
+        let trace = self.traces.len();
+        let source = Source::File(path.to_path_buf());
+        let counts = File::open(path).and_then(|mut file| {
+            file.seek(SeekFrom::Start(from))?;
+            reader::read(&mut file, |record| self.record(trace, record))
+        });
+        let counts = counts.map_err(|error| source.failure(&error))?;
+        self.traces.push(Read { source, counts });
+        Ok(())
+    }
+
     /// Gives names to decisions about samplers that got theirs later.
     pub(crate) fn fill_names(&mut self) {
         for decision in self.decisions.iter_mut().filter(|decision| decision.sampler_name.is_none()) {
@@ -154,6 +190,11 @@ impl Analysis {
     /// Number of different variants seen.
     pub fn variants_seen(&self) -> usize {
         self.variants.len()
+    }
+
+    /// Number of records with changes.
+    pub fn record_count(&self) -> u64 {
+        self.decisions.iter().filter(|decision| !decision.changes.is_empty()).map(|decision| decision.count).sum()
     }
 
     /// Number of changes in all.
@@ -282,7 +323,7 @@ impl Analysis {
                 return Ok(*index as usize);
             }
         }
-        let changes = self.changes(fields.changes)?;
+        let Told { made: changes, held } = self.changes(fields.changes)?;
         let names: Value =
             if fields.names.is_present() { fields.names.parse().map_err(|_| Damage::NotARecord)? } else { Value::Null };
         let name = |key: &str| names.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -301,8 +342,10 @@ impl Analysis {
             swizzle: keep(fields.swizzle),
             path: keep(fields.path),
             link: if is_full { None } else { link(fields.link)? },
+            source: if is_full { None } else { fields.source.parse().ok() },
             how: keep(fields.how),
             changes,
+            held,
             applied: record.event != Event::Pair || !fields.variant.is_null(),
             lossless: match fields.lossless.0 {
                 b"true" => Some(true),
@@ -334,16 +377,16 @@ impl Analysis {
     }
 
     /// The parsed changes; equal texts share one list.
-    fn changes(&mut self, raw: Raw<'_>) -> std::result::Result<Arc<[Change]>, Damage> {
+    fn changes(&mut self, raw: Raw<'_>) -> std::result::Result<Told, Damage> {
         if !raw.is_present() {
-            return Ok(Arc::new([]));
+            return Ok(Told::default());
         }
         let key = Key::new().text(raw.0).finish();
         if let Some(earlier) = self.earlier_changes.get(&key) {
             return Ok(earlier.clone());
         }
         let parsed: Vec<Change> = raw.parse().map_err(|_| Damage::NotARecord)?;
-        let shared: Arc<[Change]> = parsed.into();
+        let shared = Told::of(parsed);
         if self.earlier_changes.len() < self.limits.decisions {
             self.earlier_changes.insert(key, shared.clone());
         }
@@ -436,6 +479,7 @@ impl Analysis {
             aspect: text(fields.aspect),
             view_type: text(fields.view_type),
             link,
+            source: fields.source.parse().ok(),
             sampler_name: name("sampler"),
             view_name: name("view"),
             first: Position { trace, line: record.line, t_ns: record.time() },

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::open;
 use super::scan::{self, Damage, Raw};
 use crate::failure::{Failure, Result};
 
@@ -15,9 +16,6 @@ pub const LONGEST: usize = 16 << 20;
 
 /// How much is read at once.
 const CHUNK: usize = 1 << 20;
-
-/// Bytes between two updates of the progress bar.
-const TICK: u64 = 4 << 20;
 
 /// The kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -159,6 +157,7 @@ members! {
     Vuid vuid b"vuid" "`vuid`."
     ViewClass view_class b"view_class" "`view_class`, what a prediction needs to know of a view."
     Link link b"link" "`link`, of what only a shader joins."
+    Source source b"source" "`source`, where a shader reads the image."
     How how b"how" "`how` a link was repaired."
     Stage stage b"stage" "`stage` of a shader."
     Pass pass b"pass" "`pass` of a shader."
@@ -283,32 +282,62 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// When the file cannot be opened or read. Damaged lines are no error; they are counted.
+    /// When the file cannot be opened or read, or there is no record in it: what saw nothing must not look like a clean run. Damaged
+    /// lines are no error; they are counted.
     pub fn read(&self, progress: bool, visit: impl FnMut(&Record<'_>) -> Verdict) -> Result<Counts> {
-        match self {
-            Self::Stdin => read(&mut io::stdin().lock(), None, visit).map_err(|error| self.failure(&error)),
+        let length = match self {
+            Self::File(path) if progress => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
+            _ => 0,
+        };
+        let bar = (length > 64 << 20).then(|| bar(length));
+        let counted = |inner| Moving { inner, bar: bar.as_ref() };
+        let counts =
+            self.open(counted).and_then(|mut input| read(&mut input, visit).map_err(|error| self.failure(&error)));
+        if let Some(bar) = &bar {
+            bar.finish_and_clear();
+        }
+        counts.and_then(|counts| self.some(counts))
+    }
+
+    /// Opens it, decompressed if need be. `watched` goes around what is read as it lies there.
+    pub(crate) fn open<'r, W: Read + 'r>(
+        &self,
+        watched: impl FnOnce(Box<dyn Read>) -> W,
+    ) -> Result<Box<dyn Read + 'r>> {
+        let inner: Box<dyn Read> = match self {
+            Self::Stdin => Box::new(io::stdin()),
             Self::File(path) => {
-                let mut file = File::open(path).map_err(|error| self.failure(&error))?;
-                let metadata = file.metadata().map_err(|error| self.failure(&error))?;
-                if metadata.is_dir() {
+                let file = File::open(path).map_err(|error| self.failure(&error))?;
+                if file.metadata().map_err(|error| self.failure(&error))?.is_dir() {
                     return Err(Failure::file(path, "this is a folder")
                         .hint("name a trace in it, or run `samplin inspect` without a file for the newest trace"));
                 }
-                let bar = (progress && metadata.len() > 64 << 20).then(|| bar(metadata.len()));
-                let counts = read(&mut file, bar.as_ref(), visit).map_err(|error| self.failure(&error));
-                if let Some(bar) = bar {
-                    bar.finish_and_clear();
-                }
-                counts
+                Box::new(file)
             }
+        };
+        open::decompressed(Box::new(watched(inner))).map_err(|error| self.failure(&error))
+    }
+
+    /// The same counts, if there is a record.
+    pub(crate) fn some(&self, counts: Counts) -> Result<Counts> {
+        if counts.records > 0 {
+            return Ok(counts);
         }
+        let why = match (counts.bytes, counts.unknown, counts.examples.first()) {
+            (0, ..) => "the trace is empty".to_owned(),
+            (_, 1.., _) => "there is no record in it that this version knows; a newer samplin wrote it".to_owned(),
+            (_, _, Some((line, damage))) => format!("there is no record in it: line {line}: {damage}"),
+            _ => "there is no record in it".to_owned(),
+        };
+        Err(Failure::input(format!("{}: {why}", self.name()))
+            .hint("did the program run under the layer? `samplin run -- PROGRAM` says why not"))
     }
 
     /// Why it cannot be read.
     pub(crate) fn failure(&self, error: &io::Error) -> Failure {
         let failure = Failure::input(format!("{}: {error}", self.name()));
         match error.kind() {
-            io::ErrorKind::NotFound => {
+            io::ErrorKind::NotFound if *self != Self::Stdin => {
                 failure.hint("traces are in ~/.local/state/samplin unless the setting `trace` says otherwise")
             }
             _ => failure,
@@ -326,22 +355,33 @@ pub(crate) fn bar(length: u64) -> ProgressBar {
     bar
 }
 
+/// A reader that moves a bar by what it reads.
+struct Moving<'b> {
+    inner: Box<dyn Read>,
+    bar: Option<&'b ProgressBar>,
+}
+
+impl Read for Moving<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let got = self.inner.read(into)?;
+        if let Some(bar) = self.bar {
+            bar.inc(got as u64);
+        }
+        Ok(got)
+    }
+}
+
 /// [`Source::read`] on anything.
 ///
 /// # Errors
 ///
 /// When reading fails.
-pub fn read(
-    input: &mut dyn Read,
-    bar: Option<&ProgressBar>,
-    mut visit: impl FnMut(&Record<'_>) -> Verdict,
-) -> io::Result<Counts> {
+pub fn read(input: &mut dyn Read, mut visit: impl FnMut(&Record<'_>) -> Verdict) -> io::Result<Counts> {
     let mut counts = Counts::default();
     let mut buffer = vec![0_u8; CHUNK];
     // Bytes of an unfinished line at the front of the buffer.
     let mut kept = 0;
     let mut number = 0_u64;
-    let mut shown = 0_u64;
     // Inside a line that is too long: its bytes are thrown away up to its end.
     let mut skipping = false;
     loop {
@@ -364,12 +404,6 @@ pub fn read(
             Err(error) => return Err(error),
         };
         counts.bytes += got as u64;
-        if let Some(bar) = bar
-            && counts.bytes - shown >= TICK
-        {
-            shown = counts.bytes;
-            bar.set_position(shown);
-        }
         let is_end = got == 0;
         let filled = buffer.get(..kept + got).unwrap_or_default();
         let mut start = 0;
@@ -435,7 +469,7 @@ mod tests {
             b"{\"event\":\"pair\",\"seq\":1}\n\n{\"event\":\"new\"}\r\nbroken\n{\"event\":\"blit\"}\n{\"event\":\"su";
         for step in [1, 2, 7, 1000] {
             let mut seen = Vec::new();
-            let counts = read(&mut Slow(text, step), None, |record| {
+            let counts = read(&mut Slow(text, step), |record| {
                 seen.push((record.line, record.event));
                 Ok(())
             })
@@ -454,7 +488,7 @@ mod tests {
         text.resize(text.len() + LONGEST + 5, b'x');
         text.extend_from_slice(b"\"}\n{\"event\":\"blit\"}\n");
         let mut seen = Vec::new();
-        let counts = read(&mut text.as_slice(), None, |record| {
+        let counts = read(&mut text.as_slice(), |record| {
             seen.push((record.line, record.event));
             Ok(())
         })
@@ -465,7 +499,7 @@ mod tests {
 
     #[test]
     fn a_whole_last_line_needs_no_end() {
-        let counts = read(&mut b"{\"event\":\"pair\"}".as_slice(), None, |_| Ok(())).unwrap();
+        let counts = read(&mut b"{\"event\":\"pair\"}".as_slice(), |_| Ok(())).unwrap();
         assert_eq!((counts.records, counts.damaged, counts.is_cut_off), (1, 0, false));
     }
 }

@@ -39,6 +39,27 @@ impl Change {
             == (&other.rule, &other.catalog, &other.field, &other.from, &other.to)
     }
 
+    /// Whether it is a wish of an override that a guard held back: nothing was changed, `from` is what was wished and `to` what stays.
+    pub fn is_held(&self) -> bool {
+        self.catalog == "O-2"
+    }
+
+    /// A wish that was held back, as a rules file spells it, with the reason: `max_anisotropy = 16 (one mip level)`.
+    pub fn held(&self) -> String {
+        let mut key = String::new();
+        for character in self.field.chars() {
+            if character.is_ascii_uppercase() {
+                key.push('_');
+            }
+            key.push(character.to_ascii_lowercase());
+        }
+        let why = self.because.strip_prefix("held back: ").unwrap_or(&self.because);
+        let why = why.rsplit_once(" (guard ").map_or(why, |(why, _)| why);
+        // "the view has one mip level" and its like.
+        let why = why.strip_prefix("the ").and_then(|why| why.split_once(" has ")).map_or(why, |(_, what)| what);
+        format!("{key} = {} ({why})", value(&self.from).to_ascii_lowercase())
+    }
+
     /// `magFilter LINEAR → NEAREST`.
     pub fn brief(&self) -> String {
         format!("{} {} → {}", self.field, value(&self.from), value(&self.to))

@@ -124,7 +124,9 @@ fn too_little_is_not_guessed_from() {
     let failure = samplin_in(&home, ["predict", "decisions.jsonl", "--device", "adreno-650"]).fails(3);
     assert!(failure.contains("does not hold every sampler") && failure.contains("--trace-level all"), "{failure}");
     home.write("empty.jsonl", "");
-    assert!(samplin_in(&home, ["predict", "empty.jsonl", "--device", "adreno-650"]).fails(3).contains("no record"));
+    assert!(
+        samplin_in(&home, ["predict", "empty.jsonl", "--device", "adreno-650"]).fails(3).contains("the trace is empty")
+    );
     assert!(samplin_in(&home, ["predict", "none.jsonl", "--device", "adreno-650"]).fails(3).contains("No such file"));
     samplin(["predict", "x.jsonl"]).fails(2);
     borrow(&home, "all.jsonl");
@@ -197,4 +199,60 @@ fn examples_are_where_tests_look_for_them() {
     assert!(data("all.jsonl").is_file());
     let ran = Command::new(example("scene")).env_clear().env("VK_ICD_FILENAMES", "/nonexistent.json").output();
     assert!(ran.is_ok(), "the example scene is built with the tests");
+}
+
+/// Findings down, devices across: the same as one prediction for each.
+#[test]
+fn several_devices_make_a_table() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let names = ["adreno-650", "apple-a8", "v3d-4.2"];
+    let arguments =
+        ["predict", "all.jsonl", "--json", "--device", names[0], "--device", names[1], "--device", names[2]];
+    let table = samplin_in(&home, arguments).json(0);
+    for (at, name) in names.iter().enumerate() {
+        let alone = samplin_in(&home, ["predict", "all.jsonl", "--json", "--device", name]).json(0);
+        assert_eq!(table["changes"][at], alone["changes"], "{name}");
+        samplin_in(&home, ["predict", "all.jsonl", "--device", name, "-o", "one.jsonl"]).quiet(0);
+        let checked = samplin_in(&home, ["check", "one.jsonl", "--json"]);
+        let checked: serde_json::Value = serde_json::from_str(&checked.stdout).unwrap();
+        let of_device = table["findings"].as_array().unwrap().iter().filter(|row| row["devices"][name] == true);
+        let rules = |rows: Vec<&serde_json::Value>| -> std::collections::BTreeSet<String> {
+            rows.into_iter().map(|row| format!("{} {}", row["rule"], row["message"])).collect()
+        };
+        let mine = rules(of_device.map(|row| &row["finding"]).filter(|row| row["unresolved"] == false).collect());
+        let theirs = checked["findings"].as_array().unwrap().iter().filter(|row| row["unresolved"] == false);
+        assert_eq!(mine, rules(theirs.collect()), "{name}");
+    }
+    let told = samplin_in(&home, ["predict", "all.jsonl", "--device", names[0], "--device", names[1]]).quiet(0);
+    assert!(told.starts_with("rule ") && told.contains("adreno-650  apple-a8"), "{told}");
+    let all = samplin_in(&home, ["predict", "all.jsonl", "--all"]).quiet(0);
+    assert!(all.contains(" of 26: ") && all.contains("xclipse-940"), "{all}");
+    // A gate: red where a device has a finding by that rule, alone or among others.
+    for (arguments, code) in [
+        (&["--device", "apple-a8", "--deny", "linear-filter"][..], 1),
+        (&["--device", "apple-a8", "--deny", "heap"], 0),
+        (&["--all", "--deny", "linear-filter,ycbcr"], 1),
+        (&["--all", "--deny", "heap"], 0),
+    ] {
+        samplin_in(&home, [&["predict", "all.jsonl"], arguments].concat()).quiet(code);
+    }
+    samplin_in(&home, ["predict", "all.jsonl"]).fails(2);
+    // The page has the same marks.
+    let arguments =
+        ["report", "all.jsonl", "-o", "-", "--device", names[0], "--device", names[1], "--device", names[2]];
+    let page = samplin_in(&home, arguments).quiet(0);
+    let section = page.split("id=\"matrix-title\"").nth(1).unwrap().split("</section>").next().unwrap();
+    let rows = table["findings"].as_array().unwrap();
+    let marks = rows.iter().flat_map(|row| names.iter().filter(|name| row["devices"][**name] == true)).count();
+    assert_eq!(section.matches("<td>×</td>").count(), marks);
+    assert_eq!(section.matches("<tr>").count(), rows.len() + 1);
+    samplin_in(&home, ["predict", "all.jsonl", "--all", "-o", "x"]).fails(2);
+    if let Some((_, driver)) = crate::common::vulkan() {
+        let mut command = crate::common::tool(&home);
+        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver);
+        command.args(["predict", "all.jsonl", "--device", "gpu", "--device", "v3d-4.2"]);
+        let told = crate::common::Ran::of(&command.output().unwrap()).quiet(0);
+        assert!(told.contains("gpu  v3d-4.2"), "{told}");
+    }
 }

@@ -167,8 +167,9 @@ fn without_a_file_the_newest_is_taken() {
     old.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(60)).unwrap();
     std::fs::write(folder.join("new-2.jsonl"), "{\"event\":\"layer\",\"pid\":2,\"exe\":\"new\"}\n").unwrap();
     std::fs::write(folder.join("notes.txt"), "no trace").unwrap();
-    let text = samplin_in(&home, ["inspect"]).quiet(0);
-    assert!(text.contains("new (2)") && !text.contains("old (1)"), "{text}");
+    let told = samplin_in(&home, ["inspect"]);
+    assert!(told.stdout.contains("new (2)") && !told.stdout.contains("old (1)"), "{told:?}");
+    assert!(told.stderr.contains("the newest trace is ") && told.stderr.contains("new-2.jsonl"), "{told:?}");
 }
 
 #[test]
@@ -247,8 +248,15 @@ fn every_cut_of_a_trace_can_be_read() {
     let whole = std::fs::read(data("decisions.jsonl")).unwrap();
     for cut in (0..whole.len()).step_by(whole.len() / 40) {
         home.write("cut.jsonl", &whole[..cut]);
-        let told = samplin_in(&home, ["inspect", "cut.jsonl"]).quiet(0);
-        assert!(!told.is_empty());
+        let ran = samplin_in(&home, ["inspect", "cut.jsonl"]);
+        // Without one whole record it is none.
+        let has_record = whole[..cut].contains(&b'\n');
+        assert_eq!(
+            (ran.code, ran.stdout.is_empty()),
+            if has_record { (0, false) } else { (3, true) },
+            "{}",
+            ran.stderr
+        );
     }
 }
 
@@ -326,8 +334,8 @@ fn a_handle_without_a_record_is_not_said_to_be_unchanged() {
 fn an_empty_trace_is_said_to_be_empty() {
     let home = Folder::new();
     home.write("empty.jsonl", "");
-    let told = samplin_in(&home, ["inspect", "empty.jsonl"]).quiet(0);
-    assert!(told.contains("There is no record"), "{told}");
+    let told = samplin_in(&home, ["inspect", "empty.jsonl"]).fails(3);
+    assert!(told.contains("empty.jsonl: the trace is empty"), "{told}");
 }
 
 #[test]

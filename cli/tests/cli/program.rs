@@ -121,7 +121,7 @@ fn everything(home: &Folder) -> Vec<Vec<&'static str>> {
     home.write("rules.toml", "[[rule]]\nname = \"sharp\"\nset = { max_anisotropy = 16 }\n");
     home.write("lib.so", library());
     vec![
-        vec!["run", "--layer", "lib.so", "--json", "--", "true"],
+        vec!["run", "--layer", "lib.so", "--allow-untraced", "--json", "--", "true"],
         vec!["inspect", "all.jsonl"],
         vec!["inspect", "all.jsonl", "--object", "shadow"],
         vec!["explain", "linear-filter"],

@@ -37,10 +37,18 @@ pub(super) struct Found {
 ///
 /// Nothing is found when the process [is elevated](platform::is_elevated).
 pub(super) fn find() -> Found {
+    let (path, problem) = locate();
+    let mut found = path.map_or_else(Found::default, |path| read(&path));
+    found.problems.splice(0..0, problem);
+    found
+}
+
+/// The settings file that counts, and what is wrong with the one that was named.
+pub(super) fn locate() -> (Option<PathBuf>, Option<Problem>) {
     if platform::is_elevated() {
-        return Found::default();
+        return (None, None);
     }
-    let mut found = Found::default();
+    let mut problem = None;
     let mut paths = Vec::new();
     if let Some(named) = platform::env("VK_LAYER_SETTINGS_PATH") {
         let mut path = PathBuf::from(&named);
@@ -48,7 +56,7 @@ pub(super) fn find() -> Found {
             path.push(NAME);
         }
         if !platform::exists(&path) {
-            found.problems.push(Problem {
+            problem = Some(Problem {
                 level: Level::Warning,
                 key: "VK_LAYER_SETTINGS_PATH".to_owned(),
                 file: Some(path.to_string_lossy().into_owned()),
@@ -61,12 +69,7 @@ pub(super) fn find() -> Found {
     }
     paths.push(PathBuf::from(NAME));
     paths.extend(platform::data_folder().map(|f| f.join("vulkan/settings.d").join(NAME)));
-    if let Some(path) = paths.into_iter().find(|path| platform::exists(path)) {
-        let read = read(&path);
-        found.raws = read.raws;
-        found.problems.extend(read.problems);
-    }
-    found
+    (paths.into_iter().find(|path| platform::exists(path)), problem)
 }
 
 fn read(path: &Path) -> Found {

@@ -106,6 +106,19 @@ impl Analysis {
         groups
     }
 
+    /// Wishes of overrides that were held back, each with its count, the most frequent first.
+    pub fn held(&self) -> Vec<(String, u64)> {
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for decision in &self.decisions {
+            for wish in decision.held.iter() {
+                *counts.entry(wish.held()).or_insert(0) += decision.count;
+            }
+        }
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        counts
+    }
+
     /// What became of each link, the most frequent first.
     pub fn by_link(&self) -> Vec<LinkGroup> {
         // Without their counts.
@@ -146,7 +159,7 @@ impl Analysis {
     /// Changes grouped by format, sampler or path, the busiest first.
     pub fn grouped(&self, by: By) -> Vec<Group> {
         let mut groups: BTreeMap<String, Group> = BTreeMap::new();
-        for decision in &self.decisions {
+        for decision in self.decisions.iter().filter(|decision| !decision.changes.is_empty()) {
             let key = match by {
                 By::Rule | By::Link => continue,
                 By::Format => decision.format.clone(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use samplin_wire::kinds::RuleAt;
-use samplin_wire::record::Link;
+use samplin_wire::record::{Link, Source};
 use serde::Serialize;
 
 use crate::trace::record::Change;
@@ -42,12 +42,18 @@ pub struct Decision {
     /// Where a shader finds image and sampler, if only it joins them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
+    /// Where the shader does, if it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
     /// What the shader was given another sampler by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub how: Option<String>,
     /// What was changed.
     #[serde(serialize_with = "changes_as_list")]
     pub changes: Arc<[Change]>,
+    /// Wishes of overrides that a guard held back. What has no other changes is no finding.
+    #[serde(skip_serializing_if = "is_empty", serialize_with = "changes_as_list")]
+    pub held: Arc<[Change]>,
     /// Whether a variant took the sampler's place (a pair), or the change was made (others).
     pub applied: bool,
     /// Whether a blit gives the same result.
@@ -110,6 +116,10 @@ impl Exempt {
     }
 }
 
+fn is_empty(changes: &Arc<[Change]>) -> bool {
+    changes.is_empty()
+}
+
 /// Something passed through, and how often.
 #[derive(Clone, Debug, Serialize)]
 pub struct Unresolved {
@@ -135,6 +145,9 @@ pub struct Unresolved {
     /// Where a shader finds image and sampler, if only it joins them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
+    /// Where the shader does, if it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
     /// Name of the first sampler.
     pub sampler_name: Option<String>,
     /// Name of the first view.

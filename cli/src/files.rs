@@ -1,0 +1,127 @@
+//! Writing files: the program's own, and those that a user names, which may be anything.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+
+use crate::failure::{Failure, Result};
+use crate::trace::reader::Source;
+
+/// Writes a file so that readers see the old one or the new one whole. The folder is created.
+///
+/// # Errors
+///
+/// When the file cannot be written.
+pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    std::fs::create_dir_all(folder)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // A leading dot and another ending: the loader does not take it for a manifest.
+    let temporary = folder.join(format!(".{name}.{}.new", std::process::id()));
+    let written = (|| {
+        let mut file = File::create(&temporary)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        std::fs::rename(&temporary, path)
+    })();
+    if written.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// How a file that a user names is written.
+enum Place {
+    /// Anew, in the place of the old one.
+    Replace(PathBuf),
+    /// Into what is there: a device, a FIFO, a file with several names, what a descriptor of a process stands for.
+    Into(PathBuf),
+}
+
+impl Place {
+    /// Follows links, also one to a file that is not there yet.
+    fn of(path: &Path) -> io::Result<Self> {
+        let mut at = std::path::absolute(path)?;
+        for _ in 0..40 {
+            // Links below /proc say what they lead to, which need not be a path.
+            let folder = at.parent().and_then(|parent| parent.canonicalize().ok());
+            if let Some(real) = folder.filter(|folder| folder.starts_with("/proc")) {
+                return Ok(Self::Into(real.join(at.file_name().unwrap_or_default())));
+            }
+            match std::fs::symlink_metadata(&at) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Replace(at)),
+                Err(error) => return Err(error),
+                Ok(metadata) if metadata.is_symlink() => {
+                    let target = std::fs::read_link(&at)?;
+                    at = at.parent().unwrap_or(Path::new("/")).join(target);
+                }
+                Ok(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+                Ok(metadata) if metadata.is_file() && metadata.nlink() == 1 => return Ok(Self::Replace(at)),
+                Ok(_) => return Ok(Self::Into(at)),
+            }
+        }
+        Err(io::Error::other("too many links"))
+    }
+}
+
+/// Writes a file that the user named: as [`write_atomically`] if it is or will be a file of its own, with the rights that it has; else
+/// into what is there.
+///
+/// # Errors
+///
+/// When it cannot be written, with its name.
+pub fn write_output(path: &Path, content: &[u8]) -> Result<()> {
+    let written = Place::of(path).and_then(|place| match place {
+        Place::Replace(path) => {
+            let rights = std::fs::metadata(&path).map(|metadata| metadata.permissions()).ok();
+            write_atomically(&path, content)?;
+            rights.map_or(Ok(()), |rights| std::fs::set_permissions(&path, rights))
+        }
+        Place::Into(path) => {
+            let mut file = File::options().write(true).open(&path)?;
+            let is_file = file.metadata()?.is_file();
+            if is_file && path.starts_with("/proc") {
+                // Others write there too, through the descriptor.
+                file = File::options().append(true).open(&path)?;
+            } else if is_file {
+                file.set_len(0)?;
+            }
+            file.write_all(content)
+        }
+    });
+    written.map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
+}
+
+/// Refuses an output that would take the place of an input.
+///
+/// # Errors
+///
+/// When both are one file.
+pub fn must_not_replace(output: &Path, inputs: &[Source]) -> Result<()> {
+    let out = id(output).filter(|_| output.is_file());
+    let same = |source: &Source| matches!(source, Source::File(path) if out.is_some() && id(path) == out);
+    if inputs.iter().any(same) {
+        return Err(Failure::usage(format!("{}: the output would take the place of the trace", output.display())));
+    }
+    Ok(())
+}
+
+/// Whether something is to be read there: a pipe, a socket or a file, and neither a terminal nor `/dev/null`.
+pub fn is_piped(stream: impl std::os::fd::AsFd) -> bool {
+    let kind = rustix::fs::fstat(stream).map(|stat| FileType::from_raw_mode(stat.st_mode));
+    matches!(kind, Ok(FileType::Fifo | FileType::Socket | FileType::RegularFile))
+}
+
+/// What makes a file the same one, whatever leads to it.
+fn id(path: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+/// Whether what a user names is standard output: `-`, or another name of it.
+pub fn is_stdout(path: &Path) -> bool {
+    let own = rustix::fs::fstat(io::stdout()).ok().map(|stat| (stat.st_dev, stat.st_ino));
+    path.as_os_str() == "-" || (own.is_some() && id(path) == own)
+}

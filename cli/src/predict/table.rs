@@ -1,0 +1,158 @@
+//! Several devices at once: findings down, devices across.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+
+use samplin_config::simulate::{self, Simulation};
+use serde_json::json;
+
+use super::{Arguments, Predicted, predict};
+use crate::caps;
+use crate::check::{Finding, UNRESOLVED};
+use crate::devices;
+use crate::failure::{Failure, Outcome, Result};
+use crate::output::{Cell, Output, Style, Table};
+use crate::trace::analysis::Analysis;
+use crate::trace::reader::{self, Source};
+use crate::trace::record::counted;
+
+/// How many devices have columns of their own; of more, a finding lists the names.
+const COLUMNS: usize = 6;
+
+/// What a device can do: a shipped one, a file, or this machine's.
+pub(super) fn simulation(name: &str) -> Result<Simulation> {
+    let path = match name == "gpu" || name.starts_with("gpu:") {
+        true => caps::on_disk(name)?,
+        false => devices::find(name)?.on_disk()?,
+    };
+    let setting =
+        path.to_str().ok_or_else(|| Failure::environment(format!("{}: the path is not UTF-8", path.display())))?;
+    simulate::load(setting).map_err(|unusable| {
+        let line = unusable.line.map(|line| format!(":{line}")).unwrap_or_default();
+        Failure::input(format!("{name}{line}: {}", unusable.message))
+    })
+}
+
+/// All findings of an analysis, those of unresolved things among them.
+fn findings(analysis: &Analysis) -> Vec<Finding> {
+    let mut found: Vec<Finding> =
+        analysis.decisions.iter().flat_map(|decision| Finding::of_decision(analysis, decision)).collect();
+    found.extend(analysis.unresolved.iter().map(|item| Finding::of_unresolved(analysis, item)));
+    found
+}
+
+fn is_denied_by(finding: &Finding, deny: &[String]) -> bool {
+    deny.iter().any(|rule| *rule == finding.rule || (finding.unresolved && rule == UNRESOLVED))
+}
+
+/// Whether there are findings by these rules.
+pub(super) fn is_denied(analysis: &Analysis, deny: &[String]) -> bool {
+    !deny.is_empty() && findings(analysis).iter().any(|finding| is_denied_by(finding, deny))
+}
+
+/// A finding, and the devices that have it.
+pub(crate) struct Row {
+    pub(crate) finding: Finding,
+    pub(crate) devices: Vec<bool>,
+}
+
+/// Findings on several devices.
+pub(crate) struct Matrix {
+    pub(crate) rows: Vec<Row>,
+    /// Changes on each device.
+    changes: Vec<u64>,
+    notes: Vec<String>,
+}
+
+/// Predicts for each of these devices what a trace tells.
+pub(crate) fn matrix(names: &[String], alone: bool, source: &Source) -> Result<Matrix> {
+    // Standard input comes once.
+    let mut piped = Vec::new();
+    if *source == Source::Stdin {
+        source.open(|inner| inner)?.read_to_end(&mut piped).map_err(|error| source.failure(&error))?;
+    }
+    let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
+    let mut changes: Vec<u64> = Vec::new();
+    let mut notes: Vec<String> = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        let found = predict(name, alone, source, |visit| match source {
+            Source::Stdin => {
+                let counts = reader::read(&mut piped.as_slice(), visit).map_err(|error| source.failure(&error))?;
+                source.some(counts)
+            }
+            Source::File(_) => source.read(false, visit),
+        })?;
+        let Predicted { prediction, analysis, notes: of_device, .. } = found;
+        changes.push(analysis.change_count());
+        for format in prediction.unsupported.keys() {
+            notes.push(format!("{name}: {format} cannot be sampled there at all"));
+        }
+        for note in of_device.into_iter().filter(|_| at == 0) {
+            notes.push(note);
+        }
+        for finding in findings(&analysis) {
+            let key = (finding.rule.clone(), finding.key());
+            let row = rows.entry(key).or_insert_with(|| Row { finding, devices: vec![false; names.len()] });
+            if let Some(device) = row.devices.get_mut(at) {
+                *device = true;
+            }
+        }
+    }
+    Ok(Matrix { rows: rows.into_values().collect(), changes, notes })
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments, titles: &[String], source: &Source, output: &mut Output) -> Result {
+    let Matrix { rows, changes: counts, notes } = matrix(titles, arguments.alone, source)?;
+    let is_denied = rows.iter().any(|row| is_denied_by(&row.finding, &arguments.deny));
+    if output.json {
+        let table: Vec<_> = rows
+            .iter()
+            .map(|row| {
+                let has: BTreeMap<&String, bool> = titles.iter().zip(row.devices.iter().copied()).collect();
+                json!({ "finding": row.finding, "devices": has })
+            })
+            .collect();
+        output.json(&json!({ "devices": titles, "changes": counts, "findings": table, "notes": notes }));
+        return Ok(Outcome::from_findings(is_denied));
+    }
+    print(titles, &rows, &counts, output);
+    for note in notes {
+        output.styled_line(Style::Warn, note);
+    }
+    Ok(Outcome::from_findings(is_denied))
+}
+
+fn print(titles: &[String], rows: &[Row], counts: &[u64], output: &mut Output) {
+    let mut table = Table::new(0);
+    let is_wide = titles.len() <= COLUMNS;
+    let devices: Vec<&str> = if is_wide { titles.iter().map(String::as_str).collect() } else { vec!["devices"] };
+    table.heading(["rule"].into_iter().chain(devices).chain(["finding"]));
+    for row in rows {
+        let mut cells = vec![Cell::new(&row.finding.rule).style(Style::Name)];
+        if is_wide {
+            cells.extend(row.devices.iter().map(|has| Cell::new(if *has { "x" } else { "-" })));
+        } else {
+            let has: Vec<&str> =
+                titles.iter().zip(&row.devices).filter(|(_, has)| **has).map(|(name, _)| name.as_str()).collect();
+            cells.push(Cell::new(match has.len() == titles.len() {
+                true => "all".to_owned(),
+                false => format!("{} of {}: {}", has.len(), titles.len(), has.join(" ")),
+            }));
+        }
+        cells.push(Cell::new(row.finding.rest()).style(Style::Dim));
+        table.row(cells);
+    }
+    output.table(&table);
+    output.line("");
+    let mut table = Table::new(0);
+    for (at, (title, changes)) in titles.iter().zip(counts).enumerate() {
+        let found = rows.iter().filter(|row| row.devices.get(at) == Some(&true)).count() as u64;
+        table.row([
+            Cell::new(title).style(Style::Heading),
+            Cell::new(counted(found, "finding")),
+            Cell::new(counted(*changes, "change")),
+        ]);
+    }
+    output.table(&table);
+}

@@ -1,0 +1,254 @@
+//! `samplin check` and `samplin diff` as gates: what is allowed, until when, and each format for its reader.
+
+use serde_json::{Value, json};
+
+use crate::common::{Folder, borrow, data, samplin_in};
+
+fn home() -> Folder {
+    let home = Folder::new();
+    borrow(&home, "decisions.jsonl");
+    home
+}
+
+fn findings(home: &Folder, arguments: &[&str], code: i32) -> Vec<Value> {
+    let all = [&["check", "decisions.jsonl", "--json"], arguments].concat();
+    let value = samplin_in(home, all).json(code);
+    value["findings"].as_array().unwrap().clone()
+}
+
+/// Each member of an entry allows what it names and nothing else.
+#[test]
+fn findings_are_allowed_by_what_they_are() {
+    let home = home();
+    let all = findings(&home, &[], 1);
+    let with = |member: &str| all.iter().find(|finding| finding[member].is_string()).unwrap()[member].as_str().unwrap();
+    let cases = [
+        ("rule", "stencil".to_owned(), "rule"),
+        ("fingerprint", with("fingerprint").to_owned(), "fingerprint"),
+        ("format", "D32_SFLOAT".to_owned(), "format"),
+        ("name", "shadow".to_owned(), "sampler"),
+        ("what", with("what").to_owned(), "what"),
+    ];
+    for (key, value, member) in cases {
+        let entry = format!("[[allow]]\n{key} = \"{value}\"\nreason = \"known\"\n");
+        home.write("samplin-check.toml", &entry);
+        let left = findings(&home, &[], 1);
+        let fits = |finding: &Value| {
+            finding[member].as_str().is_some_and(|found| found.strip_prefix("VK_FORMAT_").unwrap_or(found) == value)
+        };
+        assert!(left.len() < all.len() && !left.iter().any(fits), "{key}");
+        assert_eq!(left.len() + all.iter().filter(|finding| fits(finding)).count(), all.len(), "{key}");
+        // By a name that is given, in place of the one that is found.
+        std::fs::rename(home.join("samplin-check.toml"), home.join("other.toml")).unwrap();
+        assert_eq!(findings(&home, &[], 1).len(), all.len());
+        assert_eq!(findings(&home, &["--config", "other.toml"], 1).len(), left.len());
+    }
+    let value = {
+        home.write("samplin-check.toml", "[[allow]]\nrule = \"stencil\"\nreason = \"known since May\"\n");
+        samplin_in(&home, ["check", "decisions.jsonl", "--json"]).json(1)
+    };
+    assert_eq!(value["allowed"][0]["finding"]["rule"], "stencil");
+    assert_eq!(value["allowed"][0]["reason"], "known since May (samplin-check.toml:1)");
+}
+
+#[test]
+fn entries_end_and_go_stale() {
+    let home = home();
+    let text =
+        |arguments: &[&str], code| samplin_in(&home, [&["check", "decisions.jsonl"], arguments].concat()).quiet(code);
+    home.write(
+        "samplin-check.toml",
+        "[[allow]]\nrule = \"stencil\"\nreason = \"soon\"\nexpires = \"2999-12-31\"\n\n[[allow]]\nrule = \"ycbcr\"\nreason = \"never\"\n",
+    );
+    let told = text(&["--deny", "stencil"], 0);
+    assert!(told.contains("allowed"), "{told}");
+    assert!(told.contains("samplin-check.toml:6: stale: nothing is found that this entry allows (never)"), "{told}");
+    assert!(!told.contains("expired"), "{told}");
+    home.write("samplin-check.toml", "[[allow]]\nrule = \"stencil\"\nreason = \"late\"\nexpires = \"2020-02-29\"\n");
+    let told = text(&["--deny", "stencil"], 1);
+    assert!(told.contains("samplin-check.toml:1: expired on 2020-02-29"), "{told}");
+    for (entry, wrong) in [
+        ("[[allow]]\nrule = \"stencil\"\n", "reason"),
+        ("[[allow]]\nreason = \"all\"\n", "needs a rule"),
+        ("[[allow]]\nrule = \"stencil\"\nreason = \" \"\n", "needs a reason"),
+        ("[[allow]]\nrule = \"stencils\"\nreason = \"x\"\n", "there is no rule stencils"),
+        ("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = \"soon\"\n", "no day"),
+        ("\n[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpire = \"2999-01-01\"\n", "unknown field"),
+        ("[[allow\n", "samplin-check.toml:1"),
+    ] {
+        home.write("samplin-check.toml", entry);
+        let said = samplin_in(&home, ["check", "decisions.jsonl"]).fails(3);
+        assert!(said.contains("samplin-check.toml:") && said.contains(wrong), "{entry}: {said}");
+    }
+}
+
+#[test]
+fn a_baseline_lets_pass_what_was_there() {
+    let home = home();
+    samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml"]).fails(3);
+    samplin_in(&home, ["check", "decisions.jsonl", "--update-baseline"]).fails(2);
+    let told =
+        samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml", "--update-baseline"]).quiet(0);
+    assert!(told.contains("known.toml: 0 kept, "), "{told}");
+    samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml"]).quiet(0);
+    // Once more changes nothing.
+    let before = std::fs::read_to_string(home.join("known.toml")).unwrap();
+    samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml", "--update-baseline"]).quiet(0);
+    assert_eq!(std::fs::read_to_string(home.join("known.toml")).unwrap(), before);
+    // What is new is found, what is gone is named and taken out, reasons stay.
+    let text = std::fs::read_to_string(data("decisions.jsonl")).unwrap();
+    let without: Vec<&str> = text.lines().filter(|line| !line.contains("\"rule\":\"stencil\"")).collect();
+    home.write("fewer.jsonl", without.join("\n") + "\n");
+    let told = samplin_in(&home, ["check", "fewer.jsonl", "--baseline", "known.toml"]).quiet(0);
+    assert!(told.contains("stale: nothing is found"), "{told}");
+    home.write("known.toml", before.replacen("accepted on", "looked at by Ada, accepted on", 1));
+    samplin_in(&home, ["check", "fewer.jsonl", "--baseline", "known.toml", "--update-baseline"]).quiet(0);
+    let after = std::fs::read_to_string(home.join("known.toml")).unwrap();
+    assert!(after.len() < before.len() && after.contains("looked at by Ada"), "{after}");
+    let told = samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml"]).quiet(1);
+    assert!(told.contains("stencil: ") && !told.contains(" minmax: "), "{told}");
+    // What is over is not renewed by the way.
+    home.write("known.toml", "[[allow]]\nrule = \"stencil\"\nreason = \"late\"\nexpires = \"2020-01-01\"\n");
+    let arguments = ["check", "decisions.jsonl", "--deny", "stencil", "--baseline", "known.toml", "--update-baseline"];
+    samplin_in(&home, arguments).quiet(1);
+    assert!(std::fs::read_to_string(home.join("known.toml")).unwrap().contains("expires = \"2020-01-01\""));
+}
+
+#[test]
+fn several_formats_are_written_at_once() {
+    let home = home();
+    let outputs = ["text=o.txt", "json=o.json", "junit=o.xml", "github=o.gh", "markdown=o.md", "sarif=o.sarif"];
+    for command in
+        [&["check", "decisions.jsonl", "--allow", "stencil"][..], &["diff", "decisions.jsonl", "clean.jsonl"]]
+    {
+        home.write(
+            "clean.jsonl",
+            "{\"seq\":0,\"t_ns\":1,\"pid\":7,\"tid\":7,\"event\":\"layer\",\"exe\":\"game\",\"version\":\"0.1.0\",\"settings\":{}}\n",
+        );
+        let formats = outputs.iter().flat_map(|output| ["--format", output]);
+        let all: Vec<&str> = command.iter().copied().chain(formats).collect();
+        let told = samplin_in(&home, &all).quiet(1);
+        let plain = samplin_in(&home, command).quiet(1);
+        assert_eq!(told, plain, "the text stays on standard output");
+        let read = |name: &str| std::fs::read_to_string(home.join(name)).unwrap();
+        let value: Value = serde_json::from_str(&read("o.json")).unwrap();
+        assert!(!value["findings"].as_array().unwrap().is_empty());
+        assert!(read("o.xml").starts_with("<?xml") && read("o.gh").starts_with("::"));
+        assert!(read("o.md").contains("| rule | findings |") && read("o.txt").contains(" findings"));
+        let only = [command, &["--format", "markdown"]].concat();
+        assert_eq!(samplin_in(&home, only).quiet(1), read("o.md"));
+        let two = [command, &["--format", "markdown", "--format", "junit"]].concat();
+        assert!(samplin_in(&home, two).fails(2).contains("only one format"));
+    }
+    assert!(samplin_in(&home, ["check", "decisions.jsonl", "--format", "xml"]).fails(2).contains("no format xml"));
+    // A file that cannot be written is no success.
+    samplin_in(&home, ["check", "decisions.jsonl", "--format", "junit=none/o.xml/"]).fails(4);
+}
+
+#[test]
+fn both_filters_of_a_pair_are_one_finding_and_one_annotation_stands_for_a_rule() {
+    let home = home();
+    let all = findings(&home, &["--deny", "linear-filter"], 1);
+    let both = |finding: &&Value| {
+        finding["message"].as_str().unwrap().starts_with("magFilter LINEAR → NEAREST, minFilter LINEAR → NEAREST: ")
+    };
+    assert!(all.iter().filter(both).count() > 3, "{all:#?}");
+    let mut once: Vec<String> =
+        all.iter().map(|finding| format!("{}{}{}", finding["line"], finding["rule"], finding["message"])).collect();
+    let count = once.len();
+    once.sort();
+    once.dedup();
+    assert_eq!(once.len(), count);
+    let told = samplin_in(&home, ["check", "decisions.jsonl", "--format", "github"]).quiet(1);
+    let annotations = told.lines().filter(|line| line.starts_with("::error") || line.starts_with("::warning"));
+    let mut rules: Vec<&str> =
+        annotations.map(|line| line.split("title=").nth(1).unwrap().split(['(', ':']).next().unwrap()).collect();
+    assert!(rules.len() > 5 && rules.len() <= 10, "{rules:?}");
+    rules.dedup();
+    let all_rules: std::collections::BTreeSet<_> = rules.iter().collect();
+    assert_eq!(all_rules.len(), rules.len(), "each rule once: {told}");
+}
+
+#[test]
+fn allowed_rules_are_skipped_in_junit() {
+    let home = home();
+    home.write("samplin-check.toml", "[[allow]]\nrule = \"minmax\"\nreason = \"the shader's own <business>\"\n");
+    let told = samplin_in(&home, ["check", "decisions.jsonl", "--allow", "stencil", "--format", "junit"]).quiet(1);
+    assert!(told.contains("name=\"stencil\"><skipped message=\"this rule is allowed\"/>"), "{told}");
+    assert!(told.contains("the shader&apos;s own &lt;business&gt;") && told.contains("skipped=\"2\""), "{told}");
+}
+
+/// The log of a command, checked against the published schema and opened by a reader that is not ours.
+fn sarif(home: &Folder, arguments: &[&str], code: i32) -> Value {
+    let text = samplin_in(home, [arguments, &["--format", "sarif"]].concat()).quiet(code);
+    let schema = std::fs::read_to_string(data("sarif/sarif-schema-2.1.0.json")).unwrap();
+    let schema = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let errors: Vec<String> =
+        schema.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    let log = sarif_rust::from_str(&text).unwrap();
+    let results = log.runs[0].results.as_ref().map_or(0, Vec::len);
+    assert_eq!(results, value["runs"][0]["results"].as_array().unwrap().len());
+    value
+}
+
+#[test]
+fn sarif_is_valid_and_has_help() {
+    let home = home();
+    home.write(
+        "samplin-check.toml",
+        "[[allow]]\nrule = \"minmax\"\nreason = \"known\"\n\n[[allow]]\nrule = \"ycbcr\"\nreason = \"old\"\n",
+    );
+    let log = sarif(&home, &["check", "decisions.jsonl"], 1);
+    let run = &log["runs"][0];
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    let filter = rules.iter().find(|rule| rule["id"] == "linear-filter").unwrap();
+    let vuid = "VUID-vkCmdDraw-magFilter-04553";
+    assert!(filter["helpUri"].as_str().unwrap().ends_with(vuid), "{filter:#}");
+    assert!(filter["help"]["markdown"].as_str().unwrap().contains(&format!("[{vuid}](https://")), "{filter:#}");
+    let results = run["results"].as_array().unwrap();
+    for result in results {
+        let index = result["ruleIndex"].as_u64().unwrap() as usize;
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+        let at = &result["locations"][0]["physicalLocation"];
+        assert_eq!(at["artifactLocation"]["uri"], "decisions.jsonl");
+        assert_eq!(result["suppressions"].is_array(), result["ruleId"] == "minmax", "{result:#}");
+    }
+    let mut keys: Vec<_> =
+        results.iter().map(|result| result["partialFingerprints"]["samplinFinding/v1"].to_string()).collect();
+    keys.sort();
+    keys.dedup();
+    assert!(keys.len() * 10 > results.len() * 9, "different findings have different fingerprints");
+    assert!(run["invocations"][0]["toolExecutionNotifications"].to_string().contains("stale"), "{run:#}");
+    home.write("clean.jsonl", "{\"seq\":0,\"t_ns\":1,\"pid\":7,\"tid\":7,\"event\":\"layer\",\"exe\":\"game\",\"version\":\"0.1.0\",\"settings\":{}}\n");
+    let log = sarif(&home, &["check", "clean.jsonl"], 0);
+    assert_eq!(log["runs"][0]["results"], json!([]));
+    sarif(&home, &["diff", "clean.jsonl", "decisions.jsonl"], 1);
+    sarif(&home, &["diff", "decisions.jsonl", "clean.jsonl"], 1);
+    // Names may be anything.
+    let nasty = std::fs::read_to_string(data("decisions.jsonl")).unwrap().replace("\"shadow\"", "\"a\\u202e<b>\\n|%\"");
+    home.write("a b%ü.jsonl", nasty);
+    let log = sarif(&home, &["check", "a b%ü.jsonl"], 1);
+    let uri = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    assert_eq!(uri, "a%20b%25%C3%BC.jsonl");
+}
+
+/// Where a record says where the shader is, that is where the finding is.
+#[test]
+fn the_line_of_the_shader_is_the_place() {
+    let home = home();
+    let record = r#"{"seq":9,"t_ns":1,"pid":7,"tid":7,"event":"unresolved","what":"no-free-set","why":"no set","rule":"depth-compare","pipeline":"0x1","source":{"file":"shaders/lit.frag","line":42}}"#;
+    let text = std::fs::read_to_string(home.join("decisions.jsonl")).unwrap();
+    home.write("lined.jsonl", text + record + "\n");
+    let log = sarif(&home, &["check", "lined.jsonl"], 1);
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let lined =
+        results.iter().find(|result| result["message"]["text"].as_str().unwrap().starts_with("no-free-set")).unwrap();
+    let at = &lined["locations"][0]["physicalLocation"];
+    assert_eq!((&at["artifactLocation"]["uri"], &at["region"]["startLine"]), (&json!("shaders/lit.frag"), &json!(42)));
+    let github = samplin_in(&home, ["check", "lined.jsonl", "--format", "github"]).quiet(1);
+    assert!(github.contains("::warning file=shaders/lit.frag,line=42,title=depth-compare::no-free-set"), "{github}");
+    let text = samplin_in(&home, ["check", "lined.jsonl"]).quiet(1);
+    assert!(text.lines().any(|line| line.starts_with("shaders/lit.frag:42: depth-compare: no-free-set")), "{text}");
+}

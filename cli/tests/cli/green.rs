@@ -1,0 +1,457 @@
+//! No false green: a command that saw nothing says so, with its own exit status, and never prints yesterday's run.
+
+use std::io::Write as _;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::common::{Folder, Ran, borrow, data, example, library, samplin_in, skip, tool, vulkan};
+
+/// The tool with something on its standard input.
+fn piped(home: &Folder, arguments: &[&str], input: &[u8]) -> Ran {
+    let mut command = tool(home);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // Nobody may read it.
+    let _ = stdin.write_all(input);
+    drop(stdin);
+    Ran::of(&child.wait_with_output().unwrap())
+}
+
+fn run(home: &Folder, options: &[&str], program: &[&str]) -> Ran {
+    home.write("layer/libVkLayer_samplin.so", library());
+    samplin_in(home, [&["run", "--layer", "layer"], options, &["--"], program].concat())
+}
+
+#[test]
+fn a_run_without_an_instance_is_no_success() {
+    let home = Folder::new();
+    borrow(&home, "decisions.jsonl");
+    let ran = run(&home, &["--trace", "decisions.jsonl"], &["true"]);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    assert!(!ran.stderr.contains("changes"), "yesterday's run is not summed up: {}", ran.stderr);
+    assert!(ran.stderr.contains("no Vulkan instance was traced"), "{}", ran.stderr);
+    // The trace was begun anew, so that a later check cannot pass on it.
+    assert_eq!(std::fs::read_to_string(home.join("decisions.jsonl")).unwrap(), "");
+    assert!(samplin_in(&home, ["check", "decisions.jsonl"]).fails(3).contains("the trace is empty"));
+
+    borrow(&home, "decisions.jsonl");
+    let before = std::fs::read(home.join("decisions.jsonl")).unwrap();
+    let ran = run(&home, &["--trace", "decisions.jsonl", "--append"], &["true"]);
+    assert_eq!(ran.code, 4, "only what this run adds counts: {}", ran.stderr);
+    assert!(!ran.stderr.contains("changes"), "{}", ran.stderr);
+    assert_eq!(std::fs::read(home.join("decisions.jsonl")).unwrap(), before, "--append keeps it");
+
+    let ran = run(&home, &["--allow-untraced"], &["true"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("no Vulkan instance was traced"), "{}", ran.stderr);
+    let ran = run(&home, &["--quiet"], &["true"]);
+    assert_eq!(ran.code, 4, "quiet is not deaf");
+    assert_eq!(run(&home, &[], &["sh", "-c", "exit 7"]).code, 7, "the program's own trouble goes first");
+}
+
+/// Marks in the name: what is this program's is begun anew, what others wrote stays.
+#[test]
+fn the_traces_of_others_are_left_alone() {
+    let home = Folder::new();
+    for name in ["sh.jsonl", "game.jsonl"] {
+        std::fs::copy(data("decisions.jsonl"), home.join(name)).unwrap();
+    }
+    let ran = run(&home, &["--trace", "%e.jsonl"], &["sh", "-c", "true"]);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    let length = |name: &str| std::fs::metadata(home.join(name)).unwrap().len();
+    assert_eq!(length("sh.jsonl"), 0);
+    assert!(length("game.jsonl") > 0);
+    // A link stays one, and so does what cannot be emptied.
+    std::os::unix::fs::symlink("game.jsonl", home.join("link.jsonl")).unwrap();
+    assert_eq!(run(&home, &["--trace", "link.jsonl"], &["true"]).code, 4);
+    assert!(home.join("link.jsonl").is_symlink() && length("game.jsonl") == 0);
+}
+
+#[test]
+fn the_cause_of_an_untraced_run_is_named() {
+    let home = Folder::new();
+    home.write("layer/libVkLayer_samplin.so", library());
+    let start = |variables: &[(&str, &str)], without: &[&str], options: &[&str]| {
+        let mut command = tool(&home);
+        without.iter().for_each(|name| {
+            command.env_remove(name);
+        });
+        command.envs(variables.iter().copied()).args(["run", "--layer", "layer"]).args(options).args(["--", "true"]);
+        Ran::of(&command.output().unwrap())
+    };
+    let cases: [(&[(&str, &str)], &[&str], &str); 5] = [
+        (&[("DISPLAY", ":9"), ("XDG_CACHE_HOME", "/tmp")], &["HOME"], "there is no home folder"),
+        (&[], &[], "there is no display"),
+        (&[("SAMPLIN_MODE", "off")], &[], "the mode is off"),
+        (&[("SAMPLIN_TRACE", "off")], &[], "the setting trace is off"),
+        (&[("VK_DRIVER_FILES", "/none.json")], &[], "VK_DRIVER_FILES names /none.json, which is not there"),
+    ];
+    for (variables, without, cause) in cases {
+        let ran = start(variables, without, &[]);
+        assert_eq!(ran.code, 4, "{variables:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(cause), "{variables:?}: {}", ran.stderr);
+    }
+    // A trace that is asked for is not there if the environment switches the layer off.
+    assert_eq!(start(&[("SAMPLIN_MODE", "off")], &[], &["--trace", "t.jsonl"]).code, 4);
+    // What was asked for is no mistake.
+    for options in [["--mode", "off"], ["--trace", "off"], ["--trace", "stderr"], ["--trace", "/dev/null"]] {
+        assert_eq!(start(&[], &[], &options).code, 0, "{options:?}");
+    }
+}
+
+#[test]
+fn a_trace_is_begun_anew_and_counts_this_run_alone() {
+    let Some((layer, driver)) = vulkan() else { return };
+    let home = Folder::new();
+    borrow(&home, "decisions.jsonl");
+    let start = |options: &[&str]| {
+        let mut command = tool(&home);
+        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
+        command.args(["run", "--trace", "decisions.jsonl"]).args(options).arg("--").arg(example("scene"));
+        Ran::of(&command.output().unwrap())
+    };
+    let head = |ran: &Ran| {
+        let line = ran.stderr.lines().find(|line| line.contains(" changes in ")).map(str::to_owned);
+        line.unwrap_or_else(|| panic!("{}", ran.stderr))
+    };
+    let first = start(&[]);
+    let length = std::fs::metadata(home.join("decisions.jsonl")).unwrap().len();
+    let second = start(&[]);
+    assert_eq!((head(&first), first.code), (head(&second), second.code));
+    let again = std::fs::metadata(home.join("decisions.jsonl")).unwrap().len();
+    assert!(again.abs_diff(length) < length / 10, "{length} {again}");
+    let third = start(&["--append"]);
+    assert_eq!(head(&first), head(&third), "the summary is of this run, whatever is before it");
+    assert!(std::fs::metadata(home.join("decisions.jsonl")).unwrap().len() > length * 3 / 2);
+    let told = samplin_in(&home, ["inspect", "decisions.jsonl"]).quiet(0);
+    assert!(told.contains("scene (2 processes)"), "{told}");
+}
+
+/// A picture, an empty file, a text, a compressed text: each command that reads a trace refuses each.
+#[test]
+fn what_holds_no_record_is_no_clean_run() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(b"not a trace\n").unwrap();
+    home.write("empty", "");
+    home.write("picture.png", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), &[7; 999]].concat());
+    home.write("text", "hello\n");
+    home.write("text.gz", gzip.finish().unwrap());
+    home.write("newer", "{\"event\":\"tomorrow\"}\n");
+    let commands: [&[&str]; 9] = [
+        &["inspect"],
+        &["inspect", "--object", "shadow"],
+        &["inspect", "--json"],
+        &["report", "-o", "page.html"],
+        &["check"],
+        &["diff", "all.jsonl"],
+        &["diff", "--deny", "linear-filter", "all.jsonl"],
+        &["predict", "--device", "adreno-650"],
+        &["export", "--parquet", "tables"],
+    ];
+    for command in commands {
+        for file in ["empty", "picture.png", "text", "text.gz", "newer"] {
+            let said = samplin_in(&home, [command, &[file]].concat()).fails(3);
+            assert!(said.contains(file), "{command:?} {file}: {said}");
+            assert!(said.contains("record") || said.contains("empty"), "{command:?} {file}: {said}");
+        }
+    }
+    assert!(!home.join("page.html").exists());
+    samplin_in(&home, ["diff", "empty", "all.jsonl"]).fails(3);
+}
+
+#[test]
+fn compressed_traces_are_read() {
+    let home = Folder::new();
+    for name in ["decisions.jsonl", "all.jsonl"] {
+        borrow(&home, name);
+    }
+    let plain = std::fs::read(data("decisions.jsonl")).unwrap();
+    let gzipped = |bytes: &[u8]| {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(bytes).unwrap();
+        gzip.finish().unwrap()
+    };
+    let zstd = |bytes: &[u8]| ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest);
+    // Both formats may be several pieces, one after the other; Zstandard has pieces that hold nothing.
+    let (head, tail) = plain.split_at(plain.len() / 2);
+    let skippable = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
+    home.write("one.jsonl.gz", gzipped(&plain));
+    home.write("two.jsonl.gz", [gzipped(head), gzipped(tail)].concat());
+    home.write("one.jsonl.zst", zstd(&plain));
+    home.write("two.jsonl.zst", [&skippable[..], &zstd(head), &skippable, &zstd(tail)].concat());
+    home.write("no-ending", zstd(&plain));
+    let expected = samplin_in(&home, ["check", "--json", "decisions.jsonl"]).json(1);
+    for name in ["one.jsonl.gz", "two.jsonl.gz", "one.jsonl.zst", "two.jsonl.zst", "no-ending"] {
+        let found = samplin_in(&home, ["check", "--json", name]).json(1);
+        let renamed = found.to_string().replace(name, "decisions.jsonl");
+        assert_eq!(renamed, expected.to_string(), "{name}");
+        samplin_in(&home, ["diff", "decisions.jsonl", name]).quiet(0);
+        let input = std::fs::read(home.join(name)).unwrap();
+        let by_pipe = piped(&home, &["check", "--json", "-"], &input).json(1);
+        assert_eq!(by_pipe["findings"].as_array().unwrap().len(), expected["findings"].as_array().unwrap().len());
+        // Cut anywhere, it is damaged and not a shorter trace.
+        for cut in [input.len() - 1, input.len() / 2, 20] {
+            home.write("cut", &input[..cut]);
+            samplin_in(&home, ["check", "cut"]).fails(3);
+        }
+    }
+    if Command::new("zstd").arg("--version").output().is_err() {
+        return;
+    }
+    let packed = Command::new("zstd").args(["-19", "--long=24", "-c"]).arg(data("all.jsonl")).output().unwrap();
+    home.write("all.jsonl.zst", packed.stdout);
+    samplin_in(&home, ["diff", "all.jsonl", "all.jsonl.zst"]).quiet(0);
+}
+
+#[test]
+fn what_is_piped_in_is_read_and_what_is_chosen_is_named() {
+    let home = Folder::new();
+    let text = std::fs::read(data("decisions.jsonl")).unwrap();
+    home.write(".local/state/samplin/old-1.jsonl", std::fs::read(data("all.jsonl")).unwrap());
+    for arguments in [&["inspect"][..], &["inspect", "-"], &["report", "-o", "-"], &["check", "--deny", "stencil"]] {
+        let ran = piped(&home, arguments, &text);
+        assert!(ran.code <= 1 && ran.stderr.is_empty(), "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stdout.contains("(standard input)"), "{arguments:?}: {}", ran.stdout);
+    }
+    // A pipe that brings nothing is not replaced by yesterday's trace.
+    for arguments in [&["inspect"][..], &["report", "-o", "-"], &["check"], &["predict", "--device", "v3d-4.2"]] {
+        let said = piped(&home, arguments, b"").fails(3);
+        assert!(said.contains("(standard input): the trace is empty"), "{said}");
+    }
+    for arguments in [
+        &["inspect"][..],
+        &["inspect", "--by", "rule"],
+        &["inspect", "--json"],
+        &["inspect", "--object", "shadow"],
+        &["report", "-o", "-"],
+        &["predict", "--device", "v3d-4.2"],
+    ] {
+        let ran = samplin_in(&home, arguments);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let named = format!("the newest trace is {}", home.join(".local/state/samplin/old-1.jsonl").display());
+        assert!(ran.stderr.contains(&named), "{arguments:?}: {}", ran.stderr);
+    }
+    // A gate takes nothing by itself.
+    assert!(samplin_in(&home, ["check"]).fails(2).contains("name a trace"));
+}
+
+#[test]
+fn a_flag_takes_one_value() {
+    let home = Folder::new();
+    borrow(&home, "decisions.jsonl");
+    for (flags, code) in [
+        (&["--deny", "stencil"][..], 1),
+        (&["--deny", "stencil,minmax"], 1),
+        (&["--deny", "stencil", "--deny", "minmax"], 1),
+        (&["--deny", "ycbcr"], 0),
+        (&["--allow", "ycbcr"], 1),
+    ] {
+        let behind = samplin_in(&home, [&["check"], flags, &["decisions.jsonl"]].concat()).quiet(code);
+        let before = samplin_in(&home, [&["check", "decisions.jsonl"], flags].concat()).quiet(code);
+        assert_eq!(behind, before);
+    }
+    samplin_in(&home, ["diff", "--deny", "linear-filter", "decisions.jsonl", "decisions.jsonl"]).quiet(0);
+}
+
+#[test]
+fn outputs_are_written_into_what_is_there() {
+    let home = Folder::new();
+    borrow(&home, "all.jsonl");
+    let write = |arguments: &[&str], to: &str| {
+        let output = [arguments, &[to]].concat();
+        samplin_in(&home, output)
+    };
+    let commands: [&[&str]; 4] = [
+        &["report", "all.jsonl", "-o"],
+        &["predict", "all.jsonl", "--device", "v3d-4.2", "-o"],
+        &["caps", "v3d-4.2", "--save"],
+        &["rules", "new", "--force"],
+    ];
+    for command in commands {
+        // Devices, through links, because a mistake would take them from the whole machine.
+        for (device, code) in [("/dev/full", 4), ("/dev/null", 0)] {
+            std::os::unix::fs::symlink(device, home.join("device")).unwrap();
+            let said = write(command, "device");
+            assert_eq!(said.code, code, "{command:?}: {} {}", said.stdout, said.stderr);
+            assert!(code == 0 || said.stderr.contains("device: No space left"), "{command:?}: {}", said.stderr);
+            assert!(std::fs::metadata(home.join("device")).unwrap().file_type().is_char_device(), "{command:?}");
+            std::fs::remove_file(home.join("device")).unwrap();
+        }
+        // A link is followed, also one to nothing yet; another name of a file stays one.
+        home.write("target", "old");
+        std::os::unix::fs::symlink("target", home.join("link")).unwrap();
+        assert_eq!(write(command, "link").code, 0, "{command:?}");
+        assert!(home.join("link").is_symlink());
+        let whole = std::fs::read(home.join("target")).unwrap();
+        assert!(whole.len() > 100, "{command:?}");
+        std::fs::remove_file(home.join("target")).unwrap();
+        assert_eq!(write(command, "link").code, 0, "{command:?}");
+        assert!(home.join("link").is_symlink());
+        std::fs::hard_link(home.join("target"), home.join("name")).unwrap();
+        home.write("target", "x".repeat(1_000_000));
+        assert_eq!(write(command, "target").code, 0);
+        assert!(std::fs::read(home.join("name")).unwrap().len().abs_diff(whole.len()) < 9, "{command:?}");
+        // A FIFO has a reader.
+        assert!(Command::new("mkfifo").arg(home.join("fifo")).status().unwrap().success());
+        let copy = std::fs::File::create(home.join("copy")).unwrap();
+        let mut reader = Command::new("cat").arg(home.join("fifo")).stdout(copy).spawn().unwrap();
+        assert_eq!(write(command, "fifo").code, 0, "{command:?}");
+        assert!(reader.wait().unwrap().success());
+        assert!(std::fs::read(home.join("copy")).unwrap().len().abs_diff(whole.len()) < 9, "{command:?}");
+        assert!(std::fs::metadata(home.join("fifo")).unwrap().file_type().is_fifo());
+        for name in ["link", "target", "name", "fifo"] {
+            std::fs::remove_file(home.join(name)).unwrap();
+        }
+    }
+    for name in ["/proc/self/fd/1", "/dev/stdout", "/dev/fd/1"] {
+        let page = write(&["report", "all.jsonl", "-o"], name).quiet(0);
+        assert!(page.trim_end().ends_with("</html>"), "the page alone: {}", &page[page.len() - 80..]);
+        let file = std::fs::File::create(home.join("page")).unwrap();
+        let status = tool(&home).args(["report", "all.jsonl", "-o", name]).stdout(file).status().unwrap();
+        assert!(status.success());
+        assert_eq!(std::fs::read_to_string(home.join("page")).unwrap(), page);
+    }
+    let said = samplin_in(&home, ["report", "all.jsonl", "-o", "./all.jsonl"]).fails(2);
+    assert!(said.contains("would take the place of the trace"), "{said}");
+    samplin_in(&home, ["predict", "all.jsonl", "--device", "v3d-4.2", "-o", "all.jsonl"]).fails(2);
+}
+
+/// A trace of one pair with these changes, as JSON.
+fn pair(home: &Folder, name: &str, changes: &str) {
+    let head = r#""t_ns":1,"pid":7,"tid":7"#;
+    home.write(
+        name,
+        format!(
+            "{{\"seq\":0,{head},\"event\":\"layer\",\"exe\":\"game\",\"version\":\"0.1.0\",\"settings\":{{}}}}\n\
+             {{\"seq\":1,{head},\"event\":\"pair\",\"sampler\":\"0x1\",\"view\":\"0x2\",\"names\":{{\"sampler\":null,\"view\":null}},\
+             \"fingerprint\":\"00000000000000aa\",\"format\":\"VK_FORMAT_R8G8B8A8_UNORM\",\"aspect\":\"color\",\
+             \"view_type\":\"VK_IMAGE_VIEW_TYPE_2D\",\"swizzle\":\"rgba\",\"path\":\"update\",\"changes\":[{changes}],\
+             \"rules\":[\"sharp\"],\"variant\":null}}\n\
+             {{\"seq\":2,{head},\"event\":\"summary\",\"scope\":\"instance\",\"dropped\":0}}\n"
+        ),
+    );
+}
+
+const HELD: &str = r#"{"rule":"override","catalog":"O-2","vuid":null,"field":"maxAnisotropy","from":16.0,"to":1.0,"because":"held back: the view has one mip level (guard single_mip)","lost":"the wish"}"#;
+
+#[test]
+fn a_wish_that_was_held_back_is_no_change() {
+    let home = Folder::new();
+    pair(&home, "held.jsonl", HELD);
+    let told = "0 applied, 1 held back: max_anisotropy = 16 (one mip level)";
+    let inspected = samplin_in(&home, ["inspect", "held.jsonl"]).quiet(0);
+    assert!(inspected.contains(told) && !inspected.contains("16 → 1"), "{inspected}");
+    let value = samplin_in(&home, ["inspect", "--json", "held.jsonl"]).json(0);
+    assert_eq!((&value["changes"], &value["scope"]["held_back"][0]["count"]), (&0.into(), &1.into()));
+    samplin_in(&home, ["check", "held.jsonl"]).quiet(0);
+    samplin_in(&home, ["check", "held.jsonl", "--deny", "override"]).quiet(0);
+    let page = samplin_in(&home, ["report", "held.jsonl", "-o", "-"]).quiet(0);
+    assert!(page.contains(told) && !page.contains("16 → 1"));
+    let story = samplin_in(&home, ["inspect", "held.jsonl", "--object", "0x1"]).quiet(0);
+    assert!(story.contains("held back: max_anisotropy = 16 (one mip level)") && !story.contains("→"), "{story}");
+    // One that was carried out is one, beside another that was not.
+    let applied = r#"{"rule":"override","catalog":"O-1","vuid":null,"field":"minLod","from":0.0,"to":1.0,"because":"a rule says so","lost":"what the application asked for"}"#;
+    pair(&home, "both.jsonl", &format!("{applied},{HELD}"));
+    let inspected = samplin_in(&home, ["inspect", "both.jsonl"]).quiet(0);
+    assert!(inspected.contains("1 applied, 1 held back"), "{inspected}");
+    samplin_in(&home, ["check", "both.jsonl"]).quiet(1);
+    samplin_in(&home, ["diff", "held.jsonl", "both.jsonl"]).quiet(1);
+    // Through tables as well.
+    samplin_in(&home, ["export", "held.jsonl", "--parquet", "tables"]).quiet(0);
+    samplin_in(&home, ["check", "tables"]).quiet(0);
+}
+
+/// The same with the layer: the wish is one of a rules file, the image has one level.
+#[test]
+fn a_real_wish_that_is_held_back_is_told_so() {
+    let Some((layer, driver)) = vulkan() else { return };
+    let home = Folder::new();
+    home.write("rules.toml", "[[rule]]\nname = \"sharp\"\nset = { max_anisotropy = 16 }\n");
+    let mut command = tool(&home);
+    command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
+    command.args(["run", "--rules", "rules.toml", "--trace", "t.jsonl", "--"]).arg(example("scene"));
+    let ran = Ran::of(&command.output().unwrap());
+    assert!(ran.stderr.contains("held back: max_anisotropy = 16 ("), "{}", ran.stderr);
+    let value = samplin_in(&home, ["check", "t.jsonl", "--deny", "override", "--json"]);
+    assert!(!value.stdout.contains("held back"), "{}", value.stdout);
+}
+
+#[test]
+fn nothing_to_change_says_what_was_looked_at() {
+    let Some((layer, driver)) = vulkan() else { return };
+    let home = Folder::new();
+    let start = |program: &str, options: &[&str]| {
+        let mut command = tool(&home);
+        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
+        command.args(["run", "--trace", "t.jsonl"]).args(options).arg("--").arg(example(program)).arg("now.ppm");
+        Ran::of(&command.output().unwrap()).stderr
+    };
+    let said = start("scene", &[]);
+    assert!(said.contains("nothing had to be changed in 6 samplers, "), "{said}");
+    assert!(
+        said.contains("descriptors with an image and a sampler") && said.contains("pairs that shaders join"),
+        "{said}"
+    );
+    assert!(said.contains("not looked at: what no rule of samplin covers"), "{said}");
+    let said = start("scene", &["--set", "separate=base"]);
+    assert!(said.contains("not looked at: pairs that only shaders join (separate = base)"), "{said}");
+    let told = samplin_in(&home, ["inspect", "t.jsonl"]).quiet(0);
+    assert!(told.contains("Nothing had to be changed in 6 samplers, "), "{told}");
+    let page = samplin_in(&home, ["report", "t.jsonl", "-o", "-"]).quiet(0);
+    assert!(page.contains("Nothing had to be changed in 6 samplers, "));
+    let mut command = tool(&home);
+    command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
+    let said = Ran::of(&command.arg("run").arg("--").arg(example("scene")).output().unwrap()).stderr;
+    assert!(said.contains("left as it is and named: 15: pair (unnormalized)"), "{said}");
+}
+
+#[test]
+fn validation_is_counted() {
+    let Some((layer, driver)) = vulkan() else { return };
+    if !Path::new("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json").is_file() {
+        skip("the Khronos validation layer is not installed");
+        return;
+    }
+    let home = Folder::new();
+    let start = |arguments: &[&str]| {
+        let mut command = tool(&home);
+        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
+        command.args(["run", "--validate", "--summary-json", "s.json", "--"]).arg(example("faulty")).args(arguments);
+        let ran = Ran::of(&command.output().unwrap());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let summary = std::fs::read_to_string(home.join("s.json")).unwrap();
+        (ran, serde_json::from_str::<serde_json::Value>(&summary).unwrap())
+    };
+    let (ran, summary) = start(&["2"]);
+    assert!(ran.stderr.contains("validation gave 2 messages: 2 errors, 0 warnings"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("VUID-VkBufferCreateInfo-size-00912"), "passed on: {}", ran.stderr);
+    assert_eq!(ran.stdout, "2 faults\n", "the program's own output stays apart");
+    assert_eq!((&summary["validation"]["errors"], &summary["instances"]), (&2.into(), &1.into()));
+    let (ran, _) = start(&["0"]);
+    assert!(ran.stderr.contains("validation gave no message"), "{}", ran.stderr);
+}
+
+/// Pipelines that are made again and again, as engines do: one record for the link, and how often it was met.
+#[test]
+fn a_link_of_a_remade_pipeline_is_told_once() {
+    let Some((layer, driver)) = vulkan() else { return };
+    let home = Folder::new();
+    for (level, records, repeated) in [("decisions", 1, 6), ("all", 7, 0)] {
+        let mut command = tool(&home);
+        command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver).env("SAMPLIN_LAYER_DIR", &layer);
+        command.args(["run", "--trace", "t.jsonl", "--trace-level", level, "--"]).arg(example("joined")).arg("7");
+        let ran = Ran::of(&command.output().unwrap());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let text = std::fs::read_to_string(home.join("t.jsonl")).unwrap();
+        let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
+        let pairs: Vec<_> = of("pair").into_iter().filter(|pair| pair["path"] == "draw").collect();
+        let summary = of("summary").into_iter().find(|summary| summary["scope"] == "device").unwrap();
+        assert_eq!(pairs.len(), records, "{level}");
+        assert_eq!(summary["separate"]["repeated"], repeated, "{level}: {summary:#}");
+    }
+}
