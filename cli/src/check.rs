@@ -11,7 +11,6 @@ use samplin_wire::record::{Link, Source};
 use serde::Serialize;
 
 use self::allowed::Entries;
-use self::formats::Report;
 pub use self::formats::Target;
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::Output;
@@ -56,6 +55,25 @@ pub struct Arguments {
     /// sarif]
     #[arg(long, value_name = "FORMAT[=FILE]")]
     pub format: Vec<Target>,
+}
+
+/// What there is to print.
+pub(crate) struct Report<'a> {
+    /// `samplin check`.
+    pub(crate) command: &'static str,
+    /// The traces.
+    pub(crate) traces: Vec<String>,
+    pub(crate) findings: &'a [Finding],
+    /// Findings that are allowed, each with the reason.
+    pub(crate) allowed: &'a [(Finding, String)],
+    /// Rules that nothing is found for because they were not looked at.
+    pub(crate) ignored: Vec<&'static str>,
+    /// Rules that were looked at.
+    pub(crate) rules: Vec<&'static str>,
+    /// What the reader has to know.
+    pub(crate) warnings: Vec<String>,
+    /// What was looked at.
+    pub(crate) looked_at: String,
 }
 
 /// What can be denied and allowed by name.

@@ -8,8 +8,7 @@ use samplin_wire::record::Link;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::check::formats::{self, Report};
-use crate::check::{Finding, Target};
+use crate::check::{Finding, Report, Target, formats};
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
 use crate::trace::analysis::{Analysis, Decision, Unresolved};

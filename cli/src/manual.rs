@@ -7,9 +7,9 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::failure::{Failure, Outcome, Result};
+use crate::files;
 use crate::output::Output;
 use crate::settings;
-use crate::files;
 
 /// Examples of a command: the line, and what it is for.
 type Examples = &'static [(&'static str, &'static str)];

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde_json::json;
 
-use super::{Finding, sarif};
+use super::{Finding, Report, sarif};
 use crate::failure::{Failure, Result};
 use crate::files;
 use crate::output::{Cell, Output, Style, Table, visible};
@@ -65,25 +65,6 @@ impl FromStr for Target {
             file => Ok(Self { format: *format, file: file.map(PathBuf::from) }),
         }
     }
-}
-
-/// What there is to print.
-pub(crate) struct Report<'a> {
-    /// `samplin check`.
-    pub(crate) command: &'static str,
-    /// The traces.
-    pub(crate) traces: Vec<String>,
-    pub(crate) findings: &'a [Finding],
-    /// Findings that are allowed, each with the reason.
-    pub(crate) allowed: &'a [(Finding, String)],
-    /// Rules that nothing is found for because they were not looked at.
-    pub(crate) ignored: Vec<&'static str>,
-    /// Rules that were looked at.
-    pub(crate) rules: Vec<&'static str>,
-    /// What the reader has to know.
-    pub(crate) warnings: Vec<String>,
-    /// What was looked at.
-    pub(crate) looked_at: String,
 }
 
 /// Writes a report in each format where it belongs; as `plain` does to standard output if nothing else goes there.

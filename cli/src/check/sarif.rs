@@ -3,8 +3,7 @@
 use samplin_core::decide::{Catalog, Rule, Source as Stands};
 use serde_json::{Value, json};
 
-use super::formats::Report;
-use super::{Finding, SPECIFICATION};
+use super::{Finding, Report, SPECIFICATION};
 
 /// A log of one run.
 pub(super) fn log(report: &Report<'_>) -> Value {

@@ -280,6 +280,7 @@ impl Analysis {
             .text(fields.view_type.0)
             .text(fields.swizzle.0)
             .text(fields.link.0)
+            .text(fields.source.0)
             .text(fields.how.0)
             .finish();
         let index = match self.exact.get(&full) {
@@ -453,7 +454,7 @@ impl Analysis {
         for raw in [fields.what, fields.why, fields.rule, fields.vuid, fields.fingerprint, fields.format] {
             key = key.text(raw.0);
         }
-        let key = key.text(fields.aspect.0).text(fields.view_type.0).text(fields.link.0).finish();
+        let key = key.text(fields.aspect.0).text(fields.view_type.0).text(fields.link.0).text(fields.source.0).finish();
         if let Some(found) = self.known_unresolved.get(&key).and_then(|index| self.unresolved.get_mut(*index as usize))
         {
             found.count += 1;
