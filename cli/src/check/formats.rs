@@ -261,19 +261,18 @@ impl Report<'_> {
                 Some(source) => format!("file={},line={},", escape(&source.file, true), source.line),
                 None => String::new(),
             };
-            let mut message = match findings.len() as u64 {
-                1 => String::new(),
-                count => format!("{}\n", counted(count, "finding")),
-            };
+            // `%0A` is a line break of the message.
+            let mut lines: Vec<String> = Vec::new();
+            if findings.len() > 1 {
+                lines.push(counted(findings.len() as u64, "finding"));
+            }
             for finding in findings.iter().take(10) {
-                message += &format!("{} — {}\n", finding.rest(), finding.position());
+                lines.push(escape(&format!("{} — {}", finding.rest(), finding.position()), false));
             }
             if findings.len() > 10 {
-                message += &format!("… and {} more", grouped(findings.len() - 10));
+                lines.push(format!("… and {} more", grouped(findings.len() - 10)));
             }
-            let message: Vec<String> = message.trim_end().lines().map(|line| escape(line, false)).collect();
-            // `%0A` is a line break of the message.
-            let _ = writeln!(out, "::{level} {place}title={}::{}", escape(&title, true), message.join("%0A"));
+            let _ = writeln!(out, "::{level} {place}title={}::{}", escape(&title, true), lines.join("%0A"));
         }
         if !rest.is_empty() {
             let rules: Vec<String> = rest.iter().map(|(rule, findings)| format!("{rule} {}", findings.len())).collect();
