@@ -439,7 +439,7 @@ impl Analysis {
             rules,
             fingerprint: text(fields.fingerprint),
             format: text(fields.format),
-            changes,
+            changes: changes.made,
             sampler_name: text(fields.name).or_else(|| name("sampler")),
             view_name: name("view"),
             first: Position { trace, line: record.line, t_ns: record.time() },

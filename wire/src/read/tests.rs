@@ -197,7 +197,7 @@ fn links_survive_their_record() {
     for link in [a_link(), unknown] {
         for how in HOWS.into_iter().map(Some).chain([None]) {
             for name in [None, Some("shadows".to_owned())] {
-                let source = name.as_ref().map(|name| Source { file: name.clone(), line: u32::MAX });
+                let source = name.as_ref().map(|name| record::Source { file: name.clone(), line: u32::MAX });
                 let joined = Joined {
                     pipeline: crate::text::handle(u64::MAX),
                     pipeline_name: name,
