@@ -248,11 +248,11 @@ fn several_devices_make_a_table() {
     assert_eq!(section.matches("<td>×</td>").count(), marks);
     assert_eq!(section.matches("<tr>").count(), rows.len() + 1);
     samplin_in(&home, ["predict", "all.jsonl", "--all", "-o", "x"]).fails(2);
-    if let Some((_, driver)) = crate::common::vulkan() {
-        let mut command = crate::common::tool(&home);
+    if let Some((_, driver)) = vulkan() {
+        let mut command = tool(&home);
         command.env("VK_ICD_FILENAMES", &driver).env("VK_DRIVER_FILES", &driver);
         command.args(["predict", "all.jsonl", "--device", "gpu", "--device", "v3d-4.2"]);
-        let told = crate::common::Ran::of(&command.output().unwrap()).quiet(0);
+        let told = Ran::of(&command.output().unwrap()).quiet(0);
         assert!(told.contains("gpu  v3d-4.2"), "{told}");
     }
 }
