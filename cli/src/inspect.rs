@@ -80,7 +80,7 @@ pub fn given(named: &[PathBuf]) -> Option<Vec<Source>> {
     if !named.is_empty() {
         return Some(named.iter().map(|path| Source::from_argument(path)).collect());
     }
-    files::is_piped(&std::io::stdin()).then(|| vec![Source::Stdin])
+    files::is_piped(std::io::stdin()).then(|| vec![Source::Stdin])
 }
 
 /// The analysis as JSON.

@@ -81,7 +81,8 @@ fn the_cause_of_an_untraced_run_is_named() {
         command.envs(variables.iter().copied()).args(["run", "--layer", "layer"]).args(options).args(["--", "true"]);
         Ran::of(&command.output().unwrap())
     };
-    let cases: [(&[(&str, &str)], &[&str], &str); 5] = [
+    type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str], &'a str);
+    let cases: [Case<'_>; 5] = [
         (&[("DISPLAY", ":9"), ("XDG_CACHE_HOME", "/tmp")], &["HOME"], "there is no home folder"),
         (&[], &[], "there is no display"),
         (&[("SAMPLIN_MODE", "off")], &[], "the mode is off"),
