@@ -51,7 +51,7 @@ fn a_device_is_found_before_the_program_runs() {
     pretend_layer(&home);
     let started = |option: Option<&str>, variable: Option<&str>| {
         let mut command = tool(&home);
-        command.args(["run", "--quiet", "--layer", "layer"]);
+        command.args(["run", "--quiet", "--allow-untraced", "--layer", "layer"]);
         command.args(option.map(|device| format!("--device={device}")));
         command.args(["--", "sh", "-c", "echo $SAMPLIN_DEVICE"]);
         if let Some(device) = variable {
