@@ -221,8 +221,13 @@ fn links_survive_their_record() {
 #[test]
 fn what_is_damaged_is_no_link() {
     let (pipeline, pipeline_name) = ("0x1f".to_owned(), Some("shadows".to_owned()));
-    let whole =
-        written_draw(&Joined { pipeline, pipeline_name, link: a_link(), source: None, how: Some("split".into()) });
+    let whole = written_draw(&Joined {
+        pipeline,
+        pipeline_name,
+        link: a_link(),
+        source: Some(record::Source { file: "a.frag".into(), line: 1 }),
+        how: Some("split".into()),
+    });
     assert!(joined(&whole).is_some());
     assert_eq!(joined(&SCHEMA["$defs"]["pair"]["examples"][0]), None, "a pair of another path");
     for (pointer, word) in [
