@@ -42,7 +42,7 @@ pub struct Arguments {
     /// Find no fault with these rules
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = rule_names())]
     pub allow: Vec<String>,
-    /// What is allowed: a file of [[allow]] entries [default: samplin-check.toml, if it is there]
+    /// What is allowed: a file of `[[allow]]` entries [default: samplin-check.toml, if it is there]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Findings that are known: a file of the same form

@@ -5,7 +5,6 @@
 use samplin_checker::draw::{self, Case};
 use samplin_core::budget::{BorderPlace, BorderPlaces, BorderWish};
 use samplin_core::decide::{Compare, Context, Exempt, Guard, Guards, Rule, Wish};
-use samplin_core::features::Tiling;
 use samplin_core::outcome::{self, Chosen, Kept, Off, Refusal, Terms, Unresolved, Wanted, Wished};
 
 use crate::properties::for_all;

@@ -813,7 +813,8 @@ fn what_sets_need_besides_is_bound_for_the_draw() {
     let [legal, bads, half] = CONTENTS.map(|(formats, own)| ([scene.set(formats)], own));
     // Each pipeline by itself is split by the set that has its images disagree, and from then on for good. What arrives for it, for the
     // sets, and for the draw, and whether a copy of the set is bound then.
-    let turns: [(_, _, &[Below], &[Below], &[Below], bool); 9] = [
+    type Turn<'a, S> = (vk::Pipeline, S, &'a [Below], &'a [Below], &'a [Below], bool);
+    let turns: [Turn<'_, _>; 9] = [
         (first, &legal, &[Own], &[Given], &[], false),
         (first, &bads, &[Own], &[Given], &[Layers], true),
         (first, &half, &[Own], &[Given], &[Second, Layers], false),

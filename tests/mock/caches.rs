@@ -368,7 +368,7 @@ fn layouts(world: &mut World, frame: u64) {
     let layout = world.device.pipeline_layout(&[of_set]);
     let pool = world.device.pool();
     let set = world.device.sets(pool, &[of_set])[0];
-    let views = [world.good, if frame % 2 == 0 { world.bad } else { world.good }];
+    let views = [world.good, if frame.is_multiple_of(2) { world.bad } else { world.good }];
     for (number, view) in (0..).zip(views) {
         world.write(set, number, IMAGE, vk::Sampler::null(), view);
     }

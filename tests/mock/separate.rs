@@ -1086,14 +1086,14 @@ impl Application {
         self.device.driver.check();
         assert!(self.machine.errors.is_empty(), "the application is wrong: {:#?}", self.machine.errors);
         let commands = self.buffers[at].handle.as_raw();
-        for point in 0..2 {
+        for (point, bind_point) in POINTS.into_iter().enumerate().take(2) {
             // What may not be recorded says nothing.
             let Ok(asked) = self.machine.draw(commands, point) else { continue };
             // Nor does what reads through a sampler that is not there (VUID-vkCmdDraw-None-08114).
             if asked.iter().any(|read| read.handle == 0) {
                 continue;
             }
-            self.device.act(self.buffers[at].handle, POINTS[point]);
+            self.device.act(self.buffers[at].handle, bind_point);
             self.device.driver.check();
             let (found, snapshot) = {
                 let machine = lock(&self.device.driver.machine);

@@ -97,7 +97,7 @@ fn manual_pages_have_the_sections_that_pages_have() {
 #[test]
 fn each_command_has_a_page_that_is_typeset_without_complaint() {
     let home = Folder::new();
-    let written = samplin_in(&home, &["man", "--dir", "pages"]).quiet(0);
+    let written = samplin_in(&home, ["man", "--dir", "pages"]).quiet(0);
     assert!(written.lines().count() > 14 && written.contains("pages/samplin-run.1"), "{written}");
     for path in written.lines() {
         let groff = std::process::Command::new("groff")

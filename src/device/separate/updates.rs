@@ -49,7 +49,7 @@ impl Separate {
         true
     }
 
-    /// Takes over writes where no set is guarded, see [`SetEntry::is_guarded`]; false if one is. It neither allocates nor locks nor calls down, so that hooks call it
+    /// Takes over writes where no set is guarded, see `SetEntry::is_guarded`; false if one is. It neither allocates nor locks nor calls down, so that hooks call it
     /// without a guard.
     ///
     /// # Safety

@@ -148,7 +148,7 @@ pub fn rules(data: &[u8]) {
 /// The trace reader of the command line tool, and what it makes of records.
 pub fn trace(data: &[u8]) {
     let mut analysis = Analysis::default();
-    let counts = reader::read(&mut &data[..], None, |record| analysis.record(0, record)).expect("memory can be read");
+    let counts = reader::read(&mut &data[..], |record| analysis.record(0, record)).expect("memory can be read");
     assert_eq!(counts.bytes, data.len() as u64);
     let lines = data.split(|byte| *byte == b'\n').count() as u64;
     assert!(counts.records + counts.unknown + counts.damaged <= lines);
