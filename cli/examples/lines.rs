@@ -57,6 +57,7 @@ fn bind(path: &std::path::Path) -> Result<(), Box<dyn std::error::Error>> {
         unsafe {
             device.cmd_bind_pipeline(commands, point, pipeline);
             device.cmd_bind_descriptor_sets(commands, point, pipeline_layout, 0, &[set], &[]);
+            device.cmd_dispatch(commands, 1, 1, 1);
         }
     });
     drop(commands);

@@ -219,7 +219,7 @@ fn what_creation_comes_to() {
             assert!(untouched(&scene.t.s, state), "{what}: the twin was touched");
         }
         let holds = decide::is_custom(scene.t.s.border_color);
-        assert_eq!(creation.border, if holds { BorderPlace::Held } else { BorderPlace::Refused }, "{what}");
+        assert_eq!(creation.border, if holds { BorderPlace::Held } else { BorderPlace::None }, "{what}");
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) const ROWS: &[ViewRow] = &[
             t.filters(LINEAR);
             t.sees(vk::Format::R32_SFLOAT, Feature::empty()).reads = Reads::Compared;
         },
-        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE_DEPTH_COMPARISON),
+        legal: |t| t.seen().features = Some(Feature::SAMPLED_IMAGE | Feature::SAMPLED_IMAGE_DEPTH_COMPARISON),
     },
     // Whoever writes a descriptor does not know who reads it.
     ViewRow {

@@ -98,6 +98,8 @@ impl Stand<'_> {
                 rig.bind(commands);
                 rig.bind_sets(commands, 0, &[set], &[]);
                 job.bind(commands);
+                // What is bound is noted, and what the draw needs besides is bound in front of it.
+                job.run(commands, 0);
                 calls = self.faults.texts(c"samplin_faults_command");
                 injected = self.faults.injected();
                 assert_eq!(
@@ -106,7 +108,6 @@ impl Stand<'_> {
                     "something was destroyed that was not there"
                 );
                 self.faults.arm(&NONE, vk::Result::SUCCESS);
-                job.run(commands, 0);
             });
             commands.execute();
             Found { values: job.results(), calls, injected, left: self.told() - before }
