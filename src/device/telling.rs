@@ -57,7 +57,7 @@ struct Said {
     exempted: Once<(&'static str, u64, u64)>,
     /// Fingerprints of modules that were rewritten.
     modules: Once<u64>,
-    links: Once<LinkTold>,
+    links: Once<LinkTold, 512>,
     /// Fingerprints of what samplers asked for and of what they got.
     samplers: Once<(u64, u64)>,
     rules: FastMap<&'static str, u64>,
@@ -101,7 +101,7 @@ impl Telling {
     /// How many names and how many things that were said are remembered.
     pub(super) fn remembered(&self) -> [usize; 2] {
         let said = lock(&self.said);
-        let others = said.usages.len() + said.exempted.len() + said.modules.len() + said.samplers.len();
+        let others = said.usages.len() + said.exempted.len() + said.modules.len() + said.samplers.len() + said.links.len();
         [lock(&self.names).len(), said.unresolved.len() + said.blits.len() + others]
     }
 }
@@ -202,7 +202,11 @@ impl Device {
     }
 
     /// Whether something is to be said: not again, and not if too much was said already, which counts as left out of the trace.
-    fn is_news<T: Hash + Eq>(&self, kind: impl FnOnce(&mut Said) -> &mut Once<T>, thing: T) -> bool {
+    fn is_news<T: Hash + Eq, const N: usize>(
+        &self,
+        kind: impl FnOnce(&mut Said) -> &mut Once<T, N>,
+        thing: T,
+    ) -> bool {
         let turn = kind(&mut lock(&self.telling.said)).turn(thing, SAID);
         self.is_turn(turn)
     }

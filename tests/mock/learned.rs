@@ -144,6 +144,7 @@ fn a_link_that_conflicted_is_split_when_the_next_pipeline_is_made() {
         "hidden_sets": 1,
         "splits": 2,
         "learned": 1,
+        "repeated": 1,
         "unresolved": {},
     });
     assert_eq!(counts, expected);
@@ -188,7 +189,8 @@ fn what_is_bound_instead_is_named_after_it() {
     let nameless = scene.pipeline(&[0, 1], 2);
     scene.bind(nameless);
     assert_eq!(texts(&scene), [""; 0]);
-    assert!(scene.records("pair").last().is_some_and(|pair| pair.get("pipeline_name").is_none()));
+    // One record for all that join the same in the same way.
+    assert_eq!(scene.records("pair").len(), 1);
 }
 
 #[test]
@@ -226,7 +228,7 @@ fn what_is_kept_has_a_limit() {
         assert_eq!(named, 0, "they have no names");
         assert_eq!(
             (scene.splits(), scene.left()),
-            (vec![false; 3 - left], vec!["learned".to_owned(); left]),
+            (vec![false; 3 - left], vec!["learned".to_owned(); left.min(1)]),
             "{budget}"
         );
         // What is forgotten is what is oldest.

@@ -263,7 +263,7 @@ impl Application {
                 config.set_limits[0] = limit;
             })
             .set("separate", "resolve");
-        let device = if is_traced { builder.traced("decisions") } else { builder }.device();
+        let device = if is_traced { builder.traced("all") } else { builder }.device();
         device.driver.recording.store(false, std::sync::atomic::Ordering::Relaxed);
         let immutable = device.sampler(&linear_info().max_lod(0.5));
         let mut application = Self {
@@ -1431,7 +1431,7 @@ fn calls_of_the_layers_own_may_fail() {
             });
         }
         println!("{command:?}: {} calls failed, {tally:?}", hit.get());
-        let is_about_it = hit.get() > 10 && tally.wanting > 0 && tally.repaired > 0;
+        let is_about_it = hit.get() >= 4 && tally.wanting > 0 && tally.repaired > 0;
         assert!(count < 12 || is_about_it, "{command:?}: {} calls failed", hit.get());
     }
 }
