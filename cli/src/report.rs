@@ -1,7 +1,14 @@
 //! `samplin report`: one self-contained page about a run.
 
 mod charts;
+#[cfg(test)]
+mod contrast;
+mod csv;
+mod findings;
+mod origin;
+mod repair;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use minijinja::{AutoEscape, Environment, context};
@@ -15,17 +22,13 @@ use crate::inspect;
 use crate::looked;
 use crate::output::{Output, visible_lines};
 use crate::predict::table;
-use crate::trace::analysis::{Analysis, By, Decision, Exempt};
-use crate::trace::links;
+use crate::trace::analysis::{Analysis, By, Exempt};
 use crate::trace::reader::Source;
-use crate::trace::record::{self, Change, counted, grouped, short};
+use crate::trace::record::{self, counted, grouped, short};
 
 const PAGE: &str = include_str!("report/page.html");
 const STYLE: &str = include_str!("report/style.css");
 const SCRIPT: &str = include_str!("report/script.js");
-
-/// Where a valid-usage id is explained.
-const SPECIFICATION: &str = "https://registry.khronos.org/vulkan/specs/latest/html/vkspec.html#";
 
 /// The arguments of `samplin report`.
 #[derive(Clone, Debug, clap::Args)]
@@ -45,9 +48,12 @@ pub struct Arguments {
     /// The heading of the page
     #[arg(long)]
     pub title: Option<String>,
-    /// How many rows the table of decisions holds at most
+    /// How many findings the page holds at most, and how many samplers inside of them
     #[arg(long, default_value_t = 5000)]
     pub rows: usize,
+    /// Also write all changes and what is left, one a line, as comma-separated values; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
 }
 
 /// Runs the command.
@@ -58,7 +64,13 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let sources = inspect::sources(&arguments.traces)?;
     let is_stdout = files::is_stdout(&arguments.output);
-    files::must_not_replace(&arguments.output, &sources)?;
+    let csv_is_stdout = arguments.csv.as_deref().is_some_and(files::is_stdout);
+    if is_stdout && csv_is_stdout || arguments.csv.as_ref() == Some(&arguments.output) {
+        return Err(Failure::usage("the page and the table cannot be one file"));
+    }
+    for written in [Some(&arguments.output), arguments.csv.as_ref()].into_iter().flatten() {
+        files::must_not_replace(written, &sources)?;
+    }
     let analysis = Analysis::of(&sources, true)?;
     let mut names = arguments.device.clone();
     if arguments.all_devices {
@@ -70,15 +82,29 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         (false, _) => return Err(Failure::usage("the devices need one trace, which is a file")),
     };
     let page = page(&analysis, arguments.title.as_deref(), arguments.rows, matrix)?;
+    if let Some(path) = &arguments.csv {
+        let table = csv::of(&findings::rows(&analysis), &findings::left(&analysis))?;
+        if csv_is_stdout {
+            output.document(&String::from_utf8_lossy(&table));
+        } else {
+            files::write_output(path, &table)?;
+        }
+    }
     if is_stdout {
         output.document(&page);
         return Ok(Outcome::Fine);
     }
     files::write_output(&arguments.output, page.as_bytes())?;
+    if csv_is_stdout {
+        return Ok(Outcome::Fine);
+    }
     if output.json {
-        output.json(
-            &serde_json::json!({ "page": arguments.output, "bytes": page.len(), "changes": analysis.change_count() }),
-        );
+        let (page, bytes, changes) = (&arguments.output, page.len(), analysis.change_count());
+        let mut told = serde_json::json!({ "page": page, "bytes": bytes, "changes": changes });
+        if let Some(csv) = &arguments.csv {
+            told["csv"] = csv.to_string_lossy().into();
+        }
+        output.json(&told);
     } else {
         let path = arguments.output.display();
         output.line(format!(
@@ -115,108 +141,26 @@ impl Matrix {
     }
 }
 
-/// One change of one decision.
-#[derive(Serialize)]
-struct Row<'a> {
-    count: u64,
-    count_text: String,
-    rule: &'a str,
-    field: &'a str,
-    from: String,
-    to: String,
-    because: &'a str,
-    lost: &'a str,
-    vuid: Option<&'a str>,
-    link: Option<String>,
-    format: &'a str,
-    view: String,
-    sampler: String,
-    names: String,
-    path: &'a str,
-    /// The shader, and where it finds image and sampler.
-    joined: Option<String>,
-    how: Option<&'a str>,
-    applied: bool,
-    line: u64,
-}
-
-fn row<'a>(decision: &'a Decision, change: &'a Change) -> Row<'a> {
-    let mut view: Vec<&str> = decision.view_type.iter().map(|text| short(text)).collect();
-    view.extend(decision.aspect.as_deref().filter(|aspect| *aspect != "color"));
-    let swizzle = decision.swizzle.as_deref().filter(|swizzle| *swizzle != "rgba").map(|swizzle| format!(".{swizzle}"));
-    view.extend(swizzle.as_deref());
-    let names: Vec<String> =
-        [&decision.sampler_name, &decision.view_name].into_iter().flatten().map(|name| format!("“{name}”")).collect();
-    Row {
-        count: decision.count,
-        count_text: grouped(decision.count),
-        rule: &change.rule,
-        field: &change.field,
-        from: record::value(&change.from),
-        to: record::value(&change.to),
-        because: &change.because,
-        lost: &change.lost,
-        vuid: change.vuid.as_deref(),
-        link: change.vuid.as_deref().map(|vuid| format!("{SPECIFICATION}{vuid}")),
-        format: decision.format.as_deref().map_or("", short),
-        view: view.join(" "),
-        sampler: decision.fingerprint.clone().unwrap_or_default(),
-        names: names.join(" with "),
-        path: decision.path.as_deref().unwrap_or(match decision.event {
-            "sampler" | "conversion" | "image" | "view" => "creation",
-            event => event,
-        }),
-        joined: decision.link.as_ref().map(links::describe),
-        how: decision.how.as_deref(),
-        applied: decision.applied,
-        line: decision.first.line,
-    }
-}
-
 /// The page about an analysis.
 ///
 /// # Errors
 ///
 /// When the template is at fault, which the tests exclude.
 pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize, matrix: Option<Matrix>) -> Result<String> {
-    let mut rows: Vec<Row<'_>> = analysis
-        .decisions
-        .iter()
-        .flat_map(|decision| decision.changes.iter().map(move |change| row(decision, change)))
-        .collect();
-    rows.sort_by(|a, b| {
-        b.count.cmp(&a.count).then_with(|| (a.rule, a.format, a.line).cmp(&(b.rule, b.format, b.line)))
-    });
-    let total = rows.len();
-    rows.truncate(limit);
-    let distinct = |of: fn(&Row<'_>) -> String| {
-        let mut values: Vec<String> = rows.iter().map(of).filter(|value| !value.is_empty()).collect();
-        values.sort();
-        values.dedup();
-        values
-    };
-    let rules = distinct(|row| row.rule.to_owned());
-    let formats = distinct(|row| row.format.to_owned());
-    let paths = distinct(|row| row.path.to_owned());
+    let mut found = findings::grouped_by_reason(findings::rows(analysis));
+    let total = found.len();
+    findings::bound(&mut found, limit);
+    let rules = choices(found.iter().map(|finding| finding.rule));
+    let formats = choices(found.iter().map(|finding| finding.format));
+    let paths = choices(found.iter().flat_map(|finding| finding.paths.iter().copied()));
+    let left = findings::left(analysis);
+    let left_rules = choices(left.iter().filter_map(|item| item.rule));
+    let left_names = choices(left.iter().map(|item| item.what));
+    let left_formats = choices(left.iter().map(|item| item.format));
 
     let program = analysis.layers.first().and_then(|(_, layer)| layer.get("exe")).and_then(Value::as_str);
     let trace = analysis.traces.first().map(|read| read.source.name()).unwrap_or_default();
     let heading = title.map_or_else(|| program.unwrap_or(&trace).to_owned(), str::to_owned);
-    let unresolved: Vec<Value> = analysis
-        .unresolved
-        .iter()
-        .map(|item| {
-            let mut value = serde_json::to_value(item).unwrap_or_default();
-            if let Some(members) = value.as_object_mut() {
-                let link = item.vuid.as_deref().map(|vuid| format!("{SPECIFICATION}{vuid}"));
-                members.insert("link".into(), link.into());
-                members.insert("joined".into(), item.link.as_ref().map(links::describe).into());
-                members.insert("short_format".into(), item.format.as_deref().map(short).into());
-                members.insert("count_text".into(), grouped(item.count).into());
-            }
-            value
-        })
-        .collect();
     let census = analysis.census();
     let samplers = samplers(analysis);
     let by_rule: Vec<(String, u64)> = analysis.by_rule().into_iter().map(|group| (group.rule, group.changes)).collect();
@@ -236,6 +180,8 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize, matrix: Opti
         .render(context! {
             style => STYLE,
             script => SCRIPT,
+            columns => csv::COLUMNS,
+            origin => origin::of(analysis),
             heading,
             version => env!("SAMPLIN_VERSION"),
             traces => analysis.traces.iter().map(|read| {
@@ -246,7 +192,7 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize, matrix: Opti
             audit => analysis.setting("mode") == Some("audit"),
             cards,
             looked_at => looked::at(analysis),
-            left => looked::left(analysis),
+            left_words => looked::left(analysis),
             not_covered => looked::not_covered(analysis),
             overrides => looked::overrides(analysis),
             warnings => inspect::warnings(analysis),
@@ -256,13 +202,17 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize, matrix: Opti
             chart_variants => charts::variants(&analysis.timeline),
             chart_limits => census.as_ref().map(charts::limits),
             census => census.as_ref().map(inspect::census_rows),
-            rows,
+            findings => found,
             total,
             total_text => grouped(total),
             rules,
             formats,
             paths,
-            unresolved,
+            unresolved => left,
+            left_rules,
+            left_names,
+            left_formats,
+            repairs => repair::all(analysis),
             exempt => exempt(analysis),
             samplers,
             matrix,
@@ -271,6 +221,11 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize, matrix: Opti
         .map_err(trouble)?;
     // Names reach the page in many places, and nothing of the page itself is escaped here.
     Ok(visible_lines(&page).into_owned())
+}
+
+/// The different values that a filter offers.
+fn choices<'a>(values: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
+    values.filter(|value| !value.is_empty()).collect()
 }
 
 /// What rules leave alone: count, what, name, repairs, format, rules.

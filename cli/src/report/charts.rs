@@ -11,7 +11,7 @@ const WIDTH: f64 = 440.0;
 /// Number of colours for series; further series share the last.
 const COLORS: usize = 8;
 
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -112,6 +112,8 @@ pub(super) fn over_time(timeline: &Timeline) -> Option<String> {
             }
             let height = count as f64 / max as f64 * (bottom - top);
             y -= height;
+            // A gap, because neighbours need not differ enough.
+            let height = (height - 1.0).max(height / 2.0);
             let _ = write!(
                 out,
                 "<rect x=\"{:.2}\" y=\"{y:.2}\" width=\"{:.2}\" height=\"{height:.2}\" class=\"s{index}\"><title>{}: {} after {}</title></rect>",
