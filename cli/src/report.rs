@@ -154,6 +154,7 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize, matrix: Opti
     let formats = choices(found.iter().map(|finding| finding.format));
     let paths = choices(found.iter().flat_map(|finding| finding.paths.iter().copied()));
     let left = findings::left(analysis);
+    let repairs = repair::all(analysis);
     let left_rules = choices(left.iter().filter_map(|item| item.rule));
     let left_names = choices(left.iter().map(|item| item.what));
     let left_formats = choices(left.iter().map(|item| item.format));
@@ -212,7 +213,8 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize, matrix: Opti
             left_rules,
             left_names,
             left_formats,
-            repairs => repair::all(analysis),
+            repaired => repairs.iter().map(|repair| repair.rule).collect::<Vec<_>>(),
+            repairs,
             exempt => exempt(analysis),
             samplers,
             matrix,

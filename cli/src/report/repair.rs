@@ -15,7 +15,7 @@ const SECTION: &str = "In the application";
 /// What a rule's page says.
 #[derive(Debug, Serialize)]
 pub(super) struct Repair {
-    rule: &'static str,
+    pub(super) rule: &'static str,
     summary: String,
     text: String,
 }

@@ -205,6 +205,7 @@ fn hostile_text_stays_text() {
     samplin_in(&home, ["report", "hostile.jsonl", "-o", "page.html"]).quiet(0);
     let page = std::fs::read_to_string(home.join("page.html")).unwrap();
     assert_eq!(page.matches("<script>").count(), 1, "only the page's own");
+    assert!(!page.contains("#repair-"), "a rule that is not known has no page to lead to");
     for tag in ["<b>", "<i>", "<u>", "<s>", "<img"] {
         assert!(!page.contains(tag), "{tag}");
     }
