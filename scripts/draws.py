@@ -21,6 +21,8 @@ MADE = {
     "vkCreateSampler": "pSampler",
     "vkCreateDescriptorSetLayout": "pSetLayout",
     "vkCreatePipelineLayout": "pPipelineLayout",
+    "vkCreateRenderPass": "pRenderPass",
+    "vkCreateRenderPass2": "pRenderPass",
     "vkCreateShaderModule": "pShaderModule",
     "vkCreateGraphicsPipelines": "pPipelines",
     "vkCreateComputePipelines": "pPipelines",
@@ -32,6 +34,7 @@ TAKEN = {
     "vkDestroySampler": "sampler",
     "vkDestroyDescriptorSetLayout": "descriptorSetLayout",
     "vkDestroyPipelineLayout": "pipelineLayout",
+    "vkDestroyRenderPass": "renderPass",
     "vkDestroyShaderModule": "shaderModule",
     "vkDestroyPipeline": "pipeline",
     "vkDestroyDescriptorPool": "descriptorPool",
@@ -94,6 +97,12 @@ def used(write):
     if not isinstance(infos, list):
         return write
     return write | {"pImageInfo": [{key: info[key] for key in members} for info in infos]}
+
+
+def point_of(name):
+    """The bind point that a command uses; None for one that uses none."""
+    uses = {"vkCmdDraw": "GRAPHICS", "vkCmdDispatch": "COMPUTE", "vkCmdTraceRays": "RAY_TRACING_KHR"}
+    return next((f"VK_PIPELINE_BIND_POINT_{point}" for start, point in uses.items() if name.startswith(start)), None)
 
 
 class Side:
@@ -213,11 +222,11 @@ class Draws:
             found += self.links[module]
         return list(dict.fromkeys(found))
 
-    def compare(self, commands, commands_below):
-        """Compares what is bound in a command buffer."""
-        for place, pipeline in self.above.pipelines.items():
-            if place[0] == commands:
-                self.compare_point(pipeline, place, (commands_below, place[1]))
+    def compare(self, point, commands, commands_below):
+        """Compares what is bound at a bind point of a command buffer, where a command uses it."""
+        place = (commands, point)
+        if place in self.above.pipelines:
+            self.compare_point(self.above.pipelines[place], place, (commands_below, point))
 
     def compare_point(self, pipeline, place, place_below):
         walk, above, below = self.walk, self.above.sets[place], self.below.sets[place_below]
