@@ -101,7 +101,8 @@ impl Telling {
     /// How many names and how many things that were said are remembered.
     pub(super) fn remembered(&self) -> [usize; 2] {
         let said = lock(&self.said);
-        let others = said.usages.len() + said.exempted.len() + said.modules.len() + said.samplers.len() + said.links.len();
+        let others =
+            said.usages.len() + said.exempted.len() + said.modules.len() + said.samplers.len() + said.links.len();
         [lock(&self.names).len(), said.unresolved.len() + said.blits.len() + others]
     }
 }
@@ -202,11 +203,7 @@ impl Device {
     }
 
     /// Whether something is to be said: not again, and not if too much was said already, which counts as left out of the trace.
-    fn is_news<T: Hash + Eq, const N: usize>(
-        &self,
-        kind: impl FnOnce(&mut Said) -> &mut Once<T, N>,
-        thing: T,
-    ) -> bool {
+    fn is_news<T: Hash + Eq, const N: usize>(&self, kind: impl FnOnce(&mut Said) -> &mut Once<T, N>, thing: T) -> bool {
         let turn = kind(&mut lock(&self.telling.said)).turn(thing, SAID);
         self.is_turn(turn)
     }
