@@ -67,7 +67,7 @@ pub(crate) const CASES: &[Case] = &[
         title: "Separate texture and sampler",
         asks: "R32_UINT and a LINEAR sampler in two bindings; they meet in the shader only.",
         prepare: as_it_is,
-        paint: separate::same_set,
+        paint: |context| separate::same_set(context, vk::Format::R32_UINT, &SamplerDesc::linear()),
     },
     Case {
         name: "separate-shared",
@@ -127,10 +127,11 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "colour-compare",
         title: "RGBA8, LINEAR with compare",
-        asks: "Comparison left enabled on a colour texture that the shader reads plainly: it stays, as no shader is known where it is written.",
+        asks: "Comparison left enabled on a colour texture that the shader reads plainly, from a sampler in a descriptor of its own.",
         prepare: as_it_is,
         paint: |context| {
-            filtered(context, vk::Format::R8G8B8A8_UNORM, &SamplerDesc::linear().compare(vk::CompareOp::LESS))
+            let compares = SamplerDesc::linear().compare(vk::CompareOp::LESS);
+            separate::same_set(context, vk::Format::R8G8B8A8_UNORM, &compares)
         },
     },
     Case {

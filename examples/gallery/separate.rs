@@ -7,11 +7,10 @@ use samplin_testkit::separate::{Commands, Job, Plan, Program, Rig};
 use samplin_testkit::{Context, Pair, Path, Sampler, SamplerDesc, Value, View, ViewDesc, sample_via};
 
 /// Image and sampler in one set.
-pub(crate) fn same_set(context: &Context) -> Result<Picture, String> {
-    let format = vk::Format::R32_UINT;
+pub(crate) fn same_set(context: &Context, format: vk::Format, sampler: &SamplerDesc) -> Result<Picture, String> {
     let image = relief_image(context, format)?;
     let view = image.view(&ViewDesc::default());
-    let sampler = SamplerDesc::linear().create(context);
+    let sampler = sampler.create(context);
     let values = sample_via(context, Path::Separate, &[Pair::new(&view, &sampler)], &whole_panel())?;
     Ok(values.into_iter().flatten().map(|value| colour(format, value)).collect())
 }
