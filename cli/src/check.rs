@@ -14,7 +14,7 @@ use self::allowed::Entries;
 pub use self::formats::Target;
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::Output;
-use crate::trace::analysis::{Analysis, Decision, Unresolved};
+use crate::trace::analysis::{Analysis, Decision, Missing, Unresolved};
 use crate::trace::key::Key;
 use crate::trace::links;
 use crate::trace::record::{Change, grouped, short};
@@ -51,6 +51,9 @@ pub struct Arguments {
     /// Write the findings of this check into the baseline
     #[arg(long)]
     pub update_baseline: bool,
+    /// Pass a trace that does not hold a run to its end, which is exit status 3 otherwise: the program was killed or still runs
+    #[arg(long)]
+    pub allow_unfinished: bool,
     /// How to print findings, and where to if not to standard output; may be given several times [text, json, junit, github, markdown,
     /// sarif]
     #[arg(long, value_name = "FORMAT[=FILE]")]
@@ -182,6 +185,27 @@ impl Finding {
         }
     }
 
+    /// Of what a summary counts and no record tells. Records that were left out may be of any rule, so whoever looks at one finds them.
+    pub(crate) fn of_missing(analysis: &Analysis, missing: &Missing) -> Self {
+        Self {
+            trace: trace_name(analysis, missing.trace),
+            line: missing.line,
+            rule: missing.rule.clone().unwrap_or_else(|| UNRESOLVED.to_owned()),
+            device: None,
+            unresolved: missing.unresolved,
+            message: missing.message.clone(),
+            what: missing.what.clone(),
+            source: None,
+            vuid: None,
+            fingerprint: None,
+            sampler: None,
+            view: None,
+            format: None,
+            link: None,
+            count: 1,
+        }
+    }
+
     /// Where it is: in the shader if that is known, else in the trace.
     pub(crate) fn position(&self) -> String {
         match &self.source {
@@ -261,8 +285,25 @@ fn findings(analysis: &Analysis, deny: &[String], allow: &[String]) -> Vec<Findi
     }
     found.extend(analysis.unresolved.iter().map(|item| Finding::of_unresolved(analysis, item)));
     found.retain(wanted);
+    found.extend(missing(analysis, deny, allow));
     found.sort_by(|a, b| (&a.trace, a.line, &a.rule, &a.message).cmp(&(&b.trace, b.line, &b.rule, &b.message)));
     found
+}
+
+/// What the summaries count and no record tells, of these rules. What has no rule may be of any, so it is found unless `unresolved` is
+/// allowed.
+pub(crate) fn missing(analysis: &Analysis, deny: &[String], allow: &[String]) -> Vec<Finding> {
+    let named = |list: &[String], name: &str| list.iter().any(|entry| entry == name);
+    let wanted = |missing: &Missing| {
+        let is_unresolved = |list: &[String]| missing.unresolved && named(list, UNRESOLVED);
+        match &missing.rule {
+            _ if is_unresolved(allow) => false,
+            Some(rule) => !named(allow, rule) && (deny.is_empty() || named(deny, rule) || is_unresolved(deny)),
+            None => true,
+        }
+    };
+    let found = analysis.missing();
+    found.iter().filter(|missing| wanted(missing)).map(|missing| Finding::of_missing(analysis, missing)).collect()
 }
 
 /// Runs the command.
@@ -282,6 +323,9 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let found = findings(&analysis, &arguments.deny, &arguments.allow);
     let (mut found, mut allowed) = entries.take(found);
     let mut warnings = inspect::warnings(&analysis);
+    if !arguments.allow_unfinished && (found.is_empty() || arguments.update_baseline) {
+        judged::must_be_finished(&[&analysis])?;
+    }
     if let (Some(path), true) = (baseline, arguments.update_baseline) {
         warnings.extend(entries.notes());
         warnings.push(entries.update(path, &found)?);

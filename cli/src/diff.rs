@@ -15,7 +15,7 @@ use crate::trace::analysis::{Analysis, Decision, Unresolved};
 use crate::trace::links;
 use crate::trace::reader::Source;
 use crate::trace::record::{Change, counted, grouped, short};
-use crate::{check, inspect, judged};
+use crate::{check, inspect, judged, looked};
 
 /// The arguments of `samplin diff`.
 #[derive(Clone, Debug, clap::Args)]
@@ -35,6 +35,9 @@ pub struct Arguments {
     /// Find fault only with changes by these rules that B adds; `unresolved` stands for everything passed through
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = check::rule_names())]
     pub deny: Vec<String>,
+    /// With --deny, pass a trace that does not hold a run to its end, which is exit status 3 otherwise: the program was killed or still runs
+    #[arg(long)]
+    pub allow_unfinished: bool,
     /// How to print differences, and where to if not to standard output; may be given several times [text, json, junit, github, markdown,
     /// sarif]
     #[arg(long, value_name = "FORMAT[=FILE]")]
@@ -363,7 +366,13 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         let build = build.as_ref().map(|build| format!(", build {build}")).unwrap_or_default();
         format!("{}{build}", Source::from_argument(path).name())
     });
-    let findings = differences.findings(&name_b);
+    let mut findings = differences.findings(&name_b);
+    let missing: Vec<Finding> = [&a, &b].iter().flat_map(|run| check::missing(run, &arguments.deny, &[])).collect();
+    let is_found = differences.any() || !missing.is_empty();
+    findings.extend(missing.iter().cloned());
+    if !arguments.deny.is_empty() && !is_found && !arguments.allow_unfinished {
+        judged::must_be_finished(&[&a, &b])?;
+    }
     let report = Report {
         command: "samplin diff",
         traces: vec![name_a.clone(), name_b.clone()],
@@ -383,13 +392,14 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
                 "a": run_json(&name_a, &a),
                 "b": run_json(&name_b, &b),
                 "differences": differences,
+                "not_in_records": missing,
             }));
         } else {
             let limit = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
             text([("A", &name_a, &a), ("B", &name_b, &b)], &differences, limit, output);
         }
     })?;
-    Ok(Outcome::from_findings(differences.any()))
+    Ok(Outcome::from_findings(is_found))
 }
 
 fn run_json(name: &str, analysis: &Analysis) -> serde_json::Value {
@@ -461,6 +471,7 @@ fn text(runs: [(&str, &str, &Analysis); 2], differences: &Differences, limit: us
     if differences.any() {
         output.line(format!("the same in both: {}", grouped(differences.same)));
     } else {
-        output.styled_line(Style::Good, format!("No difference in {}.", counted(differences.same as u64, "decision")));
+        let style = if runs.iter().any(|(_, _, run)| looked::is_untold(run)) { Style::Warn } else { Style::Good };
+        output.styled_line(style, format!("No difference in {}.", counted(differences.same as u64, "decision")));
     }
 }

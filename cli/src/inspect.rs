@@ -129,6 +129,7 @@ pub fn json(analysis: &Analysis) -> serde_json::Value {
         "census": analysis.census(),
         "problems": analysis.problems,
         "dropped": analysis.dropped,
+        "not_in_records": analysis.missing(),
         "left_out": { "records": analysis.left_out.0, "bytes": analysis.left_out.1 },
     })
 }
@@ -220,7 +221,9 @@ fn changes(analysis: &Analysis, by: &[By], limit: usize, output: &mut Output) {
             legal => format!("; {} of legal pairs and samplers", counted(legal, "record")),
         };
         let style = if looked::is_anything(analysis) { Style::Good } else { Style::Warn };
-        output.styled_line(style, format!("Nothing had to be changed in {}{legal}.", looked::at(analysis)));
+        let what =
+            if looked::is_untold(analysis) { "No record tells of a change" } else { "Nothing had to be changed" };
+        output.styled_line(style, format!("{what} in {}{legal}.", looked::at(analysis)));
         for line in looked::left(analysis).into_iter().chain([looked::not_covered(analysis)]) {
             output.line(format!("  {line}"));
         }
@@ -539,6 +542,7 @@ pub fn warnings(analysis: &Analysis) -> Vec<String> {
     for read in &analysis.traces {
         found.extend(damage(&read.source.name(), &read.counts));
     }
+    found.extend(analysis.missing().into_iter().map(|missing| missing.message));
     for problem in &analysis.problems {
         let text = |key: &str| problem.get(key).and_then(serde_json::Value::as_str).unwrap_or("");
         let position = match (text("file"), problem.get("line").and_then(serde_json::Value::as_u64)) {

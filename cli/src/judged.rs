@@ -6,9 +6,7 @@ use std::path::PathBuf;
 
 #[cfg(feature = "parquet")]
 use crate::export::read::add as add_tables;
-#[cfg(not(feature = "parquet"))]
-use crate::failure::Failure;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::trace::analysis::Analysis;
 use crate::trace::reader::Source;
 
@@ -28,6 +26,21 @@ pub(crate) fn read(paths: &[PathBuf], build: Option<&str>) -> Result<Analysis> {
     }
     analysis.fill_names();
     Ok(analysis)
+}
+
+/// Refuses to pass what does not hold a run to its end: a program that was killed, or recorded nothing, may have had anything to find.
+///
+/// # Errors
+///
+/// When a trace has no run in it, or an instance or a device without a summary.
+pub(crate) fn must_be_finished(runs: &[&Analysis]) -> Result<()> {
+    for analysis in runs {
+        if let Some((trace, why)) = analysis.unfinished().first_key_value() {
+            let name = analysis.traces.get(*trace).map_or_else(|| "the trace".to_owned(), |read| read.source.name());
+            return Err(Failure::input(format!("{name}: {why}")).hint("--allow-unfinished accepts it"));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(not(feature = "parquet"))]

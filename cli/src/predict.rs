@@ -55,6 +55,9 @@ pub struct Arguments {
     /// Exit with status 1 if a device has findings by these rules
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = check::rule_names())]
     pub deny: Vec<String>,
+    /// With --deny, pass a trace that does not hold a run to its end, which is exit status 3 otherwise: the program was killed or still runs
+    #[arg(long)]
+    pub allow_unfinished: bool,
     /// Take the device by itself, without what the recording device lacks
     #[arg(long)]
     pub alone: bool,
@@ -152,7 +155,8 @@ fn predict(
         }
     }
     analysis.fill_names();
-    let notes = prediction.notes(counts.damaged);
+    let mut notes = prediction.notes(counts.damaged);
+    notes.extend(recorded.unfinished().into_values());
     Ok(Predicted { prediction, recorded, lines, analysis, notes })
 }
 
@@ -198,6 +202,17 @@ impl Prediction {
             Event::Image => self.image(record, &value()?),
             Event::View => self.view(record, &value()?),
             Event::Shader => self.shader(record, &value()?),
+            // The prediction has an end if the run has.
+            Event::Summary => {
+                let mut summary = value()?;
+                if text(&summary, "scope") == Some("instance")
+                    && let Some(members) = summary.as_object_mut()
+                {
+                    // Nothing counts what devices would have done.
+                    members.insert("predicted".into(), true.into());
+                    self.records.push(summary);
+                }
+            }
             // Left for what the program and its shaders do, on any device alike.
             Event::Unresolved if record.fields.link.is_present() => {
                 self.links_left += 1;

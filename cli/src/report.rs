@@ -192,6 +192,7 @@ pub fn page(analysis: &Analysis, title: Option<&str>, limit: usize, matrix: Opti
             settings => analysis.settings(),
             audit => analysis.setting("mode") == Some("audit"),
             cards,
+            untold => looked::is_untold(analysis),
             looked_at => looked::at(analysis),
             left_words => looked::left(analysis),
             not_covered => looked::not_covered(analysis),

@@ -15,7 +15,9 @@ use crate::trace::record::{counted, grouped, short};
 pub(super) fn run(arguments: &Arguments, name: &str, source: &Source, output: &mut Output) -> Result {
     let found = predict(name, arguments.alone, source, |visit| source.read(true, visit))?;
     let Predicted { prediction, recorded, lines, analysis: predicted, notes } = found;
-    let outcome = Outcome::from_findings(table::is_denied(&predicted, &arguments.deny));
+    let is_denied = table::is_denied(&predicted, &arguments.deny);
+    table::must_be_finished(arguments, is_denied, recorded.unfinished().into_values().next(), source)?;
+    let outcome = Outcome::from_findings(is_denied);
     if let Some(path) = &arguments.output {
         let text = lines.join("\n") + "\n";
         if files::is_stdout(path) {

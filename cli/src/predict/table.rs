@@ -50,6 +50,21 @@ pub(super) fn is_denied(analysis: &Analysis, deny: &[String]) -> bool {
     !deny.is_empty() && findings(analysis).iter().any(|finding| is_denied_by(finding, deny))
 }
 
+/// With `--deny`, a trace that ends early is no proof that nothing is found.
+pub(super) fn must_be_finished(
+    arguments: &Arguments,
+    is_denied: bool,
+    why: Option<String>,
+    source: &Source,
+) -> Result<()> {
+    match why {
+        Some(why) if !arguments.deny.is_empty() && !is_denied && !arguments.allow_unfinished => {
+            Err(Failure::input(format!("{}: {why}", source.name())).hint("--allow-unfinished accepts it"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A finding, and the devices that have it.
 pub(crate) struct Row {
     pub(crate) finding: Finding,
@@ -62,6 +77,8 @@ pub(crate) struct Matrix {
     /// Changes on each device.
     changes: Vec<u64>,
     notes: Vec<String>,
+    /// Why the trace does not hold a run to its end, if so.
+    unfinished: Option<String>,
 }
 
 /// Predicts for each of these devices what a trace tells.
@@ -74,6 +91,7 @@ pub(crate) fn matrix(names: &[String], alone: bool, source: &Source) -> Result<M
     let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
     let mut changes: Vec<u64> = Vec::new();
     let mut notes: Vec<String> = Vec::new();
+    let mut unfinished = None;
     for (at, name) in names.iter().enumerate() {
         let found = predict(name, alone, source, |visit| match source {
             Source::Stdin => {
@@ -82,7 +100,8 @@ pub(crate) fn matrix(names: &[String], alone: bool, source: &Source) -> Result<M
             }
             Source::File(_) => source.read(false, visit),
         })?;
-        let Predicted { prediction, analysis, notes: of_device, .. } = found;
+        let Predicted { prediction, recorded, analysis, notes: of_device, .. } = found;
+        unfinished = recorded.unfinished().into_values().next();
         changes.push(analysis.change_count());
         for format in prediction.unsupported.keys() {
             notes.push(format!("{name}: {format} cannot be sampled there at all"));
@@ -98,13 +117,14 @@ pub(crate) fn matrix(names: &[String], alone: bool, source: &Source) -> Result<M
             }
         }
     }
-    Ok(Matrix { rows: rows.into_values().collect(), changes, notes })
+    Ok(Matrix { rows: rows.into_values().collect(), changes, notes, unfinished })
 }
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments, titles: &[String], source: &Source, output: &mut Output) -> Result {
-    let Matrix { rows, changes: counts, notes } = matrix(titles, arguments.alone, source)?;
+    let Matrix { rows, changes: counts, notes, unfinished } = matrix(titles, arguments.alone, source)?;
     let is_denied = rows.iter().any(|row| is_denied_by(&row.finding, &arguments.deny));
+    must_be_finished(arguments, is_denied, unfinished, source)?;
     if output.json {
         let table: Vec<_> = rows
             .iter()

@@ -251,7 +251,9 @@ impl Told {
         let changes = analysis.change_count();
         if changes == 0 {
             let style = if looked::is_anything(analysis) { Style::Good } else { Style::Warn };
-            let text = format!("nothing had to be changed in {}", looked::at(analysis));
+            let what =
+                if looked::is_untold(analysis) { "no record tells of a change" } else { "nothing had to be changed" };
+            let text = format!("{what} in {}", looked::at(analysis));
             let text = output.styled(style, text);
             output.line(format!("{prefix} {text}"));
         } else {

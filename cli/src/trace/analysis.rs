@@ -6,6 +6,7 @@
 
 mod census;
 mod groups;
+mod ledger;
 mod met;
 mod processes;
 #[cfg(test)]
@@ -25,6 +26,8 @@ use serde_json::Value;
 
 pub use self::census::{Census, Headroom, Writes};
 pub use self::groups::{By, ChangeKind, Group, LinkGroup, RuleGroup};
+use self::ledger::Ledger;
+pub use self::ledger::Missing;
 pub use self::met::{Decision, Exempt, Position, Unresolved};
 pub use self::timeline::Timeline;
 use super::key::{Key, Ready, ReadyMap};
@@ -131,6 +134,7 @@ pub struct Analysis {
     legal_keys: ReadyMap<u128, ()>,
     variants: HashSet<u64, BuildHasherDefault<Ready>>,
     rules_of: Vec<Box<[u32]>>,
+    ledger: Ledger,
     /// First debug name seen of each fingerprint: a sampler is often named only after it was recorded.
     names: HashMap<String, String>,
 }
@@ -158,6 +162,7 @@ impl Analysis {
     pub fn add(&mut self, source: &Source, progress: bool) -> Result<()> {
         let trace = self.traces.len();
         let counts = source.read(progress, |record| self.record(trace, record))?;
+        self.ledger.close(trace);
         self.traces.push(Read { source: source.clone(), counts });
         Ok(())
     }
@@ -202,6 +207,16 @@ impl Analysis {
         self.decisions.iter().map(|decision| decision.changes.len() as u64 * decision.count).sum()
     }
 
+    /// What summaries count and no record tells.
+    pub fn missing(&self) -> Vec<Missing> {
+        self.ledger.missing(&self.timeline.rules)
+    }
+
+    /// The number of each trace that does not hold a run to its end, with the reason.
+    pub fn unfinished(&self) -> BTreeMap<usize, String> {
+        self.ledger.unfinished()
+    }
+
     /// Damaged lines in all traces.
     pub fn damaged(&self) -> u64 {
         self.traces.iter().map(|read| read.counts.damaged).sum()
@@ -227,11 +242,13 @@ impl Analysis {
             Event::Exempt => self.add_exempt(trace, record)?,
             Event::Layer => {
                 let layer: Value = whole(record)?;
+                self.ledger.begin(trace, record.process(), read::setting(&layer, "trace_level"));
                 self.started += 1;
                 keep(&mut self.layers, self.limits.records, || (record.process(), layer));
             }
             Event::Device => {
                 let device: Value = whole(record)?;
+                self.ledger.begin_device(trace, record.process());
                 keep(&mut self.devices, self.limits.records, || (record.process(), device));
             }
             Event::Settings => {
@@ -242,6 +259,7 @@ impl Analysis {
             Event::Case => {}
             Event::Summary => {
                 let summary: Value = whole(record)?;
+                self.ledger.count(trace, record.process(), record.line, &summary);
                 if summary.get("scope").and_then(Value::as_str) == Some("instance") {
                     self.ended += 1;
                     // Counted per instance, so the last one of a process says it all.
@@ -290,6 +308,7 @@ impl Analysis {
         if let Some(decision) = self.decisions.get_mut(index) {
             decision.count += 1;
         }
+        self.ledger.tell(trace, record.process(), self.rules_of.get(index).map_or(&[], |rules| rules));
         let slot = self.timeline.slot(record.time());
         for rule in self.rules_of.get(index).into_iter().flatten() {
             if let Some(count) = self.timeline.series.get_mut(*rule as usize).and_then(|series| series.get_mut(slot)) {
@@ -455,6 +474,9 @@ impl Analysis {
             key = key.text(raw.0);
         }
         let key = key.text(fields.aspect.0).text(fields.view_type.0).text(fields.link.0).text(fields.source.0).finish();
+        let text = |raw: Raw<'_>| raw.text().map(std::borrow::Cow::into_owned);
+        let what = text(fields.what).unwrap_or_default();
+        self.ledger.tell_unresolved(trace, record.process(), what.clone(), text(fields.rule));
         if let Some(found) = self.known_unresolved.get(&key).and_then(|index| self.unresolved.get_mut(*index as usize))
         {
             found.count += 1;
@@ -465,13 +487,12 @@ impl Analysis {
             return Ok(());
         }
         let link = link(fields.link)?;
-        let text = |raw: Raw<'_>| raw.text().map(std::borrow::Cow::into_owned);
         let names: Value = fields.names.parse().unwrap_or_default();
         let name = |key: &str| names.get(key).and_then(Value::as_str).map(str::to_owned);
         self.known_unresolved.insert(key, u32::try_from(self.unresolved.len()).unwrap_or(u32::MAX));
         self.unresolved.push(Unresolved {
             device: None,
-            what: text(fields.what).unwrap_or_default(),
+            what,
             why: text(fields.why).unwrap_or_default(),
             rule: text(fields.rule),
             vuid: text(fields.vuid),

@@ -4,6 +4,14 @@ use serde_json::{Value, json};
 
 use crate::common::{Folder, borrow, data, samplin_in};
 
+/// A run with nothing to find fault with.
+pub(crate) const CLEAN: &str = concat!(
+    r#"{"seq":0,"t_ns":1,"pid":7,"tid":7,"event":"layer","exe":"game","version":"0.1.0","settings":{}}"#,
+    "\n",
+    r#"{"seq":1,"t_ns":2,"pid":7,"tid":7,"event":"summary","scope":"instance","dropped":0}"#,
+    "\n"
+);
+
 fn home() -> Folder {
     let home = Folder::new();
     borrow(&home, "decisions.jsonl");
@@ -121,10 +129,7 @@ fn several_formats_are_written_at_once() {
     for command in
         [&["check", "decisions.jsonl", "--allow", "stencil"][..], &["diff", "decisions.jsonl", "clean.jsonl"]]
     {
-        home.write(
-            "clean.jsonl",
-            "{\"seq\":0,\"t_ns\":1,\"pid\":7,\"tid\":7,\"event\":\"layer\",\"exe\":\"game\",\"version\":\"0.1.0\",\"settings\":{}}\n",
-        );
+        home.write("clean.jsonl", CLEAN);
         let formats = outputs.iter().flat_map(|output| ["--format", output]);
         let all: Vec<&str> = command.iter().copied().chain(formats).collect();
         let told = samplin_in(&home, &all).quiet(1);
@@ -221,7 +226,7 @@ fn sarif_is_valid_and_has_help() {
     keys.dedup();
     assert!(keys.len() * 10 > results.len() * 9, "different findings have different fingerprints");
     assert!(run["invocations"][0]["toolExecutionNotifications"].to_string().contains("stale"), "{run:#}");
-    home.write("clean.jsonl", "{\"seq\":0,\"t_ns\":1,\"pid\":7,\"tid\":7,\"event\":\"layer\",\"exe\":\"game\",\"version\":\"0.1.0\",\"settings\":{}}\n");
+    home.write("clean.jsonl", CLEAN);
     let log = sarif(&home, &["check", "clean.jsonl"], 0);
     assert_eq!(log["runs"][0]["results"], json!([]));
     sarif(&home, &["diff", "clean.jsonl", "decisions.jsonl"], 1);
