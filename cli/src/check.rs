@@ -4,7 +4,7 @@ mod allowed;
 pub(crate) mod formats;
 mod sarif;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use samplin_core::decide::Rule;
 use samplin_wire::record::{Link, Source};
@@ -18,7 +18,7 @@ use crate::trace::analysis::{Analysis, Decision, Missing, Unresolved};
 use crate::trace::key::Key;
 use crate::trace::links;
 use crate::trace::record::{Change, grouped, short};
-use crate::{inspect, judged, looked};
+use crate::{files, inspect, judged, looked};
 
 /// Where a valid-usage id is explained.
 pub(crate) const SPECIFICATION: &str = "https://registry.khronos.org/vulkan/specs/latest/html/vkspec.html#";
@@ -317,6 +317,15 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         [] => &[PathBuf::from("-")],
         traces => traces,
     };
+    let mut inputs: Vec<(&str, &Path)> = traces.iter().map(|trace| ("the trace", trace.as_path())).collect();
+    inputs.extend(arguments.config.as_deref().or(Some(Path::new(allowed::FILE))).map(|path| ("what is allowed", path)));
+    if arguments.update_baseline
+        && let Some(path) = &arguments.baseline
+    {
+        files::must_be_apart(&[("--baseline", path)], &inputs)?;
+    }
+    inputs.extend(arguments.baseline.as_deref().map(|path| ("the baseline", path)));
+    formats::must_be_apart(&arguments.format, &inputs)?;
     let analysis = judged::read(traces, arguments.build.as_deref())?;
     let baseline = allowed::baseline(arguments.baseline.as_ref(), arguments.update_baseline)?;
     let mut entries = Entries::read(arguments.config.as_deref(), baseline, arguments.update_baseline)?;

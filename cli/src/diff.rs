@@ -348,6 +348,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     if paths.iter().all(|path| Source::from_argument(path) == Source::Stdin) {
         return Err(Failure::usage("only one of the two traces can be standard input"));
     }
+    formats::must_be_apart(&arguments.format, &[("A", &arguments.first), ("B", &arguments.second)])?;
     let [a, b] = paths;
     let a = judged::read(std::slice::from_ref(a), arguments.build_a.as_deref())?;
     let b = judged::read(std::slice::from_ref(b), arguments.build_b.as_deref())?;

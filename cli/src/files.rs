@@ -95,18 +95,73 @@ pub fn write_output(path: &Path, content: &[u8]) -> Result<()> {
     written.map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
 }
 
+/// The file behind a symbolic link, which need not be there yet; nothing if it is none that is written as a file.
+///
+/// # Errors
+///
+/// When the link leads nowhere.
+pub fn target(link: &Path) -> io::Result<Option<PathBuf>> {
+    Ok(match Place::of(link)? {
+        Place::Replace(path) => Some(path),
+        Place::Into(path) => Some(path).filter(|path| path.is_file()),
+    })
+}
+
+/// What makes a file the same one, be it there or not.
+#[derive(PartialEq, Eq)]
+enum Identity {
+    Inode(u64, u64),
+    Path(PathBuf),
+}
+
+impl Identity {
+    /// Of what would be written or read there as a file; nothing of devices, pipes and folders.
+    fn of(path: &Path, is_input: bool) -> Option<Self> {
+        if path.as_os_str() == "-" {
+            let stat = rustix::fs::fstat(io::stdin()).ok().filter(|_| is_input)?;
+            let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+            return is_file.then_some(Self::Inode(stat.st_dev, stat.st_ino));
+        }
+        match std::fs::metadata(path) {
+            Ok(metadata) => metadata.is_file().then(|| Self::Inode(metadata.dev(), metadata.ino())),
+            Err(_) => match Place::of(path).ok()? {
+                Place::Replace(path) => Some(Self::Path(path.parent()?.canonicalize().ok()?.join(path.file_name()?))),
+                Place::Into(_) => None,
+            },
+        }
+    }
+}
+
+/// Refuses outputs that would take the place of an input, of a file in a folder that is one, or of one another; each with its name.
+///
+/// # Errors
+///
+/// When two are one file.
+pub fn must_be_apart(outputs: &[(&str, &Path)], inputs: &[(&str, &Path)]) -> Result<()> {
+    let mut taken: Vec<(&str, Identity)> =
+        inputs.iter().filter_map(|(what, path)| Some((*what, Identity::of(path, true)?))).collect();
+    let folders: Vec<PathBuf> =
+        inputs.iter().filter(|(_, path)| path.is_dir()).filter_map(|(_, path)| path.canonicalize().ok()).collect();
+    for (what, path) in outputs {
+        let Some(own) = Identity::of(path, false) else { continue };
+        let within = path.canonicalize().ok().filter(|real| folders.iter().any(|folder| real.starts_with(folder)));
+        let other = taken.iter().find(|(_, other)| *other == own).map(|(other, _)| *other);
+        if let Some(other) = other.or(within.map(|_| "the input")) {
+            return Err(Failure::usage(format!("{}: {what} would take the place of {other}", path.display())));
+        }
+        taken.push((what, own));
+    }
+    Ok(())
+}
+
 /// Refuses an output that would take the place of an input.
 ///
 /// # Errors
 ///
 /// When both are one file.
 pub fn must_not_replace(output: &Path, inputs: &[Source]) -> Result<()> {
-    let out = id(output).filter(|_| output.is_file());
-    let same = |source: &Source| matches!(source, Source::File(path) if out.is_some() && id(path) == out);
-    if inputs.iter().any(same) {
-        return Err(Failure::usage(format!("{}: the output would take the place of the trace", output.display())));
-    }
-    Ok(())
+    let inputs: Vec<(&str, &Path)> = inputs.iter().map(|source| ("the trace", source.path())).collect();
+    must_be_apart(&[("the output", output)], &inputs)
 }
 
 /// Whether something is to be read there: a pipe, a socket or a file, and neither a terminal nor `/dev/null`.

@@ -1,6 +1,7 @@
 //! `samplin run`: starts a program under the layer and says what the layer did.
 
 mod headless;
+mod place;
 mod summary;
 mod supervise;
 mod validation;
@@ -42,6 +43,9 @@ pub struct Arguments {
     /// Go on behind what the trace holds; without this it is begun anew
     #[arg(long)]
     pub append: bool,
+    /// Write the trace over a file that is no trace, which is wrong usage otherwise
+    #[arg(long)]
+    pub overwrite: bool,
     /// Pass on the program's status even if no Vulkan instance was traced, which is exit status 4 otherwise
     #[arg(long)]
     pub allow_untraced: bool,
@@ -321,7 +325,18 @@ pub fn start(command: Command, name: &str) -> Result<u8> {
 pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Result {
     let (program, rest) = arguments.program.split_first().ok_or_else(|| Failure::usage("name a program"))?;
     let name = program.to_string_lossy().into_owned();
-    let settings = settings_of(arguments)?;
+    let mut settings = settings_of(arguments)?;
+    if let Some(trace) = effective(&settings, "trace")
+        && let Some(real) = place::behind_link(&trace)?
+    {
+        settings.retain(|(key, _)| key != "trace");
+        settings.push(("trace".to_owned(), real));
+    }
+    let setting = |key: &str| effective(&settings, key);
+    let trace = setting("trace");
+    let mut watch = Watch::new(trace.as_deref());
+    let path = System::current().program(&name).unwrap_or_default();
+    place::guard(arguments, &watch, &settings, &path)?;
     let mut stage = Stage::prepare(&name, arguments.layer.as_deref(), arguments.validate, arguments.headless)?;
     for (key, value) in &settings {
         stage.environment.set(format!("SAMPLIN_{}", key.to_ascii_uppercase()), value);
@@ -336,14 +351,10 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
     }
     errors.finish()?;
 
-    let setting = |key: &str| effective(&settings, key);
-    let trace = setting("trace");
-    let mut watch = Watch::new(trace.value.as_deref());
     if !arguments.append {
-        let path = System::current().program(&name).unwrap_or_default();
-        watch.begin_anew(&path).map_err(|error| {
-            Failure::environment(format!("{}: {error}", trace.value.as_deref().unwrap_or_default()))
-        })?;
+        watch
+            .begin_anew(watch.own(&path))
+            .map_err(|error| Failure::environment(format!("{}: {error}", trace.as_deref().unwrap_or_default())))?;
     }
     let log = if arguments.validate { Some(Log::open(&mut stage.environment)?) } else { None };
     let mut command = Command::new(program);
@@ -356,18 +367,17 @@ pub fn run(arguments: &Arguments, color: ColorChoice, output: &mut Output) -> Re
 
     let traces = Told::read(watch.traces(ended.process))?;
     let mode = setting("mode");
-    let told =
-        Told { traces, mode: mode.value.clone(), trace: trace.value.clone(), status: ended.describe(), validation };
+    let told = Told { traces, mode: mode.clone(), trace: trace.clone(), status: ended.describe(), validation };
     let is_untraced = told.instances() == 0;
-    let is_off = mode.value.as_deref() == Some("off");
+    let is_off = mode.as_deref() == Some("off");
     let is_nowhere = matches!(watch, Watch::Nowhere);
-    // What was asked for on the command line, or goes where it cannot be looked at, is no mistake.
-    let is_asked = (is_off && mode.is_given) || (is_nowhere && (trace.is_given || trace.is_stream()));
-    let missing = is_untraced && !is_asked;
+    // What the user sees go by was traced as asked, as far as that can be told.
+    let is_seen = !is_off && trace.as_deref().is_some_and(|value| value.eq_ignore_ascii_case("stderr"));
+    let missing = is_untraced && !is_seen;
     let mut errors = Output::stderr(color);
     if !arguments.quiet && !output.json {
         told.print(&mut errors);
-        if is_untraced && is_asked {
+        if is_untraced && is_seen {
             let prefix = errors.styled(Style::Dim, "samplin:");
             errors.line(format!("{prefix} {}", told.why_none()));
         }
@@ -402,31 +412,17 @@ fn report(arguments: &Arguments, told: &Told, status: u8, output: &mut Output) -
     }
 }
 
-/// A setting as the layer will have it.
-struct Effective {
-    value: Option<String>,
-    /// It comes from this command line.
-    is_given: bool,
-}
-
-impl Effective {
-    fn is_stream(&self) -> bool {
-        self.value.as_deref().is_some_and(|value| value.eq_ignore_ascii_case("stderr") || value.contains('/'))
-    }
-}
-
 /// What the command line says, else the environment, else the settings file.
-fn effective(given: &[(String, String)], key: &str) -> Effective {
+fn effective(given: &[(String, String)], key: &str) -> Option<String> {
     if let Some((_, value)) = given.iter().find(|(there, _)| there == key) {
-        return Effective { value: Some(value.clone()), is_given: true };
+        return Some(value.clone());
     }
     let loaded = settings::load(&[]);
-    let value = loaded
+    loaded
         .sources
         .into_iter()
         .find(|(name, _, source)| *name == key && *source != settings::Source::Default)
-        .map(|(_, value, _)| value);
-    Effective { value, is_given: false }
+        .map(|(_, value, _)| value)
 }
 
 /// Why no instance was traced, as far as that can be seen from outside. `off`: what the settings say.
@@ -438,16 +434,20 @@ fn untraced(off: Option<String>, watch: &Watch, environment: &Environment, headl
             "there is no home folder, so automatic traces have no place (set HOME, or name a file with --trace)".into(),
         );
     }
+    causes.extend(watch.file().as_deref().and_then(place::trouble));
     causes.extend(doctor::obstacles(&system));
-    let has_display = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| system.variable(name).is_some());
-    if causes.is_empty() && !has_display && !headless {
-        causes
-            .push("there is no display, without which a program that opens a window gives up (try --headless)".into());
-    }
+    causes.extend(place::filter(&system));
     if causes.is_empty() {
         causes.push(
             "the program created none, or the loader left the layer out (`samplin doctor` looks for the reason)".into(),
         );
+        // No evidence, but often the reason.
+        let has_display = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| system.variable(name).is_some());
+        if !has_display && !headless {
+            causes.push(
+                "there is no display, without which a program that opens a window gives up (try --headless)".into(),
+            );
+        }
     }
     Failure::environment(format!("no Vulkan instance was traced: {}", causes.join("; ")))
 }

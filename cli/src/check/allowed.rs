@@ -13,7 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::files;
 
 /// The file that is read from the working directory without being named.
-const FILE: &str = "samplin-check.toml";
+pub(super) const FILE: &str = "samplin-check.toml";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde_json::json;
@@ -65,6 +65,17 @@ impl FromStr for Target {
             file => Ok(Self { format: *format, file: file.map(PathBuf::from) }),
         }
     }
+}
+
+/// Refuses formats that would be written over what is read, or over one another.
+///
+/// # Errors
+///
+/// When two are one file.
+pub(crate) fn must_be_apart(targets: &[Target], inputs: &[(&str, &Path)]) -> Result<()> {
+    let outputs: Vec<(&str, &Path)> =
+        targets.iter().filter_map(|target| Some(("--format", target.file.as_deref()?))).collect();
+    files::must_be_apart(&outputs, inputs)
 }
 
 /// Writes a report in each format where it belongs; as `plain` does to standard output if nothing else goes there.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::place;
 use super::validation::Messages;
 use crate::failure::Result;
 use crate::folders;
@@ -59,16 +60,27 @@ impl Watch {
         Self::Folder { folder, pattern, before, automatic }
     }
 
-    /// Empties the trace that the program would go on writing, if its name can be told: the layer appends.
-    pub(super) fn begin_anew(&mut self, program: &Path) -> io::Result<()> {
-        let Self::Folder { pattern, before, automatic: false, .. } = self else { return Ok(()) };
+    /// The one file that the trace goes to, if its name has no marks.
+    pub(super) fn file(&self) -> Option<PathBuf> {
+        match self {
+            Self::Folder { folder, pattern, automatic: false, .. } => match pattern.as_slice() {
+                [name] => Some(folder.join(name)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The files with something in them that the program would go on writing, as far as their names can be told.
+    pub(super) fn own(&self, program: &Path) -> Vec<PathBuf> {
+        let Self::Folder { pattern, before, automatic: false, .. } = self else { return Vec::new() };
         let names: Vec<_> = [program.to_path_buf(), program.canonicalize().unwrap_or_default()]
             .iter()
             .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
             .collect();
-        for (path, length) in before {
+        let is_own = |path: &Path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let is_own = match pattern.as_slice() {
+            match pattern.as_slice() {
                 [_] => true,
                 // One mark: the executable, the date of today, or the process, which is a new one.
                 [first, last] => {
@@ -76,11 +88,20 @@ impl Watch {
                     mark.is_some_and(|mark| mark == samplin_platform::date() || names.iter().any(|name| name == mark))
                 }
                 _ => false,
-            };
-            if is_own && *length > 0 {
-                std::fs::File::options().write(true).open(path)?.set_len(0)?;
-                *length = 0;
             }
+        };
+        before.iter().filter(|(path, length)| **length > 0 && is_own(path)).map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Empties these traces: the layer appends. What it refuses to write into is left whole.
+    pub(super) fn begin_anew(&mut self, own: Vec<PathBuf>) -> io::Result<()> {
+        let Self::Folder { before, .. } = self else { return Ok(()) };
+        for path in own {
+            if let Some(why) = place::refusal(&path) {
+                return Err(io::Error::other(why));
+            }
+            std::fs::File::options().write(true).open(&path)?.set_len(0)?;
+            before.insert(path, 0);
         }
         Ok(())
     }
@@ -109,7 +130,7 @@ fn is_stream(path: &Path) -> bool {
 }
 
 /// The fixed parts of a file name with marks, between which anything may stand.
-fn pieces(name: &str) -> Vec<String> {
+pub(super) fn pieces(name: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut characters = name.chars();
     while let Some(character) = characters.next() {

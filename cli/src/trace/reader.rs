@@ -263,6 +263,14 @@ pub enum Source {
 }
 
 impl Source {
+    /// Where it is; `-` of standard input.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Stdin => Path::new("-"),
+            Self::File(path) => path,
+        }
+    }
+
     /// The source that an argument names; `-` is standard input.
     pub fn from_argument(argument: &Path) -> Self {
         if argument.as_os_str() == "-" { Self::Stdin } else { Self::File(argument.to_path_buf()) }

@@ -96,9 +96,32 @@ fn the_cause_of_an_untraced_run_is_named() {
     }
     // A trace that is asked for is not there if the environment switches the layer off.
     assert_eq!(start(&[("SAMPLIN_MODE", "off")], &[], &["--trace", "t.jsonl"]).code, 4);
-    // What was asked for is no mistake.
-    for options in [["--mode", "off"], ["--trace", "off"], ["--trace", "stderr"], ["--trace", "/dev/null"]] {
-        assert_eq!(start(&[], &[], &options).code, 0, "{options:?}");
+    // Who asks for no trace says so twice, as with the variables.
+    for (options, cause) in [
+        (["--mode", "off"], "the mode is off"),
+        (["--trace", "off"], "the setting trace is off"),
+        (["--set", "trace=none"], "the setting trace is off"),
+        (["--trace", "/dev/null"], "the trace went to /dev/null, which is not looked at"),
+    ] {
+        let ran = start(&[], &[], &options);
+        assert!(ran.code == 4 && ran.stderr.contains(cause), "{options:?}: {}", ran.stderr);
+        let [first, second] = options;
+        assert_eq!(start(&[], &[], &[first, second, "--allow-untraced"]).code, 0, "{options:?}");
+    }
+    // What the user sees go by is there.
+    assert_eq!(start(&[], &[], &["--trace", "stderr"]).code, 0);
+    // What there is evidence of goes before a guess.
+    std::fs::create_dir(home.join("folder.jsonl")).unwrap();
+    let fifo = home.join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for (options, cause) in [
+        (["--trace", "folder.jsonl"], "folder.jsonl is a folder"),
+        (["--trace", "none/t.jsonl"], "there is no folder"),
+        (["--trace", "fifo"], "which is not looked at"),
+    ] {
+        let ran = start(&[], &[], &options);
+        assert!(ran.code == 4 && ran.stderr.contains(cause), "{options:?}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("no display"), "{options:?}: {}", ran.stderr);
     }
 }
 
@@ -455,4 +478,91 @@ fn a_link_of_a_remade_pipeline_is_told_once() {
         assert_eq!(pairs.len(), records, "{level}");
         assert_eq!(summary["separate"]["repeated"], repeated, "{level}: {summary:#}");
     }
+}
+
+/// The layer follows no link, so the tool does: what the link leads to is the trace, and nothing else is emptied.
+#[test]
+fn a_link_is_followed_before_the_layer_refuses_it() {
+    let home = Folder::new();
+    home.write("layer/libVkLayer_samplin.so", library());
+    let old = std::fs::read_to_string(data("decisions.jsonl")).unwrap();
+    home.write("real 100%.jsonl", &old);
+    std::os::unix::fs::symlink("real 100%.jsonl", home.join("link.jsonl")).unwrap();
+    std::os::unix::fs::symlink("later.jsonl", home.join("new.jsonl")).unwrap();
+    let start = |options: &[&str], trace: Option<&str>| {
+        let mut command = tool(&home);
+        command.envs(trace.map(|trace| ("SAMPLIN_TRACE", home.join(trace))));
+        command.args(["run", "--layer", "layer", "--allow-untraced"]).args(options);
+        Ran::of(&command.args(["--", "sh", "-c", "echo $SAMPLIN_TRACE"]).output().unwrap())
+    };
+    let read = |name: &str| std::fs::read_to_string(home.join(name)).unwrap();
+    let real = home.join("real 100%%.jsonl").display().to_string();
+    for (options, trace) in [(&["--append", "--trace", "link.jsonl"][..], None), (&["--append"], Some("link.jsonl"))] {
+        assert_eq!(start(options, trace).stdout.trim(), real, "{options:?}");
+        assert_eq!(read("real 100%.jsonl"), old);
+    }
+    assert_eq!(start(&["--trace", "link.jsonl"], None).stdout.trim(), real);
+    assert!(read("real 100%.jsonl").is_empty() && home.join("link.jsonl").is_symlink());
+    assert_eq!(start(&["--trace", "new.jsonl"], None).stdout.trim(), home.join("later.jsonl").display().to_string());
+    // What the layer refuses is left whole.
+    home.write("one.jsonl", &old);
+    std::fs::hard_link(home.join("one.jsonl"), home.join("two.jsonl")).unwrap();
+    let ran = start(&["--trace", "one.jsonl"], None);
+    assert!(ran.code == 4 && ran.stderr.contains("it has a second name"), "{}", ran.stderr);
+    assert_eq!(read("two.jsonl"), old);
+    // A link among the names with marks is not emptied either.
+    std::os::unix::fs::symlink("one.jsonl", home.join("sh.jsonl")).unwrap();
+    assert_eq!(start(&["--trace", "%e.jsonl"], None).code, 4);
+    assert_eq!(read("one.jsonl"), old);
+}
+
+/// No output takes the place of an input or of another output, by whatever name; and a trace none of what is no trace.
+#[test]
+fn outputs_do_not_overwrite_what_is_read() {
+    let home = Folder::new();
+    home.write("layer/libVkLayer_samplin.so", library());
+    borrow(&home, "decisions.jsonl");
+    home.write("known.toml", "");
+    home.write("rules.toml", "");
+    home.write("notes.txt", "dear diary\n");
+    home.write("game", "#!/bin/sh\n");
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(home.join("game"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink("decisions.jsonl", home.join("link")).unwrap();
+    std::fs::hard_link(home.join("decisions.jsonl"), home.join("hard")).unwrap();
+    let files = ["decisions.jsonl", "known.toml", "rules.toml", "notes.txt", "game"];
+    let all = || files.map(|name| std::fs::read(home.join(name)).unwrap());
+    let before = all();
+    let run = ["run", "--layer", "layer", "--allow-untraced"];
+    let cases: [&[&str]; 16] = [
+        &["check", "decisions.jsonl", "--format", "json=decisions.jsonl"],
+        &["check", "decisions.jsonl", "--format", "json=./link"],
+        &["check", "decisions.jsonl", "--format", "json=hard"],
+        &["check", "decisions.jsonl", "--baseline", "known.toml", "--format", "json=known.toml"],
+        &["check", "decisions.jsonl", "--config", "known.toml", "--format", "json=known.toml"],
+        &["check", "decisions.jsonl", "--config", "known.toml", "--baseline", "known.toml", "--update-baseline"],
+        &["check", "decisions.jsonl", "--format", "json=o", "--format", "sarif=./o"],
+        &["diff", "decisions.jsonl", "hard", "--format", "json=decisions.jsonl"],
+        &["diff", "decisions.jsonl", "decisions.jsonl", "--format", "json=o", "--format", "junit=o"],
+        &["--trace", "x", "--summary-json", "x", "--", "true"],
+        &["--trace", "rules.toml", "--rules", "rules.toml", "--", "true"],
+        &["--trace", "x", "--rules", "rules.toml", "--summary-json", "rules.toml", "--", "true"],
+        &["--trace", "game", "--", "./game"],
+        &["--trace", "x", "--overwrite", "--summary-json", "game", "--", "./game"],
+        &["--trace", "notes.txt", "--", "true"],
+        &["--trace", "notes.txt", "--append", "--", "true"],
+    ];
+    for case in cases {
+        let command = if case[0].starts_with("--") { [&run, case].concat() } else { case.to_vec() };
+        let said = samplin_in(&home, &command).fails(2);
+        assert!(said.contains("take the place of") || said.contains("this is no trace"), "{case:?}: {said}");
+        assert!(all() == before && !home.join("o").exists() && !home.join("x").exists(), "{case:?}");
+    }
+    // Apart, they are all right.
+    samplin_in(&home, ["check", "decisions.jsonl", "--format", "json=o", "--format", "sarif=p"]).quiet(1);
+    samplin_in(&home, ["check", "decisions.jsonl", "--format", "json=/dev/null", "--format", "sarif=/dev/null"])
+        .quiet(1);
+    let fine = [&run[..], &["--trace", "notes.txt", "--overwrite", "--summary-json", "x", "--", "true"]].concat();
+    assert_eq!(samplin_in(&home, &fine).code, 0);
+    assert!(std::fs::read(home.join("notes.txt")).unwrap().is_empty());
 }

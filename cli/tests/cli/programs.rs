@@ -349,7 +349,12 @@ fn the_sampler_that_breaks_the_picture_is_found() {
     home.write("rules.toml", "[[rule]]\nname = \"soft\"\nset = { min_lod = 1 }\n");
     let picture = |name: &str, options: &[&str]| {
         let mut command = with_vulkan(&home, &layer, &driver);
-        command.args(["run", "--trace", "off"]).args(options).arg("--").arg(example("scene")).arg(name);
+        command
+            .args(["run", "--allow-untraced", "--trace", "off"])
+            .args(options)
+            .arg("--")
+            .arg(example("scene"))
+            .arg(name);
         let ran = Ran::of(&command.output().unwrap());
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         std::fs::read_to_string(home.join(name)).unwrap()

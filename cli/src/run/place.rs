@@ -1,0 +1,124 @@
+//! Where the trace goes, looked at before the program starts: links, which the layer refuses, and files that must not be lost.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::Arguments;
+use super::summary::{Watch, pieces};
+use crate::failure::{Failure, Result};
+use crate::files;
+use crate::system::{self, LayerKind, System};
+
+/// A line of a trace is no longer than this where it is asked whether it is one.
+const FIRST_LINE: u64 = 1 << 20;
+
+/// The loader that first knows `VK_LOADER_LAYERS_ALLOW` (LoaderInterfaceArchitecture.md, "Table of Debug Environment Variables").
+const ALLOWS: [u32; 3] = [1, 3, 262];
+
+/// What a `trace` setting leads to if it names a symbolic link to a file, which the layer does not follow.
+pub(super) fn behind_link(setting: &str) -> Result<Option<String>> {
+    let path = match (setting.strip_prefix("~/"), System::current().home()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(setting),
+    };
+    let text = path.to_string_lossy();
+    let whole = pieces(&text);
+    let [name] = whole.as_slice() else { return Ok(None) };
+    let path = Path::new(name);
+    if !path.is_absolute() || path.starts_with("/dev") || path.starts_with("/proc") || !path.is_symlink() {
+        return Ok(None);
+    }
+    let real = files::target(path).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
+    Ok(real.map(|real| real.to_string_lossy().replace('%', "%%")))
+}
+
+/// Refuses to write over what the run reads, over another output, or over what is no trace.
+pub(super) fn guard(arguments: &Arguments, watch: &Watch, settings: &[(String, String)], program: &Path) -> Result<()> {
+    let trace = watch.file();
+    let mut outputs: Vec<(&str, &Path)> = Vec::new();
+    outputs.extend(trace.as_deref().map(|path| ("--trace", path)));
+    outputs.extend(arguments.summary_json.as_deref().map(|path| ("--summary-json", path)));
+    let mut inputs = vec![("the program", program)];
+    inputs.extend(arguments.rules.as_deref().map(|path| ("--rules", path)));
+    for (key, value) in settings.iter().filter(|(key, _)| key == "device" || key == "config") {
+        inputs.push((key.as_str(), Path::new(value)));
+    }
+    files::must_be_apart(&outputs, &inputs)?;
+    for path in watch.own(program).into_iter().filter(|_| !arguments.overwrite) {
+        if !may_be_trace(&path) {
+            return Err(Failure::usage(format!(
+                "{}: this is no trace, which --trace would write over",
+                path.display()
+            ))
+            .hint("name another file; --overwrite takes it all the same"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file is empty or begins with a record.
+fn may_be_trace(path: &Path) -> bool {
+    let Ok(file) = std::fs::File::open(path) else { return true };
+    let mut line = Vec::new();
+    match BufReader::new(file.take(FIRST_LINE)).read_until(b'\n', &mut line) {
+        Ok(0) => true,
+        Ok(_) => serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&line).is_ok(),
+        Err(_) => false,
+    }
+}
+
+/// Why the layer does not write into a file that is there, which so must not be emptied.
+pub(super) fn refusal(path: &Path) -> Option<&'static str> {
+    let metadata = std::fs::symlink_metadata(path).ok()?;
+    match metadata {
+        _ if metadata.is_symlink() => Some("it is a symbolic link, which the layer does not follow"),
+        _ if metadata.nlink() > 1 => {
+            Some("it has a second name (hard link), and the layer does not write into such a file")
+        }
+        _ if metadata.uid() != rustix::process::geteuid().as_raw() => {
+            Some("it belongs to another user, and the layer does not write into such a file")
+        }
+        _ => None,
+    }
+}
+
+/// What is wrong with the place of a trace.
+pub(super) fn trouble(path: &Path) -> Option<String> {
+    let shown = path.display();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let writable = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
+    if path.is_dir() {
+        Some(format!("the trace {shown} is a folder (name a file)"))
+    } else if !folder.is_dir() {
+        Some(format!("the trace {shown} cannot be written, because there is no folder {}", folder.display()))
+    } else if !writable(if path.exists() { path } else { folder }) {
+        Some(format!("the trace {shown} cannot be written"))
+    } else {
+        refusal(path).map(|why| format!("the trace {shown} is refused: {why}"))
+    }
+}
+
+/// A filter that keeps the layer out because the loader is too old for the exemption.
+pub(super) fn filter(system: &System) -> Option<String> {
+    let list = system.variable("VK_LOADER_LAYERS_DISABLE")?;
+    let covers = [LayerKind::Explicit, LayerKind::Implicit]
+        .into_iter()
+        .any(|kind| system::list_covers(&list, super::NAME, kind));
+    let version = loader_version(system);
+    let is_old = version.is_none_or(|version| version < ALLOWS);
+    (covers && is_old).then(|| {
+        let version = version.map(|[a, b, c]| format!(" (here {a}.{b}.{c})")).unwrap_or_default();
+        format!(
+            "VK_LOADER_LAYERS_DISABLE={list} covers the layer, and loaders before 1.3.262{version} do not know VK_LOADER_LAYERS_ALLOW, which exempts it (unset it)"
+        )
+    })
+}
+
+/// The version of the loader, as the name of its file says it.
+fn loader_version(system: &System) -> Option<[u32; 3]> {
+    let file = system.library("libvulkan.so.1")?.canonicalize().ok()?;
+    let name = file.file_name()?.to_str()?.strip_prefix("libvulkan.so.")?;
+    let numbers: Vec<u32> = name.split('.').map_while(|part| part.parse().ok()).collect();
+    numbers.try_into().ok()
+}
