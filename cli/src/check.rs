@@ -194,7 +194,8 @@ impl Finding {
             device: None,
             unresolved: missing.unresolved,
             message: missing.message.clone(),
-            what: missing.what.clone(),
+            // An entry that allows it must not allow what records tell.
+            what: missing.what.clone().or_else(|| Some("not in the records".to_owned())),
             source: None,
             vuid: None,
             fingerprint: None,
@@ -329,6 +330,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let analysis = judged::read(traces, arguments.build.as_deref())?;
     let baseline = allowed::baseline(arguments.baseline.as_ref(), arguments.update_baseline)?;
     let mut entries = Entries::read(arguments.config.as_deref(), baseline, arguments.update_baseline)?;
+    entries.narrow(&arguments.deny, &arguments.allow);
     let found = findings(&analysis, &arguments.deny, &arguments.allow);
     let (mut found, mut allowed) = entries.take(found);
     let mut warnings = inspect::warnings(&analysis);
@@ -340,6 +342,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         warnings.push(entries.update(path, &found)?);
         // As the next check will have it.
         entries = Entries::read(arguments.config.as_deref(), baseline, false)?;
+        entries.narrow(&arguments.deny, &arguments.allow);
         let again: Vec<Finding> = found.into_iter().chain(allowed.into_iter().map(|(finding, _)| finding)).collect();
         (found, allowed) = entries.take(again);
     } else {

@@ -47,6 +47,8 @@ struct Allowed {
     at: String,
     is_baseline: bool,
     is_over: bool,
+    /// What it is about was not looked at, so that nothing is known of it.
+    is_outside: bool,
     met: u64,
 }
 
@@ -164,9 +166,26 @@ impl Entries {
                 return trouble(&format!("expires = \"{day}\" is no day; write \"2026-12-31\""));
             }
             let is_over = entry.expires.as_deref().is_some_and(|day| day < today.as_str());
-            self.entries.push(Allowed { entry, at, is_baseline, is_over, met: 0 });
+            self.entries.push(Allowed { entry, at, is_baseline, is_over, is_outside: false, met: 0 });
         }
         Ok(())
+    }
+
+    /// Says what is looked at: entries about anything else are neither stale nor taken out.
+    pub(super) fn narrow(&mut self, deny: &[String], allow: &[String]) {
+        let named = |list: &[String], name: &str| list.iter().any(|entry| entry == name);
+        for Allowed { entry, is_outside, .. } in &mut self.entries {
+            let hit = |list: &[String], rule: &str| {
+                named(list, rule) || (entry.what.is_some() && named(list, super::UNRESOLVED))
+            };
+            *is_outside = match entry.rule.as_deref() {
+                // It may be about any rule.
+                None => !deny.is_empty() || !allow.is_empty(),
+                Some(rule) if hit(allow, rule) => true,
+                Some(rule) if deny.is_empty() => super::NO_FAULT.contains(&rule),
+                Some(rule) => !hit(deny, rule),
+            };
+        }
     }
 
     /// Takes out of the findings what is allowed, with the reason of each.
@@ -194,6 +213,7 @@ impl Entries {
         let told = |entry: &Allowed| {
             let reason = &entry.entry.reason;
             match (&entry.entry.expires, entry.met) {
+                (_, 0) if entry.is_outside => None,
                 (_, 0) => Some(format!("{}: stale: nothing is found that this entry allows ({reason})", entry.at)),
                 (Some(day), _) if entry.is_over => {
                     Some(format!("{}: expired on {day}: this entry allows nothing more ({reason})", entry.at))
@@ -204,12 +224,12 @@ impl Entries {
         self.entries.iter().filter_map(told).collect()
     }
 
-    /// Writes a baseline: its entries that were met, as they are, and one for each finding that none allows. Those that are over stay
+    /// Writes a baseline: its entries that were met or are about what was not looked at, as they are, and one for each finding that none allows. Those that are over stay
     /// so; nobody has looked at them again.
     pub(super) fn update(&self, path: &Path, findings: &[Finding]) -> Result<String> {
         let mut kept: Vec<Entry> = Vec::new();
         let of_baseline = || self.entries.iter().filter(|entry| entry.is_baseline);
-        kept.extend(of_baseline().filter(|entry| entry.met > 0).map(|entry| entry.entry.clone()));
+        kept.extend(of_baseline().filter(|entry| entry.met > 0 || entry.is_outside).map(|entry| entry.entry.clone()));
         let before = kept.len();
         let over: Vec<&Allowed> = self.entries.iter().filter(|entry| entry.is_over).collect();
         for finding in findings.iter().filter(|finding| !over.iter().any(|entry| entry.entry.fits(finding))) {
@@ -223,7 +243,7 @@ impl Entries {
         );
         kept.iter().for_each(|entry| entry.write(&mut text));
         files::write_output(path, text.as_bytes())?;
-        let gone = of_baseline().filter(|entry| entry.met == 0).count();
+        let gone = of_baseline().filter(|entry| entry.met == 0 && !entry.is_outside).count();
         Ok(format!("{}: {} kept, {} added, {gone} taken out", path.display(), before, kept.len() - before))
     }
 }

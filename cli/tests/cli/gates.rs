@@ -69,7 +69,8 @@ fn entries_end_and_go_stale() {
         "[[allow]]\nrule = \"stencil\"\nreason = \"soon\"\nexpires = \"2999-12-31\"\n\n[[allow]]\nrule = \"ycbcr\"\nreason = \"never\"\n",
     );
     let told = text(&["--deny", "stencil"], 0);
-    assert!(told.contains("allowed"), "{told}");
+    assert!(told.contains("allowed") && !told.contains("stale"), "of ycbcr nothing is known: {told}");
+    let told = text(&["--deny", "stencil,ycbcr"], 0);
     assert!(told.contains("samplin-check.toml:6: stale: nothing is found that this entry allows (never)"), "{told}");
     assert!(!told.contains("expired"), "{told}");
     home.write("samplin-check.toml", "[[allow]]\nrule = \"stencil\"\nreason = \"late\"\nexpires = \"2020-02-29\"\n");
@@ -256,4 +257,44 @@ fn the_line_of_the_shader_is_the_place() {
     assert!(github.contains("::warning file=shaders/lit.frag,line=42,title=depth-compare::no-free-set"), "{github}");
     let text = samplin_in(&home, ["check", "lined.jsonl"]).quiet(1);
     assert!(text.lines().any(|line| line.starts_with("shaders/lit.frag:42: depth-compare: no-free-set")), "{text}");
+}
+
+/// What a check does not look at stays in the baseline, and is not called stale.
+#[test]
+fn entries_about_other_rules_stay() {
+    let home = home();
+    let check = |options: &[&str], code| {
+        let all = [&["check", "decisions.jsonl", "--baseline", "known.toml"], options].concat();
+        samplin_in(&home, all).quiet(code)
+    };
+    let read = || std::fs::read_to_string(home.join("known.toml")).unwrap();
+    home.write(
+        "known.toml",
+        "[[allow]]\nrule = \"heap\"\nreason = \"later\"\n\n[[allow]]\nname = \"old\"\nreason = \"gone\"\n",
+    );
+    // The second is about any rule, and a check of all rules knows that it is stale; heaps it does not look at.
+    assert!(check(&["--update-baseline"], 0).contains("known.toml: 1 kept, "));
+    let whole = read();
+    assert!(whole.contains("rule = \"heap\"") && !whole.contains("\"old\""), "{whole}");
+    for options in
+        [&["--deny", "stencil"][..], &["--allow", "stencil"], &["--deny", "unresolved"], &["--deny", "minmax,compare"]]
+    {
+        let told = check(options, 0);
+        assert!(!told.contains("stale"), "{options:?}: {told}");
+        let told = check(&[options, &["--update-baseline"]].concat(), 0);
+        assert!(told.contains(" 0 added, 0 taken out"), "{options:?}: {told}");
+        assert_eq!(read(), whole, "{options:?}");
+    }
+    // What is denied and not found any more goes.
+    home.write("known.toml", whole.clone() + "\n[[allow]]\nrule = \"stencil\"\nname = \"nobody\"\nreason = \"x\"\n");
+    assert!(check(&["--deny", "minmax", "--update-baseline"], 0).contains("0 taken out"));
+    assert!(check(&["--deny", "stencil"], 0).contains("stale: nothing is found"));
+    assert!(check(&["--deny", "stencil", "--update-baseline"], 0).contains("1 taken out"));
+    assert_eq!(read(), whole);
+    // What only the summary counts is not allowed by the rule alone.
+    let counted = CLEAN.replace("\"instance\"", "\"device\",\"changes\":{\"stencil\":3}");
+    home.write("counted.jsonl", counted + CLEAN.lines().nth(1).unwrap() + "\n");
+    let arguments = ["check", "counted.jsonl", "--baseline", "counts.toml", "--update-baseline"];
+    samplin_in(&home, arguments).quiet(0);
+    samplin_in(&home, ["check", "decisions.jsonl", "--deny", "stencil", "--baseline", "counts.toml"]).quiet(1);
 }
