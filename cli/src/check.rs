@@ -14,7 +14,7 @@ use self::allowed::Entries;
 pub use self::formats::Target;
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::Output;
-use crate::trace::analysis::{Analysis, Decision, Missing, Unresolved};
+use crate::trace::analysis::{Analysis, Decision, Exempt, Missing, Unresolved};
 use crate::trace::key::Key;
 use crate::trace::links;
 use crate::trace::record::{Change, grouped, short};
@@ -39,6 +39,10 @@ pub struct Arguments {
     /// Find fault only with these rules; `unresolved` stands for everything passed through
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = rule_names())]
     pub deny: Vec<String>,
+    /// With --deny, find no fault with changes by these rules that a rules file leaves alone (repair = "off"); without --deny they are
+    /// told and no findings
+    #[arg(long)]
+    pub allow_exempt: bool,
     /// Find no fault with these rules
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = rule_names())]
     pub allow: Vec<String>,
@@ -185,6 +189,37 @@ impl Finding {
         }
     }
 
+    /// Of what a rules file leaves alone, by each rule that would have changed it.
+    fn of_exempt(analysis: &Analysis, item: &Exempt) -> Vec<Self> {
+        let mut rules: Vec<&str> = item.changes.iter().map(|change| change.rule.as_str()).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        let of = |rule: &str| {
+            let changes: Vec<&Change> = item.changes.iter().filter(|change| change.rule == rule).collect();
+            let first = changes.first()?;
+            let briefs: Vec<String> = changes.iter().map(|change| change.brief()).collect();
+            let (briefs, places) = (briefs.join(", "), item.places());
+            Some(Self {
+                trace: trace_name(analysis, item.first.trace),
+                line: item.first.line,
+                rule: rule.to_owned(),
+                device: None,
+                unresolved: true,
+                message: format!("left alone by {places}: {briefs}: {}", first.because),
+                what: Some("exempt".to_owned()),
+                source: None,
+                vuid: first.vuid.clone(),
+                fingerprint: item.fingerprint.clone(),
+                sampler: item.sampler_name.clone(),
+                view: item.view_name.clone(),
+                format: item.format.clone(),
+                link: None,
+                count: item.count,
+            })
+        };
+        rules.into_iter().filter_map(of).collect()
+    }
+
     /// Of what a summary counts and no record tells. Records that were left out may be of any rule, so whoever looks at one finds them.
     pub(crate) fn of_missing(analysis: &Analysis, missing: &Missing) -> Self {
         Self {
@@ -271,7 +306,7 @@ const NO_FAULT: [&str; 2] = [UNRESOLVED, Rule::Heap.name()];
 
 /// Everything that the arguments find fault with. Things passed through without a rule or a valid usage that is broken, and those
 /// that the layer does not look at, are no faults of the program, unless they are denied by name.
-fn findings(analysis: &Analysis, deny: &[String], allow: &[String]) -> Vec<Finding> {
+fn findings(analysis: &Analysis, deny: &[String], allow: &[String], allow_exempt: bool) -> Vec<Finding> {
     let names = |list: &[String], rule: &str| list.iter().any(|name| name == rule);
     let wanted = |finding: &Finding| {
         let hit = |list: &[String]| names(list, &finding.rule) || (finding.unresolved && names(list, UNRESOLVED));
@@ -285,6 +320,10 @@ fn findings(analysis: &Analysis, deny: &[String], allow: &[String]) -> Vec<Findi
         found.extend(Finding::of_decision(analysis, decision));
     }
     found.extend(analysis.unresolved.iter().map(|item| Finding::of_unresolved(analysis, item)));
+    // Who denies a rule by name is not to be overruled by a rules file.
+    if !deny.is_empty() && !allow_exempt {
+        found.extend(analysis.exempt.iter().flat_map(|item| Finding::of_exempt(analysis, item)));
+    }
     found.retain(wanted);
     found.extend(missing(analysis, deny, allow));
     found.sort_by(|a, b| (&a.trace, a.line, &a.rule, &a.message).cmp(&(&b.trace, b.line, &b.rule, &b.message)));
@@ -331,9 +370,10 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let baseline = allowed::baseline(arguments.baseline.as_ref(), arguments.update_baseline)?;
     let mut entries = Entries::read(arguments.config.as_deref(), baseline, arguments.update_baseline)?;
     entries.narrow(&arguments.deny, &arguments.allow);
-    let found = findings(&analysis, &arguments.deny, &arguments.allow);
+    let found = findings(&analysis, &arguments.deny, &arguments.allow, arguments.allow_exempt);
     let (mut found, mut allowed) = entries.take(found);
     let mut warnings = inspect::warnings(&analysis);
+    warnings.extend(looked::exempt(&analysis));
     if !arguments.allow_unfinished && (found.is_empty() || arguments.update_baseline) {
         judged::must_be_finished(&[&analysis])?;
     }

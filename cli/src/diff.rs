@@ -384,7 +384,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
             .into_iter()
             .filter(|rule| arguments.deny.is_empty() || arguments.deny.iter().any(|name| name == rule))
             .collect(),
-        warnings: [&a, &b].iter().flat_map(|analysis| inspect::warnings(analysis)).collect(),
+        warnings: [&a, &b].iter().flat_map(|analysis| warnings(analysis)).collect(),
         looked_at: counted((differences.same + findings.len()) as u64, "decision"),
     };
     formats::write(&report, &arguments.format, output, |output| {
@@ -403,6 +403,11 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     Ok(Outcome::from_findings(is_found))
 }
 
+/// What the reader has to know of a run.
+fn warnings(analysis: &Analysis) -> Vec<String> {
+    inspect::warnings(analysis).into_iter().chain(looked::exempt(analysis)).collect()
+}
+
 fn run_json(name: &str, analysis: &Analysis) -> serde_json::Value {
     json!({
         "trace": name,
@@ -410,7 +415,7 @@ fn run_json(name: &str, analysis: &Analysis) -> serde_json::Value {
         "devices": inspect::devices(analysis),
         "settings": analysis.settings(),
         "changes": analysis.change_count(),
-        "warnings": inspect::warnings(analysis),
+        "warnings": warnings(analysis),
     })
 }
 
@@ -426,7 +431,7 @@ fn text(runs: [(&str, &str, &Analysis); 2], differences: &Differences, limit: us
             table.row([Cell::new(setting).style(Style::Dim)]);
         }
         output.table(&table);
-        for warning in inspect::warnings(analysis) {
+        for warning in warnings(analysis) {
             output.styled_line(Style::Warn, format!("   {warning}"));
         }
     }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::trace::analysis::Analysis;
+use crate::trace::analysis::{Analysis, Exempt};
 use crate::trace::record::{counted, grouped};
 
 /// What samplin looked at: `16 samplers, 20 image views, 320 descriptors with an image and a sampler, 3 pairs that shaders join`.
@@ -58,6 +58,23 @@ pub fn left(analysis: &Analysis) -> Option<String> {
     (total > 0).then(|| format!("left as it is and named: {}: {}{more}", grouped(total), names.join(", ")))
 }
 
+/// What rules with `repair = "off"` leave as it is, with where they are, if anything is.
+pub fn exempt(analysis: &Analysis) -> Option<String> {
+    let total: u64 = analysis.exempt.iter().map(|item| item.count).sum();
+    let mut places: Vec<String> = analysis.exempt.iter().map(Exempt::places).collect();
+    places.sort();
+    places.dedup();
+    let more = places.len().saturating_sub(4);
+    places.truncate(4);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let verb = if total == 1 { "is" } else { "are" };
+    let what = match analysis.exempt.iter().all(|item| item.what == "pair") {
+        true => counted(total, "pair"),
+        false => counted(total, "sampler or pair").replace("sampler or pairs", "samplers or pairs"),
+    };
+    (total > 0).then(|| format!("{what} {verb} left alone by rules: {}{more}", places.join(", ")))
+}
+
 /// What was not looked at in this run, and what no rule covers.
 pub fn not_covered(analysis: &Analysis) -> String {
     let mut parts: Vec<&str> = Vec::new();
@@ -99,6 +116,7 @@ pub fn json(analysis: &Analysis) -> Value {
     json!({
         "looked_at": at(analysis),
         "left": left(analysis),
+        "exempt": exempt(analysis),
         "not_covered": not_covered(analysis),
         "held_back": held,
     })

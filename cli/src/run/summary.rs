@@ -305,6 +305,10 @@ impl Told {
             let text = output.styled(Style::Warn, left);
             output.line(format!("{prefix} {text}"));
         }
+        if let Some(exempt) = looked::exempt(analysis) {
+            let text = output.styled(Style::Warn, exempt);
+            output.line(format!("{prefix} {text}"));
+        }
         output.line(format!("{prefix} {}", looked::not_covered(analysis)));
         for warning in inspect::warnings(analysis).iter().take(5) {
             output.line(format!("{prefix} {warning}"));

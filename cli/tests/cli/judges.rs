@@ -396,3 +396,39 @@ fn a_run_without_an_end_is_not_green() {
     samplin_in(&home, ["predict", "all.jsonl", "--device", "v3d-4.2", "-o", "there.jsonl"]).quiet(0);
     assert_ne!(samplin_in(&home, ["check", "there.jsonl", "--deny", "heap"]).code, 3);
 }
+
+/// What a rules file leaves alone is told, and found where its rule is denied by name: a rules file does not overrule a gate.
+#[test]
+fn what_rules_leave_alone_is_told() {
+    let home = Folder::new();
+    let exempt = |name: &str, pair: u32| {
+        format!(
+            "{{\"seq\":3,\"t_ns\":4,\"pid\":7,\"tid\":7,\"event\":\"exempt\",\"what\":\"pair\",\"rules\":[{{\"name\":\"{name}\",\"file\":\"a.toml\",\"line\":3}}],\
+             \"fingerprint\":\"{pair:016x}\",\"format\":\"VK_FORMAT_R32_SFLOAT\",\"changes\":[{{\"rule\":\"linear-filter\",\"catalog\":\"B-1\",\
+             \"vuid\":null,\"field\":\"magFilter\",\"from\":\"LINEAR\",\"to\":\"NEAREST\",\"because\":\"it lacks it\",\"lost\":\"\"}}]}}\n"
+        )
+    };
+    home.write("clean.jsonl", CLEAN);
+    home.write("off.jsonl", CLEAN.to_owned() + &exempt("mine", 1) + &exempt("mine", 2) + &exempt("other", 3));
+    let told = "3 pairs are left alone by rules: mine (a.toml:3), other (a.toml:3)";
+    for (command, code) in [
+        (&["check", "off.jsonl"][..], 0),
+        (&["check", "off.jsonl", "--deny", "stencil"], 0),
+        (&["check", "off.jsonl", "--deny", "linear-filter", "--allow-exempt"], 0),
+        (&["check", "off.jsonl", "--deny", "linear-filter"], 1),
+        (&["check", "off.jsonl", "--deny", "unresolved"], 1),
+        (&["diff", "clean.jsonl", "off.jsonl"], 0),
+    ] {
+        let said = samplin_in(&home, command).quiet(code);
+        assert!(said.contains(told), "{command:?}: {said}");
+        let is_found =
+            said.contains("linear-filter: left alone by mine (a.toml:3): magFilter LINEAR → NEAREST: it lacks it");
+        assert_eq!(is_found, code == 1, "{command:?}: {said}");
+    }
+    let said = samplin_in(&home, ["check", "clean.jsonl"]).quiet(0);
+    assert!(!said.contains("left alone"), "{said}");
+    // A baseline can hold it.
+    let known = ["check", "off.jsonl", "--deny", "linear-filter", "--baseline", "known.toml"];
+    samplin_in(&home, [&known[..], &["--update-baseline"]].concat()).quiet(0);
+    samplin_in(&home, known).quiet(0);
+}
