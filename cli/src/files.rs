@@ -107,6 +107,21 @@ pub fn target(link: &Path) -> io::Result<Option<PathBuf>> {
     })
 }
 
+/// Why the layer does not write into a file that is there, which so must not be emptied.
+pub fn refusal(path: &Path) -> Option<&'static str> {
+    let metadata = std::fs::symlink_metadata(path).ok()?;
+    match metadata {
+        _ if metadata.is_symlink() => Some("it is a symbolic link, which the layer does not follow"),
+        _ if metadata.nlink() > 1 => {
+            Some("it has a second name (hard link), and the layer does not write into such a file")
+        }
+        _ if metadata.uid() != rustix::process::geteuid().as_raw() => {
+            Some("it belongs to another user, and the layer does not write into such a file")
+        }
+        _ => None,
+    }
+}
+
 /// What makes a file the same one, be it there or not.
 #[derive(PartialEq, Eq)]
 enum Identity {

@@ -1,7 +1,6 @@
 //! Where the trace goes, looked at before the program starts: links, which the layer refuses, and files that must not be lost.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::Arguments;
@@ -68,21 +67,6 @@ fn may_be_trace(path: &Path) -> bool {
     }
 }
 
-/// Why the layer does not write into a file that is there, which so must not be emptied.
-pub(super) fn refusal(path: &Path) -> Option<&'static str> {
-    let metadata = std::fs::symlink_metadata(path).ok()?;
-    match metadata {
-        _ if metadata.is_symlink() => Some("it is a symbolic link, which the layer does not follow"),
-        _ if metadata.nlink() > 1 => {
-            Some("it has a second name (hard link), and the layer does not write into such a file")
-        }
-        _ if metadata.uid() != rustix::process::geteuid().as_raw() => {
-            Some("it belongs to another user, and the layer does not write into such a file")
-        }
-        _ => None,
-    }
-}
-
 /// What is wrong with the place of a trace.
 pub(super) fn trouble(path: &Path) -> Option<String> {
     let shown = path.display();
@@ -95,7 +79,7 @@ pub(super) fn trouble(path: &Path) -> Option<String> {
     } else if !writable(if path.exists() { path } else { folder }) {
         Some(format!("the trace {shown} cannot be written"))
     } else {
-        refusal(path).map(|why| format!("the trace {shown} is refused: {why}"))
+        files::refusal(path).map(|why| format!("the trace {shown} is refused: {why}"))
     }
 }
 

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::place;
 use super::validation::Messages;
 use crate::failure::Result;
+use crate::files;
 use crate::folders;
 use crate::inspect;
 use crate::looked;
@@ -97,7 +97,7 @@ impl Watch {
     pub(super) fn begin_anew(&mut self, own: Vec<PathBuf>) -> io::Result<()> {
         let Self::Folder { before, .. } = self else { return Ok(()) };
         for path in own {
-            if let Some(why) = place::refusal(&path) {
+            if let Some(why) = files::refusal(&path) {
                 return Err(io::Error::other(why));
             }
             std::fs::File::options().write(true).open(&path)?.set_len(0)?;
