@@ -1,9 +1,12 @@
-//! `samplin explain`: what a rule, a valid-usage id, a name of what is left, or a setting means, and what to do about it.
+//! `samplin explain`: what a rule, a valid-usage id, a name of what is left, a word of records, or a setting means, and what to do about it.
+
+mod terms;
 
 use samplin_core::decide::{Catalog, Rule, Source};
 use samplin_wire::left::{LEFT, Left};
 use serde::Serialize;
 
+use self::terms::Term;
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
 use crate::settings::{self, Described};
@@ -11,7 +14,7 @@ use crate::settings::{self, Described};
 /// The arguments of `samplin explain`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// A rule, a valid-usage id, a name of what was left, or a setting; without it, all of them
+    /// A rule, a valid-usage id, a name of what was left, a word of records, or a setting; without it, all of them
     #[arg(value_name = "WORD")]
     pub word: Option<String>,
 }
@@ -97,7 +100,14 @@ impl Page {
 struct Found {
     rules: Vec<Page>,
     left: Vec<Name>,
+    terms: Vec<Term>,
     settings: Vec<Described>,
+}
+
+impl Found {
+    fn is_nothing(&self) -> bool {
+        self.rules.is_empty() && self.left.is_empty() && self.terms.is_empty() && self.settings.is_empty()
+    }
 }
 
 /// A name of what is left.
@@ -114,26 +124,38 @@ impl From<&'static Left> for Name {
     }
 }
 
+/// The number at the end of an id, or by itself: five digits.
+fn number(word: &str) -> Option<&str> {
+    let last = word.rsplit('-').next()?;
+    (last.len() == 5 && last.bytes().all(|byte| byte.is_ascii_digit())).then_some(last)
+}
+
 /// Whether a rule's valid-usage id is meant: the id itself, that of another command, or its number.
 fn is_meant(vuid: &str, word: &str) -> bool {
-    let last = |text: &str| text.rsplit('-').next().unwrap_or_default().to_owned();
-    let number = last(word);
-    let is_number = number.len() == 5 && number.bytes().all(|byte| byte.is_ascii_digit());
-    vuid.eq_ignore_ascii_case(word) || is_number && last(vuid) == number
+    vuid.eq_ignore_ascii_case(word) || number(word).is_some_and(|meant| number(vuid) == Some(meant))
+}
+
+/// Whether a rule's page names an id, in full or, after another one of the same structure, by its end (`-02002`).
+fn is_named(page: &str, word: &str) -> bool {
+    let mut words = page.split(|letter: char| !letter.is_ascii_alphanumeric() && !matches!(letter, '-' | '_'));
+    words.any(|named| named.contains('-') && is_meant(named, word))
 }
 
 fn find(word: &str) -> Found {
+    let is_id = word.to_ascii_uppercase().starts_with("VUID-") || number(word) == Some(word);
     let meant = |rule: &Rule| {
         rule.name().eq_ignore_ascii_case(word)
             || Catalog::ALL
                 .iter()
                 .filter(|row| row.rule() == *rule)
                 .any(|row| row.id().eq_ignore_ascii_case(word) || row.vuid().is_some_and(|vuid| is_meant(vuid, word)))
+            || is_id && PAGES.iter().any(|(name, page)| *name == rule.name() && is_named(page, word))
     };
     let spelled = |name: &str| name.replace(' ', "-").eq_ignore_ascii_case(&word.replace([' ', '_'], "-"));
     Found {
         rules: Rule::ALL.iter().filter(|rule| meant(rule)).filter_map(|rule| Page::of(*rule)).collect(),
         left: LEFT.iter().filter(|left| spelled(left.name)).map(Name::from).collect(),
+        terms: terms::all().into_iter().filter(|term| spelled(&term.name)).collect(),
         settings: settings::described(&settings::load()).into_iter().filter(|one| one.is_called(word)).collect(),
     }
 }
@@ -149,7 +171,7 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         return Ok(Outcome::Fine);
     };
     let found = find(word.trim());
-    if found.rules.is_empty() && found.left.is_empty() && found.settings.is_empty() {
+    if found.is_nothing() {
         return Err(unknown(word));
     }
     if output.json {
@@ -172,6 +194,11 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         output.line(name.meaning);
         output.line(format!("To repair it: {}.", name.advice));
     }
+    for term in &found.terms {
+        part(output);
+        output.styled_line(Style::Heading, format!("{} ({})", term.name, term.of));
+        output.line(&term.meaning);
+    }
     for setting in &found.settings {
         part(output);
         settings::tell(setting, output);
@@ -183,13 +210,35 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
 pub fn words() -> Vec<String> {
     let rules = Rule::ALL.iter().map(|rule| rule.name().to_owned());
     let settings = settings::described(&settings::load()).into_iter().map(|setting| setting.key);
-    rules.chain(LEFT.iter().map(|left| left.name.to_owned())).chain(settings).collect()
+    let mut words: Vec<String> = rules
+        .chain(LEFT.iter().map(|left| left.name.to_owned()))
+        .chain(terms::all().into_iter().map(|term| term.name))
+        .chain(settings)
+        .collect();
+    // A few are of two kinds.
+    let mut seen = std::collections::HashSet::new();
+    words.retain(|word| seen.insert(word.clone()));
+    words
 }
+
+/// How many words are suggested at most.
+const SUGGESTED: usize = 6;
 
 fn unknown(word: &str) -> Failure {
     let words = words();
     let names: Vec<&str> = words.iter().map(String::as_str).collect();
-    let failure = Failure::usage(format!("no rule, valid-usage id, name or setting is called {word}"));
+    let failure = Failure::usage(format!("no rule, valid-usage id, name, word of records or setting is called {word}"));
+    let part = word.trim().to_ascii_lowercase();
+    let with = |fits: &dyn Fn(&str) -> bool| -> Vec<&str> {
+        names.iter().copied().filter(|name| part.len() > 1 && fits(name)).take(SUGGESTED).collect()
+    };
+    let mut with_it = with(&|name| name.starts_with(&part));
+    if with_it.is_empty() {
+        with_it = with(&|name| name.split(['-', '_', ' ']).any(|of| of.starts_with(&part)));
+    }
+    if !with_it.is_empty() {
+        return failure.hint(format!("did you mean {}?", with_it.join(", ")));
+    }
     match samplin_config::settings::nearest(word, &names) {
         Some(near) => failure.hint(format!("did you mean {near}?")),
         None if word.to_ascii_uppercase().starts_with("VUID-") => {
@@ -233,6 +282,7 @@ fn tell_rule(page: &Page, output: &mut Output) {
 struct List {
     rules: Vec<Page>,
     left: Vec<Name>,
+    terms: Vec<Term>,
     settings: Vec<Described>,
 }
 
@@ -240,6 +290,7 @@ fn list(output: &mut Output) {
     let list = List {
         rules: Rule::ALL.iter().filter_map(|rule| Page::of(*rule)).collect(),
         left: LEFT.iter().map(Name::from).collect(),
+        terms: terms::all(),
         settings: settings::described(&settings::load()),
     };
     if output.json {
@@ -257,12 +308,21 @@ fn list(output: &mut Output) {
     output.line("");
     section("What is left as it is", list.left.iter().map(|name| (name.name, name.meaning)).collect(), output);
     output.line("");
+    section(
+        "Words of records",
+        list.terms.iter().map(|term| (term.name.as_str(), term.meaning.as_str())).collect(),
+        output,
+    );
+    output.line("");
     let rows = list.settings.iter().map(|one| (one.key.as_str(), one.description.as_str())).collect();
     section("Settings", rows, output);
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
     use super::*;
 
     const HEADINGS: [&str; 5] =
@@ -300,6 +360,72 @@ mod tests {
         for setting in settings::described(&settings::load()) {
             assert_eq!(find(&setting.key).settings.len(), 1, "{}", setting.key);
         }
+    }
+
+    /// Every id in what is not a comment and not a test.
+    fn printed(path: &Path, ids: &mut BTreeSet<String>) {
+        if path.is_dir() {
+            std::fs::read_dir(path).unwrap().for_each(|entry| printed(&entry.unwrap().path(), ids));
+            return;
+        }
+        let is_rust = path.extension().is_some_and(|extension| extension == "rs");
+        let is_text = path.extension().is_some_and(|extension| extension == "md" || extension == "json");
+        if !is_rust && !is_text
+            || path.ends_with("tests.rs")
+            || path.components().any(|part| part.as_os_str() == "tests")
+        {
+            return;
+        }
+        let text = std::fs::read_to_string(path).unwrap();
+        let text = if is_rust { text.split("#[cfg(test)]").next().unwrap() } else { &text };
+        for line in text.lines().map(|line| if is_rust { line.split("//").next().unwrap() } else { line }) {
+            for (at, _) in line.match_indices("VUID-") {
+                let id =
+                    line[at..].split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-').next().unwrap();
+                // `VUID-` alone is the word that ids begin with.
+                ids.extend((id.len() > 5).then(|| id.to_owned()));
+            }
+        }
+    }
+
+    #[test]
+    fn every_id_that_is_printed_anywhere_is_explained() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let mut ids = BTreeSet::new();
+        for part in
+            ["src", "core/src", "wire/src", "config/src", "spirv/src", "cli/src", "README.md", "docs", "manifest"]
+        {
+            printed(&root.join(part), &mut ids);
+        }
+        assert!(ids.len() > 60 && ids.contains("VUID-VkBufferViewCreateInfo-format-08779"), "{ids:?}");
+        let unknown: Vec<&String> = ids.iter().filter(|id| find(id).rules.is_empty()).collect();
+        assert!(unknown.is_empty(), "{unknown:#?}");
+        assert!(find("VUID-vkCmdDraw-None-99999").is_nothing() && find("VUID-").is_nothing());
+    }
+
+    #[test]
+    fn every_word_of_records_is_explained() {
+        for word in ["trilinear-offset", "seam", "nothing", "limit exceeded", "limit-exceeded"] {
+            assert!(!find(word).is_nothing(), "{word}");
+        }
+        for word in samplin_wire::record::HOWS {
+            assert_eq!(find(word).terms.len(), 1, "{word}");
+        }
+        let schema: serde_json::Value = serde_json::from_str(include_str!("../../manifest/trace.schema.json")).unwrap();
+        for event in schema.pointer("/properties/event/enum").unwrap().as_array().unwrap() {
+            assert_eq!(find(event.as_str().unwrap()).terms.len(), 1, "{event}");
+        }
+        assert!(terms::all().iter().all(|term| term.meaning.ends_with('.')));
+        assert!(words().iter().all(|word| !find(word).is_nothing()));
+    }
+
+    #[test]
+    fn a_part_of_a_word_has_suggestions() {
+        let hint = |word| unknown(word).hint.unwrap();
+        assert_eq!(hint("linear"), "did you mean linear-filter, linear-mipmap?");
+        assert_eq!(hint("budget"), "did you mean border-budget, sampler-budget?");
+        assert_eq!(hint("linear-fliter"), "did you mean linear-filter?");
+        assert_eq!(hint("zzzzzz"), "`samplin explain` lists all of them");
     }
 
     #[test]

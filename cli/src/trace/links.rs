@@ -3,7 +3,7 @@
 use samplin_wire::record::{Descriptor, Link};
 
 /// Words for `how`: what the pipeline was given another sampler by.
-const HOWS: [(&str, &str); 5] = [
+pub const HOWS: [(&str, &str); 5] = [
     ("shadow", "a copy of the descriptor set with the other sampler was bound in its place"),
     ("split", "the shader reads the other sampler from a set of the layer's, because the application's has other uses"),
     ("push", "the other sampler was pushed after the application's"),
