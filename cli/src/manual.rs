@@ -108,6 +108,30 @@ pub const EXAMPLES: &[(&str, Examples)] = &[
         ],
     ),
     (
+        "rules check",
+        &[
+            ("samplin rules check samplin.toml", "what is wrong with a rules file"),
+            ("samplin rules check samplin.toml --trace all.jsonl", "and which samplers of a run its rules match"),
+        ],
+    ),
+    (
+        "rules new",
+        &[
+            ("samplin rules new", "print a commented rules file"),
+            ("samplin rules new samplin.toml --force", "write it, over the one that is there"),
+        ],
+    ),
+    (
+        "rules bisect",
+        &[
+            ("samplin rules bisect --rules samplin.toml -- ./game", "which overridden sampler breaks the picture"),
+            (
+                "samplin rules bisect --repairs --good-if \"cmp shot.ppm good.ppm\" -- ./game",
+                "which repair does, without a question",
+            ),
+        ],
+    ),
+    (
         "install",
         &[
             ("samplin install --user", "for this user, as an implicit layer: ENABLE_SAMPLIN=1 PROGRAM"),
@@ -149,13 +173,38 @@ fn examples_as_help(name: &str) -> String {
     format!("Examples:\n{}", lines.collect::<Vec<_>>().join("\n"))
 }
 
+/// A command by the words that lead to it.
+fn find<'c>(command: &'c clap::Command, words: &[impl AsRef<str>]) -> Option<&'c clap::Command> {
+    words.iter().try_fold(command, |command, word| {
+        command.find_subcommand(word.as_ref()).filter(|sub| !sub.is_hide_set() && sub.get_name() != "help")
+    })
+}
+
+/// Adds a text to the help of the command that these words lead to.
+fn with_help(command: clap::Command, words: &[&str], text: &str) -> clap::Command {
+    match words {
+        [] => command.after_help(text.to_owned()),
+        [first, rest @ ..] => command.mut_subcommand(first, |sub| with_help(sub, rest, text)),
+    }
+}
+
+/// Calls `each` with every command below this one, and the words that lead to it.
+fn walk<'c>(command: &'c clap::Command, above: &str, each: &mut impl FnMut(&'c clap::Command, &str)) {
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
+        let name = format!("{above}{}", sub.get_name());
+        each(sub, &name);
+        walk(sub, &format!("{name} "), each);
+    }
+}
+
 /// Adds examples to each command that has some.
 pub fn with_examples(mut command: clap::Command) -> clap::Command {
     let status = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     for (name, _) in EXAMPLES.iter().skip(1) {
+        let words: Vec<&str> = name.split(' ').collect();
         // One that a feature brings may not be there.
-        if command.find_subcommand(name).is_some() {
-            command = command.mut_subcommand(name, |sub| sub.after_help(examples_as_help(name)));
+        if find(&command, &words).is_some() {
+            command = with_help(command, &words, &examples_as_help(name));
         }
     }
     command.after_help(format!("{}\n\n{status}", examples_as_help("samplin")))
@@ -189,9 +238,9 @@ pub fn completions(arguments: &Completions, output: &mut Output) -> Result {
 /// The arguments of `samplin man`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// The page of this command; without it the page of the program
+    /// The page of this command, `run` or `rules bisect`; without it the page of the program
     #[arg(value_name = "COMMAND", conflicts_with = "dir")]
-    pub command: Option<String>,
+    pub command: Vec<String>,
     /// Write every page into this folder
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
@@ -208,13 +257,10 @@ pub fn man(arguments: &Arguments, output: &mut Output) -> Result {
     if let Some(folder) = &arguments.dir {
         return write_all(&command, folder, output);
     }
-    let page = match &arguments.command {
-        None => page(&command, "samplin"),
-        Some(name) => {
-            let sub = command.find_subcommand(name).filter(|sub| !sub.is_hide_set());
-            let sub = sub.ok_or_else(|| Failure::usage(format!("there is no command {name}")))?;
-            page(sub, name)
-        }
+    let name = arguments.command.join(" ");
+    let page = match find(&command, &arguments.command) {
+        Some(command) => page(command, if name.is_empty() { "samplin" } else { &name }),
+        None => return Err(Failure::usage(format!("there is no command {name}"))),
     };
     output.document(&page.map_err(cannot_be_made)?);
     Ok(Outcome::Fine)
@@ -225,12 +271,12 @@ fn cannot_be_made(error: std::io::Error) -> Failure {
 }
 
 fn write_all(command: &clap::Command, folder: &Path, output: &mut Output) -> Result {
-    let subs = command.get_subcommands().filter(|sub| !sub.is_hide_set()).map(|sub| (sub, sub.get_name()));
+    let mut commands = vec![(command, "samplin".to_owned())];
+    walk(command, "", &mut |sub, name| commands.push((sub, name.to_owned())));
     let mut written = Vec::new();
-    for (command, name) in std::iter::once((command, "samplin")).chain(subs) {
-        let file = if name == "samplin" { "samplin.1".to_owned() } else { format!("samplin-{name}.1") };
-        let path = folder.join(file);
-        files::write_atomically(&path, page(command, name).map_err(cannot_be_made)?.as_bytes())
+    for (command, name) in commands {
+        let path = folder.join(format!("{}.1", title(&name)));
+        files::write_atomically(&path, page(command, &name).map_err(cannot_be_made)?.as_bytes())
             .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
         written.push(path);
     }
@@ -259,9 +305,14 @@ const FILES: [(&str, &str); 4] = [
     ("samplin-check.toml", "what `samplin check` allows, in the working directory"),
 ];
 
+/// The title of a page, which is its file's name too.
+fn title(name: &str) -> String {
+    if name == "samplin" { name.to_owned() } else { format!("samplin-{}", name.replace(' ', "-")) }
+}
+
 /// One page.
 fn page(command: &clap::Command, name: &str) -> std::io::Result<String> {
-    let title = if name == "samplin" { name.to_owned() } else { format!("samplin-{name}") };
+    let title = title(name);
     let man = Man::new(command.clone().display_name(title.clone()).after_help("")).title(title);
     let mut text = Vec::new();
     man.render_title(&mut text)?;
@@ -271,25 +322,9 @@ fn page(command: &clap::Command, name: &str) -> std::io::Result<String> {
     man.render_options_section(&mut text)?;
     let is_whole = name == "samplin";
     if command.get_subcommands().any(|sub| !sub.is_hide_set()) {
-        let mut subs = Vec::new();
-        man.render_subcommands_section(&mut subs)?;
-        // The pages of the program's commands are there; those of theirs stand below.
-        let subs = String::from_utf8_lossy(&subs);
-        text.extend(if is_whole { subs.into_owned() } else { subs.replace("(1)", "") }.into_bytes());
+        man.render_subcommands_section(&mut text)?;
     }
     let mut rest = Roff::new();
-    if !is_whole {
-        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
-            let mut section = Vec::new();
-            let name = sub.get_bin_name().unwrap_or_else(|| sub.get_name()).to_owned();
-            let man = Man::new(sub.clone().display_name(name.clone()).after_help(""));
-            man.render_synopsis_section(&mut section)?;
-            man.render_options_section(&mut section)?;
-            // Made for a page of its own; here they stand one level deeper.
-            let section = String::from_utf8_lossy(&section).replace(".SH ", ".SS ");
-            text.extend_from_slice(format!(".SH \"{}\"\n{section}", name.to_uppercase()).as_bytes());
-        }
-    }
     section(&mut rest, "EXAMPLES", examples(name).iter().map(|(line, what)| ((*line).to_owned(), (*what).to_owned())));
     if is_whole {
         let described = settings::described(&settings::load());
@@ -345,9 +380,7 @@ mod tests {
     #[test]
     fn every_command_has_two_examples_that_it_takes() {
         let command = crate::command();
-        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
-            assert!(examples(sub.get_name()).len() >= 2, "{}", sub.get_name());
-        }
+        walk(&command, "", &mut |_, name| assert!(examples(name).len() >= 2, "{name}"));
         for (name, examples) in EXAMPLES {
             for (line, _) in *examples {
                 assert!(*name == "samplin" || line.starts_with(&format!("samplin {name}")), "{line}");

@@ -90,7 +90,9 @@ fn manual_pages_have_the_sections_that_pages_have() {
     );
     assert!(!page.contains("probe"), "what is hidden stays hidden");
     let rules = samplin(["man", "rules"]).quiet(0);
-    assert!(rules.contains(".SH \"SAMPLIN RULES BISECT\"") && rules.contains("\\-\\-good\\-if"), "{rules}");
+    assert!(rules.contains("samplin\\-rules\\-bisect(1)"), "{rules}");
+    let bisect = samplin(["man", "rules", "bisect"]).quiet(0);
+    assert!(bisect.contains("\n.TH samplin-rules-bisect 1") && bisect.contains("\\-\\-good\\-if"), "{bisect}");
     assert!(samplin(["man", "conjure"]).fails(2).contains("no command conjure"));
 }
 
@@ -99,6 +101,10 @@ fn each_command_has_a_page_that_is_typeset_without_complaint() {
     let home = Folder::new();
     let written = samplin_in(&home, ["man", "--dir", "pages"]).quiet(0);
     assert!(written.lines().count() > 14 && written.contains("pages/samplin-run.1"), "{written}");
+    for sub in ["check", "new", "bisect"] {
+        assert!(written.contains(&format!("pages/samplin-rules-{sub}.1\n")), "{written}");
+        assert!(samplin(["rules", sub, "--help"]).quiet(0).contains("\nExamples:\n"), "{sub}");
+    }
     for path in written.lines() {
         let groff = std::process::Command::new("groff")
             .args(["-man", "-Kutf8", "-Tutf8", "-P-cbou", "-ww", path])
