@@ -109,6 +109,22 @@ pub fn find(wanted: &str) -> Result<DeviceFile> {
     }
 }
 
+/// The name of the device that the setting `device` means, if the layer can simulate it.
+///
+/// # Errors
+///
+/// When nothing or too much fits, or the file cannot be used.
+pub fn simulated(setting: &str) -> Result<String> {
+    let file = find(setting)?;
+    match &file {
+        DeviceFile::Shipped(_) => Ok(file.name()),
+        DeviceFile::Path(path) => match samplin_config::simulate::load(&path.to_string_lossy()) {
+            Ok(simulation) => Ok(simulation.name),
+            Err(unusable) => Err(Failure::input(format!("{}: {}", path.display(), unusable.message))),
+        },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,12 @@
 //! `samplin settings`: what each setting means, its value in this environment, and who set it.
 
-use samplin_config::settings::{self as config, Loaded};
+use std::path::PathBuf;
+
+use samplin_config::overrides::{self, Overrides};
+use samplin_config::settings::{self as config, Level, Loaded, Problem};
 use serde::{Deserialize, Serialize};
 
+use crate::devices;
 use crate::failure::{Failure, Outcome, Result};
 use crate::output::{Cell, Output, Style, Table};
 
@@ -71,6 +75,33 @@ struct Flag {
 /// The settings that a program started here would have, but for what it sets itself.
 pub fn load() -> Loaded {
     config::load(&[])
+}
+
+/// The rules files that the layer may read: the one that is set, else all that it looks for.
+pub fn rules_files(loaded: &Loaded) -> Vec<PathBuf> {
+    match &loaded.settings.config {
+        Some(path) => vec![samplin_platform::home_path(path)],
+        None => overrides::automatic_files(),
+    }
+}
+
+/// What is wrong with the settings, with the device that they name, and with rules files.
+fn problems(loaded: &Loaded) -> Vec<Problem> {
+    let mut problems = loaded.problems.clone();
+    let device = loaded.settings.device.as_deref().map(devices::simulated);
+    if let Some(Err(failure)) = device {
+        let hint = failure.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+        problems.push(Problem {
+            level: Level::Error,
+            key: "device".into(),
+            file: None,
+            line: None,
+            column: None,
+            message: failure.message + &hint,
+        });
+    }
+    problems.extend(rules_files(loaded).iter().flat_map(|path| Overrides::load(path).1));
+    problems
 }
 
 /// Every setting, in the manifest's order.
@@ -144,6 +175,7 @@ pub fn tell(setting: &Described, output: &mut Output) {
 pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let loaded = load();
     let mut settings = described(&loaded);
+    let problems = problems(&loaded);
     if let Some(key) = &arguments.key {
         let keys: Vec<String> = settings.iter().map(|setting| setting.key.clone()).collect();
         settings.retain(|setting| setting.is_called(key));
@@ -155,8 +187,8 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
         }
     }
     if output.json {
-        output.json(&serde_json::json!({ "settings": settings, "problems": loaded.problems }));
-        return Ok(Outcome::from_findings(!loaded.problems.is_empty()));
+        output.json(&serde_json::json!({ "settings": settings, "problems": problems }));
+        return Ok(Outcome::from_findings(!problems.is_empty()));
     }
     if arguments.key.is_some() {
         settings.iter().for_each(|setting| tell(setting, output));
@@ -179,10 +211,10 @@ pub fn run(arguments: &Arguments, output: &mut Output) -> Result {
             "`samplin settings KEY` explains one. A program may set others itself, through VK_EXT_layer_settings.",
         );
     }
-    for problem in &loaded.problems {
+    for problem in &problems {
         output.styled_line(Style::Bad, problem);
     }
-    Ok(Outcome::from_findings(!loaded.problems.is_empty()))
+    Ok(Outcome::from_findings(!problems.is_empty()))
 }
 
 #[cfg(test)]

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use samplin_config::overrides::{self, Overrides};
+use samplin_config::overrides::Overrides;
 use samplin_config::settings::{self, Problem};
-use samplin_config::simulate;
 
 use super::{Finding, Level, ProbeResult};
-use crate::devices::{self, DeviceFile};
-use crate::failure::Failure;
+use crate::devices;
 use crate::layer::{NAME, VALIDATION};
+use crate::settings::rules_files;
 use crate::system::{self, BadManifest, Elf, LayerKind, LayerManifest, System};
 use crate::trace::record::counted;
 
@@ -389,14 +388,7 @@ pub(super) fn settings(system: &System, findings: &mut Vec<Finding>) {
     let loaded = settings::load(&[]);
     findings.extend(loaded.problems.iter().map(|problem| problem_finding("setting", problem)));
     if let Some(device) = &loaded.settings.device {
-        let named = devices::find(device).and_then(|file| match &file {
-            DeviceFile::Shipped(_) => Ok(file.name()),
-            DeviceFile::Path(path) => match simulate::load(&path.to_string_lossy()) {
-                Ok(simulation) => Ok(simulation.name),
-                Err(unusable) => Err(Failure::input(format!("{}: {}", path.display(), unusable.message))),
-            },
-        });
-        findings.push(match named {
+        findings.push(match devices::simulated(device) {
             Ok(name) => Finding::new("simulation", Level::Good, format!("the device {name} is simulated")),
             Err(failure) => {
                 let finding = Finding::new("simulation", Level::Error, format!("device: {}", failure.message));
@@ -407,11 +399,7 @@ pub(super) fn settings(system: &System, findings: &mut Vec<Finding>) {
             }
         });
     }
-    let files = match &loaded.settings.config {
-        Some(path) => vec![samplin_platform::home_path(path)],
-        None => overrides::automatic_files(),
-    };
-    for path in files {
+    for path in rules_files(&loaded) {
         let (overrides, problems) = Overrides::load(&path);
         findings.extend(problems.iter().map(|problem| problem_finding("rules", problem)));
         if problems.is_empty() {

@@ -48,6 +48,34 @@ fn settings_say_who_set_them() {
     assert_eq!(output.status.code(), Some(0));
 }
 
+/// What `run` and `doctor` refuse is no setting that is in force.
+#[test]
+fn a_device_and_a_rules_file_that_cannot_be_had_are_findings() {
+    let home = Folder::new();
+    home.write("broken.json", "{");
+    home.write("broken.toml", "[[rule]\n");
+    let said = |arguments: &[&str], variable: &str, value: &str| {
+        let output = tool(&home).args(arguments).env(variable, value).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    for (variable, value, told) in [
+        ("SAMPLIN_DEVICE", "v3d", "v3d may be any of"),
+        ("SAMPLIN_DEVICE", "voodoo", "no device is called voodoo"),
+        ("SAMPLIN_DEVICE", "./none.json", "cannot be read"),
+        ("SAMPLIN_DEVICE", "./broken.json", "broken.json"),
+        ("SAMPLIN_CONFIG", "/nowhere/rules.toml", "the rules file cannot be read"),
+        ("SAMPLIN_CONFIG", "broken.toml", "broken.toml"),
+    ] {
+        for arguments in [&["settings"][..], &["settings", "device"], &["settings", "--json"]] {
+            let (status, text) = said(arguments, variable, value);
+            assert!(status == Some(1) && text.contains(told), "{arguments:?} {value}: {status:?} {text}");
+        }
+    }
+    for value in ["adreno-650", "none"] {
+        assert_eq!(said(&["settings"], "SAMPLIN_DEVICE", value).0, Some(0), "{value}");
+    }
+}
+
 #[test]
 fn a_wrong_setting_is_a_finding_and_an_unknown_one_wrong_usage() {
     let home = Folder::new();
