@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use samplin_config::settings;
+use samplin_core::names;
 use samplin_platform::date;
 use serde::Deserialize;
 use toml::Spanned;
@@ -11,15 +13,17 @@ use toml::Spanned;
 use super::Finding;
 use crate::failure::{Failure, Result};
 use crate::files;
+use crate::trace::record::short;
 
 /// The file that is read from the working directory without being named.
 pub(super) const FILE: &str = "samplin-check.toml";
 
+/// A file, whose entries are understood one by one, so that each says what is wrong with it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
     #[serde(default)]
-    allow: Vec<Spanned<Entry>>,
+    allow: Vec<Spanned<toml::Table>>,
 }
 
 /// What is allowed: all that an entry names has to be met.
@@ -37,7 +41,17 @@ struct Entry {
     what: Option<String>,
     reason: String,
     /// The last day on which it holds.
+    #[serde(default, deserialize_with = "day")]
     expires: Option<String>,
+}
+
+/// A date of TOML, with quotes or without.
+fn day<'d, D: serde::Deserializer<'d>>(deserializer: D) -> std::result::Result<Option<String>, D::Error> {
+    match toml::Value::deserialize(deserializer)? {
+        toml::Value::String(text) => Ok(Some(text)),
+        toml::Value::Datetime(date) => Ok(Some(date.to_string())),
+        other => Err(serde::de::Error::custom(format!("expires is a day, not of the type {}", other.type_str()))),
+    }
 }
 
 /// An entry of a file.
@@ -45,6 +59,8 @@ struct Entry {
 struct Allowed {
     entry: Entry,
     at: String,
+    /// Its line, from 1.
+    line: usize,
     is_baseline: bool,
     is_over: bool,
     /// What it is about was not looked at, so that nothing is known of it.
@@ -56,6 +72,49 @@ struct Allowed {
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     entries: Vec<Allowed>,
+    /// The baseline as it was read.
+    baseline: Option<String>,
+}
+
+/// What a new baseline begins with.
+const HEADER: &str = "# What `samplin check --baseline` lets pass. Give an entry that stays a reason of its own, and a day on which it ends:\n# expires = \"2027-06-30\"\n";
+
+/// A baseline without the entries of these lines, each with the comment right above it; all else stays to the letter.
+///
+/// `None` if one does not begin with a line of its own (`allow = [{ … }]`).
+fn without(text: &str, all: &[usize], gone: &[usize]) -> Option<String> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let is = |at: usize, fits: fn(&str) -> bool| lines.get(at).is_some_and(|line| fits(line.trim()));
+    let is_comment = |at: usize| is(at, |line| line.starts_with('#'));
+    let is_blank = |at: usize| is(at, str::is_empty);
+    let mut out = String::new();
+    let mut from = 0;
+    for (number, line) in all.iter().enumerate() {
+        let mut start = line.checked_sub(1)?;
+        is(start, |line| line.starts_with("[[")).then_some(())?;
+        if !gone.contains(line) {
+            continue;
+        }
+        let mut end = all.get(number + 1).map_or(lines.len(), |next| next - 1);
+        while end > start + 1 && (is_comment(end - 1) || is_blank(end - 1)) {
+            end -= 1;
+        }
+        while end < lines.len() && is_blank(end) {
+            end += 1;
+        }
+        while start > from && is_comment(start - 1) {
+            start -= 1;
+        }
+        out.extend(lines.get(from..start)?.iter().copied());
+        from = end;
+    }
+    out.extend(lines.get(from..)?.iter().copied());
+    Some(if gone.is_empty() { out } else { out.trim_end().to_owned() + "\n" })
+}
+
+/// A format's name with its prefix.
+fn full(format: &str) -> String {
+    if format.starts_with("VK_FORMAT_") { format.to_owned() } else { format!("VK_FORMAT_{format}") }
 }
 
 impl Entry {
@@ -63,13 +122,44 @@ impl Entry {
         [&self.rule, &self.fingerprint, &self.format, &self.name, &self.what].iter().any(|member| member.is_some())
     }
 
+    /// Everything that is wrong with it.
+    fn mistakes(&self) -> Vec<String> {
+        let mut mistakes = Vec::new();
+        if !self.names_something() {
+            mistakes.push("an entry needs a rule, fingerprint, format, name or what".to_owned());
+        }
+        if self.reason.trim().is_empty() {
+            mistakes.push("an entry needs a reason".to_owned());
+        }
+        let suggested = |mistake: String, word: &str, known: &[&str]| match settings::nearest(word, known) {
+            Some(near) => format!("{mistake}; did you mean {near}?"),
+            None => mistake,
+        };
+        let rules = super::rule_names();
+        if let Some(rule) = self.rule.as_deref().filter(|rule| !rules.contains(rule)) {
+            mistakes.push(suggested(format!("there is no rule {rule}"), rule, &rules));
+        }
+        let is_fingerprint =
+            |text: &str| text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if let Some(text) = self.fingerprint.as_deref().filter(|text| !is_fingerprint(text)) {
+            mistakes.push(format!("fingerprint = \"{text}\" is none: one has 16 hexadecimal digits, in lower case"));
+        }
+        if let Some(format) = self.format.as_deref().filter(|format| names::format_by_name(&full(format)).is_none()) {
+            let known: Vec<String> = names::formats().map(names::format).collect();
+            let known: Vec<&str> = known.iter().map(|known| short(known)).collect();
+            mistakes.push(suggested(format!("there is no format {format}"), short(format), &known));
+        }
+        if let Some(day) = self.expires.as_deref().filter(|day| !is_day(day)) {
+            mistakes.push(format!("expires = \"{day}\" is no day; write \"2026-12-31\""));
+        }
+        mistakes
+    }
+
     fn fits(&self, finding: &Finding) -> bool {
         let is = |wanted: &Option<String>, found: Option<&str>| {
             wanted.as_deref().is_none_or(|wanted| found.is_some_and(|found| found == wanted))
         };
-        let format = self.format.as_deref().map(|format| {
-            if format.starts_with("VK_FORMAT_") { format.to_owned() } else { format!("VK_FORMAT_{format}") }
-        });
+        let format = self.format.as_deref().map(full);
         let named = self.name.is_none()
             || is(&self.name, finding.sampler.as_deref())
             || is(&self.name, finding.view.as_deref());
@@ -114,11 +204,23 @@ impl Entry {
     }
 }
 
-/// Whether a text is a day, `2026-01-31`.
+/// Whether a text is a day of the calendar, `2026-01-31`.
 fn is_day(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
     let digits = |part: &str, count: usize| part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
-    matches!(text.split('-').collect::<Vec<_>>().as_slice(), [year, month, day]
-        if digits(year, 4) && digits(month, 2) && digits(day, 2) && ("01"..="12").contains(month) && ("01"..="31").contains(day))
+    let [year, month, day] = parts.as_slice() else { return false };
+    if !digits(year, 4) || !digits(month, 2) || !digits(day, 2) {
+        return false;
+    }
+    let number = |part: &str| part.parse::<u32>().unwrap_or(0);
+    let is_leap = |year: u32| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let days = match number(month) {
+        2 => 28 + u32::from(is_leap(number(year))),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    (1..=days).contains(&number(day))
 }
 
 impl Entries {
@@ -148,27 +250,25 @@ impl Entries {
             Failure::input(format!("{}{line}: {}", path.display(), error.message()))
         })?;
         let today = date();
+        let mut mistakes: Vec<String> = Vec::new();
         for spanned in document.allow {
-            let at = format!("{}:{}", path.display(), line(spanned.span().start));
-            let entry = spanned.into_inner();
-            let trouble = |what: &str| Err(Failure::input(format!("{at}: {what}")));
-            if !entry.names_something() {
-                return trouble("an entry needs a rule, fingerprint, format, name or what");
-            }
-            if entry.reason.trim().is_empty() {
-                return trouble("an entry needs a reason");
-            }
-            let known = super::rule_names();
-            if let Some(rule) = entry.rule.as_deref().filter(|rule| !known.contains(rule)) {
-                return trouble(&format!("there is no rule {rule}"));
-            }
-            if let Some(day) = entry.expires.as_deref().filter(|day| !is_day(day)) {
-                return trouble(&format!("expires = \"{day}\" is no day; write \"2026-12-31\""));
-            }
+            let line = line(spanned.span().start);
+            let at = format!("{}:{line}", path.display());
+            let entry = match Entry::deserialize(spanned.into_inner()) {
+                Ok(entry) => entry,
+                Err(error) => {
+                    mistakes.push(format!("{at}: {}", error.message()));
+                    continue;
+                }
+            };
+            mistakes.extend(entry.mistakes().into_iter().map(|mistake| format!("{at}: {mistake}")));
             let is_over = entry.expires.as_deref().is_some_and(|day| day < today.as_str());
-            self.entries.push(Allowed { entry, at, is_baseline, is_over, is_outside: false, met: 0 });
+            self.entries.push(Allowed { entry, at, line, is_baseline, is_over, is_outside: false, met: 0 });
         }
-        Ok(())
+        if is_baseline {
+            self.baseline = Some(text);
+        }
+        if mistakes.is_empty() { Ok(()) } else { Err(Failure::input(mistakes.join("\n"))) }
     }
 
     /// Says what is looked at: entries about anything else are neither stale nor taken out.
@@ -224,27 +324,33 @@ impl Entries {
         self.entries.iter().filter_map(told).collect()
     }
 
-    /// Writes a baseline: its entries that were met or are about what was not looked at, as they are, and one for each finding that none allows. Those that are over stay
-    /// so; nobody has looked at them again.
+    /// Writes a baseline: its text without the entries that nothing met, unless they are about what was not looked at, and an entry for
+    /// each finding that none allows. Those that are over stay so; nobody has looked at them again.
     pub(super) fn update(&self, path: &Path, findings: &[Finding]) -> Result<String> {
-        let mut kept: Vec<Entry> = Vec::new();
-        let of_baseline = || self.entries.iter().filter(|entry| entry.is_baseline);
-        kept.extend(of_baseline().filter(|entry| entry.met > 0 || entry.is_outside).map(|entry| entry.entry.clone()));
-        let before = kept.len();
+        let of_baseline = self.entries.iter().filter(|entry| entry.is_baseline);
+        let (kept, gone): (Vec<_>, Vec<_>) = of_baseline.partition(|entry| entry.met > 0 || entry.is_outside);
+        let all: Vec<usize> = self.entries.iter().filter(|entry| entry.is_baseline).map(|entry| entry.line).collect();
+        let gone: Vec<usize> = gone.into_iter().map(|entry| entry.line).collect();
+        let text = self.baseline.as_deref().and_then(|text| without(text, &all, &gone));
+        let mut text = text.unwrap_or_else(|| {
+            let mut text = HEADER.to_owned();
+            kept.iter().for_each(|entry| entry.entry.write(&mut text));
+            text
+        });
         let over: Vec<&Allowed> = self.entries.iter().filter(|entry| entry.is_over).collect();
+        let mut added: Vec<Entry> = Vec::new();
         for finding in findings.iter().filter(|finding| !over.iter().any(|entry| entry.entry.fits(finding))) {
             let entry = Entry::of(finding);
-            if !kept.contains(&entry) {
-                kept.push(entry);
+            if !added.contains(&entry) && !kept.iter().any(|kept| kept.entry == entry) {
+                added.push(entry);
             }
         }
-        let mut text = String::from(
-            "# What `samplin check --baseline` lets pass. Give an entry that stays a reason of its own, and a day on which it ends:\n# expires = \"2027-06-30\"\n",
-        );
-        kept.iter().for_each(|entry| entry.write(&mut text));
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        added.iter().for_each(|entry| entry.write(&mut text));
         files::write_output(path, text.as_bytes())?;
-        let gone = of_baseline().filter(|entry| entry.met == 0 && !entry.is_outside).count();
-        Ok(format!("{}: {} kept, {} added, {gone} taken out", path.display(), before, kept.len() - before))
+        Ok(format!("{}: {} kept, {} added, {} taken out", path.display(), kept.len(), added.len(), gone.len()))
     }
 }
 
@@ -253,5 +359,44 @@ pub(super) fn baseline(path: Option<&PathBuf>, is_update: bool) -> Result<Option
     match path {
         None if is_update => Err(Failure::usage("--update-baseline needs --baseline FILE")),
         path => Ok(path.map(PathBuf::as_path)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_one_of_the_calendar() {
+        for day in ["2026-01-31", "2028-02-29", "2000-02-29", "2026-04-30", "2026-12-31"] {
+            assert!(is_day(day), "{day}");
+        }
+        for none in [
+            "2027-02-31",
+            "2027-02-29",
+            "2100-02-29",
+            "2026-04-31",
+            "2026-13-01",
+            "2026-00-01",
+            "2026-01-00",
+            "26-01-01",
+            "",
+        ] {
+            assert!(!is_day(none), "{none}");
+        }
+    }
+
+    #[test]
+    fn what_is_taken_out_of_a_baseline_leaves_the_rest_to_the_letter() {
+        let text = "# of us all\n\n# Ada\n[[allow]]\nrule  = 'a' # why\n\n# alone\n\n# Bob\n[[allow]]\nrule='b'\n\n[[allow]]\nrule='c'\n# end\n";
+        let of = |gone: &[usize]| without(text, &[4, 10, 13], gone).unwrap();
+        assert_eq!(of(&[]), text);
+        assert_eq!(of(&[4]), "# of us all\n\n# alone\n\n# Bob\n[[allow]]\nrule='b'\n\n[[allow]]\nrule='c'\n# end\n");
+        assert_eq!(
+            of(&[10]),
+            "# of us all\n\n# Ada\n[[allow]]\nrule  = 'a' # why\n\n# alone\n\n[[allow]]\nrule='c'\n# end\n"
+        );
+        assert_eq!(of(&[4, 10, 13]), "# of us all\n\n# alone\n\n# end\n");
+        assert_eq!(without("allow = [{ rule = 'a' }]\n", &[1], &[]), None);
     }
 }

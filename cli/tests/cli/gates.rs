@@ -82,6 +82,14 @@ fn entries_end_and_go_stale() {
         ("[[allow]]\nrule = \"stencil\"\nreason = \" \"\n", "needs a reason"),
         ("[[allow]]\nrule = \"stencils\"\nreason = \"x\"\n", "there is no rule stencils"),
         ("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = \"soon\"\n", "no day"),
+        ("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = \"2027-02-31\"\n", "no day"),
+        ("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = \"2027-02-29\"\n", "no day"),
+        ("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = \"2027-04-31\"\n", "no day"),
+        ("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = 2027-02-31\n", "samplin-check.toml:4"),
+        ("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = 2027-01-01T00:00:00Z\n", "no day"),
+        ("[[allow]]\nformat = \"R32_FLOAT\"\nreason = \"x\"\n", "no format R32_FLOAT; did you mean R32_SFLOAT?"),
+        ("[[allow]]\nfingerprint = \"12\"\nreason = \"x\"\n", "16 hexadecimal digits"),
+        ("[[allow]]\nfingerprint = \"0x23456789ABCDEF\"\nreason = \"x\"\n", "16 hexadecimal digits"),
         ("\n[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpire = \"2999-01-01\"\n", "unknown field"),
         ("[[allow\n", "samplin-check.toml:1"),
     ] {
@@ -89,6 +97,36 @@ fn entries_end_and_go_stale() {
         let said = samplin_in(&home, ["check", "decisions.jsonl"]).fails(3);
         assert!(said.contains("samplin-check.toml:") && said.contains(wrong), "{entry}: {said}");
     }
+}
+
+/// A run in a pipeline takes minutes, so one is enough to learn of every mistake.
+#[test]
+fn every_mistake_of_a_file_is_told_at_once() {
+    let home = home();
+    home.write(
+        "samplin-check.toml",
+        "[[allow]]\nrule = \"stencils\"\nreason = \"\"\n\n[[allow]]\nrule = \"stencil\"\nreason = 1\n\n\
+         [[allow]]\nformat = \"R99\"\nreason = \"x\"\nexpires = \"2027-13-01\"\n",
+    );
+    let said = samplin_in(&home, ["check", "decisions.jsonl"]).fails(3);
+    for told in [
+        ":1: there is no rule stencils",
+        ":1: an entry needs a reason",
+        ":5: ",
+        ":9: there is no format R99",
+        ":9: expires",
+    ] {
+        assert!(said.contains(&format!("samplin-check.toml{told}")), "{told}: {said}");
+    }
+    // What is right, with quotes and without.
+    for day in ["\"2996-02-29\"", "2996-02-29", "2999-12-31"] {
+        let entry = format!("[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = {day}\n");
+        home.write("samplin-check.toml", entry);
+        samplin_in(&home, ["check", "decisions.jsonl", "--deny", "stencil"]).quiet(0);
+    }
+    home.write("samplin-check.toml", "[[allow]]\nrule = \"stencil\"\nreason = \"x\"\nexpires = 2020-02-29\n");
+    let told = samplin_in(&home, ["check", "decisions.jsonl", "--deny", "stencil"]).quiet(1);
+    assert!(told.contains("expired on 2020-02-29"), "{told}");
 }
 
 #[test]
@@ -110,10 +148,14 @@ fn a_baseline_lets_pass_what_was_there() {
     home.write("fewer.jsonl", without.join("\n") + "\n");
     let told = samplin_in(&home, ["check", "fewer.jsonl", "--baseline", "known.toml"]).quiet(0);
     assert!(told.contains("stale: nothing is found"), "{told}");
-    home.write("known.toml", before.replacen("accepted on", "looked at by Ada, accepted on", 1));
+    home.write(
+        "known.toml",
+        "# ours\n".to_owned() + &before.replacen("accepted on", "looked at by Ada, accepted on", 1) + "# more?\n",
+    );
     samplin_in(&home, ["check", "fewer.jsonl", "--baseline", "known.toml", "--update-baseline"]).quiet(0);
     let after = std::fs::read_to_string(home.join("known.toml")).unwrap();
     assert!(after.len() < before.len() && after.contains("looked at by Ada"), "{after}");
+    assert!(after.starts_with("# ours\n") && after.contains("# more?\n"), "comments stay: {after}");
     let told = samplin_in(&home, ["check", "decisions.jsonl", "--baseline", "known.toml"]).quiet(1);
     assert!(told.contains("stencil: ") && !told.contains(" minmax: "), "{told}");
     // What is over is not renewed by the way.
